@@ -1,0 +1,45 @@
+"""The command line: one subcommand per kind of job; a rule's shell line is one such call."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from .. import __version__
+from ..errors import UserError
+from ..progress import setup_logging
+from . import asr, data, native, reporting, tool
+
+ROOMS = (data, native, asr, reporting, tool)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser with every room's subcommands."""
+    top = argparse.ArgumentParser(
+        prog="gblsr-repro", description="Run single steps of the GB-LSR reproduction."
+    )
+    top.add_argument("--version", action="version", version=__version__)
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for room in ROOMS:
+        room.register(commands)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one subcommand; return 0, or 2 after one sentence about a user's mistake."""
+    setup_logging()
+    options = parser().parse_args(arguments)
+    try:
+        options.run(options)
+    except UserError as error:
+        print(f"gblsr-repro: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        print("gblsr-repro: interrupted; the same command goes on from there.", file=sys.stderr)
+        return 130
+    return 0

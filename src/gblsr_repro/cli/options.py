@@ -1,0 +1,31 @@
+"""Command-line options that several subcommands share."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..config import Config, load
+
+
+def command(
+    commands: Any, name: str, run: Callable[[argparse.Namespace], None], help_text: str
+) -> argparse.ArgumentParser:
+    """Add a subcommand that takes --config and calls `run` with the parsed options."""
+    added = commands.add_parser(name, help=help_text, description=help_text)
+    added.add_argument(
+        "--config",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="config file; repeat to lay one over another (default: config/config.yaml)",
+    )
+    added.set_defaults(run=run)
+    return added
+
+
+def config_of(options: argparse.Namespace) -> Config:
+    """Return the checked configuration that the options name."""
+    return load([Path(p) for p in options.config])

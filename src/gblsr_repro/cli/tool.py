@@ -1,0 +1,9 @@
+"""Subcommands of the tool room."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def register(commands: Any) -> None:
+    """Add this room's subcommands."""

@@ -1,0 +1,231 @@
+"""The configuration: overlays merged, checked against the schema, tables of arms and data sets."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, TypeVar
+
+import jsonschema
+import yaml
+
+from .errors import UserError
+
+Config = dict[str, Any]
+Row = TypeVar("Row")
+
+
+def repository_root(start: Path | None = None) -> Path:
+    """Return the checkout's top folder, found upwards from `start` (default: here, then the code).
+
+    Raises `UserError` when neither lies inside a checkout of this project.
+    """
+    starts = [start or Path.cwd(), Path(__file__).resolve().parent]
+    for folder in (f for s in starts for f in (s, *s.parents)):
+        if (folder / "Snakefile").is_file() and (folder / "config" / "arms.tsv").is_file():
+            return folder
+    raise UserError(
+        "This is not inside a gblsr-repro checkout; change into one, or name the config with "
+        "--config."
+    )
+
+
+def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Config:
+    """Lay `overlay` over `base` as Snakemake does: maps merge, everything else replaces."""
+    merged = dict(base)
+    for key, value in overlay.items():
+        old = merged.get(key)
+        both = isinstance(old, Mapping) and isinstance(value, Mapping)
+        merged[key] = merge(old, value) if both else value
+    return merged
+
+
+def read_yaml(path: Path | str) -> Config:
+    """Read one YAML map; `UserError` names the file, line and column of a mistake."""
+    try:
+        value = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UserError(f"Config file {path} does not exist; check the name.") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        where = getattr(error, "problem_mark", None)
+        place = f" at line {where.line + 1}, column {where.column + 1}" if where else ""
+        problem = getattr(error, "problem", None) or "it is not YAML text"
+        raise UserError(f"Config file {path} cannot be read{place}: {problem}.") from error
+    if not isinstance(value, dict):
+        raise UserError(f"Config file {path} must hold a map of settings.")
+    return value
+
+
+def load(paths: Sequence[Path | str] = ()) -> Config:
+    """Read config files, later ones laid over earlier ones, and check the result.
+
+    With no paths the checkout's config/config.yaml is read. Raises `UserError`.
+    """
+    config: Config = {}
+    for path in paths or [repository_root() / "config" / "config.yaml"]:
+        config = merge(config, read_yaml(path))
+    validate(config)
+    return config
+
+
+@cache
+def schema() -> Config:
+    """Return the JSON schema of the configuration."""
+    text = resources.files(__package__).joinpath("schemas/config.schema.json").read_text()
+    return json.loads(text)
+
+
+def validate(config: Config) -> None:
+    """Raise `UserError` with one sentence about the first thing wrong in `config`."""
+    checker = jsonschema.Draft202012Validator(schema())
+    errors = sorted(checker.iter_errors(config), key=lambda e: (len(e.absolute_path), str(e.path)))
+    if errors:
+        raise UserError(_sentence(errors[0]))
+
+
+def _sentence(error: jsonschema.ValidationError) -> str:
+    place = ".".join(str(p) for p in error.absolute_path) or "the top level"
+    if error.validator == "additionalProperties":
+        known = list(error.schema.get("properties", {}))
+        unknown = sorted(set(error.instance) - set(known))[0]
+        close = difflib.get_close_matches(unknown, known, 1)
+        hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}."
+        return f"Config: unknown setting {unknown!r} at {place}; {hint}"
+    if error.validator == "required":
+        missing = error.message.split("'")[1]
+        return f"Config: {place} lacks the setting {missing!r}; add it (see config/README.md)."
+    return f"Config: {place} is {error.instance!r}, but {_expectation(error)}."
+
+
+def _expectation(error: jsonschema.ValidationError) -> str:
+    wanted = error.validator_value
+    if error.validator == "type":
+        return f"must be of type {wanted if isinstance(wanted, str) else ' or '.join(wanted)}"
+    texts = {
+        "enum": "must be one of {}",
+        "minimum": "must be at least {}",
+        "exclusiveMinimum": "must be more than {}",
+        "maximum": "must be at most {}",
+        "minItems": "must have at least {} entries",
+        "maxItems": "must have at most {} entries",
+        "minProperties": "must have at least {} entries",
+        "uniqueItems": "must not name an entry twice",
+    }
+    return texts[str(error.validator)].format(wanted)
+
+
+def resolve(config: Config, path: str) -> Path:
+    """Return a path of the config: absolute as it is, relative ones from the checkout's top."""
+    candidate = Path(path).expanduser()
+    return candidate if candidate.is_absolute() else repository_root() / candidate
+
+
+# --- tables: one row per arm, method, data set -----------------------------------------------
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A row of config/arms.tsv: one model of the native benchmark.
+
+    `decoder` names a class of `gblsr_repro.models.decoders`; `group` is family, control, baseline
+    or ablation; `benchmark` says whether the main tables show it; `diagnostic` is its part in the
+    locality diagnostic and the ablation (reference, control, log, linear or empty);
+    `fairness_rank` orders the fairness table.
+    """
+
+    arm: str
+    decoder: str
+    name: str
+    short: str
+    group: str
+    benchmark: str
+    diagnostic: str
+    fairness_rank: str
+    note: str
+
+    @property
+    def in_benchmark(self) -> bool:
+        """Whether the main tables have a row for this arm."""
+        return self.benchmark == "yes"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of config/methods.tsv: one arbitrary-scale super-resolution method.
+
+    `encoder` and `decoder` name factories of `gblsr_repro.models.asr`; `options` is a list of
+    key=value pairs for them (nf=48, local_ensemble=no); `recipe` is the training recipe in
+    config asr.training; `group` is baseline, base or variant; `table` says where its row stands
+    (main, appendix).
+    """
+
+    method: str
+    encoder: str
+    decoder: str
+    options: str
+    recipe: str
+    name: str
+    group: str
+    table: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A row of config/datasets.tsv: one set of source files.
+
+    `kind` is archive, files, file or package (see `gblsr_repro.data.sources`); `images` the
+    number a complete copy holds; `stands_in_for` names the data set it replaces, if any.
+    """
+
+    dataset: str
+    title: str
+    role: str
+    kind: str
+    url: str
+    files: str
+    images: str
+    bytes: str
+    checksum: str
+    licence: str
+    homepage: str
+    stands_in_for: str
+    note: str
+
+
+def read_table(path: Path | str, row: type[Row], key: str) -> dict[str, Row]:
+    """Read a tab-separated table into one `row` per line, by its `key` column, in file order."""
+    names = [f.name for f in fields(row)]  # type: ignore[arg-type]
+    rows: dict[str, Row] = {}
+    with Path(path).open(newline="", encoding="utf-8") as stream:
+        reader = csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
+        if reader.fieldnames != names:
+            raise UserError(f"{path}: the columns must be {', '.join(names)}, tab-separated.")
+        for line in reader:
+            if None in line or None in line.values():
+                raise UserError(f"{path}, line {reader.line_num}: needs {len(names)} columns.")
+            if line[key] in rows:
+                raise UserError(f"{path}, line {reader.line_num}: {line[key]!r} is there twice.")
+            rows[line[key]] = row(**line)
+    return rows
+
+
+def arms() -> dict[str, Arm]:
+    """Return the arms table by arm."""
+    return read_table(repository_root() / "config" / "arms.tsv", Arm, "arm")
+
+
+def methods() -> dict[str, Method]:
+    """Return the table of super-resolution methods by method."""
+    return read_table(repository_root() / "config" / "methods.tsv", Method, "method")
+
+
+def datasets() -> dict[str, Dataset]:
+    """Return the table of data sets by data set."""
+    return read_table(repository_root() / "config" / "datasets.tsv", Dataset, "dataset")

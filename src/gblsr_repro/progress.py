@@ -1,0 +1,91 @@
+"""Progress of long work: a bar on a terminal, sober lines in a log."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from types import TracebackType
+
+from tqdm import tqdm
+
+log = logging.getLogger("gblsr_repro")
+
+LOG_INTERVAL_SECONDS = 15.0
+
+
+def setup_logging() -> None:
+    """Send the package's messages to standard error, with the time of day."""
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr
+    )
+
+
+def duration(seconds: float) -> str:
+    """Format seconds for people: 45s, 3m07s, 2h05m."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m{whole % 60:02d}s"
+    return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
+
+
+class Progress:
+    """Counts units of work; shows rate and time left.
+
+    On a terminal it is a tqdm bar. Elsewhere it logs a line when it starts, at most one line every
+    `LOG_INTERVAL_SECONDS`, and one when it is done. `start` units are counted as done before (a
+    resumed run) and do not enter the rate.
+    """
+
+    def __init__(self, label: str, total: int, unit: str = "step", start: int = 0) -> None:
+        self.label, self.total, self.unit, self.done, self.start = label, total, unit, start, start
+        self.began = self.told = time.monotonic()
+        self.bar = (
+            tqdm(total=total, initial=start, desc=label, unit=unit, dynamic_ncols=True)
+            if sys.stderr.isatty()
+            else None
+        )
+        if self.bar is None:
+            resumed = f", going on from {start}" if start else ""
+            log.info("%s: %d %ss%s", label, total, unit, resumed)
+
+    def rate(self) -> float:
+        """Units per second since this process began; 0 before the first."""
+        elapsed = time.monotonic() - self.began
+        return (self.done - self.start) / elapsed if elapsed > 0 else 0.0
+
+    def update(self, count: int = 1, **values: float) -> None:
+        """Count `count` more units; `values` are shown beside the count (loss, bandwidth)."""
+        self.done += count
+        if self.bar is not None:
+            if values:
+                self.bar.set_postfix({k: f"{v:.4g}" for k, v in values.items()}, refresh=False)
+            self.bar.update(count)
+            return
+        now = time.monotonic()
+        if now - self.told < LOG_INTERVAL_SECONDS or self.done >= self.total:
+            return
+        self.told = now
+        rate = self.rate()
+        left = duration((self.total - self.done) / rate) if rate else "unknown"
+        shown = "".join(f", {k} {v:.4g}" for k, v in values.items())
+        log.info(
+            "%s: %d/%d, %.2f %ss/s, %s left%s",
+            self.label, self.done, self.total, rate, self.unit, left, shown,
+        )  # fmt: skip
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.bar is not None:
+            self.bar.close()
+        elif kind is None:
+            log.info("%s: done in %s", self.label, duration(time.monotonic() - self.began))

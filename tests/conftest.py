@@ -1,0 +1,29 @@
+"""Fixtures shared by all tests."""
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+SHARED_VARIABLE = "GBLSR_SHARED"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with the paper's numbers, real images and the AlexNet trunk."""
+    value = os.environ.get(SHARED_VARIABLE)
+    if not value or not Path(value).is_dir():
+        pytest.skip(f"needs the reference material: set {SHARED_VARIABLE} to its folder")
+    return Path(value).resolve()
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The checkout's top folder."""
+    return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_thread() -> None:
+    torch.set_num_threads(1)
