@@ -16,6 +16,7 @@ import jsonschema
 import yaml
 
 from .errors import UserError
+from .files import write_text
 
 Config = dict[str, Any]
 Row = TypeVar("Row")
@@ -229,3 +230,49 @@ def methods() -> dict[str, Method]:
 def datasets() -> dict[str, Dataset]:
     """Return the table of data sets by data set."""
     return read_table(repository_root() / "config" / "datasets.tsv", Dataset, "dataset")
+
+
+@dataclass(frozen=True)
+class Item:
+    """A row of config/items.tsv: one table or figure of the paper.
+
+    `half` is native or asr; `paper` its number there; `needs` the aggregates it is made from.
+    """
+
+    item: str
+    kind: str
+    half: str
+    paper: str
+    needs: str
+    title: str
+
+
+def items() -> dict[str, Item]:
+    """Return the paper's tables and figures by name."""
+    return read_table(repository_root() / "config" / "items.tsv", Item, "item")
+
+
+def _select(table: Mapping[str, Row], names: Sequence[str], setting: str, file: str) -> dict[str, Row]:
+    for name in names:
+        if name not in table:
+            close = difflib.get_close_matches(name, list(table), 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(table)}."
+            raise UserError(f"Config: {setting} names {name!r}, which {file} does not have; {hint}")
+    return {name: row for name, row in table.items() if name in names}
+
+
+def selected_arms(config: Config) -> dict[str, Arm]:
+    """Return the arms that the config runs, in the order of the arms table."""
+    return _select(arms(), config["native"]["arms"], "native.arms", "config/arms.tsv")
+
+
+def selected_methods(config: Config) -> dict[str, Method]:
+    """Return the super-resolution methods that the config runs, in the order of their table."""
+    return _select(methods(), config["asr"]["methods"], "asr.methods", "config/methods.tsv")
+
+
+def write_resolved(config: Config, path: Path | str) -> None:
+    """Write the configuration as the jobs read it; leave a file with the same content alone."""
+    text = yaml.safe_dump(json.loads(json.dumps(config)), sort_keys=False)
+    if not Path(path).is_file() or Path(path).read_text(encoding="utf-8") != text:
+        write_text(path, text)

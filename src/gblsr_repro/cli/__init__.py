@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from ..errors import UserError
+from ..errors import StopRequested, UserError
 from ..progress import setup_logging
 from . import asr, data, native, reporting, tool
 
@@ -28,7 +28,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one subcommand; return 0, or 2 after one sentence about a user's mistake."""
+    """Run one subcommand and return the exit status.
+
+    0: done; 2: a user's mistake, told in one sentence; 75: stopped by a signal with the state
+    saved, so that running the same command again goes on.
+    """
     setup_logging()
     options = parser().parse_args(arguments)
     try:
@@ -36,6 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UserError as error:
         print(f"gblsr-repro: {error}", file=sys.stderr)
         return 2
+    except StopRequested as stop:
+        print(f"gblsr-repro: {stop}", file=sys.stderr)
+        return 75
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -1,9 +1,49 @@
-"""Subcommands of the data room."""
+"""Subcommands of the data room: fetch, standardize, sources."""
 
 from __future__ import annotations
 
+import argparse
+from pathlib import Path
 from typing import Any
+
+from .options import command, config_of
 
 
 def register(commands: Any) -> None:
     """Add this room's subcommands."""
+    fetch = command(
+        commands, "fetch", _fetch, "Download a data set or find it in the mirror, and verify it."
+    )
+    fetch.add_argument("dataset", metavar="DATASET", help="row of config/datasets.tsv")
+    fetch.add_argument("--output", type=Path, metavar="CSV", help="copy of the manifest to write")
+
+    standardize = command(
+        commands, "standardize", _standardize, "Crop a split's or set's images into one array."
+    )
+    standardize.add_argument(
+        "name", metavar="NAME", help="train, validation or a column of native.data.evaluate"
+    )
+    standardize.add_argument("--output", type=Path, required=True, metavar="NPY")
+
+    command(commands, "sources", _sources, "List the data sets: where they are, how complete.")
+
+
+def _fetch(options: argparse.Namespace) -> None:
+    from ..data.sources import fetch
+    from ..files import write_text
+
+    manifest = fetch(options.dataset, config_of(options))
+    if options.output:
+        write_text(options.output, manifest.read_text(encoding="utf-8"))
+
+
+def _standardize(options: argparse.Namespace) -> None:
+    from ..data.standardize import make_array
+
+    make_array(options.name, config_of(options), options.output)
+
+
+def _sources(options: argparse.Namespace) -> None:
+    from ..data.listing import list_sources
+
+    print("\n".join(list_sources(config_of(options))))

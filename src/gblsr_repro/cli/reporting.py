@@ -2,8 +2,153 @@
 
 from __future__ import annotations
 
+import argparse
+from pathlib import Path
 from typing import Any
+
+from .options import command, config_of
 
 
 def register(commands: Any) -> None:
     """Add this room's subcommands."""
+    add_aggregate(commands)
+    add_tables(commands)
+    add_claims(commands)
+    add_report(commands)
+    add_status(commands)
+
+
+# --- aggregates and tables ----------------------------------------------------------------------
+
+AGGREGATES = (
+    "native",
+    "runs",
+    "locality",
+    "ablation",
+    "asr_quality",
+    "asr_latency",
+    "asr_runs",
+    "conditions",
+    "conditions_native",
+    "conditions_asr",
+)
+
+
+def add_aggregate(commands: Any) -> None:
+    """Add the verb that averages rows over images and seeds."""
+    added = command(
+        commands, "aggregate", _aggregate, "Average measured rows over images and seeds."
+    )
+    added.add_argument("kind", choices=AGGREGATES, help="aggregate to make")
+    added.add_argument("--results", type=Path, metavar="DIR", help="default: the config's")
+    added.add_argument("--output", type=Path, required=True, metavar="FILE")
+
+
+def _aggregate(options: argparse.Namespace) -> None:
+    from ..config import resolve
+    from ..reporting import aggregate, conditions
+
+    config = config_of(options)
+    results = options.results or resolve(config, config["results"])
+    if options.kind.startswith("conditions"):
+        _, _, half = options.kind.partition("_")
+        conditions.write(results, config, options.output, (half,) if half else conditions.HALVES)
+    else:
+        aggregate.write(options.kind, results, config, options.output)
+
+
+def add_tables(commands: Any) -> None:
+    """Add the verb that renders the LaTeX tables."""
+    added = command(
+        commands, "tables", _tables, "Render the LaTeX tables that a folder of aggregates allows."
+    )
+    added.add_argument(
+        "--aggregates", type=Path, metavar="DIR", help="default: aggregates of the config's results"
+    )
+    added.add_argument(
+        "--output", type=Path, metavar="DIR", help="default: tables of the config's results"
+    )
+    added.add_argument(
+        "--only", nargs="+", default=[], metavar="NAME", help="render these tables, or fail"
+    )
+
+
+def _tables(options: argparse.Namespace) -> None:
+    from ..config import resolve
+    from ..reporting import tables
+
+    config = config_of(options)
+    results = resolve(config, config["results"])
+    output = options.output or results / "tables"
+    aggregates = options.aggregates or results / "aggregates"
+    rendered, skipped = tables.write(aggregates, output, config, options.only)
+    for name in rendered:
+        print(output / f"{name}.tex")
+    for name, reason in skipped.items():
+        print(f"skipped {name}: {reason}")
+
+
+# --- claims, report, status ---------------------------------------------------------------------
+
+
+def add_claims(commands: Any) -> None:
+    """Add the verb that judges the paper's claims."""
+    added = command(
+        commands, "claims", _claims, "Judge every claim of the paper on the aggregates of a run."
+    )
+    added.add_argument(
+        "--aggregates", type=Path, metavar="DIR", help="default: aggregates of the config's results"
+    )
+    added.add_argument(
+        "--output", type=Path, metavar="DIR",
+        help="folder for claims.csv, claims.md, tables/claims.tex (default: the config's results)",
+    )  # fmt: skip
+
+
+def _claims(options: argparse.Namespace) -> None:
+    from ..config import resolve
+    from ..progress import log
+    from ..reporting import claims
+
+    config = config_of(options)
+    results = resolve(config, config["results"])
+    page = claims.write(
+        options.aggregates or results / "aggregates", options.output or results, config
+    )
+    log.info("claims: %s", ", ".join(f"{n} {verdict}" for verdict, n in page.counts().items()))
+
+
+def add_report(commands: Any) -> None:
+    """Add the verb that writes the HTML page."""
+    added = command(
+        commands, "report", _report, "Write one self-contained HTML page about a results folder."
+    )
+    added.add_argument("--results", type=Path, metavar="DIR", help="default: the config's")
+    added.add_argument(
+        "--output", type=Path, metavar="FILE", help="default: report.html in the results folder"
+    )
+
+
+def _report(options: argparse.Namespace) -> None:
+    from ..config import resolve
+    from ..progress import log
+    from ..reporting import report
+
+    config = config_of(options)
+    results = options.results or resolve(config, config["results"])
+    output = options.output or results / "report.html"
+    report.write(results, output, config)
+    log.info("report: %s", output)
+
+
+def add_status(commands: Any) -> None:
+    """Add the verb that tells what is done and what is left."""
+    command(
+        commands, "status", _status, "Tell what is done, running and left, from the files alone."
+    )
+
+
+def _status(options: argparse.Namespace) -> None:
+    from ..reporting import status
+
+    print(status.text(status.survey(config_of(options))))

@@ -1,1 +1,1 @@
-"""asr room."""
+"""Arbitrary-scale super-resolution: encoders, decoders and the model that joins them."""

@@ -1,0 +1,144 @@
+"""Unpacking chosen members of a gzipped tar or a zip archive without trusting it."""
+
+from __future__ import annotations
+
+import gzip
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from ..errors import UserError
+from ..files import atomic_path
+
+BLOCK = 1 << 20
+
+Member = tuple[str, int, bool, Callable[[], BinaryIO | None]]
+
+
+def extract(
+    archive: Path,
+    choose: Callable[[str], Path | None],
+    limit: int,
+    check: Callable[[Path, Path], None],
+) -> list[Path]:
+    """Unpack the members for which `choose(name)` gives a target, in the archive's order.
+
+    Every target appears whole or not at all, after `check(temporary, target)`, which raises
+    `UserError` to refuse it. The kind of archive is told from its content.
+
+    Raises `UserError`, and unpacks no further, when a name is absolute or climbs out with `..`,
+    when a chosen member is a link, a device or there twice, when the archive holds more than
+    `limit` bytes in all (of a tar: with its headers), or when it is damaged or encrypted.
+    """
+    done: list[Path] = []
+    total = 0
+    try:
+        for name, size, regular, content in _members(archive, limit):
+            _inside(name, archive)
+            total += size
+            if total > limit:
+                raise _bomb(archive, limit)
+            target = choose(name)
+            if target is None:
+                continue
+            if not regular or target in done:
+                raise UserError(
+                    f"{archive} holds {name} as something other than one plain file; it is not "
+                    "the published archive: delete it and fetch again."
+                )
+            stream = content()
+            if stream is not None:
+                with stream, atomic_path(target) as temporary:
+                    _copy(stream, temporary, size, archive)
+                    check(temporary, target)
+                done.append(target)
+    except _DAMAGE as error:
+        raise _damaged(archive, error) from error
+    return done
+
+
+_DAMAGE = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    gzip.BadGzipFile,
+    zlib.error,
+    EOFError,
+    RuntimeError,
+)
+
+
+def _members(archive: Path, limit: int) -> Iterator[Member]:
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as packed:
+            for info in packed.infolist():
+                kind = stat.S_IFMT(info.external_attr >> 16)
+                regular = not info.is_dir() and kind in (0, stat.S_IFREG)
+                yield (
+                    info.filename,
+                    info.file_size,
+                    regular,
+                    lambda info=info: packed.open(info),  # type: ignore[misc]
+                )
+        return
+    _check_gzip(archive, limit)
+    with tarfile.open(archive, "r:gz") as tape:
+        for member in tape:
+            yield (
+                member.name,
+                member.size,
+                member.isreg(),
+                lambda member=member: tape.extractfile(member),  # type: ignore[misc]
+            )
+
+
+def _check_gzip(archive: Path, limit: int) -> None:
+    """Read all of it: tarfile alone never compares gzip's checksum, which stands at the end."""
+    total = 0
+    with gzip.open(archive) as stream:
+        while block := stream.read(BLOCK):
+            total += len(block)
+            if total > limit:
+                raise _bomb(archive, limit)
+
+
+def _inside(name: str, archive: Path) -> None:
+    path = PurePosixPath(name.replace("\\", "/"))
+    drive = bool(path.parts) and path.parts[0].endswith(":")
+    if path.is_absolute() or drive or ".." in path.parts:
+        raise UserError(
+            f"{archive} holds {name!r}, which points outside its folder; it is not the published "
+            "archive: delete it and fetch again."
+        )
+
+
+def _copy(stream: BinaryIO, target: Path, size: int, archive: Path) -> None:
+    written = 0
+    with target.open("wb") as out:
+        while True:
+            try:
+                block = stream.read(BLOCK)
+            except OSError as error:
+                raise _damaged(archive, error) from error
+            if not block:
+                break
+            written += len(block)
+            if written > size:
+                raise _bomb(archive, size)
+            out.write(block)
+    if written != size:
+        raise _damaged(archive, EOFError("a member ends early"))
+
+
+def _bomb(archive: Path, limit: int) -> UserError:
+    return UserError(
+        f"{archive} unpacks to more than the {limit} bytes allowed for it; it is not the published "
+        "archive: delete it and fetch again."
+    )
+
+
+def _damaged(archive: Path, error: Exception) -> UserError:
+    return UserError(f"{archive} is damaged ({error}); delete it and fetch again.")

@@ -1,0 +1,93 @@
+"""Reading standardised arrays: memory-mapped, verified, as tensors."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ..errors import UserError
+from ..files import read_json, sha256
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """A standardised array, its index and its record.
+
+    `images` is uint8 (N, S, S, 3) RGB, memory-mapped and read-only; `index` has one row per image
+    with the keys position, dataset, name, width, height, sha256 (of the source file; width and
+    height in pixels, before standardising), all as text; `record` is the .json beside it.
+    """
+
+    path: Path
+    images: NDArray[np.uint8]
+    index: list[dict[str, str]]
+    record: dict[str, Any]
+
+    @classmethod
+    def open(cls, path: Path | str) -> Arrays:
+        """Map the array at `path` (.npy) and read its index (.csv) and record (.json).
+
+        Raises `UserError` when one of the three is missing, damaged or not of the same making:
+        both checksums in the record and the number of images must agree.
+        """
+        path = Path(path)
+        index_path = path.with_suffix(".csv")
+        record = read_json(path.with_suffix(".json"))
+        for file, key in ((path, "sha256"), (index_path, "index_sha256")):
+            if not file.is_file():
+                raise UserError(f"{file} does not exist; run the step that makes it first.")
+            if sha256(file) != record.get(key):
+                raise _damaged(file)
+        try:
+            images = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (ValueError, EOFError, OSError) as error:
+            raise _damaged(path) from error
+        with index_path.open(newline="", encoding="utf-8") as stream:
+            index = list(csv.DictReader(stream))
+        if images.dtype != np.uint8 or images.ndim != 4 or images.shape[3] != 3:
+            raise _damaged(path)
+        if not len(images) == len(index) == record.get("images"):
+            raise _damaged(index_path)
+        return cls(path, images, index, record)
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    @property
+    def size(self) -> int:
+        """Height and width of every image, in pixels."""
+        return int(self.images.shape[1])
+
+    @property
+    def names(self) -> list[str]:
+        """The images' names, in the order of the array."""
+        return [row["name"] for row in self.index]
+
+    def tensor(self, indices: Sequence[int] | slice, device: torch.device | str = "cpu") -> Tensor:
+        """Return images as float32 (B, 3, S, S) in [0, 1] on `device`."""
+        chosen = np.array(self.images[indices])
+        return as_float(torch.from_numpy(chosen).to(device))
+
+    def to_device(self, device: torch.device | str) -> Tensor:
+        """Return the whole array as uint8 (N, S, S, 3) on `device`; batches go to `as_float`."""
+        return torch.from_numpy(np.array(self.images)).to(device)
+
+
+def as_float(images: Tensor) -> Tensor:
+    """Turn uint8 (B, S, S, 3) in [0, 255] into contiguous float32 (B, 3, S, S) in [0, 1]."""
+    return images.permute(0, 3, 1, 2).contiguous().to(torch.float32) / 255
+
+
+def _damaged(path: Path) -> UserError:
+    return UserError(
+        f"{path} is damaged or belongs to another run; delete the array and its .csv and .json and "
+        "standardize again."
+    )

@@ -1,0 +1,204 @@
+"""Fetching one file over HTTP: bounded, resumed after an interruption, checked before it counts."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import requests
+
+from .. import __version__
+from ..errors import UserError
+from ..progress import Progress, log
+
+ATTEMPTS = 4
+TIMEOUT_SECONDS = (15.0, 60.0)  # to connect; between two pieces
+BLOCK = 1 << 16
+MEGABYTE = 1_000_000
+
+
+class _InterruptedError(Exception):
+    """The transfer ended early in a way that another attempt may mend."""
+
+
+def new_session() -> requests.Session:
+    """Return a session that keeps connections open between files of one server."""
+    session = requests.Session()
+    session.headers["User-Agent"] = f"gblsr-repro/{__version__}"
+    session.headers["Accept-Encoding"] = "identity"
+    return session
+
+
+def download(
+    session: requests.Session,
+    url: str,
+    target: Path,
+    limit: int,
+    check: Callable[[Path], None],
+    progress: Progress | None = None,
+) -> None:
+    """Download `url` to `target`, which appears only when whole and accepted by `check`.
+
+    The bytes gather in a hidden file beside the target. Cut short, they are kept, and the next
+    attempt or the next call asks for the rest, provided the server can promise that the file is
+    still the same one (If-Range with its ETag or date); otherwise it begins again. A file of more
+    than `limit` bytes is refused. `check` gets the whole file and raises `UserError` if it is not
+    the right one; what it refuses is deleted. `progress` counts megabytes (10^6 bytes).
+
+    Raises `UserError`: no such file at the server, no connection after `ATTEMPTS` attempts, too
+    large, refused by `check`, disk full or folder not writable.
+    """
+    part = target.with_name(f".{target.name}.part")
+    tag = target.with_name(f".{target.name}.part.tag")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _attempts(session, url, part, tag, limit, progress)
+        try:
+            check(part)
+        except UserError:
+            _discard(part, tag)
+            raise
+        with part.open("rb") as stream:
+            os.fsync(stream.fileno())
+        part.replace(target)
+        tag.unlink(missing_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"Cannot write {target}: {error.strerror or error}; free some space or make the "
+            "folder writable."
+        ) from error
+
+
+def check_digest(file: Path, checksum: str, url: str) -> None:
+    """Compare a file with a published checksum, written `sha256:...` or `md5:...`."""
+    algorithm, _, published = checksum.partition(":")
+    with file.open("rb") as stream:
+        found = hashlib.file_digest(stream, algorithm).hexdigest()
+    if found != published:
+        raise UserError(
+            f"{url} came with {algorithm} {found} instead of the published {published} and was "
+            "deleted; run again, and if that does not help get the file by another way."
+        )
+
+
+def _attempts(
+    session: requests.Session,
+    url: str,
+    part: Path,
+    tag: Path,
+    limit: int,
+    progress: Progress | None,
+) -> None:
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            _transfer(session, url, part, tag, limit, progress)
+            return
+        except (_InterruptedError, requests.ConnectionError, requests.Timeout) as error:
+            reason = " ".join(str(error).split()) or type(error).__name__
+        except requests.RequestException as error:
+            raise UserError(f"{url} cannot be fetched: {error}; check the address.") from error
+        if attempt < ATTEMPTS:
+            log.info("%s: interrupted (%s); attempt %d follows", url, reason, attempt + 1)
+            time.sleep(2.0 ** (attempt - 1))
+    raise UserError(
+        f"{url} cannot be fetched ({reason}); check the network and run again, or set `mirror` in "
+        "the config to a folder that has the files."
+    )
+
+
+def _transfer(
+    session: requests.Session,
+    url: str,
+    part: Path,
+    tag: Path,
+    limit: int,
+    progress: Progress | None,
+) -> None:
+    have = part.stat().st_size if part.is_file() and tag.is_file() else 0
+    headers = {"Range": f"bytes={have}-", "If-Range": tag.read_text()} if have else {}
+    with session.get(url, headers=headers, stream=True, timeout=TIMEOUT_SECONDS) as answer:
+        if answer.status_code == requests.codes.requested_range_not_satisfiable:
+            if answer.headers.get("Content-Range") == f"bytes */{have}":
+                return  # all of it came before; only the check was missing
+            _discard(part, tag)
+            raise _InterruptedError("the server has another number of bytes than before")
+        if answer.status_code >= 500 or answer.status_code == requests.codes.too_many_requests:
+            raise _InterruptedError(f"the server answered {answer.status_code}")
+        if answer.status_code not in (requests.codes.ok, requests.codes.partial_content):
+            raise UserError(
+                f"{url} cannot be fetched (the server answered {answer.status_code}); the address "
+                "may have moved: get the files by another way and set `mirror` in the config."
+            )
+        start, total = _extent(answer, have)
+        if total is not None and total > limit:
+            raise _oversized(url, limit)
+        if start == 0:
+            _note_version(answer, tag)
+        size = _append(answer, part, start, limit, url, progress)
+    if size > limit:
+        _discard(part, tag)
+        raise _oversized(url, limit)
+    if total is not None and size != total:
+        raise _InterruptedError(f"{size} of {total} bytes came")
+
+
+def _extent(answer: requests.Response, have: int) -> tuple[int, int | None]:
+    """Return where the answer's bytes begin and how many the whole file has, None if unknown."""
+    if answer.status_code == requests.codes.partial_content:
+        stated = answer.headers.get("Content-Range", "")
+        if not stated.startswith(f"bytes {have}-"):
+            raise _InterruptedError(f"the server sent another range ({stated})")
+        total = stated.rpartition("/")[2]
+        return have, int(total) if total.isdigit() else None
+    length = answer.headers.get("Content-Length", "")
+    return 0, int(length) if length.isdigit() else None
+
+
+def _note_version(answer: requests.Response, tag: Path) -> None:
+    """Keep what identifies this version of the file; without it nothing can be resumed."""
+    etag = answer.headers.get("ETag", "")
+    version = etag if etag.startswith('"') else answer.headers.get("Last-Modified", "")
+    if version:
+        tag.write_text(version)
+    else:
+        tag.unlink(missing_ok=True)
+
+
+def _append(
+    answer: requests.Response,
+    part: Path,
+    start: int,
+    limit: int,
+    url: str,
+    progress: Progress | None,
+) -> int:
+    size = start
+    with part.open("ab" if start else "wb") as stream:
+        blocks = answer.iter_content(BLOCK)
+        while size <= limit:
+            try:
+                block = next(blocks, b"")
+            except requests.RequestException as error:
+                raise _InterruptedError(f"the connection to {url} broke off") from error
+            if not block:
+                break
+            stream.write(block)
+            size += len(block)
+            if progress is not None:
+                progress.update(max(0, size // MEGABYTE - progress.done))
+    return size
+
+
+def _oversized(url: str, limit: int) -> UserError:
+    return UserError(
+        f"{url} is larger than the {limit} bytes allowed for it; it is not the published file, so "
+        "check the row of the data set in config/datasets.tsv."
+    )
+
+
+def _discard(*files: Path) -> None:
+    for file in files:
+        file.unlink(missing_ok=True)

@@ -1,0 +1,123 @@
+"""Bicubic resizing, sample for sample as MATLAB's imresize and as Pillow do it.
+
+Both use the cubic kernel with a = -0.5, widened by the reduction factor (antialiased), and both
+round to 8 bits after each of the two passes. They differ in the order of the passes, the border
+and the arithmetic:
+
+* MATLAB: rows first, weights in double precision, positions outside clamped to the border;
+* Pillow: columns first, weights in 22-bit fixed point, positions outside left out.
+
+The published low-resolution files of the super-resolution sets are MATLAB's (protocol, section 5).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from PIL import Image
+from scipy import sparse
+
+PIL_BITS = 22
+"""Fractional bits of Pillow's fixed-point weights for 8-bit images."""
+
+
+def cubic(distance: np.ndarray) -> np.ndarray:
+    """Return Keys' cubic convolution kernel (a = -0.5), zero beyond a distance of 2."""
+    x = np.abs(distance)
+    inner = (1.5 * x - 2.5) * x * x + 1
+    outer = ((-0.5 * x + 2.5) * x - 4) * x + 2
+    return np.where(x <= 1, inner, np.where(x < 2, outer, 0.0))
+
+
+@lru_cache(maxsize=256)
+def matlab_weights(size: int, target: int) -> sparse.csr_array:
+    """Return MATLAB's weights from `size` to `target` samples: (target, size), rows sum to 1."""
+    ratio = size / target
+    stretch = max(ratio, 1.0)
+    centre = (np.arange(target) + 0.5) * ratio - 0.5
+    taps = int(np.ceil(4 * stretch)) + 2
+    position = np.floor(centre - 2 * stretch).astype(np.int64)[:, None] + np.arange(taps)
+    weight = cubic((centre[:, None] - position) / stretch)
+    weight /= weight.sum(axis=1, keepdims=True)
+    row = np.repeat(np.arange(target), taps)
+    column = position.clip(0, size - 1).ravel()
+    return sparse.csr_array((weight.ravel(), (row, column)), shape=(target, size))
+
+
+def imresize(image: np.ndarray, height: int, width: int) -> np.ndarray:
+    """Resize as MATLAB's imresize(image, [height width]) does: bicubic, antialiased.
+
+    `image` is (H, W) or (H, W, C). An 8-bit image gives an 8-bit image, rounded (half up) after
+    the rows and again after the columns; any other gives float64 and is not rounded.
+    """
+    settle = _to_byte if image.dtype == np.uint8 else _keep
+    channels = image.shape[2:]
+    lines = image.astype(np.float64).reshape(image.shape[0], -1)
+    tall = settle(matlab_weights(image.shape[0], height) @ lines)
+    # The second pass works on columns: bring them in front, and back afterwards.
+    sideways = tall.reshape(height, image.shape[1], -1).transpose(1, 0, 2)
+    wide = matlab_weights(image.shape[1], width) @ np.ascontiguousarray(sideways).reshape(
+        image.shape[1], -1
+    )
+    result = settle(wide).reshape(width, height, -1).transpose(1, 0, 2)
+    dtype = np.uint8 if image.dtype == np.uint8 else np.float64
+    return np.ascontiguousarray(result, dtype=dtype).reshape(height, width, *channels)
+
+
+def _to_byte(values: np.ndarray) -> np.ndarray:
+    return np.floor(values + 0.5).clip(0, 255)
+
+
+def _keep(values: np.ndarray) -> np.ndarray:
+    return values
+
+
+@lru_cache(maxsize=256)
+def pil_weights(size: int, target: int) -> np.ndarray:
+    """Return Pillow's fixed-point weights from `size` to `target` samples as whole numbers.
+
+    (target, size) float64; dividing by 2**PIL_BITS gives the weights. Products with 8-bit samples
+    and their sums stay far below 2**53, so float64 arithmetic on them is exact in any order.
+    """
+    ratio = size / target
+    stretch = max(ratio, 1.0)
+    weights = np.zeros((target, size))
+    for line in range(target):
+        centre = (line + 0.5) * ratio
+        first = max(int(centre - 2 * stretch + 0.5), 0)
+        last = min(int(centre + 2 * stretch + 0.5), size)
+        weight = cubic((np.arange(first, last) - centre + 0.5) / stretch)
+        weight = weight / weight.sum() * 2**PIL_BITS
+        weights[line, first:last] = np.trunc(weight + np.copysign(0.5, weight))
+    return weights
+
+
+def pil_resize(image: np.ndarray, height: int, width: int) -> np.ndarray:
+    """Resize an 8-bit image (H, W) or (H, W, 3) with Pillow's bicubic filter."""
+    resized = Image.fromarray(image).resize((width, height), Image.Resampling.BICUBIC)
+    return np.asarray(resized)
+
+
+RESIZERS = {"matlab": imresize, "pil": pil_resize}
+"""The ways of making a low-resolution image, by the name config asr.downsampling gives them."""
+
+
+def crop_to_scale(image: np.ndarray, scale: float) -> np.ndarray:
+    """Cut (H, W, ...) at the right and the bottom to the nearest multiple of `scale`.
+
+    For a fractional scale the sides become round(scale * floor(side / scale)).
+    """
+    height, width = (round(low_side(side, scale) * scale) for side in image.shape[:2])
+    return image[:height, :width]
+
+
+def low_side(side: int, scale: float) -> int:
+    """Return how many low-resolution samples fit into `side` samples: floor(side / scale)."""
+    return int(side / scale + 1e-9)
+
+
+def downscale(image: np.ndarray, scale: float, semantics: str = "matlab") -> np.ndarray:
+    """Make the low-resolution image of an 8-bit `image` whose sides are multiples of `scale`."""
+    height, width = (low_side(side, scale) for side in image.shape[:2])
+    return RESIZERS[semantics](image, height, width)

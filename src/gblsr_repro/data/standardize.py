@@ -1,0 +1,191 @@
+"""Source images standardised to one size: the arrays that training and evaluation read.
+
+Each array is made once and is the same on every machine: the split, the order and the crops come
+from generators seeded by the config's data seed, decoding and resizing are Pillow's on the CPU,
+and the files are written without dates or other traces. Beside NAME.npy, uint8 (N, S, S, 3) RGB,
+stand NAME.csv (what each row was made from) and NAME.json (the data sets and the checksums of the
+other two). `gblsr_repro.data.arrays` reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+
+from ..config import Config
+from ..errors import UserError
+from ..files import atomic_path, sha256, write_csv, write_json
+from ..progress import Progress
+from .images import Pixels, as_rgb
+from .sources import Source, dataset_row, expected_images, selection_of, sources
+
+SPLITS = ("train", "validation")
+INDEX_COLUMNS = ("position", "dataset", "name", "width", "height", "sha256")
+
+
+def split(count: int, fraction: float, seed: int) -> tuple[list[int], list[int]]:
+    """Divide the indices 0..count-1 of one data set into training and validation.
+
+    A permutation is drawn from a generator seeded with `seed`; its first max(1, int(fraction *
+    count)) entries are the validation images, the others the training images, both in the order
+    drawn. Returns (training, validation).
+    """
+    order = torch.randperm(count, generator=torch.Generator().manual_seed(seed)).tolist()
+    held = max(1, int(fraction * count))
+    return order[held:], order[:held]
+
+
+def enlarge(pixels: Pixels, size: int) -> Pixels:
+    """Return RGB (H, W, 3) unchanged if no side is below `size`, else enlarged to fit.
+
+    With s = max(size / W, size / H) the result is max(int(W s) + 1, size) wide and max(int(H s) +
+    1, size) high, by Pillow's bicubic filter.
+    """
+    height, width = pixels.shape[:2]
+    if min(height, width) >= size:
+        return pixels
+    scale = max(size / width, size / height)
+    wider = max(int(width * scale) + 1, size)
+    higher = max(int(height * scale) + 1, size)
+    enlarged = Image.fromarray(pixels).resize((wider, higher), Image.Resampling.BICUBIC)
+    return np.asarray(enlarged)
+
+
+def centre_crop(pixels: Pixels, size: int) -> Pixels:
+    """Return (size, size, 3) around the middle; the corner is at ((W-size)//2, (H-size)//2)."""
+    large = enlarge(pixels, size)
+    height, width = large.shape[:2]
+    return _crop(large, (width - size) // 2, (height - size) // 2, size)
+
+
+def training_crop(pixels: Pixels, size: int, seed: int) -> Pixels:
+    """Return (size, size, 3) at a place drawn from a generator seeded with `seed`.
+
+    The column is drawn first, then the row, each uniformly over all that fit.
+    """
+    large = enlarge(pixels, size)
+    height, width = large.shape[:2]
+    generator = torch.Generator().manual_seed(seed)
+    left = int(torch.randint(0, width - size + 1, (1,), generator=generator))
+    top = int(torch.randint(0, height - size + 1, (1,), generator=generator))
+    return _crop(large, left, top, size)
+
+
+def _crop(pixels: Pixels, left: int, top: int, size: int) -> Pixels:
+    return pixels[top : top + size, left : left + size]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one array holds: sources in the order of its rows, and whether crops are random."""
+
+    data: list[str]
+    rows: list[Source]
+    random: bool
+
+
+def plan_array(name: str, config: Config) -> Plan:
+    """Choose the images of an array: "train", "validation" or a column of native.data.evaluate.
+
+    Training and validation take every data set of native.data.train in turn and join the splits
+    in that order. Raises `UserError` for another name, a data set that is not whole, or an array
+    that would be empty.
+    """
+    data = config["native"]["data"]
+    if name in data["evaluate"]:
+        dataset = data["evaluate"][name]
+        return Plan([dataset], sources(dataset, config), random=False)
+    if name not in SPLITS:
+        raise UserError(
+            f"There is no array {name!r}; there are {', '.join([*SPLITS, *data['evaluate']])}."
+        )
+    rows: list[Source] = []
+    for dataset in data["train"]:
+        images = sources(dataset, config)
+        training, validation = split(len(images), data["holdout_fraction"], data["data_seed"])
+        rows += [images[index] for index in (training if name == "train" else validation)]
+    if not rows:
+        raise UserError(
+            f"The {name} split of {', '.join(data['train'])} is empty; name a data set with more "
+            "images under native.data.train."
+        )
+    return Plan(list(data["train"]), rows, random=name == "train")
+
+
+def make_array(name: str, config: Config, output: Path) -> None:
+    """Write an array to `output` (.npy) and its index and record beside it (.csv, .json).
+
+    Images are read, verified against the manifest, standardised and written one at a time, so
+    memory does not grow with their number. Raises `UserError` as `plan_array` does, when a source
+    file changed, or when the array cannot be written.
+    """
+    plan = plan_array(name, config)
+    size = config["native"]["data"]["image_size"]
+    with atomic_path(output) as temporary, temporary.open("wb") as stream:
+        header = {"descr": "|u1", "fortran_order": False, "shape": (len(plan.rows), size, size, 3)}
+        np.lib.format.write_array_header_1_0(stream, header)
+        with Progress(f"standardize {name}", len(plan.rows), "image") as progress:
+            for pixels in _standardised(plan, config):
+                stream.write(np.ascontiguousarray(pixels).tobytes())
+                progress.update()
+    index = output.with_suffix(".csv")
+    write_csv(index, INDEX_COLUMNS, _index(plan.rows))
+    write_json(output.with_suffix(".json"), _record(plan, config, output, index))
+
+
+def _standardised(plan: Plan, config: Config) -> Iterator[Pixels]:
+    data = config["native"]["data"]
+    size, first_seed = data["image_size"], data["data_seed"] * data["crop_seed_stride"]
+    for position, source in enumerate(plan.rows):
+        pixels = as_rgb(source.load())
+        if plan.random:
+            yield training_crop(pixels, size, first_seed + position)
+        else:
+            yield centre_crop(pixels, size)
+
+
+def _index(rows: Iterable[Source]) -> Iterator[list[Any]]:
+    for position, source in enumerate(rows):
+        record = source.record
+        yield [
+            position,
+            source.dataset,
+            source.name,
+            record.width,
+            record.height,
+            record.sha256,
+        ]
+
+
+def _record(plan: Plan, config: Config, array: Path, index: Path) -> dict[str, Any]:
+    return {
+        "datasets": [dataset_record(dataset, config) for dataset in plan.data],
+        "sha256": sha256(array),
+        "index_sha256": sha256(index),
+        "images": len(plan.rows),
+    }
+
+
+def dataset_record(dataset: str, config: Config) -> dict[str, Any]:
+    """Describe a data set as it was used, for captions and reports.
+
+    Keys: dataset, title, images (used), expected (of a complete copy), complete, stands_in_for
+    (None unless it replaces another), selection (which files are its images, in words).
+    """
+    row = dataset_row(dataset)
+    images, expected = len(sources(dataset, config)), expected_images(row)
+    return {
+        "dataset": dataset,
+        "title": row.title,
+        "images": images,
+        "expected": expected,
+        "complete": images == expected,
+        "stands_in_for": row.stands_in_for or None,
+        "selection": selection_of(dataset, config),
+    }

@@ -1,0 +1,321 @@
+"""Training samples for arbitrary-scale super-resolution: packed images and a sampler.
+
+The high-resolution images differ in size, so all their pixels lie one after the other in one
+array; an index says where each image starts. A sample is a pure function of (seed, step, place in
+the batch), so a run that goes on at step n sees exactly what it would have seen. A few random
+numbers per sample are drawn on the CPU; cropping, turning, the bicubic reduction and the gathering
+of targets are one gather and two matrix products per batch, on the device where the pixels fit
+there.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import torch
+from numpy.lib import format as npy
+from torch import Tensor
+
+from ..config import Config
+from ..errors import UserError
+from ..files import atomic_path, read_json, sha256, write_csv, write_json
+from ..progress import Progress
+from .images import as_rgb
+from .resize import PIL_BITS, pil_weights
+from .sources import sources
+from .standardize import dataset_record
+
+INDEX_COLUMNS = ("position", "dataset", "name", "offset", "height", "width")
+RESIDENT_SHARE = 0.25
+"""The pixels live on the device where they take at most this part of its memory."""
+
+# What a random stream is for; streams of different kinds never coincide.
+EPOCH, SAMPLE = 0, 1
+
+
+class Image(Protocol):
+    """An image to pack; see `gblsr_repro.data.sources.Source`."""
+
+    @property
+    def name(self) -> str:
+        """The image's name."""
+        ...
+
+    def load(self) -> np.ndarray:
+        """Decode it: uint8 (H, W, 3), or (H, W) when greyscale."""
+        ...
+
+
+def make_array(config: Config, output: Path | str) -> None:
+    """Pack the training set that config asr.train names; see `pack`.
+
+    Raises `UserError` when the set is not whole or a file of it changed.
+    """
+    dataset = config["asr"]["train"]
+    pack(sources(dataset, config), dataset, output, dataset_record(dataset, config))
+
+
+def pack(
+    images: Sequence[Image], dataset: str, output: Path | str, record: Mapping[str, Any]
+) -> None:
+    """Write the pixels of `images` one after the other into `output` (.npy), with its index.
+
+    The array is (pixels, 3) uint8, each image row by row; the index beside it (.csv) has a line
+    per image with its `offset` counted in pixels; the description (.json) holds `record`, which
+    says what the data set is, and the array's checksum. The same images give the same bytes.
+    """
+    output = Path(output)
+    rows: list[tuple[int, str, str, int, int, int]] = []
+    offset = 0
+    with (
+        atomic_path(output) as temporary,
+        temporary.open("w+b") as out,
+        Progress(f"packing {dataset}", len(images), "image") as progress,
+    ):
+        _write_header(out, 0)
+        for position, image in enumerate(images):
+            pixels = as_rgb(image.load())
+            height, width = pixels.shape[:2]
+            rows.append((position, dataset, image.name, offset, height, width))
+            out.write(np.ascontiguousarray(pixels).data)
+            offset += height * width
+            progress.update()
+        _write_header(out, offset)
+    write_csv(output.with_suffix(".csv"), INDEX_COLUMNS, rows)
+    write_json(
+        output.with_suffix(".json"),
+        {
+            "datasets": [dict(record)],
+            "sha256": sha256(output),
+            "images": len(rows),
+            "pixels": offset,
+        },
+    )
+
+
+def _write_header(out: Any, pixels: int) -> None:
+    # The format leaves room for the first axis to grow, so the header keeps its length.
+    out.seek(0)
+    shape = {"descr": "|u1", "fortran_order": False, "shape": (pixels, 3)}
+    npy.write_array_header_1_0(out, shape)
+
+
+@dataclass(frozen=True)
+class PackedImages:
+    """All pixels of a training set: `pixels` (P, 3) uint8, memory-mapped; one entry per image.
+
+    `offsets` count pixels; image i is `pixels[offsets[i]:][: heights[i] * widths[i]]`.
+    """
+
+    pixels: np.ndarray
+    names: tuple[str, ...]
+    offsets: np.ndarray
+    heights: np.ndarray
+    widths: np.ndarray
+    sha256: str
+
+    @classmethod
+    def open(cls, path: Path | str) -> PackedImages:
+        """Open what `pack` wrote; `UserError` where a part is missing or they do not fit."""
+        path = Path(path)
+        try:
+            # Copy-on-write: torch wants a writable buffer, the file is never written.
+            pixels = np.load(path, mmap_mode="c")
+            with path.with_suffix(".csv").open(newline="", encoding="utf-8") as stream:
+                rows = list(csv.DictReader(stream))
+        except (OSError, ValueError, EOFError) as error:
+            raise UserError(
+                f"{path} or its index cannot be read; delete both and run asr-standardize again."
+            ) from error
+        numbers = np.array([[int(r[c]) for c in INDEX_COLUMNS[3:]] for r in rows], np.int64)
+        offsets, heights, widths = numbers.reshape(-1, 3).T
+        if not rows or pixels.shape != (int((heights * widths).sum()), 3):
+            raise UserError(
+                f"{path} does not fit its index; delete both and run asr-standardize again."
+            )
+        return cls(
+            pixels,
+            tuple(r["name"] for r in rows),
+            offsets,
+            heights,
+            widths,
+            read_json(path.with_suffix(".json"))["sha256"],
+        )
+
+    def image(self, position: int) -> np.ndarray:
+        """Return one image as (H, W, 3) uint8."""
+        height, width = int(self.heights[position]), int(self.widths[position])
+        start = int(self.offsets[position])
+        return self.pixels[start : start + height * width].reshape(height, width, 3)
+
+
+class Draw(NamedTuple):
+    """The random part of one sample.
+
+    The crop is `side` pixels square at (top, left) of `image`; it is flipped upside down, mirrored
+    and transposed (in this order) where `flip`, `mirror` and `transpose` say so; `targets` (Q,)
+    are the pixels asked for, as row * side + column of the turned crop.
+    """
+
+    image: int
+    scale: float
+    side: int
+    top: int
+    left: int
+    flip: bool
+    mirror: bool
+    transpose: bool
+    targets: np.ndarray
+
+
+class Batch(NamedTuple):
+    """Training samples on the device, colours in [0, 1].
+
+    `low` (B, 3, p, p) float32 low-resolution patches; `coordinates` (B, Q, 2) float32 (y, x) of
+    the targets, pixel centres of the high-resolution crop scaled to [-1, 1]; `sides` (B,) int64
+    sides of the crops; `colours` (B, Q, 3) float32 targets.
+    """
+
+    low: Tensor
+    coordinates: Tensor
+    sides: Tensor
+    colours: Tensor
+
+
+class Sampler:
+    """Draws training batches (protocol, section 5).
+
+    Per sample: the next image of a shuffled epoch, a scale s uniform in `scale_range`, a crop of
+    round(s * patch) pixels, its reduction to patch x patch exactly as Pillow's bicubic filter
+    makes it, random turns, and `queries` pixels of the crop without replacement.
+
+    Raises `UserError` where an image is smaller than the largest crop, or the smallest crop holds
+    fewer pixels than are asked for.
+    """
+
+    def __init__(
+        self,
+        images: PackedImages,
+        training: Mapping[str, Any],
+        batch_size: int,
+        seed: int,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        self.images, self.seed, self.batch_size = images, seed, batch_size
+        self.patch, self.queries = training["lr_patch"], training["queries"]
+        self.scales = tuple(training["scale_range"])
+        self.device = torch.device(device)
+        smallest, largest = (round(self.patch * scale) for scale in self.scales)
+        self._check(smallest, largest)
+        self.pixels = torch.from_numpy(images.pixels)
+        if self.resident:
+            self.pixels = self.pixels.to(self.device)
+        bank = np.zeros((largest - smallest + 1, self.patch, largest))
+        for side in range(smallest, largest + 1):
+            bank[side - smallest, :, :side] = pil_weights(side, self.patch)
+        self.smallest, self.bank = smallest, torch.from_numpy(bank).to(self.device)
+        self._order = lru_cache(maxsize=2)(self._shuffle)
+
+    @property
+    def resident(self) -> bool:
+        """Whether the pixels live on the device: on CUDA, where they leave room for the rest."""
+        if self.device.type != "cuda":
+            return False
+        memory = torch.cuda.get_device_properties(self.device).total_memory
+        return self.images.pixels.nbytes <= RESIDENT_SHARE * memory
+
+    def _check(self, smallest: int, largest: int) -> None:
+        short = np.minimum(self.images.heights, self.images.widths)
+        if short.min() < largest:
+            worst = int(short.argmin())
+            raise UserError(
+                f"Training image {self.images.names[worst]} is only {short[worst]} pixels on a "
+                f"side, but crops are up to {largest}; lower asr.training.lr_patch or use larger "
+                "images."
+            )
+        if self.queries > smallest**2:
+            raise UserError(
+                f"Config: asr.training.queries is {self.queries}, but the smallest crop has only "
+                f"{smallest**2} pixels; lower it or raise asr.training.lr_patch."
+            )
+
+    def _random(self, *key: int) -> np.random.Generator:
+        sequence = np.random.SeedSequence(self.seed, spawn_key=key)
+        return np.random.Generator(np.random.PCG64(sequence))
+
+    def _shuffle(self, epoch: int) -> np.ndarray:
+        return self._random(EPOCH, epoch).permutation(len(self.images.names))
+
+    def draw(self, step: int, place: int) -> Draw:
+        """Draw the sample at `place` of the batch of `step`: a pure function of seed and both."""
+        epoch, turn = divmod(step * self.batch_size + place, len(self.images.names))
+        image = int(self._order(epoch)[turn])
+        random = self._random(SAMPLE, step, place)
+        scale = random.uniform(*self.scales)
+        side = round(self.patch * scale)
+        top = int(random.integers(self.images.heights[image] - side + 1))
+        left = int(random.integers(self.images.widths[image] - side + 1))
+        flip, mirror, transpose = (bool(bit) for bit in random.integers(0, 2, 3))
+        targets = random.choice(side * side, self.queries, replace=False, shuffle=False)
+        return Draw(image, scale, side, top, left, flip, mirror, transpose, targets)
+
+    def batch(self, step: int) -> Batch:
+        """Make the batch of `step` on the device."""
+        draws = [self.draw(step, place) for place in range(self.batch_size)]
+        sides = np.array([draw.side for draw in draws])
+        canvas = self._crops(draws, int(sides.max()))
+        low = self._reduce(canvas, self._move(torch.from_numpy(sides - self.smallest)))
+        targets = self._move(torch.from_numpy(np.stack([draw.targets for draw in draws])))
+        sides = self._move(torch.from_numpy(sides))
+        row, column = targets // sides[:, None], targets % sides[:, None]
+        lines = canvas.flatten(1, 2)
+        chosen = (row * canvas.shape[2] + column)[..., None].expand(-1, -1, 3)
+        colours = lines.gather(1, chosen).float() / 255
+        position = torch.stack([row, column], dim=-1)
+        coordinates = (2 * position + 1).double() / sides[:, None, None] - 1
+        return Batch(low, coordinates.float(), sides, colours)
+
+    def _move(self, tensor: Tensor) -> Tensor:
+        if self.device.type != "cuda":
+            return tensor.to(self.device)
+        # From pinned memory the copy does not wait for the steps queued before it.
+        return tensor.pin_memory().to(self.device, non_blocking=True)
+
+    def _crops(self, draws: Sequence[Draw], size: int) -> Tensor:
+        """Gather the turned crops into the upper left of (B, size, size, 3) uint8.
+
+        Beyond a crop its last row and column are repeated; nothing reads them.
+        """
+        lines = np.stack([self._lines(draw, size) for draw in draws])
+        if self.resident:
+            down, along = self._move(torch.from_numpy(lines)).unbind(1)
+            return self.pixels[down[:, :, None] + along[:, None, :]]
+        down, along = torch.from_numpy(lines).unbind(1)
+        return self._move(self.pixels[down[:, :, None] + along[:, None, :]])
+
+    def _lines(self, draw: Draw, size: int) -> np.ndarray:
+        """Return (2, size): what row i and column j of a crop add to the place of a pixel."""
+        step = np.arange(size).clip(max=draw.side - 1)
+        turned = draw.side - 1 - step
+        width = self.images.widths[draw.image]
+        rows = (draw.top + (turned if draw.flip else step)) * width
+        columns = draw.left + (turned if draw.mirror else step)
+        pair = (columns, rows) if draw.transpose else (rows, columns)
+        return np.stack([pair[0] + self.images.offsets[draw.image], pair[1]])
+
+    def _reduce(self, canvas: Tensor, which: Tensor) -> Tensor:
+        """Reduce crops (B, S, S, 3) uint8 as Pillow does; (B, 3, p, p) float32 in [0, 1]."""
+        weights = self.bank[which, None, :, : canvas.shape[1]]
+        planes = canvas.permute(0, 3, 1, 2).double()
+        wide = _round(planes @ weights.mT)
+        return (_round(weights @ wide) / 255).float()
+
+
+def _round(sums: Tensor) -> Tensor:
+    return torch.floor(sums / 2**PIL_BITS + 0.5).clamp(0, 255)

@@ -1,0 +1,152 @@
+"""Which low-resolution cells a query reads, where it lies in them, and with what weight.
+
+A feature map has n cells along an axis and the image it shows has N pixels. Image coordinates run
+from -1 to 1, so cell k covers [2 k / n - 1, 2 (k + 1) / n - 1] and pixel i has its centre at
+(2 i + 1) / N - 1. An offset is measured from a cell's centre in half cells: [-1, 1] is the cell's
+own extent, and neighbouring centres are 2 apart. A tap is one cell that a query reads along one
+axis. Without the local ensemble it is the cell that the query lies in, with weight 1. With it, it
+is the two cells whose centres lie around the query, weighted by the hat function 1 - |offset| / 2;
+beyond the outermost centres both taps are the border cell.
+
+Products of the hat weights of both axes are the areas of the opposite rectangles divided by their
+sum, the usual statement of the ensemble. That form adds 1e-9 to every area, and where a query lies
+on the line through the last cell centre of an axis (odd integer scales) all four areas vanish and
+the 1e-9 alone decides, giving 1/4 each: the hat keeps the limit there, and is used everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Taps:
+    """The taps of queries along one axis; every field is (T, ...) for queries (...).
+
+    T is 2 with the local ensemble and 1 without. `cell` is int64; `offset` (half cells) and
+    `weight` are float64 and the weights of a query sum to 1.
+    """
+
+    cell: Tensor
+    offset: Tensor
+    weight: Tensor
+
+
+def taps_at(coordinates: Tensor, cells: int, ensemble: bool) -> Taps:
+    """Return the taps of image coordinates (...) on an axis of `cells` cells.
+
+    A query on the edge between two cells belongs to the higher one, also when rounding has put it
+    a few units in the last place below; float64 coordinates keep this exact for any image size.
+    Queries outside the image read the border cells.
+    """
+    position = (coordinates.double() + 1) * (cells / 2)
+    if ensemble:
+        lower = torch.floor(position - 0.5)
+        return _ensemble(lower, position - 0.5 - lower, 2 * position - 1, cells)
+    slack = 4 * cells * torch.finfo(coordinates.dtype).eps
+    owner = torch.floor(position + slack).clamp(0, cells - 1).unsqueeze(0)
+    offset = 2 * (position - owner) - 1
+    return Taps(owner.long(), offset, torch.ones_like(offset))
+
+
+def taps_of_pixels(pixels: Tensor, size: Tensor | int, cells: int, ensemble: bool) -> Taps:
+    """Return the taps of whole pixels (...) of an axis with `size` pixels: integer arithmetic.
+
+    `size` is a number or int64 broadcastable to `pixels`. The result is that of `taps_at` for the
+    pixels' centres, without any rounding of coordinates.
+    """
+    scaled = (2 * pixels + 1) * cells  # the position in cells, times twice the size
+    if ensemble:
+        lower = _floor(scaled - size, 2 * size)
+        fraction = (scaled - size - 2 * size * lower).double() / (2 * size)
+        return _ensemble(lower.double(), fraction, (scaled - size).double() / size, cells)
+    owner = _floor(scaled, 2 * size).clamp(0, cells - 1).unsqueeze(0)
+    offset = (scaled - (2 * owner + 1) * size).double() / size
+    return Taps(owner, offset, torch.ones_like(offset))
+
+
+def _ensemble(lower: Tensor, fraction: Tensor, from_first: Tensor, cells: int) -> Taps:
+    """Taps around a query at `lower` + `fraction`, `from_first` half cells past the first centre."""
+    cell = torch.stack((lower, lower + 1)).clamp(0, cells - 1)
+    return Taps(cell.long(), from_first - 2 * cell, torch.stack((1 - fraction, fraction)))
+
+
+def _floor(numerator: Tensor, denominator: Tensor | int) -> Tensor:
+    return torch.div(numerator, denominator, rounding_mode="floor")
+
+
+def corners(rows: Taps, columns: Taps, width: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Yield each corner's cell (row-major in `width` columns), offsets (..., 2) and weight.
+
+    The taps of rows and columns are broadcast against each other: give them the same query shape,
+    or (..., R, 1) and (..., 1, C) for the R x C pixels of a rectangle.
+    """
+    for t in range(rows.cell.shape[0]):
+        for u in range(columns.cell.shape[0]):
+            offsets = torch.broadcast_tensors(rows.offset[t], columns.offset[u])
+            yield (
+                rows.cell[t] * width + columns.cell[u],
+                torch.stack(offsets, dim=-1),
+                rows.weight[t] * columns.weight[u],
+            )
+
+
+@dataclass(frozen=True)
+class Slots:
+    """An axis' pixels grouped by the cells they read, each group padded to S slots.
+
+    With the local ensemble group g (of n + 1) reads cells g - 1 and g, without it group g (of n)
+    reads cell g. The pixels of a group follow each other. `first` (Z, G) is the first one's index;
+    `offset` and `weight` are (Z, G, T, S), float64, for Z axis lengths; weight is 0 for slots past
+    a group's last pixel and for the tap that a border group has outside the map.
+    """
+
+    first: Tensor
+    offset: Tensor
+    weight: Tensor
+
+    @property
+    def width(self) -> int:
+        """Slots per group."""
+        return self.offset.shape[-1]
+
+    def index(self, pixels: Tensor) -> Tensor:
+        """Return where pixels (Z, Q), int64, stand in the axis of all slots, G * S long."""
+        group = torch.searchsorted(self.first, pixels, right=True) - 1
+        return group * self.width + pixels - self.first.gather(1, group)
+
+
+def slots(cells: int, sizes: Tensor, width: int, ensemble: bool) -> Slots:
+    """Group the pixels of axes with `sizes` (Z,) pixels, int64, over `cells` cells each.
+
+    `width` is the number of slots per group; it must be at least ceil(size / cells) for every
+    size (`slots_needed`). Nothing here waits for a device.
+    """
+    size = sizes[:, None]
+    group = torch.arange(cells + 2 if ensemble else cells + 1, device=sizes.device)
+    edge = (2 * group - 1) * size if ensemble else 2 * group * size
+    start = _floor(edge + cells - 1, 2 * cells).clamp(min=0)
+    start = torch.minimum(start, size)
+    first, last = start[:, :-1], start[:, 1:]
+    pixels = first[..., None] + torch.arange(width, device=sizes.device)
+    cell = group[:-1, None] + torch.arange(-1 if ensemble else 0, 1, device=sizes.device)
+    scaled = (2 * pixels + 1) * cells
+    offset = (scaled[:, :, None] - (2 * cell + 1)[..., None] * size[..., None, None]).double()
+    offset = offset / size[..., None, None]
+    inside = ((cell >= 0) & (cell < cells))[..., None] & (pixels < last[..., None])[:, :, None]
+    if not ensemble:
+        return Slots(first, offset, inside.double())
+    # A border group has one tap inside the map; it carries the whole weight there.
+    alone = torch.zeros_like(group[:-1], dtype=torch.bool)
+    alone[0] = alone[-1] = True
+    hat = torch.where(alone[:, None, None], 1.0, 1 - offset.abs() / 2)
+    return Slots(first, offset, hat * inside)
+
+
+def slots_needed(cells: int, size: int) -> int:
+    """Return how many slots a group needs at most: ceil(size / cells)."""
+    return -(-size // cells)

@@ -1,0 +1,50 @@
+"""Where a query lies: image coordinates, pixel positions, cells and offsets within a cell.
+
+Three units are in use, always in the order (y, x):
+
+- image coordinate u in [-1, 1]: the image's extent, so pixel i of n has its centre at
+  (2 i + 1) / n - 1 and the outer edges of the border pixels are at -1 and 1;
+- pixel position: whole numbers are pixel centres, pixel i of n covers [i - 0.5, i + 0.5);
+- cell: one feature vector stands for `patch` pixels per axis; cell e covers the pixel positions
+  [e patch - 0.5, (e + 1) patch - 0.5) and has its centre at e patch + (patch - 1) / 2.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def pixel_coordinates(height: int, width: int, device: torch.device | None = None) -> Tensor:
+    """Return the coordinates of all pixel centres, row-major: (height * width, 2), float64."""
+    axes = [
+        (2 * torch.arange(n, dtype=torch.float64, device=device) + 1) / n - 1
+        for n in (height, width)
+    ]
+    return torch.cartesian_prod(*axes)
+
+
+def pixel_positions(coordinates: Tensor, size: tuple[int, int]) -> Tensor:
+    """Map image coordinates (..., 2) in an image of `size` (H, W) to pixel positions, float64."""
+    extent = torch.tensor(size, dtype=torch.float64, device=coordinates.device)
+    return ((coordinates.double() + 1) * extent - 1) / 2
+
+
+def owner(positions: Tensor, patch: int, cells: int, shift: float = 0.0) -> Tensor:
+    """Return the cell (int64) that owns each pixel position of one axis with `cells` cells.
+
+    `shift` moves the position first, in cells: -0.5 and 0.5 give the two cells whose centres lie
+    around the position. Positions outside the image belong to the border cells.
+    """
+    return torch.floor((positions + 0.5) / patch + shift).long().clamp(0, cells - 1)
+
+
+def offset(positions: Tensor, patch: int, cell: Tensor) -> Tensor:
+    """Return positions relative to the centre of `cell`, in half cells: [-1, 1) is its extent."""
+    return (positions - (cell * patch + (patch - 1) / 2)) * (2 / patch)
+
+
+def centres(patch: int, device: torch.device, dtype: torch.dtype) -> Tensor:
+    """Return the offsets of a cell's pixel centres, (patch,): -1 + 1/patch ... 1 - 1/patch."""
+    pixels = torch.arange(patch, device=device, dtype=torch.float64)
+    return offset(pixels, patch, torch.zeros_like(pixels)).to(dtype)

@@ -1,0 +1,138 @@
+"""The local spectral basis: modes, cutoff, bandwidth maps, rendering, evaluation anywhere.
+
+Paper section 3.1. Every patch carries coefficients c[k, i, j] per colour k; row index i goes with
+y, column index j with x, and the patch shows sum_ij c[k, i, j] psi_i(y) psi_j(x) at its local
+coordinate (y, x). The native convention puts the P pixel centres of an axis at linspace(-1, 1, P),
+both ends included.
+
+Coefficients are laid out (B, C, p, p, h, w): what a 1x1 convolution with C p p outputs yields.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..errors import UserError
+from .coordinates import owner
+
+
+def modes(v: Tensor, count: int, bandwidth: Tensor | float) -> Tensor:
+    """Return the 1D modes 1, cos(pi s v), sin(pi s v), cos(2 pi s v), ... at `v`: (..., count).
+
+    `bandwidth` s is broadcast against `v` (...). An even count ends in an unpaired cosine.
+    """
+    frequencies = math.pi * torch.arange(1, count // 2 + 1, device=v.device, dtype=v.dtype)
+    angles = (v * bandwidth).unsqueeze(-1) * frequencies
+    pairs = torch.stack((angles.cos(), angles.sin()), dim=-1).flatten(-2)
+    return torch.cat((torch.ones_like(angles[..., :1]), pairs[..., : count - 1]), dim=-1)
+
+
+def cutoff(order: Tensor, count: int, sharpness: float) -> Tensor:
+    """Return the weights sigmoid(sharpness (order - max(i, j))) of all modes: (..., count, count).
+
+    `order` (...) is the effective cutoff order, at which a mode keeps half its weight.
+    """
+    index = torch.arange(count, device=order.device, dtype=order.dtype)
+    highest = torch.maximum(index[:, None], index[None, :])
+    return torch.sigmoid(sharpness * (order[..., None, None] - highest))
+
+
+@dataclass(frozen=True)
+class BandwidthMap:
+    """Maps a raw value of any size to a bandwidth in [low, high].
+
+    Raises `UserError` unless 0 < low < high.
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.low < self.high:
+            raise UserError(
+                f"Config: native.model.bandwidth_range is [{self.low:g}, {self.high:g}], but must "
+                "rise from a positive lower to an upper end."
+            )
+
+    def __call__(self, raw: Tensor) -> Tensor:
+        """Return the bandwidth, element by element."""
+        raise NotImplementedError
+
+
+class LogBandwidth(BandwidthMap):
+    """Covers the range evenly on a logarithmic scale."""
+
+    def __call__(self, raw: Tensor) -> Tensor:
+        """Return exp(log low + log(high / low) sigmoid(raw))."""
+        return torch.exp(math.log(self.low) + math.log(self.high / self.low) * torch.sigmoid(raw))
+
+
+class LinearBandwidth(BandwidthMap):
+    """Covers the range evenly on a linear scale."""
+
+    def __call__(self, raw: Tensor) -> Tensor:
+        """Return low + (high - low) sigmoid(raw)."""
+        return self.low + (self.high - self.low) * torch.sigmoid(raw)
+
+
+def pixel_basis(patch: int, count: int, bandwidth: Tensor) -> Tensor:
+    """Return the modes at a patch's pixel centres: (..., patch, count) for `bandwidth` (...)."""
+    v = torch.linspace(-1, 1, patch, device=bandwidth.device, dtype=bandwidth.dtype)
+    return modes(v, count, bandwidth.unsqueeze(-1))
+
+
+def render_grid(coefficients: Tensor, basis: Tensor) -> Tensor:
+    """Render all patches on the pixel grid: (B, C, p, p, h, w) -> image (B, C, h P, w P).
+
+    `basis` is (P, p), one for all patches, or (B, h, w, P, p), one for each. The sum over modes is
+    two matrix products, x first; the 2D basis (P, P, p, p) is never formed. With a shared basis
+    the second product writes straight into image layout.
+    """
+    batch, channels, count, _, h, w = coefficients.shape
+    patch = basis.shape[-2]
+    if basis.ndim == 2:
+        rows = coefficients.permute(0, 1, 4, 2, 5, 3).reshape(-1, count)
+        half = (rows @ basis.T).view(batch * channels * h, count, w * patch)
+        image = torch.bmm(basis.expand(half.shape[0], -1, -1), half)
+        return image.view(batch, channels, h * patch, w * patch)
+    each = basis.reshape(-1, patch, count)
+    rows = coefficients.permute(0, 4, 5, 2, 1, 3).reshape(-1, count * channels, count)
+    half = torch.bmm(rows, each.mT).view(-1, count, channels * patch)
+    image = torch.bmm(each, half).view(batch, h, w, patch, channels, patch)
+    return image.permute(0, 4, 1, 3, 2, 5).reshape(batch, channels, h * patch, w * patch)
+
+
+def render_plain(coefficients: Tensor, basis: Tensor) -> Tensor:
+    """Do what `render_grid` does by the defining sum, patch by patch, in one einsum.
+
+    The yardstick of tests and benchmarks.
+    """
+    batch, channels, count, _, h, w = coefficients.shape
+    patch = basis.shape[-2]
+    each = basis.expand(batch, h, w, patch, count)
+    image = torch.einsum("bcijhw,bhwyi,bhwxj->bchywx", coefficients, each, each)
+    return image.reshape(batch, channels, h * patch, w * patch)
+
+
+def evaluate(coefficients: Tensor, bandwidth: Tensor, positions: Tensor, patch: int) -> Tensor:
+    """Evaluate the representation at any pixel positions: (B, Q, 2) -> (B, Q, C).
+
+    `bandwidth` is a scalar or (B, h, w). A position belongs to the patch whose pixels are around
+    it; its local coordinate is -1 at the patch's first and 1 at its last pixel centre, so that
+    whole positions give what `render_grid` gives. Between two patches' outermost pixel centres
+    the local coordinate runs on to 1 + 1 / (P - 1), half a pixel beyond.
+    """
+    batch, _, count, _, h, w = coefficients.shape
+    cell_y = owner(positions[..., 0], patch, h)
+    cell_x = owner(positions[..., 1], patch, w)
+    local = positions - patch * torch.stack((cell_y, cell_x), dim=-1)
+    v = (2 * local / (patch - 1) - 1).to(coefficients.dtype)
+    item = torch.arange(batch, device=positions.device)[:, None]
+    s = bandwidth[item, cell_y, cell_x] if bandwidth.ndim else bandwidth
+    own = coefficients.permute(0, 4, 5, 1, 2, 3)[item, cell_y, cell_x]
+    half = torch.einsum("bqcij,bqj->bqci", own, modes(v[..., 1], count, s))
+    return torch.einsum("bqci,bqi->bqc", half, modes(v[..., 0], count, s))

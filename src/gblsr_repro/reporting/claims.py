@@ -1,0 +1,289 @@
+"""The paper's claims, one by one: what it says, what was measured here, and the verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..config import Config, read_table
+from ..files import write_csv, write_text
+from . import conditions as conditions_module
+from . import published
+from .layout import DASH, Float, Table, render
+from .measures import Aggregates
+from .verdicts import Claim, Result, Scope, Verdict, check, judge
+
+COLUMNS = (
+    "id", "topic", "where", "claim", "unit", "paper", "measured", "verdict", "holds", "why",
+    "conditions", "tolerance", "reason", "note", "paper_values", "measured_values", "allowed",
+)  # fmt: skip
+
+SCOPE_TITLES = {
+    Scope.STRUCTURE: "Structure (any conditions)",
+    Scope.QUALITY: "Native quality",
+    Scope.LOCALITY: "Locality and ablation",
+    Scope.LATENCY: "Native inference time",
+    Scope.COST: "Native training time",
+    Scope.ASR_QUALITY: "Super-resolution quality",
+    Scope.ASR_LATENCY: "Super-resolution speed and memory",
+    Scope.ASR_COST: "Super-resolution training time",
+}
+
+MEANING = {
+    Verdict.REPRODUCED: "agrees at the paper's printed precision, or the claimed relation holds",
+    Verdict.WITHIN_NOISE: "misses by no more than the tolerance stated beside it",
+    Verdict.NOT_REPRODUCED: "misses by more, under the paper's conditions",
+    Verdict.DIFFERENT: "measured on other data, steps, seeds or devices: shown, not judged",
+    Verdict.NOT_MEASURED: "no number here; the reason is given",
+}
+
+
+def registry(path: Path | None = None) -> list[Claim]:
+    """Read and check config/paper/claims.tsv; raises `UserError`."""
+    rows = read_table(path or published.folder() / "claims.tsv", Claim, "id")
+    for claim in rows.values():
+        check(claim)
+    return list(rows.values())
+
+
+@dataclass(frozen=True)
+class Page:
+    """All results in the registry's order, with the conditions behind them."""
+
+    results: Sequence[Result]
+    conditions: Mapping[str, Any]
+    paper_conditions: Mapping[str, Any]
+
+    def counts(self) -> dict[Verdict, int]:
+        """Return how many claims got each verdict, all verdicts in their order."""
+        found = Counter(result.verdict for result in self.results)
+        return {verdict: found[verdict] for verdict in Verdict}
+
+    def by_topic(self) -> dict[str, list[Result]]:
+        """Return the results of each topic, in order."""
+        topics: dict[str, list[Result]] = {}
+        for result in self.results:
+            topics.setdefault(result.claim.topic, []).append(result)
+        return topics
+
+    @cached_property
+    def shared_differences(self) -> dict[Scope, list[str]]:
+        """For every scope with measured claims, what sets all its claims apart."""
+        found: dict[Scope, list[str]] = {}
+        for result in self.results:
+            if result.holds is None:
+                continue
+            scope = Scope(result.claim.scope)
+            mine = list(result.differences)
+            found[scope] = [d for d in found.get(scope, mine) if d in mine]
+        return found
+
+    def own_differences(self, result: Result) -> list[str]:
+        """Return what sets a claim apart beyond the differences of its whole scope."""
+        shared = self.shared_differences.get(Scope(result.claim.scope), [])
+        return [d for d in result.differences if d not in shared]
+
+    def scopes(self) -> list[tuple[str, str, str]]:
+        """Return per scope its title, the paper's conditions, and in what this run differs."""
+        shared = self.shared_differences
+        rows = []
+        for scope, title in SCOPE_TITLES.items():
+            if scope not in shared:
+                state = "not measured"
+            elif shared[scope]:
+                state = "; ".join(shared[scope])
+            else:
+                state = "as in the paper, but for what single claims say"
+                if not any(self.own_differences(r) for r in self.results if r.claim.scope == scope):
+                    state = "as in the paper"
+            rows.append((title, paper_setting(scope, self.paper_conditions), state))
+        return rows
+
+
+def paper_setting(scope: Scope, paper: Mapping[str, Any]) -> str:
+    """Return the paper's conditions of a scope in a few words."""
+    run = paper[scope.half]
+    seeds = f"seeds {', '.join(map(str, run['seeds']))}"
+    trained = f"{run['steps']:,} steps, {seeds}"
+    if scope is Scope.STRUCTURE:
+        return "none"
+    if scope.kind == "quality":
+        return f"{trained}, trained on {_sets(run['train'])}, complete image sets"
+    if scope.kind == "locality":
+        return f"{trained}, trained on {_sets(run['train'])}, {run['validation']} held-out images"
+    if scope.kind == "latency":
+        return f"{run['device']}, fixed latency protocol, {seeds}"
+    return f"{run['device']}, {trained}"
+
+
+def _sets(names: Iterable[str]) -> str:
+    titles = {"dtd": "DTD", "div2k_train": "DIV2K"}
+    return " + ".join(titles.get(name, name) for name in names)
+
+
+def evaluate(aggregates: Path, config: Config, claims: Sequence[Claim] | None = None) -> Page:
+    """Judge every claim on the aggregates of one folder; raises `UserError`."""
+    here = Aggregates.read(aggregates)
+    paper = published.aggregates()
+    run, paper_run = conditions_module.read(aggregates), published.conditions()
+    sigmas = config["claims"]["seed_noise_sigmas"]
+    return Page(
+        [judge(c, here, paper, run, paper_run, sigmas) for c in claims or registry()],
+        run,
+        paper_run,
+    )
+
+
+def write(aggregates: Path, output: Path, config: Config) -> Page:
+    """Write claims.csv, claims.md and tables/claims.tex under `output`; return what they say."""
+    page = evaluate(aggregates, config)
+    write_csv(output / "claims.csv", COLUMNS, (_row(result) for result in page.results))
+    write_text(output / "claims.md", markdown(page))
+    write_text(output / "tables" / "claims.tex", render(table(page)))
+    return page
+
+
+def _row(result: Result) -> dict[str, Any]:
+    claim = result.claim
+    return {
+        "id": claim.id,
+        "topic": claim.topic,
+        "where": claim.where,
+        "claim": claim.claim,
+        "unit": claim.unit,
+        "paper": result.paper,
+        "measured": result.measured,
+        "verdict": str(result.verdict),
+        "holds": {None: "", True: "yes", False: "no"}[result.holds],
+        "why": result.why,
+        "conditions": "; ".join(result.differences),
+        "tolerance": claim.tolerance,
+        "reason": claim.reason,
+        "note": claim.note,
+        "paper_values": " ".join(map(repr, result.targets)),
+        "measured_values": " ".join(map(repr, result.values)),
+        "allowed": " ".join(format(value, ".4g") for value in result.allowed),
+    }
+
+
+def outcome(result: Result) -> str:
+    """Return the verdict in words, with whether the claim would hold under other conditions."""
+    if result.verdict is not Verdict.DIFFERENT:
+        return str(result.verdict)
+    return f"{result.verdict}; {'would hold' if result.holds else 'would not hold'}"
+
+
+def tolerance(result: Result) -> str:
+    """Return how far the number may miss: a value where it is one for all, with its reason."""
+    claim = result.claim
+    if claim.tolerance == "exact":
+        return "exact"
+    known = {format(value, ".2g") for value in result.allowed}
+    if len(known) == 1:
+        return f"±{known.pop()}"
+    return {"seeds": "seed noise"}.get(claim.tolerance, f"±{claim.tolerance}")
+
+
+def reasons(results: Iterable[Result]) -> list[tuple[str, str]]:
+    """Return the kinds of tolerance of some claims, each with its reason."""
+    names = {"seeds": "seed noise", "exact": "exact"}
+    return list(
+        dict.fromkeys(
+            (names.get(r.claim.tolerance, f"±{r.claim.tolerance}"), r.claim.reason) for r in results
+        )
+    )
+
+
+def remarks(page: Page, result: Result) -> str:
+    """Return what else to know about a result: missing numbers, own conditions, the note."""
+    own = page.own_differences(result)
+    parts = [result.why, "; ".join(own), result.claim.note if result.claim.measure else ""]
+    return ". ".join(part.rstrip(".") for part in parts if part)
+
+
+def with_unit(text: str, unit: str) -> str:
+    """Return a number as people read it: a true minus sign, its unit; a dash for none."""
+    if not text:
+        return DASH
+    text = text.replace("-", "−")
+    if not unit or text[-1].isalpha():  # 21 cells, 20 of 21 agree
+        return text
+    return f"{text}{unit}" if unit == "×" else f"{text} {unit}"
+
+
+def markdown(page: Page) -> str:
+    """Return the claims as a page of Markdown."""
+    lines = ["# The paper's claims, measured here", ""]
+    lines += _md_table(
+        ("Verdict", "Claims", "Meaning"),
+        [(str(v), str(n), MEANING[v]) for v, n in page.counts().items()],
+    )
+    lines += ["", "## Conditions", ""]
+    lines += _md_table(("Claims about", "Paper", "This run"), page.scopes())
+    for topic, results in page.by_topic().items():
+        told = "; ".join(f"{kind}, because {reason}" for kind, reason in reasons(results))
+        lines += ["", f"## {topic}", "", f"Tolerances: {told}.", ""]
+        lines += _md_table(
+            ("Claim", "Where", "Paper", "Measured", "Verdict", "Tolerance", "Remarks"),
+            [
+                (
+                    result.claim.claim,
+                    result.claim.where,
+                    with_unit(result.paper, result.claim.unit),
+                    with_unit(result.measured, result.claim.unit),
+                    outcome(result),
+                    tolerance(result),
+                    remarks(page, result),
+                )
+                for result in results
+            ],
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _md_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+    return [line(header), line(["---"] * len(header)), *(line(row) for row in rows)]
+
+
+ROWS_PER_FLOAT = 24
+
+
+def table(page: Page) -> Table:
+    """Return the claims as a table of LaTeX: floats of a page each, in topic order."""
+    floats = []
+    for topic, results in page.by_topic().items():
+        for start in range(0, len(results), ROWS_PER_FLOAT):
+            part = results[start : start + ROWS_PER_FLOAT]
+            number = start // ROWS_PER_FLOAT
+            floats.append(
+                Float(
+                    label=f"claims-{topic.lower().replace(' ', '-').replace(':', '')}"
+                    + (f"-{number + 1}" if number else ""),
+                    caption=f"**Claims of the paper. {topic}**"
+                    + (" (continued)." if number else "."),
+                    columns=["p{0.44\\linewidth}", "p{0.15\\linewidth}", "p{0.15\\linewidth}",
+                             "p{0.15\\linewidth}"],
+                    header=[["Claim", "Paper", "Measured", "Verdict"]],
+                    groups=[[_tex_row(result) for result in part]],
+                    size="scriptsize",
+                    tall=True,
+                )
+            )  # fmt: skip
+    return Table("claims", floats)
+
+
+def _tex_row(result: Result) -> list[str]:
+    unit = result.claim.unit
+    return [
+        f"{result.claim.claim} ({result.claim.where})",
+        with_unit(result.paper, unit),
+        with_unit(result.measured, unit),
+        outcome(result),
+    ]

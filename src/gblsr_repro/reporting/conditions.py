@@ -1,0 +1,156 @@
+"""What the numbers of a results folder were measured under: data, steps, seeds, devices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..config import Config, selected_arms, selected_methods
+from ..files import read_json, write_json
+
+Record = dict[str, Any]
+
+HALVES = ("native", "asr")
+
+
+def collect(results: Path, config: Config, halves: Iterable[str] = HALVES) -> Record:
+    """Gather the conditions of the named halves from the records under `results`.
+
+    Keys: preset, image_size, one map per half that has run records, versions and git (distinct
+    values joined by commas where runs differ). A half without runs or timings is absent.
+    """
+    makers = {"native": _native, "asr": _asr}
+    found: Record = {
+        "preset": config["preset"],
+        "image_size": config["native"]["data"]["image_size"],
+    }
+    runs: list[Record] = []
+    for half in halves:
+        record, records = makers[half](results, config)
+        if record:
+            found[half] = record
+        runs += records
+    if runs:
+        found["versions"] = _joined(run.get("versions") or {} for run in runs)
+        found["git"] = _joined(run.get("git") or {} for run in runs)
+    return found
+
+
+def write(results: Path, config: Config, output: Path, halves: Iterable[str] = HALVES) -> None:
+    """Write the conditions of the named halves to `output` as JSON."""
+    write_json(output, collect(results, config, halves))
+
+
+def read(aggregates: Path) -> Record:
+    """Merge the conditions*.json files of an aggregates folder; empty when there is none."""
+    merged: Record = {}
+    for path in sorted(aggregates.glob("conditions*.json")):
+        merged |= read_json(path)
+    return merged
+
+
+def _native(results: Path, config: Config) -> tuple[Record, list[Record]]:
+    root = results / "native"
+    arms = selected_arms(config)
+    runs = _runs(root / "runs", arms, config)
+    timings = _records(root / "latency", arms, config, "seed{seed}.json")
+    if not runs and not timings:
+        return {}, []
+    columns = config["native"]["data"]["evaluate"]
+    record = _of_runs(runs, "native") | {
+        "train": _datasets(root / "arrays" / "train.json"),
+        "validation": _datasets(root / "arrays" / "validation.json"),
+        "evaluate": {c: _datasets(root / "arrays" / f"{c}.json") for c in columns},
+        "latency_devices": _devices(timings),
+    }
+    lpips = [
+        side["lpips"]
+        for column in columns
+        for side in _records(root / "metrics", arms, config, f"seed{{seed}}/{column}.json")
+        if side.get("lpips")
+    ]
+    if lpips:
+        # One arm without LPIPS leaves a dash somewhere, so its reason is the one to tell.
+        record["lpips"] = next((r for r in lpips if not r.get("measured")), lpips[0])
+    return _present(record), runs
+
+
+def _asr(results: Path, config: Config) -> tuple[Record, list[Record]]:
+    root = results / "asr"
+    methods = selected_methods(config)
+    runs = _runs(root / "runs", methods, config)
+    timings = _records(root / "latency", methods, config, "seed{seed}.json")
+    if not runs and not timings:
+        return {}, []
+    record = _of_runs(runs, "asr") | {
+        "train": _datasets(root / "arrays" / "train.json"),
+        "evaluate": {
+            c: _datasets(root / "arrays" / f"{c}.json") for c in config["asr"]["evaluate"]
+        },
+        "latency_devices": _devices(timings),
+        "timed_sizes_only": any(t.get("sizes_only") for t in timings) if timings else None,
+    }
+    return _present(record), runs
+
+
+def _present(record: Record) -> Record:
+    kept = {key: value for key, value in record.items() if value not in (None, [], {})}
+    if "evaluate" in kept:
+        kept["evaluate"] = {c: v for c, v in kept["evaluate"].items() if v}
+    return kept
+
+
+def _of_runs(runs: list[Record], half: str) -> Record:
+    training = [((run.get("config") or {}).get(half) or {}).get("training") or {} for run in runs]
+    trained: dict[str, list[int]] = {}
+    for run in runs:
+        trained.setdefault(run["name"], []).append(run["seed"])
+    return {
+        "steps": _one_or_all(run.get("steps") for run in runs),
+        "batch_size": _one_or_all(section.get("batch_size") for section in training),
+        "seeds": sorted({run["seed"] for run in runs}),
+        "arms" if half == "native" else "methods": trained,
+        "devices": _devices(run.get("device") or {} for run in runs),
+    }
+
+
+def _runs(folder: Path, names: Iterable[str], config: Config) -> list[Record]:
+    found = []
+    for name in names:
+        for seed in config["seeds"]:
+            path = folder / name / f"seed{seed}" / "run.json"
+            if path.is_file():
+                found.append(read_json(path) | {"name": name, "seed": seed})
+    return found
+
+
+def _records(folder: Path, names: Iterable[str], config: Config, pattern: str) -> list[Record]:
+    paths = (
+        folder / name / pattern.format(seed=seed) for name in names for seed in config["seeds"]
+    )
+    return [read_json(path) for path in paths if path.is_file()]
+
+
+def _datasets(path: Path) -> list[Record]:
+    return read_json(path)["datasets"] if path.is_file() else []
+
+
+def _devices(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the names of the devices, each once, from device records or records of one."""
+    names = [(r.get("device") or r).get("name") for r in records]
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def _one_or_all(values: Iterable[Any]) -> Any:
+    distinct = sorted({value for value in values if value is not None})
+    return distinct[0] if len(distinct) == 1 else distinct or None
+
+
+def _joined(maps: Iterable[Mapping[str, Any]]) -> Record:
+    values: dict[str, list[str]] = {}
+    for record in maps:
+        for key, value in record.items():
+            if value is not None and str(value) not in values.setdefault(key, []):
+                values[key].append(str(value))
+    return {key: ", ".join(found) for key, found in values.items()}

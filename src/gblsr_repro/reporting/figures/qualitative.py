@@ -1,0 +1,113 @@
+"""The figure of reconstructions: one image per data set, the main arm and the best arms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from PIL import Image
+
+from ...errors import UserError
+from .native import benchmark, means
+from .source import FigureSource, ordered
+from .style import FAINT, TEXT_WIDTH, message, new_figure
+
+WINNERS = {"psnr": ("Best PSNR", "idxmax"), "lpips": ("Best LPIPS", "idxmin")}
+
+
+def qualitative(source: FigureSource, note: str) -> Figure:
+    """Draw the ground truth, the main arm, the best-PSNR and the best-LPIPS arm per data set.
+
+    The images are those of the first seed under the results folder; the tags give the means over
+    seeds of the arm on the whole data set. Raises `UserError` naming an image that is missing.
+    """
+    scores = means(benchmark(source, "PSNR", WINNERS), list(WINNERS))
+    main = source.config["native"]["main_arm"]
+    sets = ordered(scores.index.get_level_values("dataset"), source.evaluate)
+    chosen = {name: _columns(scores.xs(name, level="dataset"), main) for name in sets}
+    perceptual = scores["lpips"].notna().any()
+    figure = new_figure(TEXT_WIDTH, 0.5 + 1.32 * len(sets), note)
+    grid = figure.add_gridspec(len(sets), 4)
+    for row, name in enumerate(sets):
+        truth = figure.add_subplot(grid[row, 0])
+        _show(truth, _exemplar(source, "ground_truth", name))
+        title = source.title("native", name)
+        shown = source.config["native"]["data"]["exemplars"].get(name, "")
+        truth.set_ylabel(f"{title}\n{shown}", fontsize=7)
+        for column, (key, arm) in enumerate(chosen[name].items(), start=1):
+            if arm is None:
+                continue
+            axes = figure.add_subplot(grid[row, column])
+            _show(axes, _exemplar(source, arm, name))
+            constant = len({found[key] for found in chosen.values()}) == 1
+            lines = [] if constant else [source.label(arm)]
+            _tag(axes, "\n".join([*lines, _score(scores.loc[(arm, name)])]))
+            if row == 0:
+                axes.set_title(_heading(source, key, arm if constant else None), fontsize=7)
+        if row == 0:
+            truth.set_title("Ground truth\n", fontsize=7)
+    if not perceptual:
+        message(figure.add_subplot(grid[:, 3]), f"LPIPS not measured: {source.lpips_reason()}")
+    return figure
+
+
+def _columns(scores: pd.DataFrame, main: str) -> dict[str, str | None]:
+    """Return the arm of each column after the ground truth; None where nothing was measured."""
+    found: dict[str, str | None] = {"main": main if main in scores.index else None}
+    for metric, (_, pick) in WINNERS.items():
+        values = scores[metric].dropna()
+        found[metric] = None if values.empty else getattr(values, pick)()
+    return found
+
+
+def _heading(source: FigureSource, key: str, arm: str | None) -> str:
+    kind = "Main arm" if key == "main" else WINNERS[key][0]
+    return f"{kind}\n{source.label(arm)}" if arm else f"{kind}\n"
+
+
+def _score(row: pd.Series) -> str:
+    lpips = "—" if pd.isna(row["lpips"]) else f"{row['lpips']:.3f}"
+    return f"{row['psnr']:.2f} dB / {lpips}"
+
+
+def _exemplar(source: FigureSource, arm: str, dataset: str) -> Path:
+    folder = source.results / "native" / "exemplars" / arm
+    if arm != "ground_truth":
+        folder /= f"seed{source.config['seeds'][0]}"
+    return folder / f"{dataset}.png"
+
+
+def _show(axes: Axes, path: Path) -> None:
+    try:
+        with Image.open(path) as image:
+            pixels = np.asarray(image.convert("RGB"))
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; run the evaluate step of that arm first.") from (
+            error
+        )
+    except OSError as error:
+        raise UserError(f"{path} is not a readable image; delete it and evaluate again.") from error
+    axes.imshow(pixels, interpolation="nearest")
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.grid(False)
+    for spine in axes.spines.values():
+        spine.set_visible(True)
+        spine.set_color(FAINT)
+
+
+def _tag(axes: Axes, text: str) -> None:
+    axes.text(
+        0.025,
+        0.025,
+        text,
+        transform=axes.transAxes,
+        ha="left",
+        va="bottom",
+        fontsize=7,
+        color="white",
+        bbox={"facecolor": "black", "edgecolor": "none", "alpha": 0.7, "pad": 1.2},
+    )

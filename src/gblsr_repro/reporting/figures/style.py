@@ -1,0 +1,227 @@
+"""What all figures share: their sizes, the look of each arm and method, notes, files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.text import Text
+
+from ...files import atomic_path
+
+TEXT_WIDTH = 5.5  # inches: the text width of the paper's page
+COLUMN_WIDTH = 2.64  # inches: two figures side by side on it
+LOG_FROM = 8.0  # a time axis that spans more than this ratio is logarithmic
+INK = "#222222"
+FAINT = "#6b6b6b"
+MET = "#009E73"
+NOT_MET = "#D55E00"
+THRESHOLD = "#B2182B"
+LINE_SPACING = 1.25  # of the note's font size
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one arm or method is drawn wherever it appears: no two differ by colour alone."""
+
+    colour: str
+    marker: str
+    hatch: str
+    dash: str | tuple[int, tuple[float, ...]] = "-"
+
+
+# Okabe and Ito's colours first, then ones of Tol's muted scheme that stay apart from them. A
+# super-resolution method has the look of the native arm whose decoder it shares.
+_SCALAR = Look("#0072B2", "D", "")
+_LIIF = Look("#009E73", "^", "xxxxx", (0, (5, 1.5)))
+_LTE = Look("#CC79A7", "v", "------", (0, (3, 1, 1, 1)))
+FIXED_LOOKS = {
+    "global_fourier_mlp": Look("#8c8c8c", "X", "....."),
+    "gblsr_fixed": Look("#56B4E9", "s", "/////"),
+    "gblsr_scalar": _SCALAR,
+    "gblsr_full": Look("#D55E00", "o", "\\\\\\\\\\"),
+    "liif": _LIIF,
+    "lte": _LTE,
+    "wire": Look("#F0E442", "P", "||||||"),
+    "gblsr_bandwidth": Look("#E69F00", "p", "+++++"),
+    "gblsr_full_linear": Look("#882255", "<", "ooo"),
+    "gblsr_bandwidth_linear": Look("#999933", ">", "**"),
+    "bicubic": Look("#555555", "X", ".....", (0, (1, 1.2))),
+    "liif_rdn": _LIIF,
+    "lte_rdn": _LTE,
+    "lte_swinir": Look("#882255", "s", "ooo", (0, (1.5, 1))),
+    "gblsr_asr": _SCALAR,
+}
+FREE_LOOKS = (
+    Look("#44AA99", "<", "/////", (0, (4, 1, 1, 1, 1, 1))),
+    Look("#AA4499", ">", "\\\\\\\\\\", (0, (6, 1))),
+    Look("#DDCC77", "p", "+++++", (0, (2, 2))),
+    Look("#661100", "h", "|||||", (0, (3, 2, 1, 2))),
+    Look("#6699CC", "o", "-----", (0, (1, 2))),
+    Look("#332288", "P", ".....", (0, (5, 3))),
+    Look("#117733", "*", "xxxxx", (0, (2, 1, 2, 3))),
+    Look("#999999", "d", "*****", (0, (7, 2, 2, 2))),
+)
+DATASET_FILLS = ("none", "left", "full", "bottom", "right", "top")
+
+
+def looks(keys: Iterable[str]) -> dict[str, Look]:
+    """Return the look of every arm or method in `keys`, given in the order of their table.
+
+    Known ones keep their own; each new one takes the next free look, beginning again when more
+    than `FREE_LOOKS` have been given out.
+    """
+    chosen: dict[str, Look] = {}
+    given = 0
+    for key in keys:
+        if key in FIXED_LOOKS:
+            chosen[key] = FIXED_LOOKS[key]
+        else:
+            chosen[key] = FREE_LOOKS[given % len(FREE_LOOKS)]
+            given += 1
+    return chosen
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Apply the committed style sheet, and nothing of the user's own, inside the block."""
+    sheet = resources.files("gblsr_repro.reporting").joinpath("gblsr.mplstyle")
+    with resources.as_file(sheet) as path, rc_context(fname=path):
+        yield
+
+
+def new_figure(width: float, height: float, note: str) -> Figure:
+    """Return an empty figure of that size in inches, with a canvas that can measure text.
+
+    `note` is written small into the lower left corner, and the layout kept clear of it.
+    """
+    figure = Figure(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    if note:
+        _write_note(figure, note)
+    return figure
+
+
+def marker_handle(look: Look, label: str, line: bool = False) -> Line2D:
+    """Return a legend entry for an arm's marker, with its line where curves are drawn."""
+    return Line2D(
+        [],
+        [],
+        linestyle=look.dash if line else "none",
+        color=look.colour,
+        marker=look.marker,
+        markersize=5,
+        markerfacecolor=look.colour,
+        markeredgecolor=INK,
+        label=label,
+    )
+
+
+def bar_handle(look: Look, label: str) -> Patch:
+    """Return a legend entry for an arm's bar."""
+    return Patch(facecolor=look.colour, edgecolor=INK, hatch=look.hatch, label=label)
+
+
+def broken(title: str) -> str:
+    """Return a title for a narrow column: one word a line."""
+    return title.replace(" ", "\n")
+
+
+def log_ticks(low: float, high: float, most: int = 8) -> list[float]:
+    """Return round numbers from `low` to `high` (both above 0) for a logarithmic axis.
+
+    They are as dense as 1, 2, 5, 10, ... allows with at most `most` of them, else sparser.
+    """
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps, stride in (((1, 2, 5), 1), ((1, 3), 1), ((1,), 1), ((1,), 2), ((1,), 3)):
+        ticks = [m * 10.0**d for d in decades[::stride] for m in steps]
+        inside = [tick for tick in ticks if low <= tick <= high]
+        if len(inside) <= most:
+            break
+    return inside
+
+
+def time_axis(axes: Axes) -> None:
+    """Make the x axis logarithmic, with plain numbers, where the data span a wide ratio."""
+    low, high = axes.dataLim.intervalx
+    if low > 0 and high / low > LOG_FROM:
+        axes.set_xscale("log")
+        axes.autoscale_view()
+        ticks = log_ticks(*axes.get_xlim())
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.set_xticks([], minor=True)
+
+
+def message(axes: Axes, text: str) -> None:
+    """Fill an axes that has nothing to show with the reason, in place of empty scales."""
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.grid(False)
+    for spine in axes.spines.values():
+        spine.set_visible(True)
+        spine.set_linestyle((0, (2, 2)))
+        spine.set_color(FAINT)
+    wrapped = axes.text(
+        0.5, 0.5, "", transform=axes.transAxes, ha="center", va="center", fontsize=7, color=INK
+    )
+    axes.figure.draw_without_rendering()
+    wrap_text(wrapped, text, 0.92 * axes.get_window_extent().width)
+
+
+def wrap_text(artist: Text, text: str, width: float) -> int:
+    """Put `text` into `artist`, broken between words so that no line exceeds `width` pixels.
+
+    Returns the number of lines. A single word that is longer stands on a line of its own.
+    """
+    lines: list[str] = []
+    for word in text.split():
+        joined = f"{lines[-1]} {word}" if lines else word
+        artist.set_text(joined)
+        if lines and artist.get_window_extent().width <= width:
+            lines[-1] = joined
+        else:
+            lines.append(word)
+    artist.set_text("\n".join(lines))
+    return len(lines)
+
+
+def _write_note(figure: Figure, text: str) -> None:
+    size = 6.0
+    artist = figure.text(0.0, 0.0, "", fontsize=size, color=FAINT, va="bottom", ha="left")
+    artist.set_in_layout(False)
+    width, height = figure.get_size_inches()
+    margin = 0.03  # inches
+    artist.set_position((margin / width, margin / height))
+    lines = wrap_text(artist, text, (width - 2 * margin) * figure.dpi)
+    used = (lines * size * LINE_SPACING / 72 + 2 * margin) / height
+    figure.get_layout_engine().set(rect=(0, used, 1, 1 - used))
+
+
+def save(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
+    """Write `<name>.pdf` and `<name>.png` into `folder`, atomically; return both paths.
+
+    The same figure gives the same bytes: neither file holds a date or a program's version.
+    """
+    pdf, png = folder / f"{name}.pdf", folder / f"{name}.png"
+    dateless: Mapping[str, Any] = {"CreationDate": None, "Creator": None, "Producer": None}
+    with atomic_path(pdf) as temporary:
+        figure.savefig(temporary, format="pdf", metadata=dict(dateless))
+    with atomic_path(png) as temporary:
+        figure.savefig(
+            temporary,
+            format="png",
+            metadata={"Software": None},
+            pil_kwargs={"optimize": True, "compress_level": 9},
+        )
+    return pdf, png

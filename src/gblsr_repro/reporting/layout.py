@@ -1,0 +1,181 @@
+"""A table before it is LaTeX: floats with a caption, header rows and groups of body rows.
+
+All text is in the marks of `gblsr_repro.reporting.markup`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+
+import jinja2
+
+from .markup import latex
+from .statistics import Summary, printed
+
+DASH = "—"
+
+
+@dataclass(frozen=True)
+class Span:
+    """A cell over several columns, set left (l) or centred (c)."""
+
+    text: str
+    columns: int
+    align: str = "c"
+
+
+Cell = str | Span
+Line = Sequence[Cell]
+GAP: Line = ()  # a little space between rows
+
+
+@dataclass(frozen=True)
+class Float:
+    """One float of LaTeX: `columns` holds the column types, `rules` the first and last column
+    (from 1) of each short rule under the first header row, `separation` the space between columns
+    in points; a line is drawn before every group of body rows. Paragraph columns are ragged where
+    `ragged` says so, and justified otherwise.
+    """
+
+    label: str
+    caption: str
+    columns: Sequence[str]
+    header: Sequence[Line]
+    groups: Sequence[Sequence[Line]]
+    rules: Sequence[tuple[int, int]] = ()
+    size: str = "footnotesize"
+    separation: int = 4
+    sideways: bool = False
+    tall: bool = False
+    ragged: bool = False
+
+    @property
+    def environment(self) -> str:
+        """The LaTeX environment."""
+        return "sidewaystable" if self.sideways else "table"
+
+    @property
+    def placement(self) -> str:
+        """Top of a page, or a page of its own for what nearly fills one."""
+        return "p" if self.sideways or self.tall else "t"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the paper: its name and one float, or several on pages of their own."""
+
+    name: str
+    floats: Sequence[Float]
+
+
+def render(table: Table) -> str:
+    """Return the table as LaTeX; it needs booktabs, and rotating where a float is sideways."""
+    return environment().get_template("table.tex.j2").render(table=table)
+
+
+def value(cell: Summary | None, digits: int, strong: bool = False) -> str:
+    """Format mean and, where there is one, standard deviation; a dash where nothing is measured."""
+    if cell is None:
+        return DASH
+    text = printed(cell.mean, digits)
+    if cell.std is not None:
+        text += f" ± {printed(cell.std, digits)}"
+    text = text.replace("-", "−")
+    return f"**{text}**" if strong else text
+
+
+def signed(number: float | None, digits: int) -> str:
+    """Format with a typographic sign; zero has none; None is a dash."""
+    if number is None:
+        return DASH
+    text = printed(number, digits)
+    return text.replace("-", "−") if text.startswith("-") or float(text) == 0 else f"+{text}"
+
+
+def beside(measured: Float, published: Float) -> Float:
+    """Put the published rows of a float above the measured ones, matched by their first cell.
+
+    Rows of one spanning cell head their group. A measured row without a published counterpart
+    gets dashes. Sideways floats come out upright: the pairs of rows need the height.
+    """
+    width = len(measured.columns)
+    groups = []
+    for number, group in enumerate(measured.groups):
+        known = {
+            line[0]: line[1:]
+            for line in (published.groups[number] if number < len(published.groups) else [])
+        }
+        lines: list[Line] = []
+        for line in group:
+            if isinstance(line[0], Span):
+                lines.append([replace(line[0], columns=line[0].columns + 1)])
+                continue
+            if lines and not isinstance(lines[-1][0], Span):
+                lines.append(GAP)
+            lines.append([line[0], "paper", *known.get(line[0], [DASH] * (width - 1))])
+            lines.append(["", "here", *line[1:]])
+        groups.append(lines)
+    return replace(
+        measured,
+        label=f"{measured.label}-vs-paper",
+        columns=[measured.columns[0], "l", *measured.columns[1:]],
+        header=[[line[0], "", *line[1:]] for line in measured.header],
+        groups=groups,
+        rules=[(first + 1, last + 1) for first, last in measured.rules],
+        size="scriptsize",
+        separation=min(measured.separation, 3),
+        sideways=False,
+        tall=measured.sideways,
+    )
+
+
+def _header(line: Line) -> str:
+    return " & ".join(map(_cell, line)) + r" \\"
+
+
+def _body(line: Line, of: Float) -> str:
+    if line is GAP:
+        return r"\addlinespace[2pt]"
+    # \raggedright would take over the end of the row in a last column without the array package.
+    ragged = [of.ragged and column.startswith("p") for column in of.columns]
+    cells = (
+        (r"\rightskip=0pt plus 1fil " if ragged[i] and not isinstance(cell, Span) else "")
+        + _cell(cell)
+        for i, cell in enumerate(line)
+    )
+    return " & ".join(cells) + r" \\"
+
+
+def _cell(cell: Cell) -> str:
+    if isinstance(cell, Span):
+        return f"\\multicolumn{{{cell.columns}}}{{{cell.align}}}{{{latex(cell.text)}}}"
+    return latex(cell)
+
+
+def _rules(rules: Sequence[tuple[int, int]]) -> str:
+    return " ".join(f"\\cmidrule(lr){{{first}-{last}}}" for first, last in rules)
+
+
+@cache
+def environment() -> jinja2.Environment:
+    """Return the template engine, with delimiters that LaTeX does not use."""
+    templates = resources.files(__package__).joinpath("templates")
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: templates.joinpath(name).read_text("utf-8")),
+        block_start_string="((*",
+        block_end_string="*))",
+        variable_start_string="(((",
+        variable_end_string=")))",
+        comment_start_string="((#",
+        comment_end_string="#))",
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # LaTeX is escaped by the latex filter
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {"latex": latex, "header": _header, "body": _body, "rules": _rules}
+    return environment

@@ -1,0 +1,540 @@
+"""A small language for numbers computed from the aggregates.
+
+A claim of the paper says what it measures as one expression, such as
+
+    native('kodak', 'gblsr_scalar', 'psnr') - native_max('kodak', 'liif lte wire', 'psnr')
+
+An expression holds numbers, + - * /, one comparison (1 where it holds, else 0), lists in square
+brackets, and the functions of this module that are marked `@function`; nothing else is read, so a
+table of expressions cannot run code. Every value is a vector and carries the standard error that
+the spread over seeds gives it. Names in one text are separated by blanks; `*` stands for all data
+sets of that benchmark in the paper, in its order. Vectors run over data sets first, then over
+arms or methods, then over scales.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import UserError
+from . import statistics
+from .statistics import Summary
+from .tidy import KEYS, RUN_COLUMNS, Key, read_rows, read_summaries
+
+NATIVE_DATASETS = ("kodak", "set14", "urban100")
+ASR_DATASETS = ("set5", "set14", "b100", "urban100", "div2kval")
+VALIDATION = "validation"
+TIMED_SCALE = "4"
+PROTOCOL_TRACK = "protocol"
+RUN_TABLES = ("runs", "asr_runs")
+
+
+class NotMeasuredError(Exception):
+    """A number the aggregates do not hold; the message says which."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """`values` (k,) and their standard errors `errors` (k,), NaN where no spread is known."""
+
+    values: np.ndarray
+    errors: np.ndarray
+
+    @classmethod
+    def of(cls, values: Iterable[float], errors: Iterable[float] | None = None) -> Measure:
+        """Build a measure from any iterables; without `errors` the values are exact."""
+        array = np.asarray(list(values), dtype=np.float64)
+        return cls(
+            array, np.zeros_like(array) if errors is None else np.asarray(list(errors), np.float64)
+        )
+
+    def pick(self, index: int) -> Measure:
+        """Return one element as a vector of length 1."""
+        return Measure(self.values[index : index + 1], self.errors[index : index + 1])
+
+
+@dataclass(frozen=True)
+class Use:
+    """One aggregate a measure was computed from: its table, data set, arm or method, and key."""
+
+    table: str
+    dataset: str
+    subject: str
+    key: Key
+
+    @property
+    def label(self) -> str:
+        """What the number is about, without its metric: `kodak liif`, `set5 lte_rdn 4`."""
+        return " ".join(self.key[:-1])
+
+
+@dataclass(frozen=True)
+class Aggregates:
+    """The tables that expressions read.
+
+    `summaries` holds a `Summary` per row by table and key, the columns of `tidy.KEYS` in order;
+    `runs` the rows of runs and asr_runs. A table that was not made is absent.
+    """
+
+    summaries: Mapping[str, Mapping[Key, Summary]]
+    runs: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, folder: Path | str) -> Aggregates:
+        """Read what `folder` holds of the aggregates; `UserError` when it is no folder."""
+        folder = Path(folder)
+        if not folder.is_dir():
+            raise UserError(f"{folder} is not a folder; run the aggregate step that makes it.")
+        summaries = {
+            table: read_summaries(folder / f"{table}.csv", keys)
+            for table, keys in KEYS.items()
+            if (folder / f"{table}.csv").is_file()
+        }
+        runs = {
+            table: read_rows(folder / f"{table}.csv", RUN_COLUMNS)
+            for table in RUN_TABLES
+            if (folder / f"{table}.csv").is_file()
+        }
+        return cls(summaries, runs)
+
+    def summary(self, table: str, key: Key) -> Summary:
+        """Return one row; raises `NotMeasuredError` when it or its table is absent."""
+        if table not in self.summaries:
+            raise NotMeasuredError(f"{table}.csv was not made")
+        try:
+            return self.summaries[table][key]
+        except KeyError:
+            raise NotMeasuredError(f"{table}.csv has no {' '.join(filter(None, key))}") from None
+
+
+# --- the functions of the language -------------------------------------------------------------
+
+FUNCTIONS: dict[str, Callable[..., Measure]] = {}
+Operand = Measure | str
+
+
+def function(implementation: Callable[..., Measure]) -> Callable[..., Measure]:
+    """Make a function callable from expressions; its first argument is the `Evaluation`."""
+    FUNCTIONS[implementation.__name__.removesuffix("_")] = implementation
+    return implementation
+
+
+@dataclass
+class Evaluation:
+    """Evaluates expressions over `aggregates` and notes in `uses` what they read."""
+
+    aggregates: Aggregates
+    uses: list[Use] = field(default_factory=list)
+
+    def read(self, table: str, dataset: str, subject: str, key: Key) -> Summary:
+        """Read one aggregate and note its use."""
+        found = self.aggregates.summary(table, key)
+        self.uses.append(Use(table, dataset, subject, key))
+        return found
+
+    def mean(self, table: str, dataset: str, subject: str, key: Key) -> Measure:
+        """Read mean and standard error, std / sqrt(n), of one aggregate."""
+        found = self.read(table, dataset, subject, key)
+        error = found.std / math.sqrt(found.n) if found.has_spread else math.nan
+        return Measure.of([found.mean], [error])
+
+    def spread(self, dataset: str, arm: str, metric: str) -> Summary:
+        """Read a native aggregate that has a standard deviation over seeds.
+
+        The data set `validation` is read from the ablation's table.
+        """
+        if dataset == VALIDATION:
+            found = self.read("ablation", dataset, arm, (arm, metric))
+        else:
+            found = self.read("native", dataset, arm, (dataset, arm, metric))
+        if not found.has_spread:
+            raise NotMeasuredError(f"{metric} of {arm} on {dataset} has no spread over seeds")
+        return found
+
+    def time(self, dataset: str, method: str, metric: str) -> Summary:
+        """Read one timing of the fixed protocol at x4, whichever render path it was taken on."""
+        table = self.aggregates.summaries.get("asr_latency", {})
+        wanted = (dataset, method, TIMED_SCALE, PROTOCOL_TRACK, metric)
+        keys = [key for key in table if (*key[:4], key[5]) == wanted]
+        if len(keys) > 1:
+            raise UserError(
+                f"asr_latency.csv has {len(keys)} rows for {' '.join(wanted)}; make it again with "
+                "one render path."
+            )
+        return self.read("asr_latency", dataset, method, keys[0] if keys else wanted)
+
+
+def _join(parts: Sequence[Measure]) -> Measure:
+    return Measure(
+        np.concatenate([part.values for part in parts]),
+        np.concatenate([part.errors for part in parts]),
+    )
+
+
+def _names(text: str, everything: Sequence[str] = ()) -> list[str]:
+    return list(everything) if text == "*" else text.split()
+
+
+def _extreme(parts: Sequence[Measure], choose: Callable[[np.ndarray], np.intp]) -> Measure:
+    joined = _join(parts)
+    return joined.pick(int(choose(joined.values)))
+
+
+@function
+def native(run: Evaluation, datasets: str, arms: str, metric: str) -> Measure:
+    """Means of a metric of the native benchmark."""
+    return _join(
+        [
+            run.mean("native", dataset, arm, (dataset, arm, metric))
+            for dataset in _names(datasets, NATIVE_DATASETS)
+            for arm in _names(arms)
+        ]
+    )
+
+
+@function
+def native_max(run: Evaluation, datasets: str, arms: str, metric: str) -> Measure:
+    """For each data set, the highest mean among the arms."""
+    return _join(
+        [
+            _extreme([native(run, dataset, arms, metric)], np.argmax)
+            for dataset in _names(datasets, NATIVE_DATASETS)
+        ]
+    )
+
+
+@function
+def native_min(run: Evaluation, datasets: str, arms: str, metric: str) -> Measure:
+    """For each data set, the lowest mean among the arms."""
+    return _join(
+        [
+            _extreme([native(run, dataset, arms, metric)], np.argmin)
+            for dataset in _names(datasets, NATIVE_DATASETS)
+        ]
+    )
+
+
+def _welch(run: Evaluation, dataset: str, arms: str, metric: str) -> tuple[float, float]:
+    a, b = (run.spread(dataset, arm, metric) for arm in _names(arms))
+    u, v = a.std**2 / a.n, b.std**2 / b.n
+    if u + v == 0:
+        raise NotMeasuredError(f"{metric} of {arms} on {dataset} does not vary over seeds")
+    freedom = (u + v) ** 2 / (u**2 / (a.n - 1) + v**2 / (b.n - 1))
+    return abs(a.mean - b.mean) / math.sqrt(u + v), freedom
+
+
+@function
+def welch_t(run: Evaluation, datasets: str, arms: str, metric: str) -> Measure:
+    """For each data set, |t| of Welch's test between the two arms."""
+    names = _names(datasets, NATIVE_DATASETS)
+    return Measure.of(_welch(run, dataset, arms, metric)[0] for dataset in names)
+
+
+@function
+def welch_df(run: Evaluation, datasets: str, arms: str, metric: str) -> Measure:
+    """For each data set, the Welch-Satterthwaite degrees of freedom between the two arms."""
+    names = _names(datasets, NATIVE_DATASETS)
+    return Measure.of(_welch(run, dataset, arms, metric)[1] for dataset in names)
+
+
+@function
+def pooled_p(run: Evaluation, datasets: str, arms: str, metric: str) -> Measure:
+    """For each data set, the two-sided p of the pooled t-test between the two arms."""
+    return Measure.of(
+        statistics.pooled_p(*(run.spread(dataset, arm, metric) for arm in _names(arms)))
+        for dataset in _names(datasets, NATIVE_DATASETS)
+    )
+
+
+@function
+def asr(run: Evaluation, datasets: str, methods: str, scales: str, metric: str) -> Measure:
+    """Means of a metric of the super-resolution benchmark."""
+    return _join(
+        [
+            run.mean("asr_quality", dataset, method, (dataset, method, scale, metric))
+            for dataset in _names(datasets, ASR_DATASETS)
+            for method in _names(methods)
+            for scale in _names(scales)
+        ]
+    )
+
+
+@function
+def asr_max(run: Evaluation, datasets: str, methods: str, scales: str, metric: str) -> Measure:
+    """For each data set and scale, the highest mean among the methods."""
+    return _join(
+        [
+            _extreme([asr(run, dataset, methods, scale, metric)], np.argmax)
+            for dataset in _names(datasets, ASR_DATASETS)
+            for scale in _names(scales)
+        ]
+    )
+
+
+@function
+def asr_time(run: Evaluation, datasets: str, methods: str, metric: str) -> Measure:
+    """Means of a timing metric (mean_ms, peak_memory_mb) at x4 under the fixed protocol."""
+    found = [run.time(d, method, metric) for d in _names(datasets) for method in _names(methods)]
+    return Measure.of(
+        [summary.mean for summary in found],
+        [s.std / math.sqrt(s.n) if s.has_spread else math.nan for s in found],
+    )
+
+
+@function
+def asr_time_spread(run: Evaluation, datasets: str, methods: str, metric: str) -> Measure:
+    """Standard deviation over seeds divided by the mean, in percent, of a timing metric at x4."""
+    found = [run.time(d, method, metric) for d in _names(datasets) for method in _names(methods)]
+    if not all(summary.has_spread for summary in found):
+        raise NotMeasuredError(f"{metric} of {methods} has no spread over seeds")
+    return Measure.of(100 * summary.std / summary.mean for summary in found)
+
+
+@function
+def locality(run: Evaluation, arms: str, statistic: str) -> Measure:
+    """Means of a statistic of the locality diagnostic."""
+    return _join([run.mean("locality", VALIDATION, arm, (arm, statistic)) for arm in _names(arms)])
+
+
+@function
+def ablation(run: Evaluation, arms: str, metric: str) -> Measure:
+    """Means of a metric on the validation images."""
+    return _join([run.mean("ablation", VALIDATION, arm, (arm, metric)) for arm in _names(arms)])
+
+
+def _runs(run: Evaluation, table: str, names: str, column: str) -> Measure:
+    if table not in run.aggregates.runs:
+        raise NotMeasuredError(f"{table}.csv was not made")
+    found: list[float] = []
+    for name in _names(names):
+        cells = [row.get(column) for row in run.aggregates.runs[table] if row["arm"] == name]
+        values = [float(cell) for cell in cells if cell]
+        if not values:
+            raise NotMeasuredError(f"{table}.csv has no {column} of {name}")
+        run.uses.append(Use(table, "", name, (name, column)))
+        found += values
+    return Measure.of(found)
+
+
+@function
+def parameters(run: Evaluation, arms: str) -> Measure:
+    """Trainable parameters of the arms of the native benchmark."""
+    return _join([_runs(run, "runs", arm, "parameters").pick(0) for arm in _names(arms)])
+
+
+@function
+def asr_parameters(run: Evaluation, methods: str) -> Measure:
+    """Trainable parameters of the super-resolution methods."""
+    names = _names(methods)
+    return _join([_runs(run, "asr_runs", method, "parameters").pick(0) for method in names])
+
+
+@function
+def seconds(run: Evaluation, arms: str) -> Measure:
+    """Training time of every run of the arms of the native benchmark, in seconds."""
+    return _runs(run, "runs", arms, "wall_seconds")
+
+
+@function
+def asr_hours(run: Evaluation, methods: str) -> Measure:
+    """Training time of every run of the super-resolution methods, in hours."""
+    runs = _runs(run, "asr_runs", methods, "wall_seconds")
+    return Measure(runs.values / 3600, runs.errors)
+
+
+@function
+def asr_bandwidth(run: Evaluation, methods: str) -> Measure:
+    """Trained bandwidth of every run of the super-resolution methods."""
+    return _runs(run, "asr_runs", methods, "bandwidth")
+
+
+@function
+def min_(run: Evaluation, values: Measure) -> Measure:
+    """The lowest element."""
+    return _extreme([values], np.argmin)
+
+
+@function
+def max_(run: Evaluation, values: Measure) -> Measure:
+    """The highest element."""
+    return _extreme([values], np.argmax)
+
+
+@function
+def sum_(run: Evaluation, values: Measure) -> Measure:
+    """The sum of the elements."""
+    return Measure.of([values.values.sum()], [math.sqrt(np.square(values.errors).sum())])
+
+
+@function
+def count(run: Evaluation, values: Measure) -> Measure:
+    """How many elements are not 0: of a comparison, how many times it holds."""
+    return Measure.of([float(np.count_nonzero(values.values))])
+
+
+@function
+def mean(run: Evaluation, values: Measure) -> Measure:
+    """The arithmetic mean of the elements."""
+    total = sum_(run, values)
+    return Measure(total.values / len(values.values), total.errors / len(values.values))
+
+
+@function
+def geomean(run: Evaluation, values: Measure) -> Measure:
+    """The geometric mean of the elements, which must be positive."""
+    middle = math.exp(np.log(values.values).mean())
+    relative = math.sqrt(np.square(values.errors / values.values).sum()) / len(values.values)
+    return Measure.of([middle], [middle * relative])
+
+
+@function
+def abs_(run: Evaluation, values: Measure) -> Measure:
+    """The elements without their signs."""
+    return Measure(np.abs(values.values), values.errors)
+
+
+# --- expressions --------------------------------------------------------------------------------
+
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+def _add(a: Measure, b: Measure) -> Measure:
+    return Measure(a.values + b.values, np.hypot(a.errors, b.errors))
+
+
+def _subtract(a: Measure, b: Measure) -> Measure:
+    return Measure(a.values - b.values, np.hypot(a.errors, b.errors))
+
+
+def _multiply(a: Measure, b: Measure) -> Measure:
+    return Measure(a.values * b.values, np.hypot(a.errors * b.values, b.errors * a.values))
+
+
+def _divide(a: Measure, b: Measure) -> Measure:
+    if not b.values.all():
+        raise NotMeasuredError("a divisor is 0")
+    ratio = a.values / b.values
+    return Measure(ratio, np.hypot(a.errors, b.errors * ratio) / np.abs(b.values))
+
+
+_ARITHMETIC: dict[type[ast.operator], Callable[[Measure, Measure], Measure]] = {
+    ast.Add: _add,
+    ast.Sub: _subtract,
+    ast.Mult: _multiply,
+    ast.Div: _divide,
+}
+
+
+_READ = (
+    ast.BinOp, ast.UnaryOp, ast.USub, ast.UAdd, ast.Compare, ast.Call, ast.Constant, ast.List,
+    ast.Name, ast.Load, *_ARITHMETIC, *_COMPARISONS,
+)  # fmt: skip
+
+
+def parse(expression: str) -> ast.expr:
+    """Parse an expression; `UserError` when it is not one of this language."""
+    try:
+        tree = ast.parse(expression.strip(), mode="eval").body
+    except SyntaxError as error:
+        raise UserError(f"The measure {expression!r} cannot be read: {error.msg}.") from error
+    for node in ast.walk(tree):
+        fault = _fault(node)
+        if fault:
+            raise UserError(f"The measure {expression!r} {fault}.")
+    return tree
+
+
+def _fault(node: ast.AST) -> str | None:
+    """Say what keeps a node from being part of the language."""
+    match node:
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
+            parameters = list(inspect.signature(FUNCTIONS[name]).parameters.values())[1:]
+            wanted = [parameter.annotation == "str" for parameter in parameters]
+            given = [_is_text(argument) for argument in arguments]
+            if wanted != given:
+                kinds = ", ".join("a text" if text else "a number" for text in wanted)
+                return f"must give {name}() {kinds}"
+        case ast.Call(func=called):
+            return f"calls {ast.unparse(called)!r}; known are {', '.join(FUNCTIONS)}"
+        case ast.Compare(ops=operators) if len(operators) > 1:
+            return "chains comparisons; use one at a time"
+        case ast.Name(id=name) if name not in FUNCTIONS:
+            return f"holds the unknown name {name!r}"
+        case ast.Constant(value=value) if isinstance(value, bool) or not isinstance(
+            value, (int, float, str)
+        ):
+            return f"holds {value!r}, which is neither a number nor a text"
+        case _ if not isinstance(node, _READ):
+            return f"holds a {type(node).__name__}, which is not part of this language"
+    return None
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def evaluate(expression: str, aggregates: Aggregates) -> tuple[Measure, list[Use]]:
+    """Compute an expression; return its vector and what it was computed from.
+
+    Standard errors are propagated to first order as if all terms were independent, which
+    overstates the noise of terms that share a mean. Raises `NotMeasuredError` when the aggregates
+    lack a number, `UserError` when the text is not an expression of this language.
+    """
+    run = Evaluation(aggregates)
+    found = _visit(parse(expression), run)
+    if isinstance(found, str):
+        raise UserError(f"The measure {expression!r} is a text, not a number.")
+    return found, run.uses
+
+
+def _visit(node: ast.expr, run: Evaluation) -> Operand:
+    match node:
+        case ast.Constant(value=str() as text):
+            return text
+        case ast.Constant(value=value):
+            return Measure.of([float(value)])
+        case ast.List(elts=parts):
+            return _join([_number(part, run) for part in parts])
+        case ast.UnaryOp(op=sign, operand=part):
+            inner = _number(part, run)
+            return Measure(-inner.values, inner.errors) if isinstance(sign, ast.USub) else inner
+        case ast.BinOp(left=left, op=op, right=right):
+            return _ARITHMETIC[type(op)](*_pair(left, right, run))
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            first, second = _pair(left, right, run)
+            return Measure.of(_COMPARISONS[type(op)](first.values, second.values))
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            return FUNCTIONS[name](run, *(_visit(argument, run) for argument in arguments))
+        case _:
+            raise UserError(f"The measure holds {ast.unparse(node)!r}, which is not a number.")
+
+
+def _number(node: ast.expr, run: Evaluation) -> Measure:
+    found = _visit(node, run)
+    if isinstance(found, str):
+        raise UserError(f"The measure uses the text {found!r} as a number.")
+    return found
+
+
+def _pair(left: ast.expr, right: ast.expr, run: Evaluation) -> tuple[Measure, Measure]:
+    first, second = _number(left, run), _number(right, run)
+    if 1 not in (len(first.values), len(second.values)) and len(first.values) != len(second.values):
+        raise UserError(
+            f"The measure joins {len(first.values)} with {len(second.values)} numbers: "
+            f"{ast.unparse(left)} and {ast.unparse(right)}."
+        )
+    return first, second

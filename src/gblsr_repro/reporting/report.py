@@ -1,0 +1,373 @@
+"""One HTML page about a results folder: claims, tables, figures, cost, where it all came from.
+
+The page stands alone: styles and images are inside, it runs no script and asks no server. What a
+run did not make is named on the page with the reason.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+from urllib.parse import quote
+
+import jinja2
+from markupsafe import Markup
+
+from .. import __version__
+from ..config import Config, Item, arms, items, methods
+from ..errors import UserError
+from ..files import read_json, write_text
+from ..progress import duration
+from . import claims, conditions, markup
+from .layout import DASH, Float, Line, Span
+from .source import Source
+from .tables import VERSUS, builders
+from .tidy import Row
+from .verdicts import Verdict
+
+SYMBOLS = {
+    Verdict.REPRODUCED: "✓",
+    Verdict.WITHIN_NOISE: "≈",
+    Verdict.NOT_REPRODUCED: "✗",
+    Verdict.DIFFERENT: "≠",
+    Verdict.NOT_MEASURED: "–",
+}
+
+FILE_PATTERNS = (
+    "claims.csv", "claims.md", "preview.pdf", "config.yaml", "aggregates/*", "tables/*.tex",
+    "figures/*.pdf",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of an HTML table: what it holds, the columns it spans, and its scope if it heads."""
+
+    html: Markup
+    columns: int = 1
+    align: str = "left"
+    scope: str = ""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """One table of the page."""
+
+    caption: Markup
+    header: Sequence[Sequence[Cell]]
+    groups: Sequence[Sequence[Sequence[Cell]]]
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A table or figure of the paper: its number there, title, content, and files to link."""
+
+    name: str
+    number: str
+    title: str
+    grids: Sequence[Grid] = ()
+    versus: Sequence[Grid] = ()
+    image: str = ""
+    caption: str = ""
+    links: Sequence[tuple[str, str]] = ()
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A row of the cost table: the runs of one arm or method, or of a whole benchmark."""
+
+    title: str
+    runs: int
+    steps: str
+    each: str
+    every: str
+    rate: str
+    memory: str
+    device: str
+    total: bool = False
+
+
+@dataclass
+class Page:
+    """What the template shows; `absent` says why a part is not there."""
+
+    title: str
+    preset: str
+    version: str
+    claims: claims.Page | None
+    tables: list[Exhibit]
+    figures: list[Exhibit]
+    cost: list[Cost]
+    provenance: list[tuple[str, str]]
+    arrays: list[dict[str, str]]
+    config: str
+    files: list[tuple[str, str]]
+    absent: dict[str, str] = field(default_factory=dict)
+
+
+def write(results: Path, output: Path, config: Config) -> None:
+    """Write the page about `results` to `output`. Raises `UserError` when there is no such folder.
+
+    `config` is the run's resolved configuration.
+    """
+    if not results.is_dir():
+        raise UserError(f"{results} is not a folder; run the workflow first.")
+    page = collect(results, output.parent, config)
+    write_text(output, render(page))
+
+
+def render(page: Page) -> str:
+    """Return the page as HTML."""
+    templates = resources.files(__package__).joinpath("templates")
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: templates.joinpath(name).read_text("utf-8")),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {
+        "symbols": SYMBOLS,
+        "meaning": claims.MEANING,
+        "outcome": claims.outcome,
+        "tolerance": claims.tolerance,
+        "reasons": claims.reasons,
+        "remarks": claims.remarks,
+        "with_unit": claims.with_unit,
+        "slug": lambda verdict: str(verdict).replace(" ", "-"),
+    }
+    return environment.get_template("report.html.j2").render(page=page)
+
+
+def collect(results: Path, folder: Path, config: Config) -> Page:
+    """Gather all that the page shows; links are relative to `folder`."""
+    aggregates = results / "aggregates"
+    run = conditions.read(aggregates) if aggregates.is_dir() else {}
+    page = Page(
+        title="GB-LSR: the paper and this run",
+        preset=config["preset"],
+        version=__version__,
+        claims=None,
+        tables=[],
+        figures=_figures(results, folder, config),
+        cost=[],
+        provenance=_provenance(results, run),
+        arrays=_arrays(results),
+        config=_text(results / "config.yaml"),
+        files=_files(results, folder),
+    )
+    if not aggregates.is_dir():
+        reason = f"There are no aggregates in {results.name} yet; run the aggregate step."
+        page.absent = dict.fromkeys(("claims", "tables", "cost"), reason)
+        return page
+    source = Source(aggregates, config)
+    page.tables = _tables(source, results, folder)
+    page.cost = _cost(source)
+    try:
+        page.claims = claims.evaluate(aggregates, config)
+    except UserError as error:
+        page.absent["claims"] = str(error)
+    return page
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def _tables(source: Source, results: Path, folder: Path) -> list[Exhibit]:
+    known = builders(source.config)
+    titles = {name: item for name, item in items().items() if item.kind == "table"}
+    exhibits = []
+    for name, make in known.items():
+        if name.endswith(VERSUS):
+            continue
+        item = titles.get(name)
+        number, title = (item.paper, item.title) if item else ("", name)
+        try:
+            grids = [grid(part) for part in make(source).floats]
+        except UserError as error:
+            exhibits.append(Exhibit(name, number, title, missing=str(error)))
+            continue
+        versus = _versus(known.get(name + VERSUS), source)
+        path = results / "tables" / f"{name}.tex"
+        links = [("LaTeX", _link(path, folder))] if path.is_file() else []
+        exhibits.append(Exhibit(name, number, title, grids, versus, links=links))
+    return _in_paper_order(exhibits, titles)
+
+
+def _versus(make: Callable[[Source], Any] | None, source: Source) -> list[Grid]:
+    if make is None:
+        return []
+    try:
+        return [grid(part) for part in make(source).floats]
+    except UserError:  # the paper has no counterpart, as for columns of one's own
+        return []
+
+
+def _in_paper_order(exhibits: Iterable[Exhibit], titles: dict[str, Item]) -> list[Exhibit]:
+    order = list(titles)
+    return sorted(exhibits, key=lambda e: order.index(e.name) if e.name in order else len(order))
+
+
+def grid(part: Float) -> Grid:
+    """Turn a float into a table of the page: first cells of body rows are row headers."""
+    aligns = ["right" if column == "r" else "left" for column in part.columns]
+    return Grid(
+        Markup(markup.html(part.caption)),
+        [_cells(line, aligns, header=True) for line in part.header],
+        [[_cells(line, aligns, header=False) for line in group] for group in part.groups],
+    )
+
+
+def _cells(line: Line, aligns: Sequence[str], header: bool) -> list[Cell]:
+    cells = []
+    place = 0
+    for text in line:
+        columns = text.columns if isinstance(text, Span) else 1
+        words = text.text if isinstance(text, Span) else text
+        scope = ("colgroup" if columns > 1 else "col") if header else ""
+        if not header and place == 0:
+            scope = "rowgroup" if columns == len(aligns) else "row"
+        if not words.strip():
+            scope = ""  # an empty cell heads nothing
+        align = aligns[place]
+        if isinstance(text, Span):
+            align = "center" if text.align == "c" else "left"
+        cells.append(Cell(Markup(markup.html(words)), columns, align, scope))
+        place += columns
+    return cells
+
+
+# --- figures -------------------------------------------------------------------------------------
+
+
+def _figures(results: Path, folder: Path, config: Config) -> list[Exhibit]:
+    exhibits = []
+    for name, item in items().items():
+        if item.kind != "figure":
+            continue
+        png = results / "figures" / f"{name}.png"
+        if not png.is_file():
+            missing = "It was not drawn in this run."
+            exhibits.append(Exhibit(name, item.paper, item.title, missing=missing))
+            continue
+        image = "data:image/png;base64," + base64.b64encode(png.read_bytes()).decode("ascii")
+        pdf = png.with_suffix(".pdf")
+        links = [("PDF", _link(pdf, folder))] if pdf.is_file() else []
+        caption = Markup(markup.html(item.title + "."))
+        exhibits.append(
+            Exhibit(name, item.paper, item.title, image=image, caption=caption, links=links)
+        )
+    return exhibits
+
+
+# --- cost ----------------------------------------------------------------------------------------
+
+
+def _cost(source: Source) -> list[Cost]:
+    """One row per arm or method that was trained, and a total per benchmark."""
+    rows = []
+    for half, names in (("native", arms()), ("asr", methods())):
+        try:
+            runs = source.runs if half == "native" else source.asr_runs
+        except UserError:
+            continue
+        for name in dict.fromkeys(run["arm"] for run in runs):
+            title = names[name].name if name in names else name
+            rows.append(_cost_row(title, [run for run in runs if run["arm"] == name]))
+        title = "All native runs" if half == "native" else "All super-resolution runs"
+        rows.append(_cost_row(title, runs, total=True))
+    return rows
+
+
+def _cost_row(title: str, runs: Sequence[Row], total: bool = False) -> Cost:
+    def numbers(column: str) -> list[float]:
+        return [float(run[column]) for run in runs if run[column]]
+
+    steps, seconds, rates = map(numbers, ("steps", "wall_seconds", "steps_per_second"))
+    memory = numbers("peak_memory_mb")
+    devices = dict.fromkeys(run["device"] for run in runs if run["device"])
+    return Cost(
+        title,
+        len(runs),
+        " to ".join(sorted({f"{s:,.0f}" for s in (min(steps), max(steps))})) if steps else DASH,
+        duration(fmean(seconds)) if seconds else DASH,
+        duration(sum(seconds)) if seconds else DASH,
+        f"{fmean(rates):,.3g}" if rates else DASH,
+        f"{max(memory):,.0f}" if memory else DASH,
+        ", ".join(devices) or DASH,
+        total,
+    )
+
+
+# --- provenance ----------------------------------------------------------------------------------
+
+
+def _provenance(results: Path, run: conditions.Record) -> list[tuple[str, str]]:
+    """Facts about code, versions and devices, from the records of the runs."""
+    facts: list[tuple[str, str]] = []
+    git = run.get("git") or {}
+    if git.get("commit"):
+        state = " (with uncommitted changes)" if "True" in str(git.get("modified")) else ""
+        facts.append(("Code", f"commit {git['commit']}{state}"))
+    for half, title in (("native", "Native benchmark"), ("asr", "Super-resolution")):
+        part = run.get(half) or {}
+        if part.get("devices"):
+            facts.append((f"{title}: trained on", ", ".join(part["devices"])))
+        if part.get("latency_devices"):
+            facts.append((f"{title}: timed on", ", ".join(part["latency_devices"])))
+        for record in part.get("train") or []:
+            facts.append((f"{title}: training images", _data_set(record)))
+        for records in (part.get("evaluate") or {}).values():
+            facts += [(f"{title}: measured on", _data_set(record)) for record in records]
+    lpips = (run.get("native") or {}).get("lpips")
+    if lpips:
+        measured = "measured" if lpips.get("measured") else f"not measured: {lpips.get('reason')}"
+        facts.append(("LPIPS", measured))
+    facts += [(f"Version of {name}", value) for name, value in (run.get("versions") or {}).items()]
+    return facts
+
+
+def _data_set(record: dict[str, Any]) -> str:
+    text = f"{record['title']}, {record.get('images')} images"
+    if record.get("stands_in_for"):
+        return f"{text}, in place of {record['stands_in_for']}"
+    if record.get("complete") is False:
+        return f"{text} of {record.get('expected')}"
+    return text
+
+
+def _arrays(results: Path) -> list[dict[str, str]]:
+    """The image arrays with their checksums, as the standardise step recorded them."""
+    rows = []
+    for half in ("native", "asr"):
+        for path in sorted((results / half / "arrays").glob("*.json")):
+            record = read_json(path)
+            if isinstance(record, dict) and record.get("sha256"):
+                rows.append(
+                    {
+                        "name": f"{half}/{path.stem}",
+                        "images": str(record.get("images", DASH)),
+                        "sha256": str(record["sha256"]),
+                    }
+                )
+    return rows
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+def _files(results: Path, folder: Path) -> list[tuple[str, str]]:
+    found = [path for pattern in FILE_PATTERNS for path in sorted(results.glob(pattern))]
+    return [(path.relative_to(results).as_posix(), _link(path, folder)) for path in found]
+
+
+def _link(path: Path, folder: Path) -> str:
+    return quote(Path(os.path.relpath(path, folder)).as_posix())

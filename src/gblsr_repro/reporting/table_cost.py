@@ -1,0 +1,171 @@
+"""The tables of training time and of licences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..config import Arm, Dataset, Method, read_table, repository_root
+from ..errors import UserError
+from ..progress import duration
+from . import captions
+from .captions import paragraph, run_notes
+from .layout import DASH, Float, Line, Span, Table
+from .source import Source
+from .tidy import Row, number
+
+NATIVE_GROUPS = (
+    "Matched-budget amortized baselines",
+    "GB-LSR arms and control of the main tables",
+    "Locality diagnostic: per-patch arms with a linear bandwidth map",
+    "Log-space ablation: arms beside those of the main tables",
+)
+
+
+def compute_native(source: Source) -> Table:
+    """Training time of the native benchmark by group of arms (Table 16)."""
+    names = {name: arm.short for name, arm in source.arms.items()}
+    groups: dict[str, list[str]] = {title: [] for title in NATIVE_GROUPS}
+    for name, arm in source.arms.items():
+        groups[_native_group(arm)].append(name)
+    return _compute(source, "native", "compute_native", source.runs, groups, names)
+
+
+def _native_group(arm: Arm) -> str:
+    baselines, main, linear, log = NATIVE_GROUPS
+    if arm.in_benchmark:
+        return baselines if arm.group == "baseline" else main
+    return linear if arm.diagnostic == "linear" else log
+
+
+def compute_asr(source: Source) -> Table:
+    """Training time of super-resolution by group of methods (Table 17)."""
+    groups: dict[str, list[str]] = {}
+    for name, method in source.methods.items():
+        groups.setdefault(_asr_group(method), []).append(name)
+    names = {name: method.name for name, method in source.methods.items()}
+    return _compute(source, "asr", "compute_asr", source.asr_runs, groups, names)
+
+
+def _asr_group(method: Method) -> str:
+    if method.group == "variant":
+        return "Variants of the GB-LSR family"
+    return f"Methods on the {ENCODERS.get(method.encoder, method.encoder)} encoder"
+
+
+ENCODERS = {"rdn": "RDN", "swinir": "SwinIR"}
+
+
+def _compute(
+    source: Source,
+    half: str,
+    table: str,
+    runs: list[Row],
+    groups: Mapping[str, list[str]],
+    names: Mapping[str, str],
+) -> Table:
+    path = source.path("runs" if half == "native" else "asr_runs")
+    stranger = next((run["arm"] for run in runs if run["arm"] not in names), None)
+    if stranger is not None:
+        raise UserError(f"{path} has runs of {stranger!r}, which its table in config/ lacks.")
+    lines: list[Line] = []
+    for title, members in groups.items():
+        chosen = [run for run in runs if run["arm"] in members]
+        if chosen:
+            present = [names[m] for m in members if any(r["arm"] == m for r in chosen)]
+            label = f"{title} ({', '.join(present)}; {_runs_by_seed(chosen, len(present))})"
+            lines.append([label, *_times(chosen, path)])
+    total = _times(runs, path)
+    bottom: Line = ["**Total**", f"**{total[0]}**", "", f"**{total[2]}**"]
+    devices = list(dict.fromkeys(run["device"] for run in runs if run["device"]))
+    what = "the native benchmark" if half == "native" else "super-resolution"
+    caption = paragraph(
+        f"Training time of {what}",
+        f"Wall-clock of each run on {captions.listed(devices, 'or')}"
+        if devices
+        else "Wall-clock of each run (device not recorded)",
+        "Shortest to longest run and the sum of all; evaluation and timing are not in it",
+        _elsewhere(devices),
+        *run_notes(source.conditions, half),
+    )
+    header = ["Training group", "runs", "per-run", "total"]
+    spec = [r"p{0.55\linewidth}", "r", "r", "r"]
+    label = table.replace("_", "-")
+    return Table(table, [Float(label, caption, spec, [header], [lines, [bottom]], ragged=True)])
+
+
+def _elsewhere(devices: list[str]) -> str | None:
+    if not devices or all("H200" in device for device in devices):
+        return None
+    return f"The paper's runs were on one {captions.PAPER_DEVICE}"
+
+
+def _runs_by_seed(runs: list[Row], members: int) -> str:
+    per_member = len(runs) / members
+    if per_member == round(per_member):
+        return f"{members} × {captions.plural(round(per_member), 'seed')}"
+    return "not every seed of each"
+
+
+def _times(runs: list[Row], path: Path) -> list[str]:
+    seconds = [number(r["wall_seconds"], path, f"wall_seconds of {r['arm']}") for r in runs]
+    known = [s for s in seconds if s is not None]
+    if not known:
+        return [f"{len(runs)}", DASH, DASH]
+    shortest, longest = clock(min(known)), clock(max(known))
+    span = shortest if shortest == longest else f"{shortest}–{longest}"
+    return [f"{len(runs)}", span, clock(sum(known))]
+
+
+def clock(seconds: float) -> str:
+    """Format a duration for a table: 45s, 3m07s, 2h05m, 1,428h18m."""
+    return re.sub(r"^\d{4,}", lambda hours: f"{int(hours[0]):,}", duration(seconds))
+
+
+# --- licences -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A row of config/assets.tsv: code or an architecture that the project uses or follows."""
+
+    asset: str
+    title: str
+    licence: str
+    url: str
+
+
+def assets() -> dict[str, Asset]:
+    """Return the table of code and architectures by asset."""
+    return read_table(repository_root() / "config" / "assets.tsv", Asset, "asset")
+
+
+def licenses(source: Source) -> Table:
+    """Licences and terms of the data sets the config uses, and of code (Table 18)."""
+    data = [[d.title, d.licence, _link(d.homepage)] for d in used_datasets(source)]
+    code = [[a.title, a.licence, _link(a.url)] for a in assets().values()]
+    caption = paragraph(
+        "Licences and terms of use",
+        "Data sets that this configuration reads, and code and architectures that it uses or "
+        "follows; none of them is part of this repository",
+    )
+    header = ["Asset", "Licence or terms of use", "URL"]
+    spec = [r"p{0.20\linewidth}", r"p{0.34\linewidth}", r"p{0.40\linewidth}"]
+    groups = [
+        [[Span("*Data sets*", 3, "l")], *data],
+        [[Span("*Code and architectures*", 3, "l")], *code],
+    ]
+    return Table("licenses", [Float("licenses", caption, spec, [header], groups, ragged=True)])
+
+
+def _link(address: str) -> str:
+    return f"<{address}>" if address.startswith("http") else address or DASH
+
+
+def used_datasets(source: Source) -> list[Dataset]:
+    """Return the rows of datasets.tsv that the config names, in that table's order."""
+    native, asr = source.config["native"]["data"], source.config["asr"]
+    used = {*native["train"], *native["evaluate"].values(), asr["train"], *asr["evaluate"].values()}
+    return [d for name, d in source.datasets.items() if name in used or d.role == "weights"]

@@ -1,0 +1,432 @@
+"""Whether a claim of the paper holds here: agreement within a tolerance, and under what conditions.
+
+A number is reproduced when it agrees with the paper's at the precision the paper prints, or when
+the relation the paper claims holds; it is within noise when it misses by no more than the claim's
+tolerance. A run under other conditions than the paper's (data, steps, seeds, device) gets
+neither verdict: its numbers are shown, with whether the claim would hold. Claims about structure,
+such as parameter counts, depend on no conditions.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from ..errors import UserError
+from .measures import Aggregates, Measure, NotMeasuredError, Use, evaluate, parse
+
+Conditions = Mapping[str, Any]
+
+BOUNDS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
+CELLS = "cells:"
+
+
+class Verdict(StrEnum):
+    """What became of a claim."""
+
+    REPRODUCED = "reproduced"
+    WITHIN_NOISE = "within noise"
+    NOT_REPRODUCED = "not reproduced"
+    DIFFERENT = "different conditions"
+    NOT_MEASURED = "not measured"
+
+
+class Scope(StrEnum):
+    """What a claim depends on, and hence which conditions must be the paper's."""
+
+    STRUCTURE = "structure"
+    QUALITY = "quality"
+    LOCALITY = "locality"
+    LATENCY = "latency"
+    COST = "cost"
+    ASR_QUALITY = "asr_quality"
+    ASR_LATENCY = "asr_latency"
+    ASR_COST = "asr_cost"
+
+    @property
+    def half(self) -> str:
+        """The benchmark: native or asr."""
+        return "asr" if self.startswith("asr") else "native"
+
+    @property
+    def kind(self) -> str:
+        """The scope without its benchmark."""
+        return self.removeprefix("asr_")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A row of config/paper/claims.tsv.
+
+    `where` names sections and tables of the paper; `measure` is an expression of
+    `gblsr_repro.reporting.measures`, empty for what this workflow does not measure (`note` says
+    why); `published` is one number, several between slashes, a bound (<= 1.0), or `cells:3` for
+    the published table cells, which have 3 decimals; `tolerance` is `seeds`, a percentage, an
+    absolute number, or `exact`, and `reason` says why so much.
+    """
+
+    id: str
+    topic: str
+    where: str
+    claim: str
+    measure: str
+    published: str
+    unit: str
+    scope: str
+    tolerance: str
+    reason: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Target:
+    """The published side of a claim: a relation (= or a bound), its values, and how they print."""
+
+    relation: str
+    values: tuple[float, ...]
+    decimals: int
+    style: str = "f"
+    signed: bool = False
+    cells: bool = False
+
+    @classmethod
+    def parse(cls, text: str, published: Measure | None = None) -> Target:
+        """Read the `published` column; `published` holds the table cells where it names them."""
+        if text.startswith(CELLS):
+            if published is None:
+                raise UserError(f"The published tables lack the cells of a claim ({text}).")
+            return cls("=", tuple(published.values), int(text.removeprefix(CELLS)), cells=True)
+        relation, _, rest = text.partition(" ")
+        if relation not in BOUNDS:
+            relation, rest = "=", text
+        numbers = [part.strip() for part in rest.split("/")]
+        try:
+            exponents = {int(Decimal(number).as_tuple().exponent) for number in numbers}
+        except InvalidOperation as error:
+            raise UserError(f"The published value {text!r} is not made of numbers.") from error
+        scientific = "e" in numbers[0]
+        decimals = (
+            len(numbers[0].partition("e")[0].partition(".")[2])
+            if scientific
+            else max(0, -min(exponents))
+        )
+        return cls(
+            relation,
+            tuple(float(number) for number in numbers),
+            decimals,
+            "e" if scientific else "f",
+            numbers[0].startswith("+"),
+        )
+
+    def rounding(self, value: float) -> float:
+        """Return half a unit of the last printed decimal of `value`."""
+        exponent = math.floor(math.log10(abs(value))) if self.style == "e" and value else 0
+        return 0.5 * 10.0 ** (exponent - self.decimals) * (1 + 1e-9)
+
+    def show(self, values: Iterable[float]) -> str:
+        """Print values as the paper prints its own."""
+        comma = "," if self.style == "f" else ""
+        form = f"{'+' if self.signed else ''}{comma}.{self.decimals}{self.style}"
+        return " / ".join(format(value, form) for value in values)
+
+    def show_measured(self, values: Iterable[float]) -> str:
+        """Print measured values: as the paper does, or with three digits beside a bound."""
+        if self.relation == "=":
+            return self.show(values)
+        return " / ".join(_three_digits(value) for value in values)
+
+
+@dataclass(frozen=True)
+class Result:
+    """A claim with its verdict.
+
+    `holds` says whether the numbers agree, whatever the conditions (None: not measured);
+    `differences` in what the conditions differ from the paper's; `why` why there is no number, or
+    where numbers miss; `values` the measured numbers, `allowed` how far each may miss.
+    """
+
+    claim: Claim
+    verdict: Verdict
+    paper: str
+    measured: str = ""
+    holds: bool | None = None
+    why: str = ""
+    differences: tuple[str, ...] = ()
+    values: tuple[float, ...] = ()
+    targets: tuple[float, ...] = ()
+    allowed: tuple[float, ...] = ()
+
+
+def check(claim: Claim) -> None:
+    """Raise `UserError` when a row of the registry cannot be used."""
+    try:
+        if claim.measure:
+            parse(claim.measure)
+        elif not claim.note:
+            raise UserError("it has no measure, so its note must say why.")
+        if not claim.published.startswith(CELLS):
+            Target.parse(claim.published)
+        Scope(claim.scope)
+        _band(claim.tolerance, 0.0, 0.0, 1.0)
+    except (UserError, ValueError) as error:
+        raise UserError(f"config/paper/claims.tsv, claim {claim.id!r}: {error}") from error
+
+
+def judge(
+    claim: Claim,
+    here: Aggregates,
+    paper: Aggregates,
+    conditions: Conditions,
+    paper_conditions: Conditions,
+    sigmas: float,
+) -> Result:
+    """Compare one claim with the aggregates of this run.
+
+    `sigmas` standard errors are seed noise for a claim of one number. A claim of k numbers gets
+    a wider band, so that chance makes it fail no more often than a claim of one (Sidak).
+    """
+    published = _published(claim, paper)
+    target = Target.parse(claim.published, published)
+    count = len(target.values)
+    printed = f"{count} cells" if target.cells else _relation(target) + target.show(target.values)
+    if not claim.measure:
+        return Result(claim, Verdict.NOT_MEASURED, printed, why=claim.note)
+    try:
+        measured, uses = evaluate(claim.measure, here)
+    except NotMeasuredError as error:
+        why = _without_lpips(claim, conditions) or str(error)
+        return Result(claim, Verdict.NOT_MEASURED, printed, why=why)
+    if target.relation == "=" and len(measured.values) != count:
+        raise UserError(
+            f"config/paper/claims.tsv, claim {claim.id!r}: the paper has {count} numbers, the "
+            f"measure {len(measured.values)}."
+        )
+    if not np.isfinite(measured.values).all():
+        return Result(claim, Verdict.NOT_MEASURED, printed, why="a value is not finite")
+    misses, allowed = _misses(claim, target, measured, published, sigmas)
+    exact = misses <= 0
+    near = misses <= allowed
+    outcome = (
+        Verdict.REPRODUCED
+        if exact.all()
+        else Verdict.WITHIN_NOISE
+        if near.all()
+        else Verdict.NOT_REPRODUCED
+    )
+    differences = tuple(
+        differences_of(Scope(claim.scope), uses, conditions, paper_conditions, outcome)
+    )
+    shown = (
+        f"{int(near.sum())} of {count} agree"
+        if target.cells
+        else target.show_measured(measured.values)
+    )
+    return Result(
+        claim,
+        Verdict.DIFFERENT if differences else outcome,
+        printed,
+        shown,
+        bool(near.all()),
+        _furthest(target, measured, misses, allowed, uses),
+        differences,
+        tuple(measured.values.tolist()),
+        target.values,
+        tuple(np.broadcast_to(allowed, misses.shape).tolist()),
+    )
+
+
+def _published(claim: Claim, paper: Aggregates) -> Measure | None:
+    if not claim.measure:
+        return None
+    try:
+        return evaluate(claim.measure, paper)[0]
+    except NotMeasuredError:
+        return None
+
+
+def _three_digits(value: float) -> str:
+    if value == round(value):
+        return f"{value:,.0f}"
+    return f"{value:,.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
+
+
+def _relation(target: Target) -> str:
+    return {"=": "", "<=": "≤ ", ">=": "≥ "}.get(target.relation, target.relation + " ")
+
+
+def _without_lpips(claim: Claim, conditions: Conditions) -> str | None:
+    record = conditions.get(Scope(claim.scope).half, {}).get("lpips", {})
+    if "lpips" in claim.measure and record.get("measured") is False:
+        return f"LPIPS was not measured: {record.get('reason') or 'no reason recorded'}"
+    return None
+
+
+def _misses(
+    claim: Claim, target: Target, measured: Measure, published: Measure | None, sigmas: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return by how much each number misses the paper's (<= 0: agrees) and how much it may."""
+    count = len(measured.values)
+    goals = np.broadcast_to(np.asarray(target.values), (count,))
+    if target.relation == "=":
+        misses = np.abs(measured.values - goals) - [target.rounding(goal) for goal in goals]
+        errors = _joint_errors(measured, published)
+    else:
+        over = measured.values - goals
+        misses = over if target.relation.startswith("<") else -over
+        holds = BOUNDS[target.relation](measured.values, goals)
+        misses = np.where(holds, np.minimum(misses, 0), np.maximum(misses, np.finfo(float).tiny))
+        errors = np.nan_to_num(measured.errors)
+    band = _sidak(sigmas, count)
+    pairs = zip(errors, goals, strict=True)
+    return misses, np.asarray([_band(claim.tolerance, error, goal, band) for error, goal in pairs])
+
+
+def _joint_errors(measured: Measure, published: Measure | None) -> np.ndarray:
+    """Combine the standard errors of both sides; a side without one is as noisy as the other."""
+    here = measured.errors
+    there = np.full_like(here, np.nan) if published is None else published.errors
+    here, there = np.where(np.isnan(here), there, here), np.where(np.isnan(there), here, there)
+    return np.nan_to_num(np.hypot(here, there))
+
+
+def _sidak(sigmas: float, count: int) -> float:
+    """Widen a band of `sigmas` so that `count` numbers together fail as seldom as one."""
+    chance = 2 * stats.norm.sf(sigmas)
+    return float(stats.norm.isf((1 - (1 - chance) ** (1 / count)) / 2))
+
+
+def _band(tolerance: str, error: float, goal: float, sigmas: float) -> float:
+    """Return how far a number may miss: `seeds`, `exact`, a percentage, or a number."""
+    if tolerance == "seeds":
+        return sigmas * error
+    if tolerance == "exact":
+        return 0.0
+    if tolerance.endswith("%"):
+        return abs(goal) * float(tolerance.removesuffix("%")) / 100
+    return float(tolerance)
+
+
+def _furthest(
+    target: Target, measured: Measure, misses: np.ndarray, allowed: np.ndarray, uses: Sequence[Use]
+) -> str:
+    """Say which of several numbers misses most beyond what it may."""
+    beyond = misses - allowed
+    failing = int(np.count_nonzero(beyond > 0))
+    if not failing or len(misses) == 1:
+        return ""
+    worst = int(np.argmax(np.where(allowed > 0, misses / np.where(allowed, allowed, 1), misses)))
+    place = f" ({uses[worst].label})" if target.cells and len(uses) == len(misses) else ""
+    value = target.show(measured.values[worst : worst + 1])
+    goal = target.show(np.broadcast_to(target.values, misses.shape)[worst : worst + 1])
+    return f"{failing} of {len(misses)} miss; furthest{place} {value} against {goal}"
+
+
+# --- conditions -----------------------------------------------------------------------------------
+
+
+def differences_of(
+    scope: Scope,
+    uses: Sequence[Use],
+    conditions: Conditions,
+    paper: Conditions,
+    outcome: Verdict = Verdict.NOT_REPRODUCED,
+) -> list[str]:
+    """Return in what the conditions of the numbers in `uses` differ from the paper's.
+
+    What a claim rests on and the run did not record counts as different. Structure differs only
+    where a preset other than the paper's gives other numbers.
+    """
+    preset = conditions.get("preset")
+    found = [] if preset == PAPER_PRESET else [f"preset {preset or 'not recorded'}"]
+    if scope is Scope.STRUCTURE:
+        return found if outcome is Verdict.NOT_REPRODUCED else []
+    run, published = conditions.get(scope.half, {}), paper[scope.half]
+    subjects = sorted({use.subject for use in uses})
+    found += _seeds(run, subjects, published["seeds"])
+    if scope.half == "native":
+        found += _image_size(conditions.get("image_size"), published["image_size"])
+    if scope.kind in ("quality", "locality", "cost"):
+        found += _training(run, published)
+    if scope.kind in ("quality", "locality"):
+        found += _data(run.get("train"), "trained on", published["train"])
+    # Super-resolution times depend on the sizes of the images; native images have one size.
+    sized = scope is Scope.ASR_LATENCY and not run.get("timed_sizes_only")
+    if scope.kind in ("quality", "locality") or sized:
+        for column in sorted({use.dataset for use in uses} & set(published["evaluate"])):
+            found += _data((run.get("evaluate") or {}).get(column), f"{column}:", None)
+    if scope.kind in ("latency", "cost"):
+        key = "latency_devices" if scope.kind == "latency" else "devices"
+        found += _device(run.get(key), published["device"])
+    return list(dict.fromkeys(found))
+
+
+PAPER_PRESET = "paper"
+
+
+def _seeds(run: Conditions, subjects: Sequence[str], wanted: Sequence[int]) -> list[str]:
+    """Compare the seeds of each arm or method; timings of untrained models have none recorded."""
+    trained = run.get("arms") or run.get("methods") or {}
+    found = []
+    for subject in subjects:
+        seeds = trained.get(subject, run.get("seeds"))
+        if seeds is not None and list(seeds) != list(wanted):
+            found.append(_listed("seed", seeds))
+    return found
+
+
+def _image_size(size: int | None, wanted: int) -> list[str]:
+    if size == wanted:
+        return []
+    return [f"images of {size} pixels" if size else "image size not recorded"]
+
+
+def _training(run: Conditions, paper: Conditions) -> list[str]:
+    labels = {"steps": "steps", "batch_size": "images in a batch"}
+    return [
+        f"{_number(run.get(key))} {label}"
+        for key, label in labels.items()
+        if key in paper and run.get(key) != paper[key]
+    ]
+
+
+def _data(records: Any, label: str, wanted: Sequence[str] | None) -> list[str]:
+    if not records:
+        return [f"{label} images not recorded"]
+    found = []
+    for record in records:
+        images = record.get("images")
+        if record.get("stands_in_for"):
+            found.append(f"{label} {record['title']} in place of {record['stands_in_for']}")
+        elif not record.get("complete"):
+            found.append(
+                f"{label} {images} of {record.get('expected')} images of {record['title']}"
+            )
+    if wanted and not found and [r.get("dataset") for r in records] != list(wanted):
+        found.append(f"{label} {', '.join(str(r.get('title')) for r in records)}")
+    return found
+
+
+def _device(names: Sequence[str] | None, wanted: str) -> list[str]:
+    if not names:
+        return ["device not recorded"]
+    return [f"on {name}" for name in names if wanted not in name]
+
+
+def _listed(noun: str, values: Sequence[int]) -> str:
+    return f"{noun}{'s' if len(values) != 1 else ''} {', '.join(map(str, values))}"
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "unrecorded"
+    if isinstance(value, list):
+        return f"{min(value):,} to {max(value):,}"
+    return f"{value:,}"

@@ -1,0 +1,248 @@
+"""The trained models as a tool for one's own images.
+
+Three lines do the common things; the command line has the same names:
+
+    model = tool.load_native("results/native/runs/gblsr_scalar/seed0")
+    code = tool.encode(model, tool.read("photo.jpg"))
+    tool.write("zoomed.png", tool.decode(code, scale=3.7, crop=(100, 100, 200, 200)))
+
+Positions are pixels of the original image, (top, left, bottom, right), whole numbers being pixel
+edges; scales are output pixels per original pixel, any positive number.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from .data.images import Pixels
+from .errors import UserError
+from .files import atomic_path, read_json
+from .models import native, spectral
+from .models.decoders import SpectralDecoder
+from .models.native import NativeModel
+from .photos import Photo, read, resize_alpha, write
+
+if TYPE_CHECKING:
+    from .models.asr.model import ASRModel
+
+__all__ = [
+    "Code",
+    "decode",
+    "encode",
+    "load_code",
+    "load_native",
+    "load_superres",
+    "read",
+    "reconstruct",
+    "save_code",
+    "upscale",
+    "write",
+]
+
+Crop = tuple[float, float, float, float]
+FORMAT = "gblsr-code-1"
+QUERIES = 16384
+MAX_OUTPUT_PIXELS = 200_000_000
+
+
+@dataclass(frozen=True)
+class Code:
+    """An encoded image: all that decoding needs, no network weights.
+
+    `coefficients` (3, p, p, h, w) float32 with the cutoff applied; `bandwidth` (h, w); `patch`
+    pixels per patch side; `top`, `left` the padding before the image of `size` (H, W) pixels;
+    `alpha` (H, W) uint8 or None; `arm` the arm that encoded it.
+    """
+
+    coefficients: Tensor
+    bandwidth: Tensor
+    patch: int
+    top: int
+    left: int
+    size: tuple[int, int]
+    alpha: Pixels | None
+    grey: bool
+    arm: str
+
+
+def _run(path: Path | str, kind: str) -> tuple[Path, dict[str, Any]]:
+    """Return the folder and the record of a run named by its folder or its weights file."""
+    path = Path(path)
+    folder = path if path.is_dir() else path.parent
+    if not path.exists() or not (folder / "run.json").is_file():
+        raise UserError(
+            f"{path} is no trained run; name a folder with weights.safetensors and run.json, or "
+            "the weights file in it."
+        )
+    record = read_json(folder / "run.json")
+    if kind not in record:
+        raise UserError(f"{folder} holds no run of the kind that this command takes ({kind}).")
+    return folder, record
+
+
+def load_native(path: Path | str, device: torch.device | None = None) -> NativeModel:
+    """Load a trained arm from its run folder, or from the weights file in it, in eval mode."""
+    folder, record = _run(path, "arm")
+    return native.load_run(folder, {"native": record["config"]}, device)
+
+
+def load_superres(path: Path | str, device: torch.device | None = None) -> ASRModel:
+    """Load a trained super-resolution method from its run folder or weights file, in eval mode."""
+    from .models.asr import model as asr
+
+    folder, record = _run(path, "method")
+    return asr.load_run(folder, {"asr": record["config"]}, device)
+
+
+def _device(model: torch.nn.Module) -> torch.device:
+    return next(model.parameters()).device
+
+
+@torch.inference_mode()
+def reconstruct(model: NativeModel, photo: Photo) -> Photo:
+    """Encode and decode a photo at its own size."""
+    return photo.with_colours(model(photo.tensor(_device(model))), photo.alpha)
+
+
+@torch.inference_mode()
+def encode(model: NativeModel, photo: Photo, arm: str = "") -> Code:
+    """Encode a photo into coefficients and bandwidths; only arms of the GB-LSR family can."""
+    decoder = model.decoder
+    if not isinstance(decoder, SpectralDecoder):
+        raise UserError(
+            f"{type(decoder).__name__} keeps no coefficients to store; use a GB-LSR arm."
+        )
+    features = model.encode(photo.tensor(_device(model)))
+    left, _, top, _ = native.padding(*photo.size, decoder.patch)
+    coefficients, bandwidth = decoder.code(features)
+    return Code(
+        coefficients[0].float().cpu().contiguous(),
+        bandwidth[0].float().cpu().contiguous(),
+        decoder.patch,
+        top,
+        left,
+        photo.size,
+        photo.alpha,
+        photo.grey,
+        arm,
+    )
+
+
+def save_code(path: Path | str, code: Code) -> None:
+    """Write an encoded image as safetensors, everything needed to decode it inside."""
+    tensors = {"coefficients": code.coefficients, "bandwidth": code.bandwidth}
+    if code.alpha is not None:
+        tensors["alpha"] = torch.from_numpy(np.ascontiguousarray(code.alpha))
+    facts = {"patch": code.patch, "top": code.top, "left": code.left, "size": code.size}
+    facts |= {"grey": code.grey, "arm": code.arm}
+    with atomic_path(path) as temporary:
+        save_file(tensors, temporary, {"format": FORMAT, "image": json.dumps(facts)})
+
+
+def load_code(path: Path | str) -> Code:
+    """Read an encoded image; `UserError` when it is missing, damaged or of another format."""
+    try:
+        with safe_open(path, framework="pt") as stored:
+            header = stored.metadata() or {}
+            if header.get("format") != FORMAT:
+                raise UserError(
+                    f"{path} is not an encoded image; make one with the encode command."
+                )
+            tensors = {key: stored.get_tensor(key) for key in stored.keys()}  # noqa: SIM118
+    except FileNotFoundError as error:
+        raise UserError(
+            f"{path} does not exist; name a file that the encode command made."
+        ) from error
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{path} is not an encoded image ({error}); encode it again.") from error
+    facts = json.loads(header["image"])
+    alpha = tensors.get("alpha")
+    return Code(
+        tensors["coefficients"],
+        tensors["bandwidth"],
+        facts["patch"],
+        facts["top"],
+        facts["left"],
+        tuple(facts["size"]),
+        None if alpha is None else alpha.numpy(),
+        facts["grey"],
+        facts["arm"],
+    )
+
+
+def _window(size: tuple[int, int], scale: float, crop: Crop | None) -> tuple[Crop, int, int]:
+    """Check scale and crop against an image's size; return the crop and the output's H and W."""
+    height, width = size
+    if not scale > 0:
+        raise UserError(f"The scale is {scale:g}, but must be more than 0.")
+    top, left, bottom, right = crop or (0, 0, height, width)
+    if not (0 <= top < bottom <= height and 0 <= left < right <= width):
+        raise UserError(
+            f"The crop {top:g} {left:g} {bottom:g} {right:g} does not lie inside the image of "
+            f"{height} x {width} pixels; give top, left, bottom, right in pixels."
+        )
+    out_height = max(round((bottom - top) * scale), 1)
+    out_width = max(round((right - left) * scale), 1)
+    if out_height * out_width > MAX_OUTPUT_PIXELS:
+        raise UserError(
+            f"The output would have {out_height} x {out_width} pixels, more than "
+            f"{MAX_OUTPUT_PIXELS // 1_000_000} megapixels; choose a smaller scale or crop."
+        )
+    return (top, left, bottom, right), out_height, out_width
+
+
+def _positions(window: Crop, height: int, width: int) -> Tensor:
+    """Return the pixel positions of an output grid over `window`: (height * width, 2), float64."""
+    top, left, bottom, right = window
+    y = top + (torch.arange(height, dtype=torch.float64) + 0.5) * (bottom - top) / height - 0.5
+    x = left + (torch.arange(width, dtype=torch.float64) + 0.5) * (right - left) / width - 0.5
+    return torch.cartesian_prod(y, x)
+
+
+@torch.inference_mode()
+def decode(code: Code, scale: float = 1.0, crop: Crop | None = None) -> Photo:
+    """Render an encoded image at any scale, whole or cropped."""
+    window, height, width = _window(code.size, scale, crop)
+    offset = torch.tensor([code.top, code.left], dtype=torch.float64)
+    positions = (_positions(window, height, width) + offset)[None]
+    parts = [
+        spectral.evaluate(code.coefficients[None], code.bandwidth[None], part, code.patch)
+        for part in positions.split(QUERIES, dim=1)
+    ]
+    colours = torch.cat(parts, dim=1).mT.reshape(1, 3, height, width)
+    alpha = resize_alpha(code.alpha, window, (height, width))
+    blank = Photo(np.zeros((1, 1, 3), np.uint8), grey=code.grey)
+    return blank.with_colours(colours, alpha)
+
+
+@torch.inference_mode()
+def upscale(
+    model: ASRModel,
+    photo: Photo,
+    scale: float,
+    crop: Crop | None = None,
+    tile_pixels: int = 1 << 20,
+) -> Photo:
+    """Super-resolve a photo by any scale, whole or cropped."""
+    window, height, width = _window(photo.size, scale, crop)
+    low = photo.tensor(_device(model))
+    if crop is None:
+        colours = model.render(low, height, width, tile_pixels)
+    else:
+        extent = torch.tensor(photo.size, dtype=torch.float64)
+        coordinates = (2 * _positions(window, height, width) + 1) / extent - 1
+        coordinates = coordinates[None].to(low.device, low.dtype)
+        cell = torch.full_like(coordinates, 2 / scale) / extent.to(coordinates)
+        features = model.encode(low)
+        colours = model.query(features, coordinates, cell, low).mT.reshape(1, 3, height, width)
+    alpha = resize_alpha(photo.alpha, window, (height, width))
+    return photo.with_colours(colours, alpha)

@@ -1,0 +1,170 @@
+"""The resumable state of a run: saved atomically, checked when read; and stopping on a signal."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import pickle
+import random
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..errors import StopRequested, UserError
+from ..files import atomic_path
+from ..progress import log
+
+__all__ = [
+    "StopOnSignal",
+    "StopRequested",
+    "load_state",
+    "random_state",
+    "remove_state",
+    "restore_random_state",
+    "save_state",
+]
+
+State = dict[str, Any]
+
+MAGIC = b"gblsr-repro state 1\n"
+DIGEST_BYTES = hashlib.sha256().digest_size
+SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
+
+
+def previous(path: Path) -> Path:
+    """Return where the state before the newest is kept."""
+    return path.with_suffix(f".previous{path.suffix}")
+
+
+def save_state(path: Path | str, state: Mapping[str, Any]) -> None:
+    """Save tensors and plain values; the state saved before is kept beside it.
+
+    The file is a line naming the format, the SHA-256 of the rest, then what `torch.save` writes.
+    A kill at any moment leaves at least one whole state.
+    """
+    path = Path(path)
+    buffer = io.BytesIO()
+    torch.save(dict(state), buffer)
+    content = buffer.getbuffer()
+    with atomic_path(path) as temporary:
+        with temporary.open("wb") as out:
+            out.write(MAGIC)
+            out.write(hashlib.sha256(content).digest())
+            out.write(content)
+        if path.exists():
+            path.replace(previous(path))
+
+
+def load_state(path: Path | str, identity: Mapping[str, Any]) -> State | None:
+    """Load the newest whole state of the run that `identity` describes; None when there is none.
+
+    A damaged newest state is passed over, with a warning, for the one before it. A state of
+    another run (other settings, other data) is set aside under the name `*.other.*`, with a
+    warning, and counts as none. Raises `UserError` when all that is there is damaged.
+    """
+    path = Path(path)
+    present = [p for p in (path, previous(path)) if p.exists()]
+    for candidate in present:
+        try:
+            state = _read(candidate)
+        except (ValueError, pickle.UnpicklingError, RuntimeError, EOFError) as error:
+            log.warning("%s is damaged (%s); looking for the state before it", candidate, error)
+            continue
+        differences = _differences(state["identity"], identity)
+        if not differences:
+            return state
+        aside = path.with_suffix(f".other{path.suffix}")
+        candidate.replace(aside)
+        log.warning(
+            "%s is of another run (%s); set aside as %s, starting from step 0",
+            candidate, differences[0], aside.name,
+        )  # fmt: skip
+        return None
+    if present:
+        raise UserError(
+            f"The saved state {present[0]} is damaged and no whole one is left; delete it and run "
+            "again to start from step 0."
+        )
+    return None
+
+
+def _read(path: Path) -> State:
+    raw = path.read_bytes()
+    start = len(MAGIC) + DIGEST_BYTES
+    if not raw.startswith(MAGIC) or len(raw) <= start:
+        raise ValueError("it is cut short or not a state file")
+    content = memoryview(raw)[start:]
+    if hashlib.sha256(content).digest() != raw[len(MAGIC) : start]:
+        raise ValueError("its checksum does not fit")
+    return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+
+
+def _differences(old: Any, new: Any, place: str = "") -> list[str]:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        keys = list(dict.fromkeys([*old, *new]))
+        return [d for k in keys for d in _differences(old.get(k), new.get(k), f"{place}.{k}")]
+    return [] if old == new else [f"{place.lstrip('.')} was {old}, is {new}"]
+
+
+def remove_state(path: Path | str) -> None:
+    """Remove the states of a finished run."""
+    path = Path(path)
+    for file in (path, previous(path)):
+        file.unlink(missing_ok=True)
+
+
+def random_state() -> State:
+    """Return the states of all random generators as tensors and plain values."""
+    kind, keys, position, has_gauss, gauss = np.random.get_state()
+    return {
+        "torch": torch.get_rng_state(),
+        "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+        "numpy": [kind, torch.from_numpy(keys.astype(np.int64)), position, has_gauss, gauss],
+        "python": random.getstate(),
+    }
+
+
+def restore_random_state(state: Mapping[str, Any]) -> None:
+    """Put all random generators back to what `random_state` returned.
+
+    The states of CUDA devices are restored where the same number of them is there.
+    """
+    torch.set_rng_state(state["torch"])
+    if len(state["cuda"]) == torch.cuda.device_count() > 0:
+        torch.cuda.set_rng_state_all(state["cuda"])
+    kind, keys, position, has_gauss, gauss = state["numpy"]
+    np.random.set_state((kind, keys.numpy().astype(np.uint32), position, has_gauss, gauss))
+    random.setstate(state["python"])
+
+
+class StopOnSignal:
+    """Within its block, SIGTERM and SIGUSR1 only set `name`, the signal's name.
+
+    The job finishes what it is at, saves its state and raises `StopRequested`. These are the
+    signals that schedulers send before they take a node back.
+    """
+
+    def __init__(self) -> None:
+        self.name: str | None = None
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> StopOnSignal:
+        self._before = {s: signal.signal(s, self._note) for s in SIGNALS}
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.name = signal.Signals(number).name

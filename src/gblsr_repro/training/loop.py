@@ -1,0 +1,217 @@
+"""One training loop for every recipe: steps, logs, states, and stopping well."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from .. import runtime
+from ..errors import StopRequested, UserError
+from ..progress import Progress
+from . import checkpoint
+
+LOG_COLUMNS = ("step", "loss", "gradient_norm", "bandwidth", "steps_per_second")
+
+Batch = TypeVar("Batch")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long and how often.
+
+    `gradient_clip` bounds the norm of all gradients together (None: they are not clipped).
+    """
+
+    steps: int
+    log_every: int
+    checkpoint_every: int
+    gradient_clip: float | None = None
+
+
+@dataclass
+class Record:
+    """What a run leaves behind besides its weights.
+
+    `rows` have the columns LOG_COLUMNS: the loss is the mean since the row before, the gradient
+    norm (before clipping) and the bandwidth are the last step's. `wall_seconds` counts the time
+    in the loop of all processes that worked on the run, `resumed` how often it went on from a
+    state.
+    """
+
+    rows: list[dict[str, float | None]] = field(default_factory=list)
+    wall_seconds: float = 0.0
+    resumed: int = 0
+    peak_memory_mb: float = 0.0
+
+
+def train(
+    label: str,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    settings: Settings,
+    batch: Callable[[int], Batch],
+    loss: Callable[[Batch], Tensor],
+    state_path: Path,
+    identity: Mapping[str, Any],
+    schedule: Callable[[int], float] | None = None,
+    bandwidth: Callable[[], float | None] = lambda: None,
+    after_step: Callable[[int], None] | None = None,
+) -> Record:
+    """Train `model` in place, going on from the state at `state_path` where there is one.
+
+    `batch(step)` and `schedule(step)` (the learning rate; None: constant) take the step counted
+    from 0 and must follow from it alone: then a resumed run repeats an uninterrupted one exactly
+    on the CPU. `loss(batch)` is a scalar. `identity` says which run a state belongs to (see
+    `checkpoint.load_state`). `after_step(done)` is called after every step with the number of
+    steps done. The caller removes the state once the weights are stored.
+
+    Raises `UserError` when loss or gradient is not finite, and `StopRequested` on SIGTERM or
+    SIGUSR1, after the running step, with the state saved.
+    """
+    device = next(model.parameters()).device
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    run = _Run(label, model, optimizer, Path(state_path), dict(identity), device)
+    run.resume()
+    model.train()
+    progress = Progress(label, settings.steps, start=run.step)
+    with checkpoint.StopOnSignal() as stop, progress:
+        while run.step < settings.steps:
+            if schedule is not None:
+                for group in optimizer.param_groups:
+                    group["lr"] = schedule(run.step)
+            optimizer.zero_grad(set_to_none=True)
+            value = loss(batch(run.step))
+            value.backward()
+            limit = math.inf if settings.gradient_clip is None else settings.gradient_clip
+            norm = nn.utils.clip_grad_norm_(parameters, limit)
+            optimizer.step()
+            run.note(value.detach(), norm.detach())
+            if after_step is not None:
+                after_step(run.step)
+            last = run.step == settings.steps
+            if last or run.step % settings.log_every == 0:
+                row = run.log(bandwidth())
+                progress.update(
+                    0, **{k: row[k] for k in ("loss", "bandwidth") if row[k] is not None}
+                )
+            progress.update()
+            if not last and (stop.name or run.step % settings.checkpoint_every == 0):
+                run.save()
+            if not last and stop.name:
+                raise StopRequested(
+                    f"{label} was stopped by {stop.name} after step {run.step} of "
+                    f"{settings.steps}; its state is saved, and the same command goes on from it."
+                )
+    return run.finish()
+
+
+class _Run:
+    """The moving parts of `train`: what is saved, and what is still to be logged."""
+
+    def __init__(
+        self,
+        label: str,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        path: Path,
+        identity: dict[str, Any],
+        device: torch.device,
+    ) -> None:
+        self.label, self.model, self.optimizer, self.path = label, model, optimizer, path
+        self.identity, self.device = identity, device
+        self.step = 0
+        self.record = Record()
+        # Values since the last log row; tensors until read, so that CUDA is not waited for.
+        self.losses: list[float] = []
+        self.norm = 0.0
+        self.unread: list[tuple[Tensor, Tensor]] = []
+        self.started = self.told = time.monotonic()
+        self.told_step = 0
+
+    def resume(self) -> None:
+        """Take up the saved state, if there is one."""
+        state = checkpoint.load_state(self.path, self.identity)
+        if state is not None:
+            self.model.load_state_dict(state["model"])
+            self.optimizer.load_state_dict(state["optimizer"])
+            checkpoint.restore_random_state(state["random"])
+            self.step, self.losses = state["step"], state["losses"]
+            self.record = Record(state["rows"], state["wall_seconds"], state["resumed"] + 1)
+        self.started = self.told = time.monotonic()
+        self.told_step = self.step
+
+    def note(self, loss: Tensor, norm: Tensor) -> None:
+        """Count a step; on the CPU, where reading is free, check its values at once."""
+        self.step += 1
+        self.unread.append((loss, norm))
+        if self.device.type == "cpu":
+            self.read()
+
+    def read(self) -> None:
+        """Read the values of the last steps and raise `UserError` at one that is not finite."""
+        if not self.unread:
+            return
+        values = torch.stack([torch.stack(pair).float() for pair in self.unread]).cpu().tolist()
+        first = self.step - len(values) + 1
+        self.unread = []
+        for step, (loss, norm) in enumerate(values, first):
+            if not (math.isfinite(loss) and math.isfinite(norm)):
+                what = "loss" if not math.isfinite(loss) else "gradient"
+                raise UserError(
+                    f"{self.label}: the {what} is not finite at step {step}; lower the learning "
+                    "rate in the config, or look for damaged training images, and run again."
+                )
+            self.losses.append(loss)
+            self.norm = norm
+
+    def log(self, bandwidth: float | None) -> dict[str, float | None]:
+        """Append and return a log row."""
+        self.read()
+        now = time.monotonic()
+        row = {
+            "step": self.step,
+            "loss": sum(self.losses) / len(self.losses),
+            "gradient_norm": self.norm,
+            "bandwidth": bandwidth,
+            "steps_per_second": (self.step - self.told_step) / (now - self.told),
+        }
+        self.record.rows.append(row)
+        self.losses, self.told, self.told_step = [], now, self.step
+        return row
+
+    def save(self) -> None:
+        """Save the state; values not yet checked are checked first."""
+        self.read()
+        checkpoint.save_state(
+            self.path,
+            {
+                "identity": self.identity,
+                "step": self.step,
+                "model": self.model.state_dict(),
+                "optimizer": self.optimizer.state_dict(),
+                "random": checkpoint.random_state(),
+                "losses": self.losses,
+                "rows": self.record.rows,
+                "wall_seconds": self.wall_seconds(),
+                "resumed": self.record.resumed,
+            },
+        )
+
+    def wall_seconds(self) -> float:
+        """Return the seconds spent on the run, all its processes together."""
+        return self.record.wall_seconds + time.monotonic() - self.started
+
+    def finish(self) -> Record:
+        """Return the record of the whole run."""
+        self.read()
+        runtime.synchronize(self.device)
+        self.record.wall_seconds = self.wall_seconds()
+        self.record.peak_memory_mb = runtime.peak_memory_mb(self.device)
+        return self.record

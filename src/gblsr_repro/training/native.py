@@ -1,0 +1,107 @@
+"""Training one arm of the native benchmark with one seed (paper section 3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from safetensors.torch import save_file
+from torch import Tensor
+
+from .. import runtime
+from ..config import Arm, Config
+from ..data.arrays import Arrays, as_float
+from ..files import atomic_path, sha256, write_csv, write_json
+from ..models.native import build, count_parameters
+from . import checkpoint
+from .loop import LOG_COLUMNS, Settings, train
+from .sampler import EpochSampler
+
+# Settings that change how a run is watched, not what it computes.
+WATCHING = ("log_every", "checkpoint_every")
+
+
+def train_run(
+    config: Config, arm: Arm, seed: int, array: Path | str, output: Path | str, state: Path | str
+) -> None:
+    """Train `arm` and write weights.safetensors, log.csv and run.json (last) into `output`.
+
+    `array` is the standardised training array; `state` the file from which an interrupted run
+    goes on, removed at the end. AdamW on the mean squared error of the unclamped reconstruction,
+    batches from shuffled epochs. Raises `UserError` and `StopRequested`.
+    """
+    output = Path(output)
+    sections = {name: config["native"][name] for name in ("model", "data", "training")}
+    recipe = sections["training"]
+    device = runtime.prepare(config["device"], config["threads"], recipe["precision"] == "tf32")
+    arrays = Arrays.open(array)
+    sampler = EpochSampler(len(arrays), recipe["batch_size"], seed)
+    model = build(arm, config, seed).to(device)
+    optimizer = torch.optim.AdamW(
+        model.parameters(),
+        lr=recipe["learning_rate"],
+        betas=tuple(recipe["betas"]),
+        weight_decay=recipe["weight_decay"],
+        fused=True,
+    )
+    record = train(
+        f"{arm.arm} seed {seed}",
+        model,
+        optimizer,
+        Settings(
+            steps=recipe["steps"],
+            log_every=recipe["log_every"],
+            checkpoint_every=recipe["checkpoint_every"],
+            gradient_clip=recipe["gradient_clip"],
+        ),
+        batch=batches(arrays, sampler, device),
+        loss=lambda images: F.mse_loss(model(images), images),
+        state_path=Path(state),
+        identity={
+            "arm": arm.arm,
+            "seed": seed,
+            "model": sections["model"],
+            "training": {k: v for k, v in recipe.items() if k not in WATCHING},
+            "train_sha256": arrays.record["sha256"],
+        },
+        bandwidth=model.bandwidth,
+    )
+    weights = output / "weights.safetensors"
+    with atomic_path(weights) as temporary:
+        save_file({k: v.contiguous().cpu() for k, v in model.state_dict().items()}, temporary)
+    write_csv(output / "log.csv", LOG_COLUMNS, record.rows)
+    summary: dict[str, Any] = {
+        "arm": arm.arm,
+        "seed": seed,
+        "steps": recipe["steps"],
+        "parameters": count_parameters(model),
+        "config": sections,
+        "data": {"train": arrays.record["sha256"]},
+        "git": runtime.git_record(),
+        "versions": runtime.versions(),
+        "device": runtime.device_record(device),
+        "wall_seconds": record.wall_seconds,
+        "steps_per_second": recipe["steps"] / record.wall_seconds,
+        "peak_memory_mb": record.peak_memory_mb,
+        "resumed": record.resumed,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "weights_sha256": sha256(weights),
+    }
+    write_json(output / "run.json", summary)
+    checkpoint.remove_state(state)
+
+
+def batches(arrays: Arrays, sampler: EpochSampler, device: torch.device) -> Callable[[int], Tensor]:
+    """Return the function from a step to its images, (B, 3, S, S) in [0, 1] on `device`.
+
+    On CUDA the whole array is held on the device as uint8, so a step waits for no loader; on the
+    CPU the batch is read from the memory-mapped file.
+    """
+    if device.type != "cuda":
+        return lambda step: arrays.tensor(sampler.indices(step).numpy(), device)
+    resident = arrays.to_device(device)
+    return lambda step: as_float(resident[sampler.indices(step).to(device, non_blocking=True)])

@@ -1,0 +1,254 @@
+"""Aggregates made up for the tests of figures: the paper's numbers, and what other runs may give."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from gblsr_repro.config import arms, load, methods, repository_root
+
+PAPER = repository_root() / "config" / "paper"
+VALUES = ["mean", "std", "n"]
+LOCALITY = {  # published for these arms where known; var_across follows from share and var_within
+    "gblsr_full_linear": (0.0127, 0.9844, 0.0086, 0.73, 1.07e-4),
+    "gblsr_bandwidth_linear": (0.0114, 0.99, 0.0081, 0.79, 0.9e-4),
+    "gblsr_bandwidth": (0.0100, 0.995, 0.006, 0.60, 3.2e-5),
+    "gblsr_full": (0.0101, 0.992, 0.007, 0.66, 3.7e-5),
+}
+ABLATION = {
+    "gblsr_fixed": (19.472, 0.60),
+    "gblsr_scalar": (21.568, 0.62),
+    "gblsr_bandwidth": (21.477, 0.662),
+    "gblsr_full": (21.802, 0.689),
+}
+TIMES = {  # ms per image on Urban100 x4
+    "liif_rdn": 127.42,
+    "lte_rdn": 145.53,
+    "lte_swinir": 292.31,
+    "gblsr_asr": 85.94,
+    "gblsr_asr_nole": 41.65,
+    "gblsr_asr_nf96_nole": 44.84,
+}
+
+
+class Aggregates:
+    """A results folder under construction: rows by table, written by `write`."""
+
+    def __init__(self, root: Path, seeds: int = 3) -> None:
+        self.root = root
+        self.seeds = seeds
+        self.config = load()
+        self.config["seeds"] = list(range(seeds))
+        self.rows: dict[str, list[dict]] = {}
+        self.conditions: dict | None = None
+
+    def add(self, table: str, mean: float, std: float | None = None, **keys: object) -> None:
+        spread = None if self.seeds == 1 else std
+        row = {**keys, "mean": mean, "std": spread, "n": self.seeds}
+        self.rows.setdefault(table, []).append(row)
+
+    def paper(self, table: str) -> None:
+        """Take a table over from the published values."""
+        with (PAPER / f"{table}.csv").open(newline="") as stream:
+            for row in csv.DictReader(stream):
+                mean, std = float(row.pop("mean")), row.pop("std")
+                row.pop("n")
+                self.add(table, mean, float(std) if std else None, **row)
+
+    def locality(self, scale: float = 1.0) -> None:
+        limits = self.config["diagnostics"]["thresholds"]
+        for arm, (t1, t2, t3, t4, within) in LOCALITY.items():
+            t1, within = t1 * scale, within * scale**2
+            across = within * (1 / t4 - 1)
+            met = (
+                t1 >= limits["t1_cov_median"],
+                t2 < limits["t2_fraction_collapsed"],
+                t3 >= limits["t3_region_gap"],
+                t4 >= limits["t4_within_fraction"] and within >= limits["t4_within_variance"],
+            )
+            statistics = {"t1": t1, "t2": t2, "t3": t3, "t4": t4}
+            statistics |= {"var_within": within, "var_across": across}
+            for name, value in statistics.items():
+                self.add("locality", value, 0.08 * value, arm=arm, statistic=name)
+            for k, flag in enumerate(met, start=1):
+                self.add("locality", int(flag), 0.0, arm=arm, statistic=f"t{k}_met")
+            self.add("locality", sum(met), 0.0, arm=arm, statistic="tests_met")
+
+    def ablation(self, lpips: bool = True) -> None:
+        for arm, (psnr, perceptual) in ABLATION.items():
+            self.add("ablation", psnr, 0.15, arm=arm, metric="psnr")
+            if lpips:
+                self.add("ablation", perceptual, 0.009, arm=arm, metric="lpips")
+
+    def latency(self, factor: float = 1.0, chosen: dict[str, float] = TIMES) -> None:
+        for method, value in chosen.items():
+            keys = {"method": method, "scale": "4", "track": "protocol", "metric": "mean_ms"}
+            for dataset, share in {"set14": 0.3, "urban100": 1.0}.items():
+                mean = factor * share * value
+                self.add("asr_latency", mean, 0.004 * mean, dataset=dataset, path="own", **keys)
+
+    def fields(self, spread: float = 0.013) -> None:
+        """Write fields (images, rows, columns) whose CoV lies around `spread`."""
+        random = np.random.default_rng(7)
+        for arm in (name for name, row in arms().items() if row.diagnostic == "linear"):
+            folder = self.root / "native" / "fields" / arm
+            folder.mkdir(parents=True, exist_ok=True)
+            for seed in self.config["seeds"]:
+                size = spread * random.lognormal(0, 0.35, (64, 1, 1))
+                bandwidth = 0.73 * (1 + size * random.standard_normal((64, 8, 8)))
+                np.savez(folder / f"seed{seed}.npz", bandwidth=bandwidth.astype(np.float32))
+
+    def exemplars(self) -> None:
+        """Write small pictures where the evaluation leaves its reconstructions."""
+        random = np.random.default_rng(3)
+        folders = [self.root / "native" / "exemplars" / "ground_truth"]
+        folders += [
+            self.root / "native" / "exemplars" / name / "seed0"
+            for name, row in arms().items()
+            if row.in_benchmark
+        ]
+        for folder in folders:
+            folder.mkdir(parents=True, exist_ok=True)
+            for column in self.config["native"]["data"]["evaluate"]:
+                ramp = np.linspace(0, 200, 64)[None, :, None] + random.uniform(0, 55, (64, 64, 3))
+                Image.fromarray(ramp.astype(np.uint8)).save(folder / f"{column}.png")
+
+    def write(self) -> Path:
+        """Write everything gathered; return the folder of aggregates."""
+        folder = self.root / "aggregates"
+        folder.mkdir(parents=True, exist_ok=True)
+        for table, rows in self.rows.items():
+            keys = [key for key in rows[0] if key not in VALUES]
+            with (folder / f"{table}.csv").open("w", newline="") as stream:
+                writer = csv.DictWriter(stream, [*keys, *VALUES], lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(rows)
+        if self.conditions is not None:
+            (folder / "conditions.json").write_text(json.dumps(self.conditions))
+        return folder
+
+
+def conditions(device: str, preset: str, steps: int, seeds: int, stand_ins: bool) -> dict:
+    """Return a record of what was run, as the aggregate step writes it."""
+    config = load()
+
+    def record(name: str) -> dict:
+        published = name.replace("demo_", "") if stand_ins else ""
+        return {
+            "dataset": name,
+            "title": f"{name} stand-in" if stand_ins else name,
+            "images": 2 if stand_ins else 10,
+            "expected": 2 if stand_ins else 10,
+            "complete": True,
+            "stands_in_for": published or None,
+        }
+
+    halves = {}
+    for half in ("native", "asr"):
+        section = config["native"]["data"] if half == "native" else config["asr"]
+        halves[half] = {
+            "steps": steps if stand_ins else config[half]["training"]["steps"],
+            "seeds": list(range(seeds)),
+            "train": [record("dtd")],
+            "evaluate": {column: [record(column)] for column in section["evaluate"]},
+            "devices": [device],
+            "latency_devices": [device],
+        }
+    halves["native"]["validation"] = [record("dtd")]
+    halves["native"]["lpips"] = {"measured": True, "reason": None}
+    return {"preset": preset, "image_size": 256, **halves}
+
+
+def paper_run(root: Path) -> Aggregates:
+    """Everything, at the paper's numbers and conditions."""
+    made = Aggregates(root)
+    made.paper("native")
+    made.paper("asr_quality")
+    for method, gap in {"gblsr_asr_nole": -0.006, "gblsr_asr_nf96_nole": 0.007}.items():
+        for row in [r for r in made.rows["asr_quality"] if r["method"] == "gblsr_asr"]:
+            keys = {k: row[k] for k in ("dataset", "scale", "metric")}
+            made.add("asr_quality", row["mean"] + gap, row["std"], method=method, **keys)
+    made.locality()
+    made.ablation()
+    made.latency()
+    made.fields()
+    made.exemplars()
+    made.conditions = conditions("NVIDIA H200", "paper", 2000, 3, stand_ins=False)
+    return made
+
+
+def demo_run(root: Path, seeds: int = 2) -> Aggregates:
+    """What the demo gives: near-equal poor numbers, no LPIPS, stand-ins, a slow CPU, bicubic."""
+    made = Aggregates(root, seeds)
+    random = np.random.default_rng(11)
+    evaluate = {"kodak": "demo_kodak", "set14": "demo_set14", "urban100": "demo_urban100"}
+    made.config["native"]["data"]["evaluate"] = evaluate
+    for arm in (name for name, row in arms().items() if row.in_benchmark):
+        milliseconds = 90.0 if arm == "liif" else 9.0 + random.uniform(0, 4)
+        for column in made.config["native"]["data"]["evaluate"]:
+            keys = {"dataset": column, "arm": arm}
+            made.add("native", 11.5 + random.uniform(-0.4, 0.4), 0.05, metric="psnr", **keys)
+            made.add("native", 0.2 + random.uniform(-0.02, 0.02), 0.005, metric="ssim", **keys)
+            made.add("native", milliseconds, 0.4, metric="inference_ms", **keys)
+            made.add("native", 989955, 0.0, metric="params", **keys)
+    for number, method in enumerate(["bicubic", *methods()]):
+        for column in made.config["asr"]["evaluate"]:
+            for scale in made.config["asr"]["scales"]:
+                value = 30 - 1.3 * scale - (0 if method == "bicubic" else 12 + 0.3 * number)
+                keys = {"dataset": column, "method": method, "scale": scale}
+                std = None if method == "bicubic" else 0.2
+                made.add("asr_quality", value, std, metric="psnr_y", **keys)
+    made.locality(scale=1e-3)
+    made.ablation(lpips=False)
+    made.latency(0.01, {name: 40.0 + 3 * k for k, name in enumerate(methods())})
+    made.fields(1e-4)
+    made.exemplars()
+    device = "AMD EPYC 7763 64-Core Processor"
+    made.conditions = conditions(device, "demo", 40, seeds, stand_ins=True)
+    reason = "no AlexNet trunk: set lpips_trunk in the config or GBLSR_LPIPS_TRUNK"
+    made.conditions["native"]["lpips"] = {"measured": False, "reason": reason}
+    return made
+
+
+def sparse_run(root: Path) -> Aggregates:
+    """One seed, two arms of which one lacks a data set, one method, no conditions."""
+    made = Aggregates(root, 1)
+    for arm, psnr in {"gblsr_scalar": 14.0, "wire": 12.0}.items():
+        for column in ("kodak",) if arm == "wire" else ("kodak", "set14"):
+            for metric, value in {"psnr": psnr, "ssim": 0.3, "lpips": 0.8}.items():
+                made.add("native", value, dataset=column, arm=arm, metric=metric)
+            made.add("native", 10.0, dataset=column, arm=arm, metric="inference_ms")
+    for scale in (2, 4):
+        keys = {"dataset": "urban100", "method": "gblsr_asr", "scale": scale}
+        made.add("asr_quality", 20.0 - scale, metric="psnr_y", **keys)
+    made.latency(1.0, {"gblsr_asr": 86.0})
+    made.add("ablation", 14.0, arm="gblsr_scalar", metric="psnr")
+    made.add("ablation", 0.8, arm="gblsr_scalar", metric="lpips")
+    return made
+
+
+def wide_run(root: Path) -> Aggregates:
+    """Times over four decades, a locality far above every threshold, large spreads."""
+    made = Aggregates(root)
+    names = [name for name, row in arms().items() if row.in_benchmark]
+    for number, arm in enumerate(names):
+        for k, column in enumerate(made.config["native"]["data"]["evaluate"]):
+            keys = {"dataset": column, "arm": arm}
+            made.add("native", 8.0 + 5 * number + k, 2.5, metric="psnr", **keys)
+            made.add("native", 0.1 + 0.12 * number, 0.08, metric="ssim", **keys)
+            made.add("native", 0.02 + 0.14 * number, 0.05, metric="lpips", **keys)
+            made.add("native", 0.01 + 0.1 * number, 0.05, metric="edge_lpips", **keys)
+            made.add("native", 0.8 * 4.0**number, 0.1, metric="inference_ms", **keys)
+    for number, method in enumerate(methods()):
+        keys = {"dataset": "urban100", "method": method, "scale": 4}
+        made.add("asr_quality", 20 + 0.001 * number, 0.4, metric="psnr_y", **keys)
+    made.latency(1.0, {name: 2.0 * math.exp(number) for number, name in enumerate(methods())})
+    made.locality(scale=40.0)
+    made.ablation()
+    made.fields(0.6)
+    return made

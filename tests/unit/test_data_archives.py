@@ -1,0 +1,137 @@
+"""Archives that are what they should be, and archives made to do harm."""
+
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from gblsr_repro.data.archives import extract
+from gblsr_repro.errors import UserError
+
+
+def tar(path: Path, *members: tuple[str, bytes | None], **attributes: object) -> Path:
+    with tarfile.open(path, "w:gz") as packed:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            for key, value in attributes.items():
+                setattr(info, key, value)
+            info.size = len(content or b"")
+            packed.addfile(info, io.BytesIO(content or b""))
+    return path
+
+
+def zipped(path: Path, *members: tuple[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in members:
+            packed.writestr(name, content)
+    return path
+
+
+def unpack(archive: Path, into: Path, limit: int = 10**6) -> list[Path]:
+    return extract(archive, lambda name: into / name, limit, lambda temporary, target: None)
+
+
+@pytest.mark.parametrize("make", [tar, zipped])
+def test_chosen_members_come_out(make, tmp_path: Path) -> None:
+    archive = make(tmp_path / "archive", ("a/one.txt", b"1" * 5000), ("a/two.txt", b"2"))
+    seen = []
+    done = extract(
+        archive,
+        lambda name: tmp_path / "out" / name if name.endswith("one.txt") else None,
+        10**6,
+        lambda temporary, target: seen.append((temporary.read_bytes(), target)),
+    )
+    one = tmp_path / "out" / "a" / "one.txt"
+    assert done == [one]
+    assert one.read_bytes() == b"1" * 5000
+    assert seen == [(b"1" * 5000, one)]
+    assert [path.name for path in (tmp_path / "out" / "a").iterdir()] == ["one.txt"]
+
+
+@pytest.mark.parametrize("make", [tar, zipped])
+@pytest.mark.parametrize("name", ["../evil", "a/../../evil", "/tmp/evil", "..\\evil", "C:/evil"])
+def test_names_that_leave_the_folder_are_refused(make, name: str, tmp_path: Path) -> None:
+    archive = make(tmp_path / "archive", (name, b"x"))
+    with pytest.raises(UserError, match="points outside"):
+        unpack(archive, tmp_path / "out")
+    assert not (tmp_path / "evil").exists()
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE])
+def test_links_and_devices_are_refused(kind: bytes, tmp_path: Path) -> None:
+    archive = tar(tmp_path / "archive", ("a/link", None), type=kind, linkname="/etc/passwd")
+    with pytest.raises(UserError, match="other than one plain file"):
+        unpack(archive, tmp_path / "out")
+
+
+def test_links_in_a_zip_are_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "archive", "w") as packed:
+        info = zipfile.ZipInfo("link")
+        info.external_attr = 0o120777 << 16
+        packed.writestr(info, "/etc/passwd")
+    with pytest.raises(UserError, match="other than one plain file"):
+        unpack(tmp_path / "archive", tmp_path / "out")
+
+
+def test_a_member_twice_is_refused(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "archive", ("a", b"1"), ("a", b"2"))
+    with pytest.raises(UserError, match="other than one plain file"):
+        unpack(archive, tmp_path / "out")
+
+
+@pytest.mark.parametrize("make", [tar, zipped])
+def test_bombs_are_refused(make, tmp_path: Path) -> None:
+    archive = make(tmp_path / "archive", ("zeros", bytes(2_000_000)))
+    with pytest.raises(UserError, match="unpacks to more than"):
+        unpack(archive, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_bomb_that_understates_its_size_is_refused(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "archive", ("zeros", bytes(2_000_000)))
+    true = (2_000_000).to_bytes(4, "little")
+    archive.write_bytes(archive.read_bytes().replace(true, (1000).to_bytes(4, "little")))
+    with pytest.raises(UserError):
+        unpack(archive, tmp_path / "out")
+    assert not list((tmp_path / "out").iterdir())
+
+
+@pytest.mark.parametrize("make", [tar, zipped])
+@pytest.mark.parametrize("damage", ["cut", "flipped", "text"])
+def test_damage_is_one_sentence(make, damage: str, tmp_path: Path) -> None:
+    noise = bytes((i * i * 7919 >> 3) % 256 for i in range(50_000))
+    archive = make(tmp_path / "archive", ("a", noise))
+    content = bytearray(archive.read_bytes())
+    middle = len(content) // 2
+    content[middle] ^= 0x55
+    kept = {"cut": content[:middle], "flipped": content, "text": b"not found\n"}[damage]
+    archive.write_bytes(bytes(kept))
+    with pytest.raises(UserError, match="delete it and fetch again") as caught:
+        unpack(archive, tmp_path / "out")
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out" / "a").exists()
+
+
+def test_refused_member_leaves_nothing(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "archive", ("a", b"1"))
+
+    def refuse(temporary: Path, target: Path) -> None:
+        raise UserError("no")
+
+    with pytest.raises(UserError, match="no"):
+        extract(archive, lambda name: tmp_path / "out" / name, 10**6, refuse)
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_encrypted_zip_is_one_sentence(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "archive", ("a", b"1"))
+    content = bytearray(archive.read_bytes())
+    central = content.index(b"PK\x01\x02")
+    content[6] |= 1
+    content[central + 8] |= 1
+    archive.write_bytes(bytes(content))
+    with pytest.raises(UserError, match="delete it and fetch again"):
+        unpack(archive, tmp_path / "out")

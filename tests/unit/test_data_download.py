@@ -1,0 +1,158 @@
+"""Downloads that break off, lie or change under way."""
+
+import hashlib
+import socket
+from pathlib import Path
+
+import pytest
+from data_server import Server, serve
+
+from gblsr_repro.data import download as module
+from gblsr_repro.data.download import BLOCK, check_digest, download, new_session
+from gblsr_repro.errors import UserError
+from gblsr_repro.progress import Progress
+
+CONTENT = bytes(range(256)) * 4000
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(module.time, "sleep", lambda seconds: None)
+    with serve() as running:
+        running.content["/file"] = CONTENT
+        yield running
+
+
+def accept(part: Path) -> None:
+    pass
+
+
+def get(server: Server, target: Path, limit: int = 10**7, check=accept, **more) -> None:
+    download(new_session(), f"{server.url}/file", target, limit, check, **more)
+
+
+def leftovers(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_whole_file_arrives(server: Server, tmp_path: Path) -> None:
+    progress = Progress("file", 1, "MB")
+    get(server, tmp_path / "new" / "file", progress=progress)
+    assert (tmp_path / "new" / "file").read_bytes() == CONTENT
+    assert leftovers(tmp_path / "new") == ["file"]
+    assert progress.done == len(CONTENT) // 1_000_000
+
+
+def test_broken_connection_is_resumed_where_it_stopped(server: Server, tmp_path: Path) -> None:
+    server.cut["/file"] = [2 * BLOCK, 3 * BLOCK]
+    get(server, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT
+    asked = [wanted for _, wanted in server.asked]
+    assert asked == [None, f"bytes={2 * BLOCK}-", f"bytes={5 * BLOCK}-"]
+
+
+def test_killed_download_goes_on_in_the_next_call(server: Server, tmp_path: Path) -> None:
+    server.cut["/file"] = [BLOCK + 5, 0, 0, 0]
+    with pytest.raises(UserError, match="check the network and run again"):
+        get(server, tmp_path / "file")
+    assert leftovers(tmp_path) == [".file.part", ".file.part.tag"]
+    get(server, tmp_path / "file")
+    assert server.asked[-1] == ("/file", f"bytes={BLOCK}-")
+    assert (tmp_path / "file").read_bytes() == CONTENT
+    assert leftovers(tmp_path) == ["file"]
+
+
+def test_file_changed_between_attempts_is_taken_anew(server: Server, tmp_path: Path) -> None:
+    server.cut["/file"] = [100_000, 0, 0, 0]
+    with pytest.raises(UserError):
+        get(server, tmp_path / "file")
+    server.content["/file"], server.etag = CONTENT[::-1], '"two"'
+    get(server, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT[::-1]
+
+
+@pytest.mark.parametrize("missing", ["ranges", "etag"])
+def test_server_that_cannot_resume_means_a_clean_retry(
+    server: Server, tmp_path: Path, missing: str
+) -> None:
+    setattr(server, missing, None)
+    server.cut["/file"] = [123_456]
+    get(server, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT
+
+
+def test_part_that_is_already_whole_is_only_checked(server: Server, tmp_path: Path) -> None:
+    (tmp_path / ".file.part").write_bytes(CONTENT)
+    (tmp_path / ".file.part.tag").write_text('"one"')
+    get(server, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT
+    assert len(server.asked) == 1
+
+
+def test_part_without_its_tag_is_not_trusted(server: Server, tmp_path: Path) -> None:
+    (tmp_path / ".file.part").write_bytes(b"x" * 1000)
+    get(server, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT
+
+
+def test_busy_server_is_asked_again(server: Server, tmp_path: Path) -> None:
+    server.status["/file"] = [503, 429]
+    get(server, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT
+
+
+def test_absent_file_is_one_sentence_at_once(server: Server, tmp_path: Path) -> None:
+    del server.content["/file"]
+    with pytest.raises(UserError, match="answered 404"):
+        get(server, tmp_path / "file")
+    assert len(server.asked) == 1
+    assert leftovers(tmp_path) == []
+
+
+def test_no_server_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(module.time, "sleep", lambda seconds: None)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(UserError, match="check the network") as caught:
+        download(new_session(), f"http://127.0.0.1:{port}/f", tmp_path / "f", 10, accept)
+    assert "\n" not in str(caught.value)
+
+
+def test_address_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="check the address"):
+        download(new_session(), "ftp://host/file", tmp_path / "file", 10, accept)
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_too_large_is_refused(
+    server: Server, tmp_path: Path, announced: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not announced:
+        monkeypatch.setattr(module, "_extent", lambda answer, have: (0, None))
+    with pytest.raises(UserError, match="larger than the 1000 bytes"):
+        get(server, tmp_path / "file", limit=1000)
+    assert not (tmp_path / "file").exists()
+    assert not (tmp_path / ".file.part").exists()
+
+
+def test_refused_content_leaves_nothing(server: Server, tmp_path: Path) -> None:
+    published = "sha256:" + hashlib.sha256(b"other").hexdigest()
+    with pytest.raises(UserError, match="instead of the published"):
+        get(server, tmp_path / "file", check=lambda p: check_digest(p, published, "address"))
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("algorithm", ["sha256", "md5"])
+def test_published_checksum_is_accepted(tmp_path: Path, algorithm: str) -> None:
+    (tmp_path / "file").write_bytes(CONTENT)
+    digest = hashlib.new(algorithm, CONTENT).hexdigest()
+    check_digest(tmp_path / "file", f"{algorithm}:{digest}", "address")
+
+
+def test_unwritable_folder_is_one_sentence(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("a file where a folder is wanted")
+    with pytest.raises(UserError, match="Cannot write"):
+        get(server, tmp_path / "file" / "inside")

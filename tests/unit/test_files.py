@@ -1,0 +1,41 @@
+"""Files are written whole or not at all."""
+
+import json
+
+import pytest
+
+from gblsr_repro import files
+from gblsr_repro.errors import UserError
+
+
+def test_failure_keeps_the_old_file_and_leaves_nothing_behind(tmp_path):
+    path = tmp_path / "a.txt"
+    files.write_text(path, "old")
+    with pytest.raises(ValueError, match="boom"), files.atomic_path(path) as temporary:
+        temporary.write_text("half")
+        raise ValueError("boom")
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_unwritable_folder_is_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"Cannot write .*free some space or make the folder"):
+        files.write_text(tmp_path / "file" / "a.txt", "text")
+
+
+def test_csv_keeps_full_precision_and_empty_cells(tmp_path):
+    files.write_csv(tmp_path / "a.csv", ["x", "y"], [{"x": 0.1 + 0.2, "y": None}, (1, "b")])
+    assert (tmp_path / "a.csv").read_text() == "x,y\n0.30000000000000004,\n1,b\n"
+
+
+def test_json_refuses_nan_and_names_a_damaged_file(tmp_path):
+    with pytest.raises(ValueError, match="JSON compliant"):
+        files.write_json(tmp_path / "a.json", {"x": float("nan")})
+    (tmp_path / "b.json").write_text("{")
+    with pytest.raises(UserError, match="is damaged"):
+        files.read_json(tmp_path / "b.json")
+    with pytest.raises(UserError, match="does not exist"):
+        files.read_json(tmp_path / "c.json")
+    files.write_json(tmp_path / "a.json", {"x": [1, None]})
+    assert json.loads((tmp_path / "a.json").read_text()) == {"x": [1, None]}

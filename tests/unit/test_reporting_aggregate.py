@@ -1,0 +1,243 @@
+"""Aggregates from made-up rows whose means are known."""
+
+import copy
+import csv
+import json
+
+import pytest
+
+from gblsr_repro.cli import main
+from gblsr_repro.config import load
+from gblsr_repro.errors import UserError
+from gblsr_repro.reporting import aggregate, conditions
+from gblsr_repro.reporting.aggregate import read_images, read_latency
+from gblsr_repro.reporting.tidy import KEYS, read_summaries
+
+
+@pytest.fixture(scope="module")
+def paper_config():
+    return load()
+
+
+@pytest.fixture
+def config(paper_config):
+    chosen = copy.deepcopy(paper_config)
+    chosen["native"]["arms"] = ["gblsr_scalar", "liif", "gblsr_bandwidth"]
+    chosen["asr"]["methods"] = ["liif_rdn", "gblsr_asr"]
+    return chosen
+
+
+def write_rows(path, header, *rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([header.split(","), *(row.split(",") for row in rows)])
+    return path
+
+
+def write_record(path, **record):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record))
+    return path
+
+
+IMAGES = "image,psnr,ssim,lpips,edge_lpips,lse,psnr_edge"
+LATENCY = (
+    "dataset,image,track,path,median_ms,mean_ms,std_ms,p90_ms,p95_ms,peak_memory_mb,timed_passes"
+)
+
+
+def metrics(root, arm, seed, *rows, dataset="kodak"):
+    return write_rows(root / f"native/metrics/{arm}/seed{seed}/{dataset}.csv", IMAGES, *rows)
+
+
+def run_record(root, arm, seed, half="native", **extra):
+    record = {
+        "arm": arm, "seed": seed, "steps": 20, "parameters": 989955, "wall_seconds": 61.5,
+        "steps_per_second": 3.25, "peak_memory_mb": 812.0, "device": {"name": "NVIDIA H200"},
+        "finished": "2025-11-21T09:00:00", "versions": {"torch": "2.11.0"},
+        "git": {"commit": "abc", "modified": False},
+        "config": {half: {"training": {"batch_size": 8}}},
+    }  # fmt: skip
+    return write_record(root / half / "runs" / arm / f"seed{seed}" / "run.json", **record | extra)
+
+
+def made(kind, root, config, tmp_path):
+    output = tmp_path / "made" / f"{kind}.csv"
+    aggregate.write(kind, root, config, output)
+    return read_summaries(output, KEYS[kind])
+
+
+def test_image_mean_comes_before_the_spread_over_seeds(tmp_path, config):
+    metrics(tmp_path, "gblsr_scalar", 0, "a,20,0.5,0.6,0.2,4,21", "b,24,0.7,0.8,0.4,6,")
+    metrics(tmp_path, "gblsr_scalar", 2, "b,26,0.7,0.8,0.4,6,23", "a,24,0.5,0.6,0.2,4,")
+    found = made("native", tmp_path, config, tmp_path)
+    psnr = found["kodak", "gblsr_scalar", "psnr"]
+    assert psnr.mean == pytest.approx(23.5)
+    assert psnr.std == pytest.approx(4.5**0.5)  # of 22 and 25, n - 1 in the denominator
+    assert psnr.n == 2
+    # a region that an image lacks does not enter that image set's mean
+    assert found["kodak", "gblsr_scalar", "psnr_edge"].mean == pytest.approx(22.0)
+    assert ("kodak", "liif", "psnr") not in found
+
+
+def test_unmeasured_metric_has_no_row_and_one_seed_no_spread(tmp_path, config):
+    metrics(tmp_path, "liif", 1, "a,20,0.5,,,4,", "b,24,0.7,,,6,")
+    found = made("native", tmp_path, config, tmp_path)
+    assert {metric for _, _, metric in found} == {"psnr", "ssim", "lse"}
+    assert found["kodak", "liif", "psnr"].std is None
+    assert found["kodak", "liif", "psnr"].n == 1
+
+
+def test_only_benchmark_arms_and_configured_seeds_enter_native(tmp_path, config):
+    for arm, seed in (("gblsr_scalar", 0), ("gblsr_bandwidth", 0), ("gblsr_scalar", 7)):
+        metrics(tmp_path, arm, seed, "a,20,0.5,0.6,0.2,4,21")
+    found = made("native", tmp_path, config, tmp_path)
+    assert {arm for _, arm, _ in found} == {"gblsr_scalar"}
+    assert found["kodak", "gblsr_scalar", "psnr"].n == 1
+
+
+def test_time_and_parameters_stand_beside_quality(tmp_path, config):
+    run_record(tmp_path, "liif", 0)
+    write_rows(
+        tmp_path / "native/latency/liif/seed0.csv",
+        LATENCY,
+        "kodak,a,protocol,fast,1,2,0,3,4,100,50",
+        "kodak,b,protocol,fast,1,4,0,3,4,300,50",
+        "kodak,a,protocol,plain,1,20,0,3,4,100,50",
+        "kodak,a,deployment,fast,1,0.5,0,3,4,100,50",
+        "set14,a,protocol,fast,1,9,0,3,4,100,50",
+    )
+    found = made("native", tmp_path, config, tmp_path)
+    assert found["kodak", "liif", "inference_ms"].mean == pytest.approx(3.0)
+    assert found["set14", "liif", "inference_ms"].mean == pytest.approx(9.0)
+    assert found["urban100", "liif", "params"].mean == 989955
+
+
+def test_peak_memory_of_a_set_is_its_highest_image(tmp_path):
+    path = write_rows(
+        tmp_path / "seed0.csv",
+        LATENCY,
+        "set14,a,protocol,fast,1,2,0,3,4,100,50",
+        "set14,b,protocol,fast,3,4,0,3,4,300,50",
+    )
+    found = read_latency(path)
+    assert found["set14", "protocol", "fast", "peak_memory_mb"] == 300
+    assert found["set14", "protocol", "fast", "median_ms"] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "complaint"),
+    [
+        ("image,psnr", ["a,1"], "lacks the column 'ssim'"),
+        (IMAGES, ["a,x,1,1,1,1,1"], "psnr of a is 'x'"),
+        (IMAGES, ["a,nan,1,1,1,1,1"], "psnr of a is 'nan'"),
+        (IMAGES, ["a,1,1,1,1,1,1", "a,1,1,1,1,1,1"], "lists the image 'a' twice"),
+        (IMAGES, ["a,1,1"], "does not have as many cells"),
+        (IMAGES, [], "has no rows"),
+    ],
+)
+def test_unfit_rows_are_refused_by_name(tmp_path, header, rows, complaint):
+    path = write_rows(tmp_path / "kodak.csv", header, *rows)
+    with pytest.raises(UserError, match=complaint) as caught:
+        read_images(path, aggregate.NATIVE_METRICS)
+    assert str(path) in str(caught.value)
+
+
+def test_seeds_must_share_their_images(tmp_path, config):
+    metrics(tmp_path, "liif", 0, "a,20,0.5,0.6,0.2,4,21")
+    metrics(tmp_path, "liif", 1, "b,20,0.5,0.6,0.2,4,21")
+    with pytest.raises(UserError, match="other images"):
+        made("native", tmp_path, config, tmp_path)
+
+
+def test_nothing_to_aggregate_says_what_to_run(tmp_path, config):
+    with pytest.raises(UserError, match="train and evaluate an arm first"):
+        aggregate.write("native", tmp_path, config, tmp_path / "native.csv")
+    assert not (tmp_path / "native.csv").exists()
+
+
+def test_super_resolution_quality_with_and_without_seeds(tmp_path, config):
+    header = "image,psnr_y,ssim_y"
+    root = tmp_path / "asr" / "metrics"
+    write_rows(root / "bicubic/set5_x2.csv", header, "a,33,0.9", "b,34,0.8")
+    for seed, value in ((0, 36), (1, 38), (2, 40)):
+        write_rows(root / f"gblsr_asr/seed{seed}/set5_x2.csv", header, f"a,{value},0.9", "b,38,1")
+    found = made("asr_quality", tmp_path, config, tmp_path)
+    assert found["set5", "bicubic", "2", "psnr_y"].mean == pytest.approx(33.5)
+    assert found["set5", "bicubic", "2", "psnr_y"].std is None
+    ours = found["set5", "gblsr_asr", "2", "psnr_y"]
+    assert (ours.mean, ours.std, ours.n) == (pytest.approx(38.0), pytest.approx(1.0), 3)
+
+
+def test_super_resolution_latency_keeps_tracks_and_paths(tmp_path, config):
+    for seed, value in ((0, 10.0), (1, 14.0)):
+        write_rows(
+            tmp_path / f"asr/latency/gblsr_asr/seed{seed}.csv",
+            LATENCY,
+            f"set14,a,protocol,fast,1,{value},0,3,4,100,50",
+            f"set14,a,protocol,plain,1,{10 * value},0,3,4,900,50",
+        )
+    found = made("asr_latency", tmp_path, config, tmp_path)
+    fast = found["set14", "gblsr_asr", "4", "protocol", "fast", "mean_ms"]
+    assert (fast.mean, fast.n) == (12.0, 2)
+    assert found["set14", "gblsr_asr", "4", "protocol", "plain", "mean_ms"].mean == 120.0
+
+
+def test_runs_are_listed_in_the_order_of_the_arms(tmp_path, config):
+    run_record(tmp_path, "liif", 1)
+    run_record(tmp_path, "gblsr_scalar", 0, wall_seconds=12.125)
+    output = tmp_path / "runs.csv"
+    aggregate.write("runs", tmp_path, config, output)
+    lines = output.read_text().splitlines()
+    assert lines[1].startswith("native,gblsr_scalar,0,20,989955,12.125,3.25,812.0,NVIDIA H200,")
+    assert lines[2].startswith("native,liif,1,")
+
+
+def test_run_record_without_a_number_is_refused(tmp_path, config):
+    run_record(tmp_path, "liif", 1, wall_seconds="long")
+    with pytest.raises(UserError, match="no number 'wall_seconds'"):
+        aggregate.write("runs", tmp_path, config, tmp_path / "runs.csv")
+
+
+def test_conditions_tell_what_was_run(tmp_path, config):
+    run_record(tmp_path, "liif", 0)
+    run_record(tmp_path, "liif", 1, steps=40, versions={"torch": "2.12.0"})
+    kodak = [{"dataset": "kodak", "title": "Kodak", "images": 3, "expected": 24,
+              "complete": False, "stands_in_for": None}]  # fmt: skip
+    write_record(tmp_path / "native/arrays/kodak.json", datasets=kodak, images=3)
+    write_record(tmp_path / "native/latency/liif/seed0.json", name="Some CPU", type="cpu")
+    lpips = {"measured": False, "reason": "no trunk"}
+    write_record(tmp_path / "native/metrics/liif/seed0/kodak.json", lpips=lpips)
+    found = conditions.collect(tmp_path, config)
+    native = found["native"]
+    assert found["preset"] == "paper"
+    assert found["versions"] == {"torch": "2.11.0, 2.12.0"}
+    assert native["steps"] == [20, 40]
+    assert native["batch_size"] == 8
+    assert native["seeds"] == [0, 1]
+    assert native["arms"] == {"liif": [0, 1]}
+    assert native["evaluate"] == {"kodak": kodak}
+    assert native["devices"] == ["NVIDIA H200"]
+    assert native["latency_devices"] == ["Some CPU"]
+    assert native["lpips"] == lpips
+    assert "asr" not in found
+
+
+def test_halves_of_conditions_merge(tmp_path, config):
+    run_record(tmp_path, "liif", 0)
+    run_record(tmp_path, "gblsr_asr", 0, half="asr")
+    folder = tmp_path / "aggregates"
+    for half in conditions.HALVES:
+        conditions.write(tmp_path, config, folder / f"conditions_{half}.json", [half])
+    assert conditions.read(folder).keys() >= {"preset", "native", "asr"}
+    assert conditions.read(tmp_path) == {}
+
+
+def test_command_line(tmp_path, capsys):
+    run_record(tmp_path, "liif", 0)
+    output = tmp_path / "aggregates" / "runs.csv"
+    arguments = ["aggregate", "runs", "--results", str(tmp_path), "--output", str(output)]
+    assert main(arguments) == 0
+    assert output.read_text().count("\n") == 2
+    assert main(["aggregate", "asr_runs", *arguments[2:]]) == 2
+    assert "train first" in capsys.readouterr().err

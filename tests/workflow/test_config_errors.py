@@ -1,0 +1,27 @@
+"""A mistake in the config is one sentence before anything runs."""
+
+import pytest
+import yaml
+
+
+@pytest.mark.parametrize(
+    ("overlay", "sentence"),
+    [
+        ({"native": {"training": {"stpes": 3}}}, "unknown setting 'stpes' at native.training; did"),
+        ({"native": {"training": {"steps": -5}}}, "native.training.steps is -5, but must be at"),
+        ({"native": {"training": {"steps": "many"}}}, "must be of type integer"),
+        ({"native": {"arms": ["gblsr_scaler"]}}, "did you mean 'gblsr_scalar'?"),
+        ({"asr": {"methods": ["liif_rdm"]}}, "did you mean 'liif_rdn'?"),
+        ({"native": {"data": {"train": ["nothing_known"]}}}, "nothing_known"),
+        ({"seeds": []}, "seeds is []"),
+        ({"device": "gpu"}, "device is 'gpu', but must be one of"),
+    ],
+)
+def test_one_sentence(snakemake, tmp_path, overlay, sentence):
+    path = tmp_path / "overlay.yaml"
+    path.write_text(yaml.safe_dump(overlay))
+    done = snakemake("--dry-run", "--cores", "1", "native", configfile=str(path))
+    assert done.returncode != 0
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "results").exists()

@@ -1,0 +1,122 @@
+# Requires: DIV2K and the evaluation sets. Makes: trained methods, PSNR-Y and SSIM-Y per image,
+# the bicubic row that proves the protocol, and the super-resolution aggregates.
+
+
+rule asr_standardize:
+    """Pack the high-resolution training images into one memory-mapped array."""
+    input:
+        f"{R}/sources/{config['asr']['train']}.csv",
+    output:
+        array=f"{R}/asr/arrays/train.npy",
+        index=f"{R}/asr/arrays/train.csv",
+        record=f"{R}/asr/arrays/train.json",
+    log:
+        f"{R}/logs/asr_standardize.log",
+    benchmark:
+        f"{R}/benchmarks/asr_standardize.tsv"
+    conda:
+        "../../envs/gblsr.yaml"
+    resources:
+        mem_mb=MEMORY["other"],
+        runtime=MINUTES["other"],
+    params:
+        config=CONFIG,
+        settings=settings("asr.train"),
+    shell:
+        "python -m gblsr_repro asr-standardize --config {params.config}"
+        " --output {output.array} 2>&1 | tee {log}"
+
+
+rule asr_train:
+    """Train one super-resolution method with one seed; a stopped run goes on where it was."""
+    input:
+        # A run of many GPU-hours is not thrown away because a file got a newer date.
+        array=ancient(f"{R}/asr/arrays/train.npy"),
+        index=ancient(f"{R}/asr/arrays/train.csv"),
+        record=ancient(f"{R}/asr/arrays/train.json"),
+        validation=ancient(sources_of_validation),
+    output:
+        weights=protected(f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors"),
+        log=f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv",
+        record=f"{R}/asr/runs/{{method}}/seed{{seed}}/run.json",
+    log:
+        f"{R}/logs/asr_train/{{method}}_seed{{seed}}.log",
+    benchmark:
+        f"{R}/benchmarks/asr_train/{{method}}_seed{{seed}}.tsv"
+    conda:
+        "../../envs/gblsr.yaml"
+    threads: 1
+    resources:
+        **GPU,
+        mem_mb=MEMORY["asr_training"],
+        runtime=MINUTES["asr_training"],
+    params:
+        config=CONFIG,
+        settings=settings("asr.train", "asr.model", "asr.training"),
+        run=subpath(output.record, parent=True),
+        state=f"{R}/asr/state/{{method}}/seed{{seed}}.pt",
+    shell:
+        "python -m gblsr_repro asr-train --config {params.config} --method {wildcards.method}"
+        " --seed {wildcards.seed} --array {input.array} --output {params.run}"
+        " --state {params.state} 2>&1 | tee {log}"
+
+
+rule asr_evaluate:
+    """PSNR-Y and SSIM-Y of every image, set and scale for one trained method."""
+    input:
+        weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
+        sources=[f"{R}/sources/{name}.csv" for name in config["asr"]["evaluate"].values()],
+    output:
+        metrics=expand(
+            f"{R}/asr/metrics/{{{{method}}}}/seed{{{{seed}}}}/{{column}}_x{{scale}}.csv",
+            column=ASR_COLUMNS,
+            scale=SCALES,
+        ),
+        records=expand(
+            f"{R}/asr/metrics/{{{{method}}}}/seed{{{{seed}}}}/{{column}}_x{{scale}}.json",
+            column=ASR_COLUMNS,
+            scale=SCALES,
+        ),
+    log:
+        f"{R}/logs/asr_evaluate/{{method}}_seed{{seed}}.log",
+    benchmark:
+        f"{R}/benchmarks/asr_evaluate/{{method}}_seed{{seed}}.tsv"
+    conda:
+        "../../envs/gblsr.yaml"
+    threads: 1
+    resources:
+        **GPU,
+        mem_mb=MEMORY["asr_evaluation"],
+        runtime=MINUTES["asr_evaluation"],
+    params:
+        config=CONFIG,
+        settings=settings("asr.evaluate", "asr.scales", "asr.downsampling", "asr.shave_extra"),
+        run=subpath(input.weights, parent=True),
+        metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
+    shell:
+        "python -m gblsr_repro asr-evaluate --config {params.config} --method {wildcards.method}"
+        " --seed {wildcards.seed} --run {params.run} --output {params.metrics} 2>&1 | tee {log}"
+
+
+rule asr_bicubic:
+    """PSNR-Y and SSIM-Y of plain bicubic upsampling: the check of the whole protocol."""
+    input:
+        sources_of_column,
+    output:
+        f"{R}/asr/metrics/bicubic/{{column}}_x{{scale}}.csv",
+    log:
+        f"{R}/logs/asr_bicubic/{{column}}_x{{scale}}.log",
+    benchmark:
+        f"{R}/benchmarks/asr_bicubic/{{column}}_x{{scale}}.tsv"
+    conda:
+        "../../envs/gblsr.yaml"
+    threads: 1
+    resources:
+        mem_mb=MEMORY["other"],
+        runtime=MINUTES["other"],
+    params:
+        config=CONFIG,
+        settings=settings("asr.downsampling", "asr.shave_extra"),
+    shell:
+        "python -m gblsr_repro asr-bicubic --config {params.config} --dataset {wildcards.column}"
+        " --scale {wildcards.scale} --output {output} 2>&1 | tee {log}"

@@ -1,0 +1,207 @@
+# Reads and checks the config, derives what runs from the tables, holds the input functions.
+# Requires: config/*.yaml, config/*.tsv. Makes: nothing but names that the other files use.
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(workflow.basedir, "src"))
+
+from snakemake.exceptions import WorkflowError
+
+from gblsr_repro import config as settings_module
+from gblsr_repro.errors import UserError
+
+# Jobs find the package and the interpreter that runs Snakemake, whether or not it is activated.
+os.environ.update(
+    PYTHONPATH=os.pathsep.join(
+        filter(None, [os.path.join(workflow.basedir, "src"), os.getenv("PYTHONPATH")])
+    ),
+    PATH=os.pathsep.join([os.path.dirname(sys.executable), os.getenv("PATH", "")]),
+)
+
+try:
+    settings_module.validate(config)
+    ARMS = settings_module.selected_arms(config)
+    METHODS = settings_module.selected_methods(config)
+    ITEMS = settings_module.items()
+except UserError as error:
+    raise WorkflowError(str(error)) from None
+
+R = config["results"]
+S = config["resources"]
+CONFIG = f"{R}/config.yaml"
+SEEDS = config["seeds"]
+COLUMNS = list(config["native"]["data"]["evaluate"])
+SPLITS = ["train", "validation"]
+BENCHMARK = [arm for arm, row in ARMS.items() if row.in_benchmark]
+DIAGNOSED = [arm for arm, row in ARMS.items() if row.diagnostic in ("log", "linear")]
+ABLATED = [arm for arm, row in ARMS.items() if row.diagnostic in ("reference", "control", "log")]
+ASR_COLUMNS = list(config["asr"]["evaluate"])
+SCALES = config["asr"]["scales"]
+AGGREGATES = [
+    f"{R}/aggregates/{name}"
+    for name in (
+        "native.csv",
+        "runs.csv",
+        "locality.csv",
+        "ablation.csv",
+        "conditions_native.json",
+        "asr_quality.csv",
+        "asr_latency.csv",
+        "asr_runs.csv",
+        "conditions_asr.json",
+    )
+]
+TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
+FIGURES = [name for name, item in ITEMS.items() if item.kind == "figure"]
+GPU = config["cluster"]["gpu"]
+MINUTES = config["cluster"]["minutes"]
+MEMORY = config["cluster"]["memory_mb"]
+
+
+wildcard_constraints:
+    dataset="[A-Za-z0-9_]+",
+    array="|".join(SPLITS + COLUMNS),
+    arm="|".join(ARMS),
+    method="|".join(METHODS),
+    seed="|".join(map(str, SEEDS)),
+    column="|".join(ASR_COLUMNS),
+    scale="[0-9.]+",
+    table="|".join(TABLES),
+    aggregate="[a-z_]+",
+    figure="|".join(FIGURES + ["measured_vs_published"]),
+
+
+def settings(*sections):
+    """Return the named sections of the config as text: a job reruns when one of them changes."""
+    chosen = {}
+    for section in sections:
+        value = config
+        for key in section.split("."):
+            value = value[key]
+        chosen[section] = value
+    return json.dumps(chosen, sort_keys=True)
+
+
+def sources_of_array(wildcards):
+    """Return the manifests of the data sets that an array is made from."""
+    data = config["native"]["data"]
+    names = data["train"] if wildcards.array in SPLITS else [data["evaluate"][wildcards.array]]
+    return [f"{R}/sources/{name}.csv" for name in names]
+
+
+def package(*rooms):
+    """Return the package's source files that a native run depends on, compared by content."""
+    root = os.path.join("src", "gblsr_repro")
+    return sorted(
+        os.path.join(root, room, name) if name else os.path.join(root, room)
+        for room in rooms
+        for name in (
+            os.listdir(os.path.join(workflow.basedir, root, room))
+            if os.path.isdir(os.path.join(workflow.basedir, root, room))
+            else [""]
+        )
+        if not name or name.endswith(".py")
+    )
+
+
+def trunk(wildcards):
+    """Return the AlexNet trunk's manifest where LPIPS needs the download."""
+    given = config["lpips_trunk"] or os.environ.get("GBLSR_LPIPS_TRUNK")
+    return [] if given or not config["require_lpips"] else [f"{R}/sources/alexnet.csv"]
+
+
+def sources_of_validation(wildcards):
+    """Return the manifest of the set that the validation curve is measured on."""
+    return f"{R}/sources/{config['asr']['evaluate'][ASR_COLUMNS[0]]}.csv"
+
+
+def sources_of_column(wildcards):
+    """Return the manifest of the data set behind a column of the super-resolution tables."""
+    return f"{R}/sources/{config['asr']['evaluate'][wildcards.column]}.csv"
+
+
+def sources_of_timing(wildcards):
+    """Return the manifests of the timed sets that are at hand; sizes alone do for the others."""
+    return [
+        f"{R}/sources/{config['asr']['evaluate'][column]}.csv"
+        for column in config["asr"]["timing"]["datasets"]
+        if column in config["asr"]["evaluate"]
+    ]
+
+
+def inputs_of_aggregate(wildcards):
+    """Return the rows and records that one aggregate is made from."""
+    arms = {"ablation": ABLATED, "locality": DIAGNOSED, "runs": ARMS}.get(wildcards.aggregate)
+    native = dict(arm=arms or BENCHMARK, seed=SEEDS, column=COLUMNS)
+    asr = dict(method=METHODS, seed=SEEDS, column=ASR_COLUMNS, scale=SCALES)
+    run = f"{R}/native/runs/{{arm}}/seed{{seed}}/run.json"
+    latency = f"{R}/native/latency/{{arm}}/seed{{seed}}"
+    metrics = f"{R}/native/metrics/{{arm}}/seed{{seed}}"
+    asr_run = f"{R}/asr/runs/{{method}}/seed{{seed}}/run.json"
+    asr_latency = f"{R}/asr/latency/{{method}}/seed{{seed}}"
+    asr_metrics = f"{R}/asr/metrics/{{method}}/seed{{seed}}/{{column}}_x{{scale}}"
+    patterns = {
+        "native": [run, f"{latency}.csv", f"{metrics}/{{column}}.csv"],
+        "runs": [run],
+        "ablation": [f"{metrics}/validation.csv"],
+        "locality": [f"{R}/native/fields/{{arm}}/seed{{seed}}.npz"],
+        "conditions_native": [run, f"{latency}.json", f"{metrics}/{{column}}.json"],
+        "asr_quality": [
+            f"{asr_metrics}.csv",
+            f"{R}/asr/metrics/bicubic/{{column}}_x{{scale}}.csv",
+        ],
+        "asr_latency": [f"{asr_latency}.csv"],
+        "asr_runs": [asr_run],
+        "conditions_asr": [asr_run, f"{asr_latency}.json", f"{asr_metrics}.json"],
+    }[wildcards.aggregate]
+    values = asr if "asr" in wildcards.aggregate else native
+    return [path for pattern in patterns for path in expand(pattern, **values)]
+
+
+def aggregates_of_item(wildcards):
+    """Return the aggregates that a table or figure is drawn from."""
+    name = wildcards.get("table", None) or wildcards.figure
+    if name == "measured_vs_published":
+        return [path for path in AGGREGATES if "quality" in path or "native" in path]
+    item = ITEMS[name]
+    names = item.needs.split()
+    return [f"{R}/aggregates/{name}.csv" for name in names] + conditions_of(item)
+
+
+def conditions_of(item):
+    """Return the record of what was run that an item's caption and note are written from."""
+    return [f"{R}/aggregates/conditions_{item.half}.json"] if item.needs else []
+
+
+def inputs_of_figure(wildcards):
+    """Return what a figure is drawn from beside the aggregates."""
+    return {
+        "qualitative": expand(
+            f"{R}/native/exemplars/{{arm}}/seed{SEEDS[0]}/{{column}}.png",
+            arm=BENCHMARK,
+            column=COLUMNS,
+        )
+        + expand(f"{R}/native/exemplars/ground_truth/{{column}}.png", column=COLUMNS),
+        "cov_hist": expand(
+            f"{R}/native/fields/{{arm}}/seed{{seed}}.npz", arm=DIAGNOSED, seed=SEEDS
+        ),
+    }.get(wildcards.figure, [])
+
+
+def files_of(name):
+    """Return the files of one table or figure."""
+    kind = ITEMS[name].kind
+    return [
+        f"{R}/{kind}s/{name}.{extension}"
+        for extension in (["tex"] if kind == "table" else ["pdf", "png"])
+    ]
+
+
+def items_of(half):
+    """Return the files of all tables and figures of one half of the paper."""
+    return [path for name, item in ITEMS.items() if item.half == half for path in files_of(name)]
+
+
+onstart:
+    settings_module.write_resolved(config, CONFIG)

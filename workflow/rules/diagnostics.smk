@@ -1,0 +1,32 @@
+# Requires: trained per-patch arms. Makes: bandwidth fields and the aggregates of the locality
+# diagnostic and the log-space ablation.
+
+
+rule fields:
+    """Bandwidth and order of every patch of the validation images for one trained arm."""
+    input:
+        weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
+        array=f"{R}/native/arrays/validation.npy",
+        index=f"{R}/native/arrays/validation.csv",
+        regions=f"{R}/native/arrays/regions.json",
+    output:
+        f"{R}/native/fields/{{arm}}/seed{{seed}}.npz",
+    log:
+        f"{R}/logs/fields/{{arm}}_seed{{seed}}.log",
+    benchmark:
+        f"{R}/benchmarks/fields/{{arm}}_seed{{seed}}.tsv"
+    conda:
+        "../../envs/gblsr.yaml"
+    threads: 1
+    resources:
+        **GPU,
+        mem_mb=MEMORY["evaluation"],
+        runtime=MINUTES["evaluation"],
+    params:
+        config=CONFIG,
+        settings=settings("diagnostics.images"),
+        run=subpath(input.weights, parent=True),
+    shell:
+        "python -m gblsr_repro fields --config {params.config} --arm {wildcards.arm}"
+        " --seed {wildcards.seed} --run {params.run} --array {input.array}"
+        " --regions {input.regions} --output {output} 2>&1 | tee {log}"

@@ -1,0 +1,127 @@
+# Requires: rows and records of the runs. Makes: aggregates, tables, figures, claims, report.
+
+
+rule aggregate:
+    """Mean, standard deviation and number of seeds of one kind of number."""
+    input:
+        inputs_of_aggregate,
+    output:
+        f"{R}/aggregates/{{aggregate}}.csv",
+    log:
+        f"{R}/logs/aggregate/{{aggregate}}.log",
+    benchmark:
+        f"{R}/benchmarks/aggregate/{{aggregate}}.tsv"
+    conda:
+        "../../envs/gblsr.yaml"
+    params:
+        config=CONFIG,
+        settings=settings("seeds", "diagnostics"),
+        results=lambda wildcards: R,
+    localrule: True
+    shell:
+        "python -m gblsr_repro aggregate {wildcards.aggregate} --config {params.config}"
+        " --results {params.results} --output {output} 2>&1 | tee {log}"
+
+
+use rule aggregate as conditions with:
+    output:
+        f"{R}/aggregates/{{aggregate}}.json",
+    log:
+        f"{R}/logs/aggregate/{{aggregate}}.json.log",
+    benchmark:
+        f"{R}/benchmarks/aggregate/{{aggregate}}.json.tsv"
+
+
+rule table:
+    """One LaTeX table from the aggregates."""
+    input:
+        aggregates_of_item,
+    output:
+        f"{R}/tables/{{table}}.tex",
+    log:
+        f"{R}/logs/table/{{table}}.log",
+    benchmark:
+        f"{R}/benchmarks/table/{{table}}.tsv"
+    localrule: True
+    conda:
+        "../../envs/gblsr.yaml"
+    params:
+        config=CONFIG,
+        aggregates=lambda wildcards, input: os.path.dirname(input[0]) if input else f"{R}/aggregates",
+        tables=lambda wildcards, output: os.path.dirname(output[0]),
+    shell:
+        "python -m gblsr_repro tables --config {params.config} --aggregates {params.aggregates}"
+        " --output {params.tables} --only {wildcards.table} 2>&1 | tee {log}"
+
+
+rule figure:
+    """One figure from the aggregates, as PDF and PNG."""
+    input:
+        aggregates_of_item,
+        inputs_of_figure,
+    output:
+        pdf=f"{R}/figures/{{figure}}.pdf",
+        png=f"{R}/figures/{{figure}}.png",
+    log:
+        f"{R}/logs/figure/{{figure}}.log",
+    benchmark:
+        f"{R}/benchmarks/figure/{{figure}}.tsv"
+    localrule: True
+    conda:
+        "../../envs/gblsr.yaml"
+    params:
+        config=CONFIG,
+        aggregates=lambda wildcards, input: os.path.dirname(input[0]) if input else f"{R}/aggregates",
+        figures=subpath(output.pdf, parent=True),
+        results=lambda wildcards: R,
+    shell:
+        "python -m gblsr_repro figures --config {params.config} --aggregates {params.aggregates}"
+        " --results {params.results} --output {params.figures} --only {wildcards.figure}"
+        " 2>&1 | tee {log}"
+
+
+rule claims:
+    """Every number the paper claims: paper, measured, verdict."""
+    input:
+        AGGREGATES,
+    output:
+        csv=f"{R}/claims.csv",
+        markdown=f"{R}/claims.md",
+    log:
+        f"{R}/logs/claims.log",
+    benchmark:
+        f"{R}/benchmarks/claims.tsv"
+    localrule: True
+    conda:
+        "../../envs/gblsr.yaml"
+    params:
+        config=CONFIG,
+        aggregates=lambda wildcards, input: os.path.dirname(input[0]) if input else f"{R}/aggregates",
+        results=lambda wildcards: R,
+    shell:
+        "python -m gblsr_repro claims --config {params.config} --aggregates {params.aggregates}"
+        " --output {params.results} 2>&1 | tee {log}"
+
+
+rule report:
+    """One page with claims, tables, figures, provenance and cost."""
+    input:
+        items_of("native"),
+        items_of("asr"),
+        f"{R}/figures/measured_vs_published.png",
+        rules.claims.output,
+    output:
+        f"{R}/report.html",
+    log:
+        f"{R}/logs/report.log",
+    benchmark:
+        f"{R}/benchmarks/report.tsv"
+    localrule: True
+    conda:
+        "../../envs/gblsr.yaml"
+    params:
+        config=CONFIG,
+        results=lambda wildcards: R,
+    shell:
+        "python -m gblsr_repro report --config {params.config} --results {params.results}"
+        " --output {output} 2>&1 | tee {log}"

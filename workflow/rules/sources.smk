@@ -1,0 +1,71 @@
+# Requires: config/datasets.tsv, the network or a mirror.
+# Makes: verified source images with their checksums, standardised arrays, region thresholds.
+
+
+rule fetch:
+    """Download one data set, or find it in the mirror; verify it; note its checksums."""
+    output:
+        f"{R}/sources/{{dataset}}.csv",
+    log:
+        f"{R}/logs/fetch/{{dataset}}.log",
+    benchmark:
+        f"{R}/benchmarks/fetch/{{dataset}}.tsv"
+    retries: 1
+    localrule: True
+    conda:
+        "../../envs/gblsr.yaml"
+    params:
+        config=CONFIG,
+        settings=settings("mirror", "resources", "accept_partial"),
+    shell:
+        "python -m gblsr_repro fetch {wildcards.dataset} --config {params.config}"
+        " --output {output} 2>&1 | tee {log}"
+
+
+rule standardize:
+    """Crop the images of one split or evaluation set to one size, as a memory-mapped array."""
+    input:
+        sources_of_array,
+    output:
+        array=f"{R}/native/arrays/{{array}}.npy",
+        index=f"{R}/native/arrays/{{array}}.csv",
+        record=f"{R}/native/arrays/{{array}}.json",
+    log:
+        f"{R}/logs/standardize/{{array}}.log",
+    benchmark:
+        f"{R}/benchmarks/standardize/{{array}}.tsv"
+    conda:
+        "../../envs/gblsr.yaml"
+    resources:
+        mem_mb=MEMORY["other"],
+        runtime=MINUTES["other"],
+    params:
+        config=CONFIG,
+        settings=settings("native.data"),
+    shell:
+        "python -m gblsr_repro standardize {wildcards.array} --config {params.config}"
+        " --output {output.array} 2>&1 | tee {log}"
+
+
+rule regions:
+    """Set the thresholds of the smooth, edge, texture and mixed regions."""
+    input:
+        array=f"{R}/native/arrays/validation.npy",
+        index=f"{R}/native/arrays/validation.csv",
+    output:
+        f"{R}/native/arrays/regions.json",
+    log:
+        f"{R}/logs/regions.log",
+    benchmark:
+        f"{R}/benchmarks/regions.tsv"
+    conda:
+        "../../envs/gblsr.yaml"
+    resources:
+        mem_mb=MEMORY["other"],
+        runtime=MINUTES["other"],
+    params:
+        config=CONFIG,
+        settings=settings("native.metrics", "native.model"),
+    shell:
+        "python -m gblsr_repro regions --config {params.config} --array {input.array}"
+        " --output {output} 2>&1 | tee {log}"

@@ -1,0 +1,59 @@
+# The names a reader asks for: the paper, its halves, every table and figure by its bare name.
+# Requires: what the stages make. Makes: nothing of its own.
+
+
+rule all:
+    """Everything: both halves of the paper, claims and report."""
+    default_target: True
+    input:
+        items_of("native"),
+        items_of("asr"),
+        f"{R}/claims.csv",
+        f"{R}/report.html",
+
+
+rule native:
+    """The native benchmark with its diagnostic and ablation: tables and figures."""
+    input:
+        items_of("native"),
+
+
+rule asr:
+    """Arbitrary-scale super-resolution: tables and figures."""
+    input:
+        items_of("asr"),
+
+
+rule asr_trained:
+    """Train every super-resolution method with every seed (1,232 GPU-hours in the paper)."""
+    input:
+        expand(
+            f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
+            method=METHODS,
+            seed=SEEDS,
+        ),
+
+
+rule asr_eval:
+    """Evaluate every super-resolution method and the bicubic row."""
+    input:
+        f"{R}/aggregates/asr_quality.csv",
+
+
+rule asr_timing:
+    """Time every super-resolution method; needs no training."""
+    input:
+        f"{R}/aggregates/asr_latency.csv",
+
+
+for name, item in ITEMS.items():
+
+    rule:
+        """One table or figure of the paper."""
+        name:
+            name
+        input:
+            files_of(name),
+        localrule: True
+
+    workflow.get_rule(name).docstring = f"{item.paper}: {item.title}"

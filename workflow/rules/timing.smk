@@ -1,0 +1,56 @@
+# Requires: arrays or image sizes; no trained weights. Makes: latency by the fixed protocol.
+# A timed job takes all local cores, so that nothing else runs beside it.
+
+
+rule latency:
+    """Time one native arm by the fixed protocol, with a record of the device."""
+    input:
+        arrays=expand(f"{R}/native/arrays/{{column}}.npy", column=COLUMNS),
+        index=expand(f"{R}/native/arrays/{{column}}.csv", column=COLUMNS),
+    output:
+        rows=f"{R}/native/latency/{{arm}}/seed{{seed}}.csv",
+        record=f"{R}/native/latency/{{arm}}/seed{{seed}}.json",
+    log:
+        f"{R}/logs/latency/{{arm}}_seed{{seed}}.log",
+    benchmark:
+        f"{R}/benchmarks/latency/{{arm}}_seed{{seed}}.tsv"
+    conda:
+        "../../envs/gblsr.yaml"
+    threads: workflow.cores
+    resources:
+        **GPU,
+        mem_mb=MEMORY["evaluation"],
+        runtime=MINUTES["timing"],
+    params:
+        config=CONFIG,
+        settings=settings("latency", "native.model"),
+        arrays=lambda wildcards, input: os.path.dirname(input.arrays[0]),
+    shell:
+        "python -m gblsr_repro latency --config {params.config} --arm {wildcards.arm}"
+        " --seed {wildcards.seed} --arrays {params.arrays} --output {output.rows} 2>&1 | tee {log}"
+
+
+rule asr_latency:
+    """Time one super-resolution method by the fixed protocol, with a record of the device."""
+    input:
+        sources_of_timing,
+    output:
+        rows=f"{R}/asr/latency/{{method}}/seed{{seed}}.csv",
+        record=f"{R}/asr/latency/{{method}}/seed{{seed}}.json",
+    log:
+        f"{R}/logs/asr_latency/{{method}}_seed{{seed}}.log",
+    benchmark:
+        f"{R}/benchmarks/asr_latency/{{method}}_seed{{seed}}.tsv"
+    conda:
+        "../../envs/gblsr.yaml"
+    threads: workflow.cores
+    resources:
+        **GPU,
+        mem_mb=MEMORY["asr_evaluation"],
+        runtime=MINUTES["timing"],
+    params:
+        config=CONFIG,
+        settings=settings("latency", "asr.timing", "asr.model"),
+    shell:
+        "python -m gblsr_repro asr-latency --config {params.config} --method {wildcards.method}"
+        " --seed {wildcards.seed} --output {output.rows} 2>&1 | tee {log}"
