@@ -60,6 +60,8 @@ def prepare(device: str = "auto", threads: int | None = None, tf32: bool = False
     torch.backends.cudnn.benchmark = False
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True, warn_only=True)
+    # Or else every new tensor is first filled with NaN: one more pass over it, one more kernel.
+    torch.utils.deterministic.fill_uninitialized_memory = False
     return torch.device(chosen)
 
 

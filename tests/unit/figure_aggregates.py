@@ -1,4 +1,4 @@
-"""Aggregates made up for the tests of figures: the paper's numbers, and what other runs may give."""
+"""Aggregates made up for the tests of figures: the paper's numbers, and what others may give."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from PIL import Image
 
 from gblsr_repro.config import arms, load, methods, repository_root
+from gblsr_repro.evaluation.locality import Fields
 
 PAPER = repository_root() / "config" / "paper"
 VALUES = ["mean", "std", "n"]
@@ -101,7 +102,11 @@ class Aggregates:
             for seed in self.config["seeds"]:
                 size = spread * random.lognormal(0, 0.35, (64, 1, 1))
                 bandwidth = 0.73 * (1 + size * random.standard_normal((64, 8, 8)))
-                np.savez(folder / f"seed{seed}.npz", bandwidth=bandwidth.astype(np.float32))
+                blank = np.zeros(bandwidth.shape, np.float32)
+                names = [f"image{k}" for k in range(len(bandwidth))]
+                Fields(bandwidth, blank, blank.astype(np.int8), names).write(
+                    folder / f"seed{seed}.npz"
+                )
 
     def exemplars(self) -> None:
         """Write small pictures where the evaluation leaves its reconstructions."""

@@ -46,13 +46,13 @@ def _standardize(options: Namespace) -> None:
 
 
 def _train(options: Namespace) -> None:
+    from ..models.asr.model import method_named
     from ..training import asr
 
-    config = config_of(options)
-    asr.train(
-        asr.method_of(options.method, config),
+    asr.train_run(
+        config_of(options),
+        method_named(options.method),
         options.seed,
-        config,
         options.array,
         options.output,
         options.state,
@@ -61,17 +61,27 @@ def _train(options: Namespace) -> None:
 
 def _evaluate(options: Namespace) -> None:
     from ..evaluation import asr
+    from ..models.asr.model import method_named
 
-    asr.evaluate(options.method, options.seed, config_of(options), options.folder, options.output)
+    asr.evaluate(
+        config_of(options),
+        method_named(options.method),
+        options.seed,
+        options.folder,
+        options.output,
+    )
 
 
 def _bicubic(options: Namespace) -> None:
     from ..evaluation import asr
 
-    asr.evaluate_bicubic(options.dataset, options.scale, config_of(options), options.output)
+    asr.evaluate_bicubic(config_of(options), options.dataset, options.scale, options.output)
 
 
 def _latency(options: Namespace) -> None:
     from ..evaluation import asr_latency
+    from ..models.asr.model import method_named
 
-    asr_latency.measure(options.method, options.seed, config_of(options), options.output)
+    asr_latency.time_method(
+        config_of(options), method_named(options.method), options.seed, options.output
+    )

@@ -13,9 +13,12 @@ def register(commands: Any) -> None:
     """Add this room's subcommands."""
     add_aggregate(commands)
     add_tables(commands)
+    add_figures(commands)
+    add_preview(commands)
     add_claims(commands)
     add_report(commands)
     add_status(commands)
+    add_plan(commands)
 
 
 # --- aggregates and tables ----------------------------------------------------------------------
@@ -88,6 +91,66 @@ def _tables(options: argparse.Namespace) -> None:
         print(f"skipped {name}: {reason}")
 
 
+def add_figures(commands: Any) -> None:
+    """Add the verb that draws the figures."""
+    added = command(
+        commands, "figures", _figures, "Draw the figures that a folder of aggregates allows."
+    )
+    added.add_argument(
+        "--aggregates", type=Path, metavar="DIR", help="default: aggregates of the config's results"
+    )
+    added.add_argument(
+        "--output", type=Path, metavar="DIR", help="default: figures of the config's results"
+    )
+    added.add_argument(
+        "--results",
+        type=Path,
+        metavar="DIR",
+        help="folder with the images and fields of the run (default: the one above --aggregates)",
+    )
+    added.add_argument(
+        "--only", nargs="+", default=[], metavar="NAME", help="draw these figures, or fail"
+    )
+
+
+def _figures(options: argparse.Namespace) -> None:
+    from ..config import resolve
+    from ..reporting import figures
+
+    config = config_of(options)
+    results = resolve(config, config["results"])
+    aggregates = options.aggregates or results / "aggregates"
+    output = options.output or results / "figures"
+    drawn, skipped = figures.write(aggregates, output, config, options.only, options.results)
+    for name in drawn:
+        print(output / f"{name}.pdf")
+        print(output / f"{name}.png")
+    for name, reason in skipped.items():
+        print(f"skipped {name}: {reason}")
+
+
+def add_preview(commands: Any) -> None:
+    """Add the verb that compiles all tables and figures into one PDF."""
+    added = command(
+        commands, "preview", _preview, "Compile all tables and figures into one PDF; needs LaTeX."
+    )
+    added.add_argument("--results", type=Path, metavar="DIR", help="default: the config's")
+    added.add_argument(
+        "--output", type=Path, metavar="FILE", help="default: preview.pdf in the results"
+    )
+
+
+def _preview(options: argparse.Namespace) -> None:
+    from ..config import resolve
+    from ..reporting import preview
+
+    config = config_of(options)
+    results = options.results or resolve(config, config["results"])
+    output = options.output or results / "preview.pdf"
+    preview.write(results, output)
+    print(output)
+
+
 # --- claims, report, status ---------------------------------------------------------------------
 
 
@@ -152,3 +215,22 @@ def _status(options: argparse.Namespace) -> None:
     from ..reporting import status
 
     print(status.text(status.survey(config_of(options))))
+
+
+# --- cost up front ------------------------------------------------------------------------------
+
+
+def add_plan(commands: Any) -> None:
+    """Add the verb that tells what a configuration costs before it is run."""
+    command(
+        commands,
+        "plan",
+        _plan,
+        "Tell what is to be trained, the GPU-hours and the disk it takes; runs nothing.",
+    )
+
+
+def _plan(options: argparse.Namespace) -> None:
+    from ..reporting import plan
+
+    print(plan.text(plan.survey(config_of(options))))

@@ -9,14 +9,14 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import IO
 
 from ..errors import UserError
 from ..files import atomic_path
 
 BLOCK = 1 << 20
 
-Member = tuple[str, int, bool, Callable[[], BinaryIO | None]]
+Member = tuple[str, int, bool, Callable[[], IO[bytes] | None]]
 
 
 def extract(
@@ -34,7 +34,7 @@ def extract(
     when a chosen member is a link, a device or there twice, when the archive holds more than
     `limit` bytes in all (of a tar: with its headers), or when it is damaged or encrypted.
     """
-    done: list[Path] = []
+    done: dict[Path, None] = {}
     total = 0
     try:
         for name, size, regular, content in _members(archive, limit):
@@ -45,20 +45,19 @@ def extract(
             target = choose(name)
             if target is None:
                 continue
-            if not regular or target in done:
+            stream = content() if regular and target not in done else None
+            if stream is None:
                 raise UserError(
                     f"{archive} holds {name} as something other than one plain file; it is not "
                     "the published archive: delete it and fetch again."
                 )
-            stream = content()
-            if stream is not None:
-                with stream, atomic_path(target) as temporary:
-                    _copy(stream, temporary, size, archive)
-                    check(temporary, target)
-                done.append(target)
+            with stream, atomic_path(target) as temporary:
+                _copy(stream, temporary, size, archive)
+                check(temporary, target)
+            done[target] = None
     except _DAMAGE as error:
         raise _damaged(archive, error) from error
-    return done
+    return list(done)
 
 
 _DAMAGE = (
@@ -115,7 +114,7 @@ def _inside(name: str, archive: Path) -> None:
         )
 
 
-def _copy(stream: BinaryIO, target: Path, size: int, archive: Path) -> None:
+def _copy(stream: IO[bytes], target: Path, size: int, archive: Path) -> None:
     written = 0
     with target.open("wb") as out:
         while True:

@@ -95,11 +95,10 @@ def _verify(
 
 def _known(row: Dataset, place: Place, path: str, recorded: Entries) -> Entry:
     """Return a file's entry: the recorded one if the content is the same, or a new one."""
-    file = place.root / path
     if not recorded:
-        return manifest.inspect(file, path)
-    if sha256(file) != recorded[path].sha256:
-        raise changed_file(row.dataset, file)
+        return manifest.inspect(place.root / path, path)
+    if sha256(place.root / path) != recorded[path].sha256:
+        raise changed_file(row.dataset, place, path)
     return recorded[path]
 
 

@@ -24,7 +24,7 @@ from PIL import Image
 
 from ..errors import UserError
 
-FORMATS = ("PNG", "JPEG", "BMP", "PPM", "TIFF", "WEBP", "GIF", "MPO")
+FORMATS = ("PNG", "JPEG", "BMP", "PPM", "TIFF", "WEBP", "GIF")
 MAX_PIXELS = 200_000_000
 
 Pixels = NDArray[np.uint8]

@@ -60,7 +60,10 @@ def read(path: Path) -> dict[str, Entry]:
             reader = csv.DictReader(stream)
             if reader.fieldnames != columns:
                 raise ValueError("its columns are not those of a manifest")
-            return {row["path"]: _entry(row) for row in reader}
+            entries = {row["path"]: _entry(row) for row in reader}
+            if not entries:
+                raise ValueError("it lists no file")
+            return entries
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; fetch the data set first.") from error
     except (ValueError, TypeError, csv.Error) as error:

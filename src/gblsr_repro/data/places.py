@@ -80,7 +80,7 @@ def recorded_entries(row: Dataset, place: Place) -> dict[str, Entry]:
             raise missing_file(row, place, path)
         listed = path == layout_of(row).selection
         if file.stat().st_size != entry.bytes or (listed and sha256(file) != entry.sha256):
-            raise changed_file(row.dataset, file)
+            raise changed_file(row.dataset, place, path)
     return entries
 
 
@@ -89,11 +89,12 @@ def missing_file(row: Dataset, place: Place, path: str) -> UserError:
     return UserError(f"{place.root / path} of data set {row.dataset} is missing; {place.remedy}.")
 
 
-def changed_file(dataset: str, file: Path) -> UserError:
+def changed_file(dataset: str, place: Place, path: str) -> UserError:
     """Return the error for a file whose content is not the recorded one."""
+    remedy = "delete it and fetch again" if place.downloads else "restore it"
     return UserError(
-        f"{file} is not the file that was recorded when data set {dataset} was first fetched; "
-        "restore it, or delete it and fetch again."
+        f"{place.root / path} is not the file that was recorded when data set {dataset} was first "
+        f"fetched; {remedy}, or delete {place.manifest} to record the data set anew."
     )
 
 

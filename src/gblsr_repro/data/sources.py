@@ -36,6 +36,7 @@ from .images import Pixels, decode_native
 from .layout import layout_of
 from .manifest import Entry
 from .places import (
+    Place,
     changed_file,
     choose_images,
     dataset_row,
@@ -61,11 +62,16 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Source:
-    """One recorded source image: the data set it belongs to, its file and its manifest entry."""
+    """One recorded source image: its data set, where that lies, and its manifest entry."""
 
     dataset: str
-    file: Path
+    place: Place
     record: Entry
+
+    @property
+    def file(self) -> Path:
+        """The image's file."""
+        return self.place.root / self.record.path
 
     @property
     def name(self) -> str:
@@ -76,7 +82,7 @@ class Source:
         """Return the file's bytes; `UserError` unless they are the recorded ones."""
         content = self.file.read_bytes() if self.file.is_file() else b""
         if hashlib.sha256(content).hexdigest() != self.record.sha256:
-            raise changed_file(self.dataset, self.file)
+            raise changed_file(self.dataset, self.place, self.record.path)
         return content
 
     def load(self) -> Pixels:
@@ -100,7 +106,7 @@ def sources(dataset: str, config: Config) -> list[Source]:
     place = place_of(row, config)
     entries = recorded_entries(row, place)
     chosen = choose_images(row, place, list(entries), config)
-    return [Source(dataset, place.root / path, entries[path]) for path in chosen]
+    return [Source(dataset, place, entries[path]) for path in chosen]
 
 
 def locate(dataset: str, config: Config) -> list[Path]:
@@ -161,14 +167,12 @@ def high_resolution(dataset: str, scale: float, config: Config) -> list[HighRes]
     def at_scale(source: Source) -> HighRes:
         own = re.sub(r"SRF_\d+", f"SRF_{scale:g}", source.record.path)
         if own in entries:
-            return HighRes(Source(dataset, place.root / own, entries[own]))
+            return HighRes(Source(dataset, place, entries[own]))
         folder = PurePosixPath(source.record.path).parent.parent
         extra = str(folder / f"srf{scale:g}_hr_extra_line.png")
         if extra in entries:
             number = int(source.name.rpartition("_")[2])
-            return HighRes(
-                source, (Source(dataset, place.root / extra, entries[extra]), number - 1)
-            )
+            return HighRes(source, (Source(dataset, place, entries[extra]), number - 1))
         return HighRes(source)
 
     return [at_scale(source) for source in sources(dataset, config)]

@@ -177,13 +177,13 @@ class Draw(NamedTuple):
 class Batch(NamedTuple):
     """Training samples on the device, colours in [0, 1].
 
-    `low` (B, 3, p, p) float32 low-resolution patches; `coordinates` (B, Q, 2) float32 (y, x) of
-    the targets, pixel centres of the high-resolution crop scaled to [-1, 1]; `sides` (B,) int64
-    sides of the crops; `colours` (B, Q, 3) float32 targets.
+    `low` (B, 3, p, p) float32 low-resolution patches; `pixels` (B, Q, 2) int64 (row, column) of
+    the targets in the high-resolution crops, `sides` (B,) int64 the sides of these; `colours`
+    (B, Q, 3) float32 targets.
     """
 
     low: Tensor
-    coordinates: Tensor
+    pixels: Tensor
     sides: Tensor
     colours: Tensor
 
@@ -274,12 +274,9 @@ class Sampler:
         targets = self._move(torch.from_numpy(np.stack([draw.targets for draw in draws])))
         sides = self._move(torch.from_numpy(sides))
         row, column = targets // sides[:, None], targets % sides[:, None]
-        lines = canvas.flatten(1, 2)
         chosen = (row * canvas.shape[2] + column)[..., None].expand(-1, -1, 3)
-        colours = lines.gather(1, chosen).float() / 255
-        position = torch.stack([row, column], dim=-1)
-        coordinates = (2 * position + 1).double() / sides[:, None, None] - 1
-        return Batch(low, coordinates.float(), sides, colours)
+        colours = canvas.flatten(1, 2).gather(1, chosen).float() / 255
+        return Batch(low, torch.stack([row, column], dim=-1), sides, colours)
 
     def _move(self, tensor: Tensor) -> Tensor:
         if self.device.type != "cuda":

@@ -9,7 +9,7 @@ vouches for the whole way.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..config import Config
+from .. import runtime
+from ..config import Config, Method
 from ..data import resize
 from ..data.images import as_rgb
 from ..data.sources import high_resolution
@@ -102,6 +103,45 @@ def bicubic(low: np.ndarray, height: int, width: int) -> Tensor:
     return planes(enlarged) / 255
 
 
+def upsampler(model: ASRModel, config: Config, device: torch.device) -> Upsample:
+    """Return the function that enlarges by a model on `device`, tiled by config asr.tile_pixels.
+
+    Only the decoder works in tiles, and its tiling changes no value. The encoder sees the whole
+    image: in pieces it would see other borders and give other values at the seams. An image whose
+    features do not fit the memory raises `UserError`.
+    """
+
+    def enlarge(low: np.ndarray, height: int, width: int) -> Tensor:
+        images = planes(as_rgb(low))[None].to(device).float() / 255
+        try:
+            return model.render(images, height, width, config["asr"]["tile_pixels"])[0]
+        except torch.OutOfMemoryError as error:
+            raise UserError(
+                f"An image of {low.shape[1]}x{low.shape[0]} pixels enlarged to {width}x{height} "
+                "does not fit the GPU's memory; lower asr.tile_pixels or use a larger GPU."
+            ) from error
+
+    return enlarge
+
+
+def score_pairs(upsample: Upsample, pairs: Iterable[Pair], shaved: int) -> list[list[Any]]:
+    """Score images one by one, `shaved` pixels left out on every side: rows of `COLUMNS`.
+
+    Raises `UserError` when an image is too small for the metrics.
+    """
+    rows: list[list[Any]] = []
+    for pair in pairs:
+        output = upsample(pair.low, *pair.high.shape[:2])
+        rows.append([pair.name, *luma.score(output, planes(pair.high).to(output.device), shaved)])
+    return rows
+
+
+def first_pairs(column: str, scale: float, config: Config, count: int) -> list[Pair]:
+    """Return the first `count` images of a column of the tables at one scale."""
+    images = high_resolution(config["asr"]["evaluate"][column], scale, config)
+    return [make_pair(image, scale, config["asr"]["downsampling"]) for image in images[:count]]
+
+
 def score_set(upsample: Upsample, column: str, scale: float, config: Config) -> list[list[Any]]:
     """Score every image of a column of the tables at one scale: rows of `COLUMNS`.
 
@@ -109,25 +149,61 @@ def score_set(upsample: Upsample, column: str, scale: float, config: Config) -> 
     """
     settings = config["asr"]
     images = high_resolution(settings["evaluate"][column], scale, config)
-    pairs = ahead(lambda image: make_pair(image, scale, settings["downsampling"]), images)
-    rows: list[list[Any]] = []
     with Progress(f"{column} x{scale:g}", len(images), "image") as progress:
-        for pair in pairs:
-            output = upsample(pair.low, *pair.high.shape[:2])
-            truth = planes(pair.high).to(output.device)
-            rows.append([pair.name, *luma.score(output, truth, border(column, scale, config))])
-            progress.update()
-    return rows
+
+        def counted() -> Iterator[Pair]:
+            for pair in ahead(lambda i: make_pair(i, scale, settings["downsampling"]), images):
+                yield pair
+                progress.update()
+
+        return score_pairs(upsample, counted(), border(column, scale, config))
 
 
-def column_of(name: str, config: Config) -> str:
-    """Return `name` if it is a column of asr.evaluate, else raise `UserError`."""
-    if name in config["asr"]["evaluate"]:
-        return name
-    known = ", ".join(config["asr"]["evaluate"])
-    raise UserError(f"There is no column {name!r} in asr.evaluate; there are {known}.")
-
-
-def evaluate_bicubic(column: str, scale: float, config: Config, output: Path | str) -> None:
+def evaluate_bicubic(config: Config, column: str, scale: float, output: Path | str) -> None:
     """Write the rows of plain bicubic upsampling to `output` (.csv). Raises `UserError`."""
-    write_csv(output, COLUMNS, score_set(bicubic, column_of(column, config), scale, config))
+    if column not in config["asr"]["evaluate"]:
+        known = ", ".join(config["asr"]["evaluate"])
+        raise UserError(f"There is no column {column!r} in asr.evaluate; there are {known}.")
+    write_csv(output, COLUMNS, score_set(bicubic, column, scale, config))
+
+
+def evaluate(
+    config: Config, method: Method, seed: int, run: Path | str, output: Path | str
+) -> None:
+    """Score a trained run on every set at every scale, in fp32.
+
+    Writes <column>_x<scale>.csv, one row per image, and a .json beside it with the weights'
+    checksum, the data set and how it was measured. Raises `UserError` when the run or a data set
+    is not there or is not the one asked for.
+    """
+    device = runtime.prepare(config["device"], config["threads"])
+    run, output = Path(run), Path(output)
+    record = read_json(run / "run.json")
+    if (record["method"], record["seed"]) != (method.method, seed):
+        raise UserError(
+            f"{run} holds {record['method']} seed {record['seed']}, not {method.method} seed "
+            f"{seed}; name the right folder with --run."
+        )
+    upsample = upsampler(load_run(run, config, device), config, device)
+    with torch.inference_mode():
+        for column in config["asr"]["evaluate"]:
+            for scale in config["asr"]["scales"]:
+                path = output / f"{column}_x{scale:g}.csv"
+                write_csv(path, COLUMNS, score_set(upsample, column, scale, config))
+                write_json(path.with_suffix(".json"), conditions(column, scale, record, config, device))
+    log.info("%s seed %d: peak memory %.0f MB", method.method, seed, runtime.peak_memory_mb(device))
+
+
+def conditions(
+    column: str, scale: float, run: Mapping[str, Any], config: Config, device: torch.device
+) -> dict[str, Any]:
+    """Describe what the rows of one column and scale were measured on."""
+    return {
+        "datasets": [dataset_record(config["asr"]["evaluate"][column], config)],
+        "scale": scale,
+        "downsampling": config["asr"]["downsampling"],
+        "shaved": border(column, scale, config),
+        "weights_sha256": run["weights_sha256"],
+        "precision": "fp32",
+        "device": runtime.device_record(device),
+    }

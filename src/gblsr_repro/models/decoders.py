@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import torch
 import torch.nn.functional as F
@@ -33,6 +33,11 @@ class Decoder(nn.Module):
         self.features: int = config["features"]
         self.patch: int = config["patch"]
         self.memo = Memo()
+
+    def train(self, mode: bool = True) -> Self:
+        """Set training or evaluation mode."""
+        self.memo.clear()
+        return super().train(mode)
 
     def render(self, features: Tensor) -> Tensor:
         """Render features (B, D, h, w) on the pixel grid: (B, 3, h P, w P)."""
@@ -512,7 +517,7 @@ class WIREDecoder(CellDecoder):
 
     def _rest(self, hidden: Tensor) -> Tensor:
         for w, g, layer in zip(self.frequency, self.spread_rate, self.layers[1:], strict=True):
-            hidden = torch.sin(w * hidden) * torch.exp(-((g * hidden) ** 2))
+            hidden = torch.sin(w * hidden) * torch.exp(hidden.square() * -g.square())
             hidden = pointwise(hidden, layer.weight, layer.bias)
         return hidden
 

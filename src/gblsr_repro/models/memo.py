@@ -13,9 +13,10 @@ class Memo:
     """Keeps derived tensors (a folded weight, a basis) while the weights they follow from stand.
 
     Only inference remembers: wherever gradients are enabled the value is made anew, so autograd
-    sees the whole way from the weights. A weight counts as changed when it was written in place
-    (optimiser step, `load_state_dict`) or replaced (`module.to`); writing through `.data` is the
-    one way around that.
+    sees the whole way from the weights, and what was kept is dropped, since an optimiser step may
+    follow (the fused ones write weights without counting up their version). Otherwise a weight
+    counts as changed when it was written in place (`load_state_dict`) or replaced (`module.to`).
+    A module that holds a Memo calls `clear` when it changes between training and evaluation.
     """
 
     def __init__(self) -> None:
@@ -28,8 +29,10 @@ class Memo:
 
         One value is kept per `name`: a new key or a changed source replaces it.
         """
-        forgetful = torch.is_grad_enabled() or torch.compiler.is_compiling()
-        if forgetful or any(s.is_inference() for s in sources):
+        if torch.compiler.is_compiling():
+            return make()
+        if torch.is_grad_enabled() or any(s.is_inference() for s in sources):
+            self.clear()
             return make()
         stamp = (key, _autocast(), tuple(_stamp(s) for s in sources))
         kept = self._kept.get(name)
@@ -39,6 +42,10 @@ class Memo:
             kept = (stamp, (make(), [s.detach() for s in sources]))
             self._kept[name] = kept
         return kept[1][0]
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._kept.clear()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Memo:
         return Memo()

@@ -132,7 +132,12 @@ def decoder_class(name: str) -> type[decoders.Decoder]:
     found = getattr(module, class_name, None)
     if isinstance(found, type) and issubclass(found, decoders.Decoder):
         return found
-    close = difflib.get_close_matches(class_name, dir(module), 1)
+    known = [
+        n
+        for n, v in vars(module).items()
+        if isinstance(v, type) and v.__module__ == module.__name__
+    ]
+    close = difflib.get_close_matches(class_name, known, 1)
     hint = f"did you mean {close[0]!r}?" if close else "add a subclass of Decoder of that name."
     raise UserError(f"config/arms.tsv names the decoder {name!r}, which does not exist; {hint}")
 

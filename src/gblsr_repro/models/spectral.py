@@ -26,9 +26,10 @@ def modes(v: Tensor, count: int, bandwidth: Tensor | float) -> Tensor:
     `bandwidth` s is broadcast against `v` (...). An even count ends in an unpaired cosine.
     """
     frequencies = math.pi * torch.arange(1, count // 2 + 1, device=v.device, dtype=v.dtype)
-    angles = (v * bandwidth).unsqueeze(-1) * frequencies
+    scaled = (v * bandwidth).unsqueeze(-1)
+    angles = scaled * frequencies
     pairs = torch.stack((angles.cos(), angles.sin()), dim=-1).flatten(-2)
-    return torch.cat((torch.ones_like(angles[..., :1]), pairs[..., : count - 1]), dim=-1)
+    return torch.cat((torch.ones_like(scaled), pairs[..., : count - 1]), dim=-1)
 
 
 def cutoff(order: Tensor, count: int, sharpness: float) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -170,11 +171,16 @@ def _row(result: Result) -> dict[str, Any]:
     }
 
 
+def would_hold(result: Result) -> str:
+    """Return whether the claim would hold if the conditions were the paper's."""
+    return "would hold" if result.holds else "would not hold"
+
+
 def outcome(result: Result) -> str:
     """Return the verdict in words, with whether the claim would hold under other conditions."""
     if result.verdict is not Verdict.DIFFERENT:
         return str(result.verdict)
-    return f"{result.verdict}; {'would hold' if result.holds else 'would not hold'}"
+    return f"{result.verdict}; {would_hold(result)}"
 
 
 def tolerance(result: Result) -> str:
@@ -225,7 +231,7 @@ def markdown(page: Page) -> str:
     lines += ["", "## Conditions", ""]
     lines += _md_table(("Claims about", "Paper", "This run"), page.scopes())
     for topic, results in page.by_topic().items():
-        told = "; ".join(f"{kind}, because {reason}" for kind, reason in reasons(results))
+        told = "; ".join(f"{kind} ({reason})" for kind, reason in reasons(results))
         lines += ["", f"## {topic}", "", f"Tolerances: {told}.", ""]
         lines += _md_table(
             ("Claim", "Where", "Paper", "Measured", "Verdict", "Tolerance", "Remarks"),
@@ -256,26 +262,24 @@ ROWS_PER_FLOAT = 24
 
 
 def table(page: Page) -> Table:
-    """Return the claims as a table of LaTeX: floats of a page each, in topic order."""
+    """Return the claims as a table of LaTeX: floats of a page at most each, in topic order."""
     floats = []
     for topic, results in page.by_topic().items():
-        for start in range(0, len(results), ROWS_PER_FLOAT):
-            part = results[start : start + ROWS_PER_FLOAT]
-            number = start // ROWS_PER_FLOAT
+        parts = math.ceil(len(results) / ROWS_PER_FLOAT)
+        rows = math.ceil(len(results) / parts)
+        label = "claims-" + "-".join(topic.lower().replace(":", "").split())
+        for part in range(parts):
             floats.append(
                 Float(
-                    label=f"claims-{topic.lower().replace(' ', '-').replace(':', '')}"
-                    + (f"-{number + 1}" if number else ""),
-                    caption=f"**Claims of the paper. {topic}**"
-                    + (" (continued)." if number else "."),
-                    columns=["p{0.44\\linewidth}", "p{0.15\\linewidth}", "p{0.15\\linewidth}",
-                             "p{0.15\\linewidth}"],
+                    label=f"{label}-{part + 1}" if part else label,
+                    caption=f"**Claims of the paper. {topic}{' (continued)' if part else ''}.**",
+                    columns=[f"p{{{width}\\linewidth}}" for width in (0.41, 0.17, 0.17, 0.17)],
                     header=[["Claim", "Paper", "Measured", "Verdict"]],
-                    groups=[[_tex_row(result) for result in part]],
+                    groups=[[_tex_row(r) for r in results[part * rows : (part + 1) * rows]]],
                     size="scriptsize",
                     tall=True,
                 )
-            )  # fmt: skip
+            )
     return Table("claims", floats)
 
 

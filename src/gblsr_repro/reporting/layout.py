@@ -29,7 +29,6 @@ class Span:
 
 Cell = str | Span
 Line = Sequence[Cell]
-GAP: Line = ()  # a little space between rows
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,8 @@ class Float:
     """One float of LaTeX: `columns` holds the column types, `rules` the first and last column
     (from 1) of each short rule under the first header row, `separation` the space between columns
     in points; a line is drawn before every group of body rows. Paragraph columns are ragged where
-    `ragged` says so, and justified otherwise.
+    `ragged` says so, and justified otherwise; `paired` rows, whose second has no first cell, stand
+    a little apart from the next pair.
     """
 
     label: str
@@ -51,6 +51,7 @@ class Float:
     sideways: bool = False
     tall: bool = False
     ragged: bool = False
+    paired: bool = False
 
     @property
     def environment(self) -> str:
@@ -113,8 +114,6 @@ def beside(measured: Float, published: Float) -> Float:
             if isinstance(line[0], Span):
                 lines.append([replace(line[0], columns=line[0].columns + 1)])
                 continue
-            if lines and not isinstance(lines[-1][0], Span):
-                lines.append(GAP)
             lines.append([line[0], "paper", *known.get(line[0], [DASH] * (width - 1))])
             lines.append(["", "here", *line[1:]])
         groups.append(lines)
@@ -129,6 +128,7 @@ def beside(measured: Float, published: Float) -> Float:
         separation=min(measured.separation, 3),
         sideways=False,
         tall=measured.sideways,
+        paired=True,
     )
 
 
@@ -137,8 +137,6 @@ def _header(line: Line) -> str:
 
 
 def _body(line: Line, of: Float) -> str:
-    if line is GAP:
-        return r"\addlinespace[2pt]"
     # \raggedright would take over the end of the row in a last column without the array package.
     ragged = [of.ragged and column.startswith("p") for column in of.columns]
     cells = (

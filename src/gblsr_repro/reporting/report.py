@@ -74,6 +74,7 @@ class Exhibit:
     grids: Sequence[Grid] = ()
     versus: Sequence[Grid] = ()
     image: str = ""
+    alt: str = ""
     caption: str = ""
     links: Sequence[tuple[str, str]] = ()
     missing: str = ""
@@ -136,7 +137,7 @@ def render(page: Page) -> str:
     environment.globals |= {
         "symbols": SYMBOLS,
         "meaning": claims.MEANING,
-        "outcome": claims.outcome,
+        "would_hold": claims.would_hold,
         "tolerance": claims.tolerance,
         "reasons": claims.reasons,
         "remarks": claims.remarks,
@@ -254,7 +255,7 @@ def _figures(results: Path, folder: Path, config: Config) -> list[Exhibit]:
             continue
         png = results / "figures" / f"{name}.png"
         if not png.is_file():
-            missing = "It was not drawn in this run."
+            missing = "not drawn."
             exhibits.append(Exhibit(name, item.paper, item.title, missing=missing))
             continue
         image = "data:image/png;base64," + base64.b64encode(png.read_bytes()).decode("ascii")
@@ -262,7 +263,15 @@ def _figures(results: Path, folder: Path, config: Config) -> list[Exhibit]:
         links = [("PDF", _link(pdf, folder))] if pdf.is_file() else []
         caption = Markup(markup.html(item.title + "."))
         exhibits.append(
-            Exhibit(name, item.paper, item.title, image=image, caption=caption, links=links)
+            Exhibit(
+                name,
+                item.paper,
+                item.title,
+                image=image,
+                alt=f"{item.title}; the numbers are in the tables above.",
+                caption=caption,
+                links=links,
+            )
         )
     return exhibits
 
@@ -322,10 +331,10 @@ def _provenance(results: Path, run: conditions.Record) -> list[tuple[str, str]]:
             facts.append((f"{title}: trained on", ", ".join(part["devices"])))
         if part.get("latency_devices"):
             facts.append((f"{title}: timed on", ", ".join(part["latency_devices"])))
-        for record in part.get("train") or []:
-            facts.append((f"{title}: training images", _data_set(record)))
-        for records in (part.get("evaluate") or {}).values():
-            facts += [(f"{title}: measured on", _data_set(record)) for record in records]
+        measured = [r for records in (part.get("evaluate") or {}).values() for r in records]
+        for label, records in (("training images", part.get("train")), ("measured on", measured)):
+            if records:
+                facts.append((f"{title}: {label}", "; ".join(map(_data_set, records))))
     lpips = (run.get("native") or {}).get("lpips")
     if lpips:
         measured = "measured" if lpips.get("measured") else f"not measured: {lpips.get('reason')}"

@@ -53,7 +53,12 @@ def builders(config: Config) -> dict[str, Builder]:
 def _versus(source: Source, make: Builder) -> Table:
     """Build a table from the aggregates and from the published values, and put them together."""
     measured = make(source)
-    published = make(Source.published(source.config))
+    try:
+        published = make(Source.published(source.config))
+    except UserError as error:
+        raise UserError(
+            f"The paper has no values to put beside {measured.name}; ask for the table itself."
+        ) from error
     floats = map(beside, measured.floats, published.floats)
     return Table(measured.name + VERSUS, [replace(f, caption=_both(f.caption)) for f in floats])
 

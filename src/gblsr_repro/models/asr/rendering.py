@@ -10,12 +10,12 @@ offsets on a pixel grid depend on the row or the column alone. So the sums can b
 order; each function below picks the order that is cheapest for one kind of grid. Tables of basis
 and weights are made in float64 and rounded once.
 
-Weights of the projection are given as (3, p, p, D) and its biases as (3, p, p), mode i of y before
-mode j of x.
+`projection` is W with b as one more plane, (3, p, p, D + 1): mode i of y before mode j of x.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -23,12 +23,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..spectral import modes
-from .taps import Slots
+from .taps import Slots, group_of, slots, slots_needed
 
 
-def bank(slots: Slots, count: int, bandwidth: Tensor) -> Tensor:
+def bank(axis: Slots, count: int, bandwidth: Tensor) -> Tensor:
     """Return weight times modes for all slots of an axis: (Z, G, T, S, p), float64."""
-    return slots.weight[..., None] * modes(slots.offset, count, bandwidth.double())
+    return axis.weight[..., None] * modes(axis.offset, count, bandwidth.double())
 
 
 # --- integer scales: one convolution and a pixel shuffle ---------------------------------------
@@ -39,55 +39,48 @@ class Folded:
     """The whole decoder at integer scales (s_y, s_x) as one convolution on cells.
 
     `kernel` is (3 s_y s_x, D, T, T), `bias` (3 s_y s_x, 1, T, T), T as for taps. With T = 2 the
-    convolution lives on the corners between cells: its output block (g_y, g_x) holds the pixels
-    around corner (g_y, g_x), `lead` of them on the far side of it per axis. `gains` are per axis
-    the factors that turn a border half-cell's hat weights into 1: first pixels, last pixels.
+    convolution lives on the corners between cells: each of its outputs holds the s_y x s_x pixels
+    around one corner. Outside the map it reads zeros, so a border half-cell gets one tap with a
+    hat weight below 1; `gains` are the factors that make it 1, per axis those of the first pixels
+    and those of the last.
     """
 
     kernel: Tensor
     bias: Tensor
     scales: tuple[int, int]
-    lead: tuple[int, int]
-    gains: tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]
+    gains: tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
 
 
 def fold(
-    weight: Tensor, bias: Tensor, bandwidth: Tensor, scales: tuple[int, int], ensemble: bool
+    projection: Tensor, bandwidth: Tensor, scales: tuple[int, int], ensemble: bool
 ) -> Folded:
     """Fold projection, basis and local ensemble into one kernel; differentiable.
 
     Per axis, the pixels of a cell lie at offsets r_t = (2 t + 1) / s - 1. Those with r_t >= 0 form
     the far half and read this cell and the next, so in the block of the corner between the two
-    they come first; the near half of the next cell, at r_t + 2 from this one, follows.
+    they come first; the near half of the next cell, at r_t + 2 from this one, follows. The two
+    taps of a pixel at offset r from the corner's first cell are at r and r - 2.
     """
-    tables, leads, gains = [], [], []
+    count, dtype = projection.shape[1], projection.dtype
+    tables, gains = [], []
     for scale in scales:
-        axis = torch.arange(scale, device=weight.device)
-        offset = (2 * axis + 1 - scale).double() / scale
-        hat = 1 - offset.abs() / 2
-        lead = scale - scale // 2 if ensemble else 0
+        index = torch.arange(scale, device=projection.device)
+        offset = (2 * index + 1 - scale).double() / scale
+        near, far = offset[: scale // 2], offset[scale // 2 :]
         if ensemble:
-            near, far = offset[: scale // 2], offset[scale // 2 :]
             this = torch.cat((far, near + 2))
-            taps = torch.stack((this, this - 2))  # offsets from the two cells of a corner
-            table = (1 - taps.abs() / 2)[..., None] * modes(taps, weight.shape[1], bandwidth.double())
+            taps = torch.stack((this, this - 2))
+            hat = (1 - taps.abs() / 2)[..., None]
         else:
-            table = modes(offset[None], weight.shape[1], bandwidth.double())
-        tables.append(table)
-        leads.append(lead)
-        gains.append((1 / hat[: scale // 2], 1 / hat[scale // 2 :]))
-    joined = torch.cat((weight, bias[..., None]), dim=-1).double()
-    half = torch.einsum("euj,cijd->cidue", tables[1], joined)
-    full = torch.einsum("ati,cidue->ctudae", tables[0], half).to(weight.dtype)
+            taps = offset[None]
+            hat = torch.ones_like(taps)[..., None]
+        tables.append(hat * modes(taps, count, bandwidth.double()))
+        gains.append(tuple((1 / (1 - half.abs() / 2)).to(dtype) for half in (near, far)))
+    half = torch.einsum("euj,cijd->cidue", tables[1], projection.double())
+    full = torch.einsum("ati,cidue->ctudae", tables[0], half).to(dtype)
     kernel = full.reshape(-1, *full.shape[3:])
-    first, second = (tuple(g.to(weight.dtype) for g in pair) for pair in gains)
-    return Folded(
-        kernel[:, :-1].contiguous(),
-        kernel[:, -1:].contiguous(),
-        scales,
-        (leads[0], leads[1]),
-        (first, second),
-    )
+    weight, bias = kernel[:, :-1].contiguous(), kernel[:, -1:].contiguous()
+    return Folded(weight, bias, scales, (gains[0], gains[1]))
 
 
 def render_folded(features: Tensor, folded: Folded) -> Tensor:
@@ -97,13 +90,11 @@ def render_folded(features: Tensor, folded: Folded) -> Tensor:
     if folded.kernel.shape[-1] == 1:
         blocks = F.conv2d(features, folded.kernel, folded.bias.flatten())
         return _shuffle(blocks, scale_y, scale_x)
-    ones = features.new_ones(1, 1, h, w)
     blocks = F.conv2d(features, folded.kernel, padding=1)
-    blocks = blocks + F.conv2d(ones, folded.bias, padding=1)
-    rows, columns = folded.lead
-    image = _shuffle(blocks, scale_y, scale_x)
-    image = image[..., rows : rows + scale_y * h, columns : columns + scale_x * w]
+    blocks += F.conv2d(features.new_ones(1, 1, h, w), folded.bias, padding=1)
     (top, bottom), (left, right) = folded.gains
+    image = _shuffle(blocks, scale_y, scale_x)
+    image = image[..., len(bottom) :, len(right) :][..., : scale_y * h, : scale_x * w]
     image[..., : len(top), :] *= top[:, None]
     image[..., -len(bottom) :, :] *= bottom[:, None]
     image[..., : len(left)] *= left
@@ -123,48 +114,39 @@ def _shuffle(blocks: Tensor, scale_y: int, scale_x: int) -> Tensor:
 # --- any scale: one axis after the other -------------------------------------------------------
 
 
-def along_columns(features: Tensor, weight: Tensor, bias: Tensor, table: Tensor) -> Tensor:
-    """Sum over x: features (B, D, h, w) and an x bank (Z, G, T, S, p) to (B, h, p * 3 * G * S).
+def along_columns(features: Tensor, projection: Tensor, table: Tensor) -> Tensor:
+    """Do the sums over x: features (B, D, h, w) and an x bank (Z, G, T, S, p) to (B, h, G S 3, p).
 
-    Z is B, one table for each image, or 1, one for all. The last axis runs over mode i of y,
-    colour, group, slot. The sum over mode j is done on the weights, once per slot and not once per
-    slot and row: the map of all 3 p p coefficients is never formed.
+    Z is B, a table for each image, or 1, one for all. The result holds, per row of cells and per
+    slot, the coefficients of the y modes for each colour. Mode j is summed on the weights, once
+    per slot and not once per slot and row: the map of all 3 p p coefficients is never formed.
     """
-    batch, depth, h, w = features.shape
+    batch, _, h, w = features.shape
     tables, groups, taps, width, count = table.shape
-    table = table.to(features.dtype)
-    # (Z, G, T, S, i, c, d): what each slot takes from its cells.
-    reads = table.reshape(-1, count) @ weight.permute(2, 1, 0, 3).reshape(count, -1)
-    reads = reads.view(tables * groups, taps, width * count * 3, depth)
-    offset = table.sum(dim=2).reshape(-1, count) @ bias.permute(2, 1, 0).reshape(count, -1)
-    # One table for all images: they stand below each other, as more rows of one image.
-    cells = features.permute(0, 3, 1, 2) if tables == batch else features.permute(3, 1, 0, 2)
-    cells = cells.reshape(tables, w, depth, batch * h // tables)
-    sums = offset.view(tables * groups, -1, 1)
-    for tap, near in enumerate(_neighbours(cells, taps)):
-        sums = torch.baddbmm(sums, reads[:, tap], near)
-    sums = sums.view(tables, groups, width, count, 3, batch // tables, h)
-    return sums.permute(0, 5, 6, 3, 4, 1, 2).reshape(batch, h, count * 3 * groups * width)
+    table = table.to(features.dtype).view(-1, count)
+    reads = table @ projection.permute(2, 0, 1, 3).reshape(count, -1)
+    reads = reads.view(tables * groups, taps, width * 3 * count, -1)
+    # With one table for all, the images stand below each other as rows of one.
+    order = (0, 3, 2, 1) if tables == batch else (3, 0, 2, 1)
+    cells = features.permute(order).reshape(tables, w, batch * h // tables, -1)
+    cells = F.pad(cells, (0, 1), value=1.0)  # the plane that meets the biases
+    sums = _sum_over_taps(_neighbours(cells, taps), [r.mT for r in reads.unbind(1)])
+    sums = sums.view(tables, groups, batch // tables, h, -1).permute(0, 2, 3, 1, 4)
+    return sums.reshape(batch, h, -1, count)
 
 
 def along_rows(sums: Tensor, table: Tensor) -> Tensor:
-    """Sum over y: (B, h, p * X) and a y bank (Z, G, T, S, p) to (B, X, G * S)... rows first.
-
-    Returns (B, G * S, X), with Z as in `along_columns`.
-    """
-    batch, h, _ = sums.shape
-    tables, groups, taps, width, count = table.shape
+    """Do the sums over y: (B, h, X 3, p) and a y bank (Z, G, T, S, p) to (B, G S, X, 3)."""
+    batch, _, _, count = sums.shape
+    groups, taps, width = table.shape[1:4]
     table = table.to(sums.dtype).expand(batch, -1, -1, -1, -1)
-    rows = sums.view(batch, h, count, -1)
-    out: Tensor | None = None
-    for tap, near in enumerate(_neighbours(rows, taps)):
-        part = table[:, :, tap].reshape(batch * groups, width, count)
-        out = torch.bmm(part, near) if out is None else torch.baddbmm(out, part, near)
-    return out.view(batch, groups * width, -1)
+    table = table.reshape(batch * groups, taps, width, count)
+    near = [n.mT for n in _neighbours(sums, taps)]
+    return _sum_over_taps(table.unbind(1), near).view(batch, groups * width, -1, 3)
 
 
 def _neighbours(cells: Tensor, taps: int) -> tuple[Tensor, ...]:
-    """Return each group's cell for every tap: (B, n, ...) to T times (B * G, ...).
+    """Return each group's cell for every tap: (B, n, ...) to T times (B G, ...).
 
     With two taps a zero cell is put between the images and at both ends; the tables have weight 0
     there, so one such cell serves the end of one image and the start of the next.
@@ -175,3 +157,67 @@ def _neighbours(cells: Tensor, taps: int) -> tuple[Tensor, ...]:
     padded = cells.new_zeros(batch * (n + 1) + 1, *cells.shape[2:])
     padded[1:].view(batch, n + 1, *cells.shape[2:])[:, :n] = cells
     return padded[:-1], padded[1:]
+
+
+def _sum_over_taps(left: Sequence[Tensor], right: Sequence[Tensor]) -> Tensor:
+    total = torch.bmm(left[0], right[0])
+    for one, other in zip(left[1:], right[1:], strict=True):
+        total = total.baddbmm_(one, other)
+    return total
+
+
+def render_separable(
+    features: Tensor,
+    projection: Tensor,
+    bandwidth: Tensor,
+    size: tuple[int, int],
+    ensemble: bool,
+    top: int,
+    bottom: int,
+) -> Tensor:
+    """Render rows top ... bottom of features (B, D, h, w) at any size (H, W): (B, 3, rows, W)."""
+    (h, w), (height, width) = features.shape[-2:], size
+    count, device = projection.shape[1], features.device
+    rows = _axis_slots(h, height, ensemble, device)
+    columns = _axis_slots(w, width, ensemble, device)
+    # The groups of the rows asked for, and the cells that they read.
+    first, last = (group_of(row, height, h, ensemble) for row in (top, bottom - 1))
+    low, high = (max(first - 1, 0), min(last + 1, h)) if ensemble else (first, last + 1)
+    across = bank(columns, count, bandwidth)
+    down = bank(rows, count, bandwidth)[:, low : high + 1 if ensemble else high]
+    image = along_rows(along_columns(features[:, :, low:high], projection, across), down)
+    shown = rows.index(torch.arange(top, bottom, device=device)[None])[0] - low * rows.width
+    image = image.index_select(1, shown)
+    image = image.index_select(2, columns.index(torch.arange(width, device=device)[None])[0])
+    return image.permute(0, 3, 1, 2).contiguous()
+
+
+def _axis_slots(cells: int, length: int, ensemble: bool, device: torch.device) -> Slots:
+    lengths = torch.tensor([length], device=device)
+    return slots(cells, lengths, slots_needed(cells, length), ensemble)
+
+
+def sample_separable(
+    features: Tensor,
+    projection: Tensor,
+    bandwidth: Tensor,
+    sizes: Tensor,
+    pixels: Tensor,
+    slots_per_group: int,
+    ensemble: bool,
+) -> Tensor:
+    """Return the colours of chosen pixels of images of different sizes: (B, Q, 3).
+
+    `sizes` (B, 2) are the images' heights and widths in pixels and `pixels` (B, Q, 2) rows and
+    columns in them, int64. `slots_per_group` is at least ceil of the largest scale. All images of
+    the batch share the padded slots, so the whole batch is a handful of batched products;
+    differentiable in features, projection and bandwidth.
+    """
+    batch, _, h, w = features.shape
+    count = projection.shape[1]
+    rows = slots(h, sizes[:, 0], slots_per_group, ensemble)
+    columns = slots(w, sizes[:, 1], slots_per_group, ensemble)
+    sums = along_columns(features, projection, bank(columns, count, bandwidth))
+    raster = along_rows(sums, bank(rows, count, bandwidth))
+    index = rows.index(pixels[..., 0]) * raster.shape[2] + columns.index(pixels[..., 1])
+    return raster.view(batch, -1, 3).gather(1, index[..., None].expand(-1, -1, 3))

@@ -116,7 +116,7 @@ class Slots:
 
     def index(self, pixels: Tensor) -> Tensor:
         """Return where pixels (Z, Q), int64, stand in the axis of all slots, G * S long."""
-        group = torch.searchsorted(self.first, pixels, right=True) - 1
+        group = torch.searchsorted(self.first.contiguous(), pixels.contiguous(), right=True) - 1
         return group * self.width + pixels - self.first.gather(1, group)
 
 
@@ -150,3 +150,9 @@ def slots(cells: int, sizes: Tensor, width: int, ensemble: bool) -> Slots:
 def slots_needed(cells: int, size: int) -> int:
     """Return how many slots a group needs at most: ceil(size / cells)."""
     return -(-size // cells)
+
+
+def group_of(pixel: int, size: int, cells: int, ensemble: bool) -> int:
+    """Return the group of one pixel of an axis with `size` pixels, as in `Slots`."""
+    scaled = (2 * pixel + 1) * cells
+    return (scaled + size) // (2 * size) if ensemble else scaled // (2 * size)

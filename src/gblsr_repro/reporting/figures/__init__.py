@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from ...config import Config
 from ...errors import UserError
 from . import ablation, asr, comparison, locality, native, qualitative
 from .needs import NEEDS
@@ -33,7 +34,7 @@ DRAW: dict[str, Callable[[FigureSource, str], Figure]] = {
 def render(name: str, source: FigureSource, output: Path) -> tuple[Path, Path]:
     """Draw one figure into `output`; return the paths of the PDF and the PNG.
 
-    Raises `UserError` that names what is missing.
+    Raises `UserError` for an unknown name, and naming what is missing for a known one.
     """
     if name not in DRAW:
         close = difflib.get_close_matches(name, DRAW, 1)
@@ -44,15 +45,30 @@ def render(name: str, source: FigureSource, output: Path) -> tuple[Path, Path]:
         return save(figure, Path(output), name)
 
 
-def render_all(
-    source: FigureSource, output: Path
-) -> tuple[dict[str, tuple[Path, Path]], dict[str, str]]:
-    """Draw every figure whose data is there; return the files made and why others were not."""
-    made: dict[str, tuple[Path, Path]] = {}
-    skipped: dict[str, str] = {}
-    for name in DRAW:
+def write(
+    aggregates: Path,
+    output: Path,
+    config: Config,
+    only: Sequence[str] = (),
+    results: Path | None = None,
+) -> tuple[list[str], dict[str, str]]:
+    """Draw figures to `output`/<name>.pdf and .png; return the names drawn and why others were not.
+
+    Without `only` every figure whose data are there is drawn. `results` is the run's folder, which
+    qualitative and cov_hist read (default: the folder above `aggregates`). Raises `UserError` for
+    an unknown name, for a figure of `only` that cannot be drawn, and when nothing could be.
+    """
+    source = FigureSource(aggregates, config, results)
+    drawn, skipped = [], {}
+    for name in only or DRAW:
         try:
-            made[name] = render(name, source, output)
+            render(name, source, output)
         except UserError as error:
+            if only:
+                raise
             skipped[name] = str(error)
-    return made, skipped
+            continue
+        drawn.append(name)
+    if not drawn:
+        raise UserError(f"{aggregates} holds nothing that a figure can be drawn from.")
+    return drawn, skipped

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .source import FigureSource, ordered
-from .style import COLUMN_WIDTH, FAINT, INK, message, new_figure
+from .style import COLUMN_WIDTH, FAINT, INK, message, new_figure, row_texts
 
 PANELS = {"psnr": ("PSNR (dB) ↑", 3), "lpips": ("LPIPS ↓", 4)}
 PARTS = ("reference", "control", "log")
@@ -64,11 +64,7 @@ def _rows(
     axes.margins(x=0.12)
     axes.set_yticks(range(len(arms)), [source.arms[arm].short for arm in arms])
     axes.grid(False, axis="y")
-    numbers = axes.secondary_yaxis("right")
-    texts = [_numbers(source, rows["mean"], arm, arms, digits) for arm in arms]
-    numbers.set_yticks(range(len(arms)), texts)
-    numbers.tick_params(length=0)
-    numbers.spines["right"].set_visible(False)
+    row_texts(axes, [_numbers(source, rows["mean"], arm, arms, digits) for arm in arms])
 
 
 def _numbers(source: FigureSource, means: pd.Series, arm: str, arms: list[str], digits: int) -> str:

@@ -108,10 +108,11 @@ def asr_psnr_vs_scale(source: FigureSource, note: str) -> Figure:
                 axes.axvspan(edge, factors[-1] + 0.5, color="#ececec", linewidth=0, zorder=0)
             axes.set_xticks(factors, [f"{f:g}" for f in factors])
             axes.set_xlim(factors[0] - 0.5, factors[-1] + 0.5)
+    for axes in grid[-1]:
+        axes.set_xlabel("Scale factor")
     grid[0, 0].set_ylabel("PSNR-Y (dB) ↑")
     if compared:
         grid[1, 0].set_ylabel(f"Difference to\n{source.label(base)} (dB)")
-    figure.supxlabel("Scale factor", fontsize=7.5)
     return figure
 
 

@@ -75,13 +75,16 @@ def measured_vs_published(source: FigureSource, note: str) -> Figure:
     figure = new_figure(TEXT_WIDTH, 0.75 + 1.45 * rows, note)
     handles = [marker_handle(source.looks[name], source.label(name)) for name in names]
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
-    axes = figure.subplots(rows, COLUMNS, squeeze=False).flat
-    for panel, found in cells.items():
-        _panel(source, next(axes), panel, found)
-    for spare in axes:
-        spare.axis("off")
-    figure.supxlabel("Published", fontsize=7.5)
-    figure.supylabel("Measured here", fontsize=7.5)
+    grid = figure.subplots(rows, COLUMNS, squeeze=False)
+    for axes in grid.flat[len(cells) :]:
+        axes.axis("off")
+    for axes, (panel, found) in zip(grid.flat, cells.items(), strict=False):
+        axes.set_box_aspect(1)
+        _panel(source, axes, panel, found)
+    for axes in grid[:, 0]:
+        axes.set_ylabel("measured")
+    for axes in grid.flat[max(0, len(cells) - COLUMNS) : len(cells)]:
+        axes.set_xlabel("published")
     return figure
 
 
@@ -123,7 +126,6 @@ def _panel(source: FigureSource, axes: Axes, panel: Panel, cells: list[Cell]) ->
             markeredgewidth=0.4,
             zorder=3,
         )
-    axes.set_box_aspect(1)
 
 
 def _limits(axes: Axes, low: float, high: float) -> tuple[float, float]:
@@ -133,7 +135,7 @@ def _limits(axes: Axes, low: float, high: float) -> tuple[float, float]:
         low, high = low / room, high * room
         axes.set_xscale("log")
         axes.set_yscale("log")
-        ticks = log_ticks(low, high, 4)
+        ticks = log_ticks(low, high, 3)
         texts = [f"{tick:g}" for tick in ticks]
     else:
         room = 0.08 * (high - low) or 0.05 * abs(high) or 1.0

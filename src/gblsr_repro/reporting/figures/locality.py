@@ -21,12 +21,15 @@ from .style import (
     THRESHOLD,
     log_ticks,
     new_figure,
+    row_texts,
 )
 
 BINS = 36
 LOG_BELOW = 20.0  # a median this much below the threshold calls for logarithmic bins
 FLOOR_WITHIN = 2.5  # the floor is drawn where it is at most this multiple of the highest bar
+ROOM_FOR_ZERO = 0.2  # share of the axis below which the threshold's label would touch the 0
 MISSED = "/////"
+UNDECIDED = "#bbbbbb"
 
 
 def cov_hist(source: FigureSource, note: str) -> Figure:
@@ -62,8 +65,8 @@ def cov_hist(source: FigureSource, note: str) -> Figure:
         axes.hist(pooled, bins, color=look.colour, edgecolor=INK, linewidth=0.4)
         axes.axvline(threshold, color=THRESHOLD, linestyle=(0, (4, 2)), linewidth=1.1)
         axes.axvline(median, color="black", linewidth=1.1)
-        below = 100 * float(np.mean(pooled < threshold))
-        title = f"{source.label(arm)}\nmedian {median:.3g}; {below:.3g}% below T1"
+        reached = int((pooled >= threshold).sum())
+        title = f"{source.label(arm)}\nmedian {_short(median)}; {reached} of {pooled.size} reach T1"
         axes.set_title(title, fontsize=7)
         axes.set_ylabel("Images")
     if logarithmic:
@@ -88,6 +91,7 @@ def variance_decomp(source: FigureSource, note: str) -> Figure:
     bars = table.loc[pd.IndexSlice[:, ["var_within", "var_across"]], :]
     top = float((bars["mean"] + bars["std"].fillna(0)).max())
     power = math.floor(math.log10(top)) if top > 0 else 0
+    power = 0 if abs(power) < 3 else power
     unit = 10.0**power
     figure = new_figure(COLUMN_WIDTH, 2.35, note)
     handles = [
@@ -101,7 +105,7 @@ def variance_decomp(source: FigureSource, note: str) -> Figure:
         line.set_label(f"T4 floor {_plain(floor)}")
         handles.append(line)
     elif top > 0:
-        words = f"T4 floor {_plain(floor)}: {floor / top:,.2g}× the highest bar"
+        words = f"T4 floor {_plain(floor)}: {_short(floor / top)}× the highest bar"
         axes.set_title(words, fontsize=7, color=THRESHOLD)
     figure.legend(handles=handles, loc="outside upper center", ncols=2, handleheight=1.0)
     width = 0.34
@@ -131,7 +135,7 @@ def variance_decomp(source: FigureSource, note: str) -> Figure:
     axes.set_xlim(-0.6, len(arms) - 0.4)
     highest = max(top, floor if near else 0) / unit
     axes.set_ylim(0, 1.38 * highest if highest > 0 else 1)
-    axes.set_ylabel("Variance of the bandwidth" + (f" (×{_power(power)})" if power else ""))
+    axes.set_ylabel("Bandwidth variance" + (f" (×{_power(power)})" if power else ""))
     axes.tick_params(axis="x", length=0)
     axes.grid(False, axis="x")
     return figure
@@ -144,70 +148,65 @@ def logspace_loctests(source: FigureSource, note: str) -> Figure:
     clears its own threshold.
     """
     tests = [f"t{k}" for k in range(1, 5)]
-    wanted = [*tests, *(f"{t}_met" for t in tests), "var_within", "tests_met"]
+    wanted = [*tests, *(f"{t}_met" for t in tests), "var_within"]
     table = _statistics(source, "log", wanted)
     arms = list(table.index.unique("arm"))
     limits = source.config["diagnostics"]["thresholds"]
     panels = (
         ("t1", "t1", "T1: median CoV", "≥", limits["t1_cov_median"]),
-        ("t2", "t2", "T2: collapsed share", "<", limits["t2_fraction_collapsed"]),
+        ("t2", "t2", "T2: collapsed images", "<", limits["t2_fraction_collapsed"]),
         ("t3", "t3", "T3: region gap", "≥", limits["t3_region_gap"]),
-        ("t4", "t4", "T4: share within", "≥", limits["t4_within_fraction"]),
+        ("t4", "t4", "T4: share within images", "≥", limits["t4_within_fraction"]),
         ("var_within", "t4", "T4: variance within", "≥", limits["t4_within_variance"]),
     )
-    figure = new_figure(COLUMN_WIDTH, 4.1, note)
-    cells = figure.subplots(3, 2).flat
-    for axes, (statistic, test, title, relation, limit) in zip(cells, panels, strict=False):
-        axes.set_title(f"{title}\nneeds {relation} {_plain(limit)}", fontsize=7)
-        values = [table["mean"].get((arm, statistic), math.nan) for arm in arms]
-        spreads = [table["std"].get((arm, statistic), math.nan) for arm in arms]
-        top = np.nanmax(
-            [limit, *(v + np.nan_to_num(s) for v, s in zip(values, spreads, strict=True))]
-        )
-        for place, (arm, value, spread) in enumerate(zip(arms, values, spreads, strict=True)):
-            met = table["mean"].get((arm, f"{test}_met")) == 1
-            axes.bar(
-                place,
-                value,
-                0.62,
-                yerr=spread,
-                color=MET if met else NOT_MET,
-                edgecolor=INK,
-                hatch=None if met else MISSED,
-                error_kw={"elinewidth": 0.8, "ecolor": "black"},
-            )
-            words = "—" if math.isnan(value) else _short(value)
-            _above(axes, place, np.nan_to_num(value) + np.nan_to_num(spread), words)
-        axes.axhline(limit, color="black", linestyle=(0, (4, 2)), linewidth=1.0)
-        axes.set_ylim(0, 1.3 * top)
-        axes.set_yticks([0, limit], ["0", _plain(limit)])
-        axes.set_xticks(range(len(arms)), [source.arms[arm].short for arm in arms])
-        axes.set_xlim(-0.6, len(arms) - 0.4)
-        axes.tick_params(axis="x", length=0)
+    figure = new_figure(COLUMN_WIDTH, 0.55 + len(panels) * (0.36 + 0.15 * len(arms)), note)
+    handles = [
+        Patch(facecolor=MET, edgecolor=INK, label="met"),
+        Patch(facecolor=NOT_MET, edgecolor=INK, hatch=MISSED, label="not met"),
+        Line2D([], [], color="black", linestyle=(0, (4, 2)), label="threshold"),
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=3, handleheight=1.0)
+    grid = figure.subplots(len(panels))
+    for axes, (statistic, test, title, relation, limit) in zip(grid, panels, strict=True):
+        axes.set_title(f"{title} (needs {relation} {_plain(limit)})", fontsize=7)
+        rows = table[table.index.get_level_values("statistic") == statistic]
+        rows = rows.droplevel("statistic").reindex(arms)
+        flags = [table["mean"].get((arm, f"{test}_met")) for arm in arms]
+        # The ratio alone decides nothing: T4's verdict stands beside its second condition.
+        shown = [None if statistic == "t4" else flag for flag in flags]
+        _test_bars(axes, rows, flags)
+        axes.axvline(limit, color="black", linestyle=(0, (4, 2)), linewidth=1.0)
+        top = (rows["mean"] + rows["std"].fillna(0)).max()
+        axes.set_xlim(0, 1.08 * np.nanmax([limit, top]))
+        marks = [0, limit] if limit > ROOM_FOR_ZERO * axes.get_xlim()[1] else [limit]
+        axes.set_xticks(marks, [_plain(mark) for mark in marks])
+        axes.set_ylim(len(arms) - 0.45, -0.55)
+        axes.set_yticks(range(len(arms)), [source.arms[arm].short for arm in arms])
+        axes.tick_params(axis="y", length=0)
         axes.grid(False)
-    counts = [f"{source.arms[arm].short}: {_count(table, arm)} of 4" for arm in arms]
-    _verdicts(figure.axes[-1], counts)
+        row_texts(axes, [_verdict(*row) for row in zip(rows["mean"], shown, strict=True)])
     return figure
 
 
-def _verdicts(axes: Axes, counts: list[str]) -> None:
-    """Fill the free cell with the key to the bars and the tests met by each arm."""
-    axes.axis("off")
-    axes.legend(
-        handles=[
-            Patch(facecolor=MET, edgecolor=INK, label="test met"),
-            Patch(facecolor=NOT_MET, edgecolor=INK, hatch=MISSED, label="not met"),
-            Line2D([], [], color="black", linestyle=(0, (4, 2)), label="threshold"),
-            *(Line2D([], [], linestyle="none", label=text) for text in ["", "Tests met:", *counts]),
-        ],
-        loc="center left",
-        handleheight=1.0,
-    )
+def _test_bars(axes: Axes, rows: pd.DataFrame, flags: list[float | None]) -> None:
+    """Draw one bar per row, coloured by whether the test as a whole is met (1) or not (0)."""
+    for place, (mean, std, flag) in enumerate(zip(rows["mean"], rows["std"], flags, strict=True)):
+        axes.barh(
+            place,
+            mean,
+            0.66,
+            xerr=std,
+            color=UNDECIDED if flag is None else MET if flag == 1 else NOT_MET,
+            edgecolor=INK,
+            hatch=MISSED if flag == 0 else None,
+            error_kw={"elinewidth": 0.8, "ecolor": "black"},
+        )
 
 
-def _count(table: pd.DataFrame, arm: str) -> str:
-    met = table["mean"].get((arm, "tests_met"))
-    return "—" if met is None else f"{met:g}"
+def _verdict(value: float, flag: float | None) -> str:
+    if math.isnan(value):
+        return "—"
+    return _short(value) + ("" if flag is None else " met" if flag == 1 else " not met")
 
 
 def _arms(source: FigureSource, part: str) -> list[str]:
@@ -227,16 +226,12 @@ def _statistics(source: FigureSource, part: str, statistics: list[str]) -> pd.Da
 
 def _variations(source: FigureSource, arm: str) -> list[np.ndarray]:
     """Return the within-image CoV of every image (images,) for each seed that has fields."""
-    from ...evaluation.locality import coefficient_of_variation
+    # Imported here because it takes PyTorch along, which no other figure needs.
+    from ...evaluation.locality import Fields, variation
 
     folder = source.results / "native" / "fields" / arm
-    found = []
-    for seed in source.config["seeds"]:
-        path = folder / f"seed{seed}.npz"
-        if path.is_file():
-            with np.load(path, allow_pickle=False) as fields:
-                found.append(np.asarray(coefficient_of_variation(fields["bandwidth"])))
-    return found
+    paths = [folder / f"seed{seed}.npz" for seed in source.config["seeds"]]
+    return [variation(Fields.read(path).bandwidth) for path in paths if path.is_file()]
 
 
 def _bins(values: np.ndarray, threshold: float) -> np.ndarray:
@@ -263,11 +258,11 @@ def _above(axes: Axes, x: float, y: float, text: str) -> None:
 
 
 def _short(value: float) -> str:
-    """Format a bar's value: two or three digits, small ones as a power of ten."""
-    if value != 0 and abs(value) < 1e-3:
+    """Format a value with three digits, four decimals below 0.1, else as a power of ten."""
+    if value != 0 and not 1e-3 <= abs(value) < 1e4:
         power = math.floor(math.log10(abs(value)))
         return f"{value / 10.0**power:.1f}·{_power(power)}"
-    return f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+    return f"{value:.4f}" if abs(value) < 0.1 else f"{value:#.3g}".rstrip(".")
 
 
 def _plain(value: float) -> str:

@@ -118,7 +118,7 @@ def _bars(
     source: FigureSource, axes: Axes, rows: pd.DataFrame, arms: list[str], sets: list[str]
 ) -> None:
     """Draw `rows`, indexed by (arm, dataset), as one group of bars per data set."""
-    width = 0.86 / len(arms)
+    width = min(0.86 / len(arms), 0.2)
     places = np.arange(len(sets))
     for k, arm in enumerate(arms):
         look, own = source.looks[arm], rows.loc[arm]
@@ -133,6 +133,7 @@ def _bars(
             error_kw={"elinewidth": 0.7, "capthick": 0.7, "ecolor": "black"},
         )
     axes.set_xticks(places, [broken(source.title("native", name)) for name in sets])
+    axes.set_xlim(-0.5, len(sets) - 0.5)
     axes.tick_params(axis="x", length=0)
     axes.grid(False, axis="x")
 

@@ -29,7 +29,7 @@ def qualitative(source: FigureSource, note: str) -> Figure:
     sets = ordered(scores.index.get_level_values("dataset"), source.evaluate)
     chosen = {name: _columns(scores.xs(name, level="dataset"), main) for name in sets}
     perceptual = scores["lpips"].notna().any()
-    figure = new_figure(TEXT_WIDTH, 0.5 + 1.32 * len(sets), note)
+    figure = new_figure(TEXT_WIDTH, 0.42 + 1.28 * len(sets), note)
     grid = figure.add_gridspec(len(sets), 4)
     for row, name in enumerate(sets):
         truth = figure.add_subplot(grid[row, 0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
@@ -161,6 +161,14 @@ def time_axis(axes: Axes) -> None:
         ticks = log_ticks(*axes.get_xlim())
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.set_xticks([], minor=True)
+
+
+def row_texts(axes: Axes, texts: Sequence[str]) -> None:
+    """Write one text to the right of each row of an axes whose rows lie at y = 0, 1, ..."""
+    right = axes.secondary_yaxis("right")
+    right.set_yticks(range(len(texts)), texts)
+    right.tick_params(length=0)
+    right.spines["right"].set_visible(False)
 
 
 def message(axes: Axes, text: str) -> None:

@@ -1,0 +1,294 @@
+"""Is a per-patch bandwidth local? Fields, statistics, tests T1-T4, criteria A and B.
+
+Paper appendices "Closed-form locality diagnostic" and "Per-patch log-space adaptive-bandwidth
+ablation". A field s holds one bandwidth per patch of every image, (N, h, w). Statistics are
+computed in float64 for one seed, averaged over seeds, and only then tested.
+
+Variances are those of the population, so that within + across = total holds exactly: all images
+have the same number of patches, `var_within` is the mean over images of the variance within an
+image, `var_across` the variance of the images' means, `var_total` that of all patches.
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from .. import runtime
+from ..config import Config
+from ..data.arrays import Arrays
+from ..errors import UserError
+from ..files import atomic_path
+from ..progress import Progress
+from . import regions
+from .metrics import REGIONS, Settings
+from .native import open_run
+
+Field = NDArray[np.floating]
+Labels = NDArray[np.integer]
+Statistics = dict[str, float | None]
+
+TESTS = ("t1", "t2", "t3", "t4")
+BATCH = 16
+
+# What numpy raises about a file that is no archive, is cut short or lacks an array.
+DAMAGE = (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
+
+
+@dataclass(frozen=True)
+class Fields:
+    """What one run predicts for its patches, with their regions.
+
+    `bandwidth` and `order` are float32 (N, h, w), `region` int8 (N, h, w) with positions in
+    `REGIONS`, `names` the N images' names.
+    """
+
+    bandwidth: NDArray[np.float32]
+    order: NDArray[np.float32]
+    region: NDArray[np.int8]
+    names: Sequence[str]
+
+    def write(self, path: Path | str) -> None:
+        """Write one compressed .npz file atomically."""
+        with atomic_path(path) as temporary, temporary.open("wb") as stream:
+            np.savez_compressed(
+                stream,
+                bandwidth=self.bandwidth.astype(np.float32),
+                order=self.order.astype(np.float32),
+                region=self.region.astype(np.int8),
+                names=np.array(self.names),
+            )
+
+    @classmethod
+    def read(cls, path: Path | str) -> Fields:
+        """Read what `write` wrote; `UserError` when the file is missing or damaged."""
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                arrays = [stored[key] for key in ("bandwidth", "order", "region", "names")]
+        except FileNotFoundError as error:
+            raise UserError(f"{path} does not exist; run the fields step of this arm.") from error
+        except DAMAGE as error:
+            raise UserError(
+                f"{path} is damaged; delete it and run the fields step again."
+            ) from error
+        bandwidth, order, region, names = arrays
+        return cls(bandwidth, order, region, names.tolist())
+
+
+def write_fields(
+    config: Config,
+    arm: str,
+    seed: int,
+    run: Path | str,
+    array: Path | str,
+    thresholds: Path | str,
+    output: Path | str,
+) -> None:
+    """Write the fields of a trained GB-LSR arm on the first diagnostics.images of `array`.
+
+    `thresholds` is regions.json. Raises `UserError`, also for an arm without a bandwidth.
+    """
+    device = runtime.prepare(config["device"], config["threads"])
+    model = open_run(config, arm, seed, run, device)
+    settings, bounds = Settings.of(config), regions.Thresholds.read(thresholds)
+    arrays = Arrays.open(array)
+    count = min(config["diagnostics"]["images"], len(arrays))
+    parts: list[tuple[torch.Tensor, ...]] = []
+    with torch.no_grad(), Progress(f"fields of {arm}", count, "image") as progress:
+        for start in range(0, count, BATCH):
+            images = arrays.tensor(slice(start, min(start + BATCH, count)), device)
+            found = (
+                *model.fields(model.encode(images)),
+                regions.label(images, bounds, settings),
+            )
+            parts.append(tuple(part.cpu() for part in found))
+            progress.update(len(images))
+    bandwidth, order, region = (torch.cat(part).numpy() for part in zip(*parts, strict=True))
+    Fields(bandwidth, order, region, arrays.names[:count]).write(output)
+
+
+# --- statistics of one seed ---------------------------------------------------------------------
+
+
+def variation(bandwidth: Field) -> NDArray[np.float64]:
+    """Return the coefficient of variation, std / mean, within each image of (N, h, w): (N,)."""
+    flat = _flat(bandwidth)
+    return np.sqrt(_variance(flat)) / flat.mean(axis=1)
+
+
+def statistics(
+    bandwidth: Field, region: Labels, allowed_range: float, collapsed_fraction: float
+) -> Statistics:
+    """Return every statistic of the diagnostic for one field (N, h, w) and its region labels.
+
+    - global_mean, global_std over all patches; mean_<region> over the patches of a region;
+    - gap: |mean_texture - mean_smooth|;
+    - var_within, var_across, var_total;
+    - t1: median over images of the variation within an image;
+    - t2: fraction of images whose range, max - min, is below `collapsed_fraction` of
+      `allowed_range`;
+    - t3: gap / global_mean; t4: var_within / var_total, 0 for a constant field.
+
+    What needs a region without any patch is None.
+    """
+    flat = _flat(bandwidth)
+    labels = region.reshape(flat.shape)
+    mean = float(flat.mean())
+    spread = flat.max(axis=1) - flat.min(axis=1)
+    within = float(_variance(flat).mean())
+    across = float(_variance(flat.mean(axis=1)[None])[0])
+    total = float(_variance(flat.reshape(1, -1))[0])
+    means = {
+        f"mean_{name}": float(flat[labels == code].mean()) if (labels == code).any() else None
+        for code, name in enumerate(REGIONS)
+    }
+    texture, smooth = means["mean_texture"], means["mean_smooth"]
+    gap = None if texture is None or smooth is None else abs(texture - smooth)
+    return {
+        "global_mean": mean,
+        "global_std": total**0.5,
+        **means,
+        "gap": gap,
+        "var_within": within,
+        "var_across": across,
+        "var_total": total,
+        "t1": float(np.median(variation(bandwidth))),
+        "t2": float(np.mean(spread < collapsed_fraction * allowed_range)),
+        "t3": None if gap is None else gap / mean,
+        "t4": within / total if total > 0 else 0.0,
+    }
+
+
+def _flat(bandwidth: Field) -> NDArray[np.float64]:
+    return np.asarray(bandwidth, dtype=np.float64).reshape(len(bandwidth), -1)
+
+
+def _variance(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the population variance of each row; exactly 0 where a row is constant."""
+    return (rows - rows[:, :1]).var(axis=1)
+
+
+# --- over seeds ---------------------------------------------------------------------------------
+
+
+def summarize(paths: Iterable[Path | str], config: Config) -> list[Statistics]:
+    """Return the statistics of each field file, one per seed, in the order of `paths`."""
+    low, high = config["native"]["model"]["bandwidth_range"]
+    fraction = config["diagnostics"]["collapsed_range_fraction"]
+    fields = (Fields.read(path) for path in paths)
+    return [statistics(f.bandwidth, f.region, high - low, fraction) for f in fields]
+
+
+def average(seeds: Sequence[Statistics]) -> Statistics:
+    """Average each statistic over the seeds that have it; None where no seed has."""
+    values = {key: [s[key] for s in seeds if s[key] is not None] for key in seeds[0]}
+    return {key: fmean(found) if found else None for key, found in values.items()}
+
+
+def tests(averaged: Statistics, thresholds: Mapping[str, float]) -> dict[str, bool | None]:
+    """Say for t1 to t4 whether the test is met; `thresholds` is config diagnostics.thresholds.
+
+    T1, T3 and T4 must reach their thresholds and T2 stay below its own. T4 also asks for a floor
+    on the variance within images, because a ratio of two negligible variances shows nothing. A
+    test whose statistic is not measured is None.
+    """
+    t1, t2, t3, t4, within = (averaged[key] for key in (*TESTS, "var_within"))
+    return {
+        "t1": _reaches(t1, thresholds["t1_cov_median"]),
+        "t2": None if t2 is None else t2 < thresholds["t2_fraction_collapsed"],
+        "t3": _reaches(t3, thresholds["t3_region_gap"]),
+        "t4": all_of(
+            [
+                _reaches(t4, thresholds["t4_within_fraction"]),
+                _reaches(within, thresholds["t4_within_variance"]),
+            ]
+        ),
+    }
+
+
+def tests_met(met: Mapping[str, bool | None]) -> int | None:
+    """Count the tests that are met; None where one could not be made."""
+    return None if None in met.values() else sum(map(bool, met.values()))
+
+
+def verdict(met: Mapping[str, bool | None]) -> str | None:
+    """Apply the decision rule: what the bandwidth field is, by the tests it meets.
+
+    "collapsed" (no test: the bandwidth is global, not spatial), "local" (all tests) or "partly
+    local"; None where a test could not be made.
+    """
+    count = tests_met(met)
+    if count is None:
+        return None
+    return {0: "collapsed", len(met): "local"}.get(count, "partly local")
+
+
+# --- the ablation's criteria --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """Criteria A and B for one arm, and each part of B; None is not measured.
+
+    `texture`, `mixed`, `lpips` say which gains over the control reach their margins, `edge`
+    whether the edge regression stays within its own.
+    """
+
+    a: bool | None
+    b: bool | None
+    texture: bool | None
+    mixed: bool | None
+    lpips: bool | None
+    edge: bool | None
+
+
+def criteria(
+    met: Mapping[str, bool | None],
+    deltas: Mapping[str, float | None],
+    margins: Mapping[str, float],
+) -> Criteria:
+    """Judge one per-patch log-space arm against the global-scalar control.
+
+    A: all locality tests are met. B: PSNR on texture patches, PSNR on mixed patches or LPIPS
+    gains its margin, and PSNR on edge patches does not lose more than its own. `deltas` (arm
+    minus control: psnr_texture, psnr_mixed, lpips, psnr_edge) and `margins` (config
+    diagnostics.margins) have the same keys; LPIPS gains downwards. The ablation's criteria hold
+    when they hold for any such arm.
+    """
+    texture, mixed, edge = (
+        _reaches(deltas.get(key), margins[key])
+        for key in ("psnr_texture", "psnr_mixed", "psnr_edge")
+    )
+    lpips = None if deltas.get("lpips") is None else deltas["lpips"] <= margins["lpips"]
+    return Criteria(
+        a=all_of(met.values()),
+        b=all_of([any_of([texture, mixed, lpips]), edge]),
+        texture=texture,
+        mixed=mixed,
+        lpips=lpips,
+        edge=edge,
+    )
+
+
+def all_of(parts: Iterable[bool | None]) -> bool | None:
+    """Return whether all parts hold: False if one fails, else None if one is not measured."""
+    known = list(parts)
+    return False if False in known else None if None in known else True
+
+
+def any_of(parts: Iterable[bool | None]) -> bool | None:
+    """Return whether any part holds: True if one does, else None if one is not measured."""
+    known = list(parts)
+    return True if True in known else None if None in known else False
+
+
+def _reaches(value: float | None, bound: float) -> bool | None:
+    return None if value is None else value >= bound

@@ -1,0 +1,198 @@
+"""Image quality as the native benchmark measures it: PSNR, SSIM, local spectrum error, regions.
+
+Images are (B, 3, H, W) with values in [0, 1]; a reconstruction is clamped by the caller. All
+arithmetic is in float64, so that a number does not depend on how the device orders its sums.
+Patches are the P x P squares that tile the image, row by row; a per-patch metric is (B, h, w) with
+h = H / P and w = W / P.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from ..config import Config
+from ..errors import UserError
+
+REGIONS = ("smooth", "edge", "texture", "mixed")
+"""Names of the region labels 0, 1, 2, 3."""
+
+# The constants (K L)^2 of SSIM (Wang et al. 2004) for the peak value L = 1.
+SSIM_C1, SSIM_C2 = 0.01**2, 0.03**2
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The config's native.metrics, and the patch side in pixels."""
+
+    patch: int
+    psnr_epsilon: float
+    ssim_window: int
+    ssim_sigma: float
+    ssim_epsilon: float
+    edge_percentile: float
+    edge_dilation: int
+    power_floor: float
+    high_frequency_cutoff: float
+    region_patches: int
+
+    @classmethod
+    def of(cls, config: Config) -> Settings:
+        """Take the settings from the whole configuration."""
+        native = config["native"]
+        return cls(patch=native["model"]["patch"], **native["metrics"])
+
+
+# --- building blocks ----------------------------------------------------------------------------
+
+
+def grey(images: Tensor) -> Tensor:
+    """Return the channel mean of (B, 3, H, W) as float64 (B, H, W)."""
+    return images.double().mean(dim=1)
+
+
+def to_patches(planes: Tensor, patch: int) -> Tensor:
+    """Cut (..., H, W) into (..., h, w, P, P); `UserError` unless P divides H and W."""
+    height, width = planes.shape[-2:]
+    if height % patch or width % patch:
+        raise UserError(
+            f"Images of {height}x{width} pixels do not divide into patches of {patch}; set "
+            f"native.data.image_size to a multiple of native.model.patch."
+        )
+    cut = planes.unflatten(-1, (width // patch, patch)).unflatten(-3, (height // patch, patch))
+    return cut.transpose(-3, -2)
+
+
+def sobel(images: Tensor) -> Tensor:
+    """Return the Sobel gradient magnitude of the channel mean, zero-padded: float64 (B, H, W)."""
+    across = torch.tensor([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]], device=images.device).double()
+    kernels = torch.stack((across, across.T)).unsqueeze(1)
+    gradient = F.conv2d(grey(images).unsqueeze(1), kernels, padding=1)
+    return gradient.square().sum(dim=1).sqrt()
+
+
+def patch_power(images: Tensor, patch: int) -> Tensor:
+    """Return the power |FFT|^2 of every patch of the channel mean: float64 (B, h, w, P, P).
+
+    The transform is orthonormal; frequencies are in the order of `torch.fft.fftfreq`.
+    """
+    spectrum = torch.fft.fft2(to_patches(grey(images), patch), norm="ortho")
+    return spectrum.real.square() + spectrum.imag.square()
+
+
+def _gaussian_blur(size: int, window: int, sigma: float, device: torch.device) -> Tensor:
+    """Return the (size, size) matrix that blurs one axis, zero-padded at its ends."""
+    position = torch.arange(size, device=device, dtype=torch.float64)
+    distance = (position[:, None] - position).abs()
+    weights = torch.exp(-(distance**2) / (2 * sigma**2)) * (distance <= window // 2)
+    taps = torch.arange(window, dtype=torch.float64) - window // 2
+    return weights / torch.exp(-(taps**2) / (2 * sigma**2)).sum().to(device)
+
+
+def _ssim(means: tuple[Tensor, Tensor], moments: tuple[Tensor, Tensor, Tensor], epsilon: float
+          ) -> Tensor:  # fmt: skip
+    """Return SSIM from two means, two variances and the covariance, all of one shape."""
+    (mean_a, mean_b), (variance_a, variance_b, covariance) = means, moments
+    above = (2 * mean_a * mean_b + SSIM_C1) * (2 * covariance + SSIM_C2)
+    below = (mean_a**2 + mean_b**2 + SSIM_C1) * (variance_a + variance_b + SSIM_C2)
+    return above / (below + epsilon)
+
+
+# --- whole-image metrics: (B, 3, H, W) twice -> (B,) --------------------------------------------
+
+
+def psnr(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
+    """Return 10 log10(1 / (mse + epsilon)) in dB over all pixels and channels of each image."""
+    mse = (images.double() - truth.double()).square().mean(dim=(-3, -2, -1))
+    return -10 * torch.log10(mse + settings.psnr_epsilon)
+
+
+def ssim(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
+    """Return SSIM, averaged over pixels and channels of each image.
+
+    Gaussian window, biased moments, images zero-padded so that border pixels count, an epsilon on
+    the denominator.
+    """
+    a, b = images.double(), truth.double()
+    window, sigma = settings.ssim_window, settings.ssim_sigma
+    rows, columns = (
+        _gaussian_blur(size, window, sigma, images.device) for size in images.shape[-2:]
+    )
+    mean_a, mean_b, square_a, square_b, product = (
+        rows @ plane @ columns for plane in (a, b, a * a, b * b, a * b)
+    )
+    moments = (square_a - mean_a**2, square_b - mean_b**2, product - mean_a * mean_b)
+    return _ssim((mean_a, mean_b), moments, settings.ssim_epsilon).mean(dim=(-3, -2, -1))
+
+
+def lse(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
+    """Return the local spectrum error of each image: the mean of `patch_lse` over its patches."""
+    return patch_lse(images, truth, settings).mean(dim=(-2, -1))
+
+
+def edge_mask(truth: Tensor, settings: Settings) -> Tensor:
+    """Return where the edges of `truth` are: bool (B, 1, H, W).
+
+    Pixels whose Sobel magnitude reaches the set percentile of their image, dilated by the set
+    number of pixels.
+    """
+    magnitude = sobel(truth)
+    level = [torch.quantile(m.flatten(), settings.edge_percentile) for m in magnitude]
+    mask = magnitude >= torch.stack(level)[:, None, None]
+    reach = settings.edge_dilation
+    wide = F.max_pool2d(mask.float().unsqueeze(1), 2 * reach + 1, stride=1, padding=reach)
+    return wide > 0
+
+
+# --- per-patch metrics: (B, 3, H, W) twice -> (B, h, w) -----------------------------------------
+
+
+def patch_psnr(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
+    """Return the PSNR in dB of every patch over its pixels and channels."""
+    errors = to_patches((images.double() - truth.double()).square(), settings.patch)
+    return -10 * torch.log10(errors.mean(dim=(1, -2, -1)) + settings.psnr_epsilon)
+
+
+def patch_ssim(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
+    """Return SSIM of every patch from its own moments, averaged over channels.
+
+    One mean, biased variance and covariance per patch and channel; no window and no epsilon.
+    """
+    a, b = (to_patches(x.double(), settings.patch).flatten(-2) for x in (images, truth))
+    mean_a, mean_b = a.mean(dim=-1), b.mean(dim=-1)
+    off_a, off_b = a - mean_a.unsqueeze(-1), b - mean_b.unsqueeze(-1)
+    moments = tuple(
+        (x * y).mean(dim=-1) for x, y in ((off_a, off_a), (off_b, off_b), (off_a, off_b))
+    )
+    return _ssim((mean_a, mean_b), moments, 0.0).mean(dim=1)
+
+
+def patch_lse(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
+    """Return the mean over frequencies of |log power - log power of the truth| of every patch.
+
+    Channel mean, orthonormal FFT, power clamped from below (paper section 4, Metrics).
+    """
+    logs = [
+        patch_power(x, settings.patch).clamp_min(settings.power_floor).log()
+        for x in (images, truth)
+    ]
+    return (logs[0] - logs[1]).abs().mean(dim=(-2, -1))
+
+
+def region_means(values: Tensor, labels: Tensor) -> list[dict[str, float | None]]:
+    """Average a per-patch metric (B, h, w) over the patches of each region, image by image.
+
+    `labels` (B, h, w) hold positions in `REGIONS`. A region that an image lacks is None.
+    """
+    return [_means_of_one(*pair) for pair in zip(values, labels, strict=True)]
+
+
+def _means_of_one(values: Tensor, labels: Tensor) -> dict[str, float | None]:
+    chosen = [values[labels == code] for code in range(len(REGIONS))]
+    return {
+        name: float(part.mean()) if part.numel() else None
+        for name, part in zip(REGIONS, chosen, strict=True)
+    }

@@ -1,0 +1,234 @@
+"""Measuring a trained arm of the native benchmark on every image, and timing an arm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from PIL import Image
+from torch import Tensor
+
+from .. import runtime
+from ..config import Arm, Config
+from ..data.arrays import Arrays
+from ..errors import UserError
+from ..files import atomic_path, read_json, sha256, write_csv, write_json
+from ..models.native import NativeModel, build, load_run
+from ..progress import Progress
+from . import latency, metrics, regions
+from .metrics import REGIONS, Settings
+from .perceptual import Perceptual, find_trunk
+
+VALIDATION = "validation"
+WHOLE_IMAGE = ("psnr", "ssim", "lpips", "edge_lpips", "lse")
+PER_REGION = {
+    "psnr": metrics.patch_psnr,
+    "ssim": metrics.patch_ssim,
+    "lse": metrics.patch_lse,
+}
+COLUMNS = ("image", *WHOLE_IMAGE, *(f"{m}_{region}" for m in PER_REGION for region in REGIONS))
+LATENCY_COLUMNS = ("dataset", "image", "track", "path", *latency.COLUMNS)
+BATCH = 8
+PATHS = 3
+
+
+# --- quality ------------------------------------------------------------------------------------
+
+
+def evaluate(
+    config: Config,
+    arm: str,
+    seed: int,
+    run: Path | str,
+    arrays: Path | str,
+    output: Path | str,
+    exemplars: Path | str | None = None,
+) -> None:
+    """Measure the run in folder `run` on every evaluation set and on the validation images.
+
+    `arrays` holds the standardised arrays and regions.json. For each set `output` gets <set>.csv,
+    one row per image with `COLUMNS`, and <set>.json, which says on what device and by which
+    weights, and whether LPIPS was measured. `exemplars` gets one reconstruction per evaluation
+    set as PNG. Raises `UserError`.
+    """
+    device = runtime.prepare(config["device"], config["threads"])
+    run, arrays, output = Path(run), Path(arrays), Path(output)
+    model = open_run(config, arm, seed, run, device)
+    settings = Settings.of(config)
+    bounds = regions.Thresholds.read(arrays / "regions.json")
+    trunk, reason = find_trunk(config)
+    perceptual = Perceptual(trunk, device) if trunk else None
+    record = {
+        "arm": arm,
+        "seed": seed,
+        "lpips": {
+            "measured": perceptual is not None,
+            "reason": reason,
+            "trunk_sha256": perceptual.sha256 if perceptual else None,
+        },
+        "device": runtime.device_record(device),
+        "weights_sha256": sha256(run / "weights.safetensors"),
+        "versions": runtime.versions(),
+    }
+    sets = dict.fromkeys(config["native"]["data"]["evaluate"])
+    sets[VALIDATION] = config["diagnostics"]["images"]
+    for name, limit in sets.items():
+        opened = Arrays.open(arrays / f"{name}.npy")
+        count = len(opened) if limit is None else min(limit, len(opened))
+        rows = []
+        with Progress(f"evaluate {arm} seed {seed} on {name}", count, "image") as progress:
+            for names, truth in _batches(opened, count, device):
+                rows += image_rows(names, reconstruct(model, truth), truth, bounds, settings,
+                                   perceptual)  # fmt: skip
+                progress.update(len(names))
+        write_csv(output / f"{name}.csv", COLUMNS, rows)
+        write_json(output / f"{name}.json", record | {"dataset": name, "images": count})
+        if exemplars is not None and name != VALIDATION:
+            truth = exemplar(config, name, opened)
+            write_png(Path(exemplars) / f"{name}.png", reconstruct(model, truth.to(device))[0])
+
+
+def open_run(
+    config: Config, arm: str, seed: int, run: Path | str, device: torch.device
+) -> NativeModel:
+    """Load the run in folder `run`; `UserError` unless it is that of `arm` and `seed`."""
+    record = read_json(Path(run) / "run.json")
+    if (record.get("arm"), record.get("seed")) != (arm, seed):
+        raise UserError(
+            f"{run} holds arm {record.get('arm')}, seed {record.get('seed')}, not {arm}, seed "
+            f"{seed}; name the right run."
+        )
+    return load_run(run, config, device)
+
+
+def _batches(
+    arrays: Arrays, count: int, device: torch.device
+) -> Iterator[tuple[Sequence[str], Tensor]]:
+    """Yield names and images (B, 3, S, S) of the first `count` images, in order."""
+    for start in range(0, count, BATCH):
+        chosen = slice(start, min(start + BATCH, count))
+        yield arrays.names[chosen], arrays.tensor(chosen, device)
+
+
+@torch.no_grad()
+def reconstruct(model: NativeModel, images: Tensor) -> Tensor:
+    """Return the model's reconstruction of (B, 3, H, W), clamped to [0, 1]."""
+    return model(images).clamp(0, 1)
+
+
+def image_rows(
+    names: Sequence[str],
+    images: Tensor,
+    truth: Tensor,
+    bounds: regions.Thresholds,
+    settings: Settings,
+    perceptual: Perceptual | None,
+) -> list[dict[str, Any]]:
+    """Measure clamped reconstructions (B, 3, H, W) against the `truth`: one row per image.
+
+    Keys are `COLUMNS`. What a region lacks patches for, or LPIPS without its network, is None.
+    """
+    columns: dict[str, list[float]] = {
+        "psnr": metrics.psnr(images, truth, settings).tolist(),
+        "ssim": metrics.ssim(images, truth, settings).tolist(),
+        "lse": metrics.lse(images, truth, settings).tolist(),
+    }
+    if perceptual:
+        mask = metrics.edge_mask(truth, settings)
+        columns["lpips"] = perceptual.lpips(images, truth).tolist()
+        columns["edge_lpips"] = perceptual.edge_lpips(images, truth, mask).tolist()
+    rows: list[dict[str, Any]] = [
+        {"image": name} | dict.fromkeys(COLUMNS[1:]) | {c: v[i] for c, v in columns.items()}
+        for i, name in enumerate(names)
+    ]
+    labels = regions.label(truth, bounds, settings)
+    for metric, measure in PER_REGION.items():
+        means = metrics.region_means(measure(images, truth, settings), labels)
+        for row, of_image in zip(rows, means, strict=True):
+            row |= {f"{metric}_{region}": mean for region, mean in of_image.items()}
+    return rows
+
+
+# --- exemplars ----------------------------------------------------------------------------------
+
+
+def exemplar(config: Config, column: str, arrays: Arrays) -> Tensor:
+    """Return the image of an evaluation set that the qualitative figure shows: (1, 3, S, S).
+
+    Raises `UserError` when the config names none for this set, or one that the set lacks.
+    """
+    name = config["native"]["data"]["exemplars"].get(column)
+    if name not in arrays.names:
+        raise UserError(
+            f"Config: native.data.exemplars.{column} is {name!r}, which is no image of {column}; "
+            f"choose one of {', '.join(arrays.names[:5])}, ..."
+        )
+    return arrays.tensor([arrays.names.index(name)])
+
+
+def write_exemplars(config: Config, arrays: Path | str, output: Path | str) -> None:
+    """Write the true image that the qualitative figure shows of every evaluation set as PNG."""
+    for column in config["native"]["data"]["evaluate"]:
+        truth = exemplar(config, column, Arrays.open(Path(arrays) / f"{column}.npy"))
+        write_png(Path(output) / f"{column}.png", truth[0])
+
+
+def write_png(path: Path | str, image: Tensor) -> None:
+    """Write one image (3, H, W) in [0, 1] as 8-bit PNG, atomically."""
+    pixels = (image.clamp(0, 1) * 255).round().byte().permute(1, 2, 0).cpu().numpy()
+    with atomic_path(path) as temporary:
+        Image.fromarray(pixels).save(temporary, format="PNG")
+
+
+# --- latency ------------------------------------------------------------------------------------
+
+
+def time_arm(config: Config, arm: Arm, seed: int, arrays: Path | str, output: Path | str) -> None:
+    """Time an arm with untrained weights of `seed` on the images of every evaluation set.
+
+    Writes `output` (.csv), one row per image, track and path, and beside it the record of the
+    device (.json). Times do not depend on the weights, so no training is waited for.
+    """
+    device = runtime.prepare(config["device"], config["threads"])
+    output, limit = Path(output), config["latency"]["images_per_set"]
+    images = [
+        (column, name, tensor)
+        for column in config["native"]["data"]["evaluate"]
+        for name, tensor in _timed_images(Path(arrays) / f"{column}.npy", limit)
+    ]
+    model = build(arm, config, seed).eval().to(device)
+    rows = []
+    total = PATHS * len(images)
+    with latency.protocol_settings(), Progress(f"time {arm.arm}", total, "image") as progress:
+        record = latency.conditions(config, device)
+        for track, path, call in _calls(model, images[0][2].to(device)):
+            for column, name, image in images:
+                measured = latency.measure(
+                    partial(call, image.to(device)),
+                    device,
+                    config["latency"]["warmup"],
+                    config["latency"]["passes"],
+                    model=model,
+                )
+                rows.append(latency.row(column, name, track, path, measured))
+                progress.update()
+    write_csv(output, LATENCY_COLUMNS, rows)
+    write_json(output.with_suffix(".json"), {"arm": arm.arm, "seed": seed} | record)
+
+
+def _timed_images(path: Path, limit: int | None) -> Iterator[tuple[str, Tensor]]:
+    arrays = Arrays.open(path)
+    for position, name in enumerate(arrays.names[:limit]):
+        yield name, arrays.tensor([position])
+
+
+def _calls(
+    model: NativeModel, example: Tensor
+) -> Iterator[tuple[str, str, Callable[[Tensor], Tensor]]]:
+    """Yield track, path and call, `PATHS` in all; the last may turn the model's memory format."""
+    yield latency.PROTOCOL, latency.FAST, model
+    yield latency.PROTOCOL, latency.PLAIN, partial(model, plain=True)
+    yield latency.DEPLOYMENT, *latency.deployed(model, model, example)

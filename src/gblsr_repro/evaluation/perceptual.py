@@ -1,0 +1,130 @@
+"""LPIPS, the learned perceptual distance (Zhang et al. 2018): the `lpips` package, AlexNet, v0.1.
+
+The package brings its linear heads. The AlexNet trunk behind them is a file of its own, read here;
+nothing is ever downloaded by this module or by the packages it uses.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..config import Config, resolve
+from ..data.layout import layout_of
+from ..data.places import dataset_row, place_of
+from ..errors import UserError
+from ..files import sha256
+
+TRUNK_VARIABLE = "GBLSR_LPIPS_TRUNK"
+TRUNK_DATASET = "alexnet"
+VERSION = "0.1"
+
+# Position of each convolution in torchvision's AlexNet, and the slice of `lpips` it is in.
+CONVOLUTIONS = {0: 1, 3: 2, 6: 3, 8: 4, 10: 5}
+HEADS = range(5)
+
+
+def find_trunk(config: Config) -> tuple[Path | None, str | None]:
+    """Return the AlexNet trunk's file, or None and the reason why there is none.
+
+    Looked for in this order: config `lpips_trunk`, the environment variable GBLSR_LPIPS_TRUNK,
+    the download (or the mirror's copy) of the data set `alexnet`. Raises `UserError` when a file
+    that was named does not exist, or when there is none and config `require_lpips` is set.
+    """
+    named = [
+        ("lpips_trunk in the config", config["lpips_trunk"]),
+        (f"environment variable {TRUNK_VARIABLE}", os.environ.get(TRUNK_VARIABLE)),
+    ]
+    for who, value in named:
+        if value:
+            path = resolve(config, value)
+            if not path.is_file():
+                raise UserError(f"{who} names {path}, which does not exist; correct or unset it.")
+            return path, None
+    row = dataset_row(TRUNK_DATASET)
+    path = place_of(row, config).root / layout_of(row).images
+    if path.is_file():
+        return path, None
+    if config["require_lpips"]:
+        raise UserError(
+            f"LPIPS needs the AlexNet trunk, which is not at hand; run `gblsr-repro fetch "
+            f"{TRUNK_DATASET}`, name its file in lpips_trunk or {TRUNK_VARIABLE}, or set "
+            "require_lpips: false to go on without LPIPS."
+        )
+    return None, "the AlexNet trunk is not at hand"
+
+
+class Perceptual:
+    """LPIPS on one device; `sha256` is the checksum of the trunk's file.
+
+    Raises `UserError` when the file does not hold AlexNet's five convolutions.
+    """
+
+    def __init__(self, trunk: Path | str, device: torch.device | str = "cpu") -> None:
+        self.device = torch.device(device)
+        try:
+            self.network = _network(_trunk_weights(trunk)).to(self.device, torch.float32)
+        except (
+            OSError,
+            EOFError,
+            RuntimeError,
+            pickle.UnpicklingError,
+            LookupError,
+            TypeError,
+        ) as e:
+            raise UserError(
+                f"{trunk} does not hold the weights of torchvision's AlexNet; get "
+                "alexnet-owt-7be5be79.pth again or name another file."
+            ) from e
+        self.sha256 = sha256(trunk)
+
+    @torch.no_grad()
+    def lpips(self, images: Tensor, truth: Tensor) -> Tensor:
+        """Return the distance of each pair: (B, 3, H, W) in [0, 1] twice -> (B,), float64."""
+        pair = (x.to(self.device, torch.float32) for x in (images, truth))
+        return self.network(*pair, normalize=True).flatten().double()
+
+    def edge_lpips(self, images: Tensor, truth: Tensor, mask: Tensor) -> Tensor:
+        """Return the distance of each pair at its edges: (B,).
+
+        Both images are mid-grey (0.5) outside `mask` (B, 1, H, W), see `metrics.edge_mask`.
+        """
+        return self.lpips(*(torch.where(mask, x, 0.5) for x in (images, truth)))
+
+
+def _trunk_weights(path: Path | str) -> dict[str, Tensor]:
+    """Read the five convolutions, named as `lpips` names them; other entries do not matter."""
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    return {
+        f"net.slice{part}.{layer}.{kind}": state[f"features.{layer}.{kind}"]
+        for layer, part in CONVOLUTIONS.items()
+        for kind in ("weight", "bias")
+    }
+
+
+def _network(trunk: dict[str, Tensor]) -> Any:
+    """Assemble the network from the trunk's and the package's own weights, ready to use."""
+    import lpips
+
+    heads = torch.load(
+        Path(lpips.__file__).with_name("weights") / f"v{VERSION}" / "alex.pth",
+        map_location="cpu",
+        weights_only=True,
+    )
+    # The package registers each head under two names.
+    twice = {f"lins.{i}.model.1.weight": heads[f"lin{i}.model.1.weight"] for i in HEADS}
+    # On the meta device no initial weights are drawn: AlexNet's unused classifier has 58 million.
+    with torch.device("meta"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        network = lpips.LPIPS(
+            net="alex", version=VERSION, pretrained=False, pnet_rand=True, verbose=False
+        )
+    fixed = network.scaling_layer.state_dict(prefix="scaling_layer.")
+    network.load_state_dict(trunk | heads | twice | fixed, assign=True)
+    return network.eval().requires_grad_(False)

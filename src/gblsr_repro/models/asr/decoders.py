@@ -1,0 +1,261 @@
+"""What every arbitrary-scale decoder offers, and the two implicit ones: LIIF and LTE.
+
+A decoder turns features (B, D, h, w), one vector per low-resolution pixel (a cell), into colours
+at image coordinates (B, Q, 2), in order (y, x), each axis running from -1 to 1 over the image. Its
+values are in the normalised range that the model trains in. The size of a query's pixel is given
+as `cell` in image coordinates: 2 / H and 2 / W for the pixels of an H x W image.
+
+"plain" is the path that is written as the method is defined; every other path gives the same
+values faster and is named after what makes it fast.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from .taps import Taps, corners, taps_at, taps_of_pixels
+
+COLOURS = 3
+PLAIN = "plain"
+
+Corner = tuple[Tensor, Tensor, Tensor]  # cell (Z, Q), offsets (Z, Q, 2), weight (Z, Q); Z = 1 or B
+Draw = Callable[[int, int], Tensor]
+
+
+class Decoder(nn.Module):
+    """A decoder that answers queries one by one; `ensemble` says whether four cells answer each."""
+
+    adds_input = False  # whether the model adds the bilinearly enlarged input
+
+    def __init__(self, ensemble: bool) -> None:
+        super().__init__()
+        self.ensemble = ensemble
+
+    # What a subclass says:
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths that answer scattered queries, the fastest first."""
+        return (PLAIN,)
+
+    def maps(self, features: Tensor, path: str) -> Tensor:
+        """Compute what depends on the cells alone, once: (B, h w, C) from (B, D, h, w)."""
+        raise NotImplementedError
+
+    def values(self, maps: Tensor, found: Iterable[Corner], cell: Tensor, path: str) -> Tensor:
+        """Return the colours (B, Q, 3) of queries with these corners.
+
+        `maps` is (B, h w, C); `cell` (Z, Q or 1, 2) is the size of the queries' pixels in units of
+        half a low-resolution cell, that is 2 / scale.
+        """
+        raise NotImplementedError
+
+    @property
+    def training_path(self) -> str:
+        """The path that `sample` takes unless another is named."""
+        return self.paths[0]
+
+    def bandwidth(self) -> float | None:
+        """Return the decoder's one bandwidth; None where there is no such number."""
+        return None
+
+    # What the model calls:
+
+    def fastest(self, cells: tuple[int, int], size: tuple[int, int]) -> str:
+        """Return the fastest path that renders `size` (H, W) from a map of `cells` (h, w)."""
+        return self.paths[0]
+
+    def query(self, features: Tensor, coordinates: Tensor, cell: Tensor, chunk: int) -> Tensor:
+        """Answer queries anywhere: coordinates (B, Q, 2) and cell (B, Q, 2) to (B, Q, 3).
+
+        `chunk` queries of each image are answered at once, which bounds the memory.
+        """
+        h, w = features.shape[-2:]
+        path = self.paths[0]
+        maps = self.maps(features, path)
+        relative = cell.to(features.dtype) * cell.new_tensor([h, w]).to(features.dtype)
+        parts = []
+        for some, its_cell in zip(
+            coordinates.split(chunk, 1), relative.split(chunk, 1), strict=True
+        ):
+            rows = taps_at(some[..., 0], h, self.ensemble)
+            columns = taps_at(some[..., 1], w, self.ensemble)
+            parts.append(self.values(maps, corners(rows, columns, w), its_cell, path))
+        return torch.cat(parts, dim=1)
+
+    def sample(self, features: Tensor, sizes: Tensor, pixels: Tensor, path: str) -> Tensor:
+        """Return the colours (B, Q, 3) of whole pixels of images of different sizes.
+
+        `sizes` (B, 2) are heights and widths, `pixels` (B, Q, 2) rows and columns, both int64. The
+        taps come from integer arithmetic. Differentiable; this is what training calls.
+        """
+        h, w = features.shape[-2:]
+        rows = taps_of_pixels(pixels[..., 0], sizes[:, :1], h, self.ensemble)
+        columns = taps_of_pixels(pixels[..., 1], sizes[:, 1:], w, self.ensemble)
+        cell = (2 * sizes.new_tensor([h, w])).double() / sizes
+        maps = self.maps(features, path)
+        found = corners(rows, columns, w)
+        return self.values(maps, found, cell.to(features.dtype)[:, None], path)
+
+    def render(
+        self, features: Tensor, size: tuple[int, int], tile_pixels: int, path: str
+    ) -> Tensor:
+        """Render the whole image: (B, 3, H, W), in bands of about `tile_pixels` pixels.
+
+        Bands change the memory, not the values. A band is at least `unit` rows (see `drawing`).
+        """
+        height, width = size
+        draw, unit = self.drawing(features, size, path)
+        rows = max(tile_pixels // (features.shape[0] * width) // unit, 1) * unit
+        if rows >= height:
+            return draw(0, height)
+        image = features.new_empty(features.shape[0], COLOURS, height, width)
+        for top in range(0, height, rows):
+            bottom = min(top + rows, height)
+            image[:, :, top:bottom] = draw(top, bottom)
+        return image
+
+    def drawing(self, features: Tensor, size: tuple[int, int], path: str) -> tuple[Draw, int]:
+        """Return what draws rows top ... bottom of the image, (B, 3, rows, W), and its unit.
+
+        `top` must be a multiple of the unit.
+        """
+        h, w = features.shape[-2:]
+        height, width = size
+        device = features.device
+        maps = self.maps(features, path)
+        columns = taps_of_pixels(torch.arange(width, device=device), width, w, self.ensemble)
+        cell = features.new_tensor([[[2 * h / height, 2 * w / width]]])
+
+        def draw(top: int, bottom: int) -> Tensor:
+            pixels = torch.arange(top, bottom, device=device)[:, None]
+            rows = taps_of_pixels(pixels, height, h, self.ensemble)
+            found = [_flat(corner) for corner in corners(rows, columns, w)]
+            colours = self.values(maps, found, cell, path)
+            return colours.mT.reshape(-1, COLOURS, bottom - top, width)
+
+        return draw, 1
+
+
+def _flat(corner: Corner) -> Corner:
+    """Lay the queries of a rectangle out in one row: (R, C) to (1, R C)."""
+    index, offsets, weight = corner
+    return index.reshape(1, -1), offsets.reshape(1, -1, 2), weight.reshape(1, -1)
+
+
+def read(maps: Tensor, index: Tensor) -> Tensor:
+    """Read rows (Z, Q) of maps (B, n, C): (B, Q, C), Z being 1 or B."""
+    batch, cells, width = maps.shape
+    start = torch.arange(batch, device=index.device)[:, None] * cells
+    rows = maps.reshape(-1, width).index_select(0, (index + start).flatten())
+    return rows.view(batch, -1, width)
+
+
+def by_cell(maps: Tensor) -> Tensor:
+    """Lay maps (B, C, h, w) out as one row per cell: (B, h w, C)."""
+    return maps.flatten(2).mT.contiguous()
+
+
+class ImplicitDecoder(Decoder):
+    """A perceptron that answers for each corner; the answers are averaged by the corners' weights.
+
+    Two exact speed-ups make the "hoisted" path: what the first layers do with the features alone
+    is done once per cell, and the average is taken before the last layer, which is linear.
+    """
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Both paths answer any queries."""
+        return ("hoisted", PLAIN)
+
+    def __init__(self, inputs: int, hidden: int, depth: int) -> None:
+        super().__init__(ensemble=True)
+        widths = [inputs] + [hidden] * depth
+        layers = [nn.Linear(a, b) for a, b in zip(widths[:-1], widths[1:], strict=True)]
+        self.hidden = nn.ModuleList(layers)
+        self.last = nn.Linear(hidden, COLOURS)
+
+    def enter(self, own: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
+        """Return the first hidden layer, activated, from what a corner's cell holds (B, Q, C)."""
+        raise NotImplementedError
+
+    def values(self, maps: Tensor, found: Iterable[Corner], cell: Tensor, path: str) -> Tensor:
+        """Average over the corners: before the last layer, or after it on the plain path."""
+        total: Tensor | None = None
+        for index, offsets, weight in found:
+            x = self.enter(read(maps, index), offsets.to(maps.dtype), cell, path)
+            for layer in self.hidden[1:]:
+                x = F.relu(layer(x), inplace=True)
+            x = self.last(x) if path == PLAIN else x
+            weight = weight.to(maps.dtype)[..., None]
+            total = weight * x if total is None else torch.addcmul(total, weight, x)
+        return total if path == PLAIN else self.last(total)
+
+
+class LIIF(ImplicitDecoder):
+    """The local implicit image function with feature unfolding, cell decoding, local ensemble.
+
+    The perceptron reads the 3x3 neighbourhood of a cell (9 D values), the query's offset from the
+    cell's centre and the size of its pixel: 9 D + 4 -> 4 hidden layers with ReLU -> 3.
+    """
+
+    DEPTH = 4
+
+    def __init__(self, features: int, hidden: int) -> None:
+        super().__init__(9 * features + 4, hidden, self.DEPTH)
+
+    def maps(self, features: Tensor, path: str) -> Tensor:
+        """Unfold features; hoisted: and apply the first layer's part for them, a convolution."""
+        if path == PLAIN:
+            return F.unfold(features, 3, padding=1).mT.contiguous()
+        first = self.hidden[0]
+        kernel = first.weight[:, :-4].unflatten(1, (-1, 3, 3))
+        return by_cell(F.conv2d(features, kernel, first.bias, padding=1))
+
+    def enter(self, own: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
+        """Apply the first layer to features, offset and pixel size."""
+        batch, queries, _ = own.shape
+        first = self.hidden[0]
+        if path == PLAIN:
+            place = [x.expand(batch, queries, 2) for x in (offsets, cell)]
+            return F.relu(first(torch.cat((own, *place), dim=-1)), inplace=True)
+        placed = own + F.linear(offsets, first.weight[:, -4:-2])
+        return F.relu(placed + F.linear(cell, first.weight[:, -2:]), inplace=True)
+
+
+class LTE(ImplicitDecoder):
+    """The local texture estimator: the perceptron reads a local Fourier series of the features.
+
+    3x3 convolutions give each cell `hidden` amplitudes and hidden/2 two-dimensional frequencies;
+    the pixel's size gives the phases. amplitude * [cos, sin](pi (frequency . offset + phase)) ->
+    3 hidden layers with ReLU -> 3, to which the model adds the bilinearly enlarged input. Both
+    paths compute the heads once per cell. Pixels smaller than any seen in training, those beyond
+    `largest_scale`, are taken to be as small as the smallest seen, as LTE does when it is tested.
+    """
+
+    DEPTH = 3
+    adds_input = True
+
+    def __init__(self, features: int, hidden: int, largest_scale: float) -> None:
+        super().__init__(hidden, hidden, self.DEPTH)
+        self.smallest_cell = 2 / largest_scale
+        self.amplitude = nn.Conv2d(features, hidden, 3, padding=1)
+        self.frequency = nn.Conv2d(features, hidden, 3, padding=1)
+        self.phase = nn.Linear(2, hidden // 2, bias=False)
+
+    def maps(self, features: Tensor, path: str) -> Tensor:
+        """Return the cells' amplitudes, then their frequencies along y, then along x."""
+        return by_cell(torch.cat((self.amplitude(features), self.frequency(features)), dim=1))
+
+    def enter(self, own: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
+        """Evaluate the Fourier series and apply the first layer."""
+        amplitude, along_y, along_x = own.tensor_split((own.shape[-1] // 2, own.shape[-1] * 3 // 4), -1)
+        angle = along_y * offsets[..., :1] + along_x * offsets[..., 1:]
+        angle = math.pi * (angle + self.phase(cell.clamp(min=self.smallest_cell)))
+        waves = torch.cat((angle.cos(), angle.sin()), dim=-1)
+        return F.relu(self.hidden[0](amplitude * waves), inplace=True)

@@ -1,0 +1,151 @@
+"""The GB-LSR decoder for arbitrary scales: a local spectral basis on every low-resolution cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from ..memo import Memo
+from ..spectral import modes
+from .decoders import COLOURS, PLAIN, Corner, Decoder, Draw, by_cell, read
+from .rendering import Folded, fold, render_folded, render_separable, sample_separable
+
+FOLDED, SEPARABLE = "folded", "separable"
+
+# Per output pixel the folded kernel costs 24 D multiplications at any scale, the separable sums
+# about 200 + 200 D / s: beyond this scale they are cheaper.
+LARGEST_FOLD = 8
+
+
+class LocalSpectralDecoder(Decoder):
+    """Coefficients of a separable spectral basis, linear in the features of each cell.
+
+    A 1x1 convolution gives every cell 3 x p x p coefficients; a query reads the p x p modes at its
+    offset from the cell's centre, scaled to [-1, 1] over the cell. One trained bandwidth
+    s = softplus(raw) serves all cells and images and starts at `bandwidth`. There is no cutoff of
+    the order. `largest_scale` is the largest one that training samples.
+
+    Whole images go the "folded" way at integer scales up to `LARGEST_FOLD` and the "separable" way
+    at any other; training samples go the separable way; scattered queries have the plain one.
+    """
+
+    def __init__(
+        self,
+        features: int,
+        count: int,
+        bandwidth: float,
+        coefficient_std: float,
+        ensemble: bool,
+        largest_scale: float,
+    ) -> None:
+        super().__init__(ensemble)
+        self.count = count
+        self.slots = math.ceil(largest_scale)
+        self.coefficients = nn.Conv2d(features, COLOURS * count**2, 1)
+        nn.init.normal_(self.coefficients.weight, std=coefficient_std)
+        nn.init.zeros_(self.coefficients.bias)
+        self.raw_bandwidth = nn.Parameter(torch.tensor(math.log(math.expm1(bandwidth))))
+        self.memo = Memo()
+
+    @property
+    def training_path(self) -> str:
+        """All pixels of each axis at once."""
+        return SEPARABLE
+
+    def scale(self) -> Tensor:
+        """Return the bandwidth s as a tensor that follows the raw parameter."""
+        return F.softplus(self.raw_bandwidth)
+
+    def bandwidth(self) -> float:
+        """Return the one bandwidth of all cells."""
+        return self.scale().item()
+
+    def projection(self) -> Tensor:
+        """Return weights and, as the last plane, biases of all coefficients: (3, p, p, D + 1)."""
+        layer = self.coefficients
+        joined = torch.cat((layer.weight.flatten(1), layer.bias[:, None]), dim=1)
+        return joined.view(COLOURS, self.count, self.count, -1)
+
+    def maps(self, features: Tensor, path: str) -> Tensor:
+        """Return every cell's coefficients, (B, h w, 3 p p)."""
+        return by_cell(self.coefficients(features))
+
+    def values(self, maps: Tensor, found: Iterable[Corner], cell: Tensor, path: str) -> Tensor:
+        """Contract the coefficients of each corner's cell with the basis at the query's offset."""
+        shape = (COLOURS, self.count, self.count)
+        total: Tensor | None = None
+        for index, offsets, weight in found:
+            own = read(maps, index).unflatten(-1, shape)
+            basis = modes(offsets.to(maps.dtype), self.count, self.scale())
+            basis = basis.expand(own.shape[0], -1, -1, -1)
+            part = torch.einsum("bqcij,bqi,bqj->bqc", own, basis[..., 0, :], basis[..., 1, :])
+            part = weight.to(maps.dtype)[..., None] * part
+            total = part if total is None else total + part
+        return total
+
+    def fastest(self, cells: tuple[int, int], size: tuple[int, int]) -> str:
+        """Return "folded" at integer scales up to `LARGEST_FOLD`, otherwise "separable"."""
+        return FOLDED if max(self._scales(cells, size)) in range(1, LARGEST_FOLD + 1) else SEPARABLE
+
+    @staticmethod
+    def _scales(cells: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:
+        """Return the scales of both axes; (0, 0) unless both are integers."""
+        whole = size[0] % cells[0] == 0 and size[1] % cells[1] == 0
+        return (size[0] // cells[0], size[1] // cells[1]) if whole else (0, 0)
+
+    def folded(self, scales: tuple[int, int]) -> Folded:
+        """Return the kernel for integer scales; kept while the weights stand, without gradients."""
+        sources = (self.coefficients.weight, self.coefficients.bias, self.raw_bandwidth)
+        return self.memo.get(
+            f"folded {scales}",
+            self.ensemble,
+            sources,
+            lambda: fold(self.projection(), self.scale(), scales, self.ensemble),
+        )
+
+    def drawing(self, features: Tensor, size: tuple[int, int], path: str) -> tuple[Draw, int]:
+        """Draw whole rows of cells (folded), or any rows.
+
+        Raises `ValueError` when the folded path is asked for at a scale that is no integer.
+        """
+        if path == PLAIN:
+            return super().drawing(features, size, path)
+        cells = features.shape[-2]
+        if path == SEPARABLE:
+            table = (self.projection(), self.scale())
+
+            def draw(top: int, bottom: int) -> Tensor:
+                return render_separable(features, *table, size, self.ensemble, top, bottom)
+
+            return draw, 1
+        scales = self._scales(tuple(features.shape[-2:]), size)
+        if not all(scales):
+            raise ValueError(f"no integer scale takes {tuple(features.shape[-2:])} to {size}")
+        folded, scale = self.folded(scales), scales[0]
+
+        def draw_folded(top: int, bottom: int) -> Tensor:
+            # One more row of cells on either side: the ensemble reads it, its own half is cut off.
+            first, last = max(top // scale - 1, 0), min(bottom // scale + 1, cells)
+            image = render_folded(features[:, :, first:last], folded)
+            return image[:, :, top - first * scale : bottom - first * scale]
+
+        return draw_folded, scale
+
+    def sample(self, features: Tensor, sizes: Tensor, pixels: Tensor, path: str) -> Tensor:
+        """Decode all pixels of each axis once and pick the chosen ones; plain: query by query.
+
+        Raises `ValueError` for sizes beyond the largest scale of training (unless they are on a
+        GPU, which checking would stall).
+        """
+        if path == PLAIN:
+            return super().sample(features, sizes, pixels, path)
+        cells = torch.tensor(features.shape[-2:])
+        if sizes.device.type == "cpu" and bool((sizes > self.slots * cells).any()):
+            raise ValueError(f"a size in {sizes.tolist()} is beyond {self.slots} times the input's")
+        return sample_separable(
+            features, self.projection(), self.scale(), sizes, pixels, self.slots, self.ensemble
+        )

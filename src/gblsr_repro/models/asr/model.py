@@ -1,0 +1,257 @@
+"""The arbitrary-scale super-resolution model: an encoder, a decoder and the ways to ask them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from ...config import Config, Method
+from ...errors import UserError
+from ...runtime import seed_everything
+from .decoders import COLOURS, LIIF, LTE, Decoder
+from .local_spectral import LocalSpectralDecoder
+from .rdn import RDN
+from .swinir import SwinIR
+
+# Scattered queries of one image answered at once: bounds their memory (the plain path of the
+# spectral decoder reads 3 kB per query and corner).
+QUERY_CHUNK = 16384
+
+
+def normalise(images: Tensor) -> Tensor:
+    """Map values in [0, 1] to the range [-1, 1] that networks and losses work in."""
+    return (images - 0.5) / 0.5
+
+
+def denormalise(values: Tensor) -> Tensor:
+    """Undo `normalise`."""
+    return values * 0.5 + 0.5
+
+
+class ASRModel(nn.Module):
+    """Encodes a low-resolution image once and shows it at any size, anywhere.
+
+    Images and colours are RGB with values in [0, 1], colours unclamped; they are normalised and
+    denormalised in here and nowhere else. Coordinates are (y, x), each from -1 to 1 between the
+    outer edges of the image. `path` tells which way the last call went: "plain", "hoisted",
+    "folded" or "separable" (see `decoders`); all ways give the same values.
+
+    Only the encoder runs in a lower precision under autocast; basis and coordinates need the
+    precision of the weights.
+    """
+
+    def __init__(self, encoder: nn.Module, decoder: Decoder) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.decoder = decoder
+        self.path: str | None = None
+
+    def encode(self, images: Tensor) -> Tensor:
+        """Return features (B, D, h, w) of images (B, 3, h, w)."""
+        if images.ndim != 4 or images.shape[1] != COLOURS:
+            raise ValueError(f"images must be (B, 3, h, w), not {tuple(images.shape)}")
+        return self.encoder(normalise(images))
+
+    def forward(
+        self, images: Tensor, sizes: Tensor, pixels: Tensor, path: str | None = None
+    ) -> Tensor:
+        """Return chosen pixels of enlarged images, for training: (B, Q, 3).
+
+        `images` (B, 3, h, w); sample b is shown at `sizes`[b] = (H, W) and asked for the rows and
+        columns `pixels` (B, Q, 2); both int64. Differentiable; the fastest path unless named.
+        """
+        return self.decode_pixels(self.encode(images), sizes, pixels, images, path)
+
+    def decode_pixels(
+        self,
+        features: Tensor,
+        sizes: Tensor,
+        pixels: Tensor,
+        images: Tensor,
+        path: str | None = None,
+    ) -> Tensor:
+        """Do what `forward` does, from features (B, D, h, w) of `images` (B, 3, h, w)."""
+        self.path = path or self.decoder.training_path
+        with torch.autocast(features.device.type, enabled=False):
+            values = self.decoder.sample(self._full(features), sizes, pixels, self.path)
+            if self.decoder.adds_input:
+                coordinates = (2 * pixels + 1).to(values.dtype) / sizes[:, None] - 1
+                values = values + enlarged_at(normalise(images), coordinates)
+            return denormalise(values)
+
+    def query(
+        self,
+        features: Tensor,
+        coordinates: Tensor,
+        cell: Tensor,
+        images: Tensor | None = None,
+        chunk: int = QUERY_CHUNK,
+    ) -> Tensor:
+        """Return colours (B, Q, 3) at coordinates (B, Q, 2) of features (B, D, h, w).
+
+        `cell` (B, Q, 2) is the size of each query's pixel in coordinates: (2 / H, 2 / W) for an
+        H x W image. `images` (B, 3, h, w) are the encoder's input; LTE needs them (`ValueError`
+        without). Memory is bounded for any Q: `chunk` queries of each image at once. Float64
+        coordinates keep the most digits: an error e in a coordinate becomes pi p s n e / 2 in the
+        argument of the highest mode, on an axis of n cells.
+        """
+        if self.decoder.adds_input and images is None:
+            raise ValueError("this decoder adds the enlarged input: give query the images")
+        self.path = self.decoder.paths[0]
+        with torch.autocast(features.device.type, enabled=False):
+            values = self.decoder.query(self._full(features), coordinates, cell, chunk)
+            if self.decoder.adds_input:
+                values = values + enlarged_at(normalise(images), coordinates.to(values.dtype))
+            return denormalise(values)
+
+    def render(
+        self, images: Tensor, height: int, width: int, tile_pixels: int, path: str | None = None
+    ) -> Tensor:
+        """Show images (B, 3, h, w) at height x width: (B, 3, height, width).
+
+        Takes the fastest exact path, or the one named. About `tile_pixels` output pixels are
+        decoded at once, at least one row of cells; it bounds the memory and changes no value.
+        """
+        return self.decode(self.encode(images), height, width, tile_pixels, images, path)
+
+    def decode(
+        self,
+        features: Tensor,
+        height: int,
+        width: int,
+        tile_pixels: int,
+        images: Tensor,
+        path: str | None = None,
+    ) -> Tensor:
+        """Do what `render` does, from features (B, D, h, w) of `images` (B, 3, h, w)."""
+        size = (height, width)
+        self.path = path or self.decoder.fastest(tuple(features.shape[-2:]), size)
+        with torch.autocast(features.device.type, enabled=False):
+            values = self.decoder.render(self._full(features), size, tile_pixels, self.path)
+            if self.decoder.adds_input:
+                values = values + F.interpolate(normalise(images), size, mode="bilinear")
+            return denormalise(values)
+
+    def bandwidth(self) -> float | None:
+        """Return the decoder's one bandwidth; None for a decoder without such a number."""
+        return self.decoder.bandwidth()
+
+    def _full(self, features: Tensor) -> Tensor:
+        return features.to(next(self.decoder.parameters()).dtype)
+
+
+def enlarged_at(images: Tensor, coordinates: Tensor) -> Tensor:
+    """Interpolate images (B, C, h, w) bilinearly at coordinates (B, Q, 2): (B, Q, C)."""
+    grid = coordinates.flip(-1)[:, None]
+    found = F.grid_sample(images, grid, padding_mode="border", align_corners=False)
+    return found[:, :, 0].mT
+
+
+# --- from a row of config/methods.tsv to a model -----------------------------------------------
+
+
+def rdn(section: Mapping[str, Any], nf: str | None = None) -> RDN:
+    """Make the RDN encoder; the option nf replaces the config's rdn_features."""
+    features = section["rdn_features"] if nf is None else int(nf)
+    return RDN(features, section["rdn_blocks"], section["rdn_layers"], section["rdn_growth"])
+
+
+def swinir(section: Mapping[str, Any]) -> SwinIR:
+    """Make the SwinIR encoder."""
+    return SwinIR(
+        section["swinir_embed"],
+        section["swinir_depths"],
+        section["swinir_heads"],
+        section["swinir_window"],
+        section["swinir_mlp_ratio"],
+        section["swinir_drop_path"],
+    )
+
+
+def liif(section: Mapping[str, Any], features: int, largest_scale: float) -> LIIF:
+    """Make the LIIF decoder for an encoder with `features` channels."""
+    return LIIF(features, section["hidden"])
+
+
+def lte(section: Mapping[str, Any], features: int, largest_scale: float) -> LTE:
+    """Make the LTE decoder for an encoder with `features` channels."""
+    return LTE(features, section["hidden"], largest_scale)
+
+
+def gblsr(
+    section: Mapping[str, Any], features: int, largest_scale: float, local_ensemble: str = "yes"
+) -> LocalSpectralDecoder:
+    """Make the GB-LSR decoder; the option local_ensemble is yes or no."""
+    return LocalSpectralDecoder(
+        features,
+        section["modes"],
+        section["bandwidth"],
+        section["coefficient_std"],
+        local_ensemble == "yes",
+        largest_scale,
+    )
+
+
+ENCODERS: dict[str, Callable[..., nn.Module]] = {"rdn": rdn, "swinir": swinir}
+DECODERS: dict[str, Callable[..., Decoder]] = {"liif": liif, "lte": lte, "gblsr": gblsr}
+# The options of a method, the factories they are for and what they may be.
+OPTIONS = {
+    "nf": ("rdn", "a whole number above 0", lambda value: value.isdecimal() and int(value) > 0),
+    "local_ensemble": ("gblsr", "yes or no", lambda value: value in ("yes", "no")),
+}
+
+
+def build(method: Method, config: Config, seed: int) -> ASRModel:
+    """Build an untrained method from the whole configuration; every draw follows from `seed`.
+
+    Seeds all generators, then makes the encoder first, so methods of one seed and encoder start
+    from the same encoder. The model is on the CPU, in training mode. Raises `UserError` for a
+    name or an option that does not exist.
+    """
+    section = config["asr"]["model"]
+    make_encoder = _named(ENCODERS, method, "encoder")
+    make_decoder = _named(DECODERS, method, "decoder")
+    options = parse_options(method)
+    seed_everything(seed)
+    encoder = make_encoder(section, **options.get(method.encoder, {}))
+    largest = config["asr"]["training"]["scale_range"][1]
+    own = options.get(method.decoder, {})
+    return ASRModel(encoder, make_decoder(section, encoder.features, largest, **own))
+
+
+def parse_options(method: Method) -> dict[str, dict[str, str]]:
+    """Return the options of a method by the factory they are for; `UserError` for a wrong one."""
+    found: dict[str, dict[str, str]] = {}
+    for entry in method.options.split():
+        name, _, value = entry.partition("=")
+        place = f"config/methods.tsv, method {method.method}: option {entry!r}"
+        if name not in OPTIONS:
+            raise UserError(f"{place} is not known; known are {', '.join(OPTIONS)}.")
+        factory, wanted, holds = OPTIONS[name]
+        if factory not in (method.encoder, method.decoder):
+            raise UserError(f"{place} is for {factory}, which this method does not use; remove it.")
+        if not holds(value):
+            raise UserError(f"{place} must be {wanted}.")
+        found.setdefault(factory, {})[name] = value
+    return found
+
+
+def _named(table: Mapping[str, Callable[..., Any]], method: Method, column: str) -> Callable:
+    name = getattr(method, column)
+    if name in table:
+        return table[name]
+    close = difflib.get_close_matches(name, list(table), 1)
+    hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(table)}."
+    raise UserError(
+        f"config/methods.tsv, method {method.method}: {column} {name!r} does not exist; {hint}"
+    )
+
+
+def count_parameters(model: nn.Module) -> int:
+    """Return the number of trainable parameters."""
+    return sum(p.numel() for p in model.parameters() if p.requires_grad)

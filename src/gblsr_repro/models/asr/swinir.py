@@ -1,0 +1,197 @@
+"""The SwinIR trunk: residual groups of shifted-window attention layers, no upsampling part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+# Far below any attention score: what a query must not see gets no weight after the softmax.
+MASKED = -100.0
+INITIAL_STD = 0.02
+
+
+def pad_to_window(images: Tensor, window: int) -> Tensor:
+    """Pad (B, C, H, W) at the bottom and the right to multiples of `window`.
+
+    The image is continued by its mirror image, border pixels included (and again its mirror image
+    where it is smaller than the padding), as SwinIR and LTE do when they are tested.
+    """
+    for dim in (2, 3):
+        size = images.shape[dim]
+        missing = -size % window
+        if missing:
+            turn = torch.arange(size + missing, device=images.device) % (2 * size)
+            index = torch.minimum(turn, 2 * size - 1 - turn)
+            images = images.index_select(dim, index)
+    return images
+
+
+def windows(x: Tensor, side: int) -> Tensor:
+    """Cut (B, H, W, C) into (B * H/side * W/side, side * side, C)."""
+    batch, height, width, channels = x.shape
+    x = x.view(batch, height // side, side, width // side, side, channels)
+    return x.transpose(2, 3).reshape(-1, side * side, channels)
+
+
+def join(x: Tensor, side: int, height: int, width: int) -> Tensor:
+    """Undo `windows`: back to (B, height, width, C)."""
+    x = x.view(-1, height // side, width // side, side, side, x.shape[-1])
+    return x.transpose(2, 3).reshape(-1, height, width, x.shape[-1])
+
+
+def shift_mask(height: int, width: int, side: int, device: torch.device) -> Tensor:
+    """Return what separates pixels that only the cyclic shift by side // 2 has made neighbours.
+
+    The result (windows, side^2, side^2) is 0 within a region of the image and `MASKED` across.
+    """
+    bands = []
+    for size in (height, width):
+        index = torch.arange(size, device=device)
+        bands.append((index >= size - side).long() + (index >= size - side // 2).long())
+    region = windows((3 * bands[0][:, None] + bands[1]).view(1, height, width, 1), side)[..., 0]
+    return (region[:, None] != region[:, :, None]).float() * MASKED
+
+
+class DropPath(nn.Module):
+    """Stochastic depth: in training, leaves a sample's branch out with probability `rate`."""
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        self.rate = rate
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return x with whole samples (first axis) zeroed and the others scaled up."""
+        if not self.training or self.rate == 0.0:
+            return x
+        keep = 1.0 - self.rate
+        kept = x.new_empty(x.shape[0], *[1] * (x.ndim - 1)).bernoulli_(keep)
+        return x * kept / keep
+
+
+class WindowAttention(nn.Module):
+    """Multi-head self-attention within windows, with a bias for each relative position."""
+
+    def __init__(self, width: int, heads: int, side: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(width, 3 * width)
+        self.project = nn.Linear(width, width)
+        span = 2 * side - 1
+        self.position_bias = nn.Parameter(torch.empty(span * span, heads))
+        nn.init.trunc_normal_(self.position_bias, std=INITIAL_STD)
+        place = torch.cartesian_prod(torch.arange(side), torch.arange(side))
+        step = place[:, None] - place[None] + side - 1
+        self.register_buffer("relative", step[..., 0] * span + step[..., 1], persistent=False)
+
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """Attend within windows x (B * n, L, C); `mask` (n, L, L) is added to the scores."""
+        count, length, width = x.shape
+        q, k, v = self.qkv(x).view(count, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        bias = self.position_bias[self.relative].permute(2, 0, 1)
+        if mask is not None:
+            each = bias + mask[:, None].to(bias.dtype)
+            bias = each.repeat(count // mask.shape[0], 1, 1, 1)
+        out = F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+        return self.project(out.transpose(1, 2).reshape(count, length, width))
+
+
+class SwinLayer(nn.Module):
+    """Window attention and a two-layer perceptron, each normalised before and residual."""
+
+    def __init__(
+        self, width: int, heads: int, side: int, ratio: int, shift: int, drop: float
+    ) -> None:
+        super().__init__()
+        self.side, self.shift = side, shift
+        self.attention_norm = nn.LayerNorm(width)
+        self.attention = WindowAttention(width, heads, side)
+        self.perceptron_norm = nn.LayerNorm(width)
+        self.perceptron = nn.Sequential(
+            nn.Linear(width, ratio * width), nn.GELU(), nn.Linear(ratio * width, width)
+        )
+        self.drop = DropPath(drop)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Map (B, H, W, C) to the same shape; `mask` is used by layers that shift."""
+        _, height, width, _ = x.shape
+        y = self.attention_norm(x)
+        if self.shift:
+            y = y.roll((-self.shift, -self.shift), dims=(1, 2))
+        y = self.attention(windows(y, self.side), mask if self.shift else None)
+        y = join(y, self.side, height, width)
+        if self.shift:
+            y = y.roll((self.shift, self.shift), dims=(1, 2))
+        x = x + self.drop(y)
+        return x + self.drop(self.perceptron(self.perceptron_norm(x)))
+
+
+class ResidualGroup(nn.Module):
+    """Layers that shift their windows every second time, then one convolution; residual."""
+
+    def __init__(
+        self, width: int, heads: int, side: int, ratio: int, drops: Sequence[float]
+    ) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(
+            SwinLayer(width, heads, side, ratio, side // 2 * (i % 2), drop)
+            for i, drop in enumerate(drops)
+        )
+        self.conv = nn.Conv2d(width, width, 3, padding=1)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Map (B, H, W, C) to the same shape."""
+        y = x
+        for layer in self.layers:
+            y = layer(y, mask)
+        return x + self.conv(y.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)
+
+
+class SwinIR(nn.Module):
+    """SwinIR without its upsampling part: its map of `embed` channels is the feature map.
+
+    `depths` are the layers of each group; the stochastic depth grows evenly from 0 in the first
+    layer to `drop_path` in the last.
+    """
+
+    def __init__(
+        self,
+        embed: int,
+        depths: Sequence[int],
+        heads: int,
+        window: int,
+        mlp_ratio: int,
+        drop_path: float,
+    ) -> None:
+        super().__init__()
+        self.features, self.window = embed, window
+        self.first = nn.Conv2d(3, embed, 3, padding=1)
+        self.embed_norm = nn.LayerNorm(embed)
+        last = max(sum(depths) - 1, 1)
+        drops = iter([drop_path * i / last for i in range(sum(depths))])
+        self.groups = nn.ModuleList(
+            ResidualGroup(embed, heads, window, mlp_ratio, [next(drops) for _ in range(depth)])
+            for depth in depths
+        )
+        self.norm = nn.LayerNorm(embed)
+        self.last = nn.Conv2d(embed, embed, 3, padding=1)
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.trunc_normal_(module.weight, std=INITIAL_STD)
+                nn.init.zeros_(module.bias)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Encode normalised images (B, 3, H, W) into features (B, embed, H, W).
+
+        Sides that are no multiple of the window are padded first and cropped back at the end.
+        """
+        height, width = images.shape[-2:]
+        first = self.first(pad_to_window(images, self.window))
+        mask = shift_mask(*first.shape[-2:], self.window, images.device)
+        x = self.embed_norm(first.permute(0, 2, 3, 1))
+        for group in self.groups:
+            x = group(x, mask)
+        x = first + self.last(self.norm(x).permute(0, 3, 1, 2))
+        return x[..., :height, :width]

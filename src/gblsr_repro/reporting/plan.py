@@ -1,0 +1,283 @@
+"""What a configuration will cost: runs still to train, GPU-hours, disk.
+
+Times come from runs that were recorded on this kind of device under the same settings; where there
+is none, from the paper's wall-clock (config/paper/compute.csv), which holds for its device and its
+settings alone. What neither tells is unknown and shown as a dash.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import torch
+
+from .. import config as configuration
+from ..config import Config, Dataset, repository_root, resolve
+from ..data.manifest import read as read_manifest
+from ..data.places import place_of
+from ..errors import UserError
+from ..files import read_json
+from ..runtime import device_record
+
+DASH = "—"
+# Settings that change how long a run is or how it is watched, not what a step costs.
+LENGTH = ("steps", "log_every", "checkpoint_every")
+WATCHING = ("validate_every", "validation_images", "validation_scale")
+STATES_KEPT = 3  # the last two, and the one being written
+STATE_COPIES = 3  # weights and the optimiser's two moments
+DECODED = 2  # what photographs take decoded, compared with their lossless files, about
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The runs of one arm or method: `done` of `runs` are finished, each takes `seconds`.
+
+    `basis` says where the time comes from; `seconds` is None and `basis` a dash where nobody
+    knows. `parameters` are the model's trainable ones.
+    """
+
+    benchmark: str
+    name: str
+    runs: int
+    done: int
+    steps: int
+    seconds: float | None
+    basis: str
+    parameters: int
+
+    @property
+    def hours(self) -> float | None:
+        """Hours of the runs that are left, one after the other; None where unknown."""
+        return None if self.seconds is None else (self.runs - self.done) * self.seconds / 3600
+
+
+@dataclass(frozen=True)
+class Disk:
+    """Bytes that are needed for one purpose; `note` says how they were found."""
+
+    purpose: str
+    bytes: float
+    note: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be trained and what it takes."""
+
+    device: str
+    estimates: list[Estimate]
+    disk: list[Disk]
+
+
+def survey(config: Config) -> Plan:
+    """Work out the plan of a configuration; nothing is run and the network is not used."""
+    name = _device_name(config)
+    estimates = [*_estimates("native", config, name), *_estimates("asr", config, name)]
+    return Plan(name, estimates, list(_disk(config, estimates)))
+
+
+def text(plan: Plan) -> str:
+    """Lay out a plan for the terminal."""
+    lines = [f"This machine: {plan.device}", ""]
+    for benchmark, title in (("native", "Native benchmark"), ("asr", "Super-resolution")):
+        chosen = [e for e in plan.estimates if e.benchmark == benchmark]
+        rows = [["training", "runs left", "steps", "GPU-hours", "from"]]
+        for e in chosen:
+            left = f"{e.runs - e.done} of {e.runs}"
+            rows.append([e.name, left, f"{e.steps:,}", _hours(e.hours), e.basis])
+        known = [e.hours for e in chosen if e.hours is not None]
+        unknown = sum(e.hours is None for e in chosen)
+        note = f"without {unknown} of unknown cost" if unknown else ""
+        left = sum(e.runs - e.done for e in chosen)
+        rows.append(["all", f"{left}", "", _hours(sum(known) if known else None), note])
+        lines += [title, *_columns(rows), ""]
+    lines += ["Disk", *_columns([[d.purpose, _bytes(d.bytes), d.note] for d in plan.disk])]
+    total = sum(d.bytes for d in plan.disk)
+    return "\n".join([*lines, f"  in all {_bytes(total)}", "", FOOTNOTE])
+
+
+FOOTNOTE = (
+    "GPU-hours count training, one run after the other; evaluation and timing come on top and\n"
+    "take an order of magnitude less (paper, appendix on compute resources)."
+)
+
+
+def _columns(rows: list[list[str]]) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        first = row[0].ljust(widths[0])
+        middle = [cell.rjust(width) for cell, width in zip(row[1:-1], widths[1:-1], strict=True)]
+        lines.append("  " + "  ".join([first, *middle, row[-1]]).rstrip())
+    return lines
+
+
+def _hours(hours: float | None) -> str:
+    if hours is None:
+        return DASH
+    return f"{hours:,.2f}" if hours < 10 else f"{hours:,.0f}"
+
+
+def _bytes(count: float) -> str:
+    return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{count / 1e6:,.1f} MB"
+
+
+# --- time ---------------------------------------------------------------------------------------
+
+
+def _device_name(config: Config) -> str:
+    cuda = config["device"] != "cpu" and torch.cuda.is_available()
+    return str(device_record(torch.device("cuda" if cuda else "cpu"))["name"])
+
+
+def _estimates(benchmark: str, config: Config, device: str) -> Iterator[Estimate]:
+    results = resolve(config, config["results"])
+    settings = _comparable(config[benchmark])
+    recorded = list(_recorded(benchmark, results))
+    steps = config[benchmark]["training"]["steps"]
+    for name, parameters in _subjects(benchmark, config):
+        speeds = [
+            run["steps_per_second"]
+            for run in recorded
+            if _key(run) == name
+            and run["device"]["name"] == device
+            and _comparable(run["config"]) == settings
+        ]
+        if speeds:
+            seconds, basis = steps / fmean(speeds), f"measured here, {len(speeds)} runs"
+        else:
+            seconds, basis = _published(benchmark, name, steps, settings)
+        folder = results / benchmark / "runs" / name
+        done = sum((folder / f"seed{s}" / "run.json").is_file() for s in config["seeds"])
+        runs = len(config["seeds"])
+        yield Estimate(benchmark, name, runs, done, steps, seconds, basis, parameters)
+
+
+def _subjects(benchmark: str, config: Config) -> Iterator[tuple[str, int]]:
+    """Yield every arm or method that the config runs, and its number of parameters."""
+    from ..models import asr, native
+
+    if benchmark == "native":
+        for name, arm in configuration.selected_arms(config).items():
+            yield name, native.count_parameters(native.build(arm, config, 0))
+    else:
+        for name, method in configuration.selected_methods(config).items():
+            yield name, native.count_parameters(asr.build(method, config, 0))
+
+
+def _comparable(section: Mapping[str, Any]) -> str:
+    """Return what decides the cost of a step: model, recipe and, natively, the image size."""
+    training = {k: v for k, v in section["training"].items() if k not in LENGTH + WATCHING}
+    size = section.get("data", {}).get("image_size")
+    return json.dumps([section["model"], training, size], sort_keys=True)
+
+
+def _key(run: Mapping[str, Any]) -> str | None:
+    return run.get("arm") or run.get("method")
+
+
+def _recorded(benchmark: str, results: Path) -> Iterator[dict[str, Any]]:
+    """Yield the finished runs of this results folder and of the others of this checkout."""
+    folders = {results, repository_root() / "results"}
+    found = {path for folder in folders for path in _records(folder, benchmark)}
+    for path in sorted(found):
+        record = read_json(path)
+        if {"steps_per_second", "device", "config"} <= record.keys():
+            yield record
+
+
+def _records(folder: Path, benchmark: str) -> Iterable[Path]:
+    # A preset keeps its results in a folder of its own inside `results`.
+    for pattern in ("", "*/"):
+        yield from folder.glob(f"{pattern}{benchmark}/runs/*/seed*/run.json")
+
+
+@dataclass(frozen=True)
+class Published:
+    """The paper's training time of a group of arms or methods."""
+
+    subjects: tuple[str, ...]
+    seconds: float
+    device: str
+
+
+@cache
+def _compute(benchmark: str) -> tuple[Published, ...]:
+    path = repository_root() / "config" / "paper" / "compute.csv"
+    with path.open(newline="", encoding="utf-8") as stream:
+        return tuple(
+            Published(
+                tuple(row["subjects"].split()),
+                float(row["total_seconds"]) / int(row["runs"]),
+                row["device"],
+            )
+            for row in csv.DictReader(stream)
+            if row["benchmark"] == benchmark
+        )
+
+
+def _published(
+    benchmark: str, name: str, steps: int, settings: str
+) -> tuple[float | None, str]:
+    paper = configuration.load()[benchmark]
+    if settings != _comparable(paper):
+        return None, DASH
+    for group in _compute(benchmark):
+        if name in group.subjects:
+            share = steps / paper["training"]["steps"]
+            return group.seconds * share, f"the paper's, on {group.device}"
+    return None, DASH
+
+
+# --- disk ---------------------------------------------------------------------------------------
+
+
+def _disk(config: Config, estimates: list[Estimate]) -> Iterator[Disk]:
+    native, asr = config["native"]["data"], config["asr"]
+    table = configuration.datasets()
+    used = [*native["train"], *native["evaluate"].values(), asr["train"]]
+    used = list(dict.fromkeys([*used, *asr["evaluate"].values()]))
+    rows = [table[name] for name in used]
+    if config["mirror"] is None:
+        missing = [row for row in rows if row.url and _manifest(row, config) is None]
+        size = sum(int(row.bytes) for row in missing)
+        yield Disk("downloads", size, f"{len(missing)} data sets that are not here yet")
+    images = [table[n] for n in (*native["train"], *native["evaluate"].values())]
+    count = sum(int(row.images) for row in images)
+    side = native["image_size"]
+    yield Disk("native arrays", count * side * side * 3, f"{count:,} images of {side}x{side}")
+    yield _packed(table[asr["train"]], config)
+    left = [e for e in estimates if e.done < e.runs]
+    weights = sum(e.parameters * 4 * e.runs for e in estimates)
+    yield Disk("weights", weights, f"{sum(e.runs for e in estimates)} runs")
+    if left:
+        largest = max(e.parameters for e in left) * 4 * STATE_COPIES * STATES_KEPT
+        yield Disk("states to go on from", largest, "for each run at work, while it is")
+
+
+def _packed(row: Dataset, config: Config) -> Disk:
+    entries = _manifest(row, config)
+    if entries is None:
+        return Disk(
+            "super-resolution array",
+            DECODED * int(row.bytes),
+            f"about, before {row.title} is fetched",
+        )
+    pixels = sum(e.width * e.height for e in entries if e.width and e.height)
+    return Disk("super-resolution array", pixels * 3, f"{len(entries)} images of {row.title}")
+
+
+def _manifest(row: Dataset, config: Config) -> list[Any] | None:
+    """Return what is recorded of a data set's files; None when it was not fetched."""
+    try:
+        path = place_of(row, config).manifest
+    except UserError:
+        return None
+    return list(read_manifest(path).values()) if path.is_file() else None

@@ -1,0 +1,184 @@
+"""Training one arbitrary-scale super-resolution method with one seed (protocol, section 5)."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from safetensors.torch import save_file
+from torch import Tensor
+
+from .. import runtime
+from ..config import Config, Method
+from ..data.superres import Batch, PackedImages, Sampler
+from ..evaluation import asr as evaluation
+from ..files import atomic_path, sha256, write_csv, write_json
+from ..models.asr.model import ASRModel, build, count_parameters, normalise
+from ..progress import log
+from . import checkpoint
+from .loop import LOG_COLUMNS, Settings, train
+
+VALIDATION_COLUMNS = ("step", "psnr_y", "ssim_y", "images")
+# Settings that change how a run is watched, not what it computes.
+WATCHING = (
+    "log_every",
+    "checkpoint_every",
+    "validate_every",
+    "validation_images",
+    "validation_scale",
+)
+
+
+def train_run(
+    config: Config,
+    method: Method,
+    seed: int,
+    array: Path | str,
+    output: Path | str,
+    state: Path | str,
+) -> None:
+    """Train `method` and write weights.safetensors, log.csv, validation.csv, run.json (last).
+
+    `array` is the packed training set; `state` the file from which an interrupted run goes on,
+    removed at the end. Adam on the mean absolute error of normalised colours; the learning rate
+    is halved at the recipe's fractions of the steps. Raises `UserError` and `StopRequested`.
+    """
+    output = Path(output)
+    sections = {name: config["asr"][name] for name in ("model", "training")}
+    settings = sections["training"]
+    recipe = settings["recipes"][method.recipe]
+    device = runtime.prepare(
+        config["device"], config["threads"], tf32=settings["precision"] != "fp32"
+    )
+    images = PackedImages.open(array)
+    sampler = Sampler(images, settings, recipe["batch_size"], seed, device)
+    model = build(method, config, seed).to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=recipe["learning_rate"], fused=True)
+    validation = Validation(model, config, output / "validation.csv", device)
+    if sampler.resident:
+        log.info("the training images are held on the device")
+    record = train(
+        f"{method.method} seed {seed}",
+        model,
+        optimizer,
+        Settings(settings["steps"], settings["log_every"], settings["checkpoint_every"]),
+        batch=sampler.batch,
+        loss=lambda batch: absolute_error(model, batch, settings["precision"]),
+        state_path=Path(state),
+        identity={
+            "method": method.method,
+            "options": method.options,
+            "seed": seed,
+            "model": sections["model"],
+            "training": {k: v for k, v in settings.items() if k not in (*WATCHING, "recipes")},
+            "recipe": recipe,
+            "train_sha256": images.sha256,
+        },
+        schedule=schedule(settings["steps"], recipe),
+        bandwidth=model.bandwidth,
+        after_step=validation.after_step,
+    )
+    weights = output / "weights.safetensors"
+    with atomic_path(weights) as temporary:
+        save_file({k: v.contiguous().cpu() for k, v in model.state_dict().items()}, temporary)
+    write_csv(output / "log.csv", LOG_COLUMNS, record.rows)
+    summary: dict[str, Any] = {
+        "method": method.method,
+        "seed": seed,
+        "steps": settings["steps"],
+        "parameters": count_parameters(model),
+        "precision": settings["precision"],
+        "recipe": recipe,
+        "config": sections,
+        "data": {"train": images.sha256, "on_device": sampler.resident},
+        "git": runtime.git_record(),
+        "versions": runtime.versions(),
+        "device": runtime.device_record(device),
+        "wall_seconds": record.wall_seconds,
+        "steps_per_second": settings["steps"] / record.wall_seconds,
+        "peak_memory_mb": record.peak_memory_mb,
+        "resumed": record.resumed,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "weights_sha256": sha256(weights),
+    }
+    write_json(output / "run.json", summary)
+    checkpoint.remove_state(state)
+
+
+def schedule(steps: int, recipe: Mapping[str, Any]) -> Callable[[int], float]:
+    """Return the learning rate by step (from 0): halved at each of the fractions of `steps`."""
+    milestones = [round(fraction * steps) for fraction in recipe["halve_at"]]
+
+    def rate(step: int) -> float:
+        return recipe["learning_rate"] * 0.5 ** sum(step >= m for m in milestones)
+
+    return rate
+
+
+def absolute_error(model: ASRModel, batch: Batch, precision: str = "fp32") -> Tensor:
+    """Return the mean absolute error of the normalised colours of a batch: a scalar.
+
+    With bf16 the encoder runs in bfloat16 autocast; decoder and loss stay in float32.
+    """
+    sizes = batch.sides[:, None].expand(-1, 2)
+    with torch.autocast(batch.low.device.type, torch.bfloat16, enabled=precision == "bf16"):
+        colours = model(batch.low, sizes, batch.pixels)
+    return F.l1_loss(normalise(colours), normalise(batch.colours))
+
+
+class Validation:
+    """The validation curve: mean PSNR-Y and SSIM-Y of a few images, every so many steps.
+
+    The images are the first ones of the first column of asr.evaluate, at validation_scale. They
+    choose nothing: no weights are kept for having scored well.
+    """
+
+    def __init__(self, model: ASRModel, config: Config, path: Path, device: torch.device) -> None:
+        settings = config["asr"]["training"]
+        self.model, self.config, self.path, self.device = model, config, path, device
+        self.every, self.steps = settings["validate_every"], settings["steps"]
+        self.scale = settings["validation_scale"]
+        self.column = next(iter(config["asr"]["evaluate"]))
+        self.pairs = evaluation.first_pairs(
+            self.column, self.scale, config, settings["validation_images"]
+        )
+
+    def after_step(self, done: int) -> None:
+        """Measure after every `validate_every` steps and after the last; write the curve."""
+        if done % self.every and done != self.steps:
+            return
+        with evaluating(self.model):
+            upsample = evaluation.upsampler(self.model, self.config, self.device)
+            scores = evaluation.score_pairs(
+                upsample, self.pairs, evaluation.border(self.column, self.scale, self.config)
+            )
+            means = [fmean(row[i] for row in scores) for i in (1, 2)]
+        # A run that went on from an earlier step has measured what follows before.
+        rows = [row for row in self._rows() if int(row["step"]) < done]
+        rows.append(dict(zip(VALIDATION_COLUMNS, (done, *means, len(scores)), strict=True)))
+        write_csv(self.path, VALIDATION_COLUMNS, rows)
+        log.info("after step %d: PSNR-Y %.3f dB on %s x%g", done, means[0], self.column, self.scale)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        if not self.path.is_file():
+            return []
+        with self.path.open(newline="", encoding="utf-8") as stream:
+            return list(csv.DictReader(stream))
+
+
+@contextmanager
+def evaluating(model: ASRModel) -> Iterator[None]:
+    """Put a model in eval mode for the block and back in training mode after it."""
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        model.train()

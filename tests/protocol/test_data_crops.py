@@ -1,0 +1,175 @@
+"""The standardised arrays against the protocol (section 1), recomputed by other means.
+
+Nothing of the package is used to compute what is expected: files are found by their folders and
+read with Pillow, splits are numpy indexing, crops are slices.
+"""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from gblsr_repro.config import load, merge
+from gblsr_repro.data import sources
+from gblsr_repro.data.arrays import Arrays
+from gblsr_repro.data.standardize import make_array, split
+
+STRIDE = 1_000_003
+
+
+def test_permutation_of_the_data_seed() -> None:
+    """A change of PyTorch's generator would change every split; this one is long known."""
+    training, validation = split(10, 0.1, 0)
+    assert validation + training == [4, 1, 7, 5, 3, 9, 0, 8, 6, 2]
+
+
+def expected_split(paths: list[Path], name: str) -> list[Path]:
+    generator = torch.Generator()
+    generator.manual_seed(0)
+    order = torch.randperm(len(paths), generator=generator).numpy()
+    count = max(1, len(paths) // 10)
+    chosen = np.array(paths, dtype=object)[order]
+    return list(chosen[count:] if name == "train" else chosen[:count])
+
+
+def read_large_enough(path: Path, size: int) -> np.ndarray:
+    image = Image.open(path).convert("RGB")
+    if image.width < size or image.height < size:
+        scale = max(size / image.width, size / image.height)
+        wide, high = int(image.width * scale) + 1, int(image.height * scale) + 1
+        image = image.resize((max(wide, size), max(high, size)), Image.BICUBIC)
+    return np.array(image)
+
+
+def expected_crop(path: Path, position: int | None, size: int) -> np.ndarray:
+    """Return the training crop of the image at a position, or the centre crop for None."""
+    pixels = read_large_enough(path, size)
+    room_y, room_x = pixels.shape[0] - size, pixels.shape[1] - size
+    if position is None:
+        x, y = room_x // 2, room_y // 2
+    else:
+        generator = torch.Generator()
+        generator.manual_seed(0 * STRIDE + position)
+        x = torch.randint(room_x + 1, size=(1,), generator=generator).item()
+        y = torch.randint(room_y + 1, size=(1,), generator=generator).item()
+    return pixels[y:, x:][:size, :size]
+
+
+def check(arrays: Arrays, paths: list[Path], training: bool) -> None:
+    assert [row["position"] for row in arrays.index] == list(map(str, range(len(paths))))
+    assert len(arrays) == len(paths)
+    for position, path in enumerate(paths):
+        wanted = expected_crop(path, position if training else None, arrays.size)
+        np.testing.assert_array_equal(arrays.images[position], wanted, err_msg=str(path))
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> dict:
+    """The protocol's config at its real size on the photographs that scikit-image ships."""
+    folder = tmp_path_factory.mktemp("demo")
+    overlay = {
+        "resources": str(folder),
+        "native": {
+            "data": {
+                "train": ["demo_textures", "demo_photos"],
+                "evaluate": {"kodak": "demo_kodak", "set14": "demo_set14"},
+            }
+        },
+    }
+    return merge(load(), overlay)
+
+
+def package_files(dataset: str, config: dict) -> list[Path]:
+    sources.fetch(dataset, config)
+    files = sources.locate(dataset, config)
+    assert [path.name for path in files] == sorted(path.name for path in files)
+    return files
+
+
+@pytest.mark.parametrize("name", ["train", "validation"])
+def test_demo_splits(name: str, demo: dict, tmp_path: Path) -> None:
+    paths = []
+    for dataset in ("demo_textures", "demo_photos"):
+        paths += expected_split(package_files(dataset, demo), name)
+    make_array(name, demo, tmp_path / f"{name}.npy")
+    arrays = Arrays.open(tmp_path / f"{name}.npy")
+    assert arrays.size == 256
+    check(arrays, paths, training=name == "train")
+
+
+def test_demo_evaluation_is_centred(demo: dict, tmp_path: Path) -> None:
+    paths = package_files("demo_set14", demo)
+    make_array("set14", demo, tmp_path / "set14.npy")
+    check(Arrays.open(tmp_path / "set14.npy"), paths, training=False)
+
+
+# --- the real images ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def mirrored(shared: Path, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> dict:
+    """The mirror overlay of the checkout, with every set of the native benchmark fetched."""
+    files = [repository / "config" / name for name in ("config.yaml", "mirror.yaml")]
+    local = {
+        "mirror": str(shared / "data"),
+        "resources": str(tmp_path_factory.mktemp("resources")),
+    }
+    config = merge(load(files), local)
+    data = config["native"]["data"]
+    for dataset in {*data["train"], *data["evaluate"].values()}:
+        sources.fetch(dataset, config)
+    return config
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["train", "validation"])
+def test_mirror_splits(name: str, mirrored: dict, shared: Path, tmp_path: Path) -> None:
+    data = shared / "data"
+    dtd = sorted((data / "dtd").rglob("*.jpg"), key=str)
+    bsds = sorted((data / "bsds500").rglob("*.jpg"), key=str)
+    paths = expected_split(dtd, name) + expected_split(bsds, name)
+    assert len(paths) == {"train": 756 + 360, "validation": 84 + 39}[name]
+    make_array(name, mirrored, tmp_path / f"{name}.npy")
+    arrays = Arrays.open(tmp_path / f"{name}.npy")
+    check(arrays, paths, training=name == "train")
+    folders = [path.relative_to(data).parts[0] for path in paths]
+    assert [row["dataset"] for row in arrays.index] == folders
+    assert [(r["images"], r["expected"], r["complete"]) for r in arrays.record["datasets"]] == [
+        (840, 1880, False),
+        (399, 399, True),
+    ]
+
+
+def test_kodak_and_set14_are_centred(mirrored: dict, shared: Path, tmp_path: Path) -> None:
+    data = shared / "data"
+    folders = {"kodak": data / "kodak", "set14": data / "selfexsr/data/Set14/image_SRF_2"}
+    for name, folder in folders.items():
+        paths = sorted([*folder.glob("kodim*.png"), *folder.glob("*_HR.png")], key=str)
+        make_array(name, mirrored, tmp_path / f"{name}.npy")
+        arrays = Arrays.open(tmp_path / f"{name}.npy")
+        check(arrays, paths, training=False)
+    assert arrays.names[0] == "img_001"
+
+
+def test_urban100_crops_are_those_of_the_whole_images(
+    mirrored: dict, shared: Path, tmp_path: Path
+) -> None:
+    make_array("urban100", mirrored, tmp_path / "urban100.npy")
+    arrays = Arrays.open(tmp_path / "urban100.npy")
+    whole = sorted((shared / "data/selfexsr/data/Urban100/image_SRF_4").glob("*_HR.png"))
+    assert len(whole) == 30
+    for position, path in enumerate(whole):
+        np.testing.assert_array_equal(arrays.images[position], expected_crop(path, None, 256))
+
+
+def test_index_names_the_source_files(mirrored: dict, shared: Path, tmp_path: Path) -> None:
+    with (shared / "data" / "MANIFEST.csv").open(newline="") as stream:
+        known = {row["path"]: row for row in csv.DictReader(stream)}
+    make_array("kodak", mirrored, tmp_path / "kodak.npy")
+    rows = Arrays.open(tmp_path / "kodak.npy").index
+    for row in rows:
+        listed = known[f"kodak/{row['name']}.png"]
+        assert all(row[key] == listed[key] for key in ("sha256", "width", "height"))

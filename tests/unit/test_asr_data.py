@@ -1,0 +1,149 @@
+"""Packed training images and the sampler."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image as Picture
+
+from gblsr_repro.data import superres
+from gblsr_repro.data.superres import PackedImages, Sampler, pack
+from gblsr_repro.errors import UserError
+
+TRAINING = {"lr_patch": 16, "queries": 200, "scale_range": [1.0, 4.0]}
+RECORD = {"dataset": "made_up", "images": 4}
+
+
+class Made:
+    """An image made up in memory."""
+
+    def __init__(self, name: str, pixels: np.ndarray) -> None:
+        self.name, self.pixels = name, pixels
+
+    def load(self) -> np.ndarray:
+        return self.pixels
+
+
+@pytest.fixture(scope="module")
+def images():
+    generator = np.random.default_rng(0)
+    sizes = [(70, 90), (64, 64), (101, 67), (80, 120)]
+    made = [
+        Made(f"img{i}", generator.integers(0, 256, (*size, 3), dtype=np.uint8))
+        for i, size in enumerate(sizes)
+    ]
+    made[1].pixels = made[1].pixels[..., 0]  # one is greyscale
+    return made
+
+
+@pytest.fixture(scope="module")
+def packed(images, tmp_path_factory):
+    path = tmp_path_factory.mktemp("packed") / "train.npy"
+    pack(images, "made_up", path, RECORD)
+    return PackedImages.open(path)
+
+
+def turned_crop(pixels: np.ndarray, draw: superres.Draw) -> np.ndarray:
+    """What a draw says, done with slices."""
+    crop = pixels[draw.top : draw.top + draw.side, draw.left : draw.left + draw.side]
+    crop = crop[::-1] if draw.flip else crop
+    crop = crop[:, ::-1] if draw.mirror else crop
+    return np.ascontiguousarray(crop.transpose(1, 0, 2) if draw.transpose else crop)
+
+
+def test_packing_keeps_every_pixel_and_is_deterministic(images, packed, tmp_path):
+    for position, image in enumerate(images):
+        pixels = image.load()
+        expected = pixels if pixels.ndim == 3 else np.stack([pixels] * 3, axis=-1)
+        np.testing.assert_array_equal(packed.image(position), expected)
+    assert packed.names == ("img0", "img1", "img2", "img3")
+    pack(images, "made_up", tmp_path / "again.npy", RECORD)
+    assert PackedImages.open(tmp_path / "again.npy").sha256 == packed.sha256
+
+
+def test_the_array_is_an_ordinary_npy_file(images, tmp_path):
+    pack(images, "made_up", tmp_path / "a.npy", RECORD)
+    loaded = np.load(tmp_path / "a.npy")
+    assert loaded.dtype == np.uint8
+    assert loaded.shape == (sum(math.prod(i.load().shape[:2]) for i in images), 3)
+
+
+def test_a_cut_or_foreign_array_is_a_users_error(images, tmp_path):
+    path = tmp_path / "train.npy"
+    pack(images, "made_up", path, RECORD)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-300])
+    with pytest.raises(UserError, match="asr-standardize"):
+        PackedImages.open(path)
+    path.write_bytes(whole)
+    other = tmp_path / "other.npy"
+    pack(images[:2], "made_up", other, RECORD)
+    path.with_suffix(".csv").write_bytes(other.with_suffix(".csv").read_bytes())
+    with pytest.raises(UserError, match="does not fit its index"):
+        PackedImages.open(path)
+    with pytest.raises(UserError, match="asr-standardize"):
+        PackedImages.open(tmp_path / "absent.npy")
+
+
+def test_low_resolution_patches_are_pillows_bit_for_bit(packed):
+    sampler = Sampler(packed, TRAINING, 8, seed=0)
+    for step in range(4):
+        batch = sampler.batch(step)
+        for place in range(8):
+            draw = sampler.draw(step, place)
+            crop = Picture.fromarray(turned_crop(packed.image(draw.image), draw))
+            expected = np.asarray(crop.resize((16, 16), Picture.Resampling.BICUBIC))
+            measured = batch.low[place].permute(1, 2, 0).numpy() * 255
+            np.testing.assert_allclose(measured, expected, rtol=0, atol=1e-4)
+
+
+def test_targets_are_the_pixels_of_the_turned_crop(packed):
+    sampler = Sampler(packed, TRAINING, 8, seed=3)
+    batch = sampler.batch(5)
+    assert batch.colours.shape == (8, 200, 3)
+    for place in range(8):
+        draw = sampler.draw(5, place)
+        assert len(set(draw.targets.tolist())) == 200
+        crop = turned_crop(packed.image(draw.image), draw)
+        row, column = batch.pixels[place].T.numpy()
+        np.testing.assert_array_equal(row * draw.side + column, draw.targets)
+        np.testing.assert_allclose(batch.colours[place] * 255, crop[row, column], atol=1e-4)
+        assert batch.sides[place] == draw.side
+
+
+def test_a_sample_follows_from_seed_step_and_place_alone(packed):
+    one, two = (Sampler(packed, TRAINING, 8, seed=1) for _ in range(2))
+    two.batch(0)
+    two.batch(17)  # other steps in between change nothing
+    for a, b in zip(one.batch(9), two.batch(9), strict=True):
+        assert torch.equal(a, b)
+    other = Sampler(packed, TRAINING, 8, seed=2).batch(9)
+    assert not torch.equal(one.batch(9).low, other.low)
+    assert not torch.equal(one.batch(9).low, one.batch(10).low)
+
+
+def test_draws_have_the_protocols_distribution(packed):
+    sampler = Sampler(packed, TRAINING, 8, seed=0)
+    draws = [sampler.draw(step, place) for step in range(100) for place in range(8)]
+    scales = np.array([d.scale for d in draws])
+    assert 1 <= scales.min() < 1.05
+    assert 3.95 < scales.max() < 4
+    assert abs(scales.mean() - 2.5) < 4 * math.sqrt(9 / 12 / 800)
+    assert [d.side for d in draws] == [round(16 * s) for s in scales]
+    for name in ("flip", "mirror", "transpose"):
+        assert abs(np.mean([getattr(d, name) for d in draws]) - 0.5) < 4 * 0.5 / math.sqrt(800)
+    for epoch in range(0, 800, 4):  # four images, each once per epoch
+        assert sorted(d.image for d in draws[epoch : epoch + 4]) == [0, 1, 2, 3]
+    tops = [d.top for d in draws if d.image == 1 and d.side == 16]
+    assert all(0 <= top <= 64 - 16 for top in tops)
+
+
+def test_an_image_smaller_than_the_largest_crop_is_a_users_error(packed):
+    with pytest.raises(UserError, match="img1 is only 64 pixels on a side, but crops are up to 68"):
+        Sampler(packed, TRAINING | {"lr_patch": 17}, 8, seed=0)
+
+
+def test_more_queries_than_pixels_is_a_users_error(packed):
+    with pytest.raises(UserError, match="only 256 pixels"):
+        Sampler(packed, TRAINING | {"queries": 257}, 8, seed=0)

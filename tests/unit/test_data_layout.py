@@ -1,0 +1,103 @@
+"""The little language of the files column, and the table itself."""
+
+from pathlib import Path
+
+import pytest
+
+from gblsr_repro.config import Dataset, datasets
+from gblsr_repro.data.layout import expand, find, is_explicit, layout_of, matches
+from gblsr_repro.data.sources import name_of
+
+KINDS = {"archive", "files", "file", "package"}
+ROLES = {"train", "evaluate", "weights"}
+
+
+def test_braces_are_written_out() -> None:
+    assert expand("a/{x,y}/b{08..10}.png") == [
+        f"a/{folder}/b{number}.png" for folder in "xy" for number in ("08", "09", "10")
+    ]
+    assert expand("plain") == ["plain"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "expected"),
+    [
+        ("a/*/b.png", "a/c/b.png", True),
+        ("a/*/b.png", "a/c/d/b.png", False),
+        ("a/*.png", "a/.png", False),
+        ("a/*.png", "a/xpng", False),
+        ("a/{1..3}.png", "a/2.png", True),
+        ("a/{1..3}.png", "a/4.png", False),
+    ],
+)
+def test_matching(pattern: str, path: str, expected: bool) -> None:
+    assert matches(pattern, path) is expected
+
+
+def test_finding_gives_files_in_name_order(tmp_path: Path) -> None:
+    for name in ("b/2.png", "b/1.png", "a/3.png", "a/note.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "a" / "folder.png").mkdir()
+    assert find("*/*.png", tmp_path) == ["a/3.png", "b/1.png", "b/2.png"]
+    assert find("b/{1..3}.png", tmp_path) == ["b/1.png", "b/2.png"]
+
+
+@pytest.mark.parametrize("row", datasets().values(), ids=lambda row: row.dataset)
+def test_row_is_sound(row: Dataset) -> None:
+    table = datasets()
+    assert row.kind in KINDS
+    assert row.role in ROLES
+    assert row.licence
+    assert row.homepage.startswith("https://")
+    assert row.stands_in_for in {"", *table}
+    layout = layout_of(row)
+    if row.images != "0" and is_explicit(layout.images):
+        names = [name_of(path) for path in expand(layout.images)]
+        assert len(set(names)) == len(names) == int(row.images)
+    if row.kind == "files":
+        assert not row.url or "{path}" in row.url
+        assert not row.url or all(map(is_explicit, layout.downloads()))
+    if row.kind in ("archive", "file"):
+        algorithm, _, digest = row.checksum.partition(":")
+        assert {"sha256": 64, "md5": 32}[algorithm] == len(digest)
+    if row.kind != "package":
+        assert int(row.bytes) > 0
+
+
+def test_addresses_of_the_published_sets() -> None:
+    table = datasets()
+    for name, first, address in [
+        ("kodak", "kodak/kodim01.png", "https://r0k.us/graphics/kodak/kodak/kodim01.png"),
+        (
+            "set5",
+            "selfexsr/data/Set5/image_SRF_2/img_001_SRF_2_HR.png",
+            "https://raw.githubusercontent.com/jbhuang0604/SelfExSR/master/data/Set5/"
+            "image_SRF_2/img_001_SRF_2_HR.png",
+        ),
+    ]:
+        paths = expand(layout_of(table[name]).images)
+        assert paths[0] == first
+        assert table[name].url.replace("{path}", first.partition("/")[2]) == address
+
+
+def test_demo_trains_on_nothing_that_it_evaluates() -> None:
+    demo = [row for row in datasets().values() if row.kind == "package"]
+    used = {role: set() for role in ROLES}
+    for row in demo:
+        used[row.role].update(expand(layout_of(row).images))
+    assert used["train"]
+    assert used["evaluate"]
+    assert not used["train"] & used["evaluate"]
+    # the two views of the motorcycle are one scene
+    assert not any("motorcycle" in name for name in used["train"])
+
+
+def test_native_demo_sets_do_not_overlap() -> None:
+    table = datasets()
+    columns = [
+        expand(layout_of(table[name]).images)
+        for name in ("demo_kodak", "demo_set14", "demo_urban100")
+    ]
+    joined = [path for paths in columns for path in paths]
+    assert len(set(joined)) == len(joined)

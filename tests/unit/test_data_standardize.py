@@ -1,0 +1,196 @@
+"""Arrays: made alike every time, and read only when they are whole."""
+
+import csv
+import json
+import resource
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from gblsr_repro.cli import main
+from gblsr_repro.config import load, merge
+from gblsr_repro.data import sources
+from gblsr_repro.data.arrays import Arrays, as_float
+from gblsr_repro.data.standardize import centre_crop, enlarge, make_array, split, training_crop
+from gblsr_repro.errors import UserError
+
+DEMO = {
+    "native": {
+        "data": {
+            "image_size": 64,
+            "train": ["demo_textures", "demo_photos"],
+            "evaluate": {"kodak": "demo_kodak", "set14": "demo_set14", "urban100": "demo_urban100"},
+        }
+    }
+}
+
+
+@pytest.fixture
+def config(tmp_path: Path, repository: Path) -> dict:
+    """The protocol at demo size, with the demo's data sets fetched."""
+    overlay = DEMO | {"resources": str(tmp_path / "resources")}
+    whole = merge(load([repository / "config" / "config.yaml"]), overlay)
+    for dataset in ("demo_textures", "demo_photos", "demo_set14"):
+        sources.fetch(dataset, whole)
+    return whole
+
+
+@pytest.fixture
+def array(config: dict, tmp_path: Path) -> Path:
+    """The array of the demo's Set14."""
+    make_array("set14", config, tmp_path / "arrays" / "set14.npy")
+    return tmp_path / "arrays" / "set14.npy"
+
+
+def test_two_builds_are_the_same_bytes(config: dict, tmp_path: Path) -> None:
+    for name in ("train", "validation", "set14"):
+        first, second = tmp_path / "1" / f"{name}.npy", tmp_path / "2" / f"{name}.npy"
+        make_array(name, config, first)
+        make_array(name, config, second)
+        for suffix in (".npy", ".csv", ".json"):
+            assert first.with_suffix(suffix).read_bytes() == second.with_suffix(suffix).read_bytes()
+
+
+def test_array_index_and_record(array: Path) -> None:
+    arrays = Arrays.open(array)
+    assert arrays.images.shape == (2, 64, 64, 3)
+    assert arrays.images.dtype == np.uint8
+    assert (len(arrays), arrays.size, arrays.names) == (2, 64, ["camera", "coffee"])
+    assert arrays.index[1]["width"] == "600"
+    assert arrays.record["datasets"] == [
+        {
+            "dataset": "demo_set14",
+            "title": "Set14 stand-in",
+            "images": 2,
+            "expected": 2,
+            "complete": True,
+            "stands_in_for": "set14",
+            "selection": "all, in the order of their names",
+        }
+    ]
+    with array.with_suffix(".csv").open(newline="") as stream:
+        header = next(csv.reader(stream))
+    assert header == ["position", "dataset", "name", "width", "height", "sha256"]
+    # the greyscale photograph has three equal channels
+    assert (arrays.images[0] == arrays.images[0][..., :1]).all()
+
+
+def test_tensors(array: Path) -> None:
+    arrays = Arrays.open(array)
+    tensor = arrays.tensor([1, 0])
+    assert tensor.shape == (2, 3, 64, 64)
+    assert tensor.dtype == torch.float32
+    expected = arrays.images[1].transpose(2, 0, 1).astype(np.float32) / np.float32(255)
+    np.testing.assert_array_equal(tensor[0].numpy(), expected)
+    assert torch.equal(arrays.tensor(slice(0, 1)), tensor[1:])
+    whole = arrays.to_device("cpu")
+    assert (whole.dtype, whole.shape) == (torch.uint8, (2, 64, 64, 3))
+    assert torch.equal(as_float(whole[torch.tensor([1, 0])]), tensor)
+
+
+def test_mapped_array_cannot_be_changed(array: Path) -> None:
+    arrays = Arrays.open(array)
+    with pytest.raises(ValueError, match="read-only"):
+        arrays.images[0] = 0
+    arrays.tensor([0]).zero_()
+    assert arrays.images[0].max() > 0
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".csv", ".json"])
+@pytest.mark.parametrize("damage", ["gone", "cut", "flipped", "empty"])
+def test_damage_is_named(array: Path, suffix: str, damage: str) -> None:
+    file = array.with_suffix(suffix)
+    content = bytearray(file.read_bytes())
+    if damage == "gone":
+        file.unlink()
+    else:
+        middle = len(content) // 2
+        content[middle] ^= 0x80
+        kept = {"cut": content[:middle], "flipped": content, "empty": b""}[damage]
+        file.write_bytes(bytes(kept))
+    with pytest.raises(UserError, match=file.name) as caught:
+        Arrays.open(array)
+    assert "\n" not in str(caught.value)
+
+
+def test_index_of_another_array_is_refused(array: Path, config: dict) -> None:
+    make_array("validation", config, array.with_name("validation.npy"))
+    array.with_suffix(".csv").write_bytes(array.with_name("validation.csv").read_bytes())
+    with pytest.raises(UserError, match="belongs to another run"):
+        Arrays.open(array)
+
+
+def test_pickled_array_is_never_loaded(array: Path) -> None:
+    from gblsr_repro.files import sha256
+
+    np.save(array, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    record = json.loads(array.with_suffix(".json").read_text())
+    array.with_suffix(".json").write_text(json.dumps(record | {"sha256": sha256(array)}))
+    with pytest.raises(UserError, match="damaged"):
+        Arrays.open(array)
+
+
+@pytest.mark.parametrize(
+    ("count", "fraction", "held"), [(1880, 0.1, 188), (800, 0.1, 80), (5, 0.1, 1), (1, 0.1, 1)]
+)
+def test_split_sizes(count: int, fraction: float, held: int) -> None:
+    training, validation = split(count, fraction, 0)
+    assert (len(training), len(validation)) == (count - held, held)
+    assert sorted(training + validation) == list(range(count))
+
+
+def test_splits_and_crops_leave_the_global_generator_alone() -> None:
+    before = torch.random.get_rng_state()
+    split(10, 0.1, 0)
+    training_crop(np.zeros((20, 20, 3), np.uint8), 10, 3)
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+@pytest.mark.parametrize(
+    ("height", "width", "expected"),
+    [(64, 64, (64, 64)), (63, 100, (65, 102)), (1, 1, (65, 65)), (32, 64, (65, 129))],
+)
+def test_small_images_are_enlarged(height: int, width: int, expected: tuple[int, int]) -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (height, width, 3), dtype=np.uint8)
+    assert enlarge(pixels, 64).shape == (*expected, 3)
+    assert centre_crop(pixels, 64).shape == training_crop(pixels, 64, 0).shape == (64, 64, 3)
+
+
+def test_enlarging_is_pillows_bicubic() -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (20, 30, 3), dtype=np.uint8)
+    image = Image.fromarray(pixels).resize((97, 65), Image.Resampling.BICUBIC)
+    np.testing.assert_array_equal(enlarge(pixels, 64), np.asarray(image))
+
+
+def test_unknown_array_is_named(config: dict, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="There is no array 'kodac'; there are train, validation"):
+        make_array("kodac", config, tmp_path / "kodac.npy")
+
+
+def test_unfetched_data_set_is_named(config: dict, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="gblsr-repro fetch demo_kodak"):
+        make_array("kodak", config, tmp_path / "kodak.npy")
+
+
+def test_full_disk_leaves_nothing(config: dict, tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
+    try:
+        with pytest.raises(UserError, match=r"Cannot write .*set14\.npy"):
+            make_array("set14", config, tmp_path / "full" / "set14.npy")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list((tmp_path / "full").iterdir())
+
+
+def test_command_line(config: dict, tmp_path: Path) -> None:
+    import yaml
+
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
+    output = tmp_path / "out" / "set14.npy"
+    arguments = ["standardize", "set14", "--config", str(tmp_path / "config.yaml")]
+    assert main([*arguments, "--output", str(output)]) == 0
+    assert len(Arrays.open(output)) == 2

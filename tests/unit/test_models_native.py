@@ -1,0 +1,145 @@
+"""Building, budgets, padding, bad input, and loading a trained arm."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from gblsr_repro import config
+from gblsr_repro.errors import UserError
+from gblsr_repro.models import decoders, native
+
+
+@pytest.fixture(scope="module")
+def settings():
+    loaded = config.load()
+    loaded["native"]["model"] |= {"patch": 4, "features": 8, "norm_groups": 2, "modes": 4}
+    return loaded
+
+
+@pytest.fixture
+def scalar(settings):
+    return native.build(config.arms()["gblsr_scalar"], settings, 0).eval()
+
+
+class NewArm(decoders.FixedDecoder):
+    """What somebody adding an arm writes."""
+
+
+def test_a_new_arm_is_a_class_and_a_row(settings):
+    row = replace(config.arms()["gblsr_fixed"], arm="new", decoder=f"{__name__}:NewArm")
+    model = native.build(row, settings, 0)
+    assert isinstance(model.decoder, NewArm)
+    assert model(torch.rand(1, 3, 8, 8)).shape == (1, 3, 8, 8)
+
+
+@pytest.mark.parametrize(
+    ("decoder", "hint"),
+    [
+        ("ScalerDecoder", "did you mean 'ScalarDecoder'"),
+        ("no.such.module:Decoder", "check the module's name"),
+        ("Tensor", "add a subclass"),
+    ],
+)
+def test_a_wrong_decoder_name_is_one_sentence(settings, decoder, hint):
+    with pytest.raises(UserError, match=hint):
+        native.build(replace(config.arms()["liif"], decoder=decoder), settings, 0)
+
+
+def test_an_unknown_arm_is_told_with_its_nearest():
+    with pytest.raises(UserError, match="did you mean 'gblsr_scalar'"):
+        native.arm_named("gblsr_scaler")
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "message"),
+    [("patch", 12, "power of two"), ("norm_groups", 3, "multiple")],
+)
+def test_an_impossible_encoder_is_refused(settings, setting, value, message):
+    bad = config.merge(settings, {"native": {"model": {setting: value}}})
+    with pytest.raises(UserError, match=message):
+        native.build(config.arms()["liif"], bad, 0)
+
+
+def test_an_arm_outside_the_band_is_named():
+    budgets = [native.Budget("a", 100, 1.0), native.Budget("b", 130, 1.3)]
+    native.check_budgets(budgets, 1.3)
+    with pytest.raises(UserError, match=r"Arm b has 130 parameters, 1\.300 times"):
+        native.check_budgets(budgets, 1.25)
+    with pytest.raises(UserError, match="Arm c"):
+        native.check_budgets([native.Budget("c", 70, 0.7)], 1.25)
+
+
+@pytest.mark.parametrize(("height", "width"), [(1, 1), (3, 5), (4, 9), (17, 4)])
+def test_any_size_goes_in_and_comes_out(scalar, height, width):
+    assert scalar(torch.rand(2, 3, height, width)).shape == (2, 3, height, width)
+
+
+def test_an_image_of_whole_patches_is_not_padded():
+    x = torch.rand(1, 3, 8, 12)
+    assert native.pad(x, 4) is x
+
+
+def test_wrong_shapes_are_refused(scalar):
+    with pytest.raises(ValueError, match="must be"):
+        scalar(torch.rand(3, 8, 8))
+    with pytest.raises(ValueError, match="do not belong"):
+        scalar.decode(scalar.encode(torch.rand(1, 3, 8, 8)), 16, 8)
+
+
+def test_queries_are_evaluated_in_bounded_parts(scalar, monkeypatch):
+    features = scalar.encode(torch.rand(1, 3, 8, 8))
+    coordinates = torch.rand(1, 37, 2, dtype=torch.float64) * 2 - 1
+    whole = scalar.query(features, coordinates, (8, 8))
+    sizes = []
+    query = scalar.decoder.query
+
+    def watched(features, positions):
+        sizes.append(positions.shape[1])
+        return query(features, positions)
+
+    monkeypatch.setattr(native, "QUERY_CHUNK", 10)
+    monkeypatch.setattr(scalar.decoder, "query", watched)
+    torch.testing.assert_close(scalar.query(features, coordinates, (8, 8)), whole)
+    assert sizes == [10, 10, 10, 7]
+
+
+def test_an_arm_without_a_basis_has_no_fields(settings):
+    model = native.build(config.arms()["wire"], settings, 0)
+    assert model.bandwidth() is None
+    with pytest.raises(UserError, match="no bandwidth field"):
+        model.fields(model.encode(torch.rand(1, 3, 8, 8)))
+
+
+@pytest.fixture
+def run_dir(settings, scalar, tmp_path):
+    record = {"arm": "gblsr_scalar", "seed": 0, "config": {"model": settings["native"]["model"]}}
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    save_file(scalar.state_dict(), tmp_path / "weights.safetensors")
+    return tmp_path
+
+
+def test_a_run_comes_back_as_it_was(settings, scalar, run_dir):
+    x = torch.rand(1, 3, 8, 8)
+    loaded = native.load_run(run_dir, settings)
+    assert not loaded.training
+    with torch.no_grad():
+        torch.testing.assert_close(loaded(x), scalar(x), rtol=0, atol=1e-6)
+
+
+def test_a_run_with_other_settings_is_refused(settings, run_dir):
+    other = config.merge(settings, {"native": {"model": {"modes": 5}}})
+    with pytest.raises(UserError, match=r"native\.model\.modes = 4, but the config says 5"):
+        native.load_run(run_dir, other)
+
+
+def test_a_damaged_or_missing_weights_file_is_named(settings, run_dir):
+    weights = run_dir / "weights.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    with pytest.raises(UserError, match="does not hold the weights"):
+        native.load_run(run_dir, settings)
+    weights.unlink()
+    with pytest.raises(UserError, match="does not exist"):
+        native.load_run(run_dir, settings)

@@ -1,0 +1,492 @@
+"""The registry of claims, checked against the paper's own numbers, and the verdicts."""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gblsr_repro.cli import main
+from gblsr_repro.config import load
+from gblsr_repro.errors import UserError
+from gblsr_repro.files import write_csv, write_json
+from gblsr_repro.reporting import claims, published
+from gblsr_repro.reporting.measures import Aggregates, NotMeasuredError, evaluate
+from gblsr_repro.reporting.statistics import Summary
+from gblsr_repro.reporting.tidy import KEYS
+from gblsr_repro.reporting.verdicts import BOUNDS, Claim, Scope, Target, Verdict, judge
+
+PAPER = published.aggregates()
+PAPER_CONDITIONS = published.conditions()
+REGISTRY = {claim.id: claim for claim in claims.registry()}
+
+
+def record(dataset: str, images: int = 100, **more: object) -> dict:
+    complete = {"images": images, "expected": images, "complete": True, "stands_in_for": None}
+    return {"dataset": dataset, "title": dataset.upper()} | complete | more
+
+
+def as_in_the_paper() -> dict:
+    native, asr = PAPER_CONDITIONS["native"], PAPER_CONDITIONS["asr"]
+    return {
+        "preset": "paper",
+        "image_size": native["image_size"],
+        "native": {
+            "steps": native["steps"],
+            "batch_size": native["batch_size"],
+            "seeds": native["seeds"],
+            "train": [record(name) for name in native["train"]],
+            "evaluate": {name: [record(name, n)] for name, n in native["evaluate"].items()},
+            "devices": ["NVIDIA H200"],
+            "latency_devices": ["NVIDIA H200"],
+            "lpips": {"measured": True, "reason": None},
+        },
+        "asr": {
+            "steps": asr["steps"],
+            "seeds": asr["seeds"],
+            "train": [record(name) for name in asr["train"]],
+            "evaluate": {name: [record(name, n)] for name, n in asr["evaluate"].items()},
+            "devices": ["NVIDIA H200"],
+            "latency_devices": ["NVIDIA H200"],
+        },
+    }
+
+
+def verdict_of(claim: Claim, here: Aggregates, conditions: dict | None = None):
+    return judge(claim, here, PAPER, conditions or as_in_the_paper(), PAPER_CONDITIONS, 2.0)
+
+
+def with_native(changes: dict[tuple[str, str, str], Summary | None]) -> Aggregates:
+    native = dict(PAPER.summaries["native"]) | changes
+    kept = {key: summary for key, summary in native.items() if summary is not None}
+    return Aggregates({**PAPER.summaries, "native": kept}, PAPER.runs)
+
+
+# --- the registry ---------------------------------------------------------------------------
+
+
+def test_registry_covers_the_paper() -> None:
+    assert len(REGISTRY) >= 60
+    places = " ".join(claim.where for claim in REGISTRY.values())
+    for place in ("Abstract", "Contribution 1", "Contribution 2", "§5.1", "§5.2", "§5.3", "§5.4",
+                  "§5.5", "§6.1", "§6.2", "§7", "A.1", "A.2", "A.3", "A.4", "A.5", "A.6.4",
+                  "A.6.5", "A.7", "A.8"):  # fmt: skip
+        assert place in places
+    for table in range(1, 18):
+        assert any(
+            str(table) in claim.where for claim in REGISTRY.values() if "Table" in claim.where
+        )
+
+
+def computable() -> list[Claim]:
+    found = []
+    for claim in REGISTRY.values():
+        try:
+            if claim.measure:
+                evaluate(claim.measure, PAPER)
+                found.append(claim)
+        except NotMeasuredError:
+            continue
+    return found
+
+
+def test_most_claims_are_computable_from_the_published_tables() -> None:
+    assert len(computable()) >= 110
+
+
+@pytest.mark.parametrize("claim", computable(), ids=lambda claim: claim.id)
+def test_published_tables_give_the_published_claim(claim: Claim) -> None:
+    """The expression, on the paper's tables, gives what the paper says: one last digit apart at
+    most, since the tables are rounded and the paper rounds last.
+    """
+    measure, _ = evaluate(claim.measure, PAPER)
+    target = Target.parse(claim.published, measure)
+    if target.relation == "=":
+        assert len(measure.values) == len(target.values)
+        for value, goal in zip(measure.values, target.values, strict=True):
+            assert abs(value - goal) <= 2.02 * target.rounding(goal)
+    else:
+        assert BOUNDS[target.relation](measure.values, target.values[0]).all()
+
+
+def values(claim: str) -> np.ndarray:
+    return np.asarray(Target.parse(REGISTRY[claim].published).values)
+
+
+@pytest.mark.parametrize(
+    ("whole", "parts", "join"),
+    [
+        ("speed_liif", "speed_liif_cells", "geometric"),
+        ("speed_swinir", "speed_swinir_cells", "geometric"),
+        ("speed_liif_gblsr_asr_nole", "cells_liif_gblsr_asr_nole", "geometric"),
+        ("speed_swinir_gblsr_asr_nole", "cells_swinir_gblsr_asr_nole", "geometric"),
+        ("speed_liif_gblsr_asr_nf96_nole", "cells_liif_gblsr_asr_nf96_nole", "geometric"),
+        ("speed_swinir_gblsr_asr_nf96_nole", "cells_swinir_gblsr_asr_nf96_nole", "geometric"),
+        ("speedup_gblsr_asr_nole", "cells_base_gblsr_asr_nole", "arithmetic"),
+        ("speedup_gblsr_asr_nf96_nole", "cells_base_gblsr_asr_nf96_nole", "arithmetic"),
+    ],
+)
+def test_printed_means_follow_from_printed_cells(whole: str, parts: str, join: str) -> None:
+    cells = values(parts)
+    mean = cells.mean() if join == "arithmetic" else np.exp(np.log(cells).mean())
+    last_digit = 10.0 ** -Target.parse(REGISTRY[whole].published).decimals
+    assert abs(mean - values(whole)[0]) <= last_digit
+
+
+@pytest.mark.parametrize("variant", ["gblsr_asr_nole", "gblsr_asr_nf96_nole"])
+@pytest.mark.parametrize("baseline", ["liif", "swinir"])
+def test_printed_ratios_multiply(variant: str, baseline: str) -> None:
+    product = values(f"speed_{baseline}_cells") * values(f"cells_base_{variant}")
+    assert np.abs(product / values(f"cells_{baseline}_{variant}") - 1).max() < 1e-3
+
+
+def test_every_rejected_row_names_its_claim(tmp_path: Path) -> None:
+    table = tmp_path / "claims.tsv"
+    lines = (published.folder() / "claims.tsv").read_text(encoding="utf-8").splitlines()
+    table.write_text("\n".join([lines[0], lines[1].replace("native_max", "exec")]) + "\n")
+    with pytest.raises(UserError, match=r"psnr_gain.*exec"):
+        claims.registry(table)
+
+
+# --- the language ---------------------------------------------------------------------------
+
+
+def measure(text: str) -> list[float]:
+    return evaluate(text, PAPER)[0].values.tolist()
+
+
+def test_expressions() -> None:
+    assert measure("1 + 2 * 3 - -4 / 2") == [9.0]
+    assert measure("[1, 2] * [3, 4] >= 4") == [0.0, 1.0]
+    assert measure("native('kodak', 'lte wire', 'psnr')") == [19.476, 18.428]
+    assert measure("native_max('*', 'liif lte wire', 'psnr')") == [19.476, 17.188, 15.819]
+    assert measure("asr_max('set5', 'liif_rdn lte_swinir', '2 3', 'psnr_y')") == [38.181, 34.687]
+    assert measure("geomean([1, 4, 16])") == pytest.approx([4.0])
+    assert measure("count([0, 1, 2])") == [2.0]
+    assert measure("abs(-2)") == [2.0]
+
+
+def test_errors_are_propagated() -> None:
+    found, _ = evaluate("native('kodak', 'liif', 'psnr') / native('kodak', 'lte', 'psnr')", PAPER)
+    a, b = (0.094 / math.sqrt(3), 18.812), (0.160 / math.sqrt(3), 19.476)
+    expected = found.values[0] * math.hypot(a[0] / a[1], b[0] / b[1])
+    assert found.errors[0] == pytest.approx(expected)
+
+
+def test_welch_agrees_with_a_reference() -> None:
+    """|t| and degrees of freedom by the textbook formula, worked out by hand for Kodak."""
+    assert measure("welch_t('kodak', 'gblsr_full gblsr_scalar', 'psnr')") == pytest.approx(
+        [1.0207], abs=1e-4
+    )
+    assert measure("welch_df('kodak', 'gblsr_full gblsr_scalar', 'psnr')") == pytest.approx(
+        [2.3899], abs=1e-4
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os')",
+        "(1).__class__",
+        "native('kodak', 'liif', 'psnr').values",
+        "[x for x in 'ab']",
+        "lambda: 1",
+        "1 if 1 else 2",
+        "native('kodak', 'liif')",
+        "native('kodak', 'liif', 3)",
+        "max('kodak')",
+        "1 < 2 < 3",
+        "min",
+        "True",
+        "'text'",
+        "[1, 2] + [1, 2, 3]",
+        "2 ** 9",
+        "(",
+    ],
+)
+def test_the_language_is_closed(text: str) -> None:
+    with pytest.raises(UserError):
+        evaluate(text, PAPER)
+
+
+def test_missing_numbers_are_named() -> None:
+    with pytest.raises(NotMeasuredError, match="kodak nobody psnr"):
+        evaluate("native('kodak', 'nobody', 'psnr')", PAPER)
+    with pytest.raises(NotMeasuredError, match=r"native\.csv was not made"):
+        evaluate("native('kodak', 'liif', 'psnr')", Aggregates({}))
+
+
+# --- published values -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "relation", "numbers", "half_unit"),
+    [
+        ("+2.835", "=", (2.835,), 5e-4),
+        ("1.40 / 1.41", "=", (1.40, 1.41), 5e-3),
+        ("<= 1.0", "<=", (1.0,), 0.05),
+        ("989955", "=", (989955.0,), 0.5),
+        ("1.07e-4", "=", (1.07e-4,), 5e-7),
+        ("-0.0059", "=", (-0.0059,), 5e-5),
+    ],
+)
+def test_published_column(text: str, relation: str, numbers: tuple, half_unit: float) -> None:
+    target = Target.parse(text)
+    assert (target.relation, target.values) == (relation, numbers)
+    assert target.rounding(numbers[0]) == pytest.approx(half_unit)
+
+
+def test_numbers_print_as_in_the_paper() -> None:
+    assert Target.parse("+2.835").show([2.5]) == "+2.500"
+    assert Target.parse("989955").show([989954.0]) == "989,954"
+    assert Target.parse("1.07e-4").show([2e-5]) == "2.00e-05"
+    assert Target.parse("> 0").show_measured([0.00473]) == "0.00473"
+    assert Target.parse(">= 2").show_measured([3.0]) == "3"
+
+
+# --- verdicts -------------------------------------------------------------------------------
+
+GAP = REGISTRY["psnr_gap_urban100"]
+SCALAR = ("urban100", "gblsr_scalar", "psnr")
+
+
+@pytest.mark.parametrize(
+    ("mean", "verdict"),
+    [
+        (18.793, Verdict.REPRODUCED),
+        (18.7934, Verdict.REPRODUCED),
+        (18.793 + 0.35, Verdict.WITHIN_NOISE),
+        (18.793 - 0.35, Verdict.WITHIN_NOISE),
+        (18.793 + 0.45, Verdict.NOT_REPRODUCED),
+        (18.793 - 0.45, Verdict.NOT_REPRODUCED),
+    ],
+)
+def test_seed_noise_of_both_sides(mean: float, verdict: Verdict) -> None:
+    """Two standard errors: sqrt(2 (0.244^2 + 0.023^2) / 3) * 2 = 0.400 dB."""
+    here = with_native({SCALAR: Summary(mean, 0.244, 3)})
+    assert verdict_of(GAP, here).verdict is verdict
+
+
+def test_bounds_hold_or_miss_by_noise() -> None:
+    claim = REGISTRY["rank_lpips_lte_wire"]
+    assert verdict_of(claim, PAPER).verdict is Verdict.REPRODUCED
+    lte = ("urban100", "lte", "lpips")
+    near = with_native({lte: Summary(0.9504 + 0.005, 0.0065, 3)})
+    far = with_native({lte: Summary(0.9504 + 0.02, 0.0065, 3)})
+    assert verdict_of(claim, near).verdict is Verdict.WITHIN_NOISE
+    assert verdict_of(claim, far).verdict is Verdict.NOT_REPRODUCED
+
+
+def test_a_strict_bound_is_not_met_by_equality() -> None:
+    claim = replace(REGISTRY["params_one_scalar"], published="> 1")
+    assert verdict_of(claim, PAPER).verdict is Verdict.NOT_REPRODUCED
+
+
+def test_percentages() -> None:
+    claim = REGISTRY["liif_ms"]
+    slow = {(d, "liif", "inference_ms"): Summary(6.2) for d in ("kodak", "set14", "urban100")}
+    assert verdict_of(claim, with_native(slow)).verdict is Verdict.WITHIN_NOISE
+    slower = with_native(slow | {("kodak", "liif", "inference_ms"): Summary(6.4)})
+    result = verdict_of(claim, slower)
+    assert result.verdict is Verdict.NOT_REPRODUCED
+    assert result.why == "1 of 3 miss; furthest 6.40 against 5.72"
+
+
+def test_many_numbers_get_a_wider_band() -> None:
+    """One of seven cells 2.3 standard errors off is chance; alone it is not."""
+    off = 2.3 * math.sqrt(2) * 0.094 / math.sqrt(3)
+    here = with_native({("kodak", "liif", "psnr"): Summary(18.812 + off, 0.094, 3)})
+    assert verdict_of(REGISTRY["table1_psnr"], here).verdict is Verdict.WITHIN_NOISE
+    single = replace(
+        GAP, measure="native('kodak', 'liif', 'psnr')", published="18.812", id="single"
+    )
+    assert verdict_of(single, here).verdict is Verdict.NOT_REPRODUCED
+
+
+def test_a_failing_cell_is_named() -> None:
+    here = with_native({("kodak", "liif", "psnr"): Summary(17.0, 0.094, 3)})
+    result = verdict_of(REGISTRY["table1_psnr"], here)
+    assert (result.paper, result.measured) == ("7 cells", "6 of 7 agree")
+    assert "kodak liif" in result.why
+    assert "17.000 against 18.812" in result.why
+
+
+def test_a_side_without_spread_is_as_noisy_as_the_other() -> None:
+    claim = replace(GAP, measure="native('kodak', 'liif', 'psnr')", published="18.812")
+    here = with_native({("kodak", "liif", "psnr"): Summary(18.9, None, 1)})
+    allowed = verdict_of(claim, here).allowed[0]
+    assert allowed == pytest.approx(2 * math.sqrt(2) * 0.094 / math.sqrt(3))
+
+
+def test_missing_numbers_are_not_measured() -> None:
+    result = verdict_of(GAP, with_native({SCALAR: None}))
+    assert result.verdict is Verdict.NOT_MEASURED
+    assert result.holds is None
+    assert "urban100 gblsr_scalar psnr" in result.why
+
+
+def test_missing_lpips_gives_its_reason() -> None:
+    conditions = as_in_the_paper()
+    conditions["native"]["lpips"] = {"measured": False, "reason": "no trunk at hand"}
+    here = with_native({("kodak", "gblsr_scalar", "lpips"): None})
+    result = verdict_of(REGISTRY["lpips_gap_kodak"], here, conditions)
+    assert result.verdict is Verdict.NOT_MEASURED
+    assert "no trunk at hand" in result.why
+
+
+def test_claims_without_a_measure_say_why() -> None:
+    result = verdict_of(REGISTRY["retiming"], PAPER)
+    assert result.verdict is Verdict.NOT_MEASURED
+    assert "times every method once" in result.why
+
+
+# --- conditions -----------------------------------------------------------------------------
+
+
+def changed(path: str, value: object) -> dict:
+    conditions = as_in_the_paper()
+    *parents, last = path.split(".")
+    place = conditions
+    for key in parents:
+        place = place[key]
+    if value is None:
+        place.pop(last)
+    else:
+        place[last] = value
+    return conditions
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "told"),
+    [
+        ("preset", "demo", "preset demo"),
+        ("preset", None, "preset not recorded"),
+        ("image_size", 64, "images of 64 pixels"),
+        ("native.steps", 200, "200 steps"),
+        ("native.steps", [200, 2000], "200 to 2,000 steps"),
+        ("native.steps", None, "unrecorded steps"),
+        ("native.batch_size", 4, "4 images in a batch"),
+        ("native.seeds", [0, 1], "seeds 0, 1"),
+        ("native.arms", {"liif": [0]}, "seed 0"),
+        ("native.train", [record("dtd"), record("bsds", stands_in_for="DIV2K")],
+         "trained on BSDS in place of DIV2K"),
+        ("native.train", [record("dtd", 840, expected=1880, complete=False), record("div2k_train")],
+         "trained on 840 of 1880 images of DTD"),
+        ("native.train", [record("dtd")], "trained on DTD"),
+        ("native.train", None, "trained on images not recorded"),
+        ("native.evaluate", {"urban100": [record("u", 30, expected=100, complete=False)]},
+         "urban100: 30 of 100 images of U"),
+    ],
+)  # fmt: skip
+def test_other_conditions_are_never_reproduced(path: str, value: object, told: str) -> None:
+    result = verdict_of(GAP, PAPER, changed(path, value))
+    assert result.verdict is Verdict.DIFFERENT
+    assert told in result.differences
+    assert result.holds is True
+    assert result.measured == "+2.974"
+
+
+def test_only_the_data_sets_of_a_claim_count() -> None:
+    partial = {"kodak": [record("kodak")], "set14": [record("s", 3, complete=False, expected=14)]}
+    conditions = changed("native.evaluate", partial)
+    kodak = verdict_of(REGISTRY["psnr_gap_kodak"], PAPER, conditions)
+    assert kodak.verdict is Verdict.WITHIN_NOISE
+    assert verdict_of(REGISTRY["psnr_gap_set14"], PAPER, conditions).verdict is Verdict.DIFFERENT
+
+
+def test_times_need_the_device_but_not_the_training() -> None:
+    claim = REGISTRY["cost_ratio"]
+    assert verdict_of(claim, PAPER, changed("native.steps", 5)).verdict is Verdict.REPRODUCED
+    elsewhere = changed("native.latency_devices", ["NVIDIA H100 80GB HBM3"])
+    result = verdict_of(claim, PAPER, elsewhere)
+    assert (result.verdict, result.differences) == (
+        Verdict.DIFFERENT,
+        ("on NVIDIA H100 80GB HBM3",),
+    )
+    assert verdict_of(claim, PAPER, changed("native.latency_devices", None)).differences == (
+        "device not recorded",
+    )
+
+
+def test_super_resolution_times_need_all_image_sizes() -> None:
+    partial = changed("asr.evaluate.urban100", [record("u", 30, complete=False, expected=100)])
+    claim = REGISTRY["peak_gblsr_asr"]
+    assert verdict_of(claim, PAPER, partial).verdict is Verdict.DIFFERENT
+    partial["asr"]["timed_sizes_only"] = True
+    assert verdict_of(claim, PAPER, partial).verdict is Verdict.REPRODUCED
+
+
+def test_structure_is_reproduced_anywhere() -> None:
+    demo = changed("preset", "demo")
+    assert verdict_of(REGISTRY["params_scalar"], PAPER, demo).verdict is Verdict.REPRODUCED
+    other = Aggregates({}, {"runs": [{"arm": "gblsr_scalar", "parameters": "12"}]})
+    assert verdict_of(REGISTRY["params_scalar"], other, demo).verdict is Verdict.DIFFERENT
+    assert verdict_of(REGISTRY["params_scalar"], other).verdict is Verdict.NOT_REPRODUCED
+
+
+def test_without_records_nothing_but_structure_is_judged() -> None:
+    for claim in REGISTRY.values():
+        result = judge(claim, PAPER, PAPER, {}, PAPER_CONDITIONS, 2.0)
+        judged = result.verdict in (Verdict.REPRODUCED, Verdict.WITHIN_NOISE)
+        assert not judged or claim.scope == Scope.STRUCTURE
+
+
+# --- files ----------------------------------------------------------------------------------
+
+
+def write_aggregates(folder: Path, conditions: dict) -> None:
+    for table in ("native", "asr_quality"):
+        rows = [[*k, s.mean, s.std, s.n] for k, s in PAPER.summaries[table].items()]
+        write_csv(folder / f"{table}.csv", [*KEYS[table], "mean", "std", "n"], rows)
+    for half, other in (("native", "asr"), ("asr", "native")):
+        kept = {key: value for key, value in conditions.items() if key != other}
+        write_json(folder / f"conditions_{half}.json", kept)
+
+
+def test_the_verb_writes_csv_markdown_and_latex(tmp_path: Path) -> None:
+    write_aggregates(tmp_path / "aggregates", as_in_the_paper())
+    arguments = ["--aggregates", str(tmp_path / "aggregates"), "--output", str(tmp_path)]
+    assert main(["claims", *arguments]) == 0
+    with (tmp_path / "claims.csv").open(newline="", encoding="utf-8") as stream:
+        rows = {row["id"]: row for row in csv.DictReader(stream)}
+    assert list(rows) == list(REGISTRY)
+    assert rows["psnr_gap_urban100"]["verdict"] == "reproduced"
+    assert rows["psnr_gap_urban100"]["holds"] == "yes"
+    assert rows["hours_rdn"]["verdict"] == "not measured"
+    assert rows["hours_rdn"]["why"] == "asr_runs.csv was not made"
+    page = (tmp_path / "claims.md").read_text(encoding="utf-8")
+    assert "| +2.974 dB | +2.974 dB | reproduced |" in page
+    assert "−0.1051" in page
+    latex = (tmp_path / "tables" / "claims.tex").read_text(encoding="utf-8")
+    assert latex.count(r"\begin{table}") == latex.count(r"\end{table}") >= 12
+    assert "$+$2.974 dB" in latex
+
+
+def test_the_demo_reproduces_no_measured_claim(tmp_path: Path) -> None:
+    write_aggregates(tmp_path / "aggregates", changed("preset", "demo"))
+    page = claims.evaluate(tmp_path / "aggregates", load())
+    assert page.counts()[Verdict.REPRODUCED] == page.counts()[Verdict.WITHIN_NOISE] == 0
+    assert page.counts()[Verdict.DIFFERENT] > 80
+    assert "different conditions; would hold" in claims.markdown(page)
+
+
+def test_shared_conditions_are_told_once() -> None:
+    conditions = changed("native.evaluate", {"kodak": [record("k", 3, complete=False, expected=9)]})
+    conditions["native"]["steps"] = 7
+    results = [
+        verdict_of(REGISTRY[name], PAPER, conditions)
+        for name in ("psnr_gap_kodak", "psnr_gap_set14")
+    ]
+    page = claims.Page(results, conditions, PAPER_CONDITIONS)
+    assert page.shared_differences[Scope.QUALITY] == ["7 steps"]
+    assert page.own_differences(results[0]) == ["kodak: 3 of 9 images of K"]
+
+
+def test_the_verb_names_a_missing_folder(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    missing = tmp_path / "nothing"
+    assert main(["claims", "--aggregates", str(missing), "--output", str(tmp_path)]) == 2
+    assert str(missing) in capsys.readouterr().err

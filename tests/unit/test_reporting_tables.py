@@ -1,0 +1,556 @@
+"""Tables from made-up aggregates: other winners, ties, fewer seeds, absent numbers, new rows."""
+
+import copy
+import csv
+import json
+import re
+import shutil
+
+import pytest
+
+from gblsr_repro.cli import main
+from gblsr_repro.config import load
+from gblsr_repro.errors import UserError
+from gblsr_repro.reporting import layout, markup, preview, table_native, tables
+from gblsr_repro.reporting.source import Source
+from gblsr_repro.reporting.statistics import Summary, bold, summarize, ties
+from gblsr_repro.reporting.table_cost import clock
+from gblsr_repro.reporting.tidy import KEYS, RUN_COLUMNS, VALUES, own_path
+
+ARMS = ("global_fourier_mlp", "gblsr_fixed", "gblsr_scalar", "gblsr_full", "liif", "lte", "wire")
+SETS = ("kodak", "set14", "urban100")
+
+
+@pytest.fixture(scope="module")
+def paper_config():
+    return load()
+
+
+@pytest.fixture
+def config(paper_config):
+    return copy.deepcopy(paper_config)
+
+
+def native_rows(changes=None, arms=ARMS, sets=SETS, drop=(), n=3):
+    """Rows in which gblsr_scalar wins everything clearly; `changes` overrides (mean, std) cells."""
+    changes = changes or {}
+    for dataset in sets:
+        for i, arm in enumerate(arms):
+            own = arm == "gblsr_scalar"
+            cells = {
+                "psnr": (30.0 if own else 20.0 + i, 0.1),
+                "ssim": (0.9 if own else 0.5 + i / 100, 0.001),
+                "lpips": (0.2 if own else 0.6 + i / 100, 0.001),
+                "edge_lpips": (0.1 if own else 0.3 + i / 100, 0.001),
+                "lse": (3.0 if own else 4.0 + i / 10, 0.01),
+                "inference_ms": (1.0 if own else 5.0, 0.01),
+                "params": (989_955 if own else 1_000_000 + i, 0.0),
+            }
+            for metric, (mean, std) in cells.items():
+                if (arm, metric) in drop or arm in drop or metric in drop:
+                    continue
+                mean, std = changes.get((dataset, arm, metric), (mean, std))
+                yield [dataset, arm, metric, mean, std if n > 1 else "", n]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    def make(name="native", rows=(), columns=None, conditions=None):
+        root = tmp_path / "aggregates"
+        root.mkdir(exist_ok=True)
+        with (root / f"{name}.csv").open("w", newline="") as stream:
+            header = columns or [*KEYS[name], *VALUES]
+            csv.writer(stream).writerows([header, *rows])
+        if conditions is not None:
+            (root / "conditions_native.json").write_text(json.dumps(conditions))
+        return root
+
+    return make
+
+
+def built(name, root, config):
+    return tables.builders(config)[name](Source(root, config)).floats[0]
+
+
+def body(part):
+    return {line[0]: list(line[1:]) for group in part.groups for line in group}
+
+
+# --- statistics ---------------------------------------------------------------------------------
+
+
+def test_summary_of_seeds():
+    one, three = summarize([2.0]), summarize([1.0, 2.0, 6.0])
+    assert (one.mean, one.std, one.n) == (2.0, None, 1)
+    assert three.mean == pytest.approx(3.0)
+    assert three.std == pytest.approx(7**0.5)
+
+
+def test_without_spread_only_printed_ties_are_bold():
+    cells = [Summary(20.0004, None, 1), Summary(20.0001, None, 1), Summary(19.9, None, 1), None]
+    assert bold(cells, False, 3, 0.05) == [True, True, False, False]
+    mixed = [Summary(20.0, None, 1), Summary(19.99, 5.0, 3)]
+    assert bold(mixed, False, 3, 0.05) == [True, False]
+
+
+def test_lower_is_better_and_order_of_ties():
+    cells = [Summary(0.5, 0.1, 3), Summary(0.4, 0.1, 3), Summary(0.9, 0.01, 3)]
+    assert ties(cells, True, 4, 0.05) == [1, 0]
+    assert ties([None], True, 4, 0.05) == []
+
+
+def test_identical_seeds_do_not_divide_by_zero():
+    cells = [Summary(2.0, 0.0, 3), Summary(2.0, 0.0, 3), Summary(1.0, 0.0, 3)]
+    assert bold(cells, False, 3, 0.05) == [True, True, False]
+
+
+def test_best_of_one_is_not_bold():
+    assert bold([None, Summary(2.0, 0.1, 3)], False, 3, 0.05) == [False, False]
+
+
+# --- text ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("1,121,539", "1{,}121{,}539"),
+        ("kodak, 24", "kodak, 24"),
+        ("**−0.0059** ± 1", r"\textbf{$-$0.0059} $\pm$ 1"),
+        ("+2.835 nf96+noLE", "$+$2.835 nf96+noLE"),
+        ("5% of a_b & *c*", r"5\% of a\_b \& \textit{c}"),
+        ("<https://a.b/c/>", r"\texttt{https://\allowbreak a.\allowbreak b/\allowbreak c/}"),
+    ],
+)
+def test_text_becomes_latex(text, latex):
+    assert markup.latex(text) == latex
+
+
+def test_text_becomes_html_and_plain():
+    assert markup.html("**a<b** <https://x.y/z>") == (
+        '<strong>a&lt;b</strong> <a href="https://x.y/z">https://x.y/z</a>'
+    )
+    assert markup.plain("**a** *b* <https://x.y>") == "a b https://x.y"
+
+
+def test_numbers():
+    assert layout.signed(-0.00001, 4) == "0.0000"
+    assert layout.signed(0.0078, 4) == "+0.0078"
+    assert layout.signed(None, 4) == "—"
+    assert layout.value(None, 2) == "—"
+    assert layout.value(Summary(1.0, None, 1), 2) == "1.00"
+    assert [clock(s) for s in (8, 97, 7320, 5_141_880)] == ["8s", "1m37s", "2h02m", "1,428h18m"]
+
+
+# --- main tables --------------------------------------------------------------------------------
+
+
+def test_other_winners_and_ties(folder, config):
+    changes = {
+        ("kodak", "wire", "psnr"): (31.0, 0.4),
+        ("kodak", "gblsr_scalar", "psnr"): (30.6, 0.4),  # t = 1.22: not told apart
+        ("kodak", "liif", "lpips"): (0.1, 0.001),
+    }
+    rows = body(built("main_kodak", folder(rows=native_rows(changes)), config))
+    assert rows["WIRE (matched-budget amortized)"][0] == "**31.000 ± 0.400**"
+    assert rows["**GB-LSR-Scalar** (main)"][0] == "**30.600 ± 0.400**"
+    assert rows["LIIF (matched-budget amortized)"][2] == "**0.1000 ± 0.0010**"
+    assert rows["**GB-LSR-Scalar** (main)"][2] == "0.2000 ± 0.0010"
+
+
+def test_one_seed_shows_no_spread_and_says_so(folder, config):
+    part = built("main_kodak", folder(rows=native_rows(n=1)), config)
+    assert body(part)["**GB-LSR-Scalar** (main)"][0] == "**30.000**"
+    assert "one training seed" in part.caption
+    assert "too few seeds for a test" in part.caption
+
+
+def test_caption_names_arms_with_fewer_seeds(folder, config):
+    rows = [r if r[1] != "wire" else [*r[:5], 2] for r in native_rows()]
+    caption = built("main_kodak", folder(rows=rows), config).caption
+    assert "WIRE: 2" in caption
+    assert "three training seeds" not in caption
+
+
+def test_missing_arm_is_a_row_of_dashes(folder, config):
+    part = built("main_kodak", folder(rows=native_rows(drop=["wire"])), config)
+    assert body(part)["WIRE (matched-budget amortized)"] == ["—"] * 6
+    assert "No results for WIRE" in part.caption
+
+
+def test_arm_outside_the_config_is_not_shown_unless_measured(folder, config):
+    config["native"]["arms"].remove("wire")
+    without = built("main_kodak", folder(rows=native_rows(drop=["wire"])), config)
+    assert len(body(without)) == 6
+    assert len(body(built("main_kodak", folder(rows=native_rows()), config))) == 7
+
+
+def test_missing_metric_is_dashes_with_the_reason(folder, config):
+    conditions = {
+        "preset": "paper",
+        "native": {"steps": 2000, "lpips": {"measured": False, "reason": "no AlexNet trunk."}},
+    }
+    root = folder(rows=native_rows(drop=["lpips", "edge_lpips"]), conditions=conditions)
+    part = built("main_kodak", root, config)
+    assert {cells[2] for cells in body(part).values()} == {"—"}
+    assert "LPIPS was not measured: no AlexNet trunk." in part.caption
+
+
+def test_extra_evaluation_column_gets_its_table(folder, config):
+    config["native"]["data"]["evaluate"]["b100"] = "b100"
+    root = folder(rows=native_rows(sets=(*SETS, "b100")))
+    assert "Native reconstruction on B100" in built("main_b100", root, config).caption
+    lse = built("lse", root, config)
+    assert lse.sideways
+    assert len(lse.columns) == 9
+    assert built("winners", root, config).groups[0][-1][0] == "B100"
+    with pytest.raises(UserError, match="The paper has no values"):
+        built("main_b100_vs_paper", root, config)
+
+
+def test_extra_arm_is_one_row_of_the_arms_table(folder, repository, tmp_path, monkeypatch):
+    checkout = tmp_path / "checkout"
+    shutil.copytree(repository / "config", checkout / "config")
+    (checkout / "Snakefile").touch()
+    with (checkout / "config" / "arms.tsv").open("a") as stream:
+        cells = ["mine", "MineDecoder", "My arm", "Mine", "baseline", "yes", "", "", "A note."]
+        stream.write("\t".join(cells) + "\n")
+    monkeypatch.chdir(checkout)
+    config = load()
+    config["native"]["arms"].append("mine")
+    root = folder(rows=native_rows(arms=(*ARMS, "mine")))
+    main_rows = body(built("main_kodak", root, config))
+    assert list(main_rows)[-1] == "My arm"
+    assert body(built("fairness", root, config))["My arm"][-1] == "A note."
+    assert "all eight arms" in built("winners", root, config).caption
+
+
+def test_unknown_arm_is_refused(folder, config):
+    root = folder(rows=native_rows(arms=(*ARMS, "mine")))
+    with pytest.raises(UserError, match=r"rows for 'mine', which config/arms\.tsv does not have"):
+        built("main_kodak", root, config)
+
+
+def test_unmeasured_set_has_no_table(folder, config):
+    with pytest.raises(UserError, match="no rows for 'set14'"):
+        built("main_set14", folder(rows=native_rows(sets=["kodak"])), config)
+
+
+def test_demo_captions_say_what_differs(folder, config):
+    stand_in = {"dataset": "demo_kodak", "title": "Kodak stand-in", "images": 2, "expected": 2,
+                "complete": True, "stands_in_for": "kodak"}  # fmt: skip
+    part_of = {"dataset": "dtd", "title": "DTD", "images": 756, "expected": 1880,
+               "complete": False, "stands_in_for": None}  # fmt: skip
+    conditions = {
+        "preset": "demo", "image_size": 96,
+        "native": {"steps": 40, "batch_size": 4, "seeds": [0, 1], "train": [part_of],
+                   "evaluate": {"kodak": [stand_in]}, "latency_devices": ["Some CPU"],
+                   "lpips": {"measured": True, "reason": None}},
+    }  # fmt: skip
+    caption = built("main_kodak", folder(rows=native_rows(), conditions=conditions), config).caption
+    for said in (
+        "Not the paper's experiment", "“demo”", "96×96 pixels (paper: 256×256)",
+        "40 training steps (paper: 2,000)", "batches of 4 (paper: 8)", "two seeds (paper: three)",
+        "trained on 756 of the 1880 images of DTD",
+        "measured on Kodak stand-in (2 images) in place of Kodak",
+        "timed on Some CPU (paper: NVIDIA H200)",
+    ):  # fmt: skip
+        assert said in caption, said
+
+
+def test_paper_conditions_need_no_excuse(folder, config):
+    conditions = {
+        "preset": "paper", "image_size": 256,
+        "native": {"steps": 2000, "batch_size": 8, "seeds": [0, 1, 2],
+                   "latency_devices": ["NVIDIA H200"]},
+    }  # fmt: skip
+    caption = built("main_kodak", folder(rows=native_rows(), conditions=conditions), config).caption
+    assert "Unlike in the paper" not in caption
+    assert "not recorded" not in caption
+
+
+# --- summary tables -----------------------------------------------------------------------------
+
+
+def test_winners_name_ties_best_first_and_bold_clear_gaps(folder, config):
+    changes = {
+        ("kodak", "gblsr_full", "psnr"): (30.1, 0.3),
+        ("kodak", "lte", "lpips"): (0.1, 0.001),
+        ("set14", "lte", "psnr"): (30.05, 0.3),
+    }
+    rows = body(built("winners", folder(rows=native_rows(changes)), config))
+    assert rows["Kodak"][0] == "Full ≈ Scalar (30.100)"
+    assert rows["Kodak"][2] == "**+4.000**"
+    assert rows["Kodak"][3:] == ["LTE (0.1000)", "LTE (0.1000)", "+0.1000"]
+    assert rows["Set14"][0] == "LTE ≈ Scalar (30.050)"
+    assert rows["Set14"][2] == "−0.050"  # not bold: no better than the baseline
+
+
+def test_gaps_are_rounded_last(folder, config):
+    changes = {
+        ("kodak", "gblsr_scalar", "psnr"): (22.3124, 0.01),
+        ("kodak", "wire", "psnr"): (19.4756, 0.01),
+        ("kodak", "lte", "psnr"): (19.0, 0.01),
+        ("kodak", "liif", "psnr"): (19.0, 0.01),
+    }
+    rows = body(built("winners", folder(rows=native_rows(changes)), config))
+    assert rows["Kodak"][2] == "**+2.837**"  # 22.312 - 19.476 would be 2.836
+
+
+def test_gates_count_the_sets(folder, config):
+    changes = {
+        ("kodak", "gblsr_scalar", "psnr"): (25.4, 0.1),  # 0.6 dB below the best baseline's 26
+        ("set14", "gblsr_scalar", "inference_ms"): (4.0, 0.1),  # 0.8 of the slowest
+    }
+    rows = body(built("gates", folder(rows=native_rows(changes)), config))
+    assert rows["at most 0.5 dB below best baseline PSNR"][1] == "met (2/3)"
+    assert rows["at most 0.02 above best baseline LPIPS"][1] == "met (3/3)"
+    assert rows["Quality criterion composite"][1] == "met"
+    assert rows["Inference-cost criterion"][1] == "not met (0.200×, 0.800×, 0.200×)"
+
+
+def test_gates_without_lpips_are_not_measured(folder, config):
+    root = folder(rows=native_rows(drop=["lpips"]))
+    rows = body(built("gates", root, config))
+    assert rows["at most 0.5 dB below best baseline PSNR"][1] == "met (3/3)"
+    assert rows["at most 0.02 above best baseline LPIPS"][1] == "not measured"
+    assert rows["Quality criterion composite"][1] == "not measured"
+
+
+def test_gates_are_decided_where_absent_numbers_cannot_matter():
+    assert table_native.at_least([True, True, None], 2) is True
+    assert table_native.at_least([False, False, None], 2) is False
+    assert table_native.at_least([True, False, None], 2) is None
+    assert table_native.all_of([None, False, True]) is False
+
+
+def test_fairness_orders_by_rank_and_names_offenders(folder, config):
+    changes = {(d, "liif", "params"): (2_000_000, 0.0) for d in SETS}
+    part = built("fairness", folder(rows=native_rows(changes)), config)
+    assert next(iter(body(part))) == "**GB-LSR-Scalar** (F1 anchor)"
+    assert body(part)["LIIF (matched-budget amortized)"][:2] == ["2,000,000", "2.020×"]
+    assert "LIIF (matched-budget amortized) outside the band" in part.caption
+
+
+# --- ablation -----------------------------------------------------------------------------------
+
+
+def ablation(folder, deltas, met=0):
+    rows = [["gblsr_scalar", "psnr", 21.5, 0.1, 3], ["gblsr_full", "psnr", 21.8, 0.1, 3]]
+    rows += [["gblsr_full", f"delta_{m}", v, 0.1, 3] for m, v in deltas.items()]
+    folder("locality", [["gblsr_full", "tests_met", met, "", 3]])
+    return folder("ablation", rows)
+
+
+@pytest.mark.parametrize(
+    ("deltas", "met", "result"),
+    [
+        ({"psnr_texture": 0.31, "psnr_mixed": 0, "lpips": 0.1, "psnr_edge": -0.19}, 0,
+         "A not met, B met"),
+        ({"psnr_texture": 0.31, "psnr_mixed": 0, "lpips": 0.1, "psnr_edge": -0.21}, 0,
+         "neither criterion met"),
+        ({"psnr_texture": 0, "psnr_mixed": 0, "lpips": -0.015, "psnr_edge": 0}, 4, "A met, B met"),
+        ({"psnr_texture": 0, "psnr_mixed": 0, "psnr_edge": 0}, 3, "A not met, B not measured"),
+        ({"psnr_texture": 0.4, "psnr_mixed": 0, "psnr_edge": 0}, 3, "A not met, B met"),
+    ],
+)  # fmt: skip
+def test_criteria_of_the_ablation(folder, config, deltas, met, result):
+    part = built("locality", ablation(folder, {"psnr": 0.3, **deltas}, met), config)
+    rows = body(part)
+    assert rows["GB-LSR-Full"][-1] == result
+    assert rows["GB-LSR-Full"][0] == f"{met}/4"
+    assert rows["GB-LSR-Bandwidth"][0] == "—"
+    assert list(rows) == ["GB-LSR-Fixed", "**GB-LSR-Scalar**", "GB-LSR-Bandwidth", "GB-LSR-Full"]
+
+
+# --- super-resolution ---------------------------------------------------------------------------
+
+
+def quality_rows(methods, n=3, scales=(2, 3, 4)):
+    for i, method in enumerate(methods):
+        for dataset in ("set5", "set14", "b100", "urban100"):
+            for scale in scales:
+                yield [dataset, method, scale, "psnr_y", 30 + i, 0.1, n]
+                yield [dataset, method, scale, "ssim_y", 0.9, 0.001, n]
+
+
+def test_quality_grid_with_bicubic_and_absent_cells(folder, config):
+    rows = [*quality_rows(["liif_rdn", "gblsr_asr"])]
+    rows += [["set5", "bicubic", "2.0", "psnr_y", 33.66, "", 1]]
+    part = built("asr_quality_x2_x3_x4_main", folder("asr_quality", rows), config)
+    first, last = part.groups[0], part.groups[-1]
+    assert first[0][0].text == "**Set5**"
+    assert first[1] == ["Bicubic", "**33.660**", "—", "—"]
+    assert [line[0] for line in first[2:]] == [
+        "LIIF-RDN", "LTE-RDN", "LTE-SwinIR", "GB-LSR-Scalar-ASR",
+    ]  # fmt: skip
+    assert set(last[-1][1:]) == {"—"}
+    assert "No results for LTE-RDN and LTE-SwinIR" in part.caption
+    with pytest.raises(UserError, match="at the scales 6, 8"):
+        built("asr_quality_x6_x8_appendix", folder("asr_quality", rows), config)
+
+
+def test_quality_ties_at_printed_precision_are_bold_without_a_test(folder, config):
+    rows = [
+        ["set5", "liif_rdn", 2, "psnr_y", 38.0001, 1.0, 3],
+        ["set5", "lte_rdn", 2, "psnr_y", 38.0004, 1.0, 3],
+        ["set5", "gblsr_asr", 2, "psnr_y", 37.999, 9.0, 3],
+    ]
+    lines = built("asr_quality_x2_x3_x4_main", folder("asr_quality", rows), config).groups[0]
+    assert [line[1].startswith("**") for line in lines[1:]] == [True, True, False, False]
+
+
+def timing_rows(times, memory=1000.0, path="fast"):
+    for method, milliseconds in times.items():
+        for k, dataset in enumerate(("set14", "b100", "urban100"), start=1):
+            place = [dataset, method, 4, "protocol", path]
+            yield [*place, "mean_ms", milliseconds * k, 0.1, 2]
+            yield [*place, "peak_memory_mb", memory * milliseconds, 0.1, 2]
+
+
+def test_latency_ratios_and_absent_methods(folder, config):
+    folder("asr_quality", quality_rows(["liif_rdn", "gblsr_asr"]))
+    timed = [*timing_rows({"liif_rdn": 8.0, "gblsr_asr": 4.0})]
+    timed += timing_rows({"gblsr_asr": 40.0}, path="plain")
+    part = built("asr_latency_main", folder("asr_latency", timed), config)
+    rows = body(part)
+    assert rows["GB-LSR-Scalar-ASR (base)"] == [
+        "31.000", "31.000", "4.00", "12.00", "2.00×", "—",
+    ]  # fmt: skip
+    assert rows["LTE-SwinIR"] == ["—"] * 6
+    assert "two seeds" in part.caption
+    assert "No results for LTE-RDN, LTE-SwinIR" in part.caption
+
+
+def test_variants_are_compared_on_the_cells_both_have(folder, config):
+    quality = [*quality_rows(["gblsr_asr"]), ["set5", "gblsr_asr_nole", 2, "psnr_y", 29.5, 0.1, 3]]
+    folder("asr_quality", quality)
+    timed = timing_rows({"gblsr_asr": 4.0, "gblsr_asr_nole": 2.0})
+    part = built("asr_pareto_main", folder("asr_latency", timed), config)
+    rows = body(part)
+    assert rows["GB-LSR-Scalar-ASR (base)"] == [
+        "—", "0.0000", "—", "n/a", "1.000×", "4000.0", "0.00%",
+    ]  # fmt: skip
+    assert rows["GB-LSR-Scalar-ASR-noLE"] == [
+        "—", "−0.5000", "—", "−0.5000", "2.000×", "2000.0", "+50.00%",
+    ]  # fmt: skip
+    assert "GB-LSR-Scalar-ASR-noLE 1 of 25" in part.caption
+
+
+def test_own_path_goes_before_the_plain_one():
+    assert own_path(["plain", "fast"]) == "fast"
+    assert own_path(["plain"]) == "plain"
+    assert own_path([]) is None
+
+
+# --- time and licences --------------------------------------------------------------------------
+
+
+def test_training_time_groups_only_what_ran(folder, config):
+    rows = [
+        ["native", arm, seed, 2000, 1, seconds, 1, 1, "NVIDIA H200", ""]
+        for arm, seconds in (("liif", 97), ("wire", 290), ("gblsr_scalar", 77))
+        for seed in (0, 1, 2)
+    ]
+    part = built("compute_native", folder("runs", rows, RUN_COLUMNS), config)
+    lines = [list(line) for group in part.groups for line in group]
+    assert [line[1:] for line in lines] == [
+        ["6", "1m37s–4m50s", "19m21s"],
+        ["3", "1m17s", "3m51s"],
+        ["**9**", "", "**23m12s**"],
+    ]
+    assert "(LIIF, WIRE; 2 × three seeds)" in lines[0][0]
+
+
+def test_training_time_elsewhere_is_said(folder, config):
+    rows = [["asr", "gblsr_asr", 0, 10, 1, 50, 1, 1, "Some CPU", ""]]
+    part = built("compute_asr", folder("asr_runs", rows, RUN_COLUMNS), config)
+    assert "Some CPU" in part.caption
+    assert "NVIDIA H200" in part.caption
+
+
+def test_licences_follow_the_config(folder, config):
+    root = folder(rows=[])
+    titles = {line[0] for group in built("licenses", root, config).groups for line in group[1:]}
+    assert {"DTD", "Kodak", "Set5", "LIIF", "LPIPS"} <= titles
+    assert "BSDS500" not in titles
+    config["native"]["data"]["train"] = ["bsds500"]
+    titles = {line[0] for group in built("licenses", root, config).groups for line in group[1:]}
+    assert "BSDS500" in titles
+    assert "DTD" not in titles
+
+
+# --- writing ------------------------------------------------------------------------------------
+
+
+def test_all_that_can_be_made_is_made_and_the_rest_explained(folder, config, tmp_path):
+    output = tmp_path / "tables"
+    done, skipped = tables.write(folder(rows=native_rows()), output, config)
+    assert {path.stem for path in output.iterdir()} == set(done)
+    assert set(done) | set(skipped) == set(tables.builders(config))
+    assert "asr_quality.csv does not exist" in skipped["asr_quality_x2_x3_x4_main"]
+
+
+def test_named_tables_fail_with_their_reason(folder, config, tmp_path):
+    root = folder(rows=native_rows())
+    with pytest.raises(UserError, match="no table 'main_kodk'"):
+        tables.write(root, tmp_path, config, ["main_kodk"])
+    with pytest.raises(UserError, match=r"runs\.csv does not exist"):
+        tables.write(root, tmp_path, config, ["compute_native"])
+
+
+@pytest.mark.parametrize(
+    ("rows", "complaint"),
+    [
+        ([["kodak", "liif", "psnr", "x", "", 1]], "mean of kodak liif psnr is 'x'"),
+        ([["kodak", "liif", "psnr", 1, "", 1]] * 2, "two rows for kodak liif psnr"),
+        ([["kodak", "liif", "psnr"]], "does not have as many cells"),
+    ],
+)
+def test_unfit_aggregates_are_refused(folder, config, rows, complaint):
+    with pytest.raises(UserError, match=complaint):
+        built("main_kodak", folder(rows=rows), config)
+
+
+def test_command_line(folder, tmp_path, capsys):
+    root, output = str(folder(rows=native_rows())), tmp_path / "out"
+    arguments = ["tables", "--aggregates", root, "--output", str(output)]
+    assert main([*arguments, "--only", "main_kodak", "lse"]) == 0
+    assert sorted(path.name for path in output.iterdir()) == ["lse.tex", "main_kodak.tex"]
+    assert main(arguments) == 0
+    assert "skipped compute_native: " in capsys.readouterr().out
+    assert main(["tables", "--aggregates", str(tmp_path / "none"), "--output", str(output)]) == 2
+
+
+def test_no_table_needs_more_than_booktabs_and_rotating(folder, config, tmp_path):
+    folder("asr_quality", quality_rows(["liif_rdn", "gblsr_asr"], scales=(2, 3, 4, 6, 8)))
+    done, _ = tables.write(folder(rows=native_rows()), tmp_path, config)
+    text = "".join((tmp_path / f"{name}.tex").read_text() for name in done)
+    assert text.count(r"\begin{tabular}") == text.count(r"\bottomrule") == len(done) + 2
+    assert not re.search(r"\\(url|href|citep|ref|makecell)\b|[^\x00-\x7f]", text)
+
+
+@pytest.mark.skipif(not preview.available(), reason="needs pdflatex")
+def test_preview_compiles_without_overfull_lines(folder, config, tmp_path):
+    folder("asr_quality", quality_rows(["liif_rdn", "gblsr_asr"], scales=(2, 3, 4, 6, 8)))
+    tables.write(folder(rows=native_rows()), tmp_path / "tables", config)
+    files = {path.stem: path for path in (tmp_path / "tables").iterdir()}
+    log = preview.compile_pdf(preview.document(files, {}), tmp_path / "preview.pdf")
+    assert (tmp_path / "preview.pdf").read_bytes().startswith(b"%PDF")
+    assert not re.findall(r"^Overfull.*", log, re.MULTILINE)
+
+
+def test_preview_without_latex_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(preview, "available", lambda: False)
+    with pytest.raises(UserError, match="pdflatex is not installed") as caught:
+        preview.write(tmp_path, tmp_path / "preview.pdf")
+    assert str(caught.value).count("\n") == 0
+
+
+def test_broken_table_is_named_by_latex(tmp_path):
+    if not preview.available():
+        pytest.skip("needs pdflatex")
+    with pytest.raises(UserError, match="Undefined control sequence"):
+        preview.compile_pdf(r"\documentclass{article}\begin{document}\nope\end{document}",
+                            tmp_path / "x.pdf")  # fmt: skip
+    assert not (tmp_path / "x.pdf").exists()
