@@ -71,8 +71,24 @@ def load(paths: Sequence[Path | str] = ()) -> Config:
     config: Config = {}
     for path in paths or [repository_root() / "config" / "config.yaml"]:
         config = merge(config, read_yaml(path))
-    validate(config)
+    settle(config)
     return config
+
+
+def settle(config: Config) -> None:
+    """Drop table columns that an overlay sets to null, in place, and check the result.
+
+    Maps merge, so null is how an overlay leaves out a column of native.data.evaluate or
+    asr.evaluate. Raises `UserError`.
+    """
+    for path in (("native", "data"), ("asr",)):
+        section: Any = config
+        for key in path:
+            section = section.get(key) if isinstance(section, Mapping) else None
+        columns = section.get("evaluate") if isinstance(section, Mapping) else None
+        if isinstance(columns, Mapping):
+            section["evaluate"] = {k: v for k, v in columns.items() if v is not None}
+    validate(config)
 
 
 @cache
@@ -252,7 +268,9 @@ def items() -> dict[str, Item]:
     return read_table(repository_root() / "config" / "items.tsv", Item, "item")
 
 
-def _select(table: Mapping[str, Row], names: Sequence[str], setting: str, file: str) -> dict[str, Row]:
+def _select(
+    table: Mapping[str, Row], names: Sequence[str], setting: str, file: str
+) -> dict[str, Row]:
     for name in names:
         if name not in table:
             close = difflib.get_close_matches(name, list(table), 1)

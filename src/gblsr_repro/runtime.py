@@ -59,7 +59,9 @@ def prepare(device: str = "auto", threads: int | None = None, tf32: bool = False
     torch.backends.cudnn.allow_tf32 = tf32
     torch.backends.cudnn.benchmark = False
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    # The same as use_deterministic_algorithms(True, warn_only=True), which also imports the
+    # compiler and so adds seconds to the start of every job.
+    torch.set_deterministic_debug_mode("warn")
     # Or else every new tensor is first filled with NaN: one more pass over it, one more kernel.
     torch.utils.deterministic.fill_uninitialized_memory = False
     return torch.device(chosen)

@@ -106,3 +106,10 @@ def test_resolved_config_is_left_alone_when_unchanged(tmp_path, repository):
     configuration.write_resolved(json.loads(json.dumps(config)), path)
     assert path.stat().st_mtime_ns == before
     assert configuration.load([path]) == config
+
+
+def test_an_overlay_leaves_out_a_column_with_null(repository, tmp_path):
+    overlay = tmp_path / "overlay.yaml"
+    overlay.write_text("asr: {evaluate: {div2k_valid: null}}")
+    config = configuration.load([repository / "config" / "config.yaml", overlay])
+    assert list(config["asr"]["evaluate"]) == ["set5", "set14", "b100", "urban100"]

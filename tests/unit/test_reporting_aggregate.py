@@ -4,11 +4,13 @@ import copy
 import csv
 import json
 
+import numpy as np
 import pytest
 
 from gblsr_repro.cli import main
 from gblsr_repro.config import load
 from gblsr_repro.errors import UserError
+from gblsr_repro.evaluation.locality import Fields
 from gblsr_repro.reporting import aggregate, conditions
 from gblsr_repro.reporting.aggregate import read_images, read_latency
 from gblsr_repro.reporting.tidy import KEYS, read_summaries
@@ -56,7 +58,7 @@ def run_record(root, arm, seed, half="native", **extra):
         "steps_per_second": 3.25, "peak_memory_mb": 812.0, "device": {"name": "NVIDIA H200"},
         "finished": "2025-11-21T09:00:00", "versions": {"torch": "2.11.0"},
         "git": {"commit": "abc", "modified": False},
-        "config": {half: {"training": {"batch_size": 8}}},
+        "config": {"training": {"batch_size": 8}},
     }  # fmt: skip
     return write_record(root / half / "runs" / arm / f"seed{seed}" / "run.json", **record | extra)
 
@@ -197,6 +199,46 @@ def test_run_record_without_a_number_is_refused(tmp_path, config):
     run_record(tmp_path, "liif", 1, wall_seconds="long")
     with pytest.raises(UserError, match="no number 'wall_seconds'"):
         aggregate.write("runs", tmp_path, config, tmp_path / "runs.csv")
+
+
+def write_fields(root, arm, seed, bandwidth):
+    region = np.zeros(bandwidth.shape, np.int8)
+    region[:, 1] = 2  # one row of smooth patches above one of texture
+    names = [f"image{i}" for i in range(len(bandwidth))]
+    path = root / f"native/fields/{arm}/seed{seed}.npz"
+    Fields(bandwidth, np.ones_like(bandwidth), region, names).write(path)
+
+
+def test_locality_is_tested_on_the_average_over_seeds(tmp_path, config):
+    config["native"]["arms"] += ["gblsr_full"]
+    low, high = np.full((2, 2, 2), 0.5, np.float32), np.full((2, 2, 2), 0.5, np.float32)
+    low[:, 1], high[:, 1] = 0.52, 0.9  # gaps of 0.02 and 0.4
+    write_fields(tmp_path, "gblsr_bandwidth", 0, low)
+    write_fields(tmp_path, "gblsr_bandwidth", 2, high)
+    write_fields(tmp_path, "gblsr_full", 1, np.full((2, 2, 2), 0.7, np.float32))
+    found = made("locality", tmp_path, config, tmp_path)
+    gap = found["gblsr_bandwidth", "gap"]
+    assert (gap.mean, gap.n) == (pytest.approx(0.21, abs=1e-6), 2)
+    assert found["gblsr_bandwidth", "t3_met"].mean == 1  # (0.02 / 0.51 + 0.4 / 0.7) / 2 > 0.05
+    assert found["gblsr_bandwidth", "t2"].mean == pytest.approx(0.5)  # and so T2 is not met
+    assert found["gblsr_bandwidth", "tests_met"].mean == 3
+    assert found["gblsr_bandwidth", "tests_met"].std is None
+    assert found["gblsr_full", "tests_met"].mean == 0
+    assert found["gblsr_full", "t1"].std is None
+    assert ("gblsr_full", "mean_edge") not in found
+
+
+def test_ablation_compares_with_the_control_seed_by_seed(tmp_path, config):
+    for arm, seed, psnr in (("gblsr_scalar", 0, 21), ("gblsr_scalar", 1, 22),
+                            ("gblsr_bandwidth", 0, 23), ("gblsr_bandwidth", 2, 30)):  # fmt: skip
+        metrics(tmp_path, arm, seed, f"a,{psnr},0.5,,,4,{psnr}", dataset="validation")
+    found = made("ablation", tmp_path, config, tmp_path)
+    assert found["gblsr_bandwidth", "psnr"].mean == pytest.approx(26.5)
+    delta = found["gblsr_bandwidth", "delta_psnr"]
+    assert (delta.mean, delta.std, delta.n) == (2.0, None, 1)  # seed 0 alone has both
+    assert found["gblsr_bandwidth", "delta_psnr_edge"].mean == 2.0
+    assert ("gblsr_scalar", "delta_psnr") not in found
+    assert not any("ssim" in metric or "lpips" in metric for _, metric in found)
 
 
 def test_conditions_tell_what_was_run(tmp_path, config):

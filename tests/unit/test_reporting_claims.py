@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -142,6 +143,31 @@ def test_printed_means_follow_from_printed_cells(whole: str, parts: str, join: s
 def test_printed_ratios_multiply(variant: str, baseline: str) -> None:
     product = values(f"speed_{baseline}_cells") * values(f"cells_base_{variant}")
     assert np.abs(product / values(f"cells_{baseline}_{variant}") - 1).max() < 1e-3
+
+
+def test_every_published_number_stands_in_the_paper(shared: Path) -> None:
+    text = (shared / "paper" / "gblsr_paper.tex").read_text(encoding="utf-8").replace("{,}", "")
+    printed = set(re.findall(r"\d+(?:\.\d+)?", text))
+    powers = {f"{a}e-{b}" for a, b in re.findall(r"([\d.]+) *\\times *10\^\{-(\d+)\}", text)}
+    for claim in REGISTRY.values():
+        if claim.published.startswith("cells") or claim.scope.endswith("cost"):
+            continue
+        for number in re.findall(r"\d+(?:\.\d+)?(?:e-\d+)?", claim.published):
+            assert number in printed | powers, claim.id
+
+
+def test_training_times_are_the_printed_ones() -> None:
+    """Rows in seconds, minutes or hours carry the printed duration in their note or wording."""
+    per_unit = {"s": 1.0, "min": 60.0, "h": 3600.0}
+    checked = 0
+    for claim in REGISTRY.values():
+        found = re.search(r"(?:([\d,]+)h)?(\d+)m(?:(\d+)s)?", claim.note + " " + claim.claim)
+        if claim.scope.endswith("cost") and found:
+            hours, minutes, seconds = (float((g or "0").replace(",", "")) for g in found.groups())
+            goal = Target.parse(claim.published).values[0] * per_unit[claim.unit]
+            assert abs(3600 * hours + 60 * minutes + seconds - goal) <= 0.006 * per_unit[claim.unit]
+            checked += 1
+    assert checked >= 15
 
 
 def test_every_rejected_row_names_its_claim(tmp_path: Path) -> None:

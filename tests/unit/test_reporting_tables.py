@@ -168,8 +168,7 @@ def test_one_seed_shows_no_spread_and_says_so(folder, config):
 def test_caption_names_arms_with_fewer_seeds(folder, config):
     rows = [r if r[1] != "wire" else [*r[:5], 2] for r in native_rows()]
     caption = built("main_kodak", folder(rows=rows), config).caption
-    assert "WIRE: 2" in caption
-    assert "three training seeds" not in caption
+    assert "three training seeds (fewer: WIRE 2)" in caption
 
 
 def test_missing_arm_is_a_row_of_dashes(folder, config):
@@ -338,7 +337,8 @@ def test_fairness_orders_by_rank_and_names_offenders(folder, config):
 def ablation(folder, deltas, met=0):
     rows = [["gblsr_scalar", "psnr", 21.5, 0.1, 3], ["gblsr_full", "psnr", 21.8, 0.1, 3]]
     rows += [["gblsr_full", f"delta_{m}", v, 0.1, 3] for m, v in deltas.items()]
-    folder("locality", [["gblsr_full", "tests_met", met, "", 3]])
+    flags = [["gblsr_full", f"t{k}_met", int(k <= met), "", 3] for k in (1, 2, 3, 4)]
+    folder("locality", [["gblsr_full", "tests_met", met, "", 3], *flags])
     return folder("ablation", rows)
 
 

@@ -20,7 +20,7 @@ os.environ.update(
 )
 
 try:
-    settings_module.validate(config)
+    settings_module.settle(config)
     ARMS = settings_module.selected_arms(config)
     METHODS = settings_module.selected_methods(config)
     ITEMS = settings_module.items()

@@ -19,6 +19,7 @@ def register(commands: Any) -> None:
     add_report(commands)
     add_status(commands)
     add_plan(commands)
+    add_summary(commands)
 
 
 # --- aggregates and tables ----------------------------------------------------------------------
@@ -234,3 +235,14 @@ def _plan(options: argparse.Namespace) -> None:
     from ..reporting import plan
 
     print(plan.text(plan.survey(config_of(options))))
+
+
+def add_summary(commands: Any) -> None:
+    """Add the verb that says what a run has made."""
+    command(commands, "summary", _summary, "Print the main numbers and where everything is.")
+
+
+def _summary(options: argparse.Namespace) -> None:
+    from ..reporting.summary import summary
+
+    print(summary(config_of(options)))

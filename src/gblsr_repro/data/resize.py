@@ -46,7 +46,7 @@ def matlab_weights(size: int, target: int) -> sparse.csr_array:
 
 
 def imresize(image: np.ndarray, height: int, width: int) -> np.ndarray:
-    """Resize as MATLAB's imresize(image, [height width]) does: bicubic, antialiased.
+    """Resize to height x width as MATLAB's function of that name does: bicubic, antialiased.
 
     `image` is (H, W) or (H, W, C). An 8-bit image gives an 8-bit image, rounded (half up) after
     the rows and again after the columns; any other gives float64 and is not rounded.

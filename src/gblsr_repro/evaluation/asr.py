@@ -9,7 +9,7 @@ vouches for the whole way.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +26,9 @@ from ..data.images import as_rgb
 from ..data.sources import high_resolution
 from ..data.standardize import dataset_record
 from ..errors import UserError
-from ..files import write_csv, write_json
-from ..progress import Progress
+from ..files import read_json, write_csv, write_json
+from ..models.asr.model import ASRModel, load_run
+from ..progress import Progress, log
 from . import luma
 
 COLUMNS = ("image", "psnr_y", "ssim_y")
@@ -185,25 +186,27 @@ def evaluate(
             f"{seed}; name the right folder with --run."
         )
     upsample = upsampler(load_run(run, config, device), config, device)
+    measured_on = {
+        "weights_sha256": record["weights_sha256"],
+        "precision": "fp32",
+        "device": runtime.device_record(device),
+    }
     with torch.inference_mode():
         for column in config["asr"]["evaluate"]:
             for scale in config["asr"]["scales"]:
                 path = output / f"{column}_x{scale:g}.csv"
                 write_csv(path, COLUMNS, score_set(upsample, column, scale, config))
-                write_json(path.with_suffix(".json"), conditions(column, scale, record, config, device))
+                write_json(
+                    path.with_suffix(".json"), conditions(column, scale, config) | measured_on
+                )
     log.info("%s seed %d: peak memory %.0f MB", method.method, seed, runtime.peak_memory_mb(device))
 
 
-def conditions(
-    column: str, scale: float, run: Mapping[str, Any], config: Config, device: torch.device
-) -> dict[str, Any]:
-    """Describe what the rows of one column and scale were measured on."""
+def conditions(column: str, scale: float, config: Config) -> dict[str, Any]:
+    """Describe the data set of one column and how its rows are measured at one scale."""
     return {
         "datasets": [dataset_record(config["asr"]["evaluate"][column], config)],
         "scale": scale,
         "downsampling": config["asr"]["downsampling"],
         "shaved": border(column, scale, config),
-        "weights_sha256": run["weights_sha256"],
-        "precision": "fp32",
-        "device": runtime.device_record(device),
     }

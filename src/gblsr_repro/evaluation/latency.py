@@ -119,12 +119,12 @@ def _time(call: Callable[[], Any], device: torch.device) -> float:
 @contextmanager
 def protocol_settings() -> Iterator[None]:
     """Switch off the deterministic kernels that training asks for: they are slower."""
-    deterministic = torch.are_deterministic_algorithms_enabled()
-    torch.use_deterministic_algorithms(False)
+    before = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode("default")
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(deterministic, warn_only=True)
+        torch.set_deterministic_debug_mode(before)
 
 
 def deployed(
@@ -202,13 +202,17 @@ def gpu_is_shared(device: torch.device) -> bool | None:
     """
     if device.type != "cuda":
         return None
-    torch.cuda.init()
-    torch.zeros(1, device=device)
-    identity = f"GPU-{torch.cuda.get_device_properties(device).uuid}"
-    query = ["nvidia-smi", "-i", identity, "--query-compute-apps=pid", "--format=csv,noheader"]
+    query = ["nvidia-smi", "-i", _visible_name(device), "--query-compute-apps=pid",
+             "--format=csv,noheader"]  # fmt: skip
     try:
         answer = subprocess.run(query, capture_output=True, text=True, check=True, timeout=30)
     except (OSError, subprocess.SubprocessError):
         return None
     processes = answer.stdout.split()
     return len(processes) > 1 if processes else None
+
+
+def _visible_name(device: torch.device) -> str:
+    """Return the GPU's name for nvidia-smi, with a context of this process on it."""
+    torch.zeros(1, device=device)
+    return f"GPU-{torch.cuda.get_device_properties(device).uuid}"

@@ -111,7 +111,12 @@ def psnr(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
 
 
 def ssim(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
-    """Return SSIM, averaged over pixels and channels of each image.
+    """Return SSIM, averaged over pixels and channels of each image; see `ssim_map`."""
+    return ssim_map(images, truth, settings).mean(dim=(-3, -2, -1))
+
+
+def ssim_map(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
+    """Return SSIM at every pixel and channel: (B, 3, H, W).
 
     Gaussian window, biased moments, images zero-padded so that border pixels count, an epsilon on
     the denominator.
@@ -125,7 +130,7 @@ def ssim(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
         rows @ plane @ columns for plane in (a, b, a * a, b * b, a * b)
     )
     moments = (square_a - mean_a**2, square_b - mean_b**2, product - mean_a * mean_b)
-    return _ssim((mean_a, mean_b), moments, settings.ssim_epsilon).mean(dim=(-3, -2, -1))
+    return _ssim((mean_a, mean_b), moments, settings.ssim_epsilon)
 
 
 def lse(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:

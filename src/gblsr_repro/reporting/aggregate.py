@@ -91,7 +91,8 @@ class SameImages:
 def _rows(values: Values) -> Rows:
     for key, per_seed in values.items():
         summary = summarize(per_seed)
-        yield [*key, summary.mean, summary.std, summary.n]
+        same = len(set(per_seed)) == 1  # then the value itself, which may be a whole number
+        yield [*key, per_seed[0] if same else summary.mean, summary.std, summary.n]
 
 
 def _add(values: Values, key: Key, value: float) -> None:
@@ -168,6 +169,70 @@ def read_latency(path: Path) -> dict[Key, float]:
             if value is not None:
                 _add(cells, (row["dataset"], row["track"], row["path"], metric), value)
     return {key: max(v) if key[-1] == "peak_memory_mb" else fmean(v) for key, v in cells.items()}
+
+
+# --- diagnostics ----------------------------------------------------------------------------------
+
+
+def locality(results: Path, config: Config) -> list[list[Any]]:
+    """Rows of locality.csv: every statistic of the bandwidth fields of the per-patch arms.
+
+    Tests are made on statistics averaged over seeds: t1_met to t4_met are 1 or 0 and tests_met
+    their sum, without a spread. What could not be measured has no row.
+    """
+    from ..evaluation import locality as diagnostic  # brings torch, which no other aggregate needs
+
+    root, rows = results / "native" / "fields", []
+    for arm in _diagnosed(config, "log", "linear"):
+        paths = [p for s in config["seeds"] if (p := root / arm / f"seed{s}.npz").is_file()]
+        if not paths:
+            continue
+        seeds = diagnostic.summarize(paths, config)
+        values = {(arm, name): [s[name] for s in seeds if s[name] is not None] for name in seeds[0]}
+        rows += _rows({key: found for key, found in values.items() if found})
+        met = diagnostic.tests(diagnostic.average(seeds), config["diagnostics"]["thresholds"])
+        flags = {f"{test}_met": outcome for test, outcome in met.items()}
+        flags["tests_met"] = diagnostic.tests_met(met)
+        rows += [[arm, n, int(f), None, len(seeds)] for n, f in flags.items() if f is not None]
+    return _something(rows, root, "run the fields step of a per-patch arm")
+
+
+def ablation(results: Path, config: Config) -> list[list[Any]]:
+    """Rows of ablation.csv: the log-space ablation's arms on the validation images.
+
+    PSNR, LPIPS and per-region PSNR, and delta_<metric>: arm minus control, seed by seed over the
+    seeds that both have.
+    """
+    root = results / "native" / "metrics"
+    controls = _diagnosed(config, "control")
+    same = SameImages()
+    measured: dict[str, dict[int, dict[str, float]]] = {}
+    for arm in _diagnosed(config, "reference", "control", "log"):
+        for seed in config["seeds"]:
+            for path in _seed_files(root / arm, [seed], "validation.csv"):
+                images = read_images(path, NATIVE_METRICS)
+                same.check("validation", images)
+                measured.setdefault(arm, {})[seed] = _ablation_metrics(images)
+    values: Values = {}
+    for arm, seeds in measured.items():
+        for means in seeds.values():
+            for metric, mean in means.items():
+                _add(values, (arm, metric), mean)
+        for control in controls if arm not in controls else []:
+            for seed, means in seeds.items():
+                reference = measured.get(control, {}).get(seed, {})
+                for metric in (m for m in means if m in reference):
+                    _add(values, (arm, f"delta_{metric}"), means[metric] - reference[metric])
+    return _something(list(_rows(values)), root, "evaluate the ablation's arms")
+
+
+def _diagnosed(config: Config, *parts: str) -> list[str]:
+    return [name for name, arm in selected_arms(config).items() if arm.diagnostic in parts]
+
+
+def _ablation_metrics(images: Images) -> dict[str, float]:
+    means = images.means()
+    return {m: v for m, v in means.items() if m in ("psnr", "lpips") or m.startswith("psnr_")}
 
 
 # --- super-resolution ---------------------------------------------------------------------------
@@ -262,6 +327,8 @@ def _field(record: Mapping[str, Any], key: str, path: Path) -> Any:
 KINDS: dict[str, tuple[Sequence[str], Callable[[Path, Config], Iterable[Sequence[Any]]]]] = {
     "native": ((*KEYS["native"], *VALUES), native),
     "runs": (RUN_COLUMNS, runs),
+    "locality": ((*KEYS["locality"], *VALUES), locality),
+    "ablation": ((*KEYS["ablation"], *VALUES), ablation),
     "asr_quality": ((*KEYS["asr_quality"], *VALUES), asr_quality),
     "asr_latency": ((*KEYS["asr_latency"], *VALUES), asr_latency),
     "asr_runs": (RUN_COLUMNS, asr_runs),

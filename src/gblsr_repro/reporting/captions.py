@@ -41,23 +41,20 @@ def paragraph(title: str, *sentences: str | None) -> str:
 
 
 def over_seeds(cells: Mapping[str, Iterable[Summary | None]]) -> str:
-    """Say over how many seeds the cells of each row (by its name) were averaged."""
+    """Say what a number is: over images, and over how many seeds, by the cells of each row."""
     counts = {
         name: {c.n for c in row if c is not None and c.n is not None} for name, row in cells.items()
     }
     every = set().union(*counts.values())
+    images = "Means over the images of a set"
     if not every:
-        return "Means"
-    most = max(every)
+        return images
     if every == {1}:
-        return "Results of one training seed, which has no standard deviation"
-    if len(every) == 1:
-        return f"Mean ± sample standard deviation over {spelled(most)} training seeds"
-    fewer = ", ".join(f"{name}: {min(n)}" for name, n in counts.items() if n and min(n) < most)
-    return (
-        f"Mean ± sample standard deviation over the training seeds at hand, {most} but for fewer "
-        f"in {fewer} (one seed has no standard deviation)"
-    )
+        return f"{images}; one training seed, hence no standard deviation"
+    most = max(every)
+    text = f"{images}, then mean ± sample standard deviation over {spelled(most)} training seeds"
+    fewer = [f"{name} {min(n)}" for name, n in counts.items() if n and min(n) < most]
+    return f"{text} (fewer: {', '.join(fewer)})" if fewer else text
 
 
 def missing(cells: Mapping[str, Iterable[Summary | None]]) -> str | None:
@@ -195,5 +192,7 @@ def _timing(record: Record) -> list[str]:
     if devices and not all("H200" in device for device in devices):
         found.append(f"timed on {listed(devices)} (paper: {PAPER_DEVICE})")
     if record.get("timed_sizes_only"):
-        found.append("timed on blank images of the sets' sizes")
+        found.append("images that are not at hand timed blank, by their sizes")
+    if record.get("timed_size_divisor", 1) != 1:
+        found.append(f"timed images {record['timed_size_divisor']} times smaller on each side")
     return found

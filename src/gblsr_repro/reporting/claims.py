@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..config import Config, read_table
+from ..config import Config, datasets, read_table
 from ..files import write_csv, write_text
 from . import conditions as conditions_module
 from . import published
@@ -122,8 +122,8 @@ def paper_setting(scope: Scope, paper: Mapping[str, Any]) -> str:
 
 
 def _sets(names: Iterable[str]) -> str:
-    titles = {"dtd": "DTD", "div2k_train": "DIV2K"}
-    return " + ".join(titles.get(name, name) for name in names)
+    known = datasets()
+    return " + ".join(known[name].title for name in names)
 
 
 def evaluate(aggregates: Path, config: Config, claims: Sequence[Claim] | None = None) -> Page:

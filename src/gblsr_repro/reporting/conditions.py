@@ -8,6 +8,7 @@ from typing import Any
 
 from ..config import Config, selected_arms, selected_methods
 from ..files import read_json, write_json
+from .tidy import scale_key
 
 Record = dict[str, Any]
 
@@ -90,6 +91,7 @@ def _asr(results: Path, config: Config) -> tuple[Record, list[Record]]:
         },
         "latency_devices": _devices(timings),
         "timed_sizes_only": any(t.get("sizes_only") for t in timings) if timings else None,
+        "timed_size_divisor": _one_or_all(t.get("size_divisor") for t in timings),
     }
     return _present(record), runs
 
@@ -101,18 +103,30 @@ def _present(record: Record) -> Record:
     return kept
 
 
+def _scored(folder: Path, methods: Iterable[str], config: Config, column: str) -> list[Record]:
+    """Return the data sets behind a column, from the first record of a scored scale."""
+    for scale in map(scale_key, config["asr"]["scales"]):
+        for side in _records(folder, methods, config, f"seed{{seed}}/{column}_x{scale}.json"):
+            return side["datasets"]
+    return []
+
+
 def _of_runs(runs: list[Record], half: str) -> Record:
-    training = [((run.get("config") or {}).get(half) or {}).get("training") or {} for run in runs]
     trained: dict[str, list[int]] = {}
     for run in runs:
         trained.setdefault(run["name"], []).append(run["seed"])
     return {
         "steps": _one_or_all(run.get("steps") for run in runs),
-        "batch_size": _one_or_all(section.get("batch_size") for section in training),
+        "batch_size": _one_or_all(map(_batch_size, runs)),
         "seeds": sorted({run["seed"] for run in runs}),
         "arms" if half == "native" else "methods": trained,
         "devices": _devices(run.get("device") or {} for run in runs),
     }
+
+
+def _batch_size(run: Record) -> int | None:
+    # Super-resolution has one recipe per encoder, the native benchmark one for all arms.
+    return (run.get("recipe") or run.get("config", {}).get("training") or {}).get("batch_size")
 
 
 def _runs(folder: Path, names: Iterable[str], config: Config) -> list[Record]:

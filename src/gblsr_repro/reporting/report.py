@@ -25,6 +25,8 @@ from ..errors import UserError
 from ..files import read_json, write_text
 from ..progress import duration
 from . import claims, conditions, markup
+from .figures.captions import captions
+from .figures.needs import NEEDS
 from .layout import DASH, Float, Line, Span
 from .source import Source
 from .tables import VERSUS, builders
@@ -157,7 +159,7 @@ def collect(results: Path, folder: Path, config: Config) -> Page:
         version=__version__,
         claims=None,
         tables=[],
-        figures=_figures(results, folder, config),
+        figures=_figures(results, folder, run),
         cost=[],
         provenance=_provenance(results, run),
         arrays=_arrays(results),
@@ -248,29 +250,27 @@ def _cells(line: Line, aligns: Sequence[str], header: bool) -> list[Cell]:
 # --- figures -------------------------------------------------------------------------------------
 
 
-def _figures(results: Path, folder: Path, config: Config) -> list[Exhibit]:
+def _figures(results: Path, folder: Path, run: conditions.Record) -> list[Exhibit]:
+    known = items()
+    drawn = [name for name, item in known.items() if item.kind == "figure"]
     exhibits = []
-    for name, item in items().items():
-        if item.kind != "figure":
-            continue
+    for name in drawn + [name for name in NEEDS if name not in known]:
+        item = known.get(name)
+        number, title = (item.paper, item.title) if item else ("", name.replace("_", " "))
         png = results / "figures" / f"{name}.png"
         if not png.is_file():
-            missing = "not drawn."
-            exhibits.append(Exhibit(name, item.paper, item.title, missing=missing))
+            exhibits.append(Exhibit(name, number, title, missing="not drawn."))
             continue
-        image = "data:image/png;base64," + base64.b64encode(png.read_bytes()).decode("ascii")
         pdf = png.with_suffix(".pdf")
-        links = [("PDF", _link(pdf, folder))] if pdf.is_file() else []
-        caption = Markup(markup.html(item.title + "."))
         exhibits.append(
             Exhibit(
                 name,
-                item.paper,
-                item.title,
-                image=image,
-                alt=f"{item.title}; the numbers are in the tables above.",
-                caption=caption,
-                links=links,
+                number,
+                title[:1].upper() + title[1:],
+                image="data:image/png;base64," + base64.b64encode(png.read_bytes()).decode("ascii"),
+                alt=f"{title}, described in the caption below.",
+                caption=Markup(markup.html(captions(name, run))),
+                links=[("PDF", _link(pdf, folder))] if pdf.is_file() else [],
             )
         )
     return exhibits

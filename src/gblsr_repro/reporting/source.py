@@ -34,8 +34,6 @@ class Source:
     def __init__(self, folder: Path | str, config: Config) -> None:
         self.folder = Path(folder)
         self.config = config
-        if not self.folder.is_dir():
-            raise UserError(f"{folder} is not a folder; name one that holds aggregates.")
 
     @classmethod
     def published(cls, config: Config) -> Source:

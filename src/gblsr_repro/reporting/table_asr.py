@@ -93,7 +93,7 @@ def _grid(
     trained = {name: cells for name, cells in rows.items() if name != "Bicubic"}
     caption = paragraph(
         title,
-        captions.over_seeds(trained) + " of the mean over the images",
+        captions.over_seeds(trained),
         "Luma after 8-bit rounding, borders shaved; bold: best of a column within a data set, and "
         "ties at the printed precision",
         "Bicubic interpolation is not trained and has no spread" if "Bicubic" in rows else None,

@@ -61,9 +61,9 @@ def main(source: Source, column: str) -> Table:
     title = source.title("native", column)
     caption = paragraph(
         f"Native reconstruction on {title}",
-        captions.over_seeds(rows) + " of the mean over the images",
+        captions.over_seeds(rows),
         _bold_rule(source, quality) + "; the bold name is the main arm",
-        "Column inf ms: time to reconstruct one image at batch size 1",
+        "Column inf ms: time to reconstruct one image at batch size 1, by the model's own call",
         captions.not_canonical(_baselines(arms)),
         captions.missing(rows),
         *run_notes(source.conditions, "native", columns=[column], timed=True, perceptual=True),
@@ -97,7 +97,7 @@ def lse(source: Source) -> Table:
     rows = {arm.short: [column[i] for column in cells] for i, arm in enumerate(arms.values())}
     caption = paragraph(
         "Local spectrum error (LSE) beside PSNR in the GB-LSR family",
-        captions.over_seeds(rows) + " of the mean over the images",
+        captions.over_seeds(rows),
         _bold_rule(source, cells),
         "A lower LSE means a spectrum closer to the original's; it does not always go with a "
         "higher PSNR",
@@ -376,8 +376,6 @@ def _latency_verdict(ratios: list[float | None], bound: float) -> str:
 
 # --- the log-space ablation ---------------------------------------------------------------------
 
-TESTS = ("t1", "t2", "t3", "t4")
-
 
 def locality(source: Source) -> Table:
     """Locality tests, PSNR and LPIPS of the log-space ablation's arms (Table 9)."""
@@ -422,41 +420,25 @@ def _locality_line(source: Source, name: str, arm: Arm) -> Line:
     if arm.diagnostic == "reference":
         return [label, "n/a", psnr, gap, "n/a", "n/a"]
     met = source.locality.get((name, "tests_met"))
-    count = DASH if met is None else f"{round(met.mean)}/{len(TESTS)}"
+    count = DASH if met is None else f"{round(met.mean)}/4"
     lpips = signed(deltas["lpips"].mean if deltas["lpips"] else None, 3)
     return [label, count, psnr, gap, lpips, _criteria_result(source, name)]
 
 
-def criterion_a(source: Source, arm: str) -> bool | None:
-    """Say whether the arm meets all locality tests; None: not measured."""
-    met = source.locality.get((arm, "tests_met"))
-    return None if met is None else round(met.mean) == len(TESTS)
-
-
-def criterion_b(source: Source, arm: str) -> bool | None:
-    """Say whether the arm beats the control by the margins; None: not measured.
-
-    Texture PSNR or mixed PSNR or LPIPS beyond its margin, and edge PSNR not below its own
-    (appendix on the log-space ablation).
-    """
-    margins = source.config["diagnostics"]["margins"]
-
-    def holds(metric: str) -> bool | None:
-        cell = source.ablation.get((arm, f"delta_{metric}"))
-        if cell is None:
-            return None
-        sign = -1 if metric == "lpips" else 1
-        return sign * cell.mean >= sign * margins[metric]
-
-    gains = at_least([holds(m) for m in ("psnr_texture", "psnr_mixed", "lpips")], 1)
-    return all_of([gains, holds("psnr_edge")])
-
-
 def _criteria_result(source: Source, arm: str) -> str:
-    a, b = criterion_a(source, arm), criterion_b(source, arm)
-    if a is False and b is False:
+    from ..evaluation import locality as diagnostic  # brings torch, which no other table needs
+
+    flags = {test: source.locality.get((arm, f"{test}_met")) for test in diagnostic.TESTS}
+    margins = source.config["diagnostics"]["margins"]
+    deltas = {metric: source.ablation.get((arm, f"delta_{metric}")) for metric in margins}
+    found = diagnostic.criteria(
+        {test: None if flag is None else bool(flag.mean) for test, flag in flags.items()},
+        {metric: None if cell is None else cell.mean for metric, cell in deltas.items()},
+        margins,
+    )
+    if found.a is False and found.b is False:
         return "neither criterion met"
-    return f"A {_verdict(a)}, B {_verdict(b)}"
+    return f"A {_verdict(found.a)}, B {_verdict(found.b)}"
 
 
 def _criteria_text(source: Source) -> str:

@@ -83,6 +83,8 @@ def write(
     stranger = next((name for name in only if name not in known), None)
     if stranger is not None:
         raise UserError(f"There is no table {stranger!r}; known are {', '.join(known)}.")
+    if not only and not aggregates.is_dir():
+        raise UserError(f"{aggregates} is not a folder; name one that holds aggregates.")
     source = Source(aggregates, config)
     rendered, skipped = [], {}
     for name in only or known:

@@ -27,6 +27,7 @@ Conditions = Mapping[str, Any]
 
 BOUNDS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 CELLS = "cells:"
+PAPER_PRESET = "paper"
 
 
 class Verdict(StrEnum):
@@ -366,9 +367,6 @@ def differences_of(
         key = "latency_devices" if scope.kind == "latency" else "devices"
         found += _device(run.get(key), published["device"])
     return list(dict.fromkeys(found))
-
-
-PAPER_PRESET = "paper"
 
 
 def _seeds(run: Conditions, subjects: Sequence[str], wanted: Sequence[int]) -> list[str]:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
+from safetensors import SafetensorError
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from ... import config as configuration
 from ...config import Config, Method
 from ...errors import UserError
+from ...files import read_json
 from ...runtime import seed_everything
 from .decoders import COLOURS, LIIF, LTE, Decoder
 from .local_spectral import LocalSpectralDecoder
@@ -30,7 +35,7 @@ def normalise(images: Tensor) -> Tensor:
 
 def denormalise(values: Tensor) -> Tensor:
     """Undo `normalise`."""
-    return values * 0.5 + 0.5
+    return values.mul(0.5).add_(0.5)
 
 
 class ASRModel(nn.Module):
@@ -255,3 +260,45 @@ def _named(table: Mapping[str, Callable[..., Any]], method: Method, column: str)
 def count_parameters(model: nn.Module) -> int:
     """Return the number of trainable parameters."""
     return sum(p.numel() for p in model.parameters() if p.requires_grad)
+
+
+# --- methods and runs by name ------------------------------------------------------------------
+
+
+def method_named(name: str) -> Method:
+    """Return the method of that name from config/methods.tsv; `UserError` when it has none."""
+    table = configuration.methods()
+    if name in table:
+        return table[name]
+    close = difflib.get_close_matches(name, list(table), 1)
+    hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(table)}."
+    raise UserError(f"config/methods.tsv has no method {name!r}; {hint}")
+
+
+def load_run(run_dir: Path | str, config: Config, device: torch.device | None = None) -> ASRModel:
+    """Load a trained method from its run folder, in eval mode, on `device` (default: CPU).
+
+    Raises `UserError` when the folder is incomplete or damaged, or when the run's model settings
+    are not those of `config`.
+    """
+    run_dir = Path(run_dir)
+    record = read_json(run_dir / "run.json")
+    trained = record["config"]["model"]
+    for key, value in config["asr"]["model"].items():
+        if trained.get(key) != value:
+            raise UserError(
+                f"{run_dir} was trained with asr.model.{key} = {trained.get(key)}, but the config "
+                f"says {value}; train again or use the run's config."
+            )
+    model = build(method_named(record["method"]), config, record["seed"])
+    weights = run_dir / "weights.safetensors"
+    try:
+        model.load_state_dict(load_file(weights))
+    except FileNotFoundError as error:
+        raise UserError(f"{weights} does not exist; train this method first.") from error
+    except (SafetensorError, RuntimeError) as error:
+        raise UserError(
+            f"{weights} does not hold the weights of method {record['method']}; delete {run_dir} "
+            "and train again."
+        ) from error
+    return model.eval().to(device or torch.device("cpu"))

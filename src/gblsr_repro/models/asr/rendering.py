@@ -15,8 +15,8 @@ and weights are made in float64 and rounded once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -61,26 +61,29 @@ def fold(
     they come first; the near half of the next cell, at r_t + 2 from this one, follows. The two
     taps of a pixel at offset r from the corner's first cell are at r and r - 2.
     """
-    count, dtype = projection.shape[1], projection.dtype
-    tables, gains = [], []
-    for scale in scales:
-        index = torch.arange(scale, device=projection.device)
-        offset = (2 * index + 1 - scale).double() / scale
-        near, far = offset[: scale // 2], offset[scale // 2 :]
-        if ensemble:
-            this = torch.cat((far, near + 2))
-            taps = torch.stack((this, this - 2))
-            hat = (1 - taps.abs() / 2)[..., None]
-        else:
-            taps = offset[None]
-            hat = torch.ones_like(taps)[..., None]
-        tables.append(hat * modes(taps, count, bandwidth.double()))
-        gains.append(tuple((1 / (1 - half.abs() / 2)).to(dtype) for half in (near, far)))
-    half = torch.einsum("euj,cijd->cidue", tables[1], projection.double())
-    full = torch.einsum("ati,cidue->ctudae", tables[0], half).to(dtype)
+    axes = {s: _fold_axis(s, projection, bandwidth, ensemble) for s in set(scales)}
+    (down, rows), (across, columns) = (axes[s] for s in scales)
+    half = torch.einsum("euj,cijd->cidue", across, projection.double())
+    full = torch.einsum("ati,cidue->ctudae", down, half).to(projection.dtype)
     kernel = full.reshape(-1, *full.shape[3:])
     weight, bias = kernel[:, :-1].contiguous(), kernel[:, -1:].contiguous()
-    return Folded(weight, bias, scales, (gains[0], gains[1]))
+    return Folded(weight, bias, scales, (rows, columns))
+
+
+def _fold_axis(
+    scale: int, projection: Tensor, bandwidth: Tensor, ensemble: bool
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """Return weight times modes of an axis' pixels, (T, s, p) in float64, and its gains."""
+    index = torch.arange(scale, device=projection.device, dtype=torch.float64)
+    offset = (2 * index + 1 - scale) / scale
+    if not ensemble:
+        return modes(offset[None], projection.shape[1], bandwidth.double()), ()
+    near, far = offset[: scale // 2], offset[scale // 2 :]
+    this = torch.cat((far, near + 2))
+    taps = torch.stack((this, this - 2))
+    table = (1 - taps.abs() / 2)[..., None] * modes(taps, projection.shape[1], bandwidth.double())
+    gains = tuple((1 / (1 - half.abs() / 2)).to(projection.dtype) for half in (near, far))
+    return table, gains
 
 
 def render_folded(features: Tensor, folded: Folded) -> Tensor:
@@ -123,14 +126,16 @@ def along_columns(features: Tensor, projection: Tensor, table: Tensor) -> Tensor
     """
     batch, _, h, w = features.shape
     tables, groups, taps, width, count = table.shape
-    table = table.to(features.dtype).view(-1, count)
-    reads = table @ projection.permute(2, 0, 1, 3).reshape(count, -1)
-    reads = reads.view(tables * groups, taps, width * 3 * count, -1)
+    planes = projection.permute(2, 0, 1, 3).reshape(count, -1)
+    reads = [
+        (tap.reshape(-1, count) @ planes).view(tables * groups, width * 3 * count, -1)
+        for tap in table.to(features.dtype).unbind(2)
+    ]
     # With one table for all, the images stand below each other as rows of one.
     order = (0, 3, 2, 1) if tables == batch else (3, 0, 2, 1)
     cells = features.permute(order).reshape(tables, w, batch * h // tables, -1)
     cells = F.pad(cells, (0, 1), value=1.0)  # the plane that meets the biases
-    sums = _sum_over_taps(_neighbours(cells, taps), [r.mT for r in reads.unbind(1)])
+    sums = _TapProducts.apply(True, _spaced(cells, taps), *reads)
     sums = sums.view(tables, groups, batch // tables, h, -1).permute(0, 2, 3, 1, 4)
     return sums.reshape(batch, h, -1, count)
 
@@ -141,29 +146,56 @@ def along_rows(sums: Tensor, table: Tensor) -> Tensor:
     groups, taps, width = table.shape[1:4]
     table = table.to(sums.dtype).expand(batch, -1, -1, -1, -1)
     table = table.reshape(batch * groups, taps, width, count)
-    near = [n.mT for n in _neighbours(sums, taps)]
-    return _sum_over_taps(table.unbind(1), near).view(batch, groups * width, -1, 3)
+    image = _TapProducts.apply(False, _spaced(sums, taps), *table.unbind(1))
+    return image.view(batch, groups * width, -1, 3)
 
 
-def _neighbours(cells: Tensor, taps: int) -> tuple[Tensor, ...]:
-    """Return each group's cell for every tap: (B, n, ...) to T times (B G, ...).
+def _spaced(cells: Tensor, taps: int) -> Tensor:
+    """Line up the cells of all images so that tap t of group g reads entry g + t: (B, n, ...).
 
     With two taps a zero cell is put between the images and at both ends; the tables have weight 0
     there, so one such cell serves the end of one image and the start of the next.
     """
     if taps == 1:
-        return (cells.flatten(0, 1),)
+        return cells.flatten(0, 1)
     batch, n = cells.shape[:2]
-    padded = cells.new_zeros(batch * (n + 1) + 1, *cells.shape[2:])
-    padded[1:].view(batch, n + 1, *cells.shape[2:])[:, :n] = cells
-    return padded[:-1], padded[1:]
+    spaced = cells.new_zeros(batch * (n + 1) + 1, *cells.shape[2:])
+    spaced[1:].view(batch, n + 1, *cells.shape[2:])[:, :n] = cells
+    return spaced
 
 
-def _sum_over_taps(left: Sequence[Tensor], right: Sequence[Tensor]) -> Tensor:
-    total = torch.bmm(left[0], right[0])
-    for one, other in zip(left[1:], right[1:], strict=True):
-        total = total.baddbmm_(one, other)
-    return total
+class _TapProducts(torch.autograd.Function):
+    """Sum over taps t of cells[g + t] @ weights_t[g]^T, or of the transposed products.
+
+    `cells` is (G + T - 1, m, k) and each of the T weights (G, n, k); the result is (G, m, n) with
+    `cells_first`, otherwise (G, n, m). Written out because the derivative of a plain batched
+    product lays the weights' gradients out transposed and sums the overlapping cells' in copies.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, cells_first: bool, cells: Tensor, *weights: Tensor) -> Tensor:
+        ctx.save_for_backward(cells, *weights)
+        ctx.cells_first = cells_first
+        total: Tensor | None = None
+        for tap, weight in enumerate(weights):
+            own = cells[tap : tap + weight.shape[0]]
+            left, right = (own, weight) if cells_first else (weight, own)
+            if total is None:
+                total = torch.bmm(left, right.mT)
+            else:
+                total.baddbmm_(left, right.mT)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        cells, *weights = ctx.saved_tensors
+        gradient = gradient if ctx.cells_first else gradient.mT
+        of_cells, of_weights = torch.zeros_like(cells), []
+        for tap, weight in enumerate(weights):
+            place = slice(tap, tap + weight.shape[0])
+            of_cells[place].baddbmm_(gradient, weight)
+            of_weights.append(torch.bmm(gradient.mT, cells[place]))
+        return None, of_cells, *of_weights
 
 
 def render_separable(

@@ -38,7 +38,8 @@ def _within(half: str, remark: str) -> str:
     """Say of a remark which half of the run it is about; a bold one is about both."""
     if remark.startswith("**"):
         return remark
-    return f"{_HALVES[half]}: {remark if remark.startswith('LPIPS') else remark[:1].lower() + remark[1:]}"
+    lowered = remark if remark.startswith("LPIPS") else remark[:1].lower() + remark[1:]
+    return f"{_HALVES[half]}: {lowered}"
 
 
 def _spread(conditions: Record, halves: tuple[str, ...]) -> str | None:

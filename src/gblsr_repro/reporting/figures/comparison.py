@@ -59,9 +59,8 @@ def measured_vs_published(source: FigureSource, note: str) -> Figure:
     `UserError` when nothing published was measured.
     """
     paper = published.aggregates().summaries
-    measured = {
-        a: getattr(source, a) for a in {p.aggregate for p in PANELS} if source.path(a).is_file()
-    }
+    aggregates = dict.fromkeys(panel.aggregate for panel in PANELS)
+    measured = {a: getattr(source, a) for a in aggregates if source.path(a).is_file()}
     cells = {
         panel: list(_cells(panel, paper[panel.aggregate], measured[panel.aggregate]))
         for panel in PANELS

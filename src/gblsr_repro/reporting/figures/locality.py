@@ -226,12 +226,15 @@ def _statistics(source: FigureSource, part: str, statistics: list[str]) -> pd.Da
 
 def _variations(source: FigureSource, arm: str) -> list[np.ndarray]:
     """Return the within-image CoV of every image (images,) for each seed that has fields."""
+    folder = source.results / "native" / "fields" / arm
+    paths = [folder / f"seed{seed}.npz" for seed in source.config["seeds"]]
+    paths = [path for path in paths if path.is_file()]
+    if not paths:
+        return []
     # Imported here because it takes PyTorch along, which no other figure needs.
     from ...evaluation.locality import Fields, variation
 
-    folder = source.results / "native" / "fields" / arm
-    paths = [folder / f"seed{seed}.npz" for seed in source.config["seeds"]]
-    return [variation(Fields.read(path).bandwidth) for path in paths if path.is_file()]
+    return [variation(Fields.read(path).bandwidth) for path in paths]
 
 
 def _bins(values: np.ndarray, threshold: float) -> np.ndarray:

@@ -6,20 +6,28 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.text import Annotation
-from matplotlib.transforms import Bbox
+from numpy.typing import NDArray
 
 from .style import FAINT, INK
 
 DIRECTIONS = 24
-DISTANCES = (5.0, 8.0, 12.0, 17.0, 24.0, 32.0, 42.0, 54.0, 68.0, 84.0)  # points
+DISTANCES = (5.0, 8.0, 12.0, 17.0, 24.0, 32.0, 42.0, 54.0, 68.0, 84.0, 104.0)  # points
 LEADER_FROM = 12.0  # points: labels farther away get a line to their point
-CLEARANCE = 1.5  # pixels kept free around a label
-CROSSED_LINE = 18.0  # cost in points of distance
-IN_THE_WAY = 1e4  # cost per overlapped thing: far above that of any distance
+CLEARANCE = 1.5  # pixels kept free on both sides of a label
+
+# Costs in points of distance. Covering something costs more than any distance.
+LEFT_OF_POINT = 1.5
+OFF_LEVEL = 2.0  # straight above or below
+COVERS_LINE = 18.0
+CROSSES_LEADER = 1e3
+COVERS_THING = 1e4
+OUTSIDE = 1e5
 
 Point = tuple[float, float]
+Floats = NDArray[np.float64]  # boxes are rows x0, y0, x1, y1 in pixels
 
 
 @dataclass(frozen=True)
@@ -42,24 +50,16 @@ def place_labels(
     """Add `labels` to `axes` and return the annotations.
 
     `markers` are further (x, y, points wide) to keep clear, `lines` segments between two (x, y)
-    that a label covers only when it must. Every label tries 24 directions at
-    growing distance and takes the nearest spot inside the axes where it covers no marker, no
-    label and no leader; the axes' limits, scales and layout must be final.
+    that a label covers only when it must. Every label, in the order given, takes the cheapest of
+    the spots around its point; the axes' limits, scales and layout must be final.
     """
     figure = axes.figure
     figure.draw_without_rendering()
     per_point = figure.dpi / 72
-    frame = axes.get_window_extent()
-
-    def box(x: float, y: float, size: float) -> Bbox:
-        cx, cy = axes.transData.transform((x, y))
-        half = size * per_point / 2
-        return Bbox.from_extents(cx - half, cy - half, cx + half, cy + half)
-
-    taken = [box(*marker) for marker in markers]
-    taken += [box(label.x, label.y, label.size) for label in labels]
-    strokes = [tuple(map(tuple, axes.transData.transform(line))) for line in lines]
-    leaders: list[tuple[Point, Point]] = []
+    spots = [(x, y, size) for x, y, size in markers] + [(m.x, m.y, m.size) for m in labels]
+    taken = [_marker(axes, *spot, per_point) for spot in spots]
+    covered_lines = [_samples(*axes.transData.transform(line)) for line in lines]
+    leaders: list[Floats] = []
     placed = []
     for label in labels:
         note = axes.annotate(
@@ -77,74 +77,87 @@ def place_labels(
         )
         note.set_in_layout(False)
         extent = note.get_window_extent()
-        width, height = extent.width + 2 * CLEARANCE, extent.height
         origin = axes.transData.transform((label.x, label.y))
-        best = (math.inf, 0.0, 0.0, Bbox.unit())
-        for distance in DISTANCES:
-            for turn in range(DIRECTIONS):
-                angle = 2 * math.pi * turn / DIRECTIONS
-                reach = (label.size / 2 + distance) * per_point
-                # The box's nearest edge, not its middle, lies at that distance.
-                cx = origin[0] + math.cos(angle) * (reach + width / 2)
-                cy = origin[1] + math.sin(angle) * (reach + height / 2)
-                spot = Bbox.from_bounds(cx - width / 2, cy - height / 2, width, height)
-                cost = distance + 2 * abs(math.sin(angle)) + (1.5 if math.cos(angle) < 0 else 0)
-                cost += CROSSED_LINE * sum(_crosses(spot, *stroke) for stroke in strokes)
-                cost += IN_THE_WAY * _hindrances(spot, frame, taken, leaders, origin, distance)
-                if cost < best[0]:
-                    best = (cost, cx - origin[0], cy - origin[1], spot)
-            if best[0] < distance:  # nothing farther away can cost less
-                break
-        _, dx, dy, spot = best
-        note.set_position((dx / per_point, dy / per_point))
-        if _gap(spot, origin) / per_point - label.size / 2 > LEADER_FROM:
-            end = _nearest(spot, origin)
-            leaders.append((tuple(origin), end))
-            inverse = axes.transData.inverted()
-            xs, ys = zip(*inverse.transform([origin, end]), strict=True)
+        size = np.array([extent.width + 2 * CLEARANCE, extent.height])
+        boxes, costs = _candidates(origin, size, label.size, per_point)
+        ends = np.clip(origin, boxes[:, :2], boxes[:, 2:])
+        paths = _samples(np.broadcast_to(origin, ends.shape), ends)
+        led = np.hypot(*(ends - origin).T) > (LEADER_FROM + label.size / 2) * per_point
+        others = [box for box in taken if not _holds(box, origin)]
+        costs = costs + OUTSIDE * _outside(boxes, axes.get_window_extent().extents)
+        costs = costs + COVERS_THING * _overlaps(boxes, np.array(taken))
+        costs = costs + COVERS_LINE * _covers(boxes, covered_lines)
+        costs = costs + CROSSES_LEADER * _covers(boxes, leaders)
+        costs = costs + CROSSES_LEADER * led * _passes(paths, np.array(others))
+        best = int(np.argmin(costs))
+        middle = (boxes[best, :2] + boxes[best, 2:]) / 2
+        note.set_position(tuple((middle - origin) / per_point))
+        if led[best]:
+            leaders.append(paths[best])
+            xs, ys = axes.transData.inverted().transform([origin, ends[best]]).T
             axes.plot(xs, ys, color=FAINT, linewidth=0.5, zorder=2.5, scalex=False, scaley=False)
-        taken.append(spot)
+        taken.append(boxes[best])
         placed.append(note)
     return placed
 
 
-def _nearest(spot: Bbox, origin: Sequence[float]) -> tuple[float, float]:
-    return (
-        min(max(origin[0], spot.x0), spot.x1),
-        min(max(origin[1], spot.y0), spot.y1),
+def _marker(axes: Axes, x: float, y: float, size: float, per_point: float) -> Floats:
+    centre = axes.transData.transform((x, y))
+    half = size * per_point / 2
+    return np.concatenate([centre - half, centre + half])
+
+
+def _candidates(
+    origin: Floats, size: Floats, marker: float, per_point: float
+) -> tuple[Floats, Floats]:
+    """Return the boxes (n, 4) around a point at which a text of that size may stand, and costs."""
+    distance, angle = np.meshgrid(
+        DISTANCES, 2 * math.pi * np.arange(DIRECTIONS) / DIRECTIONS, indexing="ij"
     )
+    direction = np.stack([np.cos(angle), np.sin(angle)], axis=-1).reshape(-1, 2)
+    # The nearest edge of the box, not its middle, lies at the distance.
+    reach = (marker / 2 + distance.reshape(-1, 1)) * per_point
+    middle = origin + direction * (reach + size / 2)
+    costs = distance.ravel() + OFF_LEVEL * np.abs(direction[:, 1])
+    costs = costs + LEFT_OF_POINT * (direction[:, 0] < 0)
+    return np.concatenate([middle - size / 2, middle + size / 2], axis=1), costs
 
 
-def _gap(spot: Bbox, origin: Sequence[float]) -> float:
-    return math.dist(_nearest(spot, origin), origin)
+def _samples(start: Floats, end: Floats, count: int = 24) -> Floats:
+    """Return `count` points along each segment: (..., count, 2)."""
+    share = np.linspace(0, 1, count)[:, None]
+    return start[..., None, :] * (1 - share) + end[..., None, :] * share
 
 
-def _hindrances(
-    spot: Bbox,
-    frame: Bbox,
-    taken: Sequence[Bbox],
-    leaders: Sequence[tuple[Point, Point]],
-    origin: Sequence[float],
-    distance: float,
-) -> int:
-    """Count what a label at `spot` would cover, and labels its own leader would cross."""
-    outside = not (
-        frame.x0 <= spot.x0 and spot.x1 <= frame.x1 and frame.y0 <= spot.y0 and spot.y1 <= frame.y1
+def _holds(box: Floats, point: Floats) -> bool:
+    return bool((box[:2] <= point).all() and (point <= box[2:]).all())
+
+
+def _outside(boxes: Floats, frame: Floats) -> NDArray[np.bool_]:
+    return (boxes[:, :2] < frame[:2]).any(axis=1) | (boxes[:, 2:] > frame[2:]).any(axis=1)
+
+
+def _overlaps(boxes: Floats, others: Floats) -> NDArray[np.int_]:
+    """Count for each box how many of the others it overlaps."""
+    apart = (boxes[:, None, 2:] <= others[None, :, :2]) | (
+        others[None, :, 2:] <= boxes[:, None, :2]
     )
-    covered = sum(spot.overlaps(other) for other in taken)
-    crossed = sum(_crosses(spot, start, end) for start, end in leaders)
-    if distance > LEADER_FROM:
-        end = _nearest(spot, origin)
-        around = [b for b in taken if not b.contains(origin[0], origin[1])]
-        crossed += sum(_crosses(other, origin, end) for other in around)
-    return 3 * outside + covered + crossed
+    return (~apart.any(axis=2)).sum(axis=1)
 
 
-def _crosses(box: Bbox, start: Sequence[float], end: Sequence[float]) -> bool:
-    steps = 24
-    return any(
-        box.contains(
-            start[0] + (end[0] - start[0]) * k / steps, start[1] + (end[1] - start[1]) * k / steps
-        )
-        for k in range(steps + 1)
-    )
+def _inside(points: Floats, boxes: Floats) -> NDArray[np.bool_]:
+    """Say which points (..., 2) lie in which boxes, whose shape goes with that of the points."""
+    return ((boxes[..., :2] <= points) & (points <= boxes[..., 2:])).all(axis=-1)
+
+
+def _covers(boxes: Floats, paths: Sequence[Floats]) -> NDArray[np.int_]:
+    """Count for each box how many of the sampled paths run through it."""
+    through = [_inside(path, boxes[:, None]).any(axis=1) for path in paths]
+    return np.sum(through, axis=0, dtype=int) if through else np.zeros(len(boxes), int)
+
+
+def _passes(paths: Floats, boxes: Floats) -> NDArray[np.int_]:
+    """Count for each sampled path (n, count, 2) how many of the boxes it runs through."""
+    if not len(boxes):
+        return np.zeros(len(paths), int)
+    return _inside(paths[:, :, None], boxes[None, None]).any(axis=1).sum(axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -97,6 +98,8 @@ def looks(keys: Iterable[str]) -> dict[str, Look]:
 def styled() -> Iterator[None]:
     """Apply the committed style sheet, and nothing of the user's own, inside the block."""
     sheet = resources.files("gblsr_repro.reporting").joinpath("gblsr.mplstyle")
+    # Embedding a font into a PDF logs a hundred lines of detail at the level of our own messages.
+    logging.getLogger("fontTools").setLevel(logging.WARNING)
     with resources.as_file(sheet) as path, rc_context(fname=path):
         yield
 

@@ -1,0 +1,157 @@
+"""LPIPS: the published example, the package's own network, and where a trunk is found."""
+
+import socket
+from pathlib import Path
+
+import lpips as package
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from gblsr_repro import config as configuration
+from gblsr_repro.errors import UserError
+from gblsr_repro.evaluation import metrics, perceptual
+
+SHAPES = {0: (64, 3, 11), 3: (192, 64, 5), 6: (384, 192, 3), 8: (256, 384, 3), 10: (256, 256, 3)}
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("the network was touched")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.delenv(perceptual.TRUNK_VARIABLE, raising=False)
+
+
+@pytest.fixture(scope="module")
+def trunk(tmp_path_factory):
+    """A file as torchvision ships it, classifier included, with random convolutions."""
+    generator = torch.Generator().manual_seed(0)
+    state = {"classifier.1.weight": torch.zeros(8, 8), "classifier.1.bias": torch.zeros(8)}
+    for layer, (outputs, inputs, side) in SHAPES.items():
+        shape = (outputs, inputs, side, side)
+        state[f"features.{layer}.weight"] = 0.05 * torch.randn(shape, generator=generator)
+        state[f"features.{layer}.bias"] = 0.1 * torch.randn(outputs, generator=generator)
+    path = tmp_path_factory.mktemp("trunk") / "alexnet.pth"
+    torch.save(state, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def images():
+    return torch.rand(3, 3, 64, 64, generator=torch.Generator().manual_seed(1))
+
+
+def test_published_example_pair(shared):
+    measure = perceptual.Perceptual(shared / "weights" / "alexnet_features.pth")
+
+    def image(name):
+        pixels = np.asarray(Image.open(shared / "weights" / "lpips_example" / name).convert("RGB"))
+        return torch.from_numpy(pixels.copy()).permute(2, 0, 1).float() / 255
+
+    reference, first, second = map(image, ("ex_ref.png", "ex_p0.png", "ex_p1.png"))
+    found = measure.lpips(torch.stack([first, second]), torch.stack([reference, reference]))
+    assert found.numpy().round(3).tolist() == [0.722, 0.138]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning:torchvision")
+def test_network_is_the_packages_own_with_our_trunk(trunk, images):
+    theirs = package.LPIPS(net="alex", version="0.1", pnet_rand=True, verbose=False).eval()
+    state = torch.load(trunk, weights_only=True)
+    with torch.no_grad():
+        for number, layer in enumerate(SHAPES):
+            module = getattr(theirs.net, f"slice{number + 1}").get_submodule(str(layer))
+            module.weight.copy_(state[f"features.{layer}.weight"])
+            module.bias.copy_(state[f"features.{layer}.bias"])
+        expected = theirs(2 * images - 1, 2 * images.flip(0) - 1).flatten()
+    measure = perceptual.Perceptual(trunk)
+    found = measure.lpips(images, images.flip(0))
+    assert found.tolist() == pytest.approx(expected.tolist(), rel=1e-6)
+    assert found.dtype == torch.float64
+    assert not any(p.is_meta for p in measure.network.parameters())
+    for i in range(5):
+        mine, original = (getattr(n, f"lin{i}").model[1].weight for n in (measure.network, theirs))
+        assert torch.equal(mine, original)
+
+
+def test_batch_gives_what_single_pairs_give(trunk, images):
+    measure = perceptual.Perceptual(trunk)
+    single = [measure.lpips(images[i : i + 1], images[2 - i][None]).item() for i in range(3)]
+    assert measure.lpips(images, images.flip(0)).tolist() == pytest.approx(single, rel=1e-5)
+
+
+def test_edge_distance_sees_only_the_mask(trunk, images):
+    measure = perceptual.Perceptual(trunk)
+    settings = metrics.Settings.of(configuration.load())
+    mask = metrics.edge_mask(images, settings)
+    other = images.flip(3)
+    grey = torch.full_like(images, 0.5)
+    by_hand = [torch.where(mask.expand_as(x), x, grey) for x in (other, images)]
+    assert torch.equal(measure.edge_lpips(other, images, mask), measure.lpips(*by_hand))
+    off_the_edges = torch.where(mask, images, other)
+    assert measure.edge_lpips(off_the_edges, images, mask).tolist() == [0.0] * 3
+    assert (measure.lpips(off_the_edges, images) > 0).all()
+
+
+@pytest.mark.parametrize("content", ["text", "list", "lacking", "misshapen"])
+def test_file_that_is_no_trunk_is_one_sentence(tmp_path, trunk, content):
+    path = tmp_path / "trunk.pth"
+    state = torch.load(trunk, weights_only=True)
+    if content == "text":
+        path.write_text("not weights")
+    elif content == "list":
+        torch.save([1, 2], path)
+    elif content == "lacking":
+        torch.save({k: v for k, v in state.items() if k != "features.10.bias"}, path)
+    else:
+        torch.save(state | {"features.3.weight": torch.zeros(192, 64, 3, 3)}, path)
+    with pytest.raises(UserError, match="does not hold the weights of torchvision's AlexNet; get"):
+        perceptual.Perceptual(path)
+
+
+# --- where the trunk is found -------------------------------------------------------------------
+
+
+@pytest.fixture
+def config(tmp_path):
+    return configuration.load() | {"resources": str(tmp_path), "mirror": None}
+
+
+def test_config_goes_before_environment_before_download(config, tmp_path, monkeypatch):
+    paths = [tmp_path / "named.pth", tmp_path / "environment.pth"]
+    download = tmp_path / "weights" / "alexnet-owt-7be5be79.pth"
+    download.parent.mkdir()
+    for path in (*paths, download):
+        path.touch()
+    assert perceptual.find_trunk(config) == (download, None)
+    monkeypatch.setenv(perceptual.TRUNK_VARIABLE, str(paths[1]))
+    assert perceptual.find_trunk(config) == (paths[1], None)
+    assert perceptual.find_trunk(config | {"lpips_trunk": str(paths[0])}) == (paths[0], None)
+
+
+def test_mirror_may_hold_the_trunk(config, tmp_path):
+    mirror = tmp_path / "mirror"
+    (mirror / "weights").mkdir(parents=True)
+    (mirror / "weights" / "alexnet-owt-7be5be79.pth").touch()
+    found, _ = perceptual.find_trunk(config | {"mirror": str(mirror)})
+    assert Path(found).parent == mirror / "weights"
+
+
+def test_without_a_trunk_the_config_decides(config):
+    with pytest.raises(UserError, match="run `gblsr-repro fetch alexnet`, name its file in"):
+        perceptual.find_trunk(config)
+    path, reason = perceptual.find_trunk(config | {"require_lpips": False})
+    assert path is None
+    assert reason == "the AlexNet trunk is not at hand"
+
+
+def test_named_file_that_does_not_exist_is_a_mistake(config, tmp_path, monkeypatch):
+    lenient = config | {"require_lpips": False}
+    missing = str(tmp_path / "missing.pth")
+    with pytest.raises(UserError, match=r"lpips_trunk in the config names .*missing\.pth, which"):
+        perceptual.find_trunk(lenient | {"lpips_trunk": missing})
+    monkeypatch.setenv(perceptual.TRUNK_VARIABLE, missing)
+    with pytest.raises(UserError, match="environment variable GBLSR_LPIPS_TRUNK names"):
+        perceptual.find_trunk(lenient)

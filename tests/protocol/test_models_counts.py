@@ -1,0 +1,52 @@
+"""Exact trainable-parameter counts of the paper (its fairness table and protocol)."""
+
+import csv
+
+import pytest
+
+from gblsr_repro import config
+from gblsr_repro.models import native
+
+ENCODER = 890_624
+DECODERS = {
+    "global_fourier_mlp": 230_915,
+    "gblsr_fixed": 99_072 + 258,
+    "gblsr_scalar": 99_072 + 258 + 1,
+    "gblsr_full": 99_072 + 258,
+    "liif": 232_195,
+    "lte": 231_427,
+    "wire": 167_427,
+    "gblsr_bandwidth": 99_072 + 258,
+    "gblsr_full_linear": 99_072 + 258,
+    "gblsr_bandwidth_linear": 99_072 + 258,
+}
+
+
+@pytest.fixture(scope="module")
+def settings(repository):
+    return config.load([repository / "config" / "config.yaml"])
+
+
+@pytest.mark.parametrize("arm", DECODERS)
+def test_encoder_and_decoder_have_the_published_counts(settings, arm):
+    model = native.build(config.arms()[arm], settings, 0)
+    assert native.count_parameters(model.encoder) == ENCODER
+    assert native.count_parameters(model.decoder) == DECODERS[arm]
+    assert native.count_parameters(model) == ENCODER + DECODERS[arm]
+
+
+def test_every_arm_of_the_table_is_counted_here():
+    assert set(DECODERS) == set(config.arms())
+
+
+def test_totals_and_ratios_are_those_of_the_published_table(settings, shared):
+    with (shared / "paper" / "targets" / "params.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    names = {arm.name: arm.arm for arm in config.arms().values()}
+    budgets = {b.arm: b for b in native.parameter_budgets(settings)}
+    assert len(rows) == 7
+    for row in rows:
+        budget = budgets[names[row["arm"].removesuffix(" (F1 anchor)")]]
+        assert budget.parameters == int(row["params"])
+        assert f"{budget.ratio:.3f}x" == row["ratio"]
+    native.check_budgets(list(budgets.values()), settings["native"]["criteria"]["parameter_band"])

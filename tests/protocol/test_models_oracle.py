@@ -1,0 +1,280 @@
+"""The models against oracles written apart from them: loops in float64, numpy, grid_sample."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from gblsr_repro import config
+from gblsr_repro.models import native, spectral
+
+
+@pytest.fixture(scope="module")
+def settings():
+    """The paper's settings."""
+    return config.load()
+
+
+def noisy(arm: str, settings, scale: float = 0.05):
+    """Build an arm in float64 with noise on every parameter."""
+    model = native.build(config.arms()[arm], settings, 0)
+    generator = torch.Generator().manual_seed(11)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(scale * torch.randn(parameter.shape, generator=generator))
+    return model.double().eval()
+
+
+def image(height: int, width: int) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(12)
+    return torch.rand(1, 3, height, width, generator=generator, dtype=torch.float64)
+
+
+def mode(index: int, v: float, s: float) -> float:
+    """The 1D mode list of the paper's section 3.1, one entry."""
+    if index == 0:
+        return 1.0
+    k = (index + 1) // 2
+    return math.cos(math.pi * k * s * v) if index % 2 else math.sin(math.pi * k * s * v)
+
+
+def sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
+
+
+def test_modes_are_the_constant_and_rising_pairs():
+    v = [-1.0, -0.3, 0.0, 0.77, 1.0]
+    found = spectral.modes(torch.tensor(v, dtype=torch.float64), 16, 1.3)
+    expected = [[mode(i, x, 1.3) for i in range(16)] for x in v]
+    np.testing.assert_allclose(found.numpy(), expected, atol=1e-13)
+
+
+def test_cutoff_follows_the_higher_of_the_two_modes():
+    found = spectral.cutoff(torch.tensor([16.0, 7.3], dtype=torch.float64), 16, 4.0).numpy()
+    for order, weights in zip((16.0, 7.3), found, strict=True):
+        expected = [[sigmoid(4 * (order - max(i, j))) for j in range(16)] for i in range(16)]
+        np.testing.assert_allclose(weights, expected, atol=1e-14)
+    assert found[0, 15, 3] == pytest.approx(0.982, abs=5e-4)  # "approximately 0.98" in the paper
+
+
+def test_bandwidth_maps():
+    raw = torch.tensor([-2.0, 0.0, 1.5], dtype=torch.float64)
+    log = [math.exp(math.log(0.25) + math.log(8) * sigmoid(r)) for r in raw.tolist()]
+    linear = [0.25 + 1.75 * sigmoid(r) for r in raw.tolist()]
+    np.testing.assert_allclose(spectral.LogBandwidth(0.25, 2.0)(raw).numpy(), log, rtol=1e-14)
+    np.testing.assert_allclose(spectral.LinearBandwidth(0.25, 2.0)(raw).numpy(), linear, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "arm", ["gblsr_fixed", "gblsr_scalar", "gblsr_bandwidth", "gblsr_full", "gblsr_full_linear"]
+)
+def test_family_renders_the_defining_sum(settings, arm):
+    """A handful of pixels, each summed over all modes in plain Python."""
+    model = noisy(arm, settings, 0.2)
+    decoder = model.decoder
+    with torch.no_grad():
+        features = model.encode(image(64, 96))
+        rendered = model.decode(features, 64, 96)[0].numpy()
+    weight = decoder.coefficients.weight.detach().numpy().reshape(3, 16, 16, 128)
+    bias = decoder.coefficients.bias.detach().numpy().reshape(3, 16, 16)
+    head = decoder.head.weight.detach().numpy(), decoder.head.bias.detach().numpy()
+    local = np.linspace(-1, 1, 32)
+    for y, x in ((0, 0), (31, 32), (40, 95), (63, 50)):
+        z = features[0, :, y // 32, x // 32].numpy()
+        raw_s, raw_p = head[0] @ z + head[1]
+        s, order = 1.125, 16.0
+        if arm == "gblsr_scalar":
+            raw_s = decoder.raw_bandwidth.item()
+        if arm != "gblsr_fixed":
+            s = 0.25 * 8 ** sigmoid(raw_s)
+        if arm.endswith("linear"):
+            s = 0.25 + 1.75 * sigmoid(raw_s)
+        if "full" in arm:
+            order = 1 + 15 * sigmoid(raw_p)
+        for k in range(3):
+            total = 0.0
+            for i in range(16):
+                for j in range(16):
+                    c = (weight[k, i, j] @ z + bias[k, i, j]) * sigmoid(4 * (order - max(i, j)))
+                    total += c * mode(i, local[y % 32], s) * mode(j, local[x % 32], s)
+            assert rendered[k, y, x] == pytest.approx(total, abs=1e-10)
+
+
+@pytest.mark.parametrize(("height", "width"), [(37, 70), (64, 33), (20, 96)])
+def test_odd_sizes_are_padded_by_reflection_and_cropped_back(settings, height, width):
+    model = noisy("gblsr_scalar", settings)
+    x = image(height, width)
+    down, across = -height % 32, -width % 32
+    sides = ((down // 2, down - down // 2), (across // 2, across - across // 2))
+    mode_of_numpy = "reflect" if height > sides[0][1] and width > sides[1][1] else "edge"
+    padded = np.pad(x[0].numpy(), ((0, 0), *sides), mode=mode_of_numpy)
+    with torch.no_grad():
+        whole = model(torch.from_numpy(padded)[None])
+        found = model(x)
+    top, left = sides[0][0], sides[1][0]
+    torch.testing.assert_close(found, whole[..., top : top + height, left : left + width])
+
+
+def test_a_pad_that_reaches_the_side_replicates():
+    x = image(16, 64)  # needs 8 + 8 rows: reflection can; 3 rows cannot
+    assert torch.equal(native.pad(x, 32)[0, :, 0], F.pad(x, (0, 0, 8, 8), "reflect")[0, :, 0])
+    small = image(3, 64)
+    expected = np.pad(small[0].numpy(), ((0, 0), (14, 15), (0, 0)), mode="edge")
+    np.testing.assert_array_equal(native.pad(small, 32)[0].numpy(), expected)
+
+
+def dense(layers, x: torch.Tensor, activation) -> torch.Tensor:
+    for number, layer in enumerate(layers):
+        x = x @ layer.weight.T + layer.bias
+        if number < len(layers) - 1:
+            x = activation(x, number)
+    return x
+
+
+def extent_coordinates(count: int) -> torch.Tensor:
+    """Centres of `count` equal cells on [-1, 1]."""
+    return -1 + (2 * torch.arange(count, dtype=torch.float64) + 1) / count
+
+
+def sample(field: torch.Tensor, coordinates: torch.Tensor) -> torch.Tensor:
+    """Nearest values (Q, C) of `field` (1, C, h, w) at (y, x) coordinates (Q, 2)."""
+    grid = coordinates.flip(-1)[None, None]
+    return F.grid_sample(field, grid, mode="nearest", align_corners=False)[0, :, 0].T
+
+
+def relative_input(features: torch.Tensor, coordinates: torch.Tensor, shift):
+    """The published recipe: shift by half a cell, clamp, sample nearest, subtract, scale."""
+    h, w = features.shape[-2:]
+    scale = torch.tensor([h, w], dtype=torch.float64)
+    moved = (coordinates + shift / scale + 1e-6).clamp(-1 + 1e-6, 1 - 1e-6)
+    centres = torch.stack(
+        torch.meshgrid(extent_coordinates(h), extent_coordinates(w), indexing="ij")
+    )[None]
+    return sample(features, moved), (coordinates - sample(centres, moved)) * scale
+
+
+@pytest.fixture(scope="module")
+def queries():
+    return torch.cartesian_prod(extent_coordinates(64), extent_coordinates(96))
+
+
+def compare(model, rendered: torch.Tensor, atol: float) -> None:
+    with torch.no_grad():
+        found = model.decode(model.encode(image(64, 96)), 64, 96)
+    assert rendered.std() > 1e-3
+    torch.testing.assert_close(found, rendered.T.reshape(1, 3, 64, 96), rtol=0, atol=atol)
+
+
+@torch.no_grad()
+def test_liif_is_the_published_recipe(settings, queries):
+    model = noisy("liif", settings)
+    features = model.encode(image(64, 96))
+    cell = torch.tensor([2 / 64, 2 / 96], dtype=torch.float64)
+    scaled_cell = (cell * torch.tensor([2, 3])).expand(len(queries), 2)
+    outputs, areas = [], []
+    for vy in (-1, 1):
+        for vx in (-1, 1):
+            shift = torch.tensor([vy, vx], dtype=torch.float64)
+            near, rel = relative_input(features, queries, shift)
+            x = torch.cat((near, rel, scaled_cell), dim=1)
+            outputs.append(dense(model.decoder.layers, x, lambda v, _: v.relu()))
+            areas.append((rel[:, 0] * rel[:, 1]).abs() + 1e-9)
+    total = sum(areas)
+    swapped = (areas[3], areas[2], areas[1], areas[0])
+    blended = sum(o * (a / total)[:, None] for o, a in zip(outputs, swapped, strict=True))
+    compare(model, blended, 1e-6)
+
+
+@torch.no_grad()
+def test_lte_is_the_published_recipe_without_ensemble_and_skip(settings, queries):
+    model = noisy("lte", settings)
+    decoder = model.decoder
+    features = model.encode(image(64, 96))
+
+    def head(layer):
+        return F.conv2d(features, layer.weight[..., None, None], layer.bias)
+
+    none = torch.zeros(2, dtype=torch.float64)
+    near, rel = relative_input(features, queries, none)
+    amplitude, _ = relative_input(head(decoder.amplitude), queries, none)
+    frequency, _ = relative_input(head(decoder.frequency), queries, none)
+    pairs = torch.stack(torch.split(frequency, 2, dim=-1), dim=-1)  # (Q, 2, 128)
+    cell = torch.full((len(queries), 2), 2 / 32, dtype=torch.float64)
+    angle = (pairs * rel[:, :, None]).sum(1) + cell @ decoder.phase.weight.T
+    waves = torch.cat((torch.cos(math.pi * angle), torch.sin(math.pi * angle)), dim=1)
+    x = torch.cat((amplitude * waves, near), dim=1)
+    compare(model, dense(decoder.layers, x, lambda v, _: v.relu()), 1e-10)
+
+
+@torch.no_grad()
+def test_wire_is_a_real_gabor_network(settings, queries):
+    model = noisy("wire", settings)
+    decoder = model.decoder
+    features = model.encode(image(64, 96))
+    near, rel = relative_input(features, queries, torch.zeros(2, dtype=torch.float64))
+    decoder.frequency[1].mul_(0.5)
+    decoder.spread_rate[2].mul_(2.0)
+
+    def gabor(v, number):
+        w, g = decoder.frequency[number], decoder.spread_rate[number]
+        return torch.sin(w * v) * torch.exp(-((g * v) ** 2))
+
+    compare(model, dense(decoder.layers, torch.cat((near, rel), dim=1), gabor), 1e-10)
+
+
+def test_wire_starts_at_ten(settings):
+    decoder = native.build(config.arms()["wire"], settings, 0).decoder
+    for parameter in (*decoder.frequency, *decoder.spread_rate):
+        assert parameter.shape == (256,)
+        assert (parameter == 10.0).all()
+
+
+@torch.no_grad()
+def test_global_mlp_sees_the_pooled_code_and_fourier_features(settings):
+    model = noisy("global_fourier_mlp", settings)
+    decoder = model.decoder
+    code = model.encode(image(64, 96)).mean((2, 3))
+    y = torch.linspace(-1, 1, 64, dtype=torch.float64)
+    x = torch.linspace(-1, 1, 96, dtype=torch.float64)
+    u = torch.cartesian_prod(y, x)
+    projected = 2 * math.pi * u @ decoder.frequencies.T
+    inputs = torch.cat((code.expand(len(u), -1), projected.cos(), projected.sin()), dim=1)
+    compare(model, dense(decoder.layers, inputs, lambda v, _: v * torch.sigmoid(v)), 1e-9)
+
+
+def test_fourier_matrix_has_the_stated_scale(settings):
+    frequencies = native.build(config.arms()["global_fourier_mlp"], settings, 2).decoder.frequencies
+    expected = 8 * torch.randn(128, 2, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(frequencies, expected)
+
+
+def test_coefficients_start_as_stated(settings):
+    decoder = native.build(config.arms()["gblsr_full"], settings, 0).decoder
+    weight = decoder.coefficients.weight
+    assert weight.std().item() == pytest.approx(0.01, rel=0.02)
+    assert weight.mean().abs().item() < 2e-4
+    zero = (decoder.coefficients.bias, decoder.head.weight, decoder.head.bias)
+    assert all((p == 0).all() for p in zero)
+
+
+@torch.no_grad()
+def test_encoder_stages_are_as_described(settings):
+    """Recompute the encoder layer by layer from its weights, in order."""
+    encoder = noisy("gblsr_scalar", settings).encoder
+    values = list(encoder.parameters())
+    x = image(64, 96)
+    features = x
+    for stage in range(6):
+        weight, bias, gamma, beta = values[4 * stage : 4 * stage + 4]
+        features = F.conv2d(features, weight, bias, stride=2 if stage else 1, padding=1)
+        groups = features.reshape(1, 8, -1)
+        mean, var = groups.mean(-1, keepdim=True), groups.var(-1, keepdim=True, correction=0)
+        normal = ((groups - mean) / torch.sqrt(var + 1e-5)).reshape(features.shape)
+        features = normal * gamma[:, None, None] + beta[:, None, None]
+        features = features * torch.sigmoid(features)
+    features = F.conv2d(features, values[24], values[25], padding=1)
+    assert len(values) == 26
+    assert features.shape == (1, 128, 2, 3)
+    torch.testing.assert_close(encoder(x), features, rtol=1e-9, atol=1e-9)

@@ -1,0 +1,68 @@
+"""Metrics at their limits: equal images, absent regions, sizes that do not divide."""
+
+import math
+
+import pytest
+import torch
+
+from gblsr_repro import config
+from gblsr_repro.errors import UserError
+from gblsr_repro.evaluation import metrics, regions
+
+
+@pytest.fixture(scope="module")
+def settings():
+    return metrics.Settings.of(config.load())
+
+
+def test_equal_images_score_the_maximum(settings):
+    images = torch.rand(2, 3, 64, 32, generator=torch.Generator().manual_seed(0))
+    assert metrics.psnr(images, images, settings).tolist() == pytest.approx([80.0, 80.0])
+    assert metrics.ssim(images, images, settings).tolist() == pytest.approx([1.0, 1.0], abs=1e-5)
+    assert metrics.patch_ssim(images, images, settings).shape == (2, 2, 1)
+    assert metrics.lse(images, images, settings).tolist() == [0.0, 0.0]
+
+
+def test_metrics_of_a_batch_are_those_of_its_images(settings):
+    a, b = torch.rand(2, 3, 3, 32, 64, generator=torch.Generator().manual_seed(1))
+    for metric in (metrics.psnr, metrics.ssim, metrics.lse):
+        alone = [metric(a[i : i + 1], b[i : i + 1], settings).item() for i in range(3)]
+        assert metric(a, b, settings).tolist() == pytest.approx(alone, rel=1e-12)
+
+
+def test_flat_image_has_finite_metrics(settings):
+    flat = torch.zeros(1, 3, 32, 32)
+    for metric in (metrics.psnr, metrics.ssim, metrics.lse):
+        assert math.isfinite(metric(flat, 1 - flat, settings).item())
+    assert metrics.edge_mask(flat, settings).all()
+    assert regions.high_frequency_share(flat, settings).item() == 0.0
+
+
+def test_absent_region_is_none_and_the_others_are_means():
+    values = torch.tensor([[[1.0, 2.0, 6.0]], [[4.0, 5.0, 9.0]]])
+    labels = torch.tensor([[[1, 1, 3]], [[0, 0, 0]]])
+    assert metrics.region_means(values, labels) == [
+        {"smooth": None, "edge": 1.5, "texture": None, "mixed": 6.0},
+        {"smooth": 6.0, "edge": None, "texture": None, "mixed": None},
+    ]
+
+
+def test_patches_are_cut_row_by_row():
+    plane = torch.arange(24).reshape(1, 4, 6)
+    cut = metrics.to_patches(plane, 2)
+    assert cut.shape == (1, 2, 3, 2, 2)
+    assert cut[0, 1, 2].tolist() == [[16, 17], [22, 23]]
+
+
+def test_size_that_patches_do_not_divide_is_one_sentence(settings):
+    with pytest.raises(UserError, match="100x64 pixels do not divide into patches of 32; set"):
+        metrics.lse(torch.rand(1, 3, 100, 64), torch.rand(1, 3, 100, 64), settings)
+
+
+def test_thresholds_survive_their_file_and_another_file_is_refused(tmp_path):
+    bounds = regions.Thresholds(0.1, 0.2, 0.30000000000000004, 7)
+    bounds.write(tmp_path / "regions.json")
+    assert regions.Thresholds.read(tmp_path / "regions.json") == bounds
+    (tmp_path / "other.json").write_text('{"hf_q1": 1}')
+    with pytest.raises(UserError, match="does not hold region thresholds; delete it"):
+        regions.Thresholds.read(tmp_path / "other.json")

@@ -1,0 +1,267 @@
+"""Evaluation, timing and fields of a tiny run, through the command line."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from safetensors.torch import save_file
+
+from gblsr_repro import cli, files
+from gblsr_repro import config as configuration
+from gblsr_repro.data.arrays import Arrays
+from gblsr_repro.evaluation import locality, metrics, native, perceptual, regions
+from gblsr_repro.models.native import build, load_run
+
+SIZE = 64
+ARM = "gblsr_full"
+COUNTS = {"kodak": 2, "set14": 11, "validation": 5}
+
+
+def write_array(folder, name, images):
+    path = folder / f"{name}.npy"
+    np.save(path, images)
+    rows = [[i, "made", f"{name}_{i}", SIZE, SIZE, ""] for i in range(len(images))]
+    columns = ["position", "dataset", "name", "width", "height", "sha256"]
+    files.write_csv(path.with_suffix(".csv"), columns, rows)
+    record = {
+        "datasets": [],
+        "images": len(images),
+        "sha256": files.sha256(path),
+        "index_sha256": files.sha256(path.with_suffix(".csv")),
+    }
+    files.write_json(path.with_suffix(".json"), record)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a config, arrays, region thresholds and one untrained run of `ARM`."""
+    root = tmp_path_factory.mktemp("native")
+    config = configuration.load()
+    overlay = {
+        "require_lpips": False,
+        "resources": str(root / "resources"),
+        "threads": 1,
+        "device": "cpu",
+        "native": {
+            "data": {
+                "image_size": SIZE,
+                "evaluate": {"kodak": "kodak", "set14": "set14"},
+                "exemplars": {"kodak": "kodak_1", "set14": "set14_0"},
+            },
+            "model": {"features": 8, "hidden": 8},
+        },
+        "latency": {"warmup": 1, "passes": 2, "images_per_set": 1},
+        "diagnostics": {"images": 4},
+    }
+    config = configuration.merge(config, overlay)
+    config["native"]["data"]["evaluate"] = overlay["native"]["data"]["evaluate"]
+    configuration.write_resolved(config, root / "config.yaml")
+    random = np.random.default_rng(0)
+    for name, count in COUNTS.items():
+        coarse = random.integers(0, 256, (count, 8, 8, 3), dtype=np.uint8)
+        write_array(root, name, coarse.repeat(SIZE // 8, 1).repeat(SIZE // 8, 2))
+    run = root / "run"
+    model = build(configuration.arms()[ARM], config, 3)
+    with torch.no_grad():  # an untrained head gives the same bandwidth everywhere
+        torch.nn.init.normal_(model.decoder.head.weight)
+        model.decoder.coefficients.bias.fill_(0.3)
+    run.mkdir()
+    save_file(model.state_dict(), run / "weights.safetensors")
+    record = {"arm": ARM, "seed": 3, "config": {"model": config["native"]["model"]}}
+    files.write_json(run / "run.json", record)
+    return root
+
+
+def command(place, verb, *options):
+    return cli.main([verb, "--config", str(place / "config.yaml"), *map(str, options)])
+
+
+@pytest.fixture(scope="module")
+def thresholds(place):
+    output = place / "regions.json"
+    assert command(place, "regions", "--array", place / "validation.npy", "--output", output) == 0
+    return regions.Thresholds.read(output)
+
+
+@pytest.fixture(scope="module")
+def evaluated(place, thresholds):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(perceptual.TRUNK_VARIABLE, raising=False)
+        code = command(
+            place, "evaluate", "--arm", ARM, "--seed", 3, "--run", place / "run", "--arrays", place,
+            "--output", place / "metrics", "--exemplars", place / "exemplars",
+        )  # fmt: skip
+    assert code == 0
+    return place / "metrics"
+
+
+def rows_of(path):
+    with Path(path).open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def config_at(place):
+    return configuration.load([place / "config.yaml"])
+
+
+def test_thresholds_are_those_of_the_validation_images(place, thresholds):
+    settings = metrics.Settings.of(config_at(place))
+    images = Arrays.open(place / "validation.npy").tensor(slice(None))
+    assert thresholds == regions.thresholds(images, settings)
+    assert thresholds.patches == 20
+
+
+def test_every_image_has_a_row_with_its_own_numbers(place, evaluated, thresholds):
+    config = config_at(place)
+    settings = metrics.Settings.of(config)
+    model = load_run(place / "run", config)
+    for name, count in (COUNTS | {"validation": 4}).items():
+        rows = rows_of(evaluated / f"{name}.csv")
+        assert [row["image"] for row in rows] == [f"{name}_{i}" for i in range(count)]
+        assert tuple(rows[0]) == native.COLUMNS
+        arrays = Arrays.open(place / f"{name}.npy")
+        for i, row in enumerate(rows):
+            truth = arrays.tensor([i])
+            with torch.no_grad():
+                images = model(truth).clamp(0, 1)
+            psnr = metrics.psnr(images, truth, settings).item()
+            assert float(row["psnr"]) == pytest.approx(psnr, rel=1e-5)
+            labels = regions.label(truth, thresholds, settings)[0]
+            patch = metrics.patch_ssim(images, truth, settings)[0]
+            for code, region in enumerate(metrics.REGIONS):
+                cell, part = row[f"ssim_{region}"], patch[labels == code]
+                assert (cell == "") == (part.numel() == 0)
+                if cell:
+                    assert float(cell) == pytest.approx(part.mean().item(), rel=1e-4, abs=1e-6)
+
+
+def test_lpips_without_a_trunk_is_empty_and_says_why(evaluated):
+    for name in COUNTS:
+        record = json.loads((evaluated / f"{name}.json").read_text())
+        assert record["lpips"] == {
+            "measured": False,
+            "reason": "the AlexNet trunk is not at hand",
+            "trunk_sha256": None,
+        }
+        assert record["weights_sha256"]
+        assert record["device"]["type"] == "cpu"
+        assert {row["lpips"] + row["edge_lpips"] for row in rows_of(evaluated / f"{name}.csv")} == {
+            ""
+        }
+
+
+class Constant:
+    """Stands for LPIPS: the mean absolute difference."""
+
+    def lpips(self, images, truth):
+        return (images - truth).abs().mean(dim=(1, 2, 3)).double()
+
+    def edge_lpips(self, images, truth, mask):
+        return 2 * self.lpips(images * mask, truth * mask)
+
+
+def test_lpips_enters_the_rows_where_it_is_measured(place, thresholds):
+    settings = metrics.Settings.of(config_at(place))
+    truth = Arrays.open(place / "kodak.npy").tensor(slice(None))
+    images = truth * 0.5
+    rows = native.image_rows(["a", "b"], images, truth, thresholds, settings, Constant())
+    mask = metrics.edge_mask(truth, settings)
+    for i, row in enumerate(rows):
+        assert row["lpips"] == (truth[i] / 2).abs().mean().double().item()
+        assert row["edge_lpips"] == pytest.approx((truth[i] * mask[i]).mean().item(), rel=1e-6)
+
+
+def test_exemplars_are_the_named_images(place, evaluated):
+    assert command(place, "exemplars", "--arrays", place, "--output", place / "truth") == 0
+    for name, position in {"kodak": 1, "set14": 0}.items():
+        arrays = Arrays.open(place / f"{name}.npy")
+        shown = np.asarray(Image.open(place / "truth" / f"{name}.png"))
+        np.testing.assert_array_equal(shown, arrays.images[position])
+        with torch.no_grad():
+            model = load_run(place / "run", config_at(place))
+            image = model(arrays.tensor([position]))[0].clamp(0, 1)
+        drawn = np.asarray(Image.open(place / "exemplars" / f"{name}.png"))
+        np.testing.assert_allclose(drawn, 255 * image.permute(1, 2, 0), atol=0.51)
+    assert not (place / "exemplars" / "validation.png").exists()
+
+
+def test_exemplar_that_the_set_lacks_is_one_sentence(place):
+    config = config_at(place)
+    config["native"]["data"]["exemplars"] = {"kodak": "kodim01"}
+    with pytest.raises(native.UserError, match=r"exemplars\.kodak is 'kodim01', which is no image"):
+        native.write_exemplars(config, place, place / "never")
+    assert not (place / "never").exists()
+
+
+@pytest.mark.parametrize(("arm", "seed"), [(ARM, 4), ("gblsr_fixed", 3)])
+def test_another_run_is_refused(place, thresholds, capsys, arm, seed):
+    code = command(
+        place, "evaluate", "--arm", arm, "--seed", seed, "--run", place / "run",
+        "--arrays", place, "--output", place / "never",
+    )  # fmt: skip
+    assert code == 2
+    assert f"holds arm {ARM}, seed 3, not {arm}, seed {seed}; name" in capsys.readouterr().err
+    assert not (place / "never").exists()
+
+
+def test_fields_are_the_models_for_the_first_images(place, thresholds):
+    output = place / "fields.npz"
+    code = command(
+        place, "fields", "--arm", ARM, "--seed", 3, "--run", place / "run",
+        "--array", place / "validation.npy", "--regions", place / "regions.json",
+        "--output", output,
+    )  # fmt: skip
+    assert code == 0
+    config = config_at(place)
+    stored = locality.Fields.read(output)
+    assert stored.names == [f"validation_{i}" for i in range(4)]
+    images = Arrays.open(place / "validation.npy").tensor(slice(0, 4))
+    model = load_run(place / "run", config)
+    with torch.no_grad():
+        bandwidth, order = model.fields(model.encode(images))
+    np.testing.assert_allclose(stored.bandwidth, bandwidth, rtol=1e-5)
+    np.testing.assert_allclose(stored.order, order, rtol=1e-5)
+    labels = regions.label(images, thresholds, metrics.Settings.of(config))
+    np.testing.assert_array_equal(stored.region, labels)
+    (found,) = locality.summarize([output], config)
+    assert found["var_within"] > 0
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut short", b"\x93NUMPY"])
+def test_damaged_fields_are_one_sentence(tmp_path, content):
+    (tmp_path / "fields.npz").write_bytes(content)
+    with pytest.raises(native.UserError, match=r"fields\.npz is damaged; delete it"):
+        locality.Fields.read(tmp_path / "fields.npz")
+    with pytest.raises(native.UserError, match="does not exist; run the fields step"):
+        locality.Fields.read(tmp_path / "none.npz")
+
+
+@pytest.mark.parametrize("arm", [ARM, "liif"])
+def test_latency_has_a_row_per_image_track_and_path(place, arm):
+    output = place / "latency" / arm / "seed0.csv"
+    code = command(
+        place, "latency", "--arm", arm, "--seed", 0, "--arrays", place, "--output", output
+    )
+    assert code == 0
+    rows = rows_of(output)
+    assert tuple(rows[0]) == native.LATENCY_COLUMNS
+    assert [(r["dataset"], r["image"], r["track"], r["path"]) for r in rows] == [
+        (dataset, f"{dataset}_0", track, path)
+        for track, path in (
+            ("protocol", "fast"),
+            ("protocol", "plain"),
+            ("deployment", "channels_last"),
+        )
+        for dataset in ("kodak", "set14")
+    ]
+    for row in rows:
+        assert float(row["median_ms"]) > 0
+        assert row["timed_passes"] == "2"
+        assert row["peak_memory_mb"] == ""
+    record = json.loads(output.with_suffix(".json").read_text())
+    assert (record["arm"], record["seed"], record["clock"]) == (arm, 0, "monotonic clock")
+    assert record["device"]["name"]

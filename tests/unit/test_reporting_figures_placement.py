@@ -1,0 +1,98 @@
+"""Labels beside points."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.transforms import Bbox
+
+from gblsr_repro.reporting.figures.placement import Label, place_labels
+from gblsr_repro.reporting.figures.style import log_ticks, new_figure, styled, wrap_text
+
+
+@pytest.fixture
+def axes() -> Axes:
+    with styled():
+        figure = new_figure(5.5, 3.3, "")
+        made = figure.subplots()
+        made.set_xlim(0, 10)
+        made.set_ylim(0, 10)
+        yield made
+
+
+def marker_box(axes: Axes, label: Label) -> Bbox:
+    x, y = axes.transData.transform((label.x, label.y))
+    half = label.size * axes.figure.dpi / 72 / 2
+    return Bbox.from_extents(x - half, y - half, x + half, y + half)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_crowded_labels_stay_apart_and_off_the_markers(axes, seed):
+    random = np.random.default_rng(seed)
+    labels = [
+        Label(*random.uniform(4, 6, 2), text=f"GB-LSR-Variant-{k}", size=9.0) for k in range(8)
+    ]
+    placed = place_labels(axes, labels)
+    boxes = [note.get_window_extent() for note in placed]
+    frame = axes.get_window_extent()
+    for a, b in combinations(boxes, 2):
+        assert not a.overlaps(b)
+    for box in boxes:
+        assert frame.x0 <= box.x0
+        assert box.x1 <= frame.x1
+        assert frame.y0 <= box.y0
+        assert box.y1 <= frame.y1
+        assert not any(box.overlaps(marker_box(axes, label)) for label in labels)
+
+
+def test_a_label_at_the_edge_turns_inwards(axes):
+    (note,) = place_labels(axes, [Label(10, 10, "a label as long as this")])
+    frame, box = axes.get_window_extent(), note.get_window_extent()
+    assert box.x1 <= frame.x1
+    assert box.y1 <= frame.y1
+
+
+def test_equal_points_get_two_labels(axes):
+    placed = place_labels(axes, [Label(5, 5, "first", 9), Label(5, 5, "second", 9)])
+    assert not placed[0].get_window_extent().overlaps(placed[1].get_window_extent())
+
+
+def test_lines_are_avoided_where_there_is_room(axes):
+    line = ((5.0, 5.0), (9.0, 5.0))
+    (note,) = place_labels(axes, [Label(5, 5, "name", 9)], lines=[line])
+    box = note.get_window_extent()
+    y = axes.transData.transform((5, 5))[1]
+    right = axes.transData.transform((5, 5))[0]
+    assert box.x1 < right or not box.y0 <= y <= box.y1
+
+
+def test_placing_changes_no_limits(axes):
+    place_labels(axes, [Label(9.9, 9.9, "x" * 40), Label(9.9, 9.8, "y" * 40)])
+    assert axes.get_xlim() == (0, 10)
+    assert axes.get_ylim() == (0, 10)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "most", "wanted"),
+    [
+        (1.2, 90, 8, [2, 5, 10, 20, 50]),
+        (0.9, 1100, 8, [1, 3, 10, 30, 100, 300, 1000]),
+        (0.9, 3300, 3, [10, 1000]),
+        (0.011, 0.05, 8, [0.02, 0.05]),
+    ],
+)
+def test_log_ticks(low, high, most, wanted):
+    assert log_ticks(low, high, most) == pytest.approx(wanted)
+
+
+def test_wrapped_text_keeps_to_its_width():
+    figure = new_figure(2.0, 1.0, "")
+    artist = figure.text(0, 0, "")
+    words = "a note with a good many words in it that does not fit"
+    lines = wrap_text(artist, words, 200)
+    assert lines > 1
+    assert artist.get_text().replace("\n", " ") == words
+    assert artist.get_window_extent().width <= 200

@@ -1,0 +1,213 @@
+"""The HTML page: complete, self-contained, well-formed, and honest about what is absent."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from gblsr_repro.cli import main
+from gblsr_repro.config import load
+from gblsr_repro.files import write_csv, write_json, write_text
+from gblsr_repro.reporting import published, report
+from gblsr_repro.reporting.layout import Float, Span
+from gblsr_repro.reporting.tidy import KEYS, RUN_COLUMNS
+
+VOID = {"meta", "link", "img", "br", "hr", "input"}
+
+
+class Tree(HTMLParser):
+    """Checks nesting; collects elements, their attributes, and the text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    def attributes(self, name: str) -> list[str]:
+        return [a[name] or "" for _, a in self.elements if name in a]
+
+    def tags(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("results")
+    rows = published.aggregates().summaries["native"]
+    write_csv(
+        folder / "aggregates" / "native.csv",
+        [*KEYS["native"], "mean", "std", "n"],
+        [[*key, s.mean, s.std, s.n] for key, s in rows.items()],
+    )
+    runs = [
+        ["native", arm, seed, 40, 12, 100.0 + seed, 20.0, 512.0, "Some CPU", "2026-01-02T03:04:05"]
+        for arm in ("liif", "gblsr_scalar")
+        for seed in (0, 1)
+    ]
+    write_csv(folder / "aggregates" / "runs.csv", RUN_COLUMNS, runs)
+    train = {"dataset": "dtd", "title": "D & T", "images": 3, "expected": 9, "complete": False}
+    conditions = {
+        "preset": "demo",
+        "image_size": 96,
+        "native": {
+            "steps": 40,
+            "seeds": [0, 1],
+            "train": [train],
+            "evaluate": {},
+            "devices": ["Some CPU"],
+            "lpips": {"measured": False, "reason": "no trunk"},
+        },
+        "versions": {"torch": "2.11.0"},
+        "git": {"commit": "c0ffee", "modified": "True"},
+    }
+    write_json(folder / "aggregates" / "conditions_native.json", conditions)
+    write_json(folder / "native" / "arrays" / "kodak.json", {"sha256": "ab" * 32, "images": 5})
+    write_text(folder / "config.yaml", "preset: demo\nnote: <script>alert(1)</script>\n")
+    write_text(folder / "tables" / "main_kodak.tex", "x")
+    (folder / "figures").mkdir()
+    Image.new("RGB", (4, 3), "navy").save(folder / "figures" / "frontier.png")
+    (folder / "figures" / "frontier.pdf").write_bytes(b"%PDF")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(results: Path) -> Tree:
+    config = load() | {"preset": "demo"}
+    report.write(results, results / "report.html", config)
+    return Tree((results / "report.html").read_text(encoding="utf-8"))
+
+
+def test_it_asks_nobody_for_anything(page: Tree, results: Path) -> None:
+    assert not page.tags("script")
+    assert not page.tags("iframe")
+    for source in page.attributes("src"):
+        assert source.startswith("data:image/png;base64,")
+    for link in page.tags("link"):
+        assert str(link["href"]).startswith("data:")
+    style = re.search(r"<style>(.*?)</style>", (results / "report.html").read_text(), re.DOTALL)
+    assert style is not None
+    assert "url(" not in style[1]
+    assert "@import" not in style[1]
+
+
+def test_links_lead_to_sections_files_or_the_sources_of_assets(page: Tree, results: Path) -> None:
+    ids = page.attributes("id")
+    assert max(Counter(ids).values()) == 1
+    for anchor in page.tags("a"):
+        href = str(anchor["href"])
+        if href.startswith("#"):
+            assert href[1:] in ids
+        elif not href.startswith("https://"):
+            assert (results / href).is_file()
+
+
+def test_claims_come_first(page: Tree) -> None:
+    sections = [a["id"] for a in page.tags("section")]
+    assert sections == ["claims", "tables", "figures", "cost", "provenance", "files"]
+    assert "Not the paper's experiment." in page.text
+    assert "preset demo" in page.text
+    rows = [a["id"] for a in page.tags("tr") if str(a.get("id", "")).startswith("claim-")]
+    assert len(rows) >= 60
+    assert "different conditions" in page.text
+
+
+def test_tables_have_captions_and_header_cells(page: Tree) -> None:
+    assert len(page.tags("table")) == len(page.tags("caption"))
+    assert {a.get("scope") for a in page.tags("th")} == {"col", "row", "colgroup", "rowgroup"}
+    assert "22.312 ± 0.204" in page.text
+    assert "Beside the paper's values" in page.text
+
+
+def test_figures_are_inside_with_captions(page: Tree, results: Path) -> None:
+    (image,) = page.tags("img")
+    content = base64.b64decode(str(image["src"]).partition(",")[2])
+    assert content == (results / "figures" / "frontier.png").read_bytes()
+    assert image["alt"]
+    assert "Fidelity against perception" in page.text
+
+
+def test_absent_parts_are_named(page: Tree) -> None:
+    missing = [str(a["id"]) for a in page.tags("li") if str(a.get("id", "")).startswith("missing")]
+    assert "missing-qualitative" in missing
+    assert "missing-asr_latency_main" in missing
+    assert "missing-main_kodak" not in missing
+    assert "asr_quality.csv does not exist" in page.text
+
+
+def test_cost_and_provenance(page: Tree) -> None:
+    assert "LIIF (matched-budget amortized) 2 40 1m40s 3m21s 20 512 Some CPU" in page.text
+    assert "All native runs 4 40 1m40s 6m42s" in page.text
+    assert "commit c0ffee (with uncommitted changes)" in page.text
+    assert "D & T, 3 images of 9" in page.text
+    assert "not measured: no trunk" in page.text
+    assert "ab" * 32 in page.text
+
+
+def test_text_is_escaped(page: Tree) -> None:
+    assert "<script>alert(1)</script>" in page.text  # as text: there is no script element
+
+
+def test_an_empty_folder_gives_a_page_that_says_so(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    report.write(tmp_path / "results", tmp_path / "report.html", load())
+    page = Tree((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert "There are no aggregates in results yet" in page.text
+    assert "No image array is made yet." in page.text
+    assert "Not the paper's experiment" not in page.text
+
+
+def test_links_are_relative_to_the_page(results: Path, tmp_path: Path) -> None:
+    collected = report.collect(results, results.parent, load())
+    assert (f"{results.name}/tables/main_kodak.tex") in [link for _, link in collected.files]
+
+
+def test_spanning_cells() -> None:
+    part = Float(
+        label="x",
+        caption="A **bold** <claim>",
+        columns=["l", "r", "r"],
+        header=[["", Span("Both", 2)], ["Arm", "a", "b"]],
+        groups=[[[Span("Set5", 3, "l")], ["LIIF", "**1**", "2"]]],
+    )
+    grid = report.grid(part)
+    assert grid.caption == "A <strong>bold</strong> &lt;claim&gt;"
+    empty, both = grid.header[0]
+    assert (empty.scope, both.scope, both.columns) == ("", "colgroup", 2)
+    assert [(c.scope, c.align) for c in grid.groups[0][1]] == [
+        ("row", "left"), ("", "right"), ("", "right"),
+    ]  # fmt: skip
+    assert grid.groups[0][0][0].scope == "rowgroup"
+
+
+def test_the_verb(results: Path, capsys: pytest.CaptureFixture) -> None:
+    output = results / "verb.html"
+    assert main(["report", "--results", str(results), "--output", str(output)]) == 0
+    assert output.stat().st_size > 10_000
+    output.unlink()
+    assert main(["report", "--results", str(results / "none"), "--output", str(output)]) == 2
+    assert "run the workflow first" in capsys.readouterr().err

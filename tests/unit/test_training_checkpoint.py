@@ -1,0 +1,140 @@
+"""States: damage, other runs, random generators, signals."""
+
+import logging
+import os
+import random
+import signal
+
+import numpy as np
+import pytest
+import torch
+
+from gblsr_repro.errors import UserError
+from gblsr_repro.training import checkpoint
+
+IDENTITY = {"arm": "a", "training": {"learning_rate": 0.1, "betas": [0.9, 0.95]}}
+
+
+def state(step: int) -> dict:
+    return {"identity": IDENTITY, "step": step, "model": {"w": torch.arange(4.0) + step}}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "runs" / "seed0.pt"
+
+
+def test_the_newest_state_comes_back(path):
+    assert checkpoint.load_state(path, IDENTITY) is None
+    for step in (1, 2, 3):
+        checkpoint.save_state(path, state(step))
+    loaded = checkpoint.load_state(path, IDENTITY)
+    assert loaded["step"] == 3
+    assert torch.equal(loaded["model"]["w"], torch.arange(4.0) + 3)
+    assert sorted(p.name for p in path.parent.iterdir()) == ["seed0.previous.pt", "seed0.pt"]
+
+
+def damage(path, how: str) -> None:
+    content = bytearray(path.read_bytes())
+    if how == "cut":
+        content = content[: len(content) // 2]
+    elif how == "empty":
+        content = bytearray()
+    elif how == "flipped":
+        content[len(content) // 2] ^= 1
+    else:
+        content[0] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("how", ["cut", "empty", "flipped", "not a state"])
+def test_a_damaged_newest_state_gives_way_to_the_one_before(path, how, caplog):
+    for step in (1, 2):
+        checkpoint.save_state(path, state(step))
+    damage(path, how)
+    with caplog.at_level(logging.WARNING):
+        assert checkpoint.load_state(path, IDENTITY)["step"] == 1
+    assert "seed0.pt is damaged" in caplog.text
+
+
+def test_nothing_but_damage_is_one_sentence(path):
+    for step in (1, 2):
+        checkpoint.save_state(path, state(step))
+    for file in path.parent.iterdir():
+        damage(file, "cut")
+    with pytest.raises(UserError, match="delete it and run again"):
+        checkpoint.load_state(path, IDENTITY)
+
+
+def test_a_kill_between_the_two_renames_loses_nothing(path):
+    checkpoint.save_state(path, state(1))
+    path.replace(checkpoint.previous(path))
+    assert checkpoint.load_state(path, IDENTITY)["step"] == 1
+
+
+def test_a_state_of_other_settings_is_set_aside(path, caplog):
+    checkpoint.save_state(path, state(5))
+    other = {"arm": "a", "training": {"learning_rate": 0.2, "betas": [0.9, 0.95]}}
+    with caplog.at_level(logging.WARNING):
+        assert checkpoint.load_state(path, other) is None
+    assert "training.learning_rate was 0.1, is 0.2" in caplog.text
+    assert [p.name for p in path.parent.iterdir()] == ["seed0.other.pt"]
+
+
+def test_a_failed_write_leaves_the_states_alone(path, monkeypatch):
+    checkpoint.save_state(path, state(1))
+
+    def full(*_args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(UserError, match="No space left"):
+        checkpoint.save_state(path, state(2))
+    monkeypatch.undo()
+    assert checkpoint.load_state(path, IDENTITY)["step"] == 1
+    assert not [p for p in path.parent.iterdir() if p.name.startswith(".")]
+
+
+def test_removing_leaves_nothing(path):
+    for step in (1, 2):
+        checkpoint.save_state(path, state(step))
+    checkpoint.remove_state(path)
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_state_can_hold_no_code(path):
+    class Trap:
+        def __reduce__(self):
+            return (os.mkdir, (str(path.parent / "sprung"),))
+
+    checkpoint.save_state(path, {"identity": Trap()})
+    with pytest.raises(UserError, match="damaged"):
+        checkpoint.load_state(path, IDENTITY)
+    assert not (path.parent / "sprung").exists()
+
+
+def draw() -> list[float]:
+    return [
+        random.random(),
+        float(np.random.rand()),
+        float(np.random.randn()),
+        torch.rand(1).item(),
+    ]
+
+
+def test_all_generators_go_on_where_they_were(path):
+    np.random.randn()  # leaves a second normal number waiting
+    checkpoint.save_state(path, {"identity": IDENTITY, "random": checkpoint.random_state()})
+    expected = [draw() for _ in range(3)]
+    checkpoint.restore_random_state(checkpoint.load_state(path, IDENTITY)["random"])
+    assert [draw() for _ in range(3)] == expected
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
+def test_a_signal_is_noted_and_the_handler_put_back(number):
+    before = signal.getsignal(number)
+    with checkpoint.StopOnSignal() as stop:
+        assert stop.name is None
+        os.kill(os.getpid(), number)
+        assert stop.name == number.name
+    assert signal.getsignal(number) is before

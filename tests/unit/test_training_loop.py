@@ -1,0 +1,158 @@
+"""The loop: what it computes, logs, saves, and how it stops."""
+
+import os
+import signal
+
+import pytest
+import torch
+from torch import nn
+
+from gblsr_repro.errors import StopRequested, UserError
+from gblsr_repro.training import checkpoint
+from gblsr_repro.training.loop import LOG_COLUMNS, Settings, train
+
+
+class Job:
+    """A linear model trained on batches that follow from the step, with noise that does not."""
+
+    def __init__(self, path, steps=20, **settings):
+        torch.manual_seed(0)
+        self.model = nn.Linear(3, 2)
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=0.01, fused=True)
+        defaults = {"log_every": 6, "checkpoint_every": 4, "gradient_clip": 0.5}
+        self.settings = Settings(steps=steps, **(defaults | settings))
+        self.path = path
+        self.at = {}
+
+    def batch(self, step):
+        if step in self.at:
+            self.at[step]()
+        generator = torch.Generator().manual_seed(step)
+        return torch.randn(5, 3, generator=generator)
+
+    def loss(self, x):
+        noisy = x + 0.1 * torch.randn(x.shape)
+        return (self.model(noisy) - x[:, :2].flip(-1)).pow(2).mean()
+
+    def run(self, **options):
+        return train(
+            "job", self.model, self.optimizer, self.settings, self.batch, self.loss,
+            self.path, {"job": 1}, **options,
+        )  # fmt: skip
+
+    def weights(self):
+        return torch.cat([p.detach().flatten() for p in self.model.parameters()])
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "state.pt"
+
+
+def rows_without_rate(record):
+    return [{k: v for k, v in row.items() if k != "steps_per_second"} for row in record.rows]
+
+
+def test_it_is_the_plain_loop(path):
+    job, plain = Job(path), Job(path)
+    record = job.run()
+    torch.manual_seed(0)
+    nn.Linear(3, 2)
+    losses = []
+    for step in range(20):
+        plain.optimizer.zero_grad()
+        value = plain.loss(plain.batch(step))
+        value.backward()
+        nn.utils.clip_grad_norm_(plain.model.parameters(), 0.5)
+        plain.optimizer.step()
+        losses.append(value.item())
+    assert torch.equal(job.weights(), plain.weights())
+    assert [row["step"] for row in record.rows] == [6, 12, 18, 20]
+    assert all(tuple(row) == LOG_COLUMNS for row in record.rows)
+    assert record.rows[1]["loss"] == pytest.approx(sum(losses[6:12]) / 6)
+    assert record.rows[-1]["loss"] == pytest.approx(sum(losses[18:]) / 2)
+    assert record.resumed == 0
+    assert record.wall_seconds > 0
+
+
+@pytest.mark.parametrize("stop_at", [1, 4, 7, 19])
+def test_a_stopped_job_goes_on_to_the_same_end(path, stop_at):
+    whole = Job(path)
+    expected = whole.run()
+    checkpoint.remove_state(path)
+    stopped = Job(path)
+    stopped.at[stop_at - 1] = lambda: os.kill(os.getpid(), signal.SIGTERM)
+    with pytest.raises(StopRequested, match=f"SIGTERM after step {stop_at} of 20"):
+        stopped.run()
+    again = Job(path)
+    record = again.run()
+    assert torch.equal(again.weights(), whole.weights())
+    assert rows_without_rate(record) == rows_without_rate(expected)
+    assert record.resumed == 1
+
+
+def test_a_crash_goes_on_from_the_last_state(path):
+    whole = Job(path)
+    whole.run()
+    checkpoint.remove_state(path)
+
+    def crash():
+        raise RuntimeError("crash")
+
+    crashing = Job(path)
+    crashing.at[10] = crash
+    with pytest.raises(RuntimeError, match="crash"):
+        crashing.run()
+    assert checkpoint.load_state(path, {"job": 1})["step"] == 8
+    again = Job(path)
+    again.run()
+    assert torch.equal(again.weights(), whole.weights())
+
+
+def test_a_stop_at_the_last_step_finishes(path):
+    job = Job(path, steps=3)
+    job.at[2] = lambda: os.kill(os.getpid(), signal.SIGUSR1)
+    assert job.run().rows[-1]["step"] == 3
+
+
+def test_a_loss_that_is_not_finite_stops_with_its_step_and_no_state_after_it(path):
+    job = Job(path)
+    clean = job.batch
+    job.batch = lambda step: clean(step) * (float("nan") if step == 5 else 1.0)
+    with pytest.raises(UserError, match="job: the loss is not finite at step 6"):
+        job.run()
+    assert checkpoint.load_state(path, {"job": 1})["step"] == 4
+
+
+def test_a_gradient_that_is_not_finite_stops_too(path):
+    job = Job(path)
+    job.loss = lambda x: (job.model(x).sum() * 0).sqrt()
+    with pytest.raises(UserError, match="the gradient is not finite at step 1"):
+        job.run()
+
+
+def test_learning_rate_bandwidth_and_hook_are_asked_at_every_step(path):
+    job, rates, seen = Job(path, steps=7), [], []
+
+    def schedule(step):
+        rates.append(step)
+        return 0.0 if step < 6 else 0.01
+
+    before = job.weights()
+
+    def hook(done):
+        seen.append((done, torch.equal(job.weights(), before)))
+
+    record = job.run(schedule=schedule, bandwidth=lambda: 0.7, after_step=hook)
+    assert rates == list(range(7))
+    assert seen == [(done, done < 7) for done in range(1, 8)]
+    assert [row["bandwidth"] for row in record.rows] == [0.7, 0.7]
+
+
+def test_no_clipping_when_none_is_asked_for(path):
+    job = Job(path, steps=1, gradient_clip=None, log_every=1)
+    job.optimizer = torch.optim.SGD(job.model.parameters(), lr=1.0)
+    before = job.weights()
+    norm = job.run().rows[0]["gradient_norm"]
+    assert norm > 0.5
+    assert (job.weights() - before).norm().item() == pytest.approx(norm, rel=1e-5)
