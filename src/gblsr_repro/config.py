@@ -129,9 +129,9 @@ def _expectation(error: jsonschema.ValidationError) -> str:
         "minimum": "must be at least {}",
         "exclusiveMinimum": "must be more than {}",
         "maximum": "must be at most {}",
-        "minItems": "must have at least {} entries",
+        "minItems": "must have {} or more entries",
         "maxItems": "must have at most {} entries",
-        "minProperties": "must have at least {} entries",
+        "minProperties": "must have {} or more entries",
         "uniqueItems": "must not name an entry twice",
     }
     return texts[str(error.validator)].format(wanted)
@@ -287,6 +287,23 @@ def selected_arms(config: Config) -> dict[str, Arm]:
 def selected_methods(config: Config) -> dict[str, Method]:
     """Return the super-resolution methods that the config runs, in the order of their table."""
     return _select(methods(), config["asr"]["methods"], "asr.methods", "config/methods.tsv")
+
+
+def selected_datasets(config: Config) -> dict[str, Dataset]:
+    """Return the data sets that the config names, in the order of their table."""
+    native, asr = config["native"]["data"], config["asr"]
+    named = {
+        "native.data.train": native["train"],
+        "native.data.evaluate": list(native["evaluate"].values()),
+        "asr.train": [asr["train"]],
+        "asr.evaluate": list(asr["evaluate"].values()),
+        "accept_partial": config["accept_partial"],
+    }
+    table = datasets()
+    chosen: dict[str, Dataset] = {}
+    for setting, names in named.items():
+        chosen |= _select(table, names, setting, "config/datasets.tsv")
+    return {name: row for name, row in table.items() if name in chosen}
 
 
 def write_resolved(config: Config, path: Path | str) -> None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import csv
+import fcntl
+import glob
 import hashlib
+import io
 import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from .errors import UserError
+
+TEMPORARY = ".unfinished"
 
 
 @contextmanager
@@ -21,18 +26,19 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
 
     The temporary file is flushed to disk before the rename and removed when the block raises, so
     `path` either keeps its old content or has the whole new one. A full disk or a folder that
-    cannot be written raises `UserError`.
+    cannot be written raises `UserError`. What a killed process left of the same `path` is removed;
+    a lock on the temporary file tells it from another process's work, so the block must write
+    into that file and not put another in its place.
     """
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        _sweep(path)
+        handle, temporary = _locked_temporary(path)
     except OSError as error:
         raise UserError(
             f"Cannot write {path}: {error.strerror}; free some space or make the folder writable."
         ) from error
-    os.close(handle)
-    temporary = Path(name)
     try:
         yield temporary
         with temporary.open("rb") as stream:
@@ -48,6 +54,26 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         ) from error
     finally:
         temporary.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _locked_temporary(path: Path) -> tuple[int, Path]:
+    """Create a temporary sibling of `path` and lock it as long as its handle is open."""
+    while True:
+        handle, name = tempfile.mkstemp(TEMPORARY, f".{path.name}.", path.parent)
+        with suppress(OSError):  # a file system without locks: `_sweep` then removes nothing
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return handle, Path(name)
+        os.close(handle)  # another process swept it away before it was locked
+
+
+def _sweep(path: Path) -> None:
+    """Remove the temporary siblings of `path` that no living process has locked."""
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.????????{TEMPORARY}"):
+        with suppress(OSError), leftover.open("rb+") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            leftover.unlink()
 
 
 def write_text(path: Path | str, text: str) -> None:
@@ -74,17 +100,45 @@ def read_json(path: Path | str) -> Any:
 def write_csv(
     path: Path | str, columns: Sequence[str], rows: Iterable[Mapping[str, Any] | Sequence[Any]]
 ) -> None:
-    """Write rows atomically as CSV.
+    """Write rows atomically as CSV, and beside it the checksum that `verify` compares.
 
     `rows` holds mappings by column name or sequences in column order. Floats keep their full
     precision (shortest text that reads back the same); None becomes an empty cell.
     """
-    with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as out:
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(columns)
-        for row in rows:
-            values = [row.get(c) for c in columns] if isinstance(row, Mapping) else row
-            writer.writerow(["" if value is None else value for value in values])
+    path = Path(path)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        values = [row.get(c) for c in columns] if isinstance(row, Mapping) else row
+        writer.writerow(["" if value is None else value for value in values])
+    content = text.getvalue().encode()
+    checksum = _checksum_of(path)
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(content)
+        # A kill from here on leaves a whole file without a checksum, never one with another's.
+        checksum.unlink(missing_ok=True)
+    write_text(checksum, f"{hashlib.sha256(content).hexdigest()}  {path.name}\n")
+
+
+def verify(path: Path | str) -> None:
+    """Raise `UserError` when a file is no longer what `write_csv` wrote.
+
+    A file that is absent, or has no checksum beside it because something else wrote it, passes.
+    """
+    path = Path(path)
+    checksum = _checksum_of(path)
+    if not (path.is_file() and checksum.is_file()):
+        return
+    if checksum.read_bytes().split()[:1] != [sha256(path).encode()]:
+        raise UserError(
+            f"{path} was damaged or changed after it was written; delete it and run again, or "
+            f"delete {checksum} to use it as it is."
+        )
+
+
+def _checksum_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.sha256")
 
 
 def sha256(path: Path | str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from .config import Config, arms
-from .evaluation.perceptual import find_trunk
+from .errors import UserError
+from .evaluation.perceptual import Perceptual, find_trunk
 from .files import write_json
 from .models.native import Budget, check_budgets, parameter_budgets
 
@@ -13,14 +14,23 @@ from .models.native import Budget, check_budgets, parameter_budgets
 def check(config: Config, output: Path | str | None = None) -> None:
     """Check the native half of `config`, print the table of parameter counts, write a record.
 
-    Raises `UserError` for an unknown or impossible arm, one outside the parameter band (the
-    paper's F1), or a missing LPIPS trunk that the config requires.
+    Raises `UserError` for images that patches do not tile, an unknown or impossible arm, one
+    outside the parameter band (the paper's F1), or an LPIPS trunk that is damaged, or missing where
+    the config requires it.
     """
     native = config["native"]
+    size, patch = native["data"]["image_size"], native["model"]["patch"]
+    if size % patch:
+        raise UserError(
+            f"Config: native.data.image_size is {size}, but must be a multiple of "
+            f"native.model.patch, {patch}: metrics are taken patch by patch."
+        )
     budgets = parameter_budgets(config)
     print(table(budgets))
     check_budgets(budgets, native["criteria"]["parameter_band"])
     trunk, reason = find_trunk(config)
+    if trunk is not None:
+        Perceptual(trunk)  # a damaged file is told now, not after the training
     print(f"LPIPS: {trunk or reason}")
     if output is not None:
         record = {

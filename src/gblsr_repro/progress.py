@@ -16,9 +16,8 @@ LOG_INTERVAL_SECONDS = 15.0
 
 def setup_logging() -> None:
     """Send the package's messages to standard error, with the time of day."""
-    logging.basicConfig(
-        level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr
-    )
+    logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
+    log.setLevel(logging.INFO)
 
 
 def duration(seconds: float) -> str:

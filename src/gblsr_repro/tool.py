@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from .data.images import Pixels
 from .errors import UserError
-from .files import atomic_path, read_json
+from .files import read_json
 from .models import native, spectral
 from .models.decoders import SpectralDecoder
 from .models.native import NativeModel
 from .photos import Photo, read, resize_alpha, write
+from .weights import write_tensors
 
 if TYPE_CHECKING:
     from .models.asr.model import ASRModel
@@ -144,8 +144,7 @@ def save_code(path: Path | str, code: Code) -> None:
         tensors["alpha"] = torch.from_numpy(np.ascontiguousarray(code.alpha))
     facts = {"patch": code.patch, "top": code.top, "left": code.left, "size": code.size}
     facts |= {"grey": code.grey, "arm": code.arm}
-    with atomic_path(path) as temporary:
-        save_file(tensors, temporary, {"format": FORMAT, "image": json.dumps(facts)})
+    write_tensors(path, tensors, {"format": FORMAT, "image": json.dumps(facts)})
 
 
 def load_code(path: Path | str) -> Code:

@@ -85,6 +85,11 @@ class Aggregates:
             self.add("ablation", psnr, 0.15, arm=arm, metric="psnr")
             if lpips:
                 self.add("ablation", perceptual, 0.009, arm=arm, metric="lpips")
+            if arm != "gblsr_scalar":
+                psnr_gap, lpips_gap = np.subtract(ABLATION[arm], ABLATION["gblsr_scalar"])
+                self.add("ablation", psnr_gap, 0.2, arm=arm, metric="delta_psnr")
+                if lpips:
+                    self.add("ablation", lpips_gap, 0.01, arm=arm, metric="delta_lpips")
 
     def latency(self, factor: float = 1.0, chosen: dict[str, float] = TIMES) -> None:
         for method, value in chosen.items():

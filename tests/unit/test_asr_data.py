@@ -76,6 +76,9 @@ def test_a_cut_or_foreign_array_is_a_users_error(images, tmp_path):
     path.write_bytes(whole[:-300])
     with pytest.raises(UserError, match="asr-standardize"):
         PackedImages.open(path)
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises(UserError, match="not what was recorded"):
+        PackedImages.open(path)
     path.write_bytes(whole)
     other = tmp_path / "other.npy"
     pack(images[:2], "made_up", other, RECORD)

@@ -53,7 +53,7 @@ def test_every_setting_is_documented(repository):
     ("change", "sentence"),
     [
         (("native", "training", "batch_sise", 4), "did you mean 'batch_size'?"),
-        (("native", "model", "bandwidth_range", [1.0]), "must have at least 2 entries"),
+        (("native", "model", "bandwidth_range", [1.0]), "must have 2 or more entries"),
         (("native", "metrics", "edge_percentile", 1.5), "must be at most 1"),
         (("asr", "scales", "x", None), "asr.scales"),
         (("cluster", "gpu", "gpus", 1), "unknown setting 'gpus' at cluster.gpu"),
@@ -110,6 +110,6 @@ def test_resolved_config_is_left_alone_when_unchanged(tmp_path, repository):
 
 def test_an_overlay_leaves_out_a_column_with_null(repository, tmp_path):
     overlay = tmp_path / "overlay.yaml"
-    overlay.write_text("asr: {evaluate: {div2k_valid: null}}")
+    overlay.write_text("asr: {evaluate: {div2kval: null}}")
     config = configuration.load([repository / "config" / "config.yaml", overlay])
     assert list(config["asr"]["evaluate"]) == ["set5", "set14", "b100", "urban100"]

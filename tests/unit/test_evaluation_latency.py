@@ -1,6 +1,7 @@
 """The latency protocol: what it counts, what it refuses, what it records."""
 
 import statistics
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -66,6 +67,16 @@ def test_deployed_path_computes_the_same(model):
     assert model[0].weight.is_contiguous(memory_format=torch.channels_last)
 
 
+def test_model_that_no_graph_takes_is_deployed_eagerly(model, monkeypatch, caplog):
+    def refuse(*_):
+        raise RuntimeError("operation not permitted when stream is capturing")
+
+    monkeypatch.setattr(latency, "_graph", refuse)
+    example = SimpleNamespace(device=torch.device("cuda"))
+    assert latency.deployed(model, model, example) == ("eager", model)
+    assert "Sequential takes no CUDA graph: operation not permitted" in caplog.text
+
+
 @pytest.mark.parametrize("mode", [0, 1])
 def test_protocol_settings_are_put_back(mode):
     torch.set_deterministic_debug_mode(mode)
@@ -90,7 +101,7 @@ def test_sharing_is_told_from_the_list_of_processes(monkeypatch, listed, shared)
     def answer(*_, **__):
         if listed is None:
             raise FileNotFoundError
-        return type("Answer", (), {"stdout": listed})
+        return SimpleNamespace(stdout=listed)
 
     monkeypatch.setattr(latency.subprocess, "run", answer)
     monkeypatch.setattr(latency, "_visible_name", lambda device: "GPU-0")

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from safetensors.torch import save_file
 
 from gblsr_repro import cli, files
 from gblsr_repro import config as configuration
 from gblsr_repro.data.arrays import Arrays
 from gblsr_repro.evaluation import locality, metrics, native, perceptual, regions
 from gblsr_repro.models.native import build, load_run
+from gblsr_repro.weights import write_weights
 
 SIZE = 64
 ARM = "gblsr_full"
@@ -70,8 +70,8 @@ def place(tmp_path_factory):
         torch.nn.init.normal_(model.decoder.head.weight)
         model.decoder.coefficients.bias.fill_(0.3)
     run.mkdir()
-    save_file(model.state_dict(), run / "weights.safetensors")
     record = {"arm": ARM, "seed": 3, "config": {"model": config["native"]["model"]}}
+    record["weights_sha256"] = write_weights(run, model)
     files.write_json(run / "run.json", record)
     return root
 
@@ -238,6 +238,23 @@ def test_damaged_fields_are_one_sentence(tmp_path, content):
         locality.Fields.read(tmp_path / "fields.npz")
     with pytest.raises(native.UserError, match="does not exist; run the fields step"):
         locality.Fields.read(tmp_path / "none.npz")
+
+
+@pytest.mark.parametrize(
+    ("overlay", "sentence"),
+    [
+        ({"native": {"data": {"image_size": 100}}}, "100, but must be a multiple of native.model"),
+        ({"lpips_trunk": "pyproject.toml"}, "does not hold the weights of torchvision's AlexNet"),
+        ({"lpips_trunk": "nowhere.pth"}, "nowhere.pth, which does not exist; correct or unset it"),
+    ],
+)
+def test_check_finds_before_training_what_evaluation_would_stumble_over(
+    tmp_path, capsys, overlay, sentence
+):
+    overlay = configuration.merge({"native": {"arms": ["gblsr_scalar"]}}, overlay)
+    configuration.write_resolved(configuration.merge(configuration.load(), overlay), tmp_path / "c")
+    assert cli.main(["check", "--config", str(tmp_path / "c")]) == 2
+    assert sentence in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arm", [ARM, "liif"])

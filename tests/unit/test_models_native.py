@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 import torch
-from safetensors.torch import save_file
 
 from gblsr_repro import config
 from gblsr_repro.errors import UserError
 from gblsr_repro.models import decoders, native
+from gblsr_repro.weights import write_weights
 
 
 @pytest.fixture(scope="module")
@@ -116,8 +116,8 @@ def test_an_arm_without_a_basis_has_no_fields(settings):
 @pytest.fixture
 def run_dir(settings, scalar, tmp_path):
     record = {"arm": "gblsr_scalar", "seed": 0, "config": {"model": settings["native"]["model"]}}
+    record["weights_sha256"] = write_weights(tmp_path, scalar)
     (tmp_path / "run.json").write_text(json.dumps(record))
-    save_file(scalar.state_dict(), tmp_path / "weights.safetensors")
     return tmp_path
 
 

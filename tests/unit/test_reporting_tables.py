@@ -418,7 +418,7 @@ def test_latency_ratios_and_absent_methods(folder, config):
         "31.000", "31.000", "4.00", "12.00", "2.00×", "—",
     ]  # fmt: skip
     assert rows["LTE-SwinIR"] == ["—"] * 6
-    assert "two seeds" in part.caption
+    assert "averaged over two seeds" in part.caption
     assert "No results for LTE-RDN, LTE-SwinIR" in part.caption
 
 
@@ -459,7 +459,7 @@ def test_training_time_groups_only_what_ran(folder, config):
         ["3", "1m17s", "3m51s"],
         ["**9**", "", "**23m12s**"],
     ]
-    assert "(LIIF, WIRE; 2 × three seeds)" in lines[0][0]
+    assert "(LIIF, WIRE; 2 arms × 3 seeds)" in lines[0][0]
 
 
 def test_training_time_elsewhere_is_said(folder, config):
@@ -467,6 +467,12 @@ def test_training_time_elsewhere_is_said(folder, config):
     part = built("compute_asr", folder("asr_runs", rows, RUN_COLUMNS), config)
     assert "Some CPU" in part.caption
     assert "NVIDIA H200" in part.caption
+
+
+def test_ragged_cells_keep_their_first_letter(folder, config, tmp_path):
+    # TeX reads "fil L" as "fill": the glue must end before the cell's text.
+    tables.write(folder(rows=[]), tmp_path, config, ["licenses"])
+    assert r"plus 1fil\relax LIIF & " in (tmp_path / "licenses.tex").read_text()
 
 
 def test_licences_follow_the_config(folder, config):
@@ -531,11 +537,17 @@ def test_no_table_needs_more_than_booktabs_and_rotating(folder, config, tmp_path
 
 
 @pytest.mark.skipif(not preview.available(), reason="needs pdflatex")
-def test_preview_compiles_without_overfull_lines(folder, config, tmp_path):
+@pytest.mark.parametrize("overlays", [[], ["demo.yaml"]])
+def test_preview_compiles_without_overfull_lines(folder, repository, tmp_path, overlays):
+    config = load([repository / "config" / name for name in ("config.yaml", *overlays)])
     folder("asr_quality", quality_rows(["liif_rdn", "gblsr_asr"], scales=(2, 3, 4, 6, 8)))
-    tables.write(folder(rows=native_rows()), tmp_path / "tables", config)
+    timed = {"liif_rdn": 140.0, "lte_rdn": 140.0, "lte_swinir": 300.0, "gblsr_asr": 90.0}
+    folder("asr_latency", timing_rows(timed))
+    root = folder(rows=native_rows())
+    done, _ = tables.write(root, tmp_path / "tables", config)
+    assert "asr_latency_main" in done
     files = {path.stem: path for path in (tmp_path / "tables").iterdir()}
-    log = preview.compile_pdf(preview.document(files, {}), tmp_path / "preview.pdf")
+    log = preview.compile_pdf(preview.document(files, {}, {}), tmp_path / "preview.pdf")
     assert (tmp_path / "preview.pdf").read_bytes().startswith(b"%PDF")
     assert not re.findall(r"^Overfull.*", log, re.MULTILINE)
 

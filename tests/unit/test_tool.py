@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from safetensors.torch import save_file
 
 from gblsr_repro import cli, config, photos, tool
 from gblsr_repro.errors import UserError
 from gblsr_repro.models.native import build
+from gblsr_repro.weights import write_weights
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +27,8 @@ def make_run(folder, settings, arm):
         for parameter in model.decoder.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))
     folder.mkdir(parents=True)
-    save_file(model.state_dict(), folder / "weights.safetensors")
     record = {"arm": arm, "seed": 0, "config": {"model": settings["native"]["model"]}}
+    record["weights_sha256"] = write_weights(folder, model)
     (folder / "run.json").write_text(json.dumps(record))
     return folder
 

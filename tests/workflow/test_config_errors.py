@@ -22,6 +22,6 @@ def test_one_sentence(snakemake, tmp_path, overlay, sentence):
     path.write_text(yaml.safe_dump(overlay))
     done = snakemake("--dry-run", "--cores", "1", "native", configfile=str(path))
     assert done.returncode != 0
-    assert sentence in done.stderr
+    assert sentence in done.stderr, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "results").exists()

@@ -6,8 +6,6 @@ import sys
 
 sys.path.insert(0, os.path.join(workflow.basedir, "src"))
 
-from snakemake.exceptions import WorkflowError
-
 from gblsr_repro import config as settings_module
 from gblsr_repro.errors import UserError
 
@@ -23,9 +21,10 @@ try:
     settings_module.settle(config)
     ARMS = settings_module.selected_arms(config)
     METHODS = settings_module.selected_methods(config)
+    DATASETS = settings_module.selected_datasets(config)
     ITEMS = settings_module.items()
 except UserError as error:
-    raise WorkflowError(str(error)) from None
+    sys.exit(f"gblsr-repro: {error}")
 
 R = config["results"]
 S = config["resources"]

@@ -66,7 +66,13 @@ rule evaluate:
         index=expand(f"{R}/native/arrays/{{array}}.csv", array=COLUMNS + ["validation"]),
         regions=f"{R}/native/arrays/regions.json",
         trunk=trunk,
-        code=package("models", "evaluation/metrics.py", "evaluation/native.py"),
+        code=package(
+            "models",
+            "evaluation/metrics.py",
+            "evaluation/native.py",
+            "evaluation/perceptual.py",
+            "evaluation/regions.py",
+        ),
     output:
         metrics=expand(
             f"{R}/native/metrics/{{{{arm}}}}/seed{{{{seed}}}}/{{array}}.csv",

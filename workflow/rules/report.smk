@@ -11,13 +11,13 @@ rule aggregate:
         f"{R}/logs/aggregate/{{aggregate}}.log",
     benchmark:
         f"{R}/benchmarks/aggregate/{{aggregate}}.tsv"
+    localrule: True
     conda:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
         settings=settings("seeds", "diagnostics"),
         results=lambda wildcards: R,
-    localrule: True
     shell:
         "python -m gblsr_repro aggregate {wildcards.aggregate} --config {params.config}"
         " --results {params.results} --output {output} 2>&1 | tee {log}"
@@ -47,7 +47,9 @@ rule table:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        aggregates=lambda wildcards, input: os.path.dirname(input[0]) if input else f"{R}/aggregates",
+        aggregates=lambda wildcards, input: (
+            os.path.dirname(input[0]) if input else f"{R}/aggregates"
+        ),
         tables=lambda wildcards, output: os.path.dirname(output[0]),
     shell:
         "python -m gblsr_repro tables --config {params.config} --aggregates {params.aggregates}"
@@ -71,7 +73,9 @@ rule figure:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        aggregates=lambda wildcards, input: os.path.dirname(input[0]) if input else f"{R}/aggregates",
+        aggregates=lambda wildcards, input: (
+            os.path.dirname(input[0]) if input else f"{R}/aggregates"
+        ),
         figures=subpath(output.pdf, parent=True),
         results=lambda wildcards: R,
     shell:
@@ -96,7 +100,9 @@ rule claims:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        aggregates=lambda wildcards, input: os.path.dirname(input[0]) if input else f"{R}/aggregates",
+        aggregates=lambda wildcards, input: (
+            os.path.dirname(input[0]) if input else f"{R}/aggregates"
+        ),
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro claims --config {params.config} --aggregates {params.aggregates}"

@@ -166,7 +166,7 @@ def add_fields(commands: Any) -> None:
 
 
 def _fields(options: argparse.Namespace) -> None:
-    from ..evaluation.locality import write_fields
+    from ..evaluation.native import write_fields
 
     write_fields(
         config_of(options),

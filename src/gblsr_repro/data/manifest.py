@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path, PurePosixPath
 
 from ..errors import UserError
-from ..files import write_csv
+from ..files import verify, write_csv
 from .images import decode_native
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg")
@@ -55,6 +55,7 @@ def write(path: Path, entries: Iterable[Entry]) -> None:
 def read(path: Path) -> dict[str, Entry]:
     """Read a manifest by relative path; `UserError` when it is absent or damaged."""
     columns = [field.name for field in fields(Entry)]
+    verify(path)
     try:
         with path.open(newline="", encoding="utf-8") as stream:
             reader = csv.DictReader(stream)

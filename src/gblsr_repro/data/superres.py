@@ -122,7 +122,10 @@ class PackedImages:
 
     @classmethod
     def open(cls, path: Path | str) -> PackedImages:
-        """Open what `pack` wrote; `UserError` where a part is missing or they do not fit."""
+        """Open what `pack` wrote; `UserError` where a part is missing, damaged or another's.
+
+        The whole array is read once to check it: seconds, before a run of many hours.
+        """
         path = Path(path)
         try:
             # Copy-on-write: torch wants a writable buffer, the file is never written.
@@ -139,14 +142,14 @@ class PackedImages:
             raise UserError(
                 f"{path} does not fit its index; delete both and run asr-standardize again."
             )
-        return cls(
-            pixels,
-            tuple(r["name"] for r in rows),
-            offsets,
-            heights,
-            widths,
-            read_json(path.with_suffix(".json"))["sha256"],
-        )
+        recorded = read_json(path.with_suffix(".json"))["sha256"]
+        if sha256(path) != recorded:
+            raise UserError(
+                f"{path} is not what was recorded when it was made; delete it and run "
+                "asr-standardize again."
+            )
+        names = tuple(row["name"] for row in rows)
+        return cls(pixels, names, offsets, heights, widths, recorded)
 
     def image(self, position: int) -> np.ndarray:
         """Return one image as (H, W, 3) uint8."""

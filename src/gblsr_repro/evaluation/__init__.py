@@ -1,1 +1,4 @@
-"""evaluation room."""
+"""What is measured: image quality, perceptual distance, regions, locality, latency."""
+
+REGIONS = ("smooth", "edge", "texture", "mixed")
+"""Names of the region labels 0, 1, 2, 3 of patches."""

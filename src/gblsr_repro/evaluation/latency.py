@@ -9,7 +9,8 @@ Two tracks are recorded, and the path that was taken in each:
 
 - `protocol`: eager calls, as in the paper. `fast` is the model's own call; `plain` renders by the
   defining sum, so that the difference is what the algebra brings.
-- `deployment`: what else is exact. `cuda_graph` replays the fast call as one CUDA graph;
+- `deployment`: what else is exact. `cuda_graph` replays the fast call as one CUDA graph, with
+  convolution algorithms chosen by trial; `eager` is the plain call of a model that no graph takes;
   `channels_last` is the CPU's fastest memory format in inference mode.
 """
 
@@ -32,7 +33,8 @@ from ..config import Config
 from ..progress import log
 
 PROTOCOL, DEPLOYMENT = "protocol", "deployment"
-FAST, PLAIN, CUDA_GRAPH, CHANNELS_LAST = "fast", "plain", "cuda_graph", "channels_last"
+FAST, PLAIN = "fast", "plain"
+CUDA_GRAPH, EAGER, CHANNELS_LAST = "cuda_graph", "eager", "channels_last"
 GRAPH_WARMUP = 3
 
 
@@ -132,11 +134,16 @@ def deployed(
 ) -> tuple[str, Callable[[Tensor], Tensor]]:
     """Return the fastest exact path of this device and its call, for inputs shaped as `example`.
 
-    On CUDA one graph of `call`, replayed; its result is overwritten by the next call. On the CPU
-    `call` in inference mode, with `model` turned to channels last.
+    On CUDA one graph of `call`, replayed; its result is overwritten by the next call. Where a graph
+    cannot be made, `call` as it is, with a warning. On the CPU `call` in inference mode, with
+    `model` turned to channels last.
     """
     if example.device.type == "cuda":
-        return CUDA_GRAPH, _graph(call, example)
+        try:
+            return CUDA_GRAPH, _graph(call, example)
+        except RuntimeError as error:
+            log.warning("%s takes no CUDA graph: %s", type(model).__name__, error)
+            return EAGER, call
     model.to(memory_format=torch.channels_last)
 
     def run(images: Tensor) -> Tensor:
@@ -148,17 +155,22 @@ def deployed(
 
 def _graph(call: Callable[[Tensor], Tensor], example: Tensor) -> Callable[[Tensor], Tensor]:
     source = example.clone()
-    with torch.no_grad():
-        # Libraries set themselves up in the first calls, which a graph may not record.
-        side = torch.cuda.Stream(example.device)
-        side.wait_stream(torch.cuda.current_stream(example.device))
-        with torch.cuda.stream(side):
-            for _ in range(GRAPH_WARMUP):
-                call(source)
-        torch.cuda.current_stream(example.device).wait_stream(side)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            result = call(source)
+    chosen_by_trial = torch.backends.cudnn.benchmark
+    torch.backends.cudnn.benchmark = True
+    try:
+        with torch.no_grad():
+            # Libraries set themselves up in the first calls, which a graph may not record.
+            side = torch.cuda.Stream(example.device)
+            side.wait_stream(torch.cuda.current_stream(example.device))
+            with torch.cuda.stream(side):
+                for _ in range(GRAPH_WARMUP):
+                    call(source)
+            torch.cuda.current_stream(example.device).wait_stream(side)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                result = call(source)
+    finally:
+        torch.backends.cudnn.benchmark = chosen_by_trial
 
     def replay(images: Tensor) -> Tensor:
         source.copy_(images)

@@ -19,25 +19,18 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from .. import runtime
 from ..config import Config
-from ..data.arrays import Arrays
 from ..errors import UserError
 from ..files import atomic_path
-from ..progress import Progress
-from . import regions
-from .metrics import REGIONS, Settings
-from .native import open_run
+from . import REGIONS
 
 Field = NDArray[np.floating]
 Labels = NDArray[np.integer]
 Statistics = dict[str, float | None]
 
 TESTS = ("t1", "t2", "t3", "t4")
-BATCH = 16
 
 # What numpy raises about a file that is no archive, is cut short or lacks an array.
 DAMAGE = (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
@@ -81,38 +74,6 @@ class Fields:
             ) from error
         bandwidth, order, region, names = arrays
         return cls(bandwidth, order, region, names.tolist())
-
-
-def write_fields(
-    config: Config,
-    arm: str,
-    seed: int,
-    run: Path | str,
-    array: Path | str,
-    thresholds: Path | str,
-    output: Path | str,
-) -> None:
-    """Write the fields of a trained GB-LSR arm on the first diagnostics.images of `array`.
-
-    `thresholds` is regions.json. Raises `UserError`, also for an arm without a bandwidth.
-    """
-    device = runtime.prepare(config["device"], config["threads"])
-    model = open_run(config, arm, seed, run, device)
-    settings, bounds = Settings.of(config), regions.Thresholds.read(thresholds)
-    arrays = Arrays.open(array)
-    count = min(config["diagnostics"]["images"], len(arrays))
-    parts: list[tuple[torch.Tensor, ...]] = []
-    with torch.no_grad(), Progress(f"fields of {arm}", count, "image") as progress:
-        for start in range(0, count, BATCH):
-            images = arrays.tensor(slice(start, min(start + BATCH, count)), device)
-            found = (
-                *model.fields(model.encode(images)),
-                regions.label(images, bounds, settings),
-            )
-            parts.append(tuple(part.cpu() for part in found))
-            progress.update(len(images))
-    bandwidth, order, region = (torch.cat(part).numpy() for part in zip(*parts, strict=True))
-    Fields(bandwidth, order, region, arrays.names[:count]).write(output)
 
 
 # --- statistics of one seed ---------------------------------------------------------------------

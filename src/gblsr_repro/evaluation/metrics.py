@@ -16,9 +16,7 @@ from torch import Tensor
 
 from ..config import Config
 from ..errors import UserError
-
-REGIONS = ("smooth", "edge", "texture", "mixed")
-"""Names of the region labels 0, 1, 2, 3."""
+from . import REGIONS
 
 # The constants (K L)^2 of SSIM (Wang et al. 2004) for the peak value L = 1.
 SSIM_C1, SSIM_C2 = 0.01**2, 0.03**2

@@ -1,4 +1,4 @@
-"""Measuring a trained arm of the native benchmark on every image, and timing an arm."""
+"""Measuring a trained arm of the native benchmark, image by image and patch by patch; timing it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from ..errors import UserError
 from ..files import atomic_path, read_json, sha256, write_csv, write_json
 from ..models.native import NativeModel, build, load_run
 from ..progress import Progress
-from . import latency, metrics, regions
-from .metrics import REGIONS, Settings
+from . import REGIONS, latency, metrics, regions
+from .locality import Fields
+from .metrics import Settings
 from .perceptual import Perceptual, find_trunk
 
 VALIDATION = "validation"
@@ -31,7 +32,7 @@ PER_REGION = {
 }
 COLUMNS = ("image", *WHOLE_IMAGE, *(f"{m}_{region}" for m in PER_REGION for region in REGIONS))
 LATENCY_COLUMNS = ("dataset", "image", "track", "path", *latency.COLUMNS)
-BATCH = 8
+BATCH = 4  # the largest arm, WIRE, takes about 0.6 GB of activations per 256x256 image
 PATHS = 3
 
 
@@ -150,6 +151,34 @@ def image_rows(
         for row, of_image in zip(rows, means, strict=True):
             row |= {f"{metric}_{region}": mean for region, mean in of_image.items()}
     return rows
+
+
+def write_fields(
+    config: Config,
+    arm: str,
+    seed: int,
+    run: Path | str,
+    array: Path | str,
+    thresholds: Path | str,
+    output: Path | str,
+) -> None:
+    """Write the fields of a trained GB-LSR arm on the first diagnostics.images of `array`.
+
+    `thresholds` is regions.json. Raises `UserError`, also for an arm without a bandwidth.
+    """
+    device = runtime.prepare(config["device"], config["threads"])
+    model = open_run(config, arm, seed, run, device)
+    settings, bounds = Settings.of(config), regions.Thresholds.read(thresholds)
+    arrays = Arrays.open(array)
+    count = min(config["diagnostics"]["images"], len(arrays))
+    parts: list[tuple[Tensor, ...]] = []
+    with torch.no_grad(), Progress(f"fields of {arm} seed {seed}", count, "image") as progress:
+        for names, images in _batches(arrays, count, device):
+            found = *model.fields(model.encode(images)), regions.label(images, bounds, settings)
+            parts.append(tuple(part.cpu() for part in found))
+            progress.update(len(names))
+    bandwidth, order, region = (torch.cat(part).numpy() for part in zip(*parts, strict=True))
+    Fields(bandwidth, order, region, arrays.names[:count]).write(output)
 
 
 # --- exemplars ----------------------------------------------------------------------------------

@@ -15,7 +15,8 @@ from torch import Tensor
 from ..data.arrays import Arrays
 from ..errors import UserError
 from ..files import read_json, write_json
-from .metrics import REGIONS, Settings, patch_power, sobel, to_patches
+from . import REGIONS
+from .metrics import Settings, patch_power, sobel, to_patches
 
 SMOOTH, EDGE, TEXTURE, MIXED = range(len(REGIONS))
 

@@ -11,8 +11,6 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from .. import config as configuration
@@ -20,6 +18,7 @@ from ..config import Arm, Config
 from ..errors import UserError
 from ..files import read_json
 from ..runtime import seed_everything
+from ..weights import load_weights
 from . import decoders
 from .coordinates import pixel_positions
 from .encoder import Encoder
@@ -229,14 +228,5 @@ def load_run(
                 f"config says {value}; train again or use the run's config."
             )
     model = build(arm, config, record["seed"])
-    weights = run_dir / "weights.safetensors"
-    try:
-        model.load_state_dict(load_file(weights))
-    except FileNotFoundError as error:
-        raise UserError(f"{weights} does not exist; run the training of this arm first.") from error
-    except (SafetensorError, RuntimeError) as error:
-        raise UserError(
-            f"{weights} does not hold the weights of arm {arm.arm}; delete {run_dir} and "
-            "train again."
-        ) from error
+    load_weights(run_dir, record, model)
     return for_inference(model, device or torch.device("cpu"))

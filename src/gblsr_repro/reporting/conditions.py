@@ -97,10 +97,9 @@ def _asr(results: Path, config: Config) -> tuple[Record, list[Record]]:
 
 
 def _present(record: Record) -> Record:
-    kept = {key: value for key, value in record.items() if value not in (None, [], {})}
-    if "evaluate" in kept:
-        kept["evaluate"] = {c: v for c, v in kept["evaluate"].items() if v}
-    return kept
+    """Leave out what is not known."""
+    columns = {c: v for c, v in record["evaluate"].items() if v}
+    return {k: v for k, v in (record | {"evaluate": columns}).items() if v not in (None, [], {})}
 
 
 def _scored(folder: Path, methods: Iterable[str], config: Config, column: str) -> list[Record]:
@@ -162,9 +161,9 @@ def _one_or_all(values: Iterable[Any]) -> Any:
 
 
 def _joined(maps: Iterable[Mapping[str, Any]]) -> Record:
-    values: dict[str, list[str]] = {}
+    values: dict[str, list[Any]] = {}
     for record in maps:
         for key, value in record.items():
-            if value is not None and str(value) not in values.setdefault(key, []):
-                values[key].append(str(value))
-    return {key: ", ".join(found) for key, found in values.items()}
+            if value is not None and value not in values.setdefault(key, []):
+                values[key].append(value)
+    return {k: v[0] if len(v) == 1 else ", ".join(map(str, v)) for k, v in values.items() if v}

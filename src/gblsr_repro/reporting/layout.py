@@ -16,6 +16,7 @@ from .markup import latex
 from .statistics import Summary, printed
 
 DASH = "—"
+LONGEST_HEADING = 8  # letters of the longest name of a data set in the paper, Urban100 and DIV2Kval
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,11 @@ class Table:
 
     name: str
     floats: Sequence[Float]
+
+
+def size_for(headings: Sequence[str]) -> str:
+    """Return a type size in which a wide table with these data sets in its head fits a page."""
+    return "footnotesize" if max(map(len, headings), default=0) <= LONGEST_HEADING else "scriptsize"
 
 
 def render(table: Table) -> str:
@@ -140,7 +146,7 @@ def _body(line: Line, of: Float) -> str:
     # \raggedright would take over the end of the row in a last column without the array package.
     ragged = [of.ragged and column.startswith("p") for column in of.columns]
     cells = (
-        (r"\rightskip=0pt plus 1fil " if ragged[i] and not isinstance(cell, Span) else "")
+        (r"\rightskip=0pt plus 1fil\relax " if ragged[i] and not isinstance(cell, Span) else "")
         + _cell(cell)
         for i, cell in enumerate(line)
     )

@@ -151,25 +151,27 @@ def _estimates(benchmark: str, config: Config, device: str) -> Iterator[Estimate
             and _comparable(run["config"]) == settings
         ]
         if speeds:
-            seconds, basis = steps / fmean(speeds), f"measured here, {len(speeds)} runs"
+            runs = "1 run" if len(speeds) == 1 else f"{len(speeds)} runs"
+            seconds, basis = steps / fmean(speeds), f"{runs} recorded on {device}"
         else:
             seconds, basis = _published(benchmark, name, steps, settings)
         folder = results / benchmark / "runs" / name
         done = sum((folder / f"seed{s}" / "run.json").is_file() for s in config["seeds"])
-        runs = len(config["seeds"])
-        yield Estimate(benchmark, name, runs, done, steps, seconds, basis, parameters)
+        wanted = len(config["seeds"])
+        yield Estimate(benchmark, name, wanted, done, steps, seconds, basis, parameters)
 
 
 def _subjects(benchmark: str, config: Config) -> Iterator[tuple[str, int]]:
     """Yield every arm or method that the config runs, and its number of parameters."""
-    from ..models import asr, native
+    from ..models import native
+    from ..models.asr import model as asr
 
     if benchmark == "native":
         for name, arm in configuration.selected_arms(config).items():
             yield name, native.count_parameters(native.build(arm, config, 0))
     else:
         for name, method in configuration.selected_methods(config).items():
-            yield name, native.count_parameters(asr.build(method, config, 0))
+            yield name, asr.count_parameters(asr.build(method, config, 0))
 
 
 def _comparable(section: Mapping[str, Any]) -> str:
@@ -223,16 +225,14 @@ def _compute(benchmark: str) -> tuple[Published, ...]:
         )
 
 
-def _published(
-    benchmark: str, name: str, steps: int, settings: str
-) -> tuple[float | None, str]:
+def _published(benchmark: str, name: str, steps: int, settings: str) -> tuple[float | None, str]:
     paper = configuration.load()[benchmark]
     if settings != _comparable(paper):
         return None, DASH
     for group in _compute(benchmark):
         if name in group.subjects:
             share = steps / paper["training"]["steps"]
-            return group.seconds * share, f"the paper's, on {group.device}"
+            return group.seconds * share, f"the paper, on {group.device}"
     return None, DASH
 
 

@@ -6,11 +6,15 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from ..config import items
 from ..errors import UserError
 from ..files import atomic_path
+from . import conditions
+from .figures.captions import captions
+from .figures.needs import NEEDS
 from .layout import environment
 from .markup import latex
 
@@ -36,7 +40,8 @@ def write(results: Path, output: Path) -> None:
     tables, figures = _ordered(results / "tables", ".tex"), _ordered(results / "figures", ".pdf")
     if not tables and not figures:
         raise UserError(f"{results} has no tables and no figures yet; make them first.")
-    compile_pdf(document(tables, figures), output)
+    run = conditions.read(results / "aggregates")
+    compile_pdf(document(tables, figures, run), output)
 
 
 def _ordered(folder: Path, suffix: str) -> dict[str, Path]:
@@ -45,16 +50,18 @@ def _ordered(folder: Path, suffix: str) -> dict[str, Path]:
     return {name: found[name] for name in order + [n for n in found if n not in order]}
 
 
-def document(tables: dict[str, Path], figures: dict[str, Path]) -> str:
-    """Return the LaTeX document that shows the given files."""
-    known = items()
+def document(
+    tables: Mapping[str, Path], figures: Mapping[str, Path], run: conditions.Record
+) -> str:
+    """Return the LaTeX document that shows the given files by name.
+
+    `run` is what was run, for the captions of figures; tables bring theirs.
+    """
     bodies = [_table(path.read_text(encoding="utf-8")) for path in tables.values()]
     pictures = [
-        {
-            "path": path.resolve().as_posix(),
-            "caption": latex(f"**{known[name].title if name in known else name}**"),
-        }
+        {"path": path.resolve().as_posix(), "caption": latex(captions(name, run))}
         for name, path in figures.items()
+        if name in NEEDS
     ]
     template = environment().get_template("preview.tex.j2")
     return template.render(tables=bodies, figures=pictures)

@@ -42,7 +42,7 @@ SYMBOLS = {
 }
 
 FILE_PATTERNS = (
-    "claims.csv", "claims.md", "preview.pdf", "config.yaml", "aggregates/*", "tables/*.tex",
+    "claims.csv", "claims.md", "preview.pdf", "config.yaml", "aggregates/[!.]*", "tables/*.tex",
     "figures/*.pdf",
 )  # fmt: skip
 

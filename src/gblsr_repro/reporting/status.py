@@ -8,16 +8,13 @@ no time, rather than a guessed one.
 from __future__ import annotations
 
 import csv
-import io
-import pickle
+import json
 import re
 import time
-import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from ..config import Config, items, resolve, selected_arms, selected_methods
 from ..files import read_json
@@ -25,6 +22,7 @@ from ..progress import duration
 
 QUIET_SECONDS = 180.0
 PROGRESS = re.compile(r": (\d+)/(\d+), ([\d.]+) steps/s")
+LONGEST_LINE = 1000  # of the two lines that a saved state begins with
 STARTED = re.compile(r": (\d+) steps(?:, going on from (\d+))?$")
 
 
@@ -226,7 +224,7 @@ def _training(
 def _unfinished(name: str, seed: int, steps: int, state: Path, log: Path, now: float) -> Training:
     """Tell how far a run is: from its log while it runs, else from its saved state."""
     step, rate = _from_state(state)
-    if not log.is_file() or now - log.stat().st_mtime > QUIET_SECONDS:
+    if not log.is_file() or abs(now - log.stat().st_mtime) > QUIET_SECONDS:
         return Training(name, seed, step, steps, rate, running=False)
     for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
         found = PROGRESS.search(line)
@@ -251,45 +249,19 @@ def _on_gpu(folder: Path, config: Config) -> bool | None:
 # --- saved states ----------------------------------------------------------------------------
 
 
-class _Plain(dict):
-    """A dictionary that may carry attributes, as ordered dictionaries of weights do."""
-
-
-class _Outline(pickle.Unpickler):
-    """Reads the plain values of a state; tensors and everything else become None."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        """Return the maker of a dictionary, and for all other names one that makes None."""
-        return _Plain if (module, name) == ("collections", "OrderedDict") else _nothing
-
-    def persistent_load(self, pid: Any) -> None:
-        """Skip the data of a tensor."""
-
-
-def _nothing(*arguments: Any) -> None:
-    return None
-
-
-UNREADABLE = (
-    OSError, zipfile.BadZipFile, pickle.UnpicklingError, StopIteration, LookupError, AttributeError,
-    TypeError, ValueError, EOFError,
-)  # fmt: skip
-
-
 def _from_state(path: Path) -> tuple[int | None, float | None]:
-    """Return the step of a saved state and its last logged rate, without reading weights.
+    """Return the step of a saved state and its last logged rate, from the state's second line.
 
-    A state is a zip archive behind a short header; its `data.pkl` holds the plain values. A state
-    that cannot be read tells nothing: training itself decides what to do with it.
+    A state that is not whole tells nothing: training itself decides what to do with it.
     """
     for candidate in (path, path.with_suffix(f".previous{path.suffix}")):
         try:
-            with zipfile.ZipFile(candidate) as archive:
-                name = next(n for n in archive.namelist() if n.endswith("/data.pkl"))
-                state = _Outline(io.BytesIO(archive.read(name))).load()
-            rows = state.get("rows") or [{}]
-            return int(state["step"]), rows[-1].get("steps_per_second")
-        except UNREADABLE:
+            with candidate.open("rb") as stream:
+                stream.readline(LONGEST_LINE)
+                header = json.loads(stream.readline(LONGEST_LINE))
+                if stream.tell() + header["bytes"] == candidate.stat().st_size:
+                    return int(header["step"]), header["steps_per_second"]
+        except (OSError, ValueError, LookupError, TypeError):
             continue
     return None, None
 

@@ -9,6 +9,7 @@ import pandas as pd
 from .. import config as configuration
 from ..config import Config
 from ..errors import UserError
+from ..files import verify
 
 
 def summary(config: Config) -> str:
@@ -21,6 +22,7 @@ def summary(config: Config) -> str:
     path = results / "aggregates" / "native.csv"
     if not path.is_file():
         raise UserError(f"{path} does not exist yet; run the workflow first.")
+    verify(path)
     psnr = pd.read_csv(path).query("metric == 'psnr'")
     columns = list(config["native"]["data"]["evaluate"])
     lines = [f"{'PSNR (dB)':<32}" + "".join(f"{column:>12}" for column in columns)]

@@ -9,7 +9,7 @@ from ..config import Method
 from ..errors import UserError
 from . import captions
 from .captions import paragraph, run_notes
-from .layout import DASH, Float, Line, Span, Table, signed, value
+from .layout import DASH, Cell, Float, Line, Span, Table, signed, size_for, value
 from .source import BICUBIC, Source
 from .statistics import Summary, bold
 from .tidy import protocol_path, scale_key
@@ -171,34 +171,40 @@ def latency(source: Source) -> Table:
         for methods in (baselines, family)
         if methods
     ]
-    titles = [f"{source.title('asr', d)} ×{timing.scale}" for d in shown]
+    names = [source.title("asr", d) for d in shown]
+    size = size_for(names)
+    # Longer names leave no room for the scale, which the caption gives as well.
+    titles = [f"{name} ×{timing.scale}" if size == "footnotesize" else name for name in names]
     spans = [("PSNR-Y (dB) ↑", shown), ("ms/img ↓", shown), ("Speed ↑", references)]
     every = {m.name: [timing.cell(d, n, "mean_ms") for d in timing.datasets]
              for n, m in (baselines | family).items()}  # fmt: skip
     caption = paragraph(
         f"Super-resolution latency at ×{timing.scale}",
-        f"ms/img: the mean over the images of a set, batch size 1; {_seeds_of_means(every)}",
+        "Column ms/img: mean over the images of a set, batch size 1, by the method's own call"
+        + _seeds_of_means(every),
         "Speed: geometric mean, over "
         f"{captions.listed([source.title('asr', d) for d in timing.datasets])}, of the baseline's "
         "time divided by the method's",
-        "noLE is trained and evaluated without the 4-corner ensemble",
+        "The noLE variants are trained and evaluated without the 4-corner ensemble",
         _parameters_sentence(source, baselines | family),
         captions.missing(every),
         *run_notes(source.conditions, "asr", columns=shown, timed=True),
     )
-    first, second, rules, start = [Span("Method", 1, "l")], [""], [], 2
+    first: list[Cell] = ["Method"]
+    rules, start = [], 2
     for text, members in spans:
         if members:
             first.append(Span(text, len(members)))
             rules.append((start, start + len(members) - 1))
             start += len(members)
-    second += [*titles, *titles, *(f"vs {baselines[r].name}" for r in references)]
+    second = ["", *titles, *titles, *(f"vs {baselines[r].name}" for r in references)]
     return Table(
         "asr_latency_main",
         [
             Float(
-                "asr-latency-main", caption, ["l", *["r"] * (len(second) - 1)],
-                [["Method", *first[1:]], second], groups, rules, separation=3,
+                "asr-latency-main", caption, ["l", *["r"] * (len(second) - 1)], [first, second],
+                groups, rules, size=size,
+                separation=3,
             )
         ],
     )  # fmt: skip
@@ -224,11 +230,10 @@ def _family_label(method: Method) -> str:
 def _seeds_of_means(rows: Mapping[str, Sequence[Summary | None]]) -> str:
     counts = [c.n for row in rows.values() for c in row if c is not None and c.n is not None]
     if not counts:
-        return "means"
+        return ""
     low, high = min(counts), max(counts)
-    if low == high:
-        return f"means over {captions.plural(high, 'seed')}"
-    return f"means over {low} to {high} seeds"
+    number = captions.plural(high, "seed") if low == high else f"{low} to {high} seeds"
+    return f", averaged over {number}"
 
 
 def pareto_main(source: Source) -> Table:
@@ -262,7 +267,7 @@ def _pareto(source: Source, name: str, methods: list[str]) -> Table:
         "at the trained scales (ID) and beyond them (OOD); worst cell: the lowest of them",
         _cells_sentence(source, base, methods),
         f"Speed-up and memory reduction: arithmetic means over {sets} at ×{timing.scale} of the "
-        f"ratio to the base; {_seeds_of_means(every)}",
+        "ratio to the base" + _seeds_of_means(every),
         captions.missing(every),
         *run_notes(
             source.conditions, "asr", columns=list(source.config["asr"]["evaluate"]), timed=True
@@ -279,7 +284,7 @@ def _pareto(source: Source, name: str, methods: list[str]) -> Table:
         [
             Float(
                 name.replace("_", "-"), caption, list("lrrrrrrr"), header, [lines], [(3, 4)],
-                separation=3,
+                size=size_for([title]), separation=3,
             )
         ],
     )  # fmt: skip

@@ -70,12 +70,13 @@ def _compute(
     stranger = next((run["arm"] for run in runs if run["arm"] not in names), None)
     if stranger is not None:
         raise UserError(f"{path} has runs of {stranger!r}, which its table in config/ lacks.")
+    noun = "arm" if half == "native" else "method"
     lines: list[Line] = []
     for title, members in groups.items():
         chosen = [run for run in runs if run["arm"] in members]
         if chosen:
             present = [names[m] for m in members if any(r["arm"] == m for r in chosen)]
-            label = f"{title} ({', '.join(present)}; {_runs_by_seed(chosen, len(present))})"
+            label = f"{title} ({', '.join(present)}; {_runs_by_seed(chosen, len(present), noun)})"
             lines.append([label, *_times(chosen, path)])
     total = _times(runs, path)
     bottom: Line = ["**Total**", f"**{total[0]}**", "", f"**{total[2]}**"]
@@ -102,11 +103,12 @@ def _elsewhere(devices: list[str]) -> str | None:
     return f"The paper's runs were on one {captions.PAPER_DEVICE}"
 
 
-def _runs_by_seed(runs: list[Row], members: int) -> str:
-    per_member = len(runs) / members
-    if per_member == round(per_member):
-        return f"{members} × {captions.plural(round(per_member), 'seed')}"
-    return "not every seed of each"
+def _runs_by_seed(runs: list[Row], members: int, noun: str) -> str:
+    shown = f"{members} {noun}{'' if members == 1 else 's'}"
+    seeds, rest = divmod(len(runs), members)
+    if rest:
+        return f"{shown}, {len(runs)} runs in all"
+    return f"{shown} × {seeds} seed{'' if seeds == 1 else 's'}"
 
 
 def _times(runs: list[Row], path: Path) -> list[str]:

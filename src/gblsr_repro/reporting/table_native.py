@@ -9,7 +9,7 @@ from ..config import Arm
 from ..errors import UserError
 from . import captions
 from .captions import paragraph, run_notes
-from .layout import DASH, Cell, Float, Line, Span, Table, signed, value
+from .layout import DASH, Cell, Float, Line, Span, Table, signed, size_for, value
 from .source import Source
 from .statistics import Summary, bold, ties
 
@@ -159,7 +159,17 @@ def winners(source: Source) -> Table:
         header += [f"best {short} (any)", f"best {short} (baseline)", f"Δ {short}"]
     return Table(
         "winners",
-        [Float("winners", caption, list("lllrllr"), [header], [lines], separation=3)],
+        [
+            Float(
+                "winners",
+                caption,
+                list("lllrllr"),
+                [header],
+                [lines],
+                size=size_for([source.title("native", c) for c in source.evaluate]),
+                separation=3,
+            )
+        ],
     )
 
 
@@ -299,7 +309,7 @@ def gates(source: Source) -> Table:
         "gates",
         [
             Float(
-                "gates", caption, ["p{5.8cm}", "p{6.2cm}", "l"], [header], [lines], separation=3
+                "gates", caption, ["p{5.8cm}", "p{6.6cm}", "l"], [header], [lines], separation=3
             )
         ],
     )  # fmt: skip

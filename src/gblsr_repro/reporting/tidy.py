@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..errors import UserError
+from ..files import verify
 from .statistics import Summary
 
 Key = tuple[str, ...]
@@ -40,6 +41,7 @@ RUN_COLUMNS = (
 
 def read_rows(path: Path, columns: Sequence[str]) -> list[Row]:
     """Read a CSV file that has at least `columns`; `UserError` names the file and what is wrong."""
+    verify(path)
     try:
         with path.open(newline="", encoding="utf-8") as stream:
             reader = csv.DictReader(stream)

@@ -12,16 +12,16 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from safetensors.torch import save_file
 from torch import Tensor
 
 from .. import runtime
 from ..config import Config, Method
 from ..data.superres import Batch, PackedImages, Sampler
 from ..evaluation import asr as evaluation
-from ..files import atomic_path, sha256, write_csv, write_json
+from ..files import verify, write_csv, write_json
 from ..models.asr.model import ASRModel, build, count_parameters, normalise
 from ..progress import log
+from ..weights import write_weights
 from . import checkpoint
 from .loop import LOG_COLUMNS, Settings, train
 
@@ -85,9 +85,7 @@ def train_run(
         bandwidth=model.bandwidth,
         after_step=validation.after_step,
     )
-    weights = output / "weights.safetensors"
-    with atomic_path(weights) as temporary:
-        save_file({k: v.contiguous().cpu() for k, v in model.state_dict().items()}, temporary)
+    weights_sha256 = write_weights(output, model)
     write_csv(output / "log.csv", LOG_COLUMNS, record.rows)
     summary: dict[str, Any] = {
         "method": method.method,
@@ -106,7 +104,7 @@ def train_run(
         "peak_memory_mb": record.peak_memory_mb,
         "resumed": record.resumed,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "weights_sha256": sha256(weights),
+        "weights_sha256": weights_sha256,
     }
     write_json(output / "run.json", summary)
     checkpoint.remove_state(state)
@@ -169,6 +167,7 @@ class Validation:
     def _rows(self) -> list[dict[str, Any]]:
         if not self.path.is_file():
             return []
+        verify(self.path)
         with self.path.open(newline="", encoding="utf-8") as stream:
             return list(csv.DictReader(stream))
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import io
+import json
+import os
 import pickle
 import random
 import signal
-from collections.abc import Mapping
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 import torch
@@ -22,6 +27,7 @@ from ..progress import log
 __all__ = [
     "StopOnSignal",
     "StopRequested",
+    "alone",
     "load_state",
     "random_state",
     "remove_state",
@@ -31,9 +37,50 @@ __all__ = [
 
 State = dict[str, Any]
 
-MAGIC = b"gblsr-repro state 1\n"
-DIGEST_BYTES = hashlib.sha256().digest_size
+MAGIC = b"gblsr-repro state 2\n"
 SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
+
+
+@contextmanager
+def alone(path: Path | str, label: str) -> Iterator[None]:
+    """Let one process at a time train the run whose state is at `path`.
+
+    Raises `UserError` when another is at it, as after a kill of the workflow that left its jobs
+    running. The system frees the lock of a process that ends, however it ends.
+    """
+    lock = Path(path).with_name(f".{Path(path).name}.lock")
+    with _locked(lock, label) as stream:
+        stream.truncate(0)
+        stream.write(f"process {os.getpid()} on {socket.gethostname()}")
+        stream.flush()
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+
+
+def _locked(lock: Path, label: str) -> TextIO:
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        stream = lock.open("a+", encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"Cannot write {lock}: {error.strerror}; make it writable.") from error
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        stream.seek(0)
+        holder = stream.read() or "another process"
+        stream.close()
+        raise UserError(
+            f"{label} is being trained by {holder}; wait for it, or end it, and run again: the "
+            "same command goes on from the last saved state."
+        ) from error
+    except OSError as error:
+        log.warning("%s: %s; a second job on this run goes unnoticed", lock, error.strerror)
+    if os.fstat(stream.fileno()).st_nlink:
+        return stream
+    stream.close()  # the holder before removed the file between opening and locking
+    return _locked(lock, label)
 
 
 def previous(path: Path) -> Path:
@@ -44,17 +91,23 @@ def previous(path: Path) -> Path:
 def save_state(path: Path | str, state: Mapping[str, Any]) -> None:
     """Save tensors and plain values; the state saved before is kept beside it.
 
-    The file is a line naming the format, the SHA-256 of the rest, then what `torch.save` writes.
-    A kill at any moment leaves at least one whole state.
+    The file has a line that names the format, a line of JSON that tells how far the run is and
+    what follows (size, SHA-256), then what `torch.save` writes. A kill at any moment leaves at
+    least one whole state.
     """
     path = Path(path)
     buffer = io.BytesIO()
     torch.save(dict(state), buffer)
     content = buffer.getbuffer()
+    header = {
+        "step": state.get("step"),
+        "steps_per_second": (state.get("rows") or [{}])[-1].get("steps_per_second"),
+        "bytes": len(content),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
     with atomic_path(path) as temporary:
         with temporary.open("wb") as out:
-            out.write(MAGIC)
-            out.write(hashlib.sha256(content).digest())
+            out.write(MAGIC + json.dumps(header).encode() + b"\n")
             out.write(content)
         if path.exists():
             path.replace(previous(path))
@@ -72,7 +125,8 @@ def load_state(path: Path | str, identity: Mapping[str, Any]) -> State | None:
     for candidate in present:
         try:
             state = _read(candidate)
-        except (ValueError, pickle.UnpicklingError, RuntimeError, EOFError) as error:
+        except (ValueError, LookupError, TypeError, RuntimeError, EOFError, OSError,
+                pickle.UnpicklingError) as error:  # fmt: skip
             log.warning("%s is damaged (%s); looking for the state before it", candidate, error)
             continue
         differences = _differences(state["identity"], identity)
@@ -94,12 +148,11 @@ def load_state(path: Path | str, identity: Mapping[str, Any]) -> State | None:
 
 
 def _read(path: Path) -> State:
-    raw = path.read_bytes()
-    start = len(MAGIC) + DIGEST_BYTES
-    if not raw.startswith(MAGIC) or len(raw) <= start:
-        raise ValueError("it is cut short or not a state file")
-    content = memoryview(raw)[start:]
-    if hashlib.sha256(content).digest() != raw[len(MAGIC) : start]:
+    with path.open("rb") as stream:
+        if stream.read(len(MAGIC)) != MAGIC:
+            raise ValueError("it is not a state file")
+        header, content = json.loads(stream.readline()), stream.read()
+    if hashlib.sha256(content).hexdigest() != header["sha256"]:
         raise ValueError("its checksum does not fit")
     return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
 

@@ -73,43 +73,45 @@ def train(
     steps done. The caller removes the state once the weights are stored.
 
     Raises `UserError` when loss or gradient is not finite, and `StopRequested` on SIGTERM or
-    SIGUSR1, after the running step, with the state saved.
+    SIGUSR1, after the running step, with the state saved; `UserError` also when another process
+    trains the same run.
     """
     device = next(model.parameters()).device
     parameters = [p for p in model.parameters() if p.requires_grad]
     run = _Run(label, model, optimizer, Path(state_path), dict(identity), device)
-    run.resume()
-    model.train()
-    progress = Progress(label, settings.steps, start=run.step)
-    with checkpoint.StopOnSignal() as stop, progress:
-        while run.step < settings.steps:
-            if schedule is not None:
-                for group in optimizer.param_groups:
-                    group["lr"] = schedule(run.step)
-            optimizer.zero_grad(set_to_none=True)
-            value = loss(batch(run.step))
-            value.backward()
-            limit = math.inf if settings.gradient_clip is None else settings.gradient_clip
-            norm = nn.utils.clip_grad_norm_(parameters, limit)
-            optimizer.step()
-            run.note(value.detach(), norm.detach())
-            if after_step is not None:
-                after_step(run.step)
-            last = run.step == settings.steps
-            if last or run.step % settings.log_every == 0:
-                row = run.log(bandwidth())
-                progress.update(
-                    0, **{k: row[k] for k in ("loss", "bandwidth") if row[k] is not None}
-                )
-            progress.update()
-            if not last and (stop.name or run.step % settings.checkpoint_every == 0):
-                run.save()
-            if not last and stop.name:
-                raise StopRequested(
-                    f"{label} was stopped by {stop.name} after step {run.step} of "
-                    f"{settings.steps}; its state is saved, and the same command goes on from it."
-                )
-    return run.finish()
+    with checkpoint.alone(run.path, label):
+        run.resume()
+        model.train()
+        progress = Progress(label, settings.steps, start=run.step)
+        with checkpoint.StopOnSignal() as stop, progress:
+            while run.step < settings.steps:
+                if schedule is not None:
+                    for group in optimizer.param_groups:
+                        group["lr"] = schedule(run.step)
+                optimizer.zero_grad(set_to_none=True)
+                value = loss(batch(run.step))
+                value.backward()
+                limit = math.inf if settings.gradient_clip is None else settings.gradient_clip
+                norm = nn.utils.clip_grad_norm_(parameters, limit)
+                optimizer.step()
+                run.note(value.detach(), norm.detach())
+                if after_step is not None:
+                    after_step(run.step)
+                last = run.step == settings.steps
+                if last or run.step % settings.log_every == 0:
+                    row = run.log(bandwidth())
+                    progress.update(
+                        0, **{k: row[k] for k in ("loss", "bandwidth") if row[k] is not None}
+                    )
+                progress.update()
+                if not last and (stop.name or run.step % settings.checkpoint_every == 0):
+                    run.save()
+                if not last and stop.name:
+                    raise StopRequested(
+                        f"{label} was stopped by {stop.name} after step {run.step} of "
+                        f"{settings.steps}; its state is saved, and the same command goes on from it."
+                    )
+        return run.finish()
 
 
 class _Run:

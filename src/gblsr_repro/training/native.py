@@ -9,14 +9,14 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from safetensors.torch import save_file
 from torch import Tensor
 
 from .. import runtime
 from ..config import Arm, Config
 from ..data.arrays import Arrays, as_float
-from ..files import atomic_path, sha256, write_csv, write_json
+from ..files import write_csv, write_json
 from ..models.native import build, count_parameters
+from ..weights import write_weights
 from . import checkpoint
 from .loop import LOG_COLUMNS, Settings, train
 from .sampler import EpochSampler
@@ -70,9 +70,7 @@ def train_run(
         },
         bandwidth=model.bandwidth,
     )
-    weights = output / "weights.safetensors"
-    with atomic_path(weights) as temporary:
-        save_file({k: v.contiguous().cpu() for k, v in model.state_dict().items()}, temporary)
+    weights_sha256 = write_weights(output, model)
     write_csv(output / "log.csv", LOG_COLUMNS, record.rows)
     summary: dict[str, Any] = {
         "arm": arm.arm,
@@ -89,7 +87,7 @@ def train_run(
         "peak_memory_mb": record.peak_memory_mb,
         "resumed": record.resumed,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "weights_sha256": sha256(weights),
+        "weights_sha256": weights_sha256,
     }
     write_json(output / "run.json", summary)
     checkpoint.remove_state(state)

@@ -13,35 +13,39 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .taps import Taps, corners, taps_at, taps_of_pixels
+from .taps import corners, taps_at, taps_of_pixels
 
 COLOURS = 3
-PLAIN = "plain"
+PLAIN, HOISTED = "plain", "hoisted"
 
 Corner = tuple[Tensor, Tensor, Tensor]  # cell (Z, Q), offsets (Z, Q, 2), weight (Z, Q); Z = 1 or B
 Draw = Callable[[int, int], Tensor]
 
 
 class Decoder(nn.Module):
-    """A decoder that answers queries one by one; `ensemble` says whether four cells answer each."""
+    """A decoder that answers queries one by one; `ensemble` says whether four cells answer each.
 
-    adds_input = False  # whether the model adds the bilinearly enlarged input
+    `paths` are all its paths, `query_path` the fastest for scattered queries and `training_path`
+    the fastest for training samples. `adds_input` says whether the model adds the bilinearly
+    enlarged input.
+    """
+
+    paths: tuple[str, ...] = (PLAIN,)
+    query_path = PLAIN
+    training_path = PLAIN
+    adds_input = False
 
     def __init__(self, ensemble: bool) -> None:
         super().__init__()
         self.ensemble = ensemble
 
     # What a subclass says:
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The paths that answer scattered queries, the fastest first."""
-        return (PLAIN,)
 
     def maps(self, features: Tensor, path: str) -> Tensor:
         """Compute what depends on the cells alone, once: (B, h w, C) from (B, D, h, w)."""
@@ -54,11 +58,6 @@ class Decoder(nn.Module):
         half a low-resolution cell, that is 2 / scale.
         """
         raise NotImplementedError
-
-    @property
-    def training_path(self) -> str:
-        """The path that `sample` takes unless another is named."""
-        return self.paths[0]
 
     def bandwidth(self) -> float | None:
         """Return the decoder's one bandwidth; None where there is no such number."""
@@ -76,7 +75,7 @@ class Decoder(nn.Module):
         `chunk` queries of each image are answered at once, which bounds the memory.
         """
         h, w = features.shape[-2:]
-        path = self.paths[0]
+        path = self.query_path
         maps = self.maps(features, path)
         relative = cell.to(features.dtype) * cell.new_tensor([h, w]).to(features.dtype)
         parts = []
@@ -168,15 +167,13 @@ class ImplicitDecoder(Decoder):
     is done once per cell, and the average is taken before the last layer, which is linear.
     """
 
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """Both paths answer any queries."""
-        return ("hoisted", PLAIN)
+    paths = (HOISTED, PLAIN)
+    query_path = training_path = HOISTED
 
     def __init__(self, inputs: int, hidden: int, depth: int) -> None:
         super().__init__(ensemble=True)
         widths = [inputs] + [hidden] * depth
-        layers = [nn.Linear(a, b) for a, b in zip(widths[:-1], widths[1:], strict=True)]
+        layers = [nn.Linear(a, b) for a, b in pairwise(widths)]
         self.hidden = nn.ModuleList(layers)
         self.last = nn.Linear(hidden, COLOURS)
 
@@ -254,7 +251,8 @@ class LTE(ImplicitDecoder):
 
     def enter(self, own: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
         """Evaluate the Fourier series and apply the first layer."""
-        amplitude, along_y, along_x = own.tensor_split((own.shape[-1] // 2, own.shape[-1] * 3 // 4), -1)
+        half = self.phase.out_features
+        amplitude, along_y, along_x = own.split((2 * half, half, half), dim=-1)
         angle = along_y * offsets[..., :1] + along_x * offsets[..., 1:]
         angle = math.pi * (angle + self.phase(cell.clamp(min=self.smallest_cell)))
         waves = torch.cat((angle.cos(), angle.sin()), dim=-1)

@@ -33,6 +33,9 @@ class LocalSpectralDecoder(Decoder):
     at any other; training samples go the separable way; scattered queries have the plain one.
     """
 
+    paths = (FOLDED, SEPARABLE, PLAIN)
+    training_path = SEPARABLE
+
     def __init__(
         self,
         features: int,
@@ -50,11 +53,6 @@ class LocalSpectralDecoder(Decoder):
         nn.init.zeros_(self.coefficients.bias)
         self.raw_bandwidth = nn.Parameter(torch.tensor(math.log(math.expm1(bandwidth))))
         self.memo = Memo()
-
-    @property
-    def training_path(self) -> str:
-        """All pixels of each axis at once."""
-        return SEPARABLE
 
     def scale(self) -> Tensor:
         """Return the bandwidth s as a tensor that follows the raw parameter."""
@@ -138,11 +136,13 @@ class LocalSpectralDecoder(Decoder):
     def sample(self, features: Tensor, sizes: Tensor, pixels: Tensor, path: str) -> Tensor:
         """Decode all pixels of each axis once and pick the chosen ones; plain: query by query.
 
-        Raises `ValueError` for sizes beyond the largest scale of training (unless they are on a
-        GPU, which checking would stall).
+        Raises `ValueError` for the folded path, which has no random scales, and for sizes beyond
+        the largest scale of training (unless they are on a GPU, which checking would stall).
         """
         if path == PLAIN:
             return super().sample(features, sizes, pixels, path)
+        if path == FOLDED:
+            raise ValueError("the folded path shows whole images only; sample on another one")
         cells = torch.tensor(features.shape[-2:])
         if sizes.device.type == "cpu" and bool((sizes > self.slots * cells).any()):
             raise ValueError(f"a size in {sizes.tolist()} is beyond {self.slots} times the input's")

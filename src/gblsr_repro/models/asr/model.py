@@ -9,8 +9,6 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from ... import config as configuration
@@ -18,6 +16,7 @@ from ...config import Config, Method
 from ...errors import UserError
 from ...files import read_json
 from ...runtime import seed_everything
+from ...weights import load_weights
 from .decoders import COLOURS, LIIF, LTE, Decoder
 from .local_spectral import LocalSpectralDecoder
 from .rdn import RDN
@@ -81,7 +80,7 @@ class ASRModel(nn.Module):
         path: str | None = None,
     ) -> Tensor:
         """Do what `forward` does, from features (B, D, h, w) of `images` (B, 3, h, w)."""
-        self.path = path or self.decoder.training_path
+        self._take(path or self.decoder.training_path)
         with torch.autocast(features.device.type, enabled=False):
             values = self.decoder.sample(self._full(features), sizes, pixels, self.path)
             if self.decoder.adds_input:
@@ -107,7 +106,7 @@ class ASRModel(nn.Module):
         """
         if self.decoder.adds_input and images is None:
             raise ValueError("this decoder adds the enlarged input: give query the images")
-        self.path = self.decoder.paths[0]
+        self._take(self.decoder.query_path)
         with torch.autocast(features.device.type, enabled=False):
             values = self.decoder.query(self._full(features), coordinates, cell, chunk)
             if self.decoder.adds_input:
@@ -135,7 +134,7 @@ class ASRModel(nn.Module):
     ) -> Tensor:
         """Do what `render` does, from features (B, D, h, w) of `images` (B, 3, h, w)."""
         size = (height, width)
-        self.path = path or self.decoder.fastest(tuple(features.shape[-2:]), size)
+        self._take(path or self.decoder.fastest(tuple(features.shape[-2:]), size))
         with torch.autocast(features.device.type, enabled=False):
             values = self.decoder.render(self._full(features), size, tile_pixels, self.path)
             if self.decoder.adds_input:
@@ -145,6 +144,12 @@ class ASRModel(nn.Module):
     def bandwidth(self) -> float | None:
         """Return the decoder's one bandwidth; None for a decoder without such a number."""
         return self.decoder.bandwidth()
+
+    def _take(self, path: str) -> None:
+        if path not in self.decoder.paths:
+            known = ", ".join(self.decoder.paths)
+            raise ValueError(f"{type(self.decoder).__name__} has the paths {known}, not {path!r}")
+        self.path = path
 
     def _full(self, features: Tensor) -> Tensor:
         return features.to(next(self.decoder.parameters()).dtype)
@@ -291,14 +296,5 @@ def load_run(run_dir: Path | str, config: Config, device: torch.device | None = 
                 f"says {value}; train again or use the run's config."
             )
     model = build(method_named(record["method"]), config, record["seed"])
-    weights = run_dir / "weights.safetensors"
-    try:
-        model.load_state_dict(load_file(weights))
-    except FileNotFoundError as error:
-        raise UserError(f"{weights} does not exist; train this method first.") from error
-    except (SafetensorError, RuntimeError) as error:
-        raise UserError(
-            f"{weights} does not hold the weights of method {record['method']}; delete {run_dir} "
-            "and train again."
-        ) from error
+    load_weights(run_dir, record, model)
     return model.eval().to(device or torch.device("cpu"))

@@ -79,7 +79,8 @@ class RDN(nn.Module):
         width = self.blocks[0].fusion.in_channels
         maps = x.new_empty(x.shape[0], width, *x.shape[2:])
         fused: Tensor | None = None
-        for block, part in zip(self.blocks, self.fusion.weight.split(self.features, 1), strict=True):
+        parts = self.fusion.weight.split(self.features, dim=1)
+        for block, part in zip(self.blocks, parts, strict=True):
             maps[:, : self.features] = x
             x = block.write(maps)
             if fused is None:

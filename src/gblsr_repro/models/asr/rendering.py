@@ -51,9 +51,7 @@ class Folded:
     gains: tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
 
 
-def fold(
-    projection: Tensor, bandwidth: Tensor, scales: tuple[int, int], ensemble: bool
-) -> Folded:
+def fold(projection: Tensor, bandwidth: Tensor, scales: tuple[int, int], ensemble: bool) -> Folded:
     """Fold projection, basis and local ensemble into one kernel; differentiable.
 
     Per axis, the pixels of a cell lie at offsets r_t = (2 t + 1) / s - 1. Those with r_t >= 0 form

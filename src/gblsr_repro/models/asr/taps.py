@@ -70,7 +70,7 @@ def taps_of_pixels(pixels: Tensor, size: Tensor | int, cells: int, ensemble: boo
 
 
 def _ensemble(lower: Tensor, fraction: Tensor, from_first: Tensor, cells: int) -> Taps:
-    """Taps around a query at `lower` + `fraction`, `from_first` half cells past the first centre."""
+    """Taps of a query `fraction` past centre `lower`, `from_first` half cells past the first."""
     cell = torch.stack((lower, lower + 1)).clamp(0, cells - 1)
     return Taps(cell.long(), from_first - 2 * cell, torch.stack((1 - fraction, fraction)))
 

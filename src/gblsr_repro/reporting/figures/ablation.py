@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -18,32 +16,32 @@ PARTS = ("reference", "control", "log")
 def logspace_metrics(source: FigureSource, note: str) -> Figure:
     """Draw PSNR and LPIPS of Fixed, Scalar and the log-space arms, with each step's size.
 
-    The control's step is counted from the reference, an arm's from the control.
+    The control's step is counted from the reference, an arm's from the control; steps are the
+    means over seeds of the gaps within a seed, `delta_<metric>` of the aggregate.
     """
     table = source.frame("ablation")
     arms = [name for part in PARTS for name, arm in source.arms.items() if arm.diagnostic == part]
-    table = table[table["arm"].isin(arms) & table["metric"].isin(PANELS)]
-    source.require(table, "ablation", "PSNR of an arm of the ablation")
-    arms = ordered(table["arm"], arms)
+    table = table[table["arm"].isin(arms)]
+    values = table[table["metric"].isin(PANELS)]
+    source.require(values, "ablation", "PSNR of an arm of the ablation")
+    arms = ordered(values["arm"], arms)
     figure = new_figure(COLUMN_WIDTH, 3.3, note)
     for axes, (metric, (title, digits)) in zip(figure.subplots(2), PANELS.items(), strict=True):
         rows = table[table["metric"] == metric].set_index("arm")
         if rows.empty:
             reason = source.lpips_reason() if metric == "lpips" else "no value in the aggregates"
             message(axes, f"{title[:-2]} not measured: {reason}")
-        else:
-            axes.set_title(title)
-            _rows(source, axes, rows, arms, digits)
+            continue
+        axes.set_title(title)
+        _rows(source, axes, rows, arms)
+        gaps = table[table["metric"] == f"delta_{metric}"].set_index("arm")["mean"]
+        steps = _steps(source, gaps, arms)
+        row_texts(axes, [_numbers(rows["mean"].get(a), steps.get(a), digits) for a in arms])
     return figure
 
 
-def _rows(
-    source: FigureSource, axes: Axes, rows: pd.DataFrame, arms: list[str], digits: int
-) -> None:
-    """Draw one row per arm: its mean with its standard deviation, the number and the step."""
-    control = next((arm for arm in arms if source.arms[arm].diagnostic == "control"), None)
-    if control in rows.index:
-        axes.axvline(rows.loc[control, "mean"], color=FAINT, linestyle=(0, (4, 2)), zorder=1)
+def _rows(source: FigureSource, axes: Axes, rows: pd.DataFrame, arms: list[str]) -> None:
+    """Draw one row per arm, its mean with its standard deviation, and a line at the control."""
     for place, arm in enumerate(arms):
         if arm not in rows.index:
             continue
@@ -60,21 +58,30 @@ def _rows(
             elinewidth=1.0,
             capsize=2.5,
         )
+        if source.arms[arm].diagnostic == "control":
+            axes.axvline(rows.loc[arm, "mean"], color=FAINT, linestyle=(0, (4, 2)), zorder=1)
     axes.set_ylim(len(arms) - 0.4, -0.6)
     axes.margins(x=0.12)
     axes.set_yticks(range(len(arms)), [source.arms[arm].short for arm in arms])
     axes.grid(False, axis="y")
-    row_texts(axes, [_numbers(source, rows["mean"], arm, arms, digits) for arm in arms])
 
 
-def _numbers(source: FigureSource, means: pd.Series, arm: str, arms: list[str], digits: int) -> str:
-    """Return an arm's mean and, below it, the step from the arm it is compared with."""
-    value = means.get(arm, math.nan)
-    if math.isnan(value):
+def _steps(source: FigureSource, gaps: pd.Series, arms: list[str]) -> dict[str, tuple[float, str]]:
+    """Return for each arm its step and the arm it is counted from; `gaps` are to the control."""
+    part = {source.arms[arm].diagnostic: arm for arm in arms}
+    control, reference = part.get("control"), part.get("reference")
+    if control is None:
+        return {}
+    steps = {arm: (gaps[arm], source.arms[control].short) for arm in arms if arm in gaps.index}
+    if reference in steps:
+        steps[control] = (-steps.pop(reference)[0], source.arms[reference].short)
+    return steps
+
+
+def _numbers(mean: float | None, step: tuple[float, str] | None, digits: int) -> str:
+    if mean is None:
         return "—"
-    base = {"control": "reference"}.get(source.arms[arm].diagnostic, "control")
-    other = next((a for a in arms if source.arms[a].diagnostic == base), None)
-    if source.arms[arm].diagnostic == "reference" or other not in means.index:
-        return f"{value:.{digits}f}"
-    step = f"{value - means[other]:+.{digits}f}".replace("-", "−")
-    return f"{value:.{digits}f}\n{step} vs {source.arms[other].short}"
+    if step is None:
+        return f"{mean:.{digits}f}"
+    gap, other = step
+    return f"{mean:.{digits}f}\n{gap:+.{digits}f} vs {other}".replace("-", "−")

@@ -18,7 +18,8 @@ def captions(name: str, conditions: Record) -> str:
     need = NEEDS[name]
     title, *sentences = _TEXTS[name]
     notes: dict[str, None] = {}
-    for half in need.halves:
+    halves = need.recorded(conditions)
+    for half in halves:
         found = run_notes(
             conditions,
             half,
@@ -28,8 +29,8 @@ def captions(name: str, conditions: Record) -> str:
             timed=need.timed,
             perceptual=need.perceptual and half == "native",
         )
-        notes |= dict.fromkeys(n if len(need.halves) == 1 else _within(half, n) for n in found)
-    spread = _spread(conditions, need.halves) if name in _WITH_SPREAD else None
+        notes |= dict.fromkeys(n if len(halves) == 1 else _within(half, n) for n in found)
+    spread = _spread(conditions, halves) if name in _WITH_SPREAD else None
     baselines = not_canonical(BASELINES) if name in _WITH_BASELINES else None
     return paragraph(title, *sentences, spread, baselines, *notes)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -16,6 +18,10 @@ class Need:
     timed: bool = False
     perceptual: bool = False
     validation: bool = False
+
+    def recorded(self, conditions: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the halves that `conditions` tells of; the first one if it tells of none."""
+        return tuple(half for half in self.halves if half in conditions) or self.halves[:1]
 
 
 NEEDS = {

@@ -18,13 +18,13 @@ def note(conditions: Mapping[str, Any], need: Need) -> str:
     config/config.yaml of the checkout. The caption tells the same at length.
     """
     found = [preset] if (preset := _preset(conditions)) else []
-    for half in need.halves:
+    for half in need.recorded(conditions):
         if half in conditions:
             found += _training(conditions[half], half) if need.trained else []
             found += _data(conditions[half], need)
             found += _timing(conditions[half]) if need.timed else []
         else:
-            found.append(f"conditions of the {half} run not recorded")
+            found.append("conditions of the run not recorded")
     return " · ".join(dict.fromkeys(found))
 
 

@@ -90,7 +90,7 @@ def _show(axes: Axes, path: Path) -> None:
         )
     except OSError as error:
         raise UserError(f"{path} is not a readable image; delete it and evaluate again.") from error
-    axes.imshow(pixels, interpolation="nearest")
+    axes.imshow(pixels)
     axes.set_xticks([])
     axes.set_yticks([])
     axes.grid(False)

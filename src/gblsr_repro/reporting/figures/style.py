@@ -219,11 +219,17 @@ def _write_note(figure: Figure, text: str) -> None:
     figure.get_layout_engine().set(rect=(0, used, 1, 1 - used))
 
 
+def settle(figure: Figure) -> None:
+    """Let the layout settle: legends and tick labels move once more after its first pass."""
+    figure.draw_without_rendering()
+
+
 def save(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
     """Write `<name>.pdf` and `<name>.png` into `folder`, atomically; return both paths.
 
     The same figure gives the same bytes: neither file holds a date or a program's version.
     """
+    settle(figure)
     pdf, png = folder / f"{name}.pdf", folder / f"{name}.png"
     dateless: Mapping[str, Any] = {"CreationDate": None, "Creator": None, "Producer": None}
     with atomic_path(pdf) as temporary:

@@ -1,0 +1,111 @@
+"""The cost of a configuration, told before it is run."""
+
+import json
+
+import pytest
+
+from gblsr_repro import config as configuration
+from gblsr_repro.data.sources import fetch, sources
+from gblsr_repro.reporting import plan
+
+TINY = {
+    "rdn_features": 4,
+    "rdn_blocks": 1,
+    "rdn_layers": 1,
+    "rdn_growth": 4,
+    "hidden": 8,
+    "modes": 2,
+}
+
+
+@pytest.fixture
+def config(tmp_path):
+    made = configuration.load() | {
+        "results": str(tmp_path / "results"),
+        "resources": str(tmp_path / "resources"),
+        "device": "cpu",
+    }
+    made["native"]["arms"] = ["gblsr_scalar"]
+    made["asr"]["methods"] = ["gblsr_asr_nf48", "liif_rdn"]
+    return made
+
+
+def finished(config, benchmark, name, seed, steps_per_second, device):
+    """Leave the record of a finished run."""
+    folder = f"{config['results']}/{benchmark}/runs/{name}/seed{seed}"
+    path = configuration.resolve(config, folder) / "run.json"
+    path.parent.mkdir(parents=True)
+    key = "arm" if benchmark == "native" else "method"
+    sections = {n: config[benchmark][n] for n in ("model", "training")}
+    if benchmark == "native":
+        sections["data"] = config["native"]["data"]
+    record = {key: name, "seed": seed, "config": sections, "device": {"name": device}}
+    path.write_text(json.dumps(record | {"steps_per_second": steps_per_second}))
+
+
+def estimate(config, name):
+    return next(e for e in plan.survey(config).estimates if e.name == name)
+
+
+def test_without_records_the_papers_times_are_used(config):
+    found = estimate(config, "gblsr_scalar")
+    assert (found.runs, found.done, found.steps) == (3, 0, 2000)
+    assert found.hours == pytest.approx(3 * 1074 / 12 / 3600)  # 12 runs took 17m54s
+    assert "NVIDIA H200" in found.basis
+    slow = estimate(config, "gblsr_asr_nf48")
+    assert slow.hours == pytest.approx(3 * (540 + 32 / 60) / 15)  # 15 runs took 540h32m
+
+
+def test_the_papers_super_resolution_adds_up():
+    every = plan.survey(configuration.load() | {"device": "cpu"}).estimates
+    hours = sum(e.hours for e in every if e.benchmark == "asr")
+    assert hours == pytest.approx(1232.05, abs=0.01)
+    assert sum(e.runs for e in every if e.benchmark == "asr") == 27
+
+
+def test_the_papers_times_scale_with_the_steps_and_hold_for_its_settings_alone(config):
+    config["asr"]["training"]["steps"] = 5000
+    found = estimate(config, "gblsr_asr_nf48")
+    assert found.hours == pytest.approx(3 * (540 + 32 / 60) / 15 * 0.005)
+    config["asr"]["model"] |= TINY
+    assert estimate(config, "gblsr_asr_nf48").hours is None
+
+
+def test_recorded_runs_of_this_device_go_first(config):
+    device = plan.survey(config).device
+    finished(config, "asr", "liif_rdn", 0, 40.0, device)
+    finished(config, "asr", "liif_rdn", 1, 60.0, device)
+    finished(config, "asr", "gblsr_asr_nf48", 0, 40.0, "Another GPU")
+    found = estimate(config, "liif_rdn")
+    assert (found.runs, found.done) == (3, 2)
+    assert found.hours == pytest.approx(1_000_000 / 50 / 3600)
+    assert found.basis == f"2 runs recorded on {device}"
+    assert "the paper" in estimate(config, "gblsr_asr_nf48").basis
+    config["asr"]["training"]["queries"] = 1000  # another step, so the records do not hold
+    assert estimate(config, "liif_rdn").hours is None
+
+
+def test_disk_counts_what_is_missing_and_what_will_be_made(config):
+    config["native"]["data"]["train"] = ["demo_textures"]
+    config["native"]["data"]["evaluate"] = {"kodak": "demo_kodak"}
+    config["asr"]["train"] = "demo_photos"
+    config["asr"]["evaluate"] = {"set5": "demo_set5", "div2kval": "div2k_valid"}
+    before = {d.purpose: d for d in plan.survey(config).disk}
+    assert before["downloads"].bytes == 448993893  # DIV2K's validation archive
+    fetch("demo_photos", config)
+    after = {d.purpose: d for d in plan.survey(config).disk}
+    pixels = sum(s.record.width * s.record.height for s in sources("demo_photos", config))
+    assert after["super-resolution array"].bytes == 3 * pixels
+    parameters = {e.name: e.parameters for e in plan.survey(config).estimates}
+    assert parameters["gblsr_scalar"] == 989955
+    assert after["weights"].bytes == 3 * 4 * sum(parameters.values())
+
+
+def test_the_text_tells_the_total_and_what_is_unknown(config):
+    text = plan.text(plan.survey(config))
+    assert "3 of 3  1,000,000" in text
+    assert "GPU-hours" in text
+    config["asr"]["model"] |= TINY
+    text = plan.text(plan.survey(config))
+    assert "without 2 of unknown cost" in text
+    assert plan.DASH in text

@@ -1,0 +1,207 @@
+"""Training of super-resolution: the recipe, and runs that are killed and go on."""
+
+import csv
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import torch
+import yaml
+from safetensors.torch import load_file
+
+from gblsr_repro import config as configuration
+from gblsr_repro.data.sources import fetch
+from gblsr_repro.data.superres import PackedImages, Sampler, pack
+from gblsr_repro.models.asr.model import build, method_named, normalise
+from gblsr_repro.training.asr import absolute_error, schedule, train_run
+
+TINY = {
+    "preset": "demo",
+    "device": "cpu",
+    "threads": 1,
+    "asr": {
+        "evaluate": {"set5": "demo_set5"},
+        "model": {
+            "rdn_features": 4,
+            "rdn_blocks": 2,
+            "rdn_layers": 2,
+            "rdn_growth": 4,
+            "swinir_embed": 12,
+            "swinir_depths": [2],
+            "swinir_heads": 2,
+            "hidden": 8,
+            "modes": 4,
+        },
+        "training": {
+            "steps": 12,
+            "lr_patch": 8,
+            "queries": 64,
+            "checkpoint_every": 2,
+            "log_every": 3,
+            "validate_every": 6,
+            "validation_images": 1,
+            "recipes": {
+                "rdn": {"batch_size": 2, "learning_rate": 1e-3, "halve_at": [0.5]},
+                "swinir": {"batch_size": 2, "learning_rate": 1e-3, "halve_at": [0.5]},
+            },
+        },
+    },
+}
+
+
+class Made:
+    def __init__(self, name: str, seed: int) -> None:
+        self.name = name
+        generator = np.random.default_rng(seed)
+        coarse = generator.integers(0, 256, (6, 6, 3), dtype=np.uint8)
+        self.pixels = np.kron(coarse, np.ones((8, 8, 1), dtype=np.uint8))
+
+    def load(self) -> np.ndarray:
+        return self.pixels
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a config, its packed images and the fetched validation set."""
+    folder = tmp_path_factory.mktemp("asr")
+    overlay = configuration.merge(TINY, {"resources": str(folder / "resources")})
+    (folder / "tiny.yaml").write_text(yaml.safe_dump(overlay))
+    made = load(folder)
+    pack([Made(f"m{i}", i) for i in range(3)], "made_up", folder / "train.npy", {})
+    fetch("demo_set5", made)
+    return folder
+
+
+def load(folder):
+    base = configuration.repository_root() / "config" / "config.yaml"
+    return configuration.load([base, folder / "tiny.yaml"])
+
+
+def weights_of(folder):
+    return load_file(folder / "weights.safetensors")
+
+
+@pytest.mark.parametrize("method", ["gblsr_asr", "lte_swinir"])
+def test_a_run_leaves_weights_log_curve_and_record(place, tmp_path, method):
+    config = load(place)
+    state = tmp_path / "state.pt"
+    train_run(config, method_named(method), 0, place / "train.npy", tmp_path, state)
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert (record["method"], record["seed"], record["steps"]) == (method, 0, 12)
+    assert record["precision"] == "tf32"
+    assert record["recipe"]["batch_size"] == 2
+    assert record["data"]["train"] == PackedImages.open(place / "train.npy").sha256
+    assert record["device"]["type"] == "cpu"
+    rows = list(csv.DictReader((tmp_path / "log.csv").open()))
+    assert [int(row["step"]) for row in rows] == [3, 6, 9, 12]
+    assert (rows[0]["bandwidth"] == "") == (method == "lte_swinir")
+    curve = list(csv.DictReader((tmp_path / "validation.csv").open()))
+    assert [int(row["step"]) for row in curve] == [6, 12]
+    assert all(float(row["psnr_y"]) > 0 for row in curve)
+    assert not state.exists()
+
+
+def test_training_learns(place, tmp_path):
+    config = load(place)
+    config["asr"]["training"] |= {"steps": 100, "log_every": 25}
+    config["asr"]["training"]["recipes"]["rdn"] |= {"learning_rate": 1e-2, "halve_at": []}
+    train_run(
+        config, method_named("gblsr_asr"), 0, place / "train.npy", tmp_path, tmp_path / "s.pt"
+    )
+    losses = [float(row["loss"]) for row in csv.DictReader((tmp_path / "log.csv").open())]
+    assert losses[-1] < 0.8 * losses[0]
+
+
+def test_the_learning_rate_is_halved_at_fractions_of_the_run():
+    rate = schedule(1_000_000, {"learning_rate": 1e-4, "halve_at": [0.2, 0.4, 0.6, 0.8]})
+    steps = [0, 199_999, 200_000, 400_000, 600_000, 799_999, 800_000, 999_999]
+    expected = [1, 1, 1 / 2, 1 / 4, 1 / 8, 1 / 8, 1 / 16, 1 / 16]
+    assert [rate(step) for step in steps] == pytest.approx([1e-4 * e for e in expected])
+
+
+def test_the_loss_is_the_mean_absolute_error_of_normalised_colours(place):
+    config = load(place)
+    sampler = Sampler(PackedImages.open(place / "train.npy"), config["asr"]["training"], 2, 0)
+    model = build(method_named("gblsr_asr_nole"), config, 0)
+    batch = sampler.batch(0)
+    with torch.no_grad():
+        features = model.encode(batch.low)
+        parts = []
+        for place_ in range(2):  # the plain query path at the pixels' centres
+            side = int(batch.sides[place_])
+            centres = (2 * batch.pixels[place_ : place_ + 1] + 1).double() / side - 1
+            cell = torch.full_like(centres, 2 / side)
+            own = features[place_ : place_ + 1]
+            colours = model.query(own, centres, cell)
+            parts.append((normalise(colours[0]) - normalise(batch.colours[place_])).abs())
+        expected = torch.cat(parts).mean()
+        torch.testing.assert_close(
+            absolute_error(model, batch), expected, rtol=1e-4, atol=1e-6, check_dtype=False
+        )
+
+
+def test_bf16_runs_the_encoder_in_bfloat16(place):
+    config = load(place)
+    sampler = Sampler(PackedImages.open(place / "train.npy"), config["asr"]["training"], 2, 0)
+    model = build(method_named("gblsr_asr"), config, 0)
+    seen = []
+    model.encoder.register_forward_hook(lambda _, __, out: seen.append(out.dtype))
+    with torch.no_grad():
+        values = [float(absolute_error(model, sampler.batch(0), p)) for p in ("fp32", "bf16")]
+    assert seen == [torch.float32, torch.bfloat16]
+    assert values[0] != values[1]
+    assert values[1] == pytest.approx(values[0], rel=0.02)
+
+
+def command(place, output, state):
+    base = configuration.repository_root() / "config" / "config.yaml"
+    arguments = ["--config", base, "--config", place / "tiny.yaml", "--method", "lte_swinir"]
+    arguments += ["--seed", 1, "--array", place / "train.npy", "--output", output, "--state", state]
+    return [sys.executable, "-m", "gblsr_repro", "asr-train", *map(str, arguments)]
+
+
+def wait_for(condition, process):
+    while not condition():
+        assert process.poll() is None, "the run ended before it could be killed"
+        time.sleep(0.005)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGUSR1])
+def test_a_killed_run_goes_on_to_the_same_weights(place, tmp_path, number):
+    """SwinIR draws its stochastic depth from torch, so this covers random states as well."""
+    config = load(place)
+    steps = 80
+    config["asr"]["training"]["steps"] = steps
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(config))
+    (tmp_path / "train.npy").symlink_to(place / "train.npy")
+    for ending in (".csv", ".json"):
+        (tmp_path / f"train{ending}").symlink_to(place / f"train{ending}")
+    whole, broken, state = tmp_path / "whole", tmp_path / "broken", tmp_path / "state.pt"
+    train_run(config, method_named("lte_swinir"), 1, place / "train.npy", whole, tmp_path / "w.pt")
+
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(command(tmp_path, broken, state), env=environment)
+    wait_for(state.exists, process)
+    time.sleep(random.uniform(0, 0.3))
+    process.send_signal(number)
+    code = process.wait(timeout=60)
+    assert not (broken / "run.json").exists()
+    if number != signal.SIGKILL:
+        assert code == 75
+    subprocess.run(command(tmp_path, broken, state), env=environment, check=True, timeout=60)
+
+    one, other = weights_of(whole), weights_of(broken)
+    assert one.keys() == other.keys()
+    for name, tensor in one.items():
+        assert torch.equal(tensor, other[name]), name
+    records = [json.loads((f / "run.json").read_text()) for f in (whole, broken)]
+    assert [r["resumed"] for r in records] == [0, 1]
+    curves = [(f / "validation.csv").read_text() for f in (whole, broken)]
+    assert curves[0] == curves[1]

@@ -1,0 +1,62 @@
+"""The check before any training."""
+
+import json
+
+import pytest
+
+from gblsr_repro import config
+from gblsr_repro.errors import UserError
+from gblsr_repro.preflight import check
+
+
+@pytest.fixture
+def settings(tmp_path, monkeypatch):
+    """Two arms, and no AlexNet trunk to be found."""
+    monkeypatch.delenv("GBLSR_LPIPS_TRUNK", raising=False)
+    overlay = {
+        "resources": str(tmp_path / "resources"),
+        "mirror": None,
+        "lpips_trunk": None,
+        "require_lpips": False,
+        "native": {"arms": ["liif", "gblsr_scalar"]},
+    }
+    return config.merge(config.load(), overlay)
+
+
+def test_counts_are_printed_and_recorded(settings, tmp_path, capsys):
+    check(settings, tmp_path / "check.json")
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["GB-LSR-Scalar", "989,955", "1.000x"] in lines
+    assert ["LIIF", "(matched-budget", "amortized)", "1,122,819", "1.134x"] in lines
+    record = json.loads((tmp_path / "check.json").read_text())
+    assert [arm["arm"] for arm in record["arms"]] == ["gblsr_scalar", "liif"]
+    assert record["arms"][1]["parameters"] == 1_122_819
+    assert record["lpips"]["measured"] is False
+    assert record["lpips"]["reason"]
+
+
+def test_an_arm_outside_the_band_stops_before_anything_runs(settings, tmp_path):
+    narrow = config.merge(settings, {"native": {"criteria": {"parameter_band": 1.1}}})
+    with pytest.raises(UserError, match="Arm liif has 1,122,819 parameters"):
+        check(narrow, tmp_path / "check.json")
+    assert not (tmp_path / "check.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("overlay", "message"),
+    [
+        ({"arms": ["lief"]}, "did you mean 'liif'"),
+        ({"main_arm": "gblsr_scaler"}, "did you mean 'gblsr_scalar'"),
+        ({"model": {"patch": 24}, "data": {"image_size": 240}}, "power of two"),
+        ({"data": {"image_size": 250}}, "multiple of native.model.patch"),
+        ({"model": {"bandwidth_range": [2.0, 0.25]}}, "bandwidth_range"),
+    ],
+)
+def test_impossible_models_are_one_sentence(settings, overlay, message):
+    with pytest.raises(UserError, match=message):
+        check(config.merge(settings, {"native": overlay}))
+
+
+def test_a_required_trunk_that_is_missing_stops(settings):
+    with pytest.raises(UserError, match="AlexNet trunk"):
+        check(config.merge(settings, {"require_lpips": True}))
