@@ -129,6 +129,20 @@ def test_a_run_comes_back_as_it_was(settings, scalar, run_dir):
         torch.testing.assert_close(loaded(x), scalar(x), rtol=0, atol=1e-6)
 
 
+def test_loading_does_not_seed_the_generators(settings, run_dir):
+    torch.manual_seed(42)
+    native.load_run(run_dir, settings)
+    drawn = torch.rand(3)
+    native.load_run(run_dir, settings)
+    assert not torch.equal(torch.rand(3), drawn)
+
+
+def test_a_run_of_another_kind_is_refused(settings, run_dir):
+    (run_dir / "run.json").write_text('{"method": "liif_rdn"}')
+    with pytest.raises(UserError, match="is not a native run"):
+        native.load_run(run_dir, settings)
+
+
 def test_a_run_with_other_settings_is_refused(settings, run_dir):
     other = config.merge(settings, {"native": {"model": {"modes": 5}}})
     with pytest.raises(UserError, match=r"native\.model\.modes = 4, but the config says 5"):

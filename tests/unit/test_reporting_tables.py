@@ -283,6 +283,14 @@ def test_winners_name_ties_best_first_and_bold_clear_gaps(folder, config):
     assert rows["Kodak"][3:] == ["LTE (0.1000)", "LTE (0.1000)", "+0.1000"]
     assert rows["Set14"][0] == "LTE ≈ Scalar (30.050)"
     assert rows["Set14"][2] == "−0.050"  # not bold: no better than the baseline
+    single = body(built("winners", folder(rows=native_rows(n=1)), config))
+    assert single["Kodak"][2] == "+4.000"  # not bold: one seed allows no test
+
+
+def test_many_ties_are_counted(folder, config):
+    changes = {("kodak", arm, "psnr"): (30 + i / 100, 1.0) for i, arm in enumerate(ARMS)}
+    rows = body(built("winners", folder(rows=native_rows(changes)), config))
+    assert rows["Kodak"][:2] == ["WIRE ≈ 6 others (30.060)", "WIRE ≈ 2 others (30.060)"]
 
 
 def test_gaps_are_rounded_last(folder, config):

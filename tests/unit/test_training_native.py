@@ -61,6 +61,7 @@ def test_a_run_leaves_weights_log_and_record(settings, array, tmp_path):
     output = run(settings, array, tmp_path)
     record = json.loads((output / "run.json").read_text())
     assert sorted(p.name for p in output.iterdir()) == [
+        ".log.csv.sha256",
         "log.csv",
         "run.json",
         "weights.safetensors",

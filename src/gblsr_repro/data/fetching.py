@@ -62,6 +62,8 @@ def _alone(row: Dataset, place: Place) -> Iterator[None]:
         except BlockingIOError:
             log.info("%s: another process is fetching it; waiting", row.title)
             fcntl.flock(stream, fcntl.LOCK_EX)
+        except OSError as error:
+            log.warning("%s: %s; a second fetch goes unnoticed", lock, error.strerror)
         yield
 
 

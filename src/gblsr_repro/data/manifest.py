@@ -55,7 +55,6 @@ def write(path: Path, entries: Iterable[Entry]) -> None:
 def read(path: Path) -> dict[str, Entry]:
     """Read a manifest by relative path; `UserError` when it is absent or damaged."""
     columns = [field.name for field in fields(Entry)]
-    verify(path)
     try:
         with path.open(newline="", encoding="utf-8") as stream:
             reader = csv.DictReader(stream)
@@ -64,11 +63,12 @@ def read(path: Path) -> dict[str, Entry]:
             entries = {row["path"]: _entry(row) for row in reader}
             if not entries:
                 raise ValueError("it lists no file")
-            return entries
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; fetch the data set first.") from error
     except (ValueError, TypeError, csv.Error) as error:
         raise UserError(f"{path} is damaged ({error}); delete it and fetch again.") from error
+    verify(path)
+    return entries
 
 
 def _entry(row: dict[str, str]) -> Entry:

@@ -157,9 +157,13 @@ def build(arm: Arm, config: Config, seed: int) -> NativeModel:
     Seeds all generators, then makes the encoder first, so arms of one seed start from the same
     encoder. The model is on the CPU, in training mode. Raises `UserError`.
     """
+    seed_everything(seed)
+    return _assemble(arm, config)
+
+
+def _assemble(arm: Arm, config: Config) -> NativeModel:
     section = config["native"]["model"]
     make_decoder = decoder_class(arm.decoder)
-    seed_everything(seed)
     encoder = Encoder(section)
     return NativeModel(encoder, make_decoder(section))
 
@@ -219,6 +223,8 @@ def load_run(
     """
     run_dir = Path(run_dir)
     record = read_json(run_dir / "run.json")
+    if "arm" not in record:
+        raise UserError(f"{run_dir} is not a native run; name the folder of a trained arm.")
     arm = arm_named(record["arm"])
     trained: Mapping[str, Any] = record["config"]["model"]
     for key, value in config["native"]["model"].items():
@@ -227,6 +233,6 @@ def load_run(
                 f"{run_dir} was trained with native.model.{key} = {trained.get(key)}, but the "
                 f"config says {value}; train again or use the run's config."
             )
-    model = build(arm, config, record["seed"])
+    model = _assemble(arm, config)
     load_weights(run_dir, record, model)
     return for_inference(model, device or torch.device("cpu"))

@@ -19,7 +19,8 @@ def collect(results: Path, config: Config, halves: Iterable[str] = HALVES) -> Re
     """Gather the conditions of the named halves from the records under `results`.
 
     Keys: preset, image_size, one map per half that has run records, versions and git (distinct
-    values joined by commas where runs differ). A half without runs or timings is absent.
+    values joined by commas where runs differ). Native are the arms of the main tables. A half
+    without runs or timings is absent.
     """
     makers = {"native": _native, "asr": _asr}
     found: Record = {
@@ -53,7 +54,7 @@ def read(aggregates: Path) -> Record:
 
 def _native(results: Path, config: Config) -> tuple[Record, list[Record]]:
     root = results / "native"
-    arms = selected_arms(config)
+    arms = [name for name, arm in selected_arms(config).items() if arm.in_benchmark]
     runs = _runs(root / "runs", arms, config)
     timings = _records(root / "latency", arms, config, "seed{seed}.json")
     if not runs and not timings:

@@ -11,7 +11,7 @@ from . import captions
 from .captions import paragraph, run_notes
 from .layout import DASH, Cell, Float, Line, Span, Table, signed, size_for, value
 from .source import Source
-from .statistics import Summary, bold, ties
+from .statistics import Summary, best, bold, pooled_p, ties
 
 Column = list[Summary | None]
 
@@ -147,8 +147,8 @@ def winners(source: Source) -> Table:
             }
         ),
         "≈ joins arms that the pooled two-sided t-test at "
-        f"{100 * source.config['native']['significance']:g}% does not tell apart, the best first; "
-        "its mean is in brackets",
+        f"{100 * source.config['native']['significance']:g}% does not tell apart, the best first "
+        "(three or more are counted); its mean is in brackets",
         f"Δ is {_main(source).name} minus the best baseline, from unrounded means; bold where the "
         "main arm is better beyond that test",
         *run_notes(source.conditions, "native", columns=source.evaluate, perceptual=True),
@@ -183,24 +183,24 @@ def _best(source: Source, column: str, arms: Mapping[str, Arm], metric: Metric) 
     equal = ties(cells, metric.lower, metric.digits, source.config["native"]["significance"])
     if not equal:
         return DASH
-    shorts = [arm.short for arm in arms.values()]
-    return (
-        f"{' ≈ '.join(shorts[i] for i in equal)} ({value(_mean(cells[equal[0]]), metric.digits)})"
-    )
+    shorts = [list(arms.values())[i].short for i in equal]
+    # Wide spreads can tie all arms; the main tables have their names in bold.
+    names = " ≈ ".join(shorts if len(shorts) < 3 else (shorts[0], f"{len(shorts) - 1} others"))
+    return f"{names} ({value(_mean(cells[equal[0]]), metric.digits)})"
 
 
 def _gap(source: Source, column: str, baselines: Mapping[str, Arm], metric: Metric) -> str:
     own = source.native.get((column, source.config["native"]["main_arm"], metric.name))
     cells = _measured(source, column, baselines, metric)
-    alpha = source.config["native"]["significance"]
-    order = ties(cells, metric.lower, metric.digits, alpha)
-    if own is None or not order:
+    top = best(cells, metric.lower)
+    rival = None if top is None else cells[top]
+    if own is None or rival is None:
         return DASH
-    rival = cells[order[0]]
-    assert rival is not None
     text = signed(own.mean - rival.mean, metric.digits)
-    alone = ties([own, rival], metric.lower, metric.digits, alpha) == [0]
-    return f"**{text}**" if alone else text
+    better = own.mean < rival.mean if metric.lower else own.mean > rival.mean
+    alpha = source.config["native"]["significance"]
+    told = own.has_spread and rival.has_spread and pooled_p(own, rival) < alpha
+    return f"**{text}**" if better and told else text
 
 
 def fairness(source: Source) -> Table:

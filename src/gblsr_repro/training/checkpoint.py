@@ -51,7 +51,7 @@ def alone(path: Path | str, label: str) -> Iterator[None]:
     lock = Path(path).with_name(f".{Path(path).name}.lock")
     with _locked(lock, label) as stream:
         stream.truncate(0)
-        stream.write(f"process {os.getpid()} on {socket.gethostname()}")
+        stream.write(f"process {os.getpid()} of {socket.gethostname()}")
         stream.flush()
         try:
             yield
@@ -72,8 +72,8 @@ def _locked(lock: Path, label: str) -> TextIO:
         holder = stream.read() or "another process"
         stream.close()
         raise UserError(
-            f"{label} is being trained by {holder}; wait for it, or end it, and run again: the "
-            "same command goes on from the last saved state."
+            f"{label} is being trained by {holder}; wait for it, or end it with SIGTERM, which "
+            "saves its state, and run again."
         ) from error
     except OSError as error:
         log.warning("%s: %s; a second job on this run goes unnoticed", lock, error.strerror)

@@ -109,7 +109,8 @@ def train(
                 if not last and stop.name:
                     raise StopRequested(
                         f"{label} was stopped by {stop.name} after step {run.step} of "
-                        f"{settings.steps}; its state is saved, and the same command goes on from it."
+                        f"{settings.steps}; its state is saved, and the same command goes on from "
+                        "it."
                     )
         return run.finish()
 

@@ -33,6 +33,11 @@ def train_run(
     `array` is the standardised training array; `state` the file from which an interrupted run
     goes on, removed at the end. AdamW on the mean squared error of the unclamped reconstruction,
     batches from shuffled epochs. Raises `UserError` and `StopRequested`.
+
+    What repeats: on the CPU the same seed, settings, array, thread count, kind of processor and
+    torch version give the same bits, interrupted or not. On CUDA initialisation and the order of
+    images are the same as on the CPU, and deterministic kernels are asked for, but torch promises
+    the same bits only on the same model of GPU, and warns where a kernel has no such variant.
     """
     output = Path(output)
     sections = {name: config["native"][name] for name in ("model", "data", "training")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Self
 
 import torch
 import torch.nn.functional as F
@@ -53,6 +54,11 @@ class LocalSpectralDecoder(Decoder):
         nn.init.zeros_(self.coefficients.bias)
         self.raw_bandwidth = nn.Parameter(torch.tensor(math.log(math.expm1(bandwidth))))
         self.memo = Memo()
+
+    def train(self, mode: bool = True) -> Self:
+        """Set training or evaluation mode."""
+        self.memo.clear()
+        return super().train(mode)
 
     def scale(self) -> Tensor:
         """Return the bandwidth s as a tensor that follows the raw parameter."""

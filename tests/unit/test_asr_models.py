@@ -1,0 +1,140 @@
+"""Super-resolution methods from their table rows: counts, starts, options, mistakes."""
+
+import dataclasses
+
+import pytest
+import torch
+
+from gblsr_repro import config
+from gblsr_repro.errors import UserError
+from gblsr_repro.models.asr.model import (
+    build,
+    count_parameters,
+    denormalise,
+    normalise,
+)
+
+SMALL = {
+    "rdn_features": 6,
+    "rdn_blocks": 2,
+    "rdn_layers": 2,
+    "rdn_growth": 4,
+    "swinir_embed": 8,
+    "swinir_depths": [2],
+    "swinir_heads": 2,
+    "swinir_window": 4,
+    "hidden": 8,
+    "modes": 5,
+}
+
+
+@pytest.fixture
+def settings():
+    loaded = config.load()
+    loaded["asr"]["model"] |= SMALL
+    return loaded
+
+
+def row(method: str, **changes: str):
+    return dataclasses.replace(config.methods()[method], **changes)
+
+
+@pytest.mark.parametrize("method", list(config.methods()))
+def test_every_method_of_the_table_renders(method, settings):
+    model = build(row(method), settings, 0).eval()
+    with torch.no_grad():
+        image = model.render(torch.rand(1, 3, 6, 5), 13, 11, 10**6)
+    assert image.shape == (1, 3, 13, 11)
+    assert image.isfinite().all()
+
+
+def test_one_seed_gives_one_model_and_methods_share_its_encoder(settings):
+    first, again = (build(row("gblsr_asr"), settings, 3).state_dict() for _ in range(2))
+    other = build(row("gblsr_asr"), settings, 4).state_dict()
+    assert all(torch.equal(first[k], again[k]) for k in first)
+    assert not torch.equal(first["encoder.entry.weight"], other["encoder.entry.weight"])
+    liif = build(row("liif_rdn"), settings, 3).state_dict()
+    encoder = [k for k in first if k.startswith("encoder.")]
+    assert all(torch.equal(first[k], liif[k]) for k in encoder)
+
+
+def test_the_bandwidth_starts_at_exactly_one_and_only_the_spectral_decoder_has_one(settings):
+    assert build(row("gblsr_asr"), settings, 0).bandwidth() == 1.0
+    assert build(row("lte_rdn"), settings, 0).bandwidth() is None
+    settings["asr"]["model"]["bandwidth"] = 0.88
+    assert build(row("gblsr_asr"), settings, 0).bandwidth() == pytest.approx(0.88, rel=1e-6)
+
+
+def test_the_coefficients_start_small_and_unbiased(settings):
+    decoder = build(row("gblsr_asr"), settings, 0).decoder
+    assert decoder.coefficients.weight.std().item() == pytest.approx(0.01, rel=0.15)
+    assert not decoder.coefficients.bias.any()
+
+
+def test_options_reach_encoder_and_decoder(settings):
+    model = build(row("gblsr_asr", options="nf=9 local_ensemble=no"), settings, 0)
+    assert model.encoder.features == 9
+    assert model.decoder.ensemble is False
+    assert build(row("gblsr_asr"), settings, 0).decoder.ensemble is True
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"encoder": "rdm"}, "encoder 'rdm' does not exist; did you mean 'rdn'"),
+        ({"decoder": "x"}, "decoder 'x' does not exist; known are liif, lte, gblsr"),
+        ({"options": "width=3"}, "option 'width=3' is not known; known are nf, local_ensemble"),
+        ({"options": "nf=-1"}, "must be a whole number above 0"),
+        ({"options": "local_ensemble=maybe"}, "must be yes or no"),
+        ({"decoder": "liif", "options": "local_ensemble=no"}, "is for gblsr"),
+    ],
+)
+def test_a_mistake_in_the_table_is_named(changes, said, settings):
+    with pytest.raises(UserError, match=r"config/methods\.tsv, method gblsr_asr") as caught:
+        build(row("gblsr_asr", **changes), settings, 0)
+    assert said in str(caught.value)
+
+
+def test_normalising_maps_the_unit_range_to_both_signs_and_back():
+    values = torch.tensor([0.0, 0.25, 1.0])
+    assert normalise(values).tolist() == [-1.0, -0.5, 1.0]
+    assert torch.equal(denormalise(normalise(values)), values)
+
+
+def test_images_are_normalised_before_and_colours_after(settings):
+    model = build(row("gblsr_asr"), settings, 0).eval()
+    with torch.no_grad():
+        for parameter in model.decoder.coefficients.parameters():
+            parameter.zero_()
+        assert torch.equal(
+            model.render(torch.rand(1, 3, 3, 3), 6, 6, 99), torch.full((1, 3, 6, 6), 0.5)
+        )
+        seen = []
+        model.encoder.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+        model.encode(torch.zeros(1, 3, 3, 3))
+    assert (seen[0] == -1).all()
+
+
+def test_wrong_calls_say_what_is_wrong(settings):
+    model = build(row("gblsr_asr"), settings, 0).eval()
+    with pytest.raises(ValueError, match="images must be"):
+        model.encode(torch.rand(3, 4, 4))
+    image = torch.rand(1, 3, 4, 4)
+    with pytest.raises(ValueError, match="has the paths folded, separable, plain, not 'hoisted'"):
+        model.render(image, 8, 8, 99, path="hoisted")
+    with pytest.raises(ValueError, match="no integer scale"):
+        model.render(image, 9, 8, 99, path="folded")
+    with pytest.raises(ValueError, match="beyond 4 times"):
+        model(image, torch.tensor([[17, 16]]), torch.zeros(1, 1, 2, dtype=torch.long))
+    with pytest.raises(ValueError, match="whole images only"):
+        model(image, torch.tensor([[8, 8]]), torch.zeros(1, 1, 2, dtype=torch.long), path="folded")
+    lte = build(row("lte_rdn"), settings, 0)
+    place = torch.zeros(1, 1, 2)
+    with pytest.raises(ValueError, match="give query the images"):
+        lte.query(lte.encode(image), place, place)
+
+
+def test_counts_follow_the_settings(settings):
+    small = count_parameters(build(row("gblsr_asr"), settings, 0))
+    settings["asr"]["model"]["rdn_blocks"] = 3
+    assert count_parameters(build(row("gblsr_asr"), settings, 0)) > small
