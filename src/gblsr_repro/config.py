@@ -252,7 +252,8 @@ def datasets() -> dict[str, Dataset]:
 class Item:
     """A row of config/items.tsv: one table or figure of the paper.
 
-    `half` is native or asr; `paper` its number there; `needs` the aggregates it is made from.
+    `half` is native or asr; `paper` its number there; `needs` the aggregates it is made from;
+    `compared` says whether it also comes as <item>_vs_paper, with the published values.
     """
 
     item: str
@@ -260,12 +261,25 @@ class Item:
     half: str
     paper: str
     needs: str
+    compared: str
     title: str
 
 
 def items() -> dict[str, Item]:
     """Return the paper's tables and figures by name."""
     return read_table(repository_root() / "config" / "items.tsv", Item, "item")
+
+
+def selected_items(config: Config) -> dict[str, Item]:
+    """Return the tables and figures that the config makes: one main table per evaluation column."""
+    table = items()
+    columns = config["native"]["data"]["evaluate"]
+    mains = {f"main_{column}": column for column in columns}
+    chosen = {k: v for k, v in table.items() if not k.startswith("main_") or k in mains}
+    for name, column in mains.items():
+        title = f"Native benchmark on {column}, every arm"
+        chosen.setdefault(name, Item(name, "table", "native", "Extra", "native", "no", title))
+    return chosen
 
 
 def _select(

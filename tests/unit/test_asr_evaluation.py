@@ -12,7 +12,7 @@ from gblsr_repro import config as configuration
 from gblsr_repro.data.resize import crop_to_scale
 from gblsr_repro.data.sources import fetch, high_resolution
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation import asr, asr_latency, luma
+from gblsr_repro.evaluation import asr, asr_latency, latency, luma
 from gblsr_repro.evaluation.latency import DEPLOYMENT, FAST, PLAIN, PROTOCOL
 from gblsr_repro.files import sha256, write_json
 from gblsr_repro.models.asr.model import build, method_named
@@ -215,6 +215,20 @@ def test_absent_images_are_timed_blank_by_their_sizes(config, tmp_path):
     record = json.loads(output.with_suffix(".json").read_text())
     assert record["sizes_only"] is True
     assert record["blank_images"] == {"urban100": 2}
+
+
+def test_a_track_that_the_device_cannot_do_is_left_out_and_says_why(config, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise RuntimeError("this cannot be captured\nsecond line")
+
+    monkeypatch.setattr(latency, "deployed", refuse)
+    settings = configuration.merge(config, {"asr": {"timing": {"datasets": ["set14"]}}})
+    output = tmp_path / "seed0.csv"
+    asr_latency.time_method(settings, method_named("gblsr_asr"), 0, output)
+    with output.open() as stream:
+        assert {row["track"] for row in csv.DictReader(stream)} == {PROTOCOL}
+    record = json.loads(output.with_suffix(".json").read_text())
+    assert record["not_timed"] == {DEPLOYMENT: "this cannot be captured"}
 
 
 def test_the_sets_of_the_paper_are_timed_whole(config):

@@ -2,6 +2,7 @@
 # Requires: config/*.yaml, config/*.tsv. Makes: nothing but names that the other files use.
 import json
 import os
+import shutil
 import sys
 
 sys.path.insert(0, os.path.join(workflow.basedir, "src"))
@@ -22,7 +23,7 @@ try:
     ARMS = settings_module.selected_arms(config)
     METHODS = settings_module.selected_methods(config)
     DATASETS = settings_module.selected_datasets(config)
-    ITEMS = settings_module.items()
+    ITEMS = settings_module.selected_items(config)
 except UserError as error:
     sys.exit(f"gblsr-repro: {error}")
 
@@ -52,6 +53,7 @@ AGGREGATES = [
     )
 ]
 TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
+COMPARED = [f"{name}_vs_paper" for name, item in ITEMS.items() if item.compared == "yes"]
 FIGURES = [name for name, item in ITEMS.items() if item.kind == "figure"]
 GPU = config["cluster"]["gpu"]
 MINUTES = config["cluster"]["minutes"]
@@ -66,7 +68,7 @@ wildcard_constraints:
     seed="|".join(map(str, SEEDS)),
     column="|".join(ASR_COLUMNS),
     scale="[0-9.]+",
-    table="|".join(TABLES),
+    table="|".join(TABLES + COMPARED),
     aggregate="[a-z_]+",
     figure="|".join(FIGURES + ["measured_vs_published"]),
 
@@ -163,7 +165,7 @@ def aggregates_of_item(wildcards):
     name = wildcards.get("table", None) or wildcards.figure
     if name == "measured_vs_published":
         return [path for path in AGGREGATES if "quality" in path or "native" in path]
-    item = ITEMS[name]
+    item = ITEMS[name.removesuffix("_vs_paper")]
     names = item.needs.split()
     return [f"{R}/aggregates/{name}.csv" for name in names] + conditions_of(item)
 
@@ -199,7 +201,14 @@ def files_of(name):
 
 def items_of(half):
     """Return the files of all tables and figures of one half of the paper."""
-    return [path for name, item in ITEMS.items() if item.half == half for path in files_of(name)]
+    names = [name for name, item in ITEMS.items() if item.half == half]
+    beside = [f"{R}/tables/{name}_vs_paper.tex" for name in names if f"{name}_vs_paper" in COMPARED]
+    return [path for name in names for path in files_of(name)] + beside
+
+
+def preview():
+    """Return the PDF of everything where a LaTeX is there to compile it."""
+    return [f"{R}/preview.pdf"] if shutil.which("pdflatex") else []
 
 
 onstart:

@@ -91,6 +91,7 @@ rule claims:
     output:
         csv=f"{R}/claims.csv",
         markdown=f"{R}/claims.md",
+        table=f"{R}/tables/claims.tex",
     log:
         f"{R}/logs/claims.log",
     benchmark:
@@ -107,6 +108,29 @@ rule claims:
     shell:
         "python -m gblsr_repro claims --config {params.config} --aggregates {params.aggregates}"
         " --output {params.results} 2>&1 | tee {log}"
+
+
+rule preview:
+    """All tables and figures in one PDF; needs a LaTeX."""
+    input:
+        items_of("native"),
+        items_of("asr"),
+        rules.claims.output,
+    output:
+        f"{R}/preview.pdf",
+    log:
+        f"{R}/logs/preview.log",
+    benchmark:
+        f"{R}/benchmarks/preview.tsv"
+    localrule: True
+    conda:
+        "../../envs/gblsr.yaml"
+    params:
+        config=CONFIG,
+        results=lambda wildcards: R,
+    shell:
+        "python -m gblsr_repro preview --config {params.config} --results {params.results}"
+        " --output {output} 2>&1 | tee {log}"
 
 
 rule report:

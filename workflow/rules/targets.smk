@@ -10,6 +10,7 @@ rule all:
         items_of("asr"),
         f"{R}/claims.csv",
         f"{R}/report.html",
+        preview(),
 
 
 rule native:

@@ -46,6 +46,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:
+        print(
+            f"gblsr-repro: {error.filename or 'A file'} cannot be read or written "
+            f"({error.strerror or error}); mend that and run the same command again.",
+            file=sys.stderr,
+        )
+        return 2
     except KeyboardInterrupt:
         print("gblsr-repro: interrupted; the same command goes on from there.", file=sys.stderr)
         return 130

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from ..config import Config
 from ..errors import UserError
-from ..files import atomic_path, read_json, sha256, write_csv, write_json
+from ..files import atomic_path, read_json, sha256, verify, write_csv, write_json
 from ..progress import Progress
 from .images import as_rgb
 from .resize import PIL_BITS, pil_weights
@@ -127,9 +127,10 @@ class PackedImages:
         The whole array is read once to check it: seconds, before a run of many hours.
         """
         path = Path(path)
+        verify(path.with_suffix(".csv"))
         try:
             # Copy-on-write: torch wants a writable buffer, the file is never written.
-            pixels = np.load(path, mmap_mode="c")
+            pixels = np.load(path, mmap_mode="c", allow_pickle=False)
             with path.with_suffix(".csv").open(newline="", encoding="utf-8") as stream:
                 rows = list(csv.DictReader(stream))
         except (OSError, ValueError, EOFError) as error:

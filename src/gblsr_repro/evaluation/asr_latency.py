@@ -8,7 +8,8 @@ and the record says how many: what an image shows does not change its time eithe
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -68,33 +69,44 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
     images nor sizes of a set are known.
     """
     device = runtime.prepare(config["device"], config["threads"])
-    output = Path(output)
-    images = [image for c in config["asr"]["timing"]["datasets"] for image in timed(c, config)]
+    output, timing = Path(output), config["asr"]["timing"]
+    images = [image for column in timing["datasets"] for image in timed(column, config)]
     model = build(method, config, seed).eval().to(device)
     ways = _ways(model, config)
     rows: list[dict[str, Any]] = []
+    not_timed: dict[str, str] = {}
     total = len(ways) * len(images)
     with latency.protocol_settings(), Progress(f"time {method.method}", total, "image") as progress:
-        record = latency.conditions(config, device)
+        conditions = latency.conditions(config, device)
         for track, prepare in ways:
-            for image in images:
-                rows.append(_row(image, track, prepare, model, config, device))
-                progress.update()
-    blank = {c: sum(i.source is None for i in images if i.column == c) for c in _columns(images)}
+            try:
+                for image in images:
+                    rows.append(_row(image, track, prepare, model, config, device))
+                    progress.update()
+            except RuntimeError as error:
+                # What cannot be recorded as a graph has no such time; the protocol's must exist.
+                if track == latency.PROTOCOL:
+                    raise
+                not_timed[track] = str(error).partition("\n")[0]
+                log.warning("%s: %s is not timed: %s", method.method, track, not_timed[track])
+                rows = [row for row in rows if row["track"] != track]
+    blank = _count(image.column for image in images if image.source is None)
+    record = {
+        "method": method.method,
+        "seed": seed,
+        "scale": timing["scale"],
+        "size_divisor": timing["size_divisor"],
+        "images": _count(image.column for image in images),
+        "blank_images": blank,
+        "sizes_only": bool(blank),
+        "not_timed": not_timed,
+    }
     write_csv(output, COLUMNS, rows)
-    write_json(
-        output.with_suffix(".json"),
-        {"method": method.method, "seed": seed}
-        | {"scale": config["asr"]["timing"]["scale"]}
-        | {"size_divisor": config["asr"]["timing"]["size_divisor"]}
-        | {"images": {c: sum(i.column == c for i in images) for c in blank}}
-        | {"blank_images": blank, "sizes_only": any(blank.values())}
-        | record,
-    )
+    write_json(output.with_suffix(".json"), record | conditions)
 
 
-def _columns(images: list[Timed]) -> list[str]:
-    return list(dict.fromkeys(image.column for image in images))
+def _count(columns: Iterable[str]) -> dict[str, int]:
+    return dict(Counter(columns))
 
 
 def _row(

@@ -77,7 +77,7 @@ class Decoder(nn.Module):
         h, w = features.shape[-2:]
         path = self.query_path
         maps = self.maps(features, path)
-        relative = cell.to(features.dtype) * cell.new_tensor([h, w]).to(features.dtype)
+        relative = in_half_cells(cell.to(features.dtype), h, w)
         parts = []
         for some, its_cell in zip(
             coordinates.split(chunk, 1), relative.split(chunk, 1), strict=True
@@ -96,7 +96,7 @@ class Decoder(nn.Module):
         h, w = features.shape[-2:]
         rows = taps_of_pixels(pixels[..., 0], sizes[:, :1], h, self.ensemble)
         columns = taps_of_pixels(pixels[..., 1], sizes[:, 1:], w, self.ensemble)
-        cell = (2 * sizes.new_tensor([h, w])).double() / sizes
+        cell = in_half_cells(2 / sizes.double(), h, w)
         maps = self.maps(features, path)
         found = corners(rows, columns, w)
         return self.values(maps, found, cell.to(features.dtype)[:, None], path)
@@ -129,7 +129,8 @@ class Decoder(nn.Module):
         device = features.device
         maps = self.maps(features, path)
         columns = taps_of_pixels(torch.arange(width, device=device), width, w, self.ensemble)
-        cell = features.new_tensor([[[2 * h / height, 2 * w / width]]])
+        axes = [features.new_full((1, 1), 2 / length) for length in size]
+        cell = in_half_cells(torch.stack(axes, dim=-1), h, w)
 
         def draw(top: int, bottom: int) -> Tensor:
             pixels = torch.arange(top, bottom, device=device)[:, None]
@@ -139,6 +140,11 @@ class Decoder(nn.Module):
             return colours.mT.reshape(-1, COLOURS, bottom - top, width)
 
         return draw, 1
+
+
+def in_half_cells(cell: Tensor, h: int, w: int) -> Tensor:
+    """Turn sizes (..., 2) in image coordinates into halves of one of the h x w cells."""
+    return torch.stack((cell[..., 0] * h, cell[..., 1] * w), dim=-1)
 
 
 def _flat(corner: Corner) -> Corner:

@@ -149,9 +149,13 @@ class LocalSpectralDecoder(Decoder):
             return super().sample(features, sizes, pixels, path)
         if path == FOLDED:
             raise ValueError("the folded path shows whole images only; sample on another one")
-        cells = torch.tensor(features.shape[-2:])
-        if sizes.device.type == "cpu" and bool((sizes > self.slots * cells).any()):
+        if torch.is_grad_enabled():
+            self.memo.clear()  # an optimiser step may follow
+        if sizes.device.type == "cpu" and self._beyond(sizes, tuple(features.shape[-2:])):
             raise ValueError(f"a size in {sizes.tolist()} is beyond {self.slots} times the input's")
         return sample_separable(
             features, self.projection(), self.scale(), sizes, pixels, self.slots, self.ensemble
         )
+
+    def _beyond(self, sizes: Tensor, cells: tuple[int, int]) -> bool:
+        return bool((sizes > self.slots * torch.tensor(cells)).any())

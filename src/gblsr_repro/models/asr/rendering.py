@@ -223,7 +223,7 @@ def render_separable(
 
 
 def _axis_slots(cells: int, length: int, ensemble: bool, device: torch.device) -> Slots:
-    lengths = torch.tensor([length], device=device)
+    lengths = torch.full((1,), length, device=device)
     return slots(cells, lengths, slots_needed(cells, length), ensemble)
 
 
