@@ -40,8 +40,8 @@ def prepare(device: str = "auto", threads: int | None = None, tf32: bool = False
 
     `device` is "auto" (CUDA when there is one), "cpu" or "cuda"; `threads` bounds the CPU threads
     (None: what the scheduler or the machine gives). Deterministic kernels are asked for; `tf32`
-    allows TF32 matrix products and convolutions on CUDA. Raises `UserError` when CUDA is asked for
-    and absent.
+    allows TF32 convolutions on CUDA, while matrix products stay fp32 (PyTorch's own default).
+    Raises `UserError` when CUDA is asked for and absent.
     """
     if device not in ("auto", "cpu", "cuda"):
         raise UserError(f"device is {device!r} in the config; use auto, cpu or cuda.")
@@ -55,7 +55,7 @@ def prepare(device: str = "auto", threads: int | None = None, tf32: bool = False
         torch.set_num_threads(threads)
     if chosen == "cpu":
         keep_large_blocks()
-    torch.backends.cuda.matmul.allow_tf32 = tf32
+    torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = tf32
     torch.backends.cudnn.benchmark = False
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
@@ -102,7 +102,7 @@ def device_record(device: torch.device) -> dict[str, Any]:
     return record | {
         "threads": torch.get_num_threads(),
         "host_cpu": _cpu_name(),
-        "tf32": torch.backends.cuda.matmul.allow_tf32 if device.type == "cuda" else None,
+        "tf32": torch.backends.cudnn.allow_tf32 if device.type == "cuda" else None,
     }
 
 

@@ -90,11 +90,13 @@ def test_yaml_mistake_names_line_and_column(tmp_path):
 def test_table_mistakes_name_the_line(tmp_path):
     header = "\t".join(configuration.Item.__dataclass_fields__)
     path = tmp_path / "items.tsv"
-    path.write_text(header + "\na\tfigure\tnative\tFigure 1\t\tone\na\tfigure\tnative\tF\t\ttwo\n")
+    path.write_text(
+        header + "\na\tfigure\tnative\tFigure 1\t\tno\tone\na\tfigure\tnative\tF\t\tno\ttwo\n"
+    )
     with pytest.raises(UserError, match=r"line 3: 'a' is there twice"):
         configuration.read_table(path, configuration.Item, "item")
     path.write_text(header + "\na\tfigure\n")
-    with pytest.raises(UserError, match=r"line 2: needs 6 columns"):
+    with pytest.raises(UserError, match=r"line 2: needs 7 columns"):
         configuration.read_table(path, configuration.Item, "item")
 
 

@@ -103,11 +103,11 @@ rule asr_bicubic:
     input:
         sources_of_column,
     output:
-        f"{R}/asr/metrics/bicubic/{{column}}_x{{scale}}.csv",
+        expand(f"{R}/asr/metrics/bicubic/{{{{column}}}}_x{{scale}}.csv", scale=SCALES),
     log:
-        f"{R}/logs/asr_bicubic/{{column}}_x{{scale}}.log",
+        f"{R}/logs/asr_bicubic/{{column}}.log",
     benchmark:
-        f"{R}/benchmarks/asr_bicubic/{{column}}_x{{scale}}.tsv"
+        f"{R}/benchmarks/asr_bicubic/{{column}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -116,7 +116,8 @@ rule asr_bicubic:
         runtime=MINUTES["other"],
     params:
         config=CONFIG,
-        settings=settings("asr.downsampling", "asr.shave_extra"),
+        settings=settings("asr.scales", "asr.downsampling", "asr.shave_extra"),
+        metrics=lambda wildcards, output: os.path.dirname(output[0]),
     shell:
         "python -m gblsr_repro asr-bicubic --config {params.config} --dataset {wildcards.column}"
-        " --scale {wildcards.scale} --output {output} 2>&1 | tee {log}"
+        " --output {params.metrics} 2>&1 | tee {log}"

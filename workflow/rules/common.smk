@@ -212,4 +212,7 @@ def preview():
 
 
 onstart:
-    settings_module.write_resolved(config, CONFIG)
+    try:
+        settings_module.write_resolved(config, CONFIG)
+    except UserError as error:
+        raise WorkflowError(str(error)) from None

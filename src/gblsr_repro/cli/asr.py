@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 from typing import Any
 
 from .options import command, config_of
@@ -26,8 +27,7 @@ def register(commands: Any) -> None:
 
     added = command(commands, "asr-bicubic", _bicubic, "measure plain bicubic upsampling")
     added.add_argument("--dataset", required=True, metavar="COLUMN", help="column of asr.evaluate")
-    added.add_argument("--scale", required=True, type=float, help="enlargement")
-    added.add_argument("--output", required=True, metavar="FILE", help="rows to write (.csv)")
+    added.add_argument("--output", required=True, metavar="DIR", help="folder for the rows")
 
     added = command(commands, "asr-latency", _latency, "time one method by the fixed protocol")
     _run_options(added)
@@ -75,7 +75,10 @@ def _evaluate(options: Namespace) -> None:
 def _bicubic(options: Namespace) -> None:
     from ..evaluation import asr
 
-    asr.evaluate_bicubic(config_of(options), options.dataset, options.scale, options.output)
+    config = config_of(options)
+    for scale in config["asr"]["scales"]:
+        output = Path(options.output) / f"{options.dataset}_x{scale:g}.csv"
+        asr.evaluate_bicubic(config, options.dataset, scale, output)
 
 
 def _latency(options: Namespace) -> None:

@@ -73,7 +73,7 @@ def measure(
         runtime.synchronize(device)
         if device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(device)
-        times = [_time(call, device) for _ in range(passes)]
+        times = [elapsed_ms(call, device) for _ in range(passes)]
     peak = torch.cuda.max_memory_allocated(device) / 1e6 if device.type == "cuda" else None
     return summarize(times, peak)
 
@@ -102,7 +102,8 @@ def _refuse(model: nn.Module, device: torch.device) -> None:
         raise ValueError("autocast is on; the latency protocol times full precision")
 
 
-def _time(call: Callable[[], Any], device: torch.device) -> float:
+def elapsed_ms(call: Callable[[], Any], device: torch.device) -> float:
+    """Time one pass in milliseconds: by a pair of CUDA events, on the CPU by its clock."""
     if device.type == "cuda":
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         start.record()

@@ -1,0 +1,271 @@
+"""Timing variants of one thing against each other.
+
+The variants take turns, round after round, so that whatever else the machine does meets all of
+them alike. A ratio is that of the medians; beside it stand the quartiles of the ratios of single
+rounds, which show how far it can be trusted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+import numpy as np
+import psutil
+import torch
+from torch import Tensor
+
+from gblsr_repro.evaluation import latency
+
+from .memory import free_mb, operations, peak_mb
+
+ROUNDS, QUICK_ROUNDS = 30, 2
+TURNS = 20  # calls of a quick variant within one round, at most
+TURN_SHARE = 0.1  # their time together, as a part of the slowest variant's call
+CUDA_WARMUP = 3
+MEMORY_SHARE = 0.8  # of the free memory: what a call may be expected to take
+TOLERANCE = 1e-4  # of the reference's largest value: equal up to float32 rounding
+
+# What a target bounds; "at most" where the name is in AT_MOST, else "at least".
+SPEEDUP, MEMORY_SAVING = "speedup", "memory saving"
+TIME_RATIO, MEMORY_RATIO = "time ratio", "memory ratio"
+OPERATIONS, MILLISECONDS = "operations", "ms"
+AT_MOST = (TIME_RATIO, MEMORY_RATIO, OPERATIONS, MILLISECONDS)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A bound on one quantity, such as a speedup of at least 200."""
+
+    quantity: str
+    bound: float
+
+    def __str__(self) -> str:
+        sign = "<=" if self.quantity in AT_MOST else ">="
+        return f"{self.quantity} {sign} {self.bound:g}"
+
+    def met(self, value: float) -> bool:
+        """Return whether `value` keeps to the bound."""
+        return value <= self.bound if self.quantity in AT_MOST else value >= self.bound
+
+
+@dataclass(frozen=True)
+class Scout:
+    """A smaller call that tells beforehand what a large one takes: `factor` times as much."""
+
+    call: Callable[[], Any]
+    factor: float
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way of doing a case's work."""
+
+    name: str
+    call: Callable[[], Any]
+    targets: tuple[Target, ...] = ()
+    scout: Scout | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """Variants to time against the first of them, the reference.
+
+    `size` and `scale` describe the input, `items` is how many images, samples or steps one call
+    does. With `same` the variants must return equal tensors. `training` keeps gradients on and the
+    training settings; `tf32` allows TF32 on CUDA. `count` counts operations, `memory` takes peak
+    memory. The calls of an `outside` case run in processes of their own and return milliseconds.
+    """
+
+    group: str
+    name: str
+    variants: tuple[Variant, ...]
+    size: str = ""
+    scale: float | None = None
+    items: int = 1
+    same: bool = True
+    training: bool = False
+    tf32: bool = False
+    count: bool = False
+    memory: bool = True
+    outside: bool = False
+
+
+@dataclass
+class Result:
+    """What was measured of one variant; `missing` says why nothing was.
+
+    `times` holds the milliseconds of the calls of each round.
+    """
+
+    variant: Variant
+    times: list[list[float]] = field(default_factory=list)
+    peak_mb: float | None = None
+    operations: int | None = None
+    difference: float | None = None
+    missing: str = ""
+
+    @property
+    def all_times(self) -> list[float]:
+        """The milliseconds of all calls."""
+        return [ms for turn in self.times for ms in turn]
+
+    @property
+    def wrong(self) -> bool:
+        """Whether the output is not the reference's."""
+        return self.difference is not None and not self.difference <= TOLERANCE
+
+    @property
+    def note(self) -> str:
+        """What a reader must know about the numbers."""
+        return self.missing or ("output differs from the reference's" if self.wrong else "")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Ratios of one variant to the reference: above 1 it is faster, or takes less memory."""
+
+    speedup: float | None = None
+    quartiles: tuple[float, float] | None = None
+    memory_saving: float | None = None
+
+    @classmethod
+    def of(cls, own: Result, reference: Result) -> Comparison:
+        """Compare two results; empty where either was not measured."""
+        if not (own.times and reference.times):
+            return cls()
+        pairs = zip(reference.times, own.times, strict=True)
+        quartiles = np.percentile([median(a) / median(b) for a, b in pairs], [25, 75])
+        saving = reference.peak_mb / own.peak_mb if reference.peak_mb and own.peak_mb else None
+        speedup = median(reference.all_times) / median(own.all_times)
+        return cls(speedup, (float(quartiles[0]), float(quartiles[1])), saving)
+
+
+def verdict(target: Target, own: Result, comparison: Comparison) -> bool | None:
+    """Return whether a target is met; None where it was not measured.
+
+    No target is met by an output that is not the reference's.
+    """
+    speedup, saving = comparison.speedup, comparison.memory_saving
+    value = {
+        SPEEDUP: speedup,
+        TIME_RATIO: 1 / speedup if speedup else None,
+        MEMORY_SAVING: saving,
+        MEMORY_RATIO: 1 / saving if saving else None,
+        OPERATIONS: own.operations,
+        MILLISECONDS: median(own.all_times) if own.times else None,
+    }[target.quantity]
+    return None if value is None else target.met(value) and not own.wrong
+
+
+def run(case: Case, device: torch.device, seconds: float, rounds: int) -> list[Result]:
+    """Measure a case within about `seconds`, in at most `rounds` rounds and at least one."""
+    started = time.monotonic()
+    with _settings(case, device):
+        results = [Result(variant) for variant in case.variants]
+        if not case.outside:
+            _first_calls(case, results, device, seconds)
+        able = [result for result in results if not result.missing]
+        turns = [1] * len(able)
+        for number in range(rounds):
+            began = time.monotonic()
+            # Who goes first changes from round to round.
+            for place in range(len(able)):
+                at = (place + number) % len(able)
+                able[at].times.append([_time(able[at], case, device) for _ in range(turns[at])])
+            now = time.monotonic()
+            if now - started + (now - began) > seconds:
+                break
+            if rounds > QUICK_ROUNDS:
+                turns = _turns([median(result.all_times) for result in able])
+    return results
+
+
+def _turns(times: list[float]) -> list[int]:
+    """Return how often each variant is called in a round: quick ones more than once."""
+    slowest = max(times, default=0.0)
+    return [min(max(round(TURN_SHARE * slowest / ms), 1), TURNS) for ms in times]
+
+
+def _time(result: Result, case: Case, device: torch.device) -> float:
+    call = result.variant.call
+    return call() if case.outside else latency.elapsed_ms(call, device)
+
+
+def _first_calls(case: Case, results: list[Result], device: torch.device, seconds: float) -> None:
+    """Warm up, taking memory and operations, and compare the outputs with the reference's."""
+    expected: Tensor | None = None
+    for result in results:
+        variant = result.variant
+        result.missing = _beyond(variant, device, seconds) if variant.scout else ""
+        if result.missing:
+            continue
+        for _ in range(CUDA_WARMUP if device.type == "cuda" else 0):
+            variant.call()
+        if case.memory:
+            output, result.peak_mb = peak_mb(variant.call, device)
+        else:
+            output = variant.call()
+        if case.count:
+            result.operations = operations(variant.call)
+        if not case.same:
+            continue
+        if result is results[0]:
+            expected = output
+        elif expected is not None:
+            result.difference = float((output - expected).abs().max() / expected.abs().max())
+
+
+def _beyond(variant: Variant, device: torch.device, seconds: float) -> str:
+    """Return why a call is not to be tried, by what its scout takes; empty when it is."""
+    scout = variant.scout
+    _, peak = peak_mb(scout.call, device)
+    needed = peak * scout.factor
+    if needed > MEMORY_SHARE * free_mb(device):
+        return f"needs about {needed / 1e3:.1f} GB of memory"
+    expected = latency.elapsed_ms(scout.call, device) * scout.factor / 1e3
+    if expected > seconds:
+        return f"a call takes about {expected:.0f} s, more than the time given to its case"
+    return ""
+
+
+@contextmanager
+def _settings(case: Case, device: torch.device) -> Iterator[None]:
+    before = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = case.tf32
+    try:
+        if case.training:
+            yield
+        else:
+            with latency.protocol_settings(), torch.no_grad():
+                yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = before
+        if device.type == "cuda":
+            torch.cuda.empty_cache()
+
+
+class Busy:
+    """How many cores other processes kept busy since this was made."""
+
+    def __init__(self) -> None:
+        self.began, self.all, self.own = time.monotonic(), self._all(), self._own()
+
+    @staticmethod
+    def _all() -> float:
+        times = psutil.cpu_times()
+        return sum(getattr(times, kind, 0.0) for kind in ("user", "nice", "system", "steal"))
+
+    @staticmethod
+    def _own() -> float:
+        times = psutil.Process().cpu_times()
+        return times.user + times.system + times.children_user + times.children_system
+
+    def elsewhere(self) -> float:
+        """Return the cores that were busy on average with something else."""
+        others = (self._all() - self.all) - (self._own() - self.own)
+        return max(others, 0.0) / max(time.monotonic() - self.began, 1e-3)

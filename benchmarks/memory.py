@@ -1,0 +1,63 @@
+"""How much memory one call takes at its peak, and how many operations it consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import psutil
+import torch
+from torch.profiler import ProfilerActivity, profile
+from torch.utils._python_dispatch import TorchDispatchMode
+
+MEMORY_EVENT = "[memory]"
+
+
+def peak_mb(call: Callable[[], Any], device: torch.device) -> tuple[Any, float]:
+    """Return what `call` returns and its peak memory in 10^6 bytes, above what was held before.
+
+    Counted are torch's own allocations of tensors on `device`. Scratch memory that a CPU library
+    takes from the system by itself is not seen.
+    """
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+        torch.cuda.reset_peak_memory_stats(device)
+        before = torch.cuda.memory_allocated(device)
+        result = call()
+        torch.cuda.synchronize(device)
+        return result, (torch.cuda.max_memory_allocated(device) - before) / 1e6
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as tracker:
+        result = call()
+    events = [e for e in tracker.profiler.kineto_results.events() if e.name() == MEMORY_EVENT]
+    held = peak = 0
+    for event in sorted(events, key=lambda e: e.start_ns()):
+        held += event.nbytes()
+        peak = max(peak, held)
+    return result, peak / 1e6
+
+
+def free_mb(device: torch.device) -> float:
+    """Return the memory that new tensors can have on `device`, in 10^6 bytes."""
+    if device.type == "cuda":
+        cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return (torch.cuda.mem_get_info(device)[0] + cached) / 1e6
+    return psutil.virtual_memory().available / 1e6
+
+
+def operations(call: Callable[[], Any]) -> int:
+    """Return how many torch operations `call` runs, not counting those that only make views."""
+    with _Counter() as counter:
+        call()
+    return counter.count
+
+
+class _Counter(TorchDispatchMode):
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        self.count += not func.is_view
+        return func(*args, **(kwargs or {}))

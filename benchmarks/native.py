@@ -1,0 +1,114 @@
+"""The native benchmark's models: rendering, whole models, deployment."""
+
+from __future__ import annotations
+
+import copy
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from gblsr_repro.config import arms
+from gblsr_repro.evaluation import latency
+from gblsr_repro.models.decoders import SpectralDecoder
+from gblsr_repro.models.native import NativeModel, build, decoder_class
+
+from .measure import (
+    MILLISECONDS,
+    OPERATIONS,
+    SPEEDUP,
+    Case,
+    Target,
+    Variant,
+)
+from .plans import Bench, Plan, shape
+
+GROUP = "native"
+MAIN = "gblsr_scalar"
+LIGHT = ("gblsr_fixed", MAIN)  # one bandwidth for all patches: the fewest operations
+
+
+def plans(bench: Bench) -> list[Plan]:
+    """Return the group's cases."""
+    base = 64 if bench.quick else 256
+    out = [
+        Plan(f"decoder {name}", 1 if spectral(name) else 3, partial(decoder, arm=name, side=base))
+        for name in bench.config["native"]["arms"]
+    ]
+    out += [
+        Plan(f"decoder {MAIN} {side}", 1, partial(decoder, arm=MAIN, side=side))
+        for side in (2 * base, 4 * base)
+    ]
+    return [
+        *out,
+        Plan("whole model", 15, partial(whole, side=base)),
+        Plan("deployment", 4, partial(deployment, side=base)),
+    ]
+
+
+def spectral(arm: str) -> bool:
+    """Whether an arm is one of the GB-LSR family."""
+    return issubclass(decoder_class(arms()[arm].decoder), SpectralDecoder)
+
+
+def ready(bench: Bench, arm: str) -> NativeModel:
+    """Return an untrained arm in evaluation mode on the device."""
+    return build(arms()[arm], bench.config, 0).eval().to(bench.device)
+
+
+def random_images(bench: Bench, side: int, batch: int = 1) -> Tensor:
+    """Return images (B, 3, S, S) in [0, 1]."""
+    generator = torch.Generator().manual_seed(0)
+    return torch.rand(batch, 3, side, side, generator=generator).to(bench.device)
+
+
+@torch.no_grad()
+def decoder(bench: Bench, arm: str, side: int) -> Case:
+    """One arm's decoder alone, batch 1: by its definition, and fast."""
+    model = ready(bench, arm)
+    features = model.encode(random_images(bench, side))
+    target = (Target(SPEEDUP, 2),) if spectral(arm) else ()
+    return Case(
+        GROUP,
+        f"decoder {arm}",
+        (
+            Variant("plain", partial(model.decode, features, side, side, plain=True)),
+            Variant("fast", partial(model.decode, features, side, side), target),
+        ),
+        size=shape(side, side),
+        count=True,
+    )
+
+
+def whole(bench: Bench, side: int) -> Case:
+    """The encoder alone, then every whole model against it and so against each other."""
+    images = random_images(bench, side)
+    names = bench.config["native"]["arms"]
+    models = {name: ready(bench, name) for name in names}
+    first = next(iter(models.values()))
+    variants = [Variant("encoder alone", partial(first.encode, images))]
+    for name, model in models.items():
+        targets = [Target(OPERATIONS, 25)] if name in LIGHT else []
+        if bench.cuda and name == MAIN:
+            targets.append(Target(MILLISECONDS, 0.5))
+        variants.append(Variant(name, partial(model, images), tuple(targets)))
+    return Case(
+        GROUP, "whole model", tuple(variants), size=shape(side, side), same=False, count=True
+    )
+
+
+def deployment(bench: Bench, side: int) -> Case:
+    """The main arm as the paper times it, and by the fastest exact path of this device."""
+    images = random_images(bench, side)
+    model = ready(bench, MAIN)
+    name, call = latency.deployed(fast := copy.deepcopy(model), fast, images)
+    target = () if bench.cuda else (Target(SPEEDUP, 1.3),)
+    return Case(
+        GROUP,
+        f"deployment {MAIN}",
+        (
+            Variant("protocol", partial(model, images)),
+            Variant(name.replace("_", " "), partial(call, images), target),
+        ),
+        size=shape(side, side),
+    )

@@ -1,0 +1,177 @@
+"""Arbitrary-scale super-resolution: decoders on a pixel grid, and whole models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from gblsr_repro.config import methods
+from gblsr_repro.models.asr.decoders import HOISTED, PLAIN
+from gblsr_repro.models.asr.local_spectral import FOLDED, SEPARABLE, LocalSpectralDecoder
+from gblsr_repro.models.asr.model import ASRModel, build
+
+from .measure import (
+    MEMORY_RATIO,
+    MEMORY_SAVING,
+    SPEEDUP,
+    TIME_RATIO,
+    Case,
+    Scout,
+    Target,
+    Variant,
+)
+from .plans import Bench, Plan, shape
+
+GROUP = "rendering"
+SCALES = (4, 2, 3, 3.3, 8)
+SIZES, QUICK_SIZES = ((64, 64), (120, 125)), ((6, 6), (5, 7))
+GROWTH, QUICK_GROWTH = ((32, 32), (195, 256)), ((8, 8),)  # at x4, beside SIZES
+SCOUT_CELLS = 12 * 12
+SPEED_OF_FOLD = {True: 200, False: 100}  # by local ensemble
+SPEED_OF_SEPARABLE = {True: 30, False: 10}
+
+Low = tuple[int, int]
+
+
+def plans(bench: Bench) -> list[Plan]:
+    """Return the group's cases, the headline ones first."""
+    sizes, growth = (QUICK_SIZES, QUICK_GROWTH) if bench.quick else (SIZES, GROWTH)
+    grid = [(low, scale) for scale in SCALES for low in (*sizes, *(growth if scale == 4 else ()))]
+    out = [
+        Plan(
+            f"{name(ensemble)} {shape(*low)} x{scale:g}",
+            min(max(low[0] * low[1] * scale**2 * (4 if ensemble else 1) / 5e4, 1), 12),
+            partial(spectral, low=low, scale=scale, ensemble=ensemble),
+        )
+        for low, scale in grid
+        for ensemble in (True, False)
+    ]
+    wholes = ((8, 8),) if bench.quick else ((120, 125), (195, 256)) if bench.cuda else ((48, 48),)
+    out += [Plan(f"whole model {shape(*low)}", 15, partial(whole, low=low)) for low in wholes]
+    small = (8, 8) if bench.quick else (48, 48)
+    return out + [
+        Plan(method, 6, partial(implicit, method=method, low=small))
+        for method in ("liif_rdn", "lte_rdn")
+    ]
+
+
+def name(ensemble: bool) -> str:
+    return "LE" if ensemble else "noLE"
+
+
+def high(low: Low, scale: float) -> Low:
+    """Return the rendered size of `low` at a scale."""
+    return round(low[0] * scale), round(low[1] * scale)
+
+
+def spectral_decoder(bench: Bench, ensemble: bool) -> LocalSpectralDecoder:
+    """Return an untrained GB-LSR decoder as the config sizes it, in evaluation mode."""
+    section, training = bench.config["asr"]["model"], bench.config["asr"]["training"]
+    torch.manual_seed(0)
+    decoder = LocalSpectralDecoder(
+        section["rdn_features"],
+        section["modes"],
+        section["bandwidth"],
+        section["coefficient_std"],
+        ensemble,
+        training["scale_range"][1],
+    )
+    return decoder.eval().to(bench.device)
+
+
+def random_features(bench: Bench, low: Low, batch: int = 1) -> Tensor:
+    """Return features (B, D, h, w) of the RDN's width."""
+    generator = torch.Generator().manual_seed(0)
+    width = bench.config["asr"]["model"]["rdn_features"]
+    return torch.randn(batch, width, *low, generator=generator).to(bench.device)
+
+
+def spectral(bench: Bench, low: Low, scale: float, ensemble: bool) -> Case:
+    """The GB-LSR decoder alone: query by query in one piece, folded, and axis by axis."""
+    decoder = spectral_decoder(bench, ensemble)
+    features = random_features(bench, low)
+    size, small = high(low, scale), (12, 12)
+
+    def plain(features: Tensor, size: Low) -> Tensor:
+        return decoder.render(features, size, size[0] * size[1], PLAIN)
+
+    tile = bench.config["asr"]["tile_pixels"]
+    scout = Scout(
+        partial(plain, random_features(bench, small), high(small, scale)),
+        low[0] * low[1] / SCOUT_CELLS,
+    )
+    variants = [Variant("plain", partial(plain, features, size), scout=scout)]
+    if scale == int(scale):
+        fold = partial(decoder.render, features, size, tile, FOLDED)
+        targets = (
+            (Target(SPEEDUP, SPEED_OF_FOLD[ensemble]), Target(MEMORY_SAVING, 100))
+            if scale == 4
+            else ()
+        )
+        variants += [
+            Variant("folded, kernel rebuilt", forgetting(decoder, fold), targets),
+            Variant("folded", fold),
+        ]
+    separable = partial(decoder.render, features, size, tile, SEPARABLE)
+    targets = Target(SPEEDUP, SPEED_OF_SEPARABLE[ensemble]), Target(MEMORY_SAVING, 10)
+    variants.append(Variant("separable", separable, targets))
+    return Case(GROUP, f"decoder {name(ensemble)}", tuple(variants), shape(*low), scale)
+
+
+def forgetting(decoder: LocalSpectralDecoder, call: Callable[[], Tensor]) -> Callable[[], Tensor]:
+    """Return `call` as it is the first time, with nothing computed from the weights yet."""
+
+    def fresh() -> Tensor:
+        decoder.memo.clear()
+        return call()
+
+    return fresh
+
+
+def ready(bench: Bench, method: str) -> ASRModel:
+    """Return an untrained method in evaluation mode on the device."""
+    return build(methods()[method], bench.config, 0).eval().to(bench.device)
+
+
+def random_images(bench: Bench, low: Low) -> Tensor:
+    """Return one low-resolution image (1, 3, h, w) in [0, 1]."""
+    generator = torch.Generator().manual_seed(0)
+    return torch.rand(1, 3, *low, generator=generator).to(bench.device)
+
+
+def whole(bench: Bench, low: Low, scale: int = 4) -> Case:
+    """The RDN encoder alone, then whole models against it."""
+    images = random_images(bench, low)
+    tile = bench.config["asr"]["tile_pixels"]
+    models = {
+        method: ready(bench, method)
+        for method in ("gblsr_asr", "gblsr_asr_nole", "liif_rdn", "lte_rdn")
+    }
+    targets: tuple[Target, ...] = (Target(TIME_RATIO, 1.1),)
+    if bench.cuda:
+        targets = (Target(TIME_RATIO, 1.05), Target(MEMORY_RATIO, 1.05))
+    base, size = models["gblsr_asr"], high(low, scale)
+    variants = [Variant("encoder alone", partial(base.encode, images))]
+    for method, model in models.items():
+        own = targets if method.startswith("gblsr") else ()
+        variants.append(Variant(method, partial(model.render, images, *size, tile), own))
+    variants += [
+        Variant("gblsr_asr, plain", partial(base.render, images, *size, tile, PLAIN)),
+        Variant("gblsr_asr at x3.3", partial(base.render, images, *high(low, 3.3), tile)),
+    ]
+    return Case(GROUP, "whole model", tuple(variants), shape(*low), scale, same=False)
+
+
+def implicit(bench: Bench, method: str, low: Low, scale: int = 4) -> Case:
+    """The decoder of a baseline: as published, and with every exact speed-up that applies."""
+    model, images = ready(bench, method), random_images(bench, low)
+    features, size = random_features(bench, low), high(low, scale)
+    tile = bench.config["asr"]["tile_pixels"]
+    variants = [
+        Variant(label, partial(model.decode, features, *size, tile, images, path))
+        for label, path in (("stock", PLAIN), ("hoisted", HOISTED))
+    ]
+    return Case(GROUP, f"decoder {method}", tuple(variants), shape(*low), scale)

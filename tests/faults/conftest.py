@@ -1,0 +1,139 @@
+"""What the fault tests share: small runs, a small disk, a copy of the project to run and kill."""
+
+import multiprocessing
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from faulty import Disk, Workflow
+
+from gblsr_repro import config
+from gblsr_repro.files import sha256, write_csv, write_json
+from gblsr_repro.training.native import train_run
+
+# The server that misbehaves on request is that of the data tests.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
+
+REPEATS = "GBLSR_FAULT_REPEATS"
+SEED = "GBLSR_FAULT_SEED"
+
+SMALL_RUN = {
+    "device": "cpu",
+    "threads": 1,
+    "native": {
+        "model": {"patch": 4, "features": 8, "norm_groups": 2, "modes": 4, "hidden": 8},
+        "training": {"steps": 40, "batch_size": 2, "log_every": 4, "checkpoint_every": 1},
+    },
+}
+
+
+@pytest.fixture(scope="session")
+def repeats() -> int:
+    """How many times to repeat a fault that comes at a random moment."""
+    return int(os.environ.get(REPEATS, "3"))
+
+
+@pytest.fixture
+def chance() -> random.Random:
+    """Moments and places of faults; another seed gives others."""
+    return random.Random(int(os.environ.get(SEED, "0")))
+
+
+@pytest.fixture(scope="session")
+def processes() -> multiprocessing.context.ForkServerContext:
+    """Starts Python functions in processes of their own, with the package already imported."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["gblsr_repro.training.native", "gblsr_repro.data.sources"])
+    return context
+
+
+# --- a training run of a fraction of a second ---------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def small_config() -> config.Config:
+    return config.merge(config.load(), SMALL_RUN)
+
+
+@pytest.fixture(scope="session")
+def array(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A standardised array of seeded noise with its index and record."""
+    path = tmp_path_factory.mktemp("array") / "train.npy"
+    pixels = np.random.default_rng(0).integers(0, 256, (7, 16, 16, 3), dtype=np.uint8)
+    np.save(path, pixels)
+    index = path.with_suffix(".csv")
+    columns = ("position", "dataset", "name", "width", "height", "sha256")
+    write_csv(index, columns, [(i, "noise", f"n{i}", 16, 16, "0" * 64) for i in range(7)])
+    sums = {"sha256": sha256(path), "index_sha256": sha256(index)}
+    write_json(path.with_suffix(".json"), {"datasets": [], "images": 7} | sums)
+    return path
+
+
+Job = tuple[config.Config, config.Arm, int, Path, Path, Path]
+
+
+@pytest.fixture(scope="session")
+def job(small_config: config.Config, array: Path) -> Callable[[Path], Job]:
+    """Return the arguments of `train_run` for a run whose files are all under a folder."""
+
+    def arguments(folder: Path) -> Job:
+        arm = config.arms()["gblsr_full"]
+        return small_config, arm, 1, array, folder / "run", folder / "state" / "seed1.pt"
+
+    return arguments
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, job: Callable[[Path], Job]) -> Path:
+    """The folder of the small run that nothing happened to."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    train_run(*job(folder))
+    return folder / "run"
+
+
+# --- a small disk ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    """A disk of 4 MB."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to mount a small disk")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    try:
+        mounted = Disk(folder, 4096)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("cannot mount a small disk here")
+    try:
+        yield mounted
+    finally:
+        mounted.remove()
+
+
+# --- the whole workflow ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def workflow(repository: Path, tmp_path: Path) -> Workflow:
+    """A copy of the files that git would clone, with a tiny config."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=repository,
+        capture_output=True,
+        check=True,
+    ).stdout.decode()
+    for name in filter(None, listed.split("\0")):
+        if (repository / name).is_file() and not name.startswith("tests/"):
+            target = tmp_path / "checkout" / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(repository / name, target)
+    made = Workflow(tmp_path / "checkout")
+    made.overlay()
+    return made

@@ -1,0 +1,115 @@
+"""A small disk, a workflow to be killed, and what runs must have in common whatever happened."""
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import yaml
+
+from gblsr_repro import config
+from gblsr_repro.files import sha256
+
+
+def outcome(run: Path) -> tuple[str, list[str]]:
+    """What two runs of the same seed must share: the weights, and the log but for its speed."""
+    record = json.loads((run / "run.json").read_text())
+    weights = sha256(run / "weights.safetensors")
+    assert record["weights_sha256"] == weights
+    return weights, [line.rpartition(",")[0] for line in (run / "log.csv").read_text().splitlines()]
+
+
+def unfinished(folder: Path) -> list[str]:
+    """What interrupted writers and lock holders left under a folder."""
+    return [p.name for p in folder.rglob(".*") if not p.name.endswith(".sha256")]
+
+
+class Disk:
+    """A file system of `size` kB in memory that can be filled, enlarged and made read-only."""
+
+    def __init__(self, folder: Path, size: int) -> None:
+        self.folder = folder
+        self.filler = folder / "filler"
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", folder], check=True)
+
+    def leave(self, kilobytes: int) -> None:
+        """Fill the disk up to so many free kB."""
+        self.filler.unlink(missing_ok=True)
+        free = os.statvfs(self.folder)
+        wanted = free.f_bavail * free.f_frsize - kilobytes * 1024
+        if wanted > 0:
+            self.filler.write_bytes(bytes(wanted))
+
+    def free(self) -> None:
+        self.filler.unlink(missing_ok=True)
+
+    def remount(self, how: str) -> None:
+        subprocess.run(["mount", "-o", f"remount,{how}", self.folder], check=True)
+
+    def remove(self) -> None:
+        subprocess.run(["umount", "--lazy", self.folder], check=False)
+
+
+TINY = {
+    "results": "results/tiny",
+    "seeds": [0],
+    "native": {
+        "data": {
+            "image_size": 64,
+            "train": ["demo_photos"],
+            "evaluate": {"kodak": "demo_kodak"},
+            "exemplars": {"kodak": "astronaut"},
+        },
+        "arms": ["gblsr_scalar"],
+        "model": {"features": 16, "hidden": 16, "modes": 4},
+        "training": {"steps": 60, "batch_size": 2, "checkpoint_every": 5, "log_every": 5},
+    },
+}
+
+
+class Workflow:
+    """A copy of the project in which Snakemake can be run, watched and killed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.results = folder / "results" / "tiny"
+
+    @property
+    def command(self) -> list[str]:
+        files = ["--configfile", "config/demo.yaml", "tiny.yaml"]
+        return [sys.executable, "-m", "snakemake", "--cores", "2", *files]
+
+    def overlay(self, **settings: object) -> None:
+        """Change the settings that lie over those of the demo."""
+        merged = config.merge(TINY, settings)
+        (self.folder / "tiny.yaml").write_text(yaml.safe_dump(merged))
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start Snakemake as the leader of a session of its own."""
+        return subprocess.Popen(
+            [*self.command, *arguments],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *arguments: str, timeout: float = 300) -> tuple[int, str]:
+        """Run Snakemake to its end; return its exit status and what it said."""
+        process = self.start(*arguments)
+        try:
+            said, _ = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            self.kill_session(process)
+            raise
+        return process.returncode, said
+
+    @staticmethod
+    def kill_session(process: subprocess.Popen[str]) -> None:
+        """Kill Snakemake and all its jobs at once, as a power cut does."""
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, 9)
+        process.communicate()
