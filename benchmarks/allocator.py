@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from unittest import mock
 
-from gblsr_repro import config, runtime
+from gblsr_repro import runtime
 from gblsr_repro.evaluation.latency import elapsed_ms
 
 from .native import MAIN
@@ -30,10 +30,10 @@ def main(allocator: str, side: int, batch: int, count: int) -> None:
     else:
         device = runtime.prepare("cpu", 1)
     with tempfile.TemporaryDirectory() as scratch:
-        bench = Bench(config.load(), device, False, Path(scratch))
-        step = partial(native_step(bench, MAIN, side), batch)
-        step()
-        times = [elapsed_ms(step, device) for _ in range(count)]
+        bench = Bench.open(device, quick=False, scratch=Path(scratch))
+    step = partial(native_step(bench, MAIN, side, batch), batch)
+    step()
+    times = [elapsed_ms(step, device) for _ in range(count)]
     print(json.dumps({"median_ms": median(times)}))
 
 

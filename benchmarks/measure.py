@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
@@ -27,7 +27,8 @@ ROUNDS, QUICK_ROUNDS = 30, 2
 TURNS = 20  # calls of a quick variant within one round, at most
 TURN_SHARE = 0.1  # their time together, as a part of the slowest variant's call
 CUDA_WARMUP = 3
-MEMORY_SHARE = 0.8  # of the free memory: what a call may be expected to take
+# What a call may be expected to take: parts of the free memory and of the time of its case.
+MEMORY_SHARE, TIME_SHARE = 0.5, 1 / 3
 TOLERANCE = 1e-4  # of the reference's largest value: equal up to float32 rounding
 
 # What a target bounds; "at most" where the name is in AT_MOST, else "at least".
@@ -93,6 +94,10 @@ class Case:
     count: bool = False
     memory: bool = True
     outside: bool = False
+
+    def without_targets(self) -> Case:
+        """Return the case for sizes that its targets were not set for."""
+        return replace(self, variants=tuple(replace(v, targets=()) for v in self.variants))
 
 
 @dataclass
@@ -228,8 +233,8 @@ def _beyond(variant: Variant, device: torch.device, seconds: float) -> str:
     if needed > MEMORY_SHARE * free_mb(device):
         return f"needs about {needed / 1e3:.1f} GB of memory"
     expected = latency.elapsed_ms(scout.call, device) * scout.factor / 1e3
-    if expected > seconds:
-        return f"a call takes about {expected:.0f} s, more than the time given to its case"
+    if expected > TIME_SHARE * seconds:
+        return f"a call takes about {expected:.0f} s, too long for the {seconds:.0f} s of its case"
     return ""
 
 
@@ -245,8 +250,6 @@ def _settings(case: Case, device: torch.device) -> Iterator[None]:
                 yield
     finally:
         torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = before
-        if device.type == "cuda":
-            torch.cuda.empty_cache()
 
 
 class Busy:

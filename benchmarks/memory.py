@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import psutil
@@ -11,6 +14,8 @@ from torch.profiler import ProfilerActivity, profile
 from torch.utils._python_dispatch import TorchDispatchMode
 
 MEMORY_EVENT = "[memory]"
+# Makes a view of a tensor that nothing else holds, and so is not marked as one.
+VIEWS = (torch.ops.aten._unsafe_view.default,)
 
 
 def peak_mb(call: Callable[[], Any], device: torch.device) -> tuple[Any, float]:
@@ -26,7 +31,9 @@ def peak_mb(call: Callable[[], Any], device: torch.device) -> tuple[Any, float]:
         result = call()
         torch.cuda.synchronize(device)
         return result, (torch.cuda.max_memory_allocated(device) - before) / 1e6
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as tracker:
+    with profile(
+        activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True
+    ) as tracker:
         result = call()
     events = [e for e in tracker.profiler.kineto_results.events() if e.name() == MEMORY_EVENT]
     held = peak = 0
@@ -44,6 +51,16 @@ def free_mb(device: torch.device) -> float:
     return psutil.virtual_memory().available / 1e6
 
 
+def release(device: torch.device) -> None:
+    """Give the memory that no tensor holds back to the device or the system."""
+    gc.collect()
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+        return
+    with suppress(OSError, AttributeError):  # another C library than glibc
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+
+
 def operations(call: Callable[[], Any]) -> int:
     """Return how many torch operations `call` runs, not counting those that only make views."""
     with _Counter() as counter:
@@ -59,5 +76,5 @@ class _Counter(TorchDispatchMode):
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        self.count += not func.is_view
+        self.count += not (func.is_view or func in VIEWS)
         return func(*args, **(kwargs or {}))

@@ -30,7 +30,7 @@ LIGHT = ("gblsr_fixed", MAIN)  # one bandwidth for all patches: the fewest opera
 
 def plans(bench: Bench) -> list[Plan]:
     """Return the group's cases."""
-    base = 64 if bench.quick else 256
+    base = bench.image_side
     out = [
         Plan(f"decoder {name}", 1 if spectral(name) else 3, partial(decoder, arm=name, side=base))
         for name in bench.config["native"]["arms"]

@@ -8,19 +8,52 @@ from pathlib import Path
 
 import torch
 
-from gblsr_repro.config import Config
+from gblsr_repro.config import Config, load, merge
 
 from .measure import Case
+
+# With these every case runs in a moment: to see that it runs, not to learn a time.
+QUICK: Config = {
+    "native": {
+        "data": {"image_size": 16},
+        "model": {"features": 16, "patch": 8, "hidden": 32, "fourier_frequencies": 8},
+        "training": {"batch_size": 2},
+    },
+    "asr": {
+        "model": {
+            "rdn_features": 8,
+            "rdn_blocks": 2,
+            "rdn_layers": 2,
+            "rdn_growth": 8,
+            "hidden": 16,
+        },
+        "training": {"lr_patch": 8, "queries": 16, "recipes": {"rdn": {"batch_size": 2}}},
+    },
+}
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What all cases share; `scratch` is an empty folder that goes away after the run."""
+    """What all cases share; `scratch` is an empty folder that goes away after the run.
+
+    `quick` goes with a config that `QUICK` was laid over.
+    """
 
     config: Config
     device: torch.device
     quick: bool
     scratch: Path
+
+    @classmethod
+    def open(cls, device: torch.device, quick: bool, scratch: Path) -> Bench:
+        """Take the checkout's config, made small for a quick run."""
+        config = load()
+        return cls(merge(config, QUICK) if quick else config, device, quick, scratch)
+
+    @property
+    def image_side(self) -> int:
+        """Height and width of the native benchmark's images."""
+        return self.config["native"]["data"]["image_size"]
 
     @property
     def cuda(self) -> bool:

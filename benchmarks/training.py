@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -35,14 +34,13 @@ ALLOCATOR_VARIABLES = ("MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD")
 
 def plans(bench: Bench) -> list[Plan]:
     """Return the group's cases; the C library's allocator only matters on the CPU."""
-    side, batch = (64, 2) if bench.quick else (256, bench.config["native"]["training"]["batch_size"])
-    out = [Plan("native steps", 30, partial(native_steps, side=side, batch=batch))]
+    out = [Plan("native steps", 45, native_steps)]
     out += [
         Plan(f"decoder {name(le)}", 5, partial(asr_decoder, ensemble=le)) for le in (True, False)
     ]
     out.append(Plan("super-resolution step", 15, asr_steps))
     if not bench.cuda:
-        out.append(Plan("allocator", 30, partial(allocators, side=side, batch=batch)))
+        out.append(Plan("allocator", 45, allocators))
     return out
 
 
@@ -50,52 +48,69 @@ def plans(bench: Bench) -> list[Plan]:
 
 
 def native_step(
-    bench: Bench, arm: str, side: int, plain: bool = False
+    bench: Bench, arm: str, side: int, batch: int, plain: bool = False
 ) -> Callable[[int], Tensor]:
-    """Return the function that trains `arm` by one step on so many images, as the recipe does."""
+    """Return the function that trains `arm` by one step on so many images, as the recipe does.
+
+    At most `batch` images (S, S) can be asked for.
+    """
     recipe = bench.config["native"]["training"]
     model = build(arms()[arm], bench.config, 0).to(bench.device)
     optimizer = torch.optim.AdamW(
-        model.parameters(), recipe["learning_rate"], tuple(recipe["betas"]), fused=True
+        model.parameters(),
+        recipe["learning_rate"],
+        tuple(recipe["betas"]),
+        weight_decay=recipe["weight_decay"],
+        fused=True,
     )
-    shown = torch.randint(256, (recipe["batch_size"], side, side, 3), dtype=torch.uint8)
-    shown = shown.to(bench.device)
+    make_state(optimizer)
+    shown = torch.randint(256, (batch, side, side, 3), dtype=torch.uint8).to(bench.device)
 
     def step(count: int) -> Tensor:
         images = as_float(shown[:count])
-        optimizer.zero_grad(set_to_none=True)
         loss = F.mse_loss(model(images, plain), images)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), recipe["gradient_clip"])
         optimizer.step()
+        # Here and not before the step: its peak memory then has the gradients.
+        optimizer.zero_grad(set_to_none=True)
         return loss.detach()
 
     return step
 
 
-def native_steps(bench: Bench, side: int, batch: int) -> Case:
+def make_state(optimizer: torch.optim.Optimizer) -> None:
+    """Let an optimiser make its state before anything is measured; no weight changes."""
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            parameter.grad = torch.zeros_like(parameter)
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+
+
+def native_steps(bench: Bench) -> Case:
     """One training step of every arm, forward to optimiser; the main arm is the reference."""
-    step = native_step(bench, MAIN, side)
+    side, batch = bench.image_side, bench.config["native"]["training"]["batch_size"]
     targets = (Target(MILLISECONDS, 15_000 / 2_000),) if bench.cuda else ()
-    variants = [Variant(MAIN, partial(step, batch), targets)]
-    others = {
-        f"{MAIN}, plain": native_step(bench, MAIN, side, plain=True),
-        **{
-            arm: native_step(bench, arm, side)
-            for arm in bench.config["native"]["arms"]
-            if arm != MAIN
-        },
-    }
-    variants += [
-        Variant(label, partial(step, batch), scout=Scout(partial(step, 1), batch))
-        for label, step in others.items()
+    names = [MAIN, *(arm for arm in bench.config["native"]["arms"] if arm != MAIN)]
+    steps = {arm: native_step(bench, arm, side, batch) for arm in names}
+    steps[f"{MAIN}, plain"] = native_step(bench, MAIN, side, batch, plain=True)
+    variants = [
+        Variant(
+            label,
+            partial(step, batch),
+            targets if label == MAIN else (),
+            Scout(partial(step, 1), batch),
+        )
+        for label, step in steps.items()
     ]
     label = f"native step, batch {batch}"
     return Case(GROUP, label, tuple(variants), shape(side, side), same=False, training=True)
 
 
-def allocators(bench: Bench, side: int, batch: int) -> Case:
+def allocators(bench: Bench) -> Case:
     """The main arm's step in processes of their own: the allocator as it comes, and as set."""
+    side, batch = bench.image_side, bench.config["native"]["training"]["batch_size"]
     count = 1 if bench.quick else 2
     variants = (
         Variant("default", partial(allocator_step, "default", side, batch, count)),
@@ -118,7 +133,13 @@ def allocator_step(allocator: str, side: int, batch: int, count: int) -> float:
         if not variable.startswith(ALLOCATOR_VARIABLES)
     }
     environment["PYTHONPATH"] = os.pathsep.join(map(str, folders))
-    command = [sys.executable, "-m", "benchmarks.allocator", allocator, *map(str, (side, batch, count))]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.allocator",
+        allocator,
+        *map(str, (side, batch, count)),
+    ]
     answer = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
     return json.loads(answer.stdout)["median_ms"]
 
@@ -129,7 +150,7 @@ def allocator_step(allocator: str, side: int, batch: int, count: int) -> float:
 def asr_sample(bench: Bench, batch: int) -> tuple[int, Tensor, Tensor, Tensor]:
     """Return the patch side, sizes (B, 2), pixels (B, Q, 2) and weights (B, Q, 3) of a sample."""
     training = bench.config["asr"]["training"]
-    side, queries = (8, 64) if bench.quick else (training["lr_patch"], training["queries"])
+    side, queries = training["lr_patch"], training["queries"]
     generator = torch.Generator().manual_seed(0)
     low, top = training["scale_range"]
     scales = low + (top - low) * torch.rand(batch, 1, generator=generator)
@@ -148,10 +169,10 @@ def asr_decoder(bench: Bench, ensemble: bool) -> Case:
     features = random_features(bench, (side, side), batch).requires_grad_()
 
     def gradient(path: str) -> Tensor:
-        decoder.zero_grad(set_to_none=True)
-        features.grad = None
         (decoder.sample(features, sizes, pixels, path) * weights).sum().backward()
-        return features.grad
+        found, features.grad = features.grad, None
+        decoder.zero_grad(set_to_none=True)
+        return found
 
     targets = (Target(SPEEDUP, 5), Target(MEMORY_SAVING, 3)) if ensemble else ()
     variants = (
@@ -169,14 +190,15 @@ def asr_steps(bench: Bench) -> Case:
     batch = recipe["batch_size"] if bench.cuda else 1
     model = build_asr(methods()["gblsr_asr"], bench.config, 0).to(bench.device)
     optimizer = torch.optim.Adam(model.parameters(), recipe["learning_rate"], fused=True)
+    make_state(optimizer)
     side, sizes, pixels, _ = asr_sample(bench, batch)
     images = torch.rand(batch, 3, side, side, device=bench.device)
     wanted = normalise(torch.rand(*pixels.shape[:2], 3, device=bench.device))
 
-    def step(loss: Callable[[], Tensor]) -> Any:
-        optimizer.zero_grad(set_to_none=True)
+    def step(loss: Callable[[], Tensor]) -> None:
         loss().backward()
         optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
 
     def error(path: str) -> Tensor:
         return F.l1_loss(normalise(model(images, sizes, pixels, path)), wanted)

@@ -133,6 +133,7 @@ def _expectation(error: jsonschema.ValidationError) -> str:
         "maxItems": "must have at most {} entries",
         "minProperties": "must have {} or more entries",
         "uniqueItems": "must not name an entry twice",
+        "pattern": "must be a name without spaces and special characters",
     }
     return texts[str(error.validator)].format(wanted)
 

@@ -58,7 +58,7 @@ def read(path: Path | str) -> Photo:
     """
     pixels = images.open_native(path)
     grey = pixels.ndim == 2
-    with Image.open(path) as image:
+    with Image.open(path, formats=images.FORMATS) as image:
         transparent = image.has_transparency_data
         turned = image.getexif().get(0x0112, 1) != 1
         if not (transparent or turned):

@@ -12,7 +12,9 @@ edges; scales are output pixels per original pixel, any positive number.
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -138,13 +140,23 @@ def encode(model: NativeModel, photo: Photo, arm: str = "") -> Code:
 
 
 def save_code(path: Path | str, code: Code) -> None:
-    """Write an encoded image as safetensors, everything needed to decode it inside."""
+    """Write an encoded image as safetensors: all that decoding needs, and a checksum of it."""
     tensors = {"coefficients": code.coefficients, "bandwidth": code.bandwidth}
     if code.alpha is not None:
         tensors["alpha"] = torch.from_numpy(np.ascontiguousarray(code.alpha))
     facts = {"patch": code.patch, "top": code.top, "left": code.left, "size": code.size}
     facts |= {"grey": code.grey, "arm": code.arm}
-    write_tensors(path, tensors, {"format": FORMAT, "image": json.dumps(facts)})
+    text = json.dumps(facts)
+    checksum = _checksum(tensors, text)
+    write_tensors(path, tensors, {"format": FORMAT, "image": text, "sha256": checksum})
+
+
+def _checksum(tensors: Mapping[str, Tensor], text: str) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.numpy().tobytes())
+    return digest.hexdigest()
 
 
 def load_code(path: Path | str) -> Code:
@@ -157,6 +169,8 @@ def load_code(path: Path | str) -> Code:
                     f"{path} is not an encoded image; make one with the encode command."
                 )
             tensors = {key: stored.get_tensor(key) for key in stored.keys()}  # noqa: SIM118
+        if header.get("sha256") != _checksum(tensors, header.get("image", "")):
+            raise UserError(f"{path} is damaged; encode the image again.")
     except FileNotFoundError as error:
         raise UserError(
             f"{path} does not exist; name a file that the encode command made."
@@ -239,8 +253,8 @@ def upscale(
     else:
         extent = torch.tensor(photo.size, dtype=torch.float64)
         coordinates = (2 * _positions(window, height, width) + 1) / extent - 1
-        coordinates = coordinates[None].to(low.device, low.dtype)
-        cell = torch.full_like(coordinates, 2 / scale) / extent.to(coordinates)
+        coordinates = coordinates[None].to(low.device)
+        cell = torch.full_like(coordinates, 2 / scale) / extent.to(low.device)
         features = model.encode(low)
         colours = model.query(features, coordinates, cell, low).mT.reshape(1, 3, height, width)
     alpha = resize_alpha(photo.alpha, window, (height, width))

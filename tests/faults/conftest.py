@@ -28,7 +28,7 @@ SMALL_RUN = {
     "threads": 1,
     "native": {
         "model": {"patch": 4, "features": 8, "norm_groups": 2, "modes": 4, "hidden": 8},
-        "training": {"steps": 40, "batch_size": 2, "log_every": 4, "checkpoint_every": 1},
+        "training": {"steps": 20, "batch_size": 2, "log_every": 4, "checkpoint_every": 1},
     },
 }
 
@@ -49,7 +49,8 @@ def chance() -> random.Random:
 def processes() -> multiprocessing.context.ForkServerContext:
     """Starts Python functions in processes of their own, with the package already imported."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["gblsr_repro.training.native", "gblsr_repro.data.sources"])
+    # torch imports its compiler with the first optimizer: seconds that every process would pay.
+    context.set_forkserver_preload(["gblsr_repro.training.native", "torch._dynamo"])
     return context
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import subprocess
 import sys
 from contextlib import suppress
@@ -113,3 +114,22 @@ class Workflow:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, 9)
         process.communicate()
+
+
+# --- damage ---------------------------------------------------------------------------------------
+
+
+def damage(path: Path, chance: random.Random) -> str:
+    """Cut a file short, flip one bit or blank a block, anywhere in it; say what was done."""
+    content = bytearray(path.read_bytes())
+    place = chance.randrange(len(content))
+    kind = chance.choice(["cut", "flip", "flip", "blank"])
+    if kind == "cut":
+        del content[place:]
+    elif kind == "flip":
+        content[place] ^= 1 << chance.randrange(8)
+    else:
+        end = min(place + 512, len(content))
+        content[place:end] = bytes(end - place)
+    path.write_bytes(content)
+    return f"{kind} at byte {place}"

@@ -7,6 +7,7 @@ import torch
 
 from gblsr_repro import config
 from gblsr_repro.models.asr.model import ASRModel, build
+from gblsr_repro.models.asr.rendering import sample_separable
 from gblsr_repro.models.coordinates import pixel_coordinates
 
 METHODS = ["liif_rdn", "lte_rdn", "lte_swinir", "gblsr_asr", "gblsr_asr_nole"]
@@ -207,6 +208,19 @@ def test_the_separable_derivative_is_the_numerical_one(models):
     assert torch.autograd.gradcheck(sampled, (features, raw))
 
 
+@pytest.mark.parametrize("method", SPECTRAL)
+def test_one_batch_with_spare_slots_gives_the_same_samples(models, method):
+    decoder = copy.deepcopy(models[method]).double().decoder
+    features = features_of(models[method], 7, 5, batch=3).double()
+    sizes = torch.tensor([[7, 5], [28, 20], [17, 11]])
+    pixels = chosen_pixels(sizes, 40)
+    with torch.no_grad():
+        grouped = decoder.sample(features, sizes, pixels, "separable")
+        shared = (decoder.projection(), decoder.scale(), sizes, pixels)
+        together = sample_separable(features, *shared, 5, decoder.ensemble)
+    torch.testing.assert_close(together, grouped, rtol=0, atol=1e-12)
+
+
 # --- the cached kernel ---------------------------------------------------------------------------
 
 
@@ -270,6 +284,17 @@ def test_scales_and_precisions_have_their_own_kernels(models):
         model.double()
         exact = model.render(images.double(), 8, 6, WHOLE, path="plain")
         assert error(model.render(images.double(), 8, 6, WHOLE), exact) < 1e-12
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_channels_last_changes_no_value(models, method):
+    model = copy.deepcopy(models[method])
+    images = images_of(7, 5)
+    with torch.no_grad():
+        usual = model.render(images, 14, 10, WHOLE)
+        model.to(memory_format=torch.channels_last)
+        turned = model.render(images.contiguous(memory_format=torch.channels_last), 14, 10, WHOLE)
+    assert error(turned, usual) < 1e-5
 
 
 def test_a_kernel_made_in_inference_mode_does_not_enter_autograd(models):

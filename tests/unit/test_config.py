@@ -57,6 +57,10 @@ def test_every_setting_is_documented(repository):
         (("native", "metrics", "edge_percentile", 1.5), "must be at most 1"),
         (("asr", "scales", "x", None), "asr.scales"),
         (("cluster", "gpu", "gpus", 1), "unknown setting 'gpus' at cluster.gpu"),
+        (("results", "my results"), "results is 'my results', but must be a name without spaces"),
+        (("results", "x; rm -r y"), "results is 'x; rm -r y', but must be a name without spaces"),
+        (("results", ""), "results is '', but must be a name without spaces"),
+        (("native", "data", "evaluate", "a b", "kodak"), "'a b', but must be a name without"),
     ],
 )
 def test_mistakes_are_one_sentence(repository, change, sentence):

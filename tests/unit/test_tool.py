@@ -146,3 +146,52 @@ def test_arms_without_coefficients_cannot_encode(tmp_path, settings, photo):
     model = tool.load_native(make_run(tmp_path / "wire", settings, "wire"))
     with pytest.raises(UserError, match="use a GB-LSR arm"):
         tool.encode(model, tool.read(photo))
+
+
+SMALL_ASR = {
+    "rdn_features": 4,
+    "rdn_blocks": 1,
+    "rdn_layers": 2,
+    "rdn_growth": 4,
+    "swinir_embed": 12,
+    "swinir_depths": [1],
+    "swinir_heads": 2,
+    "hidden": 8,
+    "modes": 5,
+}
+
+
+def make_superres(folder, method):
+    """A super-resolution run folder with untrained weights."""
+    from gblsr_repro.models.asr import model as asr
+
+    settings = config.load()
+    settings["asr"]["model"] |= SMALL_ASR
+    made = asr.build(config.methods()[method], settings, 0)
+    folder.mkdir(parents=True)
+    digest = write_weights(folder, made)
+    section = {name: settings["asr"][name] for name in ("model", "training")}
+    record = {"method": method, "seed": 0, "config": section, "weights_sha256": digest}
+    (folder / "run.json").write_text(json.dumps(record))
+    return folder
+
+
+@pytest.mark.parametrize("method", ["gblsr_asr", "lte_swinir"])
+def test_upscaling_a_crop_is_a_part_of_the_whole(tmp_path, photo, method):
+    model = tool.load_superres(make_superres(tmp_path / method, method))
+    image = tool.read(photo)
+    whole = tool.upscale(model, image, scale=2)
+    part = tool.upscale(model, image, scale=2, crop=(5, 10, 25, 40))
+    difference = np.abs(part.rgb.astype(int) - whole.rgb[10:50, 20:80].astype(int))
+    assert whole.size == (90, 140)
+    assert difference.max() <= 1
+
+
+def test_any_scale_and_alpha(tmp_path):
+    rgba = np.random.default_rng(2).integers(0, 256, (20, 30, 4), dtype=np.uint8)
+    Image.fromarray(rgba, "RGBA").save(tmp_path / "clear.png")
+    run = make_superres(tmp_path / "run", "gblsr_asr_nole")
+    source, target = str(tmp_path / "clear.png"), str(tmp_path / "big.png")
+    assert cli.main(["upscale", source, target, "--model", str(run), "--scale", "3.7"]) == 0
+    with Image.open(target) as image:
+        assert (image.size, image.mode) == ((111, 74), "RGBA")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -60,6 +60,7 @@ def train(
     loss: Callable[[Batch], Tensor],
     state_path: Path,
     identity: Mapping[str, Any],
+    split: Callable[[Batch], Sequence[Batch]] = lambda batch: [batch],
     schedule: Callable[[int], float] | None = None,
     bandwidth: Callable[[], float | None] = lambda: None,
     after_step: Callable[[int], None] | None = None,
@@ -68,9 +69,11 @@ def train(
 
     `batch(step)` and `schedule(step)` (the learning rate; None: constant) take the step counted
     from 0 and must follow from it alone: then a resumed run repeats an uninterrupted one exactly
-    on the CPU. `loss(batch)` is a scalar. `identity` says which run a state belongs to (see
-    `checkpoint.load_state`). `after_step(done)` is called after every step with the number of
-    steps done. The caller removes the state once the weights are stored.
+    on the CPU. `loss(batch)` is a mean over the batch; `split` cuts a batch into equal parts whose
+    gradients add up to the batch's, which bounds memory and changes the result by rounding only.
+    `identity` says which run a state belongs to (see `checkpoint.load_state`).
+    `after_step(done)` is called after every step with the number of steps done. The caller removes
+    the state once the weights are stored.
 
     Raises `UserError` when loss or gradient is not finite, and `StopRequested` on SIGTERM or
     SIGUSR1, after the running step, with the state saved; `UserError` also when another process
@@ -89,12 +92,16 @@ def train(
                     for group in optimizer.param_groups:
                         group["lr"] = schedule(run.step)
                 optimizer.zero_grad(set_to_none=True)
-                value = loss(batch(run.step))
-                value.backward()
+                parts = split(batch(run.step))
+                value = torch.zeros((), device=device)
+                for part in parts:
+                    share = loss(part) / len(parts)
+                    share.backward()
+                    value = value + share.detach()
                 limit = math.inf if settings.gradient_clip is None else settings.gradient_clip
                 norm = nn.utils.clip_grad_norm_(parameters, limit)
                 optimizer.step()
-                run.note(value.detach(), norm.detach())
+                run.note(value, norm.detach())
                 if after_step is not None:
                     after_step(run.step)
                 last = run.step == settings.steps

@@ -14,6 +14,7 @@ from torch import Tensor
 from .. import runtime
 from ..config import Arm, Config
 from ..data.arrays import Arrays, as_float
+from ..errors import UserError
 from ..files import write_csv, write_json
 from ..models.native import build, count_parameters
 from ..weights import write_weights
@@ -42,6 +43,11 @@ def train_run(
     output = Path(output)
     sections = {name: config["native"][name] for name in ("model", "data", "training")}
     recipe = sections["training"]
+    if recipe["batch_size"] % recipe["accumulate"]:
+        raise UserError(
+            f"Config: native.training.accumulate is {recipe['accumulate']}, but must divide the "
+            f"batch size, {recipe['batch_size']}."
+        )
     device = runtime.prepare(config["device"], config["threads"], recipe["precision"] == "tf32")
     arrays = Arrays.open(array)
     sampler = EpochSampler(len(arrays), recipe["batch_size"], seed)
@@ -64,6 +70,7 @@ def train_run(
             gradient_clip=recipe["gradient_clip"],
         ),
         batch=batches(arrays, sampler, device),
+        split=lambda images: images.chunk(recipe["accumulate"]),
         loss=lambda images: F.mse_loss(model(images), images),
         state_path=Path(state),
         identity={

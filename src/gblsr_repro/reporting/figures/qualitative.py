@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from PIL import Image
 
+from ...data.images import open_rgb
 from ...errors import UserError
 from .native import benchmark, means
 from .source import FigureSource, ordered
@@ -81,14 +80,11 @@ def _exemplar(source: FigureSource, arm: str, dataset: str) -> Path:
 
 
 def _show(axes: Axes, path: Path) -> None:
+    if not path.is_file():
+        raise UserError(f"{path} does not exist; run the evaluate step of that arm first.")
     try:
-        with Image.open(path) as image:
-            pixels = np.asarray(image.convert("RGB"))
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; run the evaluate step of that arm first.") from (
-            error
-        )
-    except OSError as error:
+        pixels = open_rgb(path)
+    except UserError as error:
         raise UserError(f"{path} is not a readable image; delete it and evaluate again.") from error
     axes.imshow(pixels)
     axes.set_xticks([])

@@ -1,0 +1,110 @@
+"""Measure and write a record: `python -m benchmarks`, at the top of the checkout."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import ModuleType
+
+from gblsr_repro import runtime
+from gblsr_repro.errors import UserError
+from gblsr_repro.progress import log, setup_logging
+
+from . import data, measure, native, rendering, training
+from .memory import release
+from .page import write_page
+from .plans import Bench, Plan
+from .plot import write_plot
+from .record import Record
+
+GROUPS: dict[str, ModuleType] = {
+    module.GROUP: module for module in (native, rendering, training, data)
+}
+MINUTES = 10.0
+RECORDS = Path(__file__).resolve().parent / "records"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parse(arguments)
+    setup_logging()
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        measure_all(options)
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    return 0
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "--output", type=Path, help="folder of the record (default: records/<date>-<device>)"
+    )
+    parser.add_argument("--only", nargs="+", choices=list(GROUPS), help="measure these groups")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes: does everything run?")
+    parser.add_argument(
+        "--minutes", type=float, default=MINUTES, help="time to measure in (default: %(default)g)"
+    )
+    return parser.parse_args(arguments)
+
+
+def measure_all(options: argparse.Namespace) -> None:
+    """Measure what was asked for and write record, page and plot, also when stopped early."""
+    began = time.monotonic()
+    device = runtime.prepare("auto", threads=1)
+    output = options.output or RECORDS / folder_name(device)
+    record = Record(output / "results.csv", device)
+    with tempfile.TemporaryDirectory() as scratch:
+        bench = Bench.open(device, options.quick, Path(scratch))
+        plans = [
+            (group, plan) for group in options.only or GROUPS for plan in GROUPS[group].plans(bench)
+        ]
+        try:
+            work(bench, plans, record, began + 60 * options.minutes)
+        finally:
+            if record.rows:
+                write_plot(record.path, output / "plot.png")
+                write_page(record.path, output / "page.md", output / "plot.png")
+    log.info("%s: %d rows", output, len(record.rows))
+
+
+def folder_name(device: object) -> str:
+    """Return the date and the device's name as a folder's name."""
+    name = runtime.device_record(device)["name"].lower()
+    return f"{datetime.now(UTC).date()}-{re.sub('[^a-z0-9]+', '-', name).strip('-')}"
+
+
+def work(bench: Bench, plans: list[tuple[str, Plan]], record: Record, deadline: float) -> None:
+    """Measure the plans in order; each may take its share of the time that is left."""
+    rounds = measure.QUICK_ROUNDS if bench.quick else measure.ROUNDS
+    for position, (group, plan) in enumerate(plans):
+        left = deadline - time.monotonic()
+        if left <= 0:
+            record.miss(group, plan.label, "the time was up")
+            continue
+        share = left * plan.weight / sum(later.weight for _, later in plans[position:])
+        began, busy = time.monotonic(), measure.Busy()
+        case = plan.make(bench)
+        if bench.quick:
+            case = case.without_targets()
+        results = measure.run(case, bench.device, share, rounds)
+        record.add(case, results, busy.elsewhere())
+        del case, results
+        release(bench.device)
+        log.info("%s %s: %.1f of %.1f s", group, plan.label, time.monotonic() - began, share)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,187 @@
+"""Reading images: standardisation, training samples, measuring reconstructions."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import skimage
+import torch
+from PIL import Image
+from torch import Tensor
+
+from gblsr_repro.data.arrays import Arrays
+from gblsr_repro.data.images import open_rgb
+from gblsr_repro.data.resize import pil_resize
+from gblsr_repro.data.standardize import training_crop
+from gblsr_repro.data.superres import Draw, PackedImages, Sampler
+from gblsr_repro.evaluation import luma
+from gblsr_repro.evaluation.metrics import Settings
+from gblsr_repro.evaluation.native import BATCH, image_rows, reconstruct
+from gblsr_repro.evaluation.perceptual import Perceptual
+from gblsr_repro.evaluation.regions import thresholds
+from gblsr_repro.training.native import batches
+from gblsr_repro.training.sampler import EpochSampler
+
+from . import native
+from .measure import SPEEDUP, Case, Target, Variant
+from .plans import Bench, Plan, shape
+
+GROUP = "data"
+PNG, JPEG = (1404, 2040), (480, 640)  # the usual sizes of DIV2K and DTD images
+QUICK_PNG, QUICK_JPEG = (256, 320), (120, 160)
+STORED = 16  # images in the standardised array
+# Position in AlexNet, outputs, inputs and kernel side of the convolutions that LPIPS reads.
+ALEXNET = ((0, 64, 3, 11), (3, 192, 64, 5), (6, 384, 192, 3), (8, 256, 384, 3), (10, 256, 256, 3))
+
+
+def plans(bench: Bench) -> list[Plan]:
+    """Return the group's cases."""
+    cases = {
+        "standardised images": standardised,
+        "super-resolution samples": samples,
+        "native evaluation": evaluation,
+        "super-resolution scores": scores,
+    }
+    return [Plan(label, 3, make) for label, make in cases.items()]
+
+
+def photograph(size: tuple[int, int]) -> np.ndarray:
+    """Return uint8 (H, W, 3): a photograph that scikit-image ships, repeated to fill the size."""
+    tile = open_rgb(Path(skimage.__file__).parent / "data" / "astronaut.png")
+    height, width = size
+    copies = (-(-height // tile.shape[0]), -(-width // tile.shape[1]), 1)
+    return np.ascontiguousarray(np.tile(tile, copies)[:height, :width])
+
+
+def save(bench: Bench, size: tuple[int, int], suffix: str) -> Path:
+    """Write a photograph of that size as an image file."""
+    path = bench.scratch / f"photograph{size[0]}x{size[1]}{suffix}"
+    Image.fromarray(photograph(size)).save(path)
+    return path
+
+
+def standardised(bench: Bench) -> Case:
+    """A native training batch: decoded and cropped from files, and read from the array.
+
+    Making the array is decoding and cropping each image once.
+    """
+    side, batch = bench.image_side, bench.config["native"]["training"]["batch_size"]
+    png, jpeg = (QUICK_PNG, QUICK_JPEG) if bench.quick else (PNG, JPEG)
+
+    def decode(path: Path) -> Tensor:
+        crops = [training_crop(open_rgb(path), side, seed) for seed in range(batch)]
+        return torch.from_numpy(np.stack(crops)).to(bench.device)
+
+    path = bench.scratch / "array.npy"
+    pixels = np.resize(photograph((side, side)), (STORED, side, side, 3))
+    np.save(path, pixels)
+    arrays = Arrays(path, np.load(path, mmap_mode="r", allow_pickle=False), [{}] * STORED, {})
+    read = batches(arrays, EpochSampler(STORED, batch, 0), bench.device)
+    files = [("PNG", save(bench, png, ".png"), png), ("JPEG", save(bench, jpeg, ".jpg"), jpeg)]
+    variants = [
+        Variant(f"standardise {kind} of {shape(*size)}", partial(decode, file))
+        for kind, file, size in files
+    ]
+    variants.append(Variant("read the array", partial(read, 0), (Target(SPEEDUP, 100),)))
+    return Case(
+        GROUP,
+        "native batch",
+        tuple(variants),
+        shape(side, side),
+        items=batch,
+        same=False,
+        memory=False,
+    )
+
+
+def samples(bench: Bench) -> Case:
+    """A super-resolution training batch: from a file, from a decoded image, and all at once."""
+    training = bench.config["asr"]["training"]
+    batch = training["recipes"]["rdn"]["batch_size"]
+    size = QUICK_PNG if bench.quick else PNG
+    path, image = save(bench, size, ".png"), photograph(size)
+    packed = PackedImages(
+        image.reshape(-1, 3), ("photograph",), *(np.array([n]) for n in (0, *size)), sha256=""
+    )
+    sampler = Sampler(packed, training, batch, 0, bench.device)
+
+    def one_by_one(load: Any) -> Tensor:
+        draws = [sampler.draw(0, place) for place in range(batch)]
+        crops = [turned(load(), draw) for draw in draws]
+        patch = training["lr_patch"]
+        low = np.stack([pil_resize(crop, patch, patch) for crop in crops])
+        colours = [
+            crop.reshape(-1, 3)[draw.targets] for crop, draw in zip(crops, draws, strict=True)
+        ]
+        torch.from_numpy(np.stack(colours)).to(bench.device, torch.float32)
+        return torch.from_numpy(low).to(bench.device).permute(0, 3, 1, 2).float() / 255
+
+    variants = (
+        Variant("decode each PNG", partial(one_by_one, lambda: open_rgb(path))),
+        Variant("decoded beforehand, one by one", partial(one_by_one, lambda: image)),
+        Variant("whole batch at once", lambda: sampler.batch(0).low),
+    )
+    return Case(GROUP, "super-resolution batch", variants, shape(*size), items=batch, memory=False)
+
+
+def turned(image: np.ndarray, draw: Draw) -> np.ndarray:
+    """Cut and turn a crop out of (H, W, 3) as a draw says."""
+    crop = image[draw.top : draw.top + draw.side, draw.left : draw.left + draw.side]
+    crop = crop[::-1] if draw.flip else crop
+    crop = crop[:, ::-1] if draw.mirror else crop
+    return np.ascontiguousarray(crop.swapaxes(0, 1) if draw.transpose else crop)
+
+
+def evaluation(bench: Bench) -> Case:
+    """A batch of images reconstructed, then measured without and with LPIPS.
+
+    The network behind LPIPS has random weights here, which take as long as the trained ones.
+    """
+    # Below 64 pixels AlexNet has nothing left to compare.
+    side = 64 if bench.quick else bench.image_side
+    model = native.ready(bench, native.MAIN)
+    truth = native.random_images(bench, side, BATCH)
+    settings = Settings.of(bench.config)
+    bounds = thresholds(truth, settings)
+    trunk = bench.scratch / "trunk.pth"
+    weights = {
+        f"features.{layer}.{kind}": torch.randn(size) * 0.05
+        for layer, outputs, inputs, kernel in ALEXNET
+        for kind, size in (("weight", (outputs, inputs, kernel, kernel)), ("bias", (outputs,)))
+    }
+    torch.save(weights, trunk)
+    perceptual = Perceptual(trunk, bench.device)
+    names = [str(position) for position in range(BATCH)]
+
+    def measured(network: Perceptual | None) -> Any:
+        images = reconstruct(model, truth)
+        return image_rows(names, images, truth, bounds, settings, network)
+
+    variants = (
+        Variant("reconstruct", partial(reconstruct, model, truth)),
+        Variant("and measure", partial(measured, None)),
+        Variant("and LPIPS", partial(measured, perceptual)),
+    )
+    return Case(
+        GROUP,
+        "native evaluation",
+        variants,
+        shape(side, side),
+        items=BATCH,
+        same=False,
+        memory=False,
+    )
+
+
+def scores(bench: Bench) -> Case:
+    """PSNR-Y and SSIM-Y of one image of about Set14's mean size."""
+    size = (48, 60) if bench.quick else (480, 500)
+    truth = torch.from_numpy(photograph(size)).permute(2, 0, 1).to(bench.device)
+    output = (truth / 255).flip(-1)
+    variant = Variant("PSNR-Y and SSIM-Y", partial(luma.score, output, truth, 4))
+    return Case(
+        GROUP, "super-resolution scores", (variant,), shape(*size), same=False, memory=False
+    )

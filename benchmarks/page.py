@@ -1,0 +1,162 @@
+"""A record as a page for people: targets first, then a table for each group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+
+from gblsr_repro.files import write_text
+
+from .record import read
+
+Row = dict[str, str]
+
+GROUPS = {
+    "native": (
+        "Native benchmark",
+        "Batch 1, random weights. `plain` renders by the defining sum or query by query, `fast` is "
+        "the model's own call. Operations do not count those that only make views.",
+    ),
+    "rendering": (
+        "Super-resolution rendering",
+        "Size is that of the low-resolution input. `plain` answers every pixel by itself, in one "
+        "piece; the others give the same image. A folded kernel is kept from image to image; "
+        "`kernel rebuilt` makes it for every image.",
+    ),
+    "training": (
+        "Training",
+        "Forward, backward, gradient clipping and optimiser; of decoders alone forward and "
+        "backward. The allocator's two variants run in processes of their own.",
+    ),
+    "data": ("Data and evaluation", "Batches as training reads them, images as evaluation does."),
+}
+HEAD = (
+    "Case", "Size", "Scale", "Variant", "Speedup", "of single rounds", "Memory saving",
+    "Median ms", "Per second", "Peak MB", "Operations", "Target", "Met", "Rounds",
+)  # fmt: skip
+
+
+def write_page(record: Path, page: Path, plot: Path) -> None:
+    """Write the page of a record (.csv), with a link to its plot."""
+    write_text(page, render(read(record), plot.name))
+
+
+def render(rows: list[Row], plot: str) -> str:
+    parts = [f"# Benchmark of {rows[0]['date']} on {rows[0]['device']}", conditions(rows)]
+    parts += [targets(rows), f"![Time against image size]({plot})"]
+    for group, of_group in groupby(rows, key=lambda row: row["group"]):
+        title, text = GROUPS[group]
+        parts += [f"## {title}", text, table(HEAD, map(cells, of_group))]
+        parts += [
+            f"- {label(row)}: {row['note']}."
+            for row in rows
+            if row["group"] == group and row["note"]
+        ]
+    parts.append(
+        "A speedup is the reference's median time over the variant's; `of single rounds` are the "
+        "quartiles of that ratio over rounds, in which the variants take turns. Peak memory is "
+        "that of torch's tensors during one call, beyond what was held before (10^6 bytes); on "
+        "the CPU the scratch memory of libraries is not seen."
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def conditions(rows: list[Row]) -> str:
+    first = rows[0]
+    text = f"{first['device']}, CPU threads: {first['threads']}, torch {first['torch']}"
+    text += f", commit {first['commit']}." if first["commit"] else "."
+    busy = [float(row["busy_elsewhere"]) for row in rows if row["busy_elsewhere"]]
+    if busy:
+        text += (
+            f" Other processes kept {min(busy):.1f} to {max(busy):.1f} CPU cores busy meanwhile "
+            f"(mean {sum(busy) / len(busy):.1f})"
+        )
+        text += ": the machine was shared." if sum(busy) / len(busy) > 0.1 else "."
+    differences = [float(row["difference"]) for row in rows if row["difference"]]
+    if differences:
+        text += (
+            " Where variants compute the same, they differed by at most "
+            f"{max(differences):.0e} of the reference's largest value."
+        )
+    if first["gpu_shared"] == "yes":
+        text += " Other processes used the GPU."
+    return text
+
+
+def targets(rows: list[Row]) -> str:
+    """Return every target with what was measured, and a count in front."""
+    lines, met = [], []
+    for row in rows:
+        for target, verdict in zip(split(row["target"]), split(row["met"]), strict=True):
+            met.append(verdict)
+            lines.append((label(row), target, value(row, target), verdict_word(verdict)))
+    if not met:
+        return "No target was set for what was measured."
+    missed = met.count("no")
+    text = f"Targets: {met.count('yes')} met, {missed} missed, {met.count('-')} not measured."
+    lines.sort(key=lambda line: line[3] == "yes")
+    return text + "\n\n" + table(("Case", "Target", "Measured", "Met"), lines)
+
+
+def verdict_word(verdict: str) -> str:
+    return {"yes": "yes", "no": "**no**", "-": "not measured"}[verdict]
+
+
+def value(row: Row, target: str) -> str:
+    """Return what was measured of the quantity that a target bounds."""
+    quantity = target.rpartition(" ")[0].rpartition(" ")[0]
+    column, inverse = {
+        "speedup": ("ratio_to_reference", False),
+        "time ratio": ("ratio_to_reference", True),
+        "memory saving": ("memory_ratio", False),
+        "memory ratio": ("memory_ratio", True),
+        "operations": ("operations", False),
+        "ms": ("median_ms", False),
+    }[quantity]
+    if not row[column]:
+        return "-"
+    if quantity == "operations":
+        return row[column]
+    return number(str(1 / float(row[column])) if inverse else row[column])
+
+
+def split(text: str) -> list[str]:
+    return text.split("; ") if text else []
+
+
+def label(row: Row) -> str:
+    scale = f" x{row['scale']}" if row["scale"] else ""
+    parts = [f"{row['case']} {row['size']}".strip() + scale, row["variant"]]
+    return ", ".join(part for part in parts if part)
+
+
+def cells(row: Row) -> list[str]:
+    reference = row["variant"] == row["reference"]
+    spread = f"{number(row['ratio_p25'])} - {number(row['ratio_p75'])}"
+    ratios = ["reference", "", ""] if reference else [
+        number(row["ratio_to_reference"], "x"),
+        spread if row["ratio_p25"] else "",
+        number(row["memory_ratio"], "x"),
+    ]  # fmt: skip
+    numbers = [number(row[c]) for c in ("median_ms", "items_per_s", "peak_mb")]
+    numbers.append(row["operations"])
+    met = ", ".join(verdict_word(verdict) for verdict in split(row["met"]))
+    place = [row["case"], row["size"], row["scale"], row["variant"]]
+    return [*place, *ratios, *numbers, row["target"].replace("; ", ", "), met, row["repeats"]]
+
+
+def number(text: str, unit: str = "") -> str:
+    """Write a number with three significant digits; nothing stays nothing."""
+    if not text:
+        return ""
+    x = float(text)
+    digits = 0 if abs(x) >= 100 else 1 if abs(x) >= 10 else 2 if abs(x) >= 1 else 3
+    return f"{x:.{digits}f}{unit}" if abs(x) >= 1e-3 or x == 0 else f"{x:.1e}{unit}"
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Lay out a Markdown table."""
+    head = list(head)
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -1,0 +1,111 @@
+"""The record of a run: one row per variant, written anew after every case."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import torch
+
+from gblsr_repro import runtime
+from gblsr_repro.evaluation.latency import gpu_is_shared
+from gblsr_repro.files import write_text
+
+from .measure import Case, Comparison, Result, verdict
+
+COLUMNS = (
+    "group", "case", "variant", "reference", "size", "scale", "items",
+    "median_ms", "p25_ms", "p75_ms", "items_per_s", "peak_mb", "operations", "difference",
+    "ratio_to_reference", "ratio_p25", "ratio_p75", "memory_ratio", "target", "met", "repeats",
+    "note", "device", "threads", "busy_elsewhere", "gpu_shared", "torch", "date", "commit",
+)  # fmt: skip
+
+
+class Record:
+    """The rows so far, and the file that holds them."""
+
+    def __init__(self, path: Path, device: torch.device) -> None:
+        self.path, self.rows = path, []
+        described, git = runtime.device_record(device), runtime.git_record()
+        commit = git["commit"] and git["commit"][:12] + ("+" if git["modified"] else "")
+        self.common = {
+            "device": described["name"],
+            "threads": described["threads"],
+            "gpu_shared": gpu_is_shared(device),
+            "torch": torch.__version__,
+            "date": datetime.now(UTC).date().isoformat(),
+            "commit": commit,
+        }
+        self.rows: list[dict[str, Any]] = []
+
+    def add(self, case: Case, results: list[Result], busy_elsewhere: float) -> None:
+        """Add a case's rows and write the file."""
+        shared = self.common | {
+            "group": case.group,
+            "case": case.name,
+            "reference": case.variants[0].name,
+            "size": case.size,
+            "scale": case.scale,
+            "items": case.items,
+            "busy_elsewhere": round(busy_elsewhere, 2),
+        }
+        self.rows += [shared | measured(case, result, results[0]) for result in results]
+        write(self.path, self.rows)
+
+    def miss(self, group: str, label: str, reason: str) -> None:
+        """Add a row for a case of which nothing was measured."""
+        self.rows.append(self.common | {"group": group, "case": label, "note": reason})
+        write(self.path, self.rows)
+
+
+def measured(case: Case, own: Result, reference: Result) -> dict[str, Any]:
+    """Return the columns that differ between the variants of a case."""
+    comparison = Comparison.of(own, reference)
+    verdicts = [verdict(target, own, comparison) for target in own.variant.targets]
+    row = {
+        "variant": own.variant.name,
+        "peak_mb": own.peak_mb,
+        "operations": own.operations,
+        "difference": own.difference,
+        "ratio_to_reference": comparison.speedup,
+        "memory_ratio": comparison.memory_saving,
+        "target": "; ".join(map(str, own.variant.targets)),
+        "met": "; ".join({True: "yes", False: "no", None: "-"}[met] for met in verdicts),
+        "repeats": len(own.times),
+        "note": own.note,
+    }
+    if own.times:
+        quarter, three_quarters = np.percentile(own.all_times, [25, 75])
+        middle = median(own.all_times)
+        row |= {"median_ms": middle, "p25_ms": quarter, "p75_ms": three_quarters}
+        row["items_per_s"] = case.items / middle * 1e3
+    if comparison.quartiles:
+        row["ratio_p25"], row["ratio_p75"] = comparison.quartiles
+    return row
+
+
+def write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    """Write rows as CSV, atomically, numbers with five significant digits."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({c: _cell(row.get(c)) for c in COLUMNS} for row in rows)
+    write_text(path, text.getvalue())
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.5g}" if isinstance(value, float) else value
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a record as text."""
+    with path.open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))

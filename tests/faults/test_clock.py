@@ -1,0 +1,80 @@
+"""A clock that is wrong changes no result, and no duration is measured by it."""
+
+import csv
+import datetime
+import itertools
+import json
+import os
+import time
+
+import pytest
+import torch
+from faulty import outcome
+
+from gblsr_repro import config
+from gblsr_repro.evaluation import latency
+from gblsr_repro.progress import Progress
+from gblsr_repro.reporting import status
+from gblsr_repro.training import native as training
+
+
+@pytest.fixture
+def backwards(monkeypatch):
+    """Every look at the time of day is an hour before the last one."""
+    now = itertools.count(2_000_000_000, -3600)
+    monkeypatch.setattr(time, "time", lambda: float(next(now)))
+    monkeypatch.setattr(time, "time_ns", lambda: next(now) * 10**9)
+
+    class Clock(datetime.datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return cls.fromtimestamp(next(now), tz)
+
+    monkeypatch.setattr(training, "datetime", Clock)
+
+
+def test_training(backwards, job, undisturbed, tmp_path):
+    training.train_run(*job(tmp_path))
+    assert outcome(tmp_path / "run") == outcome(undisturbed)
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["wall_seconds"] > 0
+    assert record["steps_per_second"] > 0
+    with (tmp_path / "run" / "log.csv").open(newline="") as stream:
+        assert all(float(row["steps_per_second"]) > 0 for row in csv.DictReader(stream))
+
+
+def test_timing_and_progress(backwards):
+    model = torch.nn.Linear(100, 100).eval()
+    inputs = torch.zeros(50, 100)
+    measured = latency.measure(lambda: model(inputs), torch.device("cpu"), 1, 5, model=model)
+    assert measured.median_ms > 0
+    with Progress("work", 3) as progress:
+        progress.update()
+        assert progress.rate() > 0
+
+
+def test_a_state_from_the_future_is_gone_on_from(processes, job, undisturbed, tmp_path):
+    state = job(tmp_path)[-1]
+    process = processes.Process(target=training.train_run, args=job(tmp_path))
+    process.start()
+    while not state.exists():
+        assert process.is_alive()
+        time.sleep(0.001)
+    process.kill()
+    process.join()
+    for path in state.parent.iterdir():
+        os.utime(path, (2**32, 2**32))
+    training.train_run(*job(tmp_path))
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["resumed"] == 1
+    assert outcome(tmp_path / "run") == outcome(undisturbed)
+
+
+def test_a_log_from_the_future_is_no_running_job(tmp_path):
+    settings = config.merge(
+        config.load(), {"results": str(tmp_path), "native": {"arms": ["liif"]}, "seeds": [0]}
+    )
+    log = tmp_path / "logs" / "train" / "liif_seed0.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("12:00:00 liif seed 0: 2000 steps\n")
+    os.utime(log, (2**32, 2**32))
+    assert not any(stage.running for stage in status.survey(settings))

@@ -1,0 +1,154 @@
+"""Damage anywhere in a stored file: its reader says one sentence or finds nothing changed."""
+
+import json
+import shutil
+from dataclasses import astuple
+
+import numpy as np
+import pytest
+import torch
+from faulty import damage
+
+from gblsr_repro import config, files, tool
+from gblsr_repro.data import manifest
+from gblsr_repro.data.arrays import Arrays
+from gblsr_repro.data.superres import PackedImages, pack
+from gblsr_repro.errors import UserError
+from gblsr_repro.evaluation.locality import Fields
+from gblsr_repro.models.native import load_run
+from gblsr_repro.reporting.aggregate import read_images, read_latency
+from gblsr_repro.reporting.tidy import KEYS, VALUES, read_summaries
+from gblsr_repro.training import checkpoint
+
+TIMES = 8  # per file and repetition
+
+
+class Noise:
+    """An image to pack."""
+
+    def __init__(self, number):
+        self.name = f"image{number}"
+        self.pixels = np.random.default_rng(number).integers(0, 256, (20, 30, 3), dtype=np.uint8)
+
+    def load(self):
+        return self.pixels
+
+
+@pytest.fixture(scope="session")
+def stored(tmp_path_factory, small_config, array, undisturbed):
+    """A folder with one file of every kind that a stage leaves for the next."""
+    folder = tmp_path_factory.mktemp("stored")
+    for suffix in (".npy", ".csv", ".json"):
+        shutil.copy(array.with_suffix(suffix), folder)
+    shutil.copy(array.with_name(".train.csv.sha256"), folder)
+    pack([Noise(n) for n in range(3)], "noise", folder / "packed.npy", {"dataset": "noise"})
+    shutil.copytree(undisturbed, folder / "run")
+    state = {"identity": {}, "step": 3, "model": {"w": torch.arange(5000.0)}, "rows": [{"step": 3}]}
+    checkpoint.save_state(folder / "state.pt", state)
+    entries = [manifest.Entry(f"{n}.png", n, f"{n:064}", 8, 8, "RGB") for n in range(40)]
+    manifest.write(folder / "manifest.csv", entries)
+    metrics = ("image", "psnr", "ssim")
+    rows = [(f"img_{n:03}", 20 + n / 7, n / 90) for n in range(40)]
+    files.write_csv(folder / "metrics.csv", metrics, rows)
+    timed = ("dataset", "image", "track", "path", "mean_ms", "median_ms", "p90_ms", "p95_ms",
+             "peak_memory_mb")  # fmt: skip
+    rows = [("kodak", f"kodim{n:02}", "protocol", "fast", *[n / 7] * 5) for n in range(24)]
+    files.write_csv(folder / "latency.csv", timed, rows)
+    rows = [("kodak", f"arm{n}", "psnr", 20 + n / 7, n / 90, 3) for n in range(40)]
+    files.write_csv(folder / "native.csv", (*KEYS["native"], *VALUES), rows)
+    grid = np.random.default_rng(0).random((3, 8, 8))
+    Fields(grid, grid, grid, ["a", "b", "c"]).write(folder / "fields.npz")
+    arm = config.merge(small_config, {})
+    model = load_run(folder / "run", arm)
+    photo = tool.Photo(np.random.default_rng(0).integers(0, 256, (20, 30, 3), dtype=np.uint8))
+    tool.save_code(folder / "code.gblsr", tool.encode(model, photo))
+    return folder
+
+
+def weights(folder, settings):
+    return [p.detach().numpy().tobytes() for p in load_run(folder / "run", settings).parameters()]
+
+
+def packed(folder, _):
+    images = PackedImages.open(folder / "packed.npy")
+    return [images.image(n).tobytes() for n in range(3)] + list(images.names)
+
+
+def code(folder, _):
+    found = tool.load_code(folder / "code.gblsr")
+    return [found.coefficients.tolist(), found.bandwidth.tolist(), found.size, found.top]
+
+
+def array_of(folder, _):
+    arrays = Arrays.open(folder / "train.npy")
+    return [arrays.images.tobytes(), arrays.index]
+
+
+READERS = {
+    "train.npy": array_of,
+    "train.csv": array_of,
+    "packed.npy": packed,
+    "packed.csv": packed,
+    "run/weights.safetensors": weights,
+    "state.pt": lambda folder, _: checkpoint.load_state(folder / "state.pt", {})["rows"],
+    "manifest.csv": lambda folder, _: manifest.read(folder / "manifest.csv"),
+    "metrics.csv": lambda folder, _: read_images(folder / "metrics.csv", ("psnr",)),
+    "latency.csv": lambda folder, _: read_latency(folder / "latency.csv"),
+    "native.csv": lambda folder, _: read_summaries(folder / "native.csv", KEYS["native"]),
+    "fields.npz": lambda folder, _: [a.tobytes() if hasattr(a, "tobytes") else a for a in
+                                     astuple(Fields.read(folder / "fields.npz"))],
+    "code.gblsr": code,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_damage_anywhere(stored, small_config, repeats, chance, name):
+    def read():
+        return READERS[name](stored, small_config)
+
+    file = stored / name
+    content, expected = file.read_bytes(), read()
+    refused = 0
+    for _ in range(TIMES * repeats):
+        done = damage(file, chance)
+        try:
+            found = read()
+        except UserError as error:
+            refused += 1
+            found, said = None, str(error)
+            assert str(file.with_suffix("")) in said or str(stored / "run") in said
+            assert "\n" not in said
+        assert found in (None, expected), done
+        file.write_bytes(content)
+    assert refused
+
+
+def test_a_file_of_other_making_needs_no_checksum(tmp_path):
+    (tmp_path / "a.csv").write_text("x\n1\n")
+    files.verify(tmp_path / "a.csv")
+    files.verify(tmp_path / "b.csv")
+
+
+def test_a_row_that_is_missing_is_noticed(tmp_path):
+    """Cut at the end of a line, a table still looks whole."""
+    path = tmp_path / "rows.csv"
+    files.write_csv(path, ["image", "psnr"], [("a", 20.0), ("b", 30.0)])
+    path.write_text("image,psnr\na,20.0\n")
+    with pytest.raises(UserError, match=r"rows.csv was damaged or changed .* delete it and run"):
+        read_images(path, ("psnr",))
+
+
+def test_a_kill_between_rows_and_checksum_leaves_usable_rows(tmp_path):
+    path = tmp_path / "rows.csv"
+    files.write_csv(path, ["x"], [(1,)])
+    (tmp_path / ".rows.csv.sha256").unlink()
+    files.verify(path)
+
+
+def test_a_record_that_is_damaged_is_named(stored, small_config, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(stored / "run", folder)
+    record = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(record)[:-9])
+    with pytest.raises(UserError, match=r"run\.json is damaged"):
+        load_run(folder, small_config)

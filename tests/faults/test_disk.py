@@ -1,0 +1,96 @@
+"""A disk that is full or read-only: one sentence, the old file as it was, nothing half-written."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from faulty import outcome, unfinished
+
+from gblsr_repro import cli, files
+from gblsr_repro.data import manifest
+from gblsr_repro.data.manifest import Entry
+from gblsr_repro.errors import UserError
+from gblsr_repro.evaluation.locality import Fields
+from gblsr_repro.evaluation.native import write_png
+from gblsr_repro.training import checkpoint
+from gblsr_repro.training.native import train_run
+from gblsr_repro.weights import write_tensors
+
+NOISE = torch.rand(3, 120, 120, generator=torch.Generator().manual_seed(0))
+GRID = np.random.default_rng(0).random((4, 60, 60))
+ENTRIES = [Entry(f"{n:05}.png", n, "0" * 64, 1, 1, "RGB") for n in range(1000)]
+
+WRITERS = {
+    "text": lambda path: files.write_text(path, "x" * 100_000),
+    "json": lambda path: files.write_json(path, list(range(20_000))),
+    "csv": lambda path: files.write_csv(path, ["n", "square"], ((n, n * n) for n in range(9000))),
+    "manifest": lambda path: manifest.write(path, ENTRIES),
+    "state": lambda path: checkpoint.save_state(path, {"identity": {}, "model": {"w": NOISE}}),
+    "weights": lambda path: write_tensors(path, {"w": NOISE}),
+    "fields": lambda path: Fields(GRID, GRID, GRID, ["a"] * 4).write(path),
+    "png": lambda path: write_png(path, NOISE),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_full_disk(disk, repeats, chance, name):
+    write = WRITERS[name]
+    path = disk.folder / "file"
+    write(path)
+    size, old = path.stat().st_size, path.read_bytes()
+    refusals = []
+    for _ in range(repeats):
+        disk.leave(chance.randrange(size // 1024))
+        try:
+            write(path)
+        except UserError as error:
+            refusals.append(str(error))
+        disk.free()
+        assert path.read_bytes() == old
+        assert unfinished(disk.folder) == []
+    assert refusals
+    for said in refusals:
+        assert re.fullmatch(r"Cannot write \S*file\S*: No space left on device.*; free .*\.", said)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_read_only_disk(disk, name):
+    path = disk.folder / "file"
+    WRITERS[name](path)
+    old = path.read_bytes()
+    disk.remount("ro")
+    with pytest.raises(UserError, match=r"^Cannot write .*Read-only file system; .*\.$"):
+        WRITERS[name](path)
+    assert path.read_bytes() == old
+
+
+def test_training_goes_on_when_the_disk_has_room_again(disk, job, undisturbed, repeats, chance):
+    weights = (undisturbed / "weights.safetensors").stat().st_size // 1024
+    for number in range(repeats):
+        folder = disk.folder / str(number)
+        disk.leave(chance.randrange(6 * weights))  # two states and a third half need nine times it
+        with pytest.raises(UserError, match="No space left on device"):
+            train_run(*job(folder))
+        disk.free()
+        assert not (folder / "run" / "run.json").exists()
+        train_run(*job(folder))
+        assert outcome(folder / "run") == outcome(undisturbed)
+        assert unfinished(folder) == []
+
+
+def test_training_on_a_read_only_disk_is_one_sentence(disk, job):
+    disk.remount("ro")
+    with pytest.raises(UserError, match=r"^Cannot write .*Read-only file system; .*\.$"):
+        train_run(*job(disk.folder))
+
+
+def test_an_unforeseen_error_of_the_system_is_one_sentence_too(monkeypatch, tmp_path, capsys):
+    def fail(config, name, output):
+        raise OSError(5, "Input/output error", str(tmp_path / "photo.png"))
+
+    monkeypatch.setattr("gblsr_repro.data.standardize.make_array", fail)
+    assert cli.main(["standardize", "train", "--output", str(tmp_path / "a.npy")]) == 2
+    said = capsys.readouterr().err.strip()
+    assert said.startswith(f"gblsr-repro: {tmp_path}/photo.png cannot be read or written")
+    assert "\n" not in said
