@@ -25,7 +25,7 @@ from .plot import write_plot
 from .record import Record
 
 GROUPS: dict[str, ModuleType] = {
-    module.GROUP: module for module in (native, rendering, training, data)
+    module.GROUP: module for module in (native, data, training, rendering)
 }
 MINUTES = 10.0
 RECORDS = Path(__file__).resolve().parent / "records"

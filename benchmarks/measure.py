@@ -21,9 +21,10 @@ from torch import Tensor
 
 from gblsr_repro.evaluation import latency
 
-from .memory import free_mb, operations, peak_mb
+from .memory import counting, free_mb, peak_mb, release
 
 ROUNDS, QUICK_ROUNDS = 30, 2
+QUARTILE_ROUNDS = 3  # fewer have no quartiles
 TURNS = 20  # calls of a quick variant within one round, at most
 TURN_SHARE = 0.1  # their time together, as a part of the slowest variant's call
 CUDA_WARMUP = 3
@@ -104,11 +105,13 @@ class Case:
 class Result:
     """What was measured of one variant; `missing` says why nothing was.
 
-    `times` holds the milliseconds of the calls of each round.
+    `times` holds the milliseconds of the calls of each round, `first_ms` is those of the call that
+    warmed up.
     """
 
     variant: Variant
     times: list[list[float]] = field(default_factory=list)
+    first_ms: float | None = None
     peak_mb: float | None = None
     operations: int | None = None
     difference: float | None = None
@@ -144,10 +147,13 @@ class Comparison:
         if not (own.times and reference.times):
             return cls()
         pairs = zip(reference.times, own.times, strict=True)
-        quartiles = np.percentile([median(a) / median(b) for a, b in pairs], [25, 75])
+        ratios = [median(a) / median(b) for a, b in pairs]
+        quartiles = None
+        if len(ratios) >= QUARTILE_ROUNDS:
+            quartiles = tuple(float(q) for q in np.percentile(ratios, [25, 75]))
         saving = reference.peak_mb / own.peak_mb if reference.peak_mb and own.peak_mb else None
         speedup = median(reference.all_times) / median(own.all_times)
-        return cls(speedup, (float(quartiles[0]), float(quartiles[1])), saving)
+        return cls(speedup, quartiles, saving)
 
 
 def verdict(target: Target, own: Result, comparison: Comparison) -> bool | None:
@@ -175,7 +181,8 @@ def run(case: Case, device: torch.device, seconds: float, rounds: int) -> list[R
         if not case.outside:
             _first_calls(case, results, device, seconds)
         able = [result for result in results if not result.missing]
-        turns = [1] * len(able)
+        often = rounds > QUICK_ROUNDS and not case.outside
+        turns = _turns([result.first_ms for result in able]) if often else [1] * len(able)
         for number in range(rounds):
             began = time.monotonic()
             # Who goes first changes from round to round.
@@ -185,7 +192,7 @@ def run(case: Case, device: torch.device, seconds: float, rounds: int) -> list[R
             now = time.monotonic()
             if now - started + (now - began) > seconds:
                 break
-            if rounds > QUICK_ROUNDS:
+            if often:
                 turns = _turns([median(result.all_times) for result in able])
     return results
 
@@ -211,12 +218,14 @@ def _first_calls(case: Case, results: list[Result], device: torch.device, second
             continue
         for _ in range(CUDA_WARMUP if device.type == "cuda" else 0):
             variant.call()
-        if case.memory:
-            output, result.peak_mb = peak_mb(variant.call, device)
-        else:
-            output = variant.call()
-        if case.count:
-            result.operations = operations(variant.call)
+        began = time.perf_counter()
+        with counting(case.count) as counted:
+            if case.memory:
+                output, result.peak_mb = peak_mb(variant.call, device)
+            else:
+                output = variant.call()
+        result.first_ms = (time.perf_counter() - began) * 1e3
+        result.operations = counted() if case.count else None
         if not case.same:
             continue
         if result is results[0]:
@@ -228,11 +237,18 @@ def _first_calls(case: Case, results: list[Result], device: torch.device, second
 def _beyond(variant: Variant, device: torch.device, seconds: float) -> str:
     """Return why a call is not to be tried, by what its scout takes; empty when it is."""
     scout = variant.scout
+    began = time.perf_counter()
     _, peak = peak_mb(scout.call, device)
+    expected = (time.perf_counter() - began) * scout.factor
     needed = peak * scout.factor
     if needed > MEMORY_SHARE * free_mb(device):
-        return f"needs about {needed / 1e3:.1f} GB of memory"
-    expected = latency.elapsed_ms(scout.call, device) * scout.factor / 1e3
+        release(device)
+    if needed > (allowed := MEMORY_SHARE * free_mb(device)):
+        return (
+            f"needs about {needed / 1e3:.1f} GB of memory, and {allowed / 1e3:.1f} GB are allowed"
+        )
+    if expected > TIME_SHARE * seconds:  # warm, and without the profiler
+        expected = latency.elapsed_ms(scout.call, device) * scout.factor / 1e3
     if expected > TIME_SHARE * seconds:
         return f"a call takes about {expected:.0f} s, too long for the {seconds:.0f} s of its case"
     return ""

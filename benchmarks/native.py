@@ -32,17 +32,17 @@ def plans(bench: Bench) -> list[Plan]:
     """Return the group's cases."""
     base = bench.image_side
     out = [
-        Plan(f"decoder {name}", 1 if spectral(name) else 3, partial(decoder, arm=name, side=base))
+        Plan(f"decoder {name}", 1 if spectral(name) else 8, partial(decoder, arm=name, side=base))
         for name in bench.config["native"]["arms"]
     ]
     out += [
-        Plan(f"decoder {MAIN} {side}", 1, partial(decoder, arm=MAIN, side=side))
+        Plan(f"decoder {MAIN} {side}", 3, partial(decoder, arm=MAIN, side=side))
         for side in (2 * base, 4 * base)
     ]
     return [
         *out,
-        Plan("whole model", 15, partial(whole, side=base)),
-        Plan("deployment", 4, partial(deployment, side=base)),
+        Plan("whole model", 20, partial(whole, side=base)),
+        Plan("deployment", 6, partial(deployment, side=base)),
     ]
 
 

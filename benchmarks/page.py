@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import groupby
 from pathlib import Path
 
 from gblsr_repro.files import write_text
@@ -45,14 +44,13 @@ def write_page(record: Path, page: Path, plot: Path) -> None:
 def render(rows: list[Row], plot: str) -> str:
     parts = [f"# Benchmark of {rows[0]['date']} on {rows[0]['device']}", conditions(rows)]
     parts += [targets(rows), f"![Time against image size]({plot})"]
-    for group, of_group in groupby(rows, key=lambda row: row["group"]):
-        title, text = GROUPS[group]
+    for group, (title, text) in GROUPS.items():
+        of_group = [row for row in rows if row["group"] == group]
+        if not of_group:
+            continue
         parts += [f"## {title}", text, table(HEAD, map(cells, of_group))]
-        parts += [
-            f"- {label(row)}: {row['note']}."
-            for row in rows
-            if row["group"] == group and row["note"]
-        ]
+        notes = [f"- {label(row)}: {row['note']}." for row in of_group if row["note"]]
+        parts += ["Not measured, or to be known:", "\n".join(notes)] if notes else []
     parts.append(
         "A speedup is the reference's median time over the variant's; `of single rounds` are the "
         "quartiles of that ratio over rounds, in which the variants take turns. Peak memory is "
@@ -132,7 +130,7 @@ def label(row: Row) -> str:
 
 
 def cells(row: Row) -> list[str]:
-    reference = row["variant"] == row["reference"]
+    reference = row["variant"] and row["variant"] == row["reference"]
     spread = f"{number(row['ratio_p25'])} - {number(row['ratio_p75'])}"
     ratios = ["reference", "", ""] if reference else [
         number(row["ratio_to_reference"], "x"),

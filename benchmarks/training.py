@@ -36,7 +36,7 @@ def plans(bench: Bench) -> list[Plan]:
     """Return the group's cases; the C library's allocator only matters on the CPU."""
     out = [Plan("native steps", 45, native_steps)]
     out += [
-        Plan(f"decoder {name(le)}", 5, partial(asr_decoder, ensemble=le)) for le in (True, False)
+        Plan(f"decoder {name(le)}", 8, partial(asr_decoder, ensemble=le)) for le in (True, False)
     ]
     out.append(Plan("super-resolution step", 15, asr_steps))
     if not bench.cuda:
@@ -109,8 +109,11 @@ def native_steps(bench: Bench) -> Case:
 
 
 def allocators(bench: Bench) -> Case:
-    """The main arm's step in processes of their own: the allocator as it comes, and as set."""
-    side, batch = bench.image_side, bench.config["native"]["training"]["batch_size"]
+    """The main arm's step in processes of their own: the allocator as it comes, and as set.
+
+    Half of the recipe's batch, so that there is time for more than one process of each.
+    """
+    side, batch = bench.image_side, bench.config["native"]["training"]["batch_size"] // 2
     count = 1 if bench.quick else 2
     variants = (
         Variant("default", partial(allocator_step, "default", side, batch, count)),

@@ -50,7 +50,9 @@ def processes() -> multiprocessing.context.ForkServerContext:
     """Starts Python functions in processes of their own, with the package already imported."""
     context = multiprocessing.get_context("forkserver")
     # torch imports its compiler with the first optimizer: seconds that every process would pay.
-    context.set_forkserver_preload(["gblsr_repro.training.native", "torch._dynamo"])
+    context.set_forkserver_preload(
+        ["gblsr_repro.training.native", "gblsr_repro.data.download", "torch._dynamo"]
+    )
     return context
 
 
@@ -121,9 +123,10 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 # --- the whole workflow ---------------------------------------------------------------------------
 
 
-@pytest.fixture
-def workflow(repository: Path, tmp_path: Path) -> Workflow:
-    """A copy of the files that git would clone, with a tiny config."""
+@pytest.fixture(scope="module")
+def workflow(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Workflow:
+    """A copy of the files that git would clone; its tests share what they have made so far."""
+    folder = tmp_path_factory.mktemp("workflow") / "checkout"
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=repository,
@@ -132,9 +135,8 @@ def workflow(repository: Path, tmp_path: Path) -> Workflow:
     ).stdout.decode()
     for name in filter(None, listed.split("\0")):
         if (repository / name).is_file() and not name.startswith("tests/"):
-            target = tmp_path / "checkout" / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(repository / name, target)
-    made = Workflow(tmp_path / "checkout")
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(repository / name, folder / name)
+    made = Workflow(folder)
     made.overlay()
     return made

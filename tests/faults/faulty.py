@@ -3,11 +3,13 @@
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import yaml
 
 from gblsr_repro import config
@@ -53,6 +55,8 @@ class Disk:
         subprocess.run(["umount", "--lazy", self.folder], check=False)
 
 
+TIMEOUT_SECONDS = 300
+
 TINY = {
     "results": "results/tiny",
     "seeds": [0],
@@ -87,33 +91,41 @@ class Workflow:
         merged = config.merge(TINY, settings)
         (self.folder / "tiny.yaml").write_text(yaml.safe_dump(merged))
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start Snakemake as the leader of a session of its own."""
-        return subprocess.Popen(
-            [*self.command, *arguments],
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start Snakemake as the leader of a session of its own; it writes into a log."""
+        with (self.folder / "said.txt").open("wb") as out:
+            return subprocess.Popen(
+                [*self.command, *arguments],
+                cwd=self.folder,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
 
-    def run(self, *arguments: str, timeout: float = 300) -> tuple[int, str]:
+    def run(self, *arguments: str) -> tuple[int, str]:
         """Run Snakemake to its end; return its exit status and what it said."""
         process = self.start(*arguments)
         try:
-            said, _ = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            self.kill_session(process)
-            raise
-        return process.returncode, said
+            process.wait(TIMEOUT_SECONDS)
+        finally:
+            kill_session(process)
+        return process.returncode, (self.folder / "said.txt").read_text()
 
-    @staticmethod
-    def kill_session(process: subprocess.Popen[str]) -> None:
-        """Kill Snakemake and all its jobs at once, as a power cut does."""
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, 9)
-        process.communicate()
+    def jobs(self) -> list[psutil.Process]:
+        """Return the running steps of this checkout."""
+        found = []
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):
+                if "gblsr_repro" in process.cmdline() and process.cwd() == str(self.folder):
+                    found.append(process)
+        return found
+
+
+def kill_session(process: subprocess.Popen[bytes]) -> None:
+    """Kill Snakemake and all its jobs at once, as a power cut does."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 # --- damage ---------------------------------------------------------------------------------------

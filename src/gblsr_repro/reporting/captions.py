@@ -112,6 +112,8 @@ def run_notes(
         different += _size(conditions, paper)
     if trained:
         different += _training(record, paper, half)
+    if record.get("changed_model"):
+        different.append("networks of other sizes or settings")
     different += _seeds(record, paper)
     if trained:
         different += _data(record.get("train") or [], "trained on")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..config import Config, selected_arms, selected_methods
+from ..config import Config, load, selected_arms, selected_methods
 from ..files import read_json, write_json
 from .tidy import scale_key
 
@@ -88,7 +88,7 @@ def _asr(results: Path, config: Config) -> tuple[Record, list[Record]]:
     record = _of_runs(runs, "asr") | {
         "train": _datasets(root / "arrays" / "train.json"),
         "evaluate": {
-            c: _datasets(root / "arrays" / f"{c}.json") for c in config["asr"]["evaluate"]
+            c: _scored(root / "metrics", methods, config, c) for c in config["asr"]["evaluate"]
         },
         "latency_devices": _devices(timings),
         "timed_sizes_only": any(t.get("sizes_only") for t in timings) if timings else None,
@@ -121,7 +121,15 @@ def _of_runs(runs: list[Record], half: str) -> Record:
         "seeds": sorted({run["seed"] for run in runs}),
         "arms" if half == "native" else "methods": trained,
         "devices": _devices(run.get("device") or {} for run in runs),
+        "changed_model": _changed_model(runs, half),
     }
+
+
+def _changed_model(runs: list[Record], half: str) -> list[str]:
+    """Return the model settings in which a run differs from the checkout's config/config.yaml."""
+    paper = load()[half]["model"]
+    models = [run.get("config", {}).get("model") or {} for run in runs]
+    return sorted({key for model in models for key in model if model[key] != paper.get(key)})
 
 
 def _batch_size(run: Record) -> int | None:

@@ -108,7 +108,11 @@ def _grid(
 
 def _parameters_sentence(source: Source, methods: Mapping[str, Method]) -> str | None:
     counts = {m.name: source.parameters(name) for name, m in methods.items()}
-    known = [f"{name} {count / MEGA:.2f}M" for name, count in counts.items() if count]
+    known = [
+        f"{name} {count / MEGA:.2f}M" if count >= MEGA / 10 else f"{name} {count:,}"
+        for name, count in counts.items()
+        if count
+    ]
     return f"Trainable parameters: {', '.join(known)}" if known else None
 
 

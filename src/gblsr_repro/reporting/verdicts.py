@@ -351,6 +351,8 @@ def differences_of(
         return found if outcome is Verdict.NOT_REPRODUCED else []
     run, published = conditions.get(scope.half, {}), paper[scope.half]
     subjects = sorted({use.subject for use in uses})
+    if run.get("changed_model"):
+        found.append("networks of other sizes or settings")
     found += _seeds(run, subjects, published["seeds"])
     if scope.half == "native":
         found += _image_size(conditions.get("image_size"), published["image_size"])

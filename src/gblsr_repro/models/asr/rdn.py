@@ -61,7 +61,9 @@ class RDN(nn.Module):
         """Encode normalised images (B, 3, H, W) into features (B, G0, H, W)."""
         shallow = self.shallow(images)
         x = self.entry(shallow)
-        if torch.is_grad_enabled():
+        # One buffer for all layers saves copies only where its first channels are one block of
+        # memory: in the usual layout, not in channels last.
+        if torch.is_grad_enabled() or not shallow.is_contiguous():
             outputs = []
             for block in self.blocks:
                 x = block(x)

@@ -1,0 +1,126 @@
+"""The workflow killed, started twice, and without room: what it makes in the end is the same."""
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import suppress
+
+import pytest
+from faulty import kill_session, outcome, unfinished
+
+from gblsr_repro import cli, config
+from gblsr_repro.data.standardize import make_array
+from gblsr_repro.files import sha256
+
+pytestmark = pytest.mark.slow
+
+RUN = "native/runs/gblsr_scalar/seed0/run.json"
+
+
+def undisturbed(workflow, folder):
+    """Make the training array and the run anew, without Snakemake; return the run's folder."""
+    resolved = folder / "config.yaml"
+    settings = config.load([workflow.results / "config.yaml"])
+    settings["resources"] = str(workflow.folder / "resources")
+    config.write_resolved(settings, resolved)
+    make_array("train", settings, folder / "train.npy")
+    made = workflow.results / "native" / "arrays" / "train.npy"
+    assert sha256(folder / "train.npy") == sha256(made)
+    command = [
+        "train", "--config", resolved, "--arm", "gblsr_scalar", "--seed", 0,
+        "--array", made, "--output", folder / "run", "--state", folder / "state.pt",
+    ]  # fmt: skip
+    assert cli.main([str(word) for word in command]) == 0
+    return folder / "run"
+
+
+def end(jobs):
+    for job in jobs:
+        with suppress(ProcessLookupError):
+            job.terminate()
+    for job in jobs:
+        job.wait(60)
+
+
+def test_killed_at_random_moments(workflow, repeats, chance, tmp_path):
+    """By turns all at once, as in a power cut, and Snakemake alone, whose jobs live on."""
+    for number in range(repeats):
+        process = workflow.start("--", f"results/tiny/{RUN}")
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=chance.uniform(2, 12))
+        if number % 2:
+            process.kill()
+            process.wait()
+            end(workflow.jobs())
+        kill_session(process)
+        shutil.rmtree(workflow.folder / ".snakemake" / "locks", ignore_errors=True)  # --unlock
+    status, said = workflow.run("--", f"results/tiny/{RUN}")
+    assert status == 0, said[-3000:]
+    assert unfinished(workflow.results) == []
+    assert outcome((workflow.results / RUN).parent) == outcome(undisturbed(workflow, tmp_path))
+
+
+def test_two_at_once(workflow, tmp_path):
+    """A second workflow is refused; so is, after a kill, a second job beside one that lives on."""
+    workflow.overlay(native={"training": {"steps": 200}})
+    state = workflow.results / "native" / "state" / "gblsr_scalar" / "seed0.pt"
+    first = workflow.start("--", f"results/tiny/{RUN}")
+    while not state.exists():
+        assert first.poll() is None, (workflow.folder / "said.txt").read_text()[-3000:]
+        time.sleep(0.01)
+    (job,) = (j for j in workflow.jobs() if "train" in j.cmdline())
+    job.send_signal(signal.SIGSTOP)
+    status, said = workflow.run("--", f"results/tiny/{RUN}")
+    assert status != 0
+    assert "Directory cannot be locked" in said
+    assert "Traceback" not in said
+
+    first.kill()
+    first.wait()
+    status, said = workflow.run("--unlock")
+    assert status == 0, said
+    status, said = workflow.run("--", f"results/tiny/{RUN}")
+    assert status != 0
+    sentence = f"gblsr-repro: gblsr_scalar seed 0 is being trained by process {job.pid} of "
+    assert sum(line.startswith(sentence) for line in said.splitlines()) == 1
+    assert "Traceback" not in said
+
+    job.send_signal(signal.SIGCONT)
+    end([job])
+    status, said = workflow.run("--", f"results/tiny/{RUN}")
+    assert status == 0, said[-3000:]
+    assert json.loads((workflow.results / RUN).read_text())["resumed"] == 1
+    assert outcome((workflow.results / RUN).parent) == outcome(undisturbed(workflow, tmp_path))
+
+
+def test_no_room_and_no_right_to_write(workflow, disk, tmp_path):
+    """Results on a disk that is read-only, then full, then has room."""
+    if not (workflow.results / "native" / "arrays" / "train.json").exists():
+        status, said = workflow.run("--", "results/tiny/native/arrays/train.npy")
+        assert status == 0, said[-3000:]
+    shutil.copytree(workflow.results, disk.folder / "results")
+    shutil.rmtree(disk.folder / "results" / "native" / "runs", ignore_errors=True)
+    workflow.overlay(results=str(disk.folder / "results"))
+    target = str(disk.folder / "results" / RUN)
+
+    disk.remount("ro")
+    status, said = workflow.run("--", target)
+    assert status != 0
+    assert "config.yaml: Read-only file system; free some space or make the folder" in said
+    disk.remount("rw")
+    disk.leave(200)
+    status, said = workflow.run("--", target)
+    assert status != 0
+    assert "gblsr-repro: Cannot write" in said
+    assert "No space left on device" in said
+    assert "Traceback" not in said
+    assert not list((disk.folder / "results").rglob("weights.safetensors"))
+    disk.free()
+    status, said = workflow.run("--", target)
+    assert status == 0, said[-3000:]
+    workflow.results = disk.folder / "results"
+    assert outcome((disk.folder / "results" / RUN).parent) == outcome(
+        undisturbed(workflow, tmp_path)
+    )
