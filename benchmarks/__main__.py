@@ -65,7 +65,8 @@ def measure_all(options: argparse.Namespace) -> None:
     began = time.monotonic()
     device = runtime.prepare("auto", threads=1)
     output = options.output or RECORDS / folder_name(device)
-    record = Record(output / "results.csv", device)
+    groups = options.only or list(GROUPS)
+    record = Record(output / "results.csv", device, groups)
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench.open(device, options.quick, Path(scratch))
         plans = [

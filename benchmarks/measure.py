@@ -21,7 +21,7 @@ from torch import Tensor
 
 from gblsr_repro.evaluation import latency
 
-from .memory import counting, free_mb, peak_mb, release
+from .memory import free_mb, operations, peak_mb, release
 
 ROUNDS, QUICK_ROUNDS = 30, 2
 QUARTILE_ROUNDS = 3  # fewer have no quartiles
@@ -219,13 +219,13 @@ def _first_calls(case: Case, results: list[Result], device: torch.device, second
         for _ in range(CUDA_WARMUP if device.type == "cuda" else 0):
             variant.call()
         began = time.perf_counter()
-        with counting(case.count) as counted:
-            if case.memory:
-                output, result.peak_mb = peak_mb(variant.call, device)
-            else:
-                output = variant.call()
+        if case.memory:
+            output, result.peak_mb = peak_mb(variant.call, device)
+        else:
+            output = variant.call()
         result.first_ms = (time.perf_counter() - began) * 1e3
-        result.operations = counted() if case.count else None
+        if case.count:  # now that what follows from the weights alone has been computed
+            result.operations = operations(variant.call)
         if not case.same:
             continue
         if result is results[0]:

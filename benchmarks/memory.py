@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import psutil
@@ -61,15 +61,11 @@ def release(device: torch.device) -> None:
         ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
-@contextmanager
-def counting(wanted: bool = True) -> Iterator[Callable[[], int]]:
-    """Count the torch operations in the block, without those that only make views.
-
-    Yields the function that tells the count. Where none is `wanted`, nothing is counted.
-    """
-    counter = _Counter()
-    with counter if wanted else nullcontext():
-        yield lambda: counter.count
+def operations(call: Callable[[], Any]) -> int:
+    """Return how many torch operations `call` runs, without those that only make views."""
+    with _Counter() as counter:
+        call()
+    return counter.count
 
 
 class _Counter(TorchDispatchMode):

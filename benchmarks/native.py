@@ -76,7 +76,6 @@ def decoder(bench: Bench, arm: str, side: int) -> Case:
             Variant("fast", partial(model.decode, features, side, side), target),
         ),
         size=shape(side, side),
-        count=True,
     )
 
 

@@ -28,10 +28,13 @@ COLUMNS = (
 
 
 class Record:
-    """The rows so far, and the file that holds them."""
+    """The rows so far, and the file that holds them.
 
-    def __init__(self, path: Path, device: torch.device) -> None:
-        self.path, self.rows = path, []
+    Rows of other groups than `groups` that the file held before stay in it.
+    """
+
+    def __init__(self, path: Path, device: torch.device, groups: Iterable[str]) -> None:
+        self.path = path
         described, git = runtime.device_record(device), runtime.git_record()
         commit = git["commit"] and git["commit"][:12] + ("+" if git["modified"] else "")
         self.common = {
@@ -42,7 +45,8 @@ class Record:
             "date": datetime.now(UTC).date().isoformat(),
             "commit": commit,
         }
-        self.rows: list[dict[str, Any]] = []
+        kept = read(path) if path.exists() else []
+        self.rows: list[dict[str, Any]] = [row for row in kept if row["group"] not in groups]
 
     def add(self, case: Case, results: list[Result], busy_elsewhere: float) -> None:
         """Add a case's rows and write the file."""

@@ -26,7 +26,7 @@ from .measure import (
 from .plans import Bench, Plan, shape
 
 GROUP = "rendering"
-SCALES = (4, 2, 3, 3.3, 8)
+OTHER_SCALES = (2, 3, 3.3, 8)
 SIZES, QUICK_SIZES = ((64, 64), (120, 125)), ((5, 7),)  # SIZES are those of the targets
 GROWTH, QUICK_GROWTH = ((32, 32), (195, 256)), ((8, 8),)  # at x4, beside SIZES
 SCOUT_CELLS = 12 * 12
@@ -39,23 +39,30 @@ Low = tuple[int, int]
 def plans(bench: Bench) -> list[Plan]:
     """Return the group's cases, the headline ones first."""
     sizes, growth = (QUICK_SIZES, QUICK_GROWTH) if bench.quick else (SIZES, GROWTH)
-    grid = [(low, scale) for scale in SCALES for low in (*sizes, *(growth if scale == 4 else ()))]
-    out = [
-        Plan(
-            f"{name(ensemble)} {shape(*low)} x{scale:g}",
-            weight(low, scale, ensemble),
-            partial(spectral, low=low, scale=scale, ensemble=ensemble),
-        )
-        for low, scale in grid
-        for ensemble in (True, False)
-    ]
+    first = [(low, 4) for low in (*sizes, *growth)]
+    rest = [(low, scale) for scale in OTHER_SCALES for low in sizes]
+    headline, others = (
+        [
+            Plan(
+                f"{name(ensemble)} {shape(*low)} x{scale:g}",
+                weight(low, scale, ensemble),
+                partial(spectral, low=low, scale=scale, ensemble=ensemble),
+            )
+            for low, scale in grid
+            for ensemble in (True, False)
+        ]
+        for grid in (first, rest)
+    )
     wholes = ((8, 8),) if bench.quick else ((120, 125), (195, 256)) if bench.cuda else ((48, 48),)
-    out += [Plan(f"whole model {shape(*low)}", 25, partial(whole, low=low)) for low in wholes]
+    whole_models = [
+        Plan(f"whole model {shape(*low)}", 25, partial(whole, low=low)) for low in wholes
+    ]
     small = (8, 8) if bench.quick else (48, 48)
-    return out + [
+    baselines = [
         Plan(method, 8, partial(implicit, method=method, low=small))
         for method in ("liif_rdn", "lte_rdn")
     ]
+    return [*headline, *baselines, *whole_models, *others]
 
 
 def weight(low: Low, scale: float, ensemble: bool) -> float:

@@ -83,6 +83,7 @@ def test_a_cut_or_foreign_array_is_a_users_error(images, tmp_path):
     other = tmp_path / "other.npy"
     pack(images[:2], "made_up", other, RECORD)
     path.with_suffix(".csv").write_bytes(other.with_suffix(".csv").read_bytes())
+    path.with_name(".train.csv.sha256").unlink()
     with pytest.raises(UserError, match="does not fit its index"):
         PackedImages.open(path)
     with pytest.raises(UserError, match="asr-standardize"):

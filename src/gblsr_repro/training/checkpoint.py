@@ -12,10 +12,10 @@ import random
 import signal
 import socket
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 import torch
@@ -49,38 +49,44 @@ def alone(path: Path | str, label: str) -> Iterator[None]:
     running. The system frees the lock of a process that ends, however it ends.
     """
     lock = Path(path).with_name(f".{Path(path).name}.lock")
-    with _locked(lock, label) as stream:
-        stream.truncate(0)
-        stream.write(f"process {os.getpid()} of {socket.gethostname()}")
-        stream.flush()
-        try:
-            yield
-        finally:
-            lock.unlink(missing_ok=True)
-
-
-def _locked(lock: Path, label: str) -> TextIO:
     try:
-        lock.parent.mkdir(parents=True, exist_ok=True)
-        stream = lock.open("a+", encoding="utf-8")
+        handle = _lock(lock, label)
     except OSError as error:
-        raise UserError(f"Cannot write {lock}: {error.strerror}; make it writable.") from error
+        raise UserError(
+            f"Cannot write {lock}: {error.strerror}; free some space or make the folder writable."
+        ) from error
     try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        with suppress(OSError):
+            lock.unlink()
+        os.close(handle)
+
+
+def _lock(lock: Path, label: str) -> int:
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        stream.seek(0)
-        holder = stream.read() or "another process"
-        stream.close()
+        holder = os.read(handle, 200).decode() or "another process"
+        os.close(handle)
         raise UserError(
             f"{label} is being trained by {holder}; wait for it, or end it with SIGTERM, which "
             "saves its state, and run again."
         ) from error
     except OSError as error:
         log.warning("%s: %s; a second job on this run goes unnoticed", lock, error.strerror)
-    if os.fstat(stream.fileno()).st_nlink:
-        return stream
-    stream.close()  # the holder before removed the file between opening and locking
-    return _locked(lock, label)
+    if not os.fstat(handle).st_nlink:
+        os.close(handle)  # the holder before removed the file between opening and locking
+        return _lock(lock, label)
+    try:
+        os.ftruncate(handle, 0)
+        os.write(handle, f"process {os.getpid()} of {socket.gethostname()}".encode())
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
 
 
 def previous(path: Path) -> Path:
