@@ -69,9 +69,7 @@ def measure_all(options: argparse.Namespace) -> None:
     record = Record(output / "results.csv", device, groups)
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench.open(device, options.quick, Path(scratch))
-        plans = [
-            (group, plan) for group in options.only or GROUPS for plan in GROUPS[group].plans(bench)
-        ]
+        plans = [(group, plan) for group in groups for plan in GROUPS[group].plans(bench)]
         try:
             work(bench, plans, record, began + 60 * options.minutes)
         finally:

@@ -38,7 +38,7 @@ def plans(bench: Bench) -> list[Plan]:
     out += [
         Plan(f"decoder {name(le)}", 8, partial(asr_decoder, ensemble=le)) for le in (True, False)
     ]
-    out.append(Plan("super-resolution step", 15, asr_steps))
+    out.append(Plan("super-resolution step", 25, asr_steps))
     if not bench.cuda:
         out.append(Plan("allocator", 45, allocators))
     return out

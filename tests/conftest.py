@@ -1,6 +1,8 @@
 """Fixtures shared by all tests."""
 
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -27,3 +29,20 @@ def repository() -> Path:
 @pytest.fixture(autouse=True, scope="session")
 def _one_thread() -> None:
     torch.set_num_threads(1)
+
+
+@pytest.fixture
+def checkout(repository: Path, tmp_path: Path) -> Path:
+    """A copy of the files that git would clone, with what is not yet committed."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=repository,
+        capture_output=True,
+        check=True,
+    ).stdout.decode()
+    for name in filter(None, listed.split("\0")):
+        if (repository / name).is_file():
+            target = tmp_path / "checkout" / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(repository / name, target)
+    return tmp_path / "checkout"

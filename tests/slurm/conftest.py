@@ -1,7 +1,5 @@
 """A running Slurm and a fresh copy of the project for the tests that submit to it."""
 
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,18 +25,7 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture
-def checkout(repository: Path, tmp_path: Path) -> Path:
-    """A copy of the files that git would clone, with a reduced demo config beside them."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=repository,
-        capture_output=True,
-        check=True,
-    ).stdout.decode()
-    for name in filter(None, listed.split("\0")):
-        if (repository / name).is_file():
-            target = tmp_path / "checkout" / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(repository / name, target)
-    (tmp_path / "checkout" / "reduced.yaml").write_text(yaml.safe_dump(REDUCED))
-    return tmp_path / "checkout"
+def reduced(checkout: Path) -> Path:
+    """A fresh copy of the project with a reduced demo config beside it."""
+    (checkout / "reduced.yaml").write_text(yaml.safe_dump(REDUCED))
+    return checkout

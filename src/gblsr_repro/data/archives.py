@@ -63,10 +63,11 @@ def extract(
 _DAMAGE = (
     tarfile.TarError,
     zipfile.BadZipFile,
-    gzip.BadGzipFile,
     zlib.error,
     EOFError,
+    OSError,
     RuntimeError,
+    ValueError,
 )
 
 

@@ -127,27 +127,25 @@ class PackedImages:
         The whole array is read once to check it: seconds, before a run of many hours.
         """
         path = Path(path)
-        verify(path.with_suffix(".csv"))
-        try:
-            # Copy-on-write: torch wants a writable buffer, the file is never written.
-            pixels = np.load(path, mmap_mode="c", allow_pickle=False)
-            with path.with_suffix(".csv").open(newline="", encoding="utf-8") as stream:
-                rows = list(csv.DictReader(stream))
-        except (OSError, ValueError, EOFError) as error:
+        index = path.with_suffix(".csv")
+        if not (path.is_file() and index.is_file()):
+            raise UserError(f"{path} or its index is missing; run asr-standardize again.")
+        recorded = read_json(path.with_suffix(".json"))["sha256"]
+        verify(index)
+        if sha256(path) != recorded:
             raise UserError(
-                f"{path} or its index cannot be read; delete both and run asr-standardize again."
-            ) from error
+                f"{path} is not what was recorded when it was made; delete it and run "
+                "asr-standardize again."
+            )
+        # Copy-on-write: torch wants a writable buffer, the file is never written.
+        pixels = np.load(path, mmap_mode="c", allow_pickle=False)
+        with index.open(newline="", encoding="utf-8") as stream:
+            rows = list(csv.DictReader(stream))
         numbers = np.array([[int(r[c]) for c in INDEX_COLUMNS[3:]] for r in rows], np.int64)
         offsets, heights, widths = numbers.reshape(-1, 3).T
         if not rows or pixels.shape != (int((heights * widths).sum()), 3):
             raise UserError(
                 f"{path} does not fit its index; delete both and run asr-standardize again."
-            )
-        recorded = read_json(path.with_suffix(".json"))["sha256"]
-        if sha256(path) != recorded:
-            raise UserError(
-                f"{path} is not what was recorded when it was made; delete it and run "
-                "asr-standardize again."
             )
         names = tuple(row["name"] for row in rows)
         return cls(pixels, names, offsets, heights, widths, recorded)
