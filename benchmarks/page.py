@@ -63,7 +63,9 @@ def render(rows: list[Row], plot: str) -> str:
 def conditions(rows: list[Row]) -> str:
     first = rows[0]
     text = f"{first['device']}, CPU threads: {first['threads']}, torch {first['torch']}"
-    text += f", commit {first['commit']}." if first["commit"] else "."
+    # Groups measured by later runs with --only may be of another commit.
+    commits = dict.fromkeys(row["commit"] for row in rows if row["commit"])
+    text += f", commit {' and '.join(commits)}." if commits else "."
     busy = [float(row["busy_elsewhere"]) for row in rows if row["busy_elsewhere"]]
     if busy:
         text += (

@@ -144,6 +144,16 @@ def resolve(config: Config, path: str) -> Path:
     return candidate if candidate.is_absolute() else repository_root() / candidate
 
 
+def mirror_of(config: Config) -> Path | None:
+    """Return the folder that is used instead of downloads; `UserError` when it does not exist."""
+    if config["mirror"] is None:
+        return None
+    root = resolve(config, config["mirror"])
+    if not root.is_dir():
+        raise UserError(f"The mirror folder {root} does not exist; correct `mirror` in the config.")
+    return root
+
+
 # --- tables: one row per arm, method, data set -----------------------------------------------
 
 

@@ -10,14 +10,17 @@ import io
 import json
 import os
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from .errors import UserError
 
 TEMPORARY = ".unfinished"
+CLOCK_SKEW_SECONDS = 60.0
 
 
 @contextmanager
@@ -139,6 +142,21 @@ def verify(path: Path | str) -> None:
 
 def _checksum_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.sha256")
+
+
+def check_dates(paths: Iterable[Path | str]) -> None:
+    """Raise `UserError` when a file seems to come from the future, as when a clock was set back.
+
+    Snakemake throws away what is older than what it was made from, though it took days to make.
+    Files that do not exist pass.
+    """
+    latest = time.time() + CLOCK_SKEW_SECONDS
+    for path in map(Path, paths):
+        if path.is_file() and path.stat().st_mtime > latest:
+            raise UserError(
+                f"{path} is dated {datetime.fromtimestamp(path.stat().st_mtime):%Y-%m-%d %H:%M}, "
+                "which is in the future; set the clock right or `touch` the file, and run again."
+            )
 
 
 def sha256(path: Path | str) -> str:

@@ -5,6 +5,7 @@ import datetime
 import itertools
 import json
 import os
+import shutil
 import time
 
 import pytest
@@ -12,6 +13,7 @@ import torch
 from faulty import outcome
 
 from gblsr_repro import config
+from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import latency
 from gblsr_repro.progress import Progress
 from gblsr_repro.reporting import status
@@ -78,3 +80,18 @@ def test_a_log_from_the_future_is_no_running_job(tmp_path):
     log.write_text("12:00:00 liif seed 0: 2000 steps\n")
     os.utime(log, (2**32, 2**32))
     assert not any(stage.running for stage in status.survey(settings))
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".csv", ".json"])
+def test_data_from_the_future_is_refused_before_training(job, tmp_path, suffix):
+    """Snakemake would throw the run away at its end, as older than what it was made from."""
+    settings, arm, seed, array, *others = job(tmp_path)
+    for part in array.parent.iterdir():
+        shutil.copy2(part, tmp_path)
+    copy = tmp_path / array.name
+    os.utime(copy.with_suffix(suffix), (2**32, 2**32))
+    with pytest.raises(UserError, match=rf"train\{suffix} is dated 2106-.* in the future; set"):
+        training.train_run(settings, arm, seed, copy, *others)
+    assert not others[0].exists()
+    os.utime(copy.with_suffix(suffix))
+    training.train_run(settings, arm, seed, copy, *others)

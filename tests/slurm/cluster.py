@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
+# Jobs look here: the executor plugin passes no SLURM_* variable on, SLURM_CONF included.
+SITE = Path("/etc/slurm/slurm.conf")
 
 CONFIGURATION = """\
 ClusterName=testcluster
@@ -54,7 +56,9 @@ def missing() -> str | None:
     absent = [name for name in DAEMONS if not shutil.which(name, path="/usr/sbin:/usr/bin")]
     if absent:
         return f"needs {', '.join(absent)} (Debian packages slurm-wlm and munge)"
-    return None if os.geteuid() == 0 else "needs root to start the Slurm daemons"
+    if os.geteuid() != 0:
+        return "needs root to start the Slurm daemons"
+    return f"{SITE} exists: this machine has a Slurm of its own" if SITE.exists() else None
 
 
 def _free_port() -> int:
@@ -87,7 +91,12 @@ def slurm(folder: Path, cpus: int = 2, memory: int = 12000) -> Iterator[dict[str
     (folder / "gres.conf").write_text(
         "".join(f"NodeName={host} Name=gpu File={path}\n" for path in gpus)
     )
-    environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf")}
+    environment = dict(os.environ)
+    installed = [SITE.with_name(name) for name in ("slurm.conf", "gres.conf")]
+    SITE.parent.mkdir(exist_ok=True)
+    for path in installed:
+        path.unlink(missing_ok=True)
+        path.symlink_to(folder / path.name)
 
     own_munge = not Path("/run/munge/munge.socket.2").is_socket()
     if own_munge:
@@ -103,6 +112,8 @@ def slurm(folder: Path, cpus: int = 2, memory: int = 12000) -> Iterator[dict[str
         pids = [folder / "slurmd.pid", folder / "slurmctld.pid"]
         for path in pids + ([Path("/run/munge/munged.pid")] if own_munge else []):
             _stop(path)
+        for path in installed:
+            path.unlink()
 
 
 def _wait_until_idle(environment: dict[str, str], folder: Path) -> None:

@@ -27,7 +27,7 @@ def run(checkout: Path, environment: dict[str, str], *arguments: str) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=900,
+        timeout=420,
     )
     assert done.returncode == 0, done.stdout[-6000:]
     return done.stdout
@@ -45,7 +45,7 @@ def weights(results: Path) -> dict[str, str]:
 
 def test_same_results_as_locally(reduced, slurm):
     checkout = reduced
-    said = run(checkout, slurm, "--profile", "slurm", *CONFIG, "--", "main_kodak")
+    said = run(checkout, slurm, "--profile", "slurm", "--retries", "1", *CONFIG, "--", "main_kodak")
     submitted = re.findall(r"has been submitted with SLURM jobid (\d+)", said)
     assert len(submitted) >= 6, said[-3000:]
     assert "localrule fetch" in said

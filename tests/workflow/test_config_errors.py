@@ -15,6 +15,7 @@ import yaml
         ({"native": {"data": {"train": ["nothing_known"]}}}, "nothing_known"),
         ({"seeds": []}, "seeds is []"),
         ({"device": "gpu"}, "device is 'gpu', but must be one of"),
+        ({"mirror": "/nowhere"}, "The mirror folder /nowhere does not exist; correct `mirror` in"),
     ],
 )
 def test_one_sentence(snakemake, tmp_path, overlay, sentence):

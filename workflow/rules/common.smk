@@ -4,11 +4,13 @@ import json
 import os
 import shutil
 import sys
+from pathlib import Path
 
 sys.path.insert(0, os.path.join(workflow.basedir, "src"))
 
 from gblsr_repro import config as settings_module
 from gblsr_repro.errors import UserError
+from gblsr_repro.files import check_dates
 
 # Jobs find the package and the interpreter that runs Snakemake, whether or not it is activated.
 os.environ.update(
@@ -24,6 +26,7 @@ try:
     METHODS = settings_module.selected_methods(config)
     DATASETS = settings_module.selected_datasets(config)
     ITEMS = settings_module.selected_items(config)
+    settings_module.mirror_of(config)
 except UserError as error:
     sys.exit(f"gblsr-repro: {error}")
 
@@ -55,6 +58,8 @@ AGGREGATES = [
 TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
 COMPARED = [f"{name}_vs_paper" for name, item in ITEMS.items() if item.compared == "yes"]
 FIGURES = [name for name, item in ITEMS.items() if item.kind == "figure"]
+# Given by --cores; on a cluster the job has its node's GPU to itself and one core does.
+ALL_CORES = workflow.resource_settings.cores or 1
 GPU = config["cluster"]["gpu"]
 MINUTES = config["cluster"]["minutes"]
 MEMORY = config["cluster"]["memory_mb"]
@@ -214,5 +219,6 @@ def preview():
 onstart:
     try:
         settings_module.write_resolved(config, CONFIG)
+        check_dates(Path(R).glob("**/*"))
     except UserError as error:
         raise WorkflowError(str(error)) from None

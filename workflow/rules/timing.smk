@@ -16,7 +16,7 @@ rule latency:
         f"{R}/benchmarks/latency/{{arm}}_seed{{seed}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
-    threads: workflow.cores
+    threads: ALL_CORES
     resources:
         **GPU,
         mem_mb=MEMORY["evaluation"],
@@ -43,7 +43,7 @@ rule asr_latency:
         f"{R}/benchmarks/asr_latency/{{method}}_seed{{seed}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
-    threads: workflow.cores
+    threads: ALL_CORES
     resources:
         **GPU,
         mem_mb=MEMORY["asr_evaluation"],

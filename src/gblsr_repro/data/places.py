@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..config import Config, Dataset, datasets, resolve
+from ..config import Config, Dataset, datasets, mirror_of, resolve
 from ..errors import UserError
 from ..files import sha256
 from . import manifest
@@ -43,13 +43,11 @@ def place_of(row: Dataset, config: Config) -> Place:
     records = resolve(config, config["resources"]) / "manifests"
     if row.kind == "package":
         return Place(_package_folder(row), records / f"{row.dataset}.csv", downloads=False)
-    if config["mirror"] is None:
+    mirror = mirror_of(config)
+    if mirror is None:
         root = resolve(config, config["resources"])
         return Place(root, records / f"{row.dataset}.csv", downloads=True)
-    root = resolve(config, config["mirror"])
-    if not root.is_dir():
-        raise UserError(f"The mirror folder {root} does not exist; correct `mirror` in the config.")
-    return Place(root, records / "mirror" / f"{row.dataset}.csv", downloads=False)
+    return Place(mirror, records / "mirror" / f"{row.dataset}.csv", downloads=False)
 
 
 def _package_folder(row: Dataset) -> Path:

@@ -18,7 +18,7 @@ from .. import runtime
 from ..config import Config, Method
 from ..data.superres import Batch, PackedImages, Sampler
 from ..evaluation import asr as evaluation
-from ..files import verify, write_csv, write_json
+from ..files import check_dates, verify, write_csv, write_json
 from ..models.asr.model import ASRModel, build, count_parameters, normalise
 from ..progress import log
 from ..weights import write_weights
@@ -58,6 +58,7 @@ def train_run(
         config["device"], config["threads"], tf32=settings["precision"] != "fp32"
     )
     images = PackedImages.open(array)
+    check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
     sampler = Sampler(images, settings, recipe["batch_size"], seed, device)
     model = build(method, config, seed).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=recipe["learning_rate"], fused=True)

@@ -15,7 +15,7 @@ from .. import runtime
 from ..config import Arm, Config
 from ..data.arrays import Arrays, as_float
 from ..errors import UserError
-from ..files import write_csv, write_json
+from ..files import check_dates, write_csv, write_json
 from ..models.native import build, count_parameters
 from ..weights import write_weights
 from . import checkpoint
@@ -50,6 +50,7 @@ def train_run(
         )
     device = runtime.prepare(config["device"], config["threads"], recipe["precision"] == "tf32")
     arrays = Arrays.open(array)
+    check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
     sampler = EpochSampler(len(arrays), recipe["batch_size"], seed)
     model = build(arm, config, seed).to(device)
     optimizer = torch.optim.AdamW(
