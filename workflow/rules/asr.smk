@@ -27,6 +27,24 @@ rule asr_standardize:
         " --output {output.array} 2>&1 | tee {log}"
 
 
+rule asr_plan:
+    """Say what will be trained, the GPU-hours and the disk it takes, before it starts."""
+    output:
+        f"{R}/asr/plan.txt",
+    log:
+        f"{R}/logs/asr_plan.log",
+    benchmark:
+        f"{R}/benchmarks/asr_plan.tsv"
+    localrule: True
+    conda:
+        "../../envs/gblsr.yaml"
+    params:
+        config=CONFIG,
+        settings=settings("seeds", "asr.methods", "asr.training"),
+    shell:
+        "python -m gblsr_repro plan --config {params.config} 2> {log} | tee {output}"
+
+
 rule asr_train:
     """Train one super-resolution method with one seed; a stopped run goes on where it was."""
     input:
@@ -35,6 +53,7 @@ rule asr_train:
         index=ancient(f"{R}/asr/arrays/train.csv"),
         record=ancient(f"{R}/asr/arrays/train.json"),
         validation=ancient(sources_of_validation),
+        plan=ancient(f"{R}/asr/plan.txt"),
     output:
         weights=protected(f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors"),
         log=f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv",

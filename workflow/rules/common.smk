@@ -58,8 +58,8 @@ AGGREGATES = [
 TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
 COMPARED = [f"{name}_vs_paper" for name, item in ITEMS.items() if item.compared == "yes"]
 FIGURES = [name for name, item in ITEMS.items() if item.kind == "figure"]
-# Given by --cores; on a cluster the job has its node's GPU to itself and one core does.
-ALL_CORES = workflow.resource_settings.cores or 1
+# All that --cores gives. A cluster's job has one, at submission and when it reads this again there.
+ALL_CORES = 1 if workflow.remote_exec else workflow.resource_settings.cores or 1
 GPU = config["cluster"]["gpu"]
 MINUTES = config["cluster"]["minutes"]
 MEMORY = config["cluster"]["memory_mb"]
