@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= all
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-slurm lint bench clean
 
 demo: $(VENV)/installed ## the whole workflow at demo size, on photographs that scikit-image ships
 	$(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml --quiet rules -- all
@@ -12,6 +12,9 @@ demo: $(VENV)/installed ## the whole workflow at demo size, on photographs that 
 
 test: $(VENV)/installed ## unit, protocol and workflow tests
 	$(BIN)/python -m pytest -n 2
+
+test-slurm: $(VENV)/installed ## submits to a real one-node Slurm that it starts; needs root, slurm-wlm, munge
+	$(BIN)/python -m pytest tests/slurm
 
 lint: $(VENV)/installed ## formatting and lint of code and workflow
 	$(BIN)/ruff check .
