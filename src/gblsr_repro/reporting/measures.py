@@ -28,7 +28,7 @@ import numpy as np
 from ..errors import UserError
 from . import statistics
 from .statistics import Summary
-from .tidy import KEYS, RUN_COLUMNS, Key, read_rows, read_summaries
+from .tidy import KEYS, RUN_COLUMNS, Key, own_path, read_rows, read_summaries
 
 NATIVE_DATASETS = ("kodak", "set14", "urban100")
 ASR_DATASETS = ("set5", "set14", "b100", "urban100", "div2kval")
@@ -161,16 +161,12 @@ class Evaluation:
         return found
 
     def time(self, dataset: str, method: str, metric: str) -> Summary:
-        """Read one timing of the fixed protocol at x4, whichever render path it was taken on."""
+        """Read one timing of the fixed protocol at x4, by the method's own render path."""
         table = self.aggregates.summaries.get("asr_latency", {})
         wanted = (dataset, method, TIMED_SCALE, PROTOCOL_TRACK, metric)
-        keys = [key for key in table if (*key[:4], key[5]) == wanted]
-        if len(keys) > 1:
-            raise UserError(
-                f"asr_latency.csv has {len(keys)} rows for {' '.join(wanted)}; make it again with "
-                "one render path."
-            )
-        return self.read("asr_latency", dataset, method, keys[0] if keys else wanted)
+        keys = {key[4]: key for key in table if (*key[:4], key[5]) == wanted}
+        path = own_path(keys)
+        return self.read("asr_latency", dataset, method, wanted if path is None else keys[path])
 
 
 def _join(parts: Sequence[Measure]) -> Measure:
