@@ -37,7 +37,7 @@ def test_scheduled_jobs_state_time_and_memory(name):
         assert "runtime=" in body
 
 
-@pytest.mark.parametrize("name", ["train", "evaluate", "latency", "asr_train", "asr_latency"])
+@pytest.mark.parametrize("name", ["train", "evaluate", "latency", "asr_train_run", "asr_latency"])
 def test_device_jobs_ask_for_a_gpu(name):
     assert "**GPU" in JOBS[name]
 

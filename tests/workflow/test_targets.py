@@ -9,7 +9,7 @@ import pytest
 from gblsr_repro import config
 
 ITEMS = config.items()
-TARGETS = ["all", "native", "asr", "asr_trained", "asr_eval", "asr_timing", *ITEMS]
+TARGETS = ["all", "native", "asr", "asr_train", "asr_eval", "asr_timing", *ITEMS]
 
 
 def listed_targets(repository: Path) -> dict[str, str]:

@@ -45,7 +45,7 @@ rule asr_plan:
         "python -m gblsr_repro plan --config {params.config} 2> {log} | tee {output}"
 
 
-rule asr_train:
+rule asr_train_run:
     """Train one super-resolution method with one seed; a stopped run goes on where it was."""
     input:
         # A run of many GPU-hours is not thrown away because a file got a newer date.

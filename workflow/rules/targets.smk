@@ -25,7 +25,7 @@ rule asr:
         items_of("asr"),
 
 
-rule asr_trained:
+rule asr_train:
     """Train every super-resolution method with every seed (1,232 GPU-hours in the paper)."""
     input:
         expand(
