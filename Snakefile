@@ -10,6 +10,9 @@ configfile: f"{workflow.basedir}/config/config.yaml"
 workdir: workflow.basedir
 
 
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/targets.smk"
 include: "workflow/rules/sources.smk"
@@ -18,3 +21,15 @@ include: "workflow/rules/diagnostics.smk"
 include: "workflow/rules/asr.smk"
 include: "workflow/rules/timing.smk"
 include: "workflow/rules/report.smk"
+
+
+# Here and not in an included file, whose default target Snakemake forgets.
+rule all:
+    """Everything: both halves of the paper, claims and report."""
+    default_target: True
+    input:
+        items_of("native"),
+        items_of("asr"),
+        f"{R}/claims.csv",
+        f"{R}/report.html",
+        preview(),

@@ -41,6 +41,13 @@ def test_dry_run_from_nothing(snakemake, tmp_path, target):
     assert not (tmp_path / "resources").exists()
 
 
+def test_no_target_means_all(snakemake):
+    done = snakemake("--dry-run", "--cores", "1")
+    assert done.returncode == 0, done.stderr
+    assert "Nothing to be done" not in done.stdout + done.stderr
+    assert "rule report" in done.stdout
+
+
 def test_all_targets_dry_run_together(snakemake):
     files = [
         f"{{results}}/{item.kind}s/{name}.{'tex' if item.kind == 'table' else 'png'}"

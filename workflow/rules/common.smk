@@ -175,6 +175,33 @@ def aggregates_of_item(wildcards):
     return [f"{R}/aggregates/{name}.csv" for name in names] + conditions_of(item)
 
 
+def item_of(wildcards):
+    """Return the row of config/items.tsv behind a table or figure; None for one that is ours."""
+    name = wildcards.get("table", None) or wildcards.figure
+    return ITEMS.get(name.removesuffix("_vs_paper"))
+
+
+def half_of(wildcards):
+    """Return the half of the paper that an item belongs to, as Snakemake's report shows it."""
+    item = item_of(wildcards)
+    return {"native": "Native benchmark", "asr": "Super-resolution"}[item.half] if item else "Both"
+
+
+def title_of(wildcards):
+    """Return the number and title of an item."""
+    item = item_of(wildcards)
+    if item is None:
+        return "Measured numbers against the paper's"
+    name = wildcards.get("table", "")
+    beside = ", beside the paper's values" if name.endswith("_vs_paper") else ""
+    return f"{item.paper}: {item.title}{beside}"
+
+
+def labels_of(wildcards):
+    """Return what Snakemake's report shows beside an item."""
+    return {"item": wildcards.get("table", None) or wildcards.figure, "what": title_of(wildcards)}
+
+
 def conditions_of(item):
     """Return the record of what was run that an item's caption and note are written from."""
     return [f"{R}/aggregates/conditions_{item.half}.json"] if item.needs else []

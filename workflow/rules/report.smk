@@ -37,7 +37,13 @@ rule table:
     input:
         aggregates_of_item,
     output:
-        f"{R}/tables/{{table}}.tex",
+        report(
+            f"{R}/tables/{{table}}.tex",
+            caption="../report/table.rst",
+            category="Tables",
+            subcategory=half_of,
+            labels=labels_of,
+        ),
     log:
         f"{R}/logs/table/{{table}}.log",
     benchmark:
@@ -51,6 +57,7 @@ rule table:
             os.path.dirname(input[0]) if input else f"{R}/aggregates"
         ),
         tables=lambda wildcards, output: os.path.dirname(output[0]),
+        title=title_of,
     shell:
         "python -m gblsr_repro tables --config {params.config} --aggregates {params.aggregates}"
         " --output {params.tables} --only {wildcards.table} 2>&1 | tee {log}"
@@ -63,7 +70,13 @@ rule figure:
         inputs_of_figure,
     output:
         pdf=f"{R}/figures/{{figure}}.pdf",
-        png=f"{R}/figures/{{figure}}.png",
+        png=report(
+            f"{R}/figures/{{figure}}.png",
+            caption="../report/figure.rst",
+            category="Figures",
+            subcategory=half_of,
+            labels=labels_of,
+        ),
     log:
         f"{R}/logs/figure/{{figure}}.log",
     benchmark:
@@ -78,6 +91,7 @@ rule figure:
         ),
         figures=subpath(output.pdf, parent=True),
         results=lambda wildcards: R,
+        title=title_of,
     shell:
         "python -m gblsr_repro figures --config {params.config} --aggregates {params.aggregates}"
         " --results {params.results} --output {params.figures} --only {wildcards.figure}"
@@ -89,7 +103,12 @@ rule claims:
     input:
         AGGREGATES,
     output:
-        csv=f"{R}/claims.csv",
+        csv=report(
+            f"{R}/claims.csv",
+            caption="../report/claims.rst",
+            category="Claims",
+            labels={"what": "every claim with its verdict"},
+        ),
         markdown=f"{R}/claims.md",
         table=f"{R}/tables/claims.tex",
     log:
@@ -141,7 +160,12 @@ rule report:
         f"{R}/figures/measured_vs_published.png",
         rules.claims.output,
     output:
-        f"{R}/report.html",
+        report(
+            f"{R}/report.html",
+            caption="../report/page.rst",
+            category="Claims",
+            labels={"what": "the page for readers: claims, tables, figures, cost"},
+        ),
     log:
         f"{R}/logs/report.log",
     benchmark:

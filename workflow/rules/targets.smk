@@ -2,17 +2,6 @@
 # Requires: what the stages make. Makes: nothing of its own.
 
 
-rule all:
-    """Everything: both halves of the paper, claims and report."""
-    default_target: True
-    input:
-        items_of("native"),
-        items_of("asr"),
-        f"{R}/claims.csv",
-        f"{R}/report.html",
-        preview(),
-
-
 rule native:
     """The native benchmark with its diagnostic and ablation: tables and figures."""
     input:

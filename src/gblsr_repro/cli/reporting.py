@@ -20,6 +20,7 @@ def register(commands: Any) -> None:
     add_status(commands)
     add_plan(commands)
     add_summary(commands)
+    add_record(commands)
 
 
 # --- aggregates and tables ----------------------------------------------------------------------
@@ -246,3 +247,26 @@ def _summary(options: argparse.Namespace) -> None:
     from ..reporting.summary import summary
 
     print(summary(config_of(options)))
+
+
+def add_record(commands: Any) -> None:
+    """Add the verb that makes a run's results small enough to keep."""
+    added = command(
+        commands, "record", _record, "Gather a run's numbers, tables and figures in one folder."
+    )
+    added.add_argument("--results", type=Path, metavar="DIR", help="default: the config's")
+    added.add_argument(
+        "--output", type=Path, required=True, metavar="DIR",
+        help="new folder, as docs/records/<date>-<device>",
+    )  # fmt: skip
+
+
+def _record(options: argparse.Namespace) -> None:
+    from ..config import resolve
+    from ..progress import log
+    from ..reporting import record
+
+    config = config_of(options)
+    results = options.results or resolve(config, config["results"])
+    size = record.write(results, options.output, config)
+    log.info("record: %s, %.1f MB", options.output, size / 1e6)

@@ -15,6 +15,7 @@ from ..files import write_csv, write_text
 from . import conditions as conditions_module
 from . import published
 from .layout import DASH, Float, Table, render
+from .markdown import table as markdown_table
 from .measures import Aggregates
 from .verdicts import Claim, Result, Scope, Verdict, check, judge
 
@@ -173,7 +174,10 @@ def _row(result: Result) -> dict[str, Any]:
 
 def would_hold(result: Result) -> str:
     """Return whether the claim would hold if the conditions were the paper's."""
-    return "would hold" if result.holds else "would not hold"
+    return {
+        Verdict.REPRODUCED: "would hold",
+        Verdict.WITHIN_NOISE: "would hold within noise",
+    }.get(result.agreement, "would not hold")
 
 
 def outcome(result: Result) -> str:
@@ -224,16 +228,16 @@ def with_unit(text: str, unit: str) -> str:
 def markdown(page: Page) -> str:
     """Return the claims as a page of Markdown."""
     lines = ["# The paper's claims, measured here", ""]
-    lines += _md_table(
+    lines += markdown_table(
         ("Verdict", "Claims", "Meaning"),
         [(str(v), str(n), MEANING[v]) for v, n in page.counts().items()],
     )
     lines += ["", "## Conditions", ""]
-    lines += _md_table(("Claims about", "Paper", "This run"), page.scopes())
+    lines += markdown_table(("Claims about", "Paper", "This run"), page.scopes())
     for topic, results in page.by_topic().items():
         told = "; ".join(f"{kind} ({reason})" for kind, reason in reasons(results))
         lines += ["", f"## {topic}", "", f"Tolerances: {told}.", ""]
-        lines += _md_table(
+        lines += markdown_table(
             ("Claim", "Where", "Paper", "Measured", "Verdict", "Tolerance", "Remarks"),
             [
                 (
@@ -249,13 +253,6 @@ def markdown(page: Page) -> str:
             ],
         )
     return "\n".join(lines) + "\n"
-
-
-def _md_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-    return [line(header), line(["---"] * len(header)), *(line(row) for row in rows)]
 
 
 ROWS_PER_FLOAT = 24

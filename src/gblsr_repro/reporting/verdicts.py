@@ -149,21 +149,27 @@ class Target:
 class Result:
     """A claim with its verdict.
 
-    `holds` says whether the numbers agree, whatever the conditions (None: not measured);
-    `differences` in what the conditions differ from the paper's; `why` why there is no number, or
-    where numbers miss; `values` the measured numbers, `allowed` how far each may miss.
+    `agreement` is the verdict that the numbers alone would give, whatever the conditions (None:
+    not measured); `differences` in what the conditions differ from the paper's; `why` why there is
+    no number, or where numbers miss; `values` the measured numbers, `allowed` how far each may
+    miss.
     """
 
     claim: Claim
     verdict: Verdict
     paper: str
     measured: str = ""
-    holds: bool | None = None
+    agreement: Verdict | None = None
     why: str = ""
     differences: tuple[str, ...] = ()
     values: tuple[float, ...] = ()
     targets: tuple[float, ...] = ()
     allowed: tuple[float, ...] = ()
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the numbers agree within the tolerance (None: not measured)."""
+        return None if self.agreement is None else self.agreement is not Verdict.NOT_REPRODUCED
 
 
 def check(claim: Claim) -> None:
@@ -235,7 +241,7 @@ def judge(
         Verdict.DIFFERENT if differences else outcome,
         printed,
         shown,
-        bool(near.all()),
+        outcome,
         _furthest(target, measured, misses, allowed, uses),
         differences,
         tuple(measured.values.tolist()),

@@ -1,0 +1,279 @@
+"""A record of a run, small enough to be committed: numbers, tables, figures, and one page."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import yaml
+from PIL import Image
+
+from ..config import Config, arms, datasets, load, methods
+from ..errors import UserError
+from ..files import atomic_path, verify, write_text
+from ..progress import duration
+from . import claims, conditions, markdown, published
+from .figures.captions import captions
+from .layout import DASH, Float
+from .source import Source
+from .tables import VERSUS, builders
+from .verdicts import Verdict
+
+LARGEST_BYTES = 3_000_000
+WIDEST_FIGURE = 1200  # pixels
+# Where things lie on one machine says nothing about the run, and may say too much about its owner.
+LOCAL = ("mirror", "resources", "results", "lpips_trunk")
+COPIED = (
+    "claims.csv", "claims.md", "aggregates/[!.]*", "tables/*.tex",
+    "native/runs/*/seed*/*.json", "native/runs/*/seed*/*.csv", "native/latency/*/*.json",
+    "asr/runs/*/seed*/*.json", "asr/runs/*/seed*/*.csv", "asr/latency/*/*.json",
+)  # fmt: skip
+
+HELD = {
+    Verdict.REPRODUCED: "held",
+    Verdict.WITHIN_NOISE: "within noise",
+    Verdict.NOT_REPRODUCED: "not held",
+}
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading of the page with lines of Markdown."""
+
+    title: str
+    lines: Sequence[str]
+
+
+def write(results: Path, output: Path, config: Config) -> int:
+    """Write a record of `results` into the new folder `output`; return its size in bytes.
+
+    `config` is the run's resolved configuration. The folder is made under another name and
+    renamed at the end. Raises `UserError` when `output` exists, when the run has no aggregates
+    yet, when an aggregate was changed after it was written, and when a record would be larger
+    than 3 MB.
+    """
+    if output.exists():
+        raise UserError(f"{output} exists already; name a new folder, or remove this one first.")
+    if not conditions.read(results / "aggregates"):
+        raise UserError(f"{results} has no aggregates yet; run the workflow first.")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as temporary:
+        folder = Path(temporary) / output.name
+        for path in (path for pattern in COPIED for path in sorted(results.glob(pattern))):
+            if path.name.startswith("."):
+                continue
+            verify(path)
+            copy = folder / path.relative_to(results)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+        for path in sorted((results / "figures").glob("*.png")):
+            _shrink(path, folder / "figures" / path.name)
+        write_text(folder / "overlay.yaml", yaml.safe_dump(overlay(config), sort_keys=False))
+        write_text(folder / "README.md", page(folder, output.name, config))
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        if size > LARGEST_BYTES:
+            raise UserError(
+                f"The record would take {size / 1e6:.1f} MB, and 3 MB are meant to be the most; "
+                "leave out arms, seeds or figures in the results folder."
+            )
+        folder.rename(output)
+    return size
+
+
+def overlay(config: Config) -> Config:
+    """Return the settings in which a run differs from config/config.yaml, as an overlay.
+
+    A table column that the run left out is null. What is local to a machine is left out.
+    """
+    return _difference(load(), {k: v for k, v in config.items() if k not in LOCAL})
+
+
+def _difference(base: Mapping[str, Any], other: Mapping[str, Any]) -> Config:
+    found: Config = {}
+    for key, value in other.items():
+        old = base.get(key)
+        if isinstance(value, Mapping) and isinstance(old, Mapping):
+            inner = _difference(old, value)
+            inner |= {gone: None for gone in old if gone not in value}
+            if inner:
+                found[key] = inner
+        elif value != old:
+            found[key] = value
+    return found
+
+
+def _shrink(source: Path, target: Path) -> None:
+    with Image.open(source) as image:
+        small = image.convert("RGB")
+        small.thumbnail((WIDEST_FIGURE, WIDEST_FIGURE), Image.Resampling.LANCZOS)
+        # 256 colours are enough for a plot, and more than enough to show what images look like.
+        small = small.quantize(256, dither=Image.Dither.FLOYDSTEINBERG)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(target) as temporary:
+        small.save(temporary, format="PNG", optimize=True)
+
+
+# --- the page ------------------------------------------------------------------------------------
+
+
+def page(folder: Path, name: str, config: Config) -> str:
+    """Return the README of a record, from the files already in its folder."""
+    aggregates = folder / "aggregates"
+    run = conditions.read(aggregates)
+    verdicts = claims.evaluate(aggregates, config)
+    templates = resources.files(__package__).joinpath("templates")
+    template = jinja2.Template(
+        templates.joinpath("record.md.j2").read_text("utf-8"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return template.render(
+        name=name,
+        date=date.today().isoformat(),
+        halves=_halves(aggregates, run, config),
+        tables=_tables(aggregates, config),
+        counts=[f"{n} {verdict}" for verdict, n in verdicts.counts().items() if n],
+        relations=_relations(verdicts),
+        figures=[
+            (path.stem, captions(path.stem, run)) for path in sorted(folder.glob("figures/*.png"))
+        ],
+        command=_command(name, config, run),
+        mirrored=bool(config["mirror"]),
+    )
+
+
+def _halves(aggregates: Path, run: conditions.Record, config: Config) -> list[Section]:
+    """One table per half of the paper: what this run was, beside what the paper's was."""
+    titles = {"native": "Native benchmark", "asr": "Super-resolution"}
+    paper = published.conditions()
+    source = Source(aggregates, config)
+    sections = []
+    for half in (half for half in titles if run.get(half)):
+        here, there = run[half], paper[half]
+        known = arms() if half == "native" else methods()
+        trained = here.get("arms") or here.get("methods") or ()
+        rows = [
+            ("Trained", ", ".join(known[n].name if n in known else n for n in trained), "all"),
+            ("Steps", _number(here.get("steps")), _number(there["steps"])),
+            ("Seeds", _plain(here.get("seeds")), _plain(there["seeds"])),
+        ]
+        if half == "native":
+            size = run["image_size"]
+            theirs = there["image_size"]
+            rows.append(("Image size", f"{size} x {size}", f"{theirs} x {theirs}"))
+        rows += [
+            ("Batch", _number(here.get("batch_size")), _number(there.get("batch_size"))),
+            ("Training images", _sets(here.get("train")), _names(there["train"])),
+        ]
+        rows += [
+            (
+                f"Measured on: {column}",
+                _sets(here.get("evaluate", {}).get(column)),
+                f"{count} images",
+            )
+            for column, count in there["evaluate"].items()
+            if column in here.get("evaluate", {})
+        ]
+        if here.get("lpips"):
+            told = here["lpips"]
+            rows.append(("LPIPS", "measured" if told["measured"] else told["reason"], "measured"))
+        rows += [
+            ("Trained on", _plain(here.get("devices")), there["device"]),
+            ("Timed on", _plain(here.get("latency_devices")), there["device"]),
+            ("Training time, all runs", _seconds(source, half), DASH),
+        ]
+        rows = [row for row in rows if row[1]]
+        sections.append(Section(titles[half], markdown.table(("", "This run", "Paper"), rows)))
+    git = run.get("git") or {}
+    if git.get("commit") and sections:
+        state = " with uncommitted changes" if "True" in str(git.get("modified")) else ""
+        versions = ", ".join(f"{k} {v}" for k, v in (run.get("versions") or {}).items())
+        lines = [*sections[-1].lines, "", f"Code: commit {git['commit']}{state}. {versions}."]
+        sections[-1] = Section(sections[-1].title, lines)
+    return sections
+
+
+def _seconds(source: Source, half: str) -> str:
+    try:
+        runs = source.runs if half == "native" else source.asr_runs
+    except UserError:
+        return ""
+    return duration(sum(float(r["wall_seconds"]) for r in runs if r["wall_seconds"]))
+
+
+def _tables(aggregates: Path, config: Config) -> list[Section]:
+    """The measured tables: those that the paper's values can stand beside, with them."""
+    source = Source(aggregates, config)
+    known = builders(config)
+    wanted = [name for name in known if name.endswith(VERSUS)]
+    wanted += ["winners", "gates", "locality", "asr_latency_main", "asr_pareto_main"]
+    sections = []
+    for name in wanted:
+        try:
+            parts: Iterable[Float] = known[name](source).floats
+        except UserError:  # not measured: the record shows what was
+            continue
+        for part in parts:
+            title, _, rest = part.caption.removeprefix("**").partition(".**")
+            sections.append(Section(title, [*markdown.grid(part), "", rest.strip()]))
+    return sections
+
+
+def _relations(verdicts: claims.Page) -> list[str]:
+    """The orderings and bounds that the paper claims, and whether they hold in this run."""
+    rows = [
+        (
+            result.claim.claim,
+            claims.with_unit(result.paper, result.claim.unit),
+            claims.with_unit(result.measured, result.claim.unit),
+            HELD[result.agreement],
+        )
+        for result in verdicts.results
+        if result.agreement is not None
+        and result.claim.published.lstrip().startswith(("<", ">"))
+        and "structure" not in result.claim.scope
+    ]
+    return (
+        markdown.table(("The paper says", "Bound", "Measured", "In this run"), rows) if rows else []
+    )
+
+
+def _command(name: str, config: Config, run: conditions.Record) -> str:
+    words = ["snakemake", "--cores", "all", "--configfile", f"docs/records/{name}/overlay.yaml"]
+    if config["mirror"]:
+        words += ["--config", "mirror=FOLDER"]
+    return shlex.join([*words, "--", *(half for half in ("native", "asr") if run.get(half))])
+
+
+def _sets(records: Sequence[Mapping[str, Any]] | None) -> str:
+    texts = []
+    for record in records or ():
+        text = f"{record['title']}, {record['images']:,}"
+        if record.get("complete") is False and record.get("expected"):
+            text += f" of {record['expected']:,}"
+        known = datasets().get(record.get("stands_in_for") or "")
+        texts.append(f"{text} in place of {known.title}" if known else text)
+    return "; ".join(texts)
+
+
+def _names(names: Iterable[str]) -> str:
+    return "; ".join(datasets()[name].title for name in names)
+
+
+def _number(value: Any) -> str:
+    values = value if isinstance(value, list) else [value]
+    return " to ".join(f"{v:,}" for v in values if v is not None)
+
+
+def _plain(values: Any) -> str:
+    return ", ".join(map(str, values or ()))

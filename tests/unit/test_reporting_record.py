@@ -1,0 +1,135 @@
+"""A record of a run: what it holds, what it leaves out, and when it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from PIL import Image
+
+from gblsr_repro.cli import main
+from gblsr_repro.config import load, merge, settle
+from gblsr_repro.errors import UserError
+from gblsr_repro.files import write_csv, write_json
+from gblsr_repro.reporting import published, record
+from gblsr_repro.reporting.layout import Float, Span
+from gblsr_repro.reporting.markdown import grid
+from gblsr_repro.reporting.tidy import KEYS, RUN_COLUMNS
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    folder = tmp_path / "results"
+    write_csv(
+        folder / "aggregates" / "native.csv",
+        [*KEYS["native"], "mean", "std", "n"],
+        [
+            [*key, summary.mean, summary.std, summary.n]
+            for key, summary in published.aggregates().summaries["native"].items()
+        ],
+    )
+    run = ["native", "liif", 0, 40, 12, 100.0, 20.0, 512.0, "Some CPU", "2026-01-02T03:04:05"]
+    write_csv(folder / "aggregates" / "runs.csv", RUN_COLUMNS, [run])
+    train = {"dataset": "dtd", "title": "DTD", "images": 3, "expected": 9, "complete": False}
+    native = {"steps": 40, "seeds": [0], "arms": {"liif": [0]}, "train": [train]}
+    conditions = {"preset": "mirror", "image_size": 256, "native": native}
+    write_json(folder / "aggregates" / "conditions_native.json", conditions)
+    write_json(folder / "native" / "runs" / "liif" / "seed0" / "run.json", {"steps": 40})
+    (folder / "native" / "runs" / "liif" / "seed0" / "weights.safetensors").write_bytes(b"large")
+    (folder / "figures").mkdir()
+    Image.linear_gradient("L").resize((2400, 600)).save(folder / "figures" / "frontier.png")
+    return folder
+
+
+def config() -> dict:
+    overlay = {
+        "preset": "mirror",
+        "mirror": "/home/someone/images",
+        "native": {"training": {"steps": 40}, "data": {"evaluate": {"set14": None}}},
+    }
+    merged = merge(load(), overlay)
+    settle(merged)
+    return merged
+
+
+def test_holds_what_was_measured_and_not_where(results: Path, tmp_path: Path) -> None:
+    output = tmp_path / "records" / "today"
+    size = record.write(results, output, config())
+    files = {str(p.relative_to(output)) for p in output.rglob("*") if p.is_file()}
+    assert {
+        "README.md",
+        "overlay.yaml",
+        "aggregates/native.csv",
+        "native/runs/liif/seed0/run.json",
+        "figures/frontier.png",
+    } <= files
+    assert not any("weights" in name or "sha256" in name for name in files)
+    assert size == sum((output / name).stat().st_size for name in files)
+    assert not any(b"someone" in (output / name).read_bytes() for name in files)
+    with Image.open(output / "figures" / "frontier.png") as image:
+        assert image.size == (1200, 300)
+    assert list(output.parent.iterdir()) == [output]
+
+    page = (output / "README.md").read_text(encoding="utf-8")
+    assert "| Steps | 40 | 2,000 |" in page
+    assert "DTD, 3 of 9" in page
+    assert "22.312 ± 0.204" in page  # the published row, and the same number as measured
+    assert "higher PSNR than every baseline" in page
+    assert "--configfile docs/records/today/overlay.yaml --config mirror=FOLDER -- native" in page
+
+
+def test_the_overlay_makes_the_same_config(results: Path, tmp_path: Path) -> None:
+    record.write(results, tmp_path / "today", config())
+    overlay = yaml.safe_load((tmp_path / "today" / "overlay.yaml").read_text())
+    assert overlay["native"]["data"]["evaluate"] == {"set14": None}
+    again = merge(load(), overlay)
+    settle(again)
+    mine = config()
+    assert again == mine | {name: again[name] for name in record.LOCAL}
+
+
+def test_refuses_a_folder_that_exists(results: Path, tmp_path: Path) -> None:
+    (tmp_path / "today").mkdir()
+    with pytest.raises(UserError, match="exists already"):
+        record.write(results, tmp_path / "today", config())
+
+
+def test_refuses_a_changed_aggregate_and_leaves_nothing(results: Path, tmp_path: Path) -> None:
+    path = results / "aggregates" / "native.csv"
+    path.write_text(path.read_text().replace("22.3", "32.3"))
+    with pytest.raises(UserError, match="damaged or changed"):
+        record.write(results, tmp_path / "out" / "today", config())
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_refuses_to_grow_beyond_its_limit(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record, "LARGEST_BYTES", 1000)
+    with pytest.raises(UserError, match="meant to be the most"):
+        record.write(results, tmp_path / "out" / "today", config())
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_run_without_aggregates_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["record", "--results", str(tmp_path), "--output", str(tmp_path / "x")]) == 2
+    assert "no aggregates yet" in capsys.readouterr().err
+
+
+def test_a_grid_keeps_spanning_cells_in_place() -> None:
+    part = Float(
+        label="x",
+        caption="**X.**",
+        columns=["l", "r", "r"],
+        header=[["Arm", Span("Kodak", 2)], ["", "PSNR", "LSE | x"]],
+        groups=[[[Span("**All**", 3)], ["A", "1", "2"]]],
+    )
+    assert grid(part) == [
+        "| Arm | Kodak PSNR | Kodak LSE \\| x |",
+        "| --- | --- | --- |",
+        "| **All** |  |  |",
+        "| A | 1 | 2 |",
+    ]
