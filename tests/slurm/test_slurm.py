@@ -3,9 +3,14 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -17,20 +22,42 @@ pytestmark = pytest.mark.slow
 
 SNAKEMAKE = [sys.executable, "-m", "snakemake"]
 CONFIG = ["--configfile", "config/demo.yaml", "reduced.yaml"]
+SUBMITTED = re.compile(r"has been submitted with SLURM jobid (\d+)")
+RUN = "results/demo/native/runs/gblsr_scalar/seed0/run.json"
 
 
-def run(checkout: Path, environment: dict[str, str], *arguments: str) -> str:
-    done = subprocess.run(
+def start(checkout: Path, environment: Mapping[str, str], *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
         [*SNAKEMAKE, *arguments],
         cwd=checkout,
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=420,
     )
-    assert done.returncode == 0, done.stdout[-6000:]
-    return done.stdout
+
+
+def finish(workflow: subprocess.Popen[str]) -> str:
+    said, _ = workflow.communicate(timeout=420)
+    assert workflow.returncode == 0, said[-6000:]
+    return said
+
+
+def submit(checkout: Path, slurm: Mapping[str, str], *arguments: str) -> str:
+    return finish(start(checkout, slurm, "--profile", "slurm", *arguments))
+
+
+@contextmanager
+def locally(checkout: Path, *targets: str) -> Iterator[Path]:
+    """Run the targets in a copy of the checkout beside the block; yield the copy's results."""
+    copy = checkout.with_name("local")
+    shutil.copytree(checkout, copy)
+    workflow = start(copy, os.environ, "--cores", "1", *CONFIG, "--", *targets)
+    try:
+        yield copy / "results" / "demo"
+        finish(workflow)
+    finally:
+        workflow.kill()
 
 
 def measured(results: Path) -> pd.DataFrame:
@@ -44,47 +71,63 @@ def weights(results: Path) -> dict[str, str]:
 
 
 def test_same_results_as_locally(reduced, slurm):
-    checkout = reduced
-    said = run(checkout, slurm, "--profile", "slurm", "--retries", "1", *CONFIG, "--", "main_kodak")
-    submitted = re.findall(r"has been submitted with SLURM jobid (\d+)", said)
-    assert len(submitted) >= 6, said[-3000:]
+    with locally(reduced, "main_kodak") as local:
+        said = submit(reduced, slurm, "--retries", "1", *CONFIG, "--", "main_kodak")
+    assert len(SUBMITTED.findall(said)) >= 6, said[-3000:]
     assert "localrule fetch" in said
     assert "localrule table" in said
-
-    (checkout / "results" / "demo").rename(checkout / "slurm_results")
-    run(checkout, dict(os.environ), "--cores", "2", *CONFIG, "--", "main_kodak")
-    local = checkout / "results" / "demo"
-    assert weights(checkout / "slurm_results") == weights(local) != {}
-    pd.testing.assert_frame_equal(measured(checkout / "slurm_results"), measured(local))
+    results = reduced / "results" / "demo"
+    assert weights(results) == weights(local) != {}
+    pd.testing.assert_frame_equal(measured(results), measured(local))
 
 
 def test_a_run_longer_than_the_time_limit_is_finished_by_its_retries(reduced, slurm):
     """With a limit of one minute the job is warned, saves, ends; retries do the remaining steps."""
-    checkout = reduced
-    overlay = yaml.safe_load((checkout / "reduced.yaml").read_text())
-    overlay["native"]["arms"] = ["gblsr_scalar"]
-    overlay["native"]["training"] = {"steps": 900, "checkpoint_every": 900}
-    (checkout / "reduced.yaml").write_text(yaml.safe_dump(overlay))
-    target = "results/demo/native/runs/gblsr_scalar/seed0/run.json"
-    said = run(
-        checkout,
-        slurm,
-        "--profile",
-        "slurm",
-        *CONFIG,
-        "--set-resources",
-        "train:runtime=1",
-        "--",
-        target,
-    )
-    record = json.loads((checkout / target).read_text())
+    one_run(reduced, steps=900)
+    with locally(reduced, RUN) as local:
+        said = submit(reduced, slurm, *CONFIG, "--set-resources", "train:runtime=1", "--", RUN)
+    record, expected = record_of(reduced / "results" / "demo"), record_of(local)
     assert record["steps"] == 900
     assert record["resumed"] >= 1, said[-3000:]
     assert "Trying to restart job" in said
+    assert expected["resumed"] == 0
+    assert record["weights_sha256"] == expected["weights_sha256"]
 
-    expected = record["weights_sha256"]
-    (checkout / "results" / "demo").rename(checkout / "slurm_results")
-    run(checkout, dict(os.environ), "--cores", "2", *CONFIG, "--", target)
-    again = json.loads((checkout / target).read_text())
-    assert again["resumed"] == 0
-    assert again["weights_sha256"] == expected
+
+def test_a_killed_submitter_loses_nothing(reduced, slurm):
+    """Its jobs go on without it; the same command, after --unlock, ends with the same weights."""
+    one_run(reduced, steps=300)
+    with locally(reduced, RUN) as local:
+        first = start(reduced, slurm, "--profile", "slurm", *CONFIG, "--", RUN)
+        state = reduced / "results" / "demo" / "native" / "state" / "gblsr_scalar" / "seed0.pt"
+        wait_for(state, first)
+        first.kill()
+        first.communicate()
+        finish(start(reduced, slurm, "--profile", "slurm", *CONFIG, "--unlock", "--", RUN))
+        submit(reduced, slurm, *CONFIG, "--", RUN)
+    record = record_of(reduced / "results" / "demo")
+    assert record["steps"] == 300
+    assert record["weights_sha256"] == record_of(local)["weights_sha256"]
+
+
+def one_run(checkout: Path, steps: int) -> None:
+    """Reduce the overlay further: one arm, so many steps."""
+    overlay = yaml.safe_load((checkout / "reduced.yaml").read_text())
+    overlay["native"]["arms"] = ["gblsr_scalar"]
+    overlay["native"]["training"] = {"steps": steps, "checkpoint_every": steps // 10}
+    (checkout / "reduced.yaml").write_text(yaml.safe_dump(overlay))
+
+
+def record_of(results: Path) -> dict[str, Any]:
+    return json.loads(
+        (results / "native" / "runs" / "gblsr_scalar" / "seed0" / "run.json").read_text()
+    )
+
+
+def wait_for(path: Path, workflow: subprocess.Popen[str]) -> None:
+    for _ in range(1200):
+        if path.is_file():
+            return
+        assert workflow.poll() is None, workflow.communicate()[0][-3000:]
+        time.sleep(0.1)
+    raise AssertionError(f"{path} did not come")

@@ -68,3 +68,14 @@ def test_a_single_table_needs_only_its_own_arms(snakemake):
     assert "arm=gblsr_scalar" in planned
     assert "gblsr_full_linear" not in planned
     assert "asr_train" not in planned
+
+
+def test_snakemakes_own_report_has_captions(snakemake, tmp_path):
+    made = snakemake("--cores", "1", "licenses")
+    assert made.returncode == 0, made.stderr
+    page = tmp_path / "report.html"
+    done = snakemake("--cores", "1", "--report", str(page), "licenses")
+    assert done.returncode == 0, done.stderr
+    text = page.read_text(encoding="utf-8")
+    assert "Table 18: Licences and terms of data and code" in text
+    assert "Native benchmark" in text
