@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,18 +32,27 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
+@pytest.fixture(scope="session")
+def clone(repository: Path) -> Callable[[Path], Path]:
+    """Copy the files that git would clone, with what is not yet committed, into a new folder."""
+
+    def copy(folder: Path) -> Path:
+        listed = subprocess.run(
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+            cwd=repository,
+            capture_output=True,
+            check=True,
+        ).stdout.decode()
+        for name in filter(None, listed.split("\0")):
+            if (repository / name).is_file():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(repository / name, folder / name)
+        return folder
+
+    return copy
+
+
 @pytest.fixture
-def checkout(repository: Path, tmp_path: Path) -> Path:
-    """A copy of the files that git would clone, with what is not yet committed."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=repository,
-        capture_output=True,
-        check=True,
-    ).stdout.decode()
-    for name in filter(None, listed.split("\0")):
-        if (repository / name).is_file():
-            target = tmp_path / "checkout" / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(repository / name, target)
-    return tmp_path / "checkout"
+def checkout(clone: Callable[[Path], Path], tmp_path: Path) -> Path:
+    """A fresh copy of the project."""
+    return clone(tmp_path / "checkout")

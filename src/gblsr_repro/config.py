@@ -259,6 +259,27 @@ def datasets() -> dict[str, Dataset]:
     return read_table(repository_root() / "config" / "datasets.tsv", Dataset, "dataset")
 
 
+def arm_named(name: str) -> Arm:
+    """Return the arm of that name; `UserError` when the arms table has no such row."""
+    return _named(arms(), name, "arm", "config/arms.tsv")
+
+
+def method_named(name: str) -> Method:
+    """Return the super-resolution method of that name; `UserError` when there is no such row."""
+    return _named(methods(), name, "method", "config/methods.tsv")
+
+
+def _named(table: Mapping[str, Row], name: str, kind: str, file: str) -> Row:
+    if name not in table:
+        raise UserError(f"{file} has no {kind} {name!r}; {_guess(name, table)}")
+    return table[name]
+
+
+def _guess(name: str, table: Mapping[str, Row]) -> str:
+    close = difflib.get_close_matches(name, list(table), 1)
+    return f"did you mean {close[0]!r}?" if close else f"known are {', '.join(table)}."
+
+
 @dataclass(frozen=True)
 class Item:
     """A row of config/items.tsv: one table or figure of the paper.
@@ -298,9 +319,10 @@ def _select(
 ) -> dict[str, Row]:
     for name in names:
         if name not in table:
-            close = difflib.get_close_matches(name, list(table), 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(table)}."
-            raise UserError(f"Config: {setting} names {name!r}, which {file} does not have; {hint}")
+            raise UserError(
+                f"Config: {setting} names {name!r}, which {file} does not have; "
+                f"{_guess(name, table)}"
+            )
     return {name: row for name, row in table.items() if name in names}
 
 

@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import random
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -124,19 +123,9 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 
 
 @pytest.fixture(scope="module")
-def workflow(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Workflow:
-    """A copy of the files that git would clone; its tests share what they have made so far."""
-    folder = tmp_path_factory.mktemp("workflow") / "checkout"
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=repository,
-        capture_output=True,
-        check=True,
-    ).stdout.decode()
-    for name in filter(None, listed.split("\0")):
-        if (repository / name).is_file() and not name.startswith("tests/"):
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(repository / name, folder / name)
+def workflow(clone: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Workflow:
+    """A copy of the project; its tests share what they have made so far."""
+    folder = clone(tmp_path_factory.mktemp("workflow") / "checkout")
     made = Workflow(folder)
     made.overlay()
     return made

@@ -9,13 +9,14 @@ import torch
 from safetensors.torch import save_file
 
 from gblsr_repro import config as configuration
+from gblsr_repro.config import method_named
 from gblsr_repro.data.resize import crop_to_scale
 from gblsr_repro.data.sources import fetch, high_resolution
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import asr, asr_latency, latency, luma
 from gblsr_repro.evaluation.latency import DEPLOYMENT, FAST, PLAIN, PROTOCOL
 from gblsr_repro.files import sha256, write_json
-from gblsr_repro.models.asr.model import build, method_named
+from gblsr_repro.models.asr.model import build
 
 METHODS = ["liif_rdn", "lte_rdn", "lte_swinir", "gblsr_asr", "gblsr_asr_nole"]
 MODEL = {

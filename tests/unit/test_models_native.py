@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from gblsr_repro import config
+from gblsr_repro.config import arm_named
 from gblsr_repro.errors import UserError
 from gblsr_repro.models import decoders, native
 from gblsr_repro.weights import write_weights
@@ -50,7 +51,7 @@ def test_a_wrong_decoder_name_is_one_sentence(settings, decoder, hint):
 
 def test_an_unknown_arm_is_told_with_its_nearest():
     with pytest.raises(UserError, match="did you mean 'gblsr_scalar'"):
-        native.arm_named("gblsr_scaler")
+        arm_named("gblsr_scaler")
 
 
 @pytest.mark.parametrize(

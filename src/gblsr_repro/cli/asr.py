@@ -46,7 +46,7 @@ def _standardize(options: Namespace) -> None:
 
 
 def _train(options: Namespace) -> None:
-    from ..models.asr.model import method_named
+    from ..config import method_named
     from ..training import asr
 
     asr.train_run(
@@ -60,8 +60,8 @@ def _train(options: Namespace) -> None:
 
 
 def _evaluate(options: Namespace) -> None:
+    from ..config import method_named
     from ..evaluation import asr
-    from ..models.asr.model import method_named
 
     asr.evaluate(
         config_of(options),
@@ -82,8 +82,8 @@ def _bicubic(options: Namespace) -> None:
 
 
 def _latency(options: Namespace) -> None:
+    from ..config import method_named
     from ..evaluation import asr_latency
-    from ..models.asr.model import method_named
 
     asr_latency.time_method(
         config_of(options), method_named(options.method), options.seed, options.output

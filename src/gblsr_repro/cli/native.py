@@ -40,7 +40,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
-    from ..models.native import arm_named
+    from ..config import arm_named
     from ..training.native import train_run
 
     train_run(
@@ -142,8 +142,8 @@ def add_latency(commands: Any) -> None:
 
 
 def _latency(options: argparse.Namespace) -> None:
+    from ..config import arm_named
     from ..evaluation.native import time_arm
-    from ..models.native import arm_named
 
     time_arm(
         config_of(options), arm_named(options.arm), options.seed, options.arrays, options.output

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from ..config import Config, resolve
 from .options import command, config_of
 
 
@@ -21,6 +22,23 @@ def register(commands: Any) -> None:
     add_plan(commands)
     add_summary(commands)
     add_record(commands)
+
+
+def _takes_results(added: argparse.ArgumentParser) -> None:
+    added.add_argument("--results", type=Path, metavar="DIR", help="default: the config's")
+
+
+def _takes_aggregates(added: argparse.ArgumentParser) -> None:
+    added.add_argument(
+        "--aggregates", type=Path, metavar="DIR", help="default: aggregates of the config's results"
+    )
+
+
+def _run(options: argparse.Namespace) -> tuple[Config, Path]:
+    """Return the configuration and the results folder that the options name."""
+    config = config_of(options)
+    named = getattr(options, "results", None)
+    return config, named or resolve(config, config["results"])
 
 
 # --- aggregates and tables ----------------------------------------------------------------------
@@ -45,16 +63,14 @@ def add_aggregate(commands: Any) -> None:
         commands, "aggregate", _aggregate, "Average measured rows over images and seeds."
     )
     added.add_argument("kind", choices=AGGREGATES, help="aggregate to make")
-    added.add_argument("--results", type=Path, metavar="DIR", help="default: the config's")
+    _takes_results(added)
     added.add_argument("--output", type=Path, required=True, metavar="FILE")
 
 
 def _aggregate(options: argparse.Namespace) -> None:
-    from ..config import resolve
     from ..reporting import aggregate, conditions
 
-    config = config_of(options)
-    results = options.results or resolve(config, config["results"])
+    config, results = _run(options)
     if options.kind.startswith("conditions"):
         _, _, half = options.kind.partition("_")
         conditions.write(results, config, options.output, (half,) if half else conditions.HALVES)
@@ -67,9 +83,7 @@ def add_tables(commands: Any) -> None:
     added = command(
         commands, "tables", _tables, "Render the LaTeX tables that a folder of aggregates allows."
     )
-    added.add_argument(
-        "--aggregates", type=Path, metavar="DIR", help="default: aggregates of the config's results"
-    )
+    _takes_aggregates(added)
     added.add_argument(
         "--output", type=Path, metavar="DIR", help="default: tables of the config's results"
     )
@@ -79,11 +93,9 @@ def add_tables(commands: Any) -> None:
 
 
 def _tables(options: argparse.Namespace) -> None:
-    from ..config import resolve
     from ..reporting import tables
 
-    config = config_of(options)
-    results = resolve(config, config["results"])
+    config, results = _run(options)
     output = options.output or results / "tables"
     aggregates = options.aggregates or results / "aggregates"
     rendered, skipped = tables.write(aggregates, output, config, options.only)
@@ -98,9 +110,7 @@ def add_figures(commands: Any) -> None:
     added = command(
         commands, "figures", _figures, "Draw the figures that a folder of aggregates allows."
     )
-    added.add_argument(
-        "--aggregates", type=Path, metavar="DIR", help="default: aggregates of the config's results"
-    )
+    _takes_aggregates(added)
     added.add_argument(
         "--output", type=Path, metavar="DIR", help="default: figures of the config's results"
     )
@@ -116,11 +126,9 @@ def add_figures(commands: Any) -> None:
 
 
 def _figures(options: argparse.Namespace) -> None:
-    from ..config import resolve
     from ..reporting import figures
 
-    config = config_of(options)
-    results = resolve(config, config["results"])
+    config, results = _run(options)
     aggregates = options.aggregates or results / "aggregates"
     output = options.output or results / "figures"
     drawn, skipped = figures.write(aggregates, output, config, options.only, options.results)
@@ -136,18 +144,16 @@ def add_preview(commands: Any) -> None:
     added = command(
         commands, "preview", _preview, "Compile all tables and figures into one PDF; needs LaTeX."
     )
-    added.add_argument("--results", type=Path, metavar="DIR", help="default: the config's")
+    _takes_results(added)
     added.add_argument(
         "--output", type=Path, metavar="FILE", help="default: preview.pdf in the results"
     )
 
 
 def _preview(options: argparse.Namespace) -> None:
-    from ..config import resolve
     from ..reporting import preview
 
-    config = config_of(options)
-    results = options.results or resolve(config, config["results"])
+    _, results = _run(options)
     output = options.output or results / "preview.pdf"
     preview.write(results, output)
     print(output)
@@ -161,9 +167,7 @@ def add_claims(commands: Any) -> None:
     added = command(
         commands, "claims", _claims, "Judge every claim of the paper on the aggregates of a run."
     )
-    added.add_argument(
-        "--aggregates", type=Path, metavar="DIR", help="default: aggregates of the config's results"
-    )
+    _takes_aggregates(added)
     added.add_argument(
         "--output", type=Path, metavar="DIR",
         help="folder for claims.csv, claims.md, tables/claims.tex (default: the config's results)",
@@ -171,12 +175,10 @@ def add_claims(commands: Any) -> None:
 
 
 def _claims(options: argparse.Namespace) -> None:
-    from ..config import resolve
     from ..progress import log
     from ..reporting import claims
 
-    config = config_of(options)
-    results = resolve(config, config["results"])
+    config, results = _run(options)
     page = claims.write(
         options.aggregates or results / "aggregates", options.output or results, config
     )
@@ -188,19 +190,17 @@ def add_report(commands: Any) -> None:
     added = command(
         commands, "report", _report, "Write one self-contained HTML page about a results folder."
     )
-    added.add_argument("--results", type=Path, metavar="DIR", help="default: the config's")
+    _takes_results(added)
     added.add_argument(
         "--output", type=Path, metavar="FILE", help="default: report.html in the results folder"
     )
 
 
 def _report(options: argparse.Namespace) -> None:
-    from ..config import resolve
     from ..progress import log
     from ..reporting import report
 
-    config = config_of(options)
-    results = options.results or resolve(config, config["results"])
+    config, results = _run(options)
     output = options.output or results / "report.html"
     report.write(results, output, config)
     log.info("report: %s", output)
@@ -254,7 +254,7 @@ def add_record(commands: Any) -> None:
     added = command(
         commands, "record", _record, "Gather a run's numbers, tables and figures in one folder."
     )
-    added.add_argument("--results", type=Path, metavar="DIR", help="default: the config's")
+    _takes_results(added)
     added.add_argument(
         "--output", type=Path, required=True, metavar="DIR",
         help="new folder, as docs/records/<date>-<device>",
@@ -262,11 +262,9 @@ def add_record(commands: Any) -> None:
 
 
 def _record(options: argparse.Namespace) -> None:
-    from ..config import resolve
     from ..progress import log
     from ..reporting import record
 
-    config = config_of(options)
-    results = options.results or resolve(config, config["results"])
+    config, results = _run(options)
     size = record.write(results, options.output, config)
     log.info("record: %s, %.1f MB", options.output, size / 1e6)

@@ -141,16 +141,6 @@ def decoder_class(name: str) -> type[decoders.Decoder]:
     raise UserError(f"config/arms.tsv names the decoder {name!r}, which does not exist; {hint}")
 
 
-def arm_named(name: str) -> Arm:
-    """Return the arm of that name from config/arms.tsv; `UserError` when it has no such row."""
-    arms = configuration.arms()
-    if name in arms:
-        return arms[name]
-    close = difflib.get_close_matches(name, list(arms), 1)
-    hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(arms)}."
-    raise UserError(f"config/arms.tsv has no arm {name!r}; {hint}")
-
-
 def build(arm: Arm, config: Config, seed: int) -> NativeModel:
     """Build an untrained arm from the whole configuration; every draw follows from `seed`.
 
@@ -185,7 +175,7 @@ class Budget:
 def parameter_budgets(config: Config) -> list[Budget]:
     """Count every arm that the config runs, in the order of the arms table."""
     arms = configuration.selected_arms(config)
-    anchor = arm_named(config["native"]["main_arm"])
+    anchor = configuration.arm_named(config["native"]["main_arm"])
     reference = count_parameters(build(anchor, config, 0))
     counts = {name: count_parameters(build(arm, config, 0)) for name, arm in arms.items()}
     return [Budget(name, count, count / reference) for name, count in counts.items()]
@@ -225,7 +215,7 @@ def load_run(
     record = read_json(run_dir / "run.json")
     if "arm" not in record:
         raise UserError(f"{run_dir} is not a native run; name the folder of a trained arm.")
-    arm = arm_named(record["arm"])
+    arm = configuration.arm_named(record["arm"])
     trained: Mapping[str, Any] = record["config"]["model"]
     for key, value in config["native"]["model"].items():
         if trained.get(key) != value:

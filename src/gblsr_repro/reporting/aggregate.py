@@ -15,6 +15,7 @@ from typing import Any
 
 from ..config import Config, selected_arms, selected_methods
 from ..errors import UserError
+from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
 from .statistics import summarize
 from .tidy import (
@@ -180,8 +181,6 @@ def locality(results: Path, config: Config) -> list[list[Any]]:
     Tests are made on statistics averaged over seeds: t1_met to t4_met are 1 or 0 and tests_met
     their sum, without a spread. What could not be measured has no row.
     """
-    from ..evaluation import locality as diagnostic  # brings torch, which no other aggregate needs
-
     root, rows = results / "native" / "fields", []
     for arm in _diagnosed(config, "log", "linear"):
         paths = [p for s in config["seeds"] if (p := root / arm / f"seed{s}.npz").is_file()]

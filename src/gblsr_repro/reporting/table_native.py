@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..config import Arm
 from ..errors import UserError
+from ..evaluation import locality as diagnostic
 from . import captions
 from .captions import paragraph, run_notes
 from .layout import DASH, Cell, Float, Line, Span, Table, signed, size_for, value
@@ -436,8 +437,6 @@ def _locality_line(source: Source, name: str, arm: Arm) -> Line:
 
 
 def _criteria_result(source: Source, arm: str) -> str:
-    from ..evaluation import locality as diagnostic  # brings torch, which no other table needs
-
     flags = {test: source.locality.get((arm, f"{test}_met")) for test in diagnostic.TESTS}
     margins = source.config["diagnostics"]["margins"]
     deltas = {metric: source.ablation.get((arm, f"delta_{metric}")) for metric in margins}

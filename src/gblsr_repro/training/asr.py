@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -18,12 +17,11 @@ from .. import runtime
 from ..config import Config, Method
 from ..data.superres import Batch, PackedImages, Sampler
 from ..evaluation import asr as evaluation
-from ..files import check_dates, verify, write_csv, write_json
+from ..files import check_dates, verify, write_csv
 from ..models.asr.model import ASRModel, build, count_parameters, normalise
 from ..progress import log
-from ..weights import write_weights
-from . import checkpoint
-from .loop import LOG_COLUMNS, Settings, train
+from .leaving import leave
+from .loop import Settings, train
 
 VALIDATION_COLUMNS = ("step", "psnr_y", "ssim_y", "images")
 # Settings that change how a run is watched, not what it computes.
@@ -86,9 +84,7 @@ def train_run(
         bandwidth=model.bandwidth,
         after_step=validation.after_step,
     )
-    weights_sha256 = write_weights(output, model)
-    write_csv(output / "log.csv", LOG_COLUMNS, record.rows)
-    summary: dict[str, Any] = {
+    facts = {
         "method": method.method,
         "seed": seed,
         "steps": settings["steps"],
@@ -97,18 +93,8 @@ def train_run(
         "recipe": recipe,
         "config": sections,
         "data": {"train": images.sha256, "on_device": sampler.resident},
-        "git": runtime.git_record(),
-        "versions": runtime.versions(),
-        "device": runtime.device_record(device),
-        "wall_seconds": record.wall_seconds,
-        "steps_per_second": settings["steps"] / record.wall_seconds,
-        "peak_memory_mb": record.peak_memory_mb,
-        "resumed": record.resumed,
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "weights_sha256": weights_sha256,
     }
-    write_json(output / "run.json", summary)
-    checkpoint.remove_state(state)
+    leave(output, state, model, record, device, facts)
 
 
 def schedule(steps: int, recipe: Mapping[str, Any]) -> Callable[[int], float]:

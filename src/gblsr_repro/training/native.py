@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -15,11 +13,10 @@ from .. import runtime
 from ..config import Arm, Config
 from ..data.arrays import Arrays, as_float
 from ..errors import UserError
-from ..files import check_dates, write_csv, write_json
+from ..files import check_dates
 from ..models.native import build, count_parameters
-from ..weights import write_weights
-from . import checkpoint
-from .loop import LOG_COLUMNS, Settings, train
+from .leaving import leave
+from .loop import Settings, train
 from .sampler import EpochSampler
 
 # Settings that change how a run is watched, not what it computes.
@@ -83,27 +80,15 @@ def train_run(
         },
         bandwidth=model.bandwidth,
     )
-    weights_sha256 = write_weights(output, model)
-    write_csv(output / "log.csv", LOG_COLUMNS, record.rows)
-    summary: dict[str, Any] = {
+    facts = {
         "arm": arm.arm,
         "seed": seed,
         "steps": recipe["steps"],
         "parameters": count_parameters(model),
         "config": sections,
         "data": {"train": arrays.record["sha256"]},
-        "git": runtime.git_record(),
-        "versions": runtime.versions(),
-        "device": runtime.device_record(device),
-        "wall_seconds": record.wall_seconds,
-        "steps_per_second": recipe["steps"] / record.wall_seconds,
-        "peak_memory_mb": record.peak_memory_mb,
-        "resumed": record.resumed,
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "weights_sha256": weights_sha256,
     }
-    write_json(output / "run.json", summary)
-    checkpoint.remove_state(state)
+    leave(output, state, model, record, device, facts)
 
 
 def batches(arrays: Arrays, sampler: EpochSampler, device: torch.device) -> Callable[[int], Tensor]:

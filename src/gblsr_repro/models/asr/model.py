@@ -270,16 +270,6 @@ def count_parameters(model: nn.Module) -> int:
 # --- methods and runs by name ------------------------------------------------------------------
 
 
-def method_named(name: str) -> Method:
-    """Return the method of that name from config/methods.tsv; `UserError` when it has none."""
-    table = configuration.methods()
-    if name in table:
-        return table[name]
-    close = difflib.get_close_matches(name, list(table), 1)
-    hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(table)}."
-    raise UserError(f"config/methods.tsv has no method {name!r}; {hint}")
-
-
 def load_run(run_dir: Path | str, config: Config, device: torch.device | None = None) -> ASRModel:
     """Load a trained method from its run folder, in eval mode, on `device` (default: CPU).
 
@@ -295,6 +285,6 @@ def load_run(run_dir: Path | str, config: Config, device: torch.device | None = 
                 f"{run_dir} was trained with asr.model.{key} = {trained.get(key)}, but the config "
                 f"says {value}; train again or use the run's config."
             )
-    model = build(method_named(record["method"]), config, record["seed"])
+    model = build(configuration.method_named(record["method"]), config, record["seed"])
     load_weights(run_dir, record, model)
     return model.eval().to(device or torch.device("cpu"))
