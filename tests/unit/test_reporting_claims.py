@@ -246,6 +246,24 @@ def test_missing_numbers_are_named() -> None:
         evaluate("native('kodak', 'liif', 'psnr')", Aggregates({}))
 
 
+def test_a_time_is_that_of_the_methods_own_path_in_the_protocol_track() -> None:
+    timed = {
+        ("set14", "gblsr_asr", "4", "protocol", "plain", "mean_ms"): Summary(40.0),
+        ("set14", "gblsr_asr", "4", "protocol", "fast", "mean_ms"): Summary(10.0),
+        ("set14", "gblsr_asr", "4", "deployment", "compiled", "mean_ms"): Summary(5.0),
+        ("set14", "liif_rdn", "4", "protocol", "plain", "mean_ms"): Summary(30.0),
+    }
+    for rows in (timed, dict(reversed(timed.items()))):
+        times, uses = evaluate(
+            "asr_time('set14', 'liif_rdn', 'mean_ms') / asr_time('set14', 'gblsr_asr', 'mean_ms')",
+            Aggregates({"asr_latency": rows}, {}),
+        )
+        assert times.values.tolist() == [3.0]
+        assert {use.key[4] for use in uses} == {"plain", "fast"}
+    with pytest.raises(NotMeasuredError):
+        evaluate("asr_time('b100', 'liif_rdn', 'mean_ms')", Aggregates({"asr_latency": timed}, {}))
+
+
 # --- published values -----------------------------------------------------------------------
 
 
