@@ -1,8 +1,8 @@
 """Timing variants of one thing against each other.
 
 The variants take turns, round after round, so that whatever else the machine does meets all of
-them alike. A ratio is that of the medians; beside it stand the quartiles of the ratios of single
-rounds, which show how far it can be trusted.
+them alike. A ratio is the median of the ratios of single rounds; beside it stand their quartiles,
+which show how far it can be trusted.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from gblsr_repro.evaluation import latency
 from .memory import free_mb, operations, peak_mb, release
 
 ROUNDS, QUICK_ROUNDS = 30, 2
-QUARTILE_ROUNDS = 3  # fewer have no quartiles
+QUARTILE_ROUNDS = 3  # fewer have no quartiles, and their times meet or miss no target
 TURNS = 20  # calls of a quick variant within one round, at most
 TURN_SHARE = 0.1  # their time together, as a part of the slowest variant's call
 CUDA_WARMUP = 3
+QUICK_MS = 1000  # a first call on the CPU that takes less is followed by one that is warm
 # What a call may be expected to take: parts of the free memory and of the time of its case.
 MEMORY_SHARE, TIME_SHARE = 0.5, 1 / 3
 TOLERANCE = 1e-4  # of the reference's largest value: equal up to float32 rounding
@@ -37,6 +38,10 @@ SPEEDUP, MEMORY_SAVING = "speedup", "memory saving"
 TIME_RATIO, MEMORY_RATIO = "time ratio", "memory ratio"
 OPERATIONS, MILLISECONDS = "operations", "ms"
 AT_MOST = (TIME_RATIO, MEMORY_RATIO, OPERATIONS, MILLISECONDS)
+TIMED = (SPEEDUP, TIME_RATIO, MILLISECONDS)  # the others come out the same in every call
+
+# What is said of a target.
+MET, MISSED, TOO_FEW, UNMEASURED = "yes", "no", "too few rounds", "-"
 
 
 @dataclass(frozen=True)
@@ -79,8 +84,9 @@ class Case:
 
     `size` and `scale` describe the input, `items` is how many images, samples or steps one call
     does. With `same` the variants must return equal tensors. `training` keeps gradients on and the
-    training settings; `tf32` allows TF32 on CUDA. `count` counts operations, `memory` takes peak
-    memory. The calls of an `outside` case run in processes of their own and return milliseconds.
+    training settings; `tf32` allows TF32 convolutions on CUDA. `count` counts operations, `memory`
+    takes peak memory. The calls of an `outside` case run in processes of their own and return
+    milliseconds.
     """
 
     group: str
@@ -95,6 +101,11 @@ class Case:
     count: bool = False
     memory: bool = True
     outside: bool = False
+
+    @property
+    def has_targets(self) -> bool:
+        """Whether a target is set for any variant."""
+        return any(variant.targets for variant in self.variants)
 
     def without_targets(self) -> Case:
         """Return the case for sizes that its targets were not set for."""
@@ -152,14 +163,13 @@ class Comparison:
         if len(ratios) >= QUARTILE_ROUNDS:
             quartiles = tuple(float(q) for q in np.percentile(ratios, [25, 75]))
         saving = reference.peak_mb / own.peak_mb if reference.peak_mb and own.peak_mb else None
-        speedup = median(reference.all_times) / median(own.all_times)
-        return cls(speedup, quartiles, saving)
+        return cls(median(ratios), quartiles, saving)
 
 
-def verdict(target: Target, own: Result, comparison: Comparison) -> bool | None:
-    """Return whether a target is met; None where it was not measured.
+def verdict(target: Target, own: Result, comparison: Comparison) -> str:
+    """Return whether a target is met: MET, MISSED, TOO_FEW or UNMEASURED.
 
-    No target is met by an output that is not the reference's.
+    No target is met by an output that is not the reference's, nor by a time of too few rounds.
     """
     speedup, saving = comparison.speedup, comparison.memory_saving
     value = {
@@ -170,11 +180,22 @@ def verdict(target: Target, own: Result, comparison: Comparison) -> bool | None:
         OPERATIONS: own.operations,
         MILLISECONDS: median(own.all_times) if own.times else None,
     }[target.quantity]
-    return None if value is None else target.met(value) and not own.wrong
+    if value is None:
+        return UNMEASURED
+    if own.wrong:
+        return MISSED
+    if target.quantity in TIMED and len(own.times) < QUARTILE_ROUNDS:
+        return TOO_FEW
+    return MET if target.met(value) else MISSED
 
 
 def run(case: Case, device: torch.device, seconds: float, rounds: int) -> list[Result]:
-    """Measure a case within about `seconds`, in at most `rounds` rounds and at least one."""
+    """Measure a case within about `seconds`, in at most `rounds` rounds and at least one.
+
+    A case with targets takes `QUARTILE_ROUNDS` at least, however long they last. Quick variants
+    are called several times a round where that leaves the time for as many rounds.
+    """
+    needed = QUARTILE_ROUNDS if case.has_targets else 1
     started = time.monotonic()
     with _settings(case, device):
         results = [Result(variant) for variant in case.variants]
@@ -182,7 +203,10 @@ def run(case: Case, device: torch.device, seconds: float, rounds: int) -> list[R
             _first_calls(case, results, device, seconds)
         able = [result for result in results if not result.missing]
         often = rounds > QUICK_ROUNDS and not case.outside
-        turns = _turns([result.first_ms for result in able]) if often else [1] * len(able)
+        turns = [1] * len(able)
+        if often:
+            left = seconds - (time.monotonic() - started)
+            turns = _turns([result.first_ms for result in able], left / QUARTILE_ROUNDS)
         for number in range(rounds):
             began = time.monotonic()
             # Who goes first changes from round to round.
@@ -190,17 +214,24 @@ def run(case: Case, device: torch.device, seconds: float, rounds: int) -> list[R
                 at = (place + number) % len(able)
                 able[at].times.append([_time(able[at], case, device) for _ in range(turns[at])])
             now = time.monotonic()
-            if now - started + (now - began) > seconds:
+            if number + 1 >= needed and now - started + (now - began) > seconds:
                 break
             if often:
-                turns = _turns([median(result.all_times) for result in able])
+                left = (seconds - (now - started)) / max(QUARTILE_ROUNDS - number - 1, 1)
+                turns = _turns([median(result.all_times) for result in able], left)
     return results
 
 
-def _turns(times: list[float]) -> list[int]:
-    """Return how often each variant is called in a round: quick ones more than once."""
+def _turns(times: list[float], seconds: float) -> list[int]:
+    """Return how often each variant is called in a round: quick ones more than once.
+
+    `times` are the milliseconds of one call of each; a round of several calls that takes longer
+    than `seconds` becomes one of single calls.
+    """
     slowest = max(times, default=0.0)
-    return [min(max(round(TURN_SHARE * slowest / ms), 1), TURNS) for ms in times]
+    turns = [min(max(round(TURN_SHARE * slowest / ms), 1), TURNS) for ms in times]
+    whole = sum(ms * count for ms, count in zip(times, turns, strict=True)) / 1e3
+    return turns if whole <= seconds else [1] * len(times)
 
 
 def _time(result: Result, case: Case, device: torch.device) -> float:
@@ -213,17 +244,16 @@ def _first_calls(case: Case, results: list[Result], device: torch.device, second
     expected: Tensor | None = None
     for result in results:
         variant = result.variant
-        result.missing = _beyond(variant, device, seconds) if variant.scout else ""
+        limit = None if case.has_targets else TIME_SHARE * seconds
+        result.missing = _beyond(variant, device, limit) if variant.scout else ""
         if result.missing:
             continue
         for _ in range(CUDA_WARMUP if device.type == "cuda" else 0):
             variant.call()
-        began = time.perf_counter()
-        if case.memory:
-            output, result.peak_mb = peak_mb(variant.call, device)
-        else:
-            output = variant.call()
-        result.first_ms = (time.perf_counter() - began) * 1e3
+        output = _first_call(result, case, device)
+        if device.type == "cpu" and result.first_ms < QUICK_MS:
+            # The memory of what follows from the weights alone, and is kept, is not a call's own.
+            output = _first_call(result, case, device)
         if case.count:  # now that what follows from the weights alone has been computed
             result.operations = operations(variant.call)
         if not case.same:
@@ -234,8 +264,22 @@ def _first_calls(case: Case, results: list[Result], device: torch.device, second
             result.difference = float((output - expected).abs().max() / expected.abs().max())
 
 
-def _beyond(variant: Variant, device: torch.device, seconds: float) -> str:
-    """Return why a call is not to be tried, by what its scout takes; empty when it is."""
+def _first_call(result: Result, case: Case, device: torch.device) -> Any:
+    """Call a variant, take its time and peak memory, and return its output."""
+    began = time.perf_counter()
+    if case.memory:
+        output, result.peak_mb = peak_mb(result.variant.call, device)
+    else:
+        output = result.variant.call()
+    result.first_ms = (time.perf_counter() - began) * 1e3
+    return output
+
+
+def _beyond(variant: Variant, device: torch.device, limit: float | None) -> str:
+    """Return why a call is not to be tried, by what its scout takes; empty when it is.
+
+    `limit` bounds its seconds (None: nothing does).
+    """
     scout = variant.scout
     began = time.perf_counter()
     _, peak = peak_mb(scout.call, device)
@@ -247,17 +291,19 @@ def _beyond(variant: Variant, device: torch.device, seconds: float) -> str:
         return (
             f"needs about {needed / 1e3:.1f} GB of memory, and {allowed / 1e3:.1f} GB are allowed"
         )
-    if expected > TIME_SHARE * seconds:  # warm, and without the profiler
+    if limit is None:
+        return ""
+    if expected > limit:  # warm, and without the profiler
         expected = latency.elapsed_ms(scout.call, device) * scout.factor / 1e3
-    if expected > TIME_SHARE * seconds:
-        return f"a call takes about {expected:.0f} s, too long for the {seconds:.0f} s of its case"
+    if expected > limit:
+        return f"a call takes about {expected:.0f} s, and {limit:.0f} s are allowed"
     return ""
 
 
 @contextmanager
 def _settings(case: Case, device: torch.device) -> Iterator[None]:
-    before = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = case.tf32
+    before = torch.backends.cudnn.allow_tf32
+    torch.backends.cudnn.allow_tf32 = case.tf32
     try:
         if case.training:
             yield
@@ -265,7 +311,7 @@ def _settings(case: Case, device: torch.device) -> Iterator[None]:
             with latency.protocol_settings(), torch.no_grad():
                 yield
     finally:
-        torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = before
+        torch.backends.cudnn.allow_tf32 = before
 
 
 class Busy:

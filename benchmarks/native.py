@@ -32,17 +32,18 @@ def plans(bench: Bench) -> list[Plan]:
     """Return the group's cases."""
     base = bench.image_side
     out = [
-        Plan(f"decoder {name}", 1 if spectral(name) else 8, partial(decoder, arm=name, side=base))
+        Plan(f"decoder {name}", weight, partial(decoder, arm=name, side=base), spectral(name))
         for name in bench.config["native"]["arms"]
+        for weight in [4 if spectral(name) else 25 if name == "liif" else 8]
     ]
     out += [
-        Plan(f"decoder {MAIN} {side}", 3, partial(decoder, arm=MAIN, side=side))
+        Plan(f"decoder {MAIN} {side}", 3, partial(decoder, arm=MAIN, side=side), True)
         for side in (2 * base, 4 * base)
     ]
     return [
         *out,
-        Plan("whole model", 20, partial(whole, side=base)),
-        Plan("deployment", 6, partial(deployment, side=base)),
+        Plan("whole model", 25, partial(whole, side=base), True),
+        Plan("deployment", 8, partial(deployment, side=base), not bench.cuda),
     ]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gblsr_repro.files import write_text
 
+from .measure import MET, MISSED, QUARTILE_ROUNDS, TOO_FEW, UNMEASURED
 from .record import read
 
 Row = dict[str, str]
@@ -21,12 +22,17 @@ GROUPS = {
         "Super-resolution rendering",
         "Size is that of the low-resolution input. `plain` answers every pixel by itself, in one "
         "piece; the others give the same image. A folded kernel is kept from image to image; "
-        "`kernel rebuilt` makes it for every image.",
+        "`kernel rebuilt` makes it for every image. `plain, tiled` is the plain path in pieces, on "
+        "the CPU where one piece would take more than 5 GB: ratios to its memory are lower for it.",
     ),
     "training": (
         "Training",
-        "Forward, backward, gradient clipping and optimiser; of decoders alone forward and "
-        "backward. The allocator's two variants run in processes of their own.",
+        "Steps are forward, backward, the gradient norm (clipped where the recipe clips) and the "
+        "optimiser, as the trainer takes them; those of super-resolution make their batch with the "
+        "trainer's sampler, from random images. The native loop is the trainer's own, on a random "
+        "array, held on the device where that is a GPU; starting the process, reading and checking "
+        "the array and writing the weights are left out. Of decoders alone forward and backward. "
+        "The allocator's two variants run in processes of their own.",
     ),
     "data": ("Data and evaluation", "Batches as training reads them, images as evaluation does."),
 }
@@ -52,8 +58,9 @@ def render(rows: list[Row], plot: str) -> str:
         notes = [f"- {label(row)}: {row['note']}." for row in of_group if row["note"]]
         parts += ["Not measured, or to be known:", "\n".join(notes)] if notes else []
     parts.append(
-        "A speedup is the reference's median time over the variant's; `of single rounds` are the "
-        "quartiles of that ratio over rounds, in which the variants take turns. Peak memory is "
+        "A speedup is the reference's time over the variant's: the median over rounds, in which "
+        "the variants take turns; `of single rounds` are the quartiles. Times of fewer than "
+        f"{QUARTILE_ROUNDS} rounds neither meet nor miss a target. Peak memory is "
         "that of torch's tensors during one call, beyond what was held before (10^6 bytes); on "
         "the CPU the scratch memory of libraries is not seen."
     )
@@ -93,14 +100,14 @@ def targets(rows: list[Row]) -> str:
             lines.append((label(row), target, value(row, target), verdict_word(verdict)))
     if not met:
         return "No target was set for what was measured."
-    missed = met.count("no")
-    text = f"Targets: {met.count('yes')} met, {missed} missed, {met.count('-')} not measured."
-    lines.sort(key=lambda line: line[3] == "yes")
+    text = f"Targets: {met.count(MET)} met, {met.count(MISSED)} missed, "
+    text += f"{met.count(TOO_FEW)} of too few rounds, {met.count(UNMEASURED)} not measured."
+    lines.sort(key=lambda line: line[3] == MET)
     return text + "\n\n" + table(("Case", "Target", "Measured", "Met"), lines)
 
 
 def verdict_word(verdict: str) -> str:
-    return {"yes": "yes", "no": "**no**", "-": "not measured"}[verdict]
+    return {MISSED: "**no**", UNMEASURED: "not measured"}.get(verdict, verdict)
 
 
 def value(row: Row, target: str) -> str:

@@ -63,11 +63,16 @@ class Bench:
 
 @dataclass(frozen=True)
 class Plan:
-    """A case that is still to be made; `weight` is its share of the time, relative to others'."""
+    """A case that is still to be made.
+
+    `weight` is its share of the time, relative to others': about the seconds that a quiet CPU
+    core takes for five rounds. `targets` says whether any are set: those cases come first.
+    """
 
     label: str
     weight: float
     make: Callable[[Bench], Case]
+    targets: bool = False
 
 
 def shape(height: int, width: int) -> str:

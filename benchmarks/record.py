@@ -80,7 +80,7 @@ def measured(case: Case, own: Result, reference: Result) -> dict[str, Any]:
         "ratio_to_reference": comparison.speedup,
         "memory_ratio": comparison.memory_saving,
         "target": "; ".join(map(str, own.variant.targets)),
-        "met": "; ".join({True: "yes", False: "no", None: "-"}[met] for met in verdicts),
+        "met": "; ".join(verdicts),
         "repeats": len(own.times),
         "note": own.note,
     }

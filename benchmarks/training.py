@@ -3,44 +3,60 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 from pathlib import Path
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 import gblsr_repro
 from gblsr_repro.config import arms, methods
-from gblsr_repro.data.arrays import as_float
+from gblsr_repro.data.arrays import Arrays, as_float
+from gblsr_repro.data.superres import Batch, PackedImages, Sampler
 from gblsr_repro.models.asr.decoders import PLAIN
 from gblsr_repro.models.asr.local_spectral import SEPARABLE
 from gblsr_repro.models.asr.model import build as build_asr
-from gblsr_repro.models.asr.model import normalise
-from gblsr_repro.models.native import build
+from gblsr_repro.models.native import NativeModel, build
+from gblsr_repro.training.asr import absolute_error
+from gblsr_repro.training.loop import Settings, train
+from gblsr_repro.training.native import batches
+from gblsr_repro.training.sampler import EpochSampler
 
 from .measure import MEMORY_SAVING, MILLISECONDS, SPEEDUP, Case, Scout, Target, Variant
-from .native import MAIN
+from .native import MAIN, spectral
 from .plans import Bench, Plan, shape
 from .rendering import name, random_features, spectral_decoder
 
 GROUP = "training"
+LOOP_STEPS = {"cpu": 2, "cuda": 200}  # of the native loop in one call
+STORED = 64  # images in its array
+ASR_STEPS = {"cpu": 1, "cuda": 10}  # super-resolution steps in one call
+PACKED, PACKED_SIDE = 8, 512  # super-resolution training images and their side
 ALLOCATOR_VARIABLES = ("MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD")
 
 
 def plans(bench: Bench) -> list[Plan]:
     """Return the group's cases; the C library's allocator only matters on the CPU."""
-    out = [Plan("native steps", 45, native_steps)]
-    out += [
-        Plan(f"decoder {name(le)}", 8, partial(asr_decoder, ensemble=le)) for le in (True, False)
+    out = [
+        Plan(f"decoder {name(le)}", 8, partial(asr_decoder, ensemble=le), le)
+        for le in (True, False)
     ]
-    out.append(Plan("super-resolution step", 25, asr_steps))
+    out += [
+        Plan("native loop", 20, native_loop, bench.cuda),
+        Plan("native steps", 60, native_steps),
+        Plan("native steps of the baselines", 60, native_baselines),
+        Plan("super-resolution step", 30, asr_steps, bench.cuda),
+    ]
     if not bench.cuda:
-        out.append(Plan("allocator", 45, allocators))
+        out.append(Plan("allocator", 50, allocators, True))
     return out
 
 
@@ -55,19 +71,12 @@ def native_step(
     At most `batch` images (S, S) can be asked for.
     """
     recipe = bench.config["native"]["training"]
-    model = build(arms()[arm], bench.config, 0).to(bench.device)
-    optimizer = torch.optim.AdamW(
-        model.parameters(),
-        recipe["learning_rate"],
-        tuple(recipe["betas"]),
-        weight_decay=recipe["weight_decay"],
-        fused=True,
-    )
+    model, optimizer = native_model(bench, arm)
     make_state(optimizer)
     shown = torch.randint(256, (batch, side, side, 3), dtype=torch.uint8).to(bench.device)
 
-    def step(count: int) -> Tensor:
-        images = as_float(shown[:count])
+    def step(size: int) -> Tensor:
+        images = as_float(shown[:size])
         loss = F.mse_loss(model(images, plain), images)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), recipe["gradient_clip"])
@@ -79,6 +88,20 @@ def native_step(
     return step
 
 
+def native_model(bench: Bench, arm: str) -> tuple[NativeModel, torch.optim.Optimizer]:
+    """Return an untrained arm on the device and its optimiser, as the recipe says."""
+    recipe = bench.config["native"]["training"]
+    model = build(arms()[arm], bench.config, 0).to(bench.device)
+    optimizer = torch.optim.AdamW(
+        model.parameters(),
+        recipe["learning_rate"],
+        tuple(recipe["betas"]),
+        weight_decay=recipe["weight_decay"],
+        fused=True,
+    )
+    return model, optimizer
+
+
 def make_state(optimizer: torch.optim.Optimizer) -> None:
     """Let an optimiser make its state before anything is measured; no weight changes."""
     for group in optimizer.param_groups:
@@ -88,24 +111,83 @@ def make_state(optimizer: torch.optim.Optimizer) -> None:
     optimizer.zero_grad(set_to_none=True)
 
 
+def native_loop(bench: Bench) -> Case:
+    """The trainer's own loop on the main arm, batches drawn from a random array.
+
+    The target is that of 2,000 steps, for as many as one call takes.
+    """
+    side, recipe = bench.image_side, bench.config["native"]["training"]
+    batch, steps = recipe["batch_size"], LOOP_STEPS[bench.device.type]
+    model, optimizer = native_model(bench, MAIN)
+    pixels = np.random.default_rng(0).integers(256, size=(STORED, side, side, 3), dtype=np.uint8)
+    arrays = Arrays(bench.scratch / "random.npy", pixels, [{}] * STORED, {})
+    draw = batches(arrays, EpochSampler(STORED, batch, 0), bench.device)
+    settings = Settings(steps, recipe["log_every"], steps, recipe["gradient_clip"])
+
+    def run() -> None:
+        train(
+            f"{steps} steps of {MAIN}",
+            model,
+            optimizer,
+            settings,
+            batch=draw,
+            split=lambda images: images.chunk(recipe["accumulate"]),
+            loss=lambda images: F.mse_loss(model(images), images),
+            state_path=bench.scratch / "state.pt",
+            identity={},
+            bandwidth=model.bandwidth,
+        )
+
+    targets = (Target(MILLISECONDS, 15_000 * steps / 2_000),) if bench.cuda else ()
+    return Case(
+        GROUP,
+        f"native loop, {steps} steps, batch {batch}",
+        (Variant(MAIN, run, targets),),
+        shape(side, side),
+        items=steps,
+        same=False,
+        training=True,
+        tf32=recipe["precision"] == "tf32",
+    )
+
+
 def native_steps(bench: Bench) -> Case:
-    """One training step of every arm, forward to optimiser; the main arm is the reference."""
-    side, batch = bench.image_side, bench.config["native"]["training"]["batch_size"]
-    targets = (Target(MILLISECONDS, 15_000 / 2_000),) if bench.cuda else ()
-    names = [MAIN, *(arm for arm in bench.config["native"]["arms"] if arm != MAIN)]
-    steps = {arm: native_step(bench, arm, side, batch) for arm in names}
-    steps[f"{MAIN}, plain"] = native_step(bench, MAIN, side, batch, plain=True)
+    """One training step of every GB-LSR arm, forward to optimiser, against the main arm's."""
+    batch = bench.config["native"]["training"]["batch_size"]
+    names = [arm for arm in bench.config["native"]["arms"] if arm != MAIN and spectral(arm)]
+    return steps_of(bench, names, batch, also_plain=True)
+
+
+def native_baselines(bench: Bench) -> Case:
+    """One training step of every other arm; of one image on the CPU, where they take long."""
+    batch = bench.config["native"]["training"]["batch_size"] if bench.cuda else 1
+    names = [arm for arm in bench.config["native"]["arms"] if not spectral(arm)]
+    return steps_of(bench, names, batch)
+
+
+def steps_of(bench: Bench, names: list[str], batch: int, also_plain: bool = False) -> Case:
+    """Compare the steps of these arms with the main arm's, and this with its plain path's."""
+    side = bench.image_side
+    steps = {arm: native_step(bench, arm, side, batch) for arm in (MAIN, *names)}
+    if also_plain:
+        steps[f"{MAIN}, plain"] = native_step(bench, MAIN, side, batch, plain=True)
     variants = [
         Variant(
             label,
             partial(step, batch),
-            targets if label == MAIN else (),
-            Scout(partial(step, 1), batch),
+            scout=Scout(partial(step, 1), batch) if batch > 1 else None,
         )
         for label, step in steps.items()
     ]
-    label = f"native step, batch {batch}"
-    return Case(GROUP, label, tuple(variants), shape(side, side), same=False, training=True)
+    return Case(
+        GROUP,
+        f"native step, batch {batch}" if also_plain else f"native step of baselines, batch {batch}",
+        tuple(variants),
+        shape(side, side),
+        same=False,
+        training=True,
+        tf32=bench.config["native"]["training"]["precision"] == "tf32",
+    )
 
 
 def allocators(bench: Bench) -> Case:
@@ -114,12 +196,12 @@ def allocators(bench: Bench) -> Case:
     Half of the recipe's batch, so that there is time for more than one process of each.
     """
     side, batch = bench.image_side, bench.config["native"]["training"]["batch_size"] // 2
-    count = 1 if bench.quick else 2
+    repeats = 1 if bench.quick else 2
     variants = (
-        Variant("default", partial(allocator_step, "default", side, batch, count)),
+        Variant("default", partial(allocator_step, "default", side, batch, repeats)),
         Variant(
             "kept blocks",
-            partial(allocator_step, "kept", side, batch, count),
+            partial(allocator_step, "kept", side, batch, repeats),
             (Target(SPEEDUP, 1.8),),
         ),
     )
@@ -127,8 +209,8 @@ def allocators(bench: Bench) -> Case:
     return Case(GROUP, label, variants, shape(side, side), same=False, outside=True)
 
 
-def allocator_step(allocator: str, side: int, batch: int, count: int) -> float:
-    """Return the median milliseconds of `count` steps in a new process (see `allocator`)."""
+def allocator_step(allocator: str, side: int, batch: int, steps: int) -> float:
+    """Return the median milliseconds of `steps` steps in a new process (see `allocator`)."""
     folders = [Path(__file__).resolve().parents[1], Path(gblsr_repro.__file__).resolve().parents[1]]
     environment = {
         variable: value
@@ -141,7 +223,7 @@ def allocator_step(allocator: str, side: int, batch: int, count: int) -> float:
         "-m",
         "benchmarks.allocator",
         allocator,
-        *map(str, (side, batch, count)),
+        *map(str, (side, batch, steps)),
     ]
     answer = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
     return json.loads(answer.stdout)["median_ms"]
@@ -186,32 +268,69 @@ def asr_decoder(bench: Bench, ensemble: bool) -> Case:
     return Case(GROUP, label, variants, shape(side, side), training=True)
 
 
-def asr_steps(bench: Bench) -> Case:
-    """A step of the whole model with the RDN encoder; a step of its encoder is the reference."""
+def sampler(bench: Bench, batch: int) -> Sampler:
+    """Return the trainer's sampler on random images."""
     training = bench.config["asr"]["training"]
-    recipe = training["recipes"]["rdn"]
+    pixels = np.random.default_rng(0).integers(
+        256, size=(PACKED * PACKED_SIDE**2, 3), dtype=np.uint8
+    )
+    names = tuple(map(str, range(PACKED)))
+    offsets, sides = np.arange(PACKED) * PACKED_SIDE**2, np.full(PACKED, PACKED_SIDE)
+    packed = PackedImages(pixels, names, offsets, sides, sides, sha256="")
+    return Sampler(packed, training, batch, 0, bench.device)
+
+
+def asr_steps(bench: Bench) -> Case:
+    """A step of the whole model with the RDN encoder; a step of its encoder is the reference.
+
+    A step is the trainer's: its sampler, its loss, and the gradient norm, which it always takes.
+    On CUDA a call takes several, so that the next batch is drawn while the device is at work, as
+    in training.
+    """
+    training = bench.config["asr"]["training"]
+    recipe, precision = training["recipes"]["rdn"], training["precision"]
     batch = recipe["batch_size"] if bench.cuda else 1
     model = build_asr(methods()["gblsr_asr"], bench.config, 0).to(bench.device)
     optimizer = torch.optim.Adam(model.parameters(), recipe["learning_rate"], fused=True)
     make_state(optimizer)
-    side, sizes, pixels, _ = asr_sample(bench, batch)
-    images = torch.rand(batch, 3, side, side, device=bench.device)
-    wanted = normalise(torch.rand(*pixels.shape[:2], 3, device=bench.device))
+    drawn, steps = sampler(bench, batch), count()
 
-    def step(loss: Callable[[], Tensor]) -> None:
-        loss().backward()
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
+    each = ASR_STEPS[bench.device.type]
 
-    def error(path: str) -> Tensor:
-        return F.l1_loss(normalise(model(images, sizes, pixels, path)), wanted)
+    def step(loss: Callable[[Batch], Tensor]) -> None:
+        for _ in range(each):
+            loss(drawn.batch(next(steps))).backward()
+            nn.utils.clip_grad_norm_(model.parameters(), math.inf)
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
 
-    targets = (Target(MILLISECONDS, 25),) if bench.cuda else ()
+    def encoder(batch: Batch) -> Tensor:
+        with torch.autocast(bench.device.type, torch.bfloat16, enabled=precision == "bf16"):
+            return model.encode(batch.low).float().square().mean()
+
+    def fast(batch: Batch) -> Tensor:
+        return absolute_error(model, batch, precision)
+
+    def plain(batch: Batch) -> Tensor:
+        return absolute_error(partial(model, path=PLAIN), batch, precision)
+
+    targets = (Target(MILLISECONDS, 25 * each),) if bench.cuda else ()
     variants = (
-        Variant("encoder alone", partial(step, lambda: model.encode(images).square().mean())),
-        Variant("fast decoder", partial(step, partial(error, SEPARABLE)), targets),
-        Variant("plain decoder", partial(step, partial(error, PLAIN))),
+        Variant("encoder alone", partial(step, encoder)),
+        Variant("fast decoder", partial(step, fast), targets),
+        Variant("plain decoder", partial(step, plain)),
     )
-    tf32 = training["precision"] != "fp32"
-    label = f"super-resolution step, batch {batch}" + (", TF32" if tf32 and bench.cuda else "")
-    return Case(GROUP, label, variants, shape(side, side), same=False, training=True, tf32=tf32)
+    tf32 = precision != "fp32"
+    label = f"{each} super-resolution steps" if each > 1 else "super-resolution step"
+    label += f", batch {batch}" + (", TF32" if tf32 and bench.cuda else "")
+    side = training["lr_patch"]
+    return Case(
+        GROUP,
+        label,
+        variants,
+        shape(side, side),
+        items=each,
+        same=False,
+        training=True,
+        tf32=tf32,
+    )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib import resources
@@ -81,6 +83,8 @@ def settle(config: Config) -> None:
     Maps merge, so null is how an overlay leaves out a column of native.data.evaluate or
     asr.evaluate. Raises `UserError`.
     """
+    from .config_checks import check  # which reads this module's tables
+
     for path in (("native", "data"), ("asr",)):
         section: Any = config
         for key in path:
@@ -89,6 +93,7 @@ def settle(config: Config) -> None:
         if isinstance(columns, Mapping):
             section["evaluate"] = {k: v for k, v in columns.items() if v is not None}
     validate(config)
+    check(config)
 
 
 @cache
@@ -98,9 +103,26 @@ def schema() -> Config:
     return json.loads(text)
 
 
+def _is_integer(_: Any, value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(_: Any, value: Any) -> bool:
+    return _is_integer(_, value) or (isinstance(value, float) and math.isfinite(value))
+
+
+# JSON schema takes 2.0 for an integer, and YAML writes .nan and .inf.
+Validator = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {"integer": _is_integer, "number": _is_number}
+    ),
+)
+
+
 def validate(config: Config) -> None:
-    """Raise `UserError` with one sentence about the first thing wrong in `config`."""
-    checker = jsonschema.Draft202012Validator(schema())
+    """Raise `UserError` with one sentence about the first thing in `config` against the schema."""
+    checker = Validator(schema())
     errors = sorted(checker.iter_errors(config), key=lambda e: (len(e.absolute_path), str(e.path)))
     if errors:
         raise UserError(_sentence(errors[0]))
@@ -108,12 +130,12 @@ def validate(config: Config) -> None:
 
 def _sentence(error: jsonschema.ValidationError) -> str:
     place = ".".join(str(p) for p in error.absolute_path) or "the top level"
+    if "propertyNames" in error.absolute_schema_path:
+        place = f"a name in {place}"
     if error.validator == "additionalProperties":
         known = list(error.schema.get("properties", {}))
-        unknown = sorted(set(error.instance) - set(known))[0]
-        close = difflib.get_close_matches(unknown, known, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}."
-        return f"Config: unknown setting {unknown!r} at {place}; {hint}"
+        unknown = sorted({str(key) for key in error.instance} - set(known))[0]
+        return f"Config: unknown setting {unknown!r} at {place}; {guess(unknown, known)}"
     if error.validator == "required":
         missing = error.message.split("'")[1]
         return f"Config: {place} lacks the setting {missing!r}; add it (see config/README.md)."
@@ -122,6 +144,11 @@ def _sentence(error: jsonschema.ValidationError) -> str:
 
 def _expectation(error: jsonschema.ValidationError) -> str:
     wanted = error.validator_value
+    described = wanted if error.validator == "not" else error.schema
+    if "description" in described:
+        return described["description"]
+    if error.validator == "type" and wanted == "number" and isinstance(error.instance, float):
+        return "must be a finite number"
     if error.validator == "type":
         return f"must be of type {wanted if isinstance(wanted, str) else ' or '.join(wanted)}"
     texts = {
@@ -129,6 +156,7 @@ def _expectation(error: jsonschema.ValidationError) -> str:
         "minimum": "must be at least {}",
         "exclusiveMinimum": "must be more than {}",
         "maximum": "must be at most {}",
+        "exclusiveMaximum": "must be less than {}",
         "minItems": "must have {} or more entries",
         "maxItems": "must have at most {} entries",
         "minProperties": "must have {} or more entries",
@@ -259,6 +287,12 @@ def datasets() -> dict[str, Dataset]:
     return read_table(repository_root() / "config" / "datasets.tsv", Dataset, "dataset")
 
 
+def sized_datasets() -> set[str]:
+    """Return the data sets whose image sizes config/sizes.tsv knows."""
+    with (repository_root() / "config" / "sizes.tsv").open(newline="", encoding="utf-8") as stream:
+        return {row["dataset"] for row in csv.DictReader(stream, delimiter="\t")}
+
+
 def arm_named(name: str) -> Arm:
     """Return the arm of that name; `UserError` when the arms table has no such row."""
     return _named(arms(), name, "arm", "config/arms.tsv")
@@ -271,13 +305,15 @@ def method_named(name: str) -> Method:
 
 def _named(table: Mapping[str, Row], name: str, kind: str, file: str) -> Row:
     if name not in table:
-        raise UserError(f"{file} has no {kind} {name!r}; {_guess(name, table)}")
+        raise UserError(f"{file} has no {kind} {name!r}; {guess(name, table)}")
     return table[name]
 
 
-def _guess(name: str, table: Mapping[str, Row]) -> str:
-    close = difflib.get_close_matches(name, list(table), 1)
-    return f"did you mean {close[0]!r}?" if close else f"known are {', '.join(table)}."
+def guess(name: str, known: Iterable[str]) -> str:
+    """Return how a sentence about an unknown name ends: with the one meant, or all there are."""
+    names = list(known)
+    close = difflib.get_close_matches(name, names, 1)
+    return f"did you mean {close[0]!r}?" if close else f"known are {', '.join(names) or 'none'}."
 
 
 @dataclass(frozen=True)
@@ -314,43 +350,91 @@ def selected_items(config: Config) -> dict[str, Item]:
     return chosen
 
 
-def _select(
+def select(
     table: Mapping[str, Row], names: Sequence[str], setting: str, file: str
 ) -> dict[str, Row]:
+    """Return the named rows of a table in its order; `UserError` when one of them is not there."""
     for name in names:
         if name not in table:
             raise UserError(
                 f"Config: {setting} names {name!r}, which {file} does not have; "
-                f"{_guess(name, table)}"
+                f"{guess(name, table)}"
             )
     return {name: row for name, row in table.items() if name in names}
 
 
 def selected_arms(config: Config) -> dict[str, Arm]:
     """Return the arms that the config runs, in the order of the arms table."""
-    return _select(arms(), config["native"]["arms"], "native.arms", "config/arms.tsv")
+    return select(arms(), config["native"]["arms"], "native.arms", "config/arms.tsv")
 
 
 def selected_methods(config: Config) -> dict[str, Method]:
     """Return the super-resolution methods that the config runs, in the order of their table."""
-    return _select(methods(), config["asr"]["methods"], "asr.methods", "config/methods.tsv")
+    return select(methods(), config["asr"]["methods"], "asr.methods", "config/methods.tsv")
 
 
-def selected_datasets(config: Config) -> dict[str, Dataset]:
-    """Return the data sets that the config names, in the order of their table."""
+def named_datasets(config: Config) -> dict[str, list[str]]:
+    """Return the names of the data sets whose images are used, by the setting that names them."""
     native, asr = config["native"]["data"], config["asr"]
-    named = {
+    return {
         "native.data.train": native["train"],
         "native.data.evaluate": list(native["evaluate"].values()),
         "asr.train": [asr["train"]],
         "asr.evaluate": list(asr["evaluate"].values()),
-        "accept_partial": config["accept_partial"],
     }
+
+
+def selected_datasets(config: Config) -> dict[str, Dataset]:
+    """Return the data sets that the config names, in the order of their table."""
+    named = named_datasets(config) | {"accept_partial": config["accept_partial"]}
     table = datasets()
     chosen: dict[str, Dataset] = {}
     for setting, names in named.items():
-        chosen |= _select(table, names, setting, "config/datasets.tsv")
+        chosen |= select(table, names, setting, "config/datasets.tsv")
     return {name: row for name, row in table.items() if name in chosen}
+
+
+# Settings that change how a run is watched, not what it computes.
+WATCHING = (
+    "log_every",
+    "checkpoint_every",
+    "validate_every",
+    "validation_images",
+    "validation_scale",
+)
+ENCODERS = ("rdn", "swinir")
+
+
+def native_run(config: Config) -> Config:
+    """Return the settings that the weights of a native run follow from, beside arm and seed."""
+    native = config["native"]
+    training = {k: v for k, v in native["training"].items() if k not in WATCHING}
+    return {"model": native["model"], "training": training}
+
+
+def asr_run(config: Config, method: Method) -> Config:
+    """Return the settings that the weights of a method's run follow from, beside the seed.
+
+    Those of the other encoder and its recipe are left out.
+    """
+    section = config["asr"]
+    others = tuple(f"{encoder}_" for encoder in ENCODERS if encoder != method.encoder)
+    hidden = (*WATCHING, "recipes")
+    return {
+        "model": {k: v for k, v in section["model"].items() if not k.startswith(others)},
+        "training": {k: v for k, v in section["training"].items() if k not in hidden},
+        "recipe": section["training"]["recipes"][method.recipe],
+    }
+
+
+@cache
+def _protocol() -> Config:
+    return load([repository_root() / "config" / "paper" / "protocol.yaml"])
+
+
+def protocol() -> Config:
+    """Return the paper's settings, however config/config.yaml was edited."""
+    return copy.deepcopy(_protocol())
 
 
 def write_resolved(config: Config, path: Path | str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from PIL import Image, ImageOps
+from PIL import Image
 from torch import Tensor
 
 from .data import images
@@ -17,8 +17,27 @@ from .errors import UserError
 from .files import atomic_path
 from .progress import Progress
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".ppm")
-WRITTEN = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP", ".tif": "TIFF"}
+WRITTEN = {
+    ".png": "PNG",
+    ".jpg": "JPEG",
+    ".jpeg": "JPEG",
+    ".webp": "WEBP",
+    ".tif": "TIFF",
+    ".tiff": "TIFF",
+    ".bmp": "BMP",
+    ".ppm": "PPM",
+}
+OPAQUE = ("JPEG", "BMP", "PPM")
+ORIENTATION = 0x0112  # the EXIF tag; its values say how a picture is turned upright
+UPRIGHT = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
 
 
 @dataclass(frozen=True)
@@ -57,26 +76,49 @@ def read(path: Path | str) -> Photo:
     Transparent pixels keep the colour that the file gives them.
     """
     pixels = images.open_native(path)
-    grey = pixels.ndim == 2
+    rgb, alpha, grey = images.as_rgb(pixels), None, pixels.ndim == 2
     with Image.open(path, formats=images.FORMATS) as image:
         transparent = image.has_transparency_data
-        turned = image.getexif().get(0x0112, 1) != 1
-        if not (transparent or turned):
-            return Photo(images.as_rgb(pixels), grey=grey)
-        upright = ImageOps.exif_transpose(image)
-        if not transparent:
-            return Photo(np.array(upright.convert("RGB")), grey=grey)
-        rgba = np.array(upright.convert("RGBA"))
-    return Photo(np.ascontiguousarray(rgba[..., :3]), rgba[..., 3], grey)
+        if not transparent and image.getexif().get(ORIENTATION, 1) == 1:
+            return Photo(rgb, grey=grey)
+        image.load()  # turns a TIFF file upright, and forgets its tag
+        turn = UPRIGHT.get(image.getexif().get(ORIENTATION))
+        if transparent and image.mode.startswith("I"):  # 16 bits, of which one value is clear
+            clear = np.asarray(image) == image.info["transparency"]
+            alpha = np.where(clear, 0, 255).astype(np.uint8)
+        elif transparent:
+            rgba = np.array(image.convert("RGBA"))
+            rgb, alpha = rgba[..., :3], rgba[..., 3]
+    return Photo(_turned(rgb, turn), None if alpha is None else _turned(alpha, turn), grey)
+
+
+def _turned(pixels: Pixels, turn: Image.Transpose | None) -> Pixels:
+    image = Image.fromarray(np.ascontiguousarray(pixels))
+    return np.array(image if turn is None else image.transpose(turn))
+
+
+def _transparent(path: Path) -> bool:
+    """Tell from a file's header; of what is no image, which its reader will say, False."""
+    try:
+        with Image.open(path, formats=images.FORMATS) as image:
+            return image.has_transparency_data
+    except Exception:  # a damaged header makes Pillow raise nearly anything
+        return False
+
+
+def _format(path: Path | str, transparent: bool) -> str:
+    """Return the format of a file to write; `UserError` when there is none that holds the photo."""
+    form = WRITTEN.get(Path(path).suffix.lower())
+    if form is None:
+        raise UserError(f"{path} has no ending of a format to write; use {', '.join(WRITTEN)}.")
+    if transparent and form in OPAQUE:
+        raise UserError(f"{path} cannot hold transparency; write a .png file.")
+    return form
 
 
 def write(path: Path | str, photo: Photo) -> None:
     """Write a photo in the format of the name's ending; raises `UserError` for an unknown one."""
-    form = WRITTEN.get(Path(path).suffix.lower())
-    if form is None:
-        raise UserError(f"{path} has no ending of a format to write; use {', '.join(WRITTEN)}.")
-    if photo.alpha is not None and form == "JPEG":
-        raise UserError(f"{path} cannot hold transparency; write a .png file.")
+    form = _format(path, photo.alpha is not None)
     image = Image.fromarray(photo.rgb)
     if photo.grey:
         image = image.getchannel(0)
@@ -106,7 +148,8 @@ def pairs(
     """Yield input and output files: one pair for a file, all files with `endings` for a folder.
 
     A folder's outputs keep their names, with `ending` in place of the old one where it is given.
-    Raises `UserError` when there is nothing to read or an output would overwrite its input.
+    Raises `UserError` before the first pair when there is nothing to read, or when an output would
+    overwrite its input or another output or, being an image, has no ending of a format to write.
     """
     if source.is_dir():
         found = sorted(p for p in source.iterdir() if p.suffix.lower() in endings)
@@ -119,9 +162,14 @@ def pairs(
         targets = [target / (source.stem + (ending or source.suffix)) if inside else target]
     else:
         raise UserError(f"{source} does not exist; name an image file or a folder of images.")
+    sources: dict[Path, Path] = {}
     for one, other in zip(found, targets, strict=True):
         if other.exists() and one.samefile(other):
             raise UserError(f"{other} would overwrite its input; name another output.")
+        if (first := sources.setdefault(other, one)) is not one:
+            raise UserError(f"{first} and {one} would both become {other}; rename one of them.")
+        if ending is None or ending in WRITTEN:
+            _format(other, _transparent(one))
     yield from zip(found, targets, strict=True)
 
 
@@ -129,13 +177,31 @@ def convert(
     source: Path,
     target: Path,
     work: Callable[[Path, Path], None],
-    endings: tuple[str, ...] = SUFFIXES,
+    endings: tuple[str, ...] = tuple(WRITTEN),
     ending: str | None = None,
 ) -> int:
-    """Do `work(input, output)` for a file or every file of a folder; return how many."""
+    """Do `work(input, output)` for a file or every file of a folder; return how many.
+
+    Raises `UserError` as `pairs` does, and when the memory does not hold an image.
+    """
     todo = list(pairs(source, target, endings, ending))
     with Progress(source.name or "images", len(todo), "image") as progress:
         for one, other in todo:
-            work(one, other)
+            try:
+                work(one, other)
+            except (MemoryError, RuntimeError) as error:
+                if not out_of_memory(error):
+                    raise
+                raise UserError(
+                    f"{one} does not fit the memory; take a smaller image or a crop of it, or a "
+                    "machine with more memory."
+                ) from error
             progress.update()
     return len(todo)
+
+
+def out_of_memory(error: Exception) -> bool:
+    """Tell whether an error says that memory ran out: Python's, numpy's, a GPU's or torch's."""
+    said = ("not enough memory", "DefaultCPUAllocator", "out of memory")
+    known = isinstance(error, (MemoryError, torch.OutOfMemoryError))
+    return known or any(text in str(error) for text in said)

@@ -12,9 +12,8 @@ edges; scales are output pixels per original pixel, any positive number.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Mapping
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,14 +23,14 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from . import config as configuration
 from .data.images import Pixels
 from .errors import UserError
-from .files import read_json
 from .models import native, spectral
 from .models.decoders import SpectralDecoder
 from .models.native import NativeModel
 from .photos import Photo, read, resize_alpha, write
-from .weights import write_tensors
+from .weights import checksum, read_weights, write_tensors
 
 if TYPE_CHECKING:
     from .models.asr.model import ASRModel
@@ -76,33 +75,45 @@ class Code:
     arm: str
 
 
-def _run(path: Path | str, kind: str) -> tuple[Path, dict[str, Any]]:
-    """Return the folder and the record of a run named by its folder or its weights file."""
-    path = Path(path)
-    folder = path if path.is_dir() else path.parent
-    if not path.exists() or not (folder / "run.json").is_file():
-        raise UserError(
-            f"{path} is no trained run; name a folder with weights.safetensors and run.json, or "
-            "the weights file in it."
-        )
-    record = read_json(folder / "run.json")
+def _run(path: Path | str, kind: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Return the record and the weights of a run named by its folder or by a weights file."""
+    record, weights = read_weights(path)
     if kind not in record:
-        raise UserError(f"{folder} holds no run of the kind that this command takes ({kind}).")
-    return folder, record
+        raise UserError(f"{path} holds no run of the kind that this command takes ({kind}).")
+    return record, weights
+
+
+def _fill(model: torch.nn.Module, weights: dict[str, Tensor], path: Path | str) -> None:
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        raise UserError(
+            f"{path} holds the weights of another model than it says; train this run again."
+        ) from error
 
 
 def load_native(path: Path | str, device: torch.device | None = None) -> NativeModel:
-    """Load a trained arm from its run folder, or from the weights file in it, in eval mode."""
-    folder, record = _run(path, "arm")
-    return native.load_run(folder, {"native": record["config"]}, device)
+    """Load a trained arm from its run folder or from a weights file, in eval mode.
+
+    The model's attribute `arm` is the arm's name.
+    """
+    record, weights = _run(path, "arm")
+    arm = configuration.arm_named(record["arm"])
+    model = native.build(arm, {"native": record["config"]}, record["seed"])
+    _fill(model, weights, path)
+    model.arm = arm.arm
+    return native.for_inference(model, device or torch.device("cpu"))
 
 
 def load_superres(path: Path | str, device: torch.device | None = None) -> ASRModel:
     """Load a trained super-resolution method from its run folder or weights file, in eval mode."""
     from .models.asr import model as asr
 
-    folder, record = _run(path, "method")
-    return asr.load_run(folder, {"asr": record["config"]}, device)
+    record, weights = _run(path, "method")
+    method = configuration.method_named(record["method"])
+    model = asr.build(method, {"asr": record["config"]}, record["seed"])
+    _fill(model, weights, path)
+    return model.eval().to(device or torch.device("cpu"))
 
 
 def _device(model: torch.nn.Module) -> torch.device:
@@ -117,7 +128,10 @@ def reconstruct(model: NativeModel, photo: Photo) -> Photo:
 
 @torch.inference_mode()
 def encode(model: NativeModel, photo: Photo, arm: str = "") -> Code:
-    """Encode a photo into coefficients and bandwidths; only arms of the GB-LSR family can."""
+    """Encode a photo into coefficients and bandwidths; only arms of the GB-LSR family can.
+
+    `arm` is kept with the code; without it, the name of the arm that `load_native` loaded.
+    """
     decoder = model.decoder
     if not isinstance(decoder, SpectralDecoder):
         raise UserError(
@@ -135,7 +149,7 @@ def encode(model: NativeModel, photo: Photo, arm: str = "") -> Code:
         photo.size,
         photo.alpha,
         photo.grey,
-        arm,
+        arm or getattr(model, "arm", ""),
     )
 
 
@@ -147,16 +161,8 @@ def save_code(path: Path | str, code: Code) -> None:
     facts = {"patch": code.patch, "top": code.top, "left": code.left, "size": code.size}
     facts |= {"grey": code.grey, "arm": code.arm}
     text = json.dumps(facts)
-    checksum = _checksum(tensors, text)
-    write_tensors(path, tensors, {"format": FORMAT, "image": text, "sha256": checksum})
-
-
-def _checksum(tensors: Mapping[str, Tensor], text: str) -> str:
-    digest = hashlib.sha256(text.encode())
-    for name, tensor in sorted(tensors.items()):
-        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        digest.update(tensor.numpy().tobytes())
-    return digest.hexdigest()
+    header = {"format": FORMAT, "image": text, "sha256": checksum(tensors, text)}
+    write_tensors(path, tensors, header)
 
 
 def load_code(path: Path | str) -> Code:
@@ -169,7 +175,7 @@ def load_code(path: Path | str) -> Code:
                     f"{path} is not an encoded image; make one with the encode command."
                 )
             tensors = {key: stored.get_tensor(key) for key in stored.keys()}  # noqa: SIM118
-        if header.get("sha256") != _checksum(tensors, header.get("image", "")):
+        if header.get("sha256") != checksum(tensors, header.get("image", "")):
             raise UserError(f"{path} is damaged; encode the image again.")
     except FileNotFoundError as error:
         raise UserError(
@@ -195,22 +201,22 @@ def load_code(path: Path | str) -> Code:
 def _window(size: tuple[int, int], scale: float, crop: Crop | None) -> tuple[Crop, int, int]:
     """Check scale and crop against an image's size; return the crop and the output's H and W."""
     height, width = size
-    if not scale > 0:
-        raise UserError(f"The scale is {scale:g}, but must be more than 0.")
+    if not (scale > 0 and math.isfinite(scale)):
+        raise UserError(f"The scale is {scale:g}, but must be more than 0 and finite.")
     top, left, bottom, right = crop or (0, 0, height, width)
     if not (0 <= top < bottom <= height and 0 <= left < right <= width):
         raise UserError(
             f"The crop {top:g} {left:g} {bottom:g} {right:g} does not lie inside the image of "
             f"{height} x {width} pixels; give top, left, bottom, right in pixels."
         )
-    out_height = max(round((bottom - top) * scale), 1)
-    out_width = max(round((right - left) * scale), 1)
-    if out_height * out_width > MAX_OUTPUT_PIXELS:
+    out_height = max((bottom - top) * scale, 1)
+    out_width = max((right - left) * scale, 1)
+    if out_height * out_width > MAX_OUTPUT_PIXELS:  # before rounding: both may be infinite
         raise UserError(
-            f"The output would have {out_height} x {out_width} pixels, more than "
+            f"The output would have {out_height:.7g} x {out_width:.7g} pixels, more than "
             f"{MAX_OUTPUT_PIXELS // 1_000_000} megapixels; choose a smaller scale or crop."
         )
-    return (top, left, bottom, right), out_height, out_width
+    return (top, left, bottom, right), round(out_height), round(out_width)
 
 
 def _positions(window: Crop, height: int, width: int) -> Tensor:

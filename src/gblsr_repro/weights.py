@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from .errors import UserError
-from .files import atomic_path, sha256
+from .files import atomic_path, read_json, sha256
 
 NAME = "weights.safetensors"
+# What of a run's record its model is built from, and what of its training settings.
+BUILT_FROM = ("arm", "method", "seed")
+BUILT_FROM_TRAINING = ("scale_range",)
 
 
 def write_tensors(
@@ -26,10 +30,79 @@ def write_tensors(
         temporary.write_bytes(content)
 
 
-def write_weights(run_dir: Path, model: nn.Module) -> str:
-    """Write a model's weights into its run folder and return the SHA-256 of the file."""
-    write_tensors(run_dir / NAME, {k: v.contiguous().cpu() for k, v in model.state_dict().items()})
+def checksum(tensors: Mapping[str, Tensor], text: str) -> str:
+    """Return the SHA-256 of a text and of the names, types, shapes and values of tensors."""
+    digest = hashlib.sha256(text.encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.numpy().tobytes())
+    return digest.hexdigest()
+
+
+def write_weights(run_dir: Path, model: nn.Module, facts: Mapping[str, Any] | None = None) -> str:
+    """Write a model's weights into its run folder and return the SHA-256 of the file.
+
+    `facts` is the run's record as far as it is known; what the model is built from goes into the
+    file, so that `read_weights` needs no run.json beside it.
+    """
+    tensors = {k: v.contiguous().cpu() for k, v in model.state_dict().items()}
+    write_tensors(run_dir / NAME, tensors, _metadata(facts, tensors) if facts else None)
     return sha256(run_dir / NAME)
+
+
+def _metadata(facts: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> dict[str, str]:
+    """Return one entry: safetensors writes several in an order that changes with the process."""
+    training = facts["config"].get("training", {})
+    config = {
+        "model": facts["config"]["model"],
+        "training": {k: training[k] for k in BUILT_FROM_TRAINING if k in training},
+    }
+    record = {k: facts[k] for k in BUILT_FROM if k in facts} | {"config": config}
+    digest = checksum(tensors, json.dumps(record))
+    return {"run": json.dumps({"record": record, "sha256": digest})}
+
+
+def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Return the record and the weights of a run, named by its folder or by a weights file.
+
+    The record is the run.json beside the file where that records this very file, else what the
+    file says of itself. Raises `UserError` when there is neither or the file is damaged.
+    """
+    path = Path(path)
+    file = path / NAME if path.is_dir() else path
+    try:
+        with safe_open(file, framework="pt") as stored:
+            header = stored.metadata() or {}
+            tensors = {key: stored.get_tensor(key) for key in stored.keys()}  # noqa: SIM118
+        digest = sha256(file)
+    except FileNotFoundError as error:
+        raise UserError(
+            f"{path} is no trained run; name a folder with {NAME} or such a file."
+        ) from error
+    except (SafetensorError, OSError) as error:
+        raise UserError(
+            f"{file} is not a weights file ({error}); name a {NAME} that training wrote."
+        ) from error
+    beside = file.with_name("run.json")
+    record = read_json(beside) if beside.is_file() else {}
+    if record.get("weights_sha256") == digest:
+        return record, tensors
+    if record and file.name == NAME:
+        raise UserError(
+            f"{file} is not the file that {beside} records; put the recorded one in its place."
+        )
+    if "run" not in header:
+        raise UserError(
+            f"{file} does not say which run it is of; put the run.json of that run beside it."
+        )
+    try:
+        told = json.loads(header["run"])
+        intact = told["sha256"] == checksum(tensors, json.dumps(told["record"]))
+    except (ValueError, KeyError, TypeError):
+        intact = False
+    if not intact:
+        raise UserError(f"{file} is damaged; copy it again from the run.")
+    return told["record"], tensors
 
 
 def load_weights(run_dir: Path, record: Mapping[str, Any], model: nn.Module) -> None:

@@ -71,12 +71,13 @@ def weights(results: Path) -> dict[str, str]:
 
 
 def test_same_results_as_locally(reduced, slurm):
-    with locally(reduced, "main_kodak") as local:
-        said = submit(reduced, slurm, "--retries", "1", *CONFIG, "--", "main_kodak")
+    with locally(reduced, "main_kodak", "frontier") as local:
+        said = submit(reduced, slurm, "--retries", "1", *CONFIG, "--", "main_kodak", "frontier")
     assert len(SUBMITTED.findall(said)) >= 6, said[-3000:]
     assert "localrule fetch" in said
     assert "localrule table" in said
     results = reduced / "results" / "demo"
+    assert (results / "figures" / "frontier.png").is_file()
     assert weights(results) == weights(local) != {}
     pd.testing.assert_frame_equal(measured(results), measured(local))
 

@@ -161,9 +161,11 @@ def conditions(device: str, preset: str, steps: int, seeds: int, stand_ins: bool
     halves = {}
     for half in ("native", "asr"):
         section = config["native"]["data"] if half == "native" else config["asr"]
+        rows = "arms" if half == "native" else "methods"
         halves[half] = {
             "steps": steps if stand_ins else config[half]["training"]["steps"],
             "seeds": list(range(seeds)),
+            rows: {name: list(range(seeds)) for name in config[half][rows]},
             "train": [record("dtd")],
             "evaluate": {column: [record(column)] for column in section["evaluate"]},
             "devices": [device],

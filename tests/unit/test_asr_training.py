@@ -105,7 +105,28 @@ def test_a_run_leaves_weights_log_curve_and_record(place, tmp_path, method):
     curve = list(csv.DictReader((tmp_path / "validation.csv").open()))
     assert [int(row["step"]) for row in curve] == [6, 12]
     assert all(float(row["psnr_y"]) > 0 for row in curve)
-    assert not state.exists()
+    assert state.exists()
+
+
+def test_a_finished_run_is_written_again_without_a_step(place, tmp_path, monkeypatch):
+    config, state = load(place), tmp_path / "state.pt"
+    first, again = tmp_path / "first", tmp_path / "again"
+    train_run(config, method_named("gblsr_asr"), 0, place / "train.npy", first, state)
+
+    def never(*_args):
+        raise AssertionError("a step was trained")
+
+    monkeypatch.setattr("gblsr_repro.training.asr.absolute_error", never)
+    config["asr"]["training"] |= {"log_every": 5, "checkpoint_every": 7}
+    config["asr"]["training"]["recipes"]["swinir"]["learning_rate"] = 1.0
+    config["asr"]["model"]["swinir_drop_path"] = 0.5
+    train_run(config, method_named("gblsr_asr"), 0, place / "train.npy", again, state)
+    hashes = [json.loads((f / "run.json").read_text())["weights_sha256"] for f in (first, again)]
+    assert hashes[0] == hashes[1]
+
+    config["asr"]["training"]["recipes"]["rdn"]["learning_rate"] = 1.0
+    with pytest.raises(AssertionError, match="a step was trained"):
+        train_run(config, method_named("gblsr_asr"), 0, place / "train.npy", again, state)
 
 
 def test_training_learns(place, tmp_path):

@@ -1,6 +1,7 @@
 """Merging, checking and documenting the configuration."""
 
 import json
+import math
 import re
 
 import pytest
@@ -61,6 +62,10 @@ def test_every_setting_is_documented(repository):
         (("results", "x; rm -r y"), "results is 'x; rm -r y', but must be a name without spaces"),
         (("results", ""), "results is '', but must be a name without spaces"),
         (("native", "data", "evaluate", "a b", "kodak"), "'a b', but must be a name without"),
+        (("native", "data", "evaluate", "a-b", "kodak"), "letters, digits and _ only"),
+        (("asr", "evaluate", 7, "set5"), "a name in asr.evaluate is 7, but must be a name"),
+        ((7, 7), "unknown setting '7' at the top level"),
+        (("native", "training", "steps", 10.0), "steps is 10.0, but must be of type integer"),
     ],
 )
 def test_mistakes_are_one_sentence(repository, change, sentence):
@@ -75,6 +80,121 @@ def test_mistakes_are_one_sentence(repository, change, sentence):
         target[key] = value
     with pytest.raises(UserError, match=re.escape(sentence)):
         configuration.validate(config)
+
+
+IMPOSSIBLE = [
+    # a name that nothing has, and names that are taken
+    (
+        {"native.data.evaluate": {"train": "kodak"}},
+        "a name in native.data.evaluate is 'train', but must not have the name of the training",
+    ),
+    ({"native.data.evaluate": {"validation": "kodak"}}, "is 'validation', but must not have"),
+    ({"native.arms": ["gblsr_scaler"]}, "native.arms names 'gblsr_scaler', which config/arms.tsv"),
+    ({"native.main_arm": "gblsr_scaler"}, "native.main_arm names 'gblsr_scaler', which config/"),
+    ({"native.main_arm": "gblsr_scaler"}, "did you mean 'gblsr_scalar'?"),
+    ({"native.control_arm": "fourier"}, "native.control_arm names 'fourier', which config/arms"),
+    ({"asr.methods": ["liif_rdm"]}, "asr.methods names 'liif_rdm', which config/methods.tsv"),
+    ({"asr.base_method": "gblsr"}, "asr.base_method names 'gblsr', which config/methods.tsv"),
+    ({"asr.base_method": "gblsr_arr"}, "did you mean 'gblsr_asr'?"),
+    ({"asr.timing.datasets": ["set41"]}, "asr.timing.datasets names 'set41', which is neither"),
+    ({"asr.timing.datasets": ["set41"]}, "did you mean 'set14'?"),
+    ({"native.data.train": ["dtd", "alexnet"]}, "native.data.train names 'alexnet', which holds"),
+    ({"native.data.evaluate": {"kodak": "alexnet"}}, "native.data.evaluate names 'alexnet', which"),
+    ({"asr.train": "alexnet"}, "asr.train names 'alexnet', which holds no images; name another"),
+    ({"asr.evaluate": {"set5": "alexnet"}}, "asr.evaluate names 'alexnet', which holds no images"),
+    ({"asr.timing.datasets": ["alexnet"]}, "asr.timing.datasets names 'alexnet', which holds no"),
+    # what is set for each column
+    ({"native.data.exemplars": {"kodac": "kodim01"}}, "exemplars names 'kodac', which is no"),
+    ({"native.data.exemplars": {"kodac": "kodim01"}}, "did you mean 'kodak'?"),
+    ({"native.data.evaluate": {"mine": "kodak"}}, "exemplars lacks the column 'mine'; add"),
+    ({"asr.shave_extra": {"div2k_val": 6}}, "asr.shave_extra names 'div2k_val', which is no"),
+    ({"asr.shave_extra": {"div2k_val": 6}}, "did you mean 'div2kval'?"),
+    ({"native.criteria.datasets_required": 4}, "is 4, but must be at most the number of columns"),
+    # sizes that do not fit
+    ({"native.data.image_size": 250}, "250, but must be a multiple of native.model.patch, 32"),
+    ({"native.model.patch": 31}, "native.model.patch is 31, but must be a power of two"),
+    ({"native.model.patch": 1}, "native.model.patch is 1, but must be a power of two"),
+    ({"native.model.norm_groups": 3}, "128, but must be a multiple of native.model.norm_groups, 3"),
+    ({"native.training.accumulate": 3}, "8, but must be a multiple of native.training.accumulate"),
+    ({"asr.model.swinir_heads": 7}, "180, but must be a multiple of asr.model.swinir_heads, 7"),
+    ({"native.metrics.ssim_window": 10}, "native.metrics.ssim_window is 10, but must be odd"),
+    # ranges and scales
+    ({"native.model.bandwidth_range": [2.0, 0.25]}, "bandwidth_range is [2, 0.25], but must rise"),
+    ({"native.model.bandwidth_range": [0.0, 2.0]}, "bandwidth_range.0 is 0.0, but must be more"),
+    ({"native.model.order_range": [16.0, 16.0]}, "order_range is [16, 16], but must rise"),
+    ({"asr.training.scale_range": [4.0, 1.0]}, "asr.training.scale_range is [4, 1], but must rise"),
+    ({"asr.training.scale_range": [0.5, 4.0]}, "scale_range.0 is 0.5, but must be at least 1"),
+    ({"asr.trained_scales": [2, 5]}, "asr.trained_scales names 5, which asr.scales lacks; add it"),
+    # numbers
+    ({"native.training.betas": [0.9, 1.0]}, "native.training.betas.1 is 1.0, but must be less"),
+    ({"native.training.betas": [-0.1, 0.9]}, "native.training.betas.0 is -0.1, but must be at"),
+    ({"native.training.learning_rate": math.nan}, "learning_rate is nan, but must be a finite"),
+    ({"native.model.order_range": [1.0, math.inf]}, "order_range.1 is inf, but must be a finite"),
+    ({"diagnostics.margins.lpips": -math.inf}, "margins.lpips is -inf, but must be a finite"),
+]
+
+
+def overlay_of(settings):
+    """The nested overlay of dotted settings."""
+    overlay = {}
+    for setting, value in settings.items():
+        for key in reversed(setting.split(".")):
+            value = {key: value}
+        overlay = configuration.merge(overlay, value)
+    return overlay
+
+
+@pytest.fixture
+def load(repository, tmp_path):
+    """Load an overlay of dotted settings over the config, from files as the command line does."""
+
+    def loaded(settings, *between):
+        path = tmp_path / "overlay.yaml"
+        path.write_text(yaml.safe_dump(overlay_of(settings)))
+        names = ["config.yaml", *between]
+        return configuration.load([*(repository / "config" / name for name in names), path])
+
+    return loaded
+
+
+@pytest.mark.parametrize(("settings", "sentence"), IMPOSSIBLE)
+def test_impossible_settings_are_one_sentence(load, settings, sentence):
+    with pytest.raises(UserError, match=re.escape(sentence)) as caught:
+        load(settings)
+    assert str(caught.value).startswith("Config: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_method_whose_recipe_is_missing(load):
+    config = load({})
+    config["asr"]["training"]["recipes"]["swinirr"] = config["asr"]["training"]["recipes"].pop(
+        "swinir"
+    )
+    with pytest.raises(
+        UserError, match=r"recipes lacks 'swinir', the recipe of lte_swinir in.*'sw"
+    ):
+        configuration.settle(config)
+    config["asr"]["methods"] = ["liif_rdn"]
+    configuration.settle(config)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"native.data.evaluate": {"set14": None, "urban100": None}},
+        {"asr.evaluate": {"div2kval": None}},
+        {"native.data.evaluate.mine": "bsds500", "native.data.exemplars.mine": "a"},
+        {"asr.evaluate": {"mine": "bsds500"}, "asr.shave_extra": {"mine": 6}},
+        {"asr.timing.datasets": ["set14", "kodak"]},
+        {"asr.model.swinir_heads": 3, "native.training.accumulate": 2},
+        {"asr.scales": [2.0, 3.0, 4.0]},
+        {"native.training.learning_rate": 1},
+    ],
+)
+@pytest.mark.parametrize("between", [[], ["demo.yaml"], ["short.yaml"], ["mirror.yaml"]])
+def test_possible_settings_pass(load, settings, between):
+    config = load(settings, *between)
+    configuration.settle(config)  # as a job does with the resolved file
 
 
 def test_missing_setting_is_named(repository):
@@ -119,3 +239,8 @@ def test_an_overlay_leaves_out_a_column_with_null(repository, tmp_path):
     overlay.write_text("asr: {evaluate: {div2kval: null}}")
     config = configuration.load([repository / "config" / "config.yaml", overlay])
     assert list(config["asr"]["evaluate"]) == ["set5", "set14", "b100", "urban100"]
+
+
+def test_the_shipped_config_is_the_papers_protocol():
+    shipped = configuration.read_yaml(configuration.repository_root() / "config" / "config.yaml")
+    assert configuration.protocol() == shipped

@@ -11,7 +11,7 @@ from gblsr_repro.cli import main
 from gblsr_repro.config import load
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.locality import Fields
-from gblsr_repro.reporting import aggregate, conditions
+from gblsr_repro.reporting import aggregate, captions, conditions
 from gblsr_repro.reporting.aggregate import read_images, read_latency
 from gblsr_repro.reporting.tidy import KEYS, read_summaries
 
@@ -263,6 +263,83 @@ def test_conditions_tell_what_was_run(tmp_path, config):
     assert native["latency_devices"] == ["Some CPU"]
     assert native["lpips"] == lpips
     assert "asr" not in found
+
+
+def trained(root, name, seed, half, paper, recipe=None, **changes):
+    """Leave the record of a run with the paper's settings but for `changes`."""
+    settings = {**paper[half]["training"]}
+    own = dict(settings["recipes"][recipe]) if recipe else {}
+    for key, value in changes.items():
+        (own if key in own else settings)[key] = value
+    extra = {"recipe": own, "precision": settings["precision"]} if recipe else {}
+    extra |= {"steps": settings["steps"], "device": {"name": "NVIDIA H200"}}
+    run_record(root, name, seed, half, config={"training": settings}, **extra)
+
+
+def test_the_papers_training_has_nothing_to_tell(tmp_path, config):
+    config["asr"]["methods"] = ["liif_rdn", "lte_swinir"]
+    watched = {"log_every": 1, "checkpoint_every": 1, "validate_every": 1, "validation_images": 1,
+               "validation_scale": 2}  # fmt: skip
+    for seed in (0, 1, 2):
+        trained(tmp_path, "liif", seed, "native", config, accumulate=4, log_every=1)
+        trained(tmp_path, "liif_rdn", seed, "asr", config, "rdn", **watched)
+        trained(tmp_path, "lte_swinir", seed, "asr", config, "swinir")
+    found = conditions.collect(tmp_path, config)
+    for half in conditions.HALVES:
+        assert "changed_training" not in found[half]
+        assert captions.run_notes(found, half) == []
+
+
+def test_changed_training_and_missing_seeds_are_recorded_and_told(tmp_path, config):
+    config["asr"]["methods"] = ["gblsr_asr", "gblsr_asr_nole"]
+    changes = {"batch_size": 2, "queries": 10, "precision": "bf16", "lr_patch": 16}
+    for seed in (0, 1, 2):
+        trained(tmp_path, "gblsr_asr", seed, "asr", config, "rdn", **changes)
+    trained(tmp_path, "gblsr_asr_nole", 0, "asr", config, "rdn")
+    found = conditions.collect(tmp_path, config)
+    assert found["asr"]["changed_training"] == ["batch_size", "lr_patch", "precision", "queries"]
+    assert captions.run_notes(found, "asr") == [
+        "Training settings other than the paper's: batch size, size of the low-resolution patches, "
+        "precision and queries",
+        "Trained with three seeds (fewer: GB-LSR-Scalar-ASR-noLE 1)",
+    ]
+    assert len(captions.run_notes(found, "asr", trained=False)) == 1
+
+
+def test_a_recipe_is_compared_with_the_one_of_its_encoder(tmp_path, config):
+    config["asr"]["methods"] = ["lte_swinir"]
+    trained(tmp_path, "lte_swinir", 0, "asr", config, "rdn")
+    found = conditions.collect(tmp_path, config)["asr"]
+    assert found["changed_training"] == ["batch_size", "halve_at", "learning_rate"]
+
+
+def test_changed_native_training_is_told_once(tmp_path, config):
+    for seed in (0, 1, 2):
+        changes = {"batch_size": 4, "betas": [0.9, 0.999], "weight_decay": 0.1}
+        trained(tmp_path, "liif", seed, "native", config, **changes)
+    found = conditions.collect(tmp_path, config)
+    assert found["native"]["changed_training"] == ["batch_size", "betas", "weight_decay"]
+    assert captions.run_notes(found, "native") == [
+        "Unlike in the paper: batches of 4 (paper: 8)",
+        "Training settings other than the paper's: betas of Adam and weight decay",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arms", "notes"),
+    [
+        ({"liif": [0, 1], "lte": [0, 1]}, ["Unlike in the paper: two seeds (paper: three)"]),
+        ({"liif": [0], "lte": [1], "wire": [2]}, ["Unlike in the paper: one seed (paper: three)"]),
+        ({"liif": [3, 4, 5]}, ["Unlike in the paper: seeds 3, 4, 5"]),
+        ({"liif": [0, 1], "wire": [0]},
+         ["Unlike in the paper: two seeds (paper: three)",
+          "Trained with two seeds (fewer: WIRE 1)"]),
+    ],
+)  # fmt: skip
+def test_seeds_are_counted_by_arm(arms, notes):
+    seeds = sorted(set().union(*arms.values()))
+    record = {"preset": "paper", "native": {"seeds": seeds, "arms": arms}}
+    assert captions.run_notes(record, "native") == notes
 
 
 def test_halves_of_conditions_merge(tmp_path, config):

@@ -18,7 +18,7 @@ from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.reporting import claims, published
 from gblsr_repro.reporting.measures import Aggregates, NotMeasuredError, evaluate
 from gblsr_repro.reporting.statistics import Summary
-from gblsr_repro.reporting.tidy import KEYS
+from gblsr_repro.reporting.tidy import KEYS, RUN_COLUMNS
 from gblsr_repro.reporting.verdicts import BOUNDS, Claim, Scope, Target, Verdict, judge
 
 PAPER = published.aggregates()
@@ -420,6 +420,12 @@ def changed(path: str, value: object) -> dict:
          "trained on BSDS in place of DIV2K"),
         ("native.train", [record("dtd", 840, expected=1880, complete=False), record("div2k_train")],
          "trained on 840 of 1880 images of DTD"),
+        ("native.train", [record("mine", stands_in_for="dtd"), record("div2k_train")],
+         "trained on MINE in place of DTD"),
+        ("native.train", [record("dtd"), record("mine", stands_in_for="div2k_train")],
+         "trained on MINE in place of DIV2K"),
+        ("native.changed_training", ["learning_rate", "betas", "batch_size"],
+         "other training settings (learning rate, betas of Adam)"),
         ("native.train", [record("dtd")], "trained on DTD"),
         ("native.train", None, "trained on images not recorded"),
         ("native.evaluate", {"urban100": [record("u", 30, expected=100, complete=False)]},
@@ -464,19 +470,35 @@ def test_super_resolution_times_need_all_image_sizes() -> None:
     assert verdict_of(claim, PAPER, partial).verdict is Verdict.REPRODUCED
 
 
-def test_structure_is_reproduced_anywhere() -> None:
+def test_changed_training_counts_where_weights_or_their_cost_do() -> None:
+    changes = changed("asr.changed_training", ["batch_size", "lr_patch"])
+    result = verdict_of(REGISTRY["deficit_bound"], PAPER, changes)
+    assert result.verdict is Verdict.DIFFERENT
+    assert result.differences == (
+        "other training settings (batch size, size of the low-resolution patches)",
+    )
+    assert verdict_of(REGISTRY["peak_gblsr_asr"], PAPER, changes).verdict is Verdict.REPRODUCED
+    none = changed("asr.changed_training", [])
+    assert verdict_of(REGISTRY["deficit_bound"], PAPER, none).verdict is Verdict.REPRODUCED
+
+
+def test_structure_holds_anywhere_and_is_reproduced_by_the_paper_preset_alone() -> None:
     demo = changed("preset", "demo")
-    assert verdict_of(REGISTRY["params_scalar"], PAPER, demo).verdict is Verdict.REPRODUCED
+    claim = REGISTRY["params_scalar"]
+    assert verdict_of(claim, PAPER).verdict is Verdict.REPRODUCED
+    result = verdict_of(claim, PAPER, demo)
+    assert (result.verdict, result.holds) == (Verdict.HOLDS, True)
+    assert claims.outcome(result) == "holds (structure)"
     other = Aggregates({}, {"runs": [{"arm": "gblsr_scalar", "parameters": "12"}]})
-    assert verdict_of(REGISTRY["params_scalar"], other, demo).verdict is Verdict.DIFFERENT
-    assert verdict_of(REGISTRY["params_scalar"], other).verdict is Verdict.NOT_REPRODUCED
+    assert verdict_of(claim, other, demo).verdict is Verdict.DIFFERENT
+    assert verdict_of(claim, other).verdict is Verdict.NOT_REPRODUCED
 
 
-def test_without_records_nothing_but_structure_is_judged() -> None:
+def test_without_records_nothing_is_judged_and_structure_alone_holds() -> None:
     for claim in REGISTRY.values():
         result = judge(claim, PAPER, PAPER, {}, PAPER_CONDITIONS, 2.0)
-        judged = result.verdict in (Verdict.REPRODUCED, Verdict.WITHIN_NOISE)
-        assert not judged or claim.scope == Scope.STRUCTURE
+        assert result.verdict not in (Verdict.REPRODUCED, Verdict.WITHIN_NOISE)
+        assert result.verdict is not Verdict.HOLDS or claim.scope == Scope.STRUCTURE
 
 
 # --- files ----------------------------------------------------------------------------------
@@ -510,12 +532,30 @@ def test_the_verb_writes_csv_markdown_and_latex(tmp_path: Path) -> None:
     assert "$+$2.974 dB" in latex
 
 
-def test_the_demo_reproduces_no_measured_claim(tmp_path: Path) -> None:
+def test_the_demo_calls_no_number_reproduced(tmp_path: Path) -> None:
     write_aggregates(tmp_path / "aggregates", changed("preset", "demo"))
-    page = claims.evaluate(tmp_path / "aggregates", load())
+    runs = [["native", r["arm"], 0, 1, r["parameters"], "", "", "", "", ""]
+            for r in PAPER.runs["runs"]]  # fmt: skip
+    write_csv(tmp_path / "aggregates" / "runs.csv", RUN_COLUMNS, runs)
+    page = claims.write(tmp_path / "aggregates", tmp_path, load())
     assert page.counts()[Verdict.REPRODUCED] == page.counts()[Verdict.WITHIN_NOISE] == 0
+    assert page.counts()[Verdict.HOLDS] == 15
     assert page.counts()[Verdict.DIFFERENT] > 80
-    assert "different conditions; would hold" in claims.markdown(page)
+    text = (tmp_path / "claims.md").read_text(encoding="utf-8")
+    assert "different conditions; would hold" in text
+    assert "| holds (structure) | 15 |" in text
+    rows = csv.DictReader((tmp_path / "claims.csv").read_text(encoding="utf-8").splitlines())
+    verdicts = [row["verdict"] for row in rows]
+    assert "reproduced" not in verdicts
+    assert verdicts.count("holds (structure)") == 15
+    latex = (tmp_path / "tables" / "claims.tex").read_text(encoding="utf-8")
+    assert latex.count("& holds (structure) ") == 15
+    assert "& reproduced " not in latex
+
+
+def test_the_papers_preset_has_no_count_of_what_merely_holds() -> None:
+    page = claims.Page([verdict_of(GAP, PAPER)], as_in_the_paper(), PAPER_CONDITIONS)
+    assert Verdict.HOLDS not in page.counts()
 
 
 def test_shared_conditions_are_told_once() -> None:

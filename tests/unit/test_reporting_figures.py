@@ -515,6 +515,27 @@ def test_captions(name):
     assert "not recorded" in captions(name, {})
 
 
+@pytest.mark.parametrize("name", ["asr_quality_latency_x4", "asr_psnr_vs_scale"])
+def test_captions_of_super_resolution_say_over_how_many_seeds(name):
+    record = made_up.conditions("NVIDIA H200", "paper", 2000, 3, stand_ins=False)
+    equal = captions(name, record)
+    assert "Means over three training seeds. Error bars" in equal
+    assert "fewer" not in equal
+    assert "unequal seeds" not in equal
+    record["asr"]["methods"]["gblsr_asr_nole"] = [0]
+    fewer = captions(name, record)
+    assert "three training seeds (fewer: GB-LSR-Scalar-ASR-noLE 1)" in fewer
+    assert ("means over unequal seeds" in fewer) == (name == "asr_psnr_vs_scale")
+
+
+def test_different_single_seeds_have_no_error_bars():
+    record = made_up.conditions("NVIDIA H200", "paper", 2000, 3, stand_ins=False)
+    record["native"]["arms"] = {"liif": [0], "wire": [1], "gblsr_scalar": [2]}
+    caption = captions("per_dataset", record)
+    assert "One training seed, so there are no error bars" in caption
+    assert "one seed (paper: three)" in caption
+
+
 def test_a_figure_needs_a_folder_only(tmp_path: Path):
     made = made_up.Aggregates(tmp_path / "run")
     made.ablation()

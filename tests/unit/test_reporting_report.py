@@ -65,12 +65,24 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [[*key, s.mean, s.std, s.n] for key, s in rows.items()],
     )
     runs = [
-        ["native", arm, seed, 40, 12, 100.0 + seed, 20.0, 512.0, "Some CPU", "2026-01-02T03:04:05"]
+        [
+            "native",
+            arm,
+            seed,
+            40,
+            989_955 if "gblsr" in arm else 12,
+            100.0 + seed,
+            20.0,
+            512.0,
+            "Some CPU",
+            "2026-01-02T03:04:05",
+        ]
         for arm in ("liif", "gblsr_scalar")
         for seed in (0, 1)
     ]
     write_csv(folder / "aggregates" / "runs.csv", RUN_COLUMNS, runs)
     train = {"dataset": "dtd", "title": "D & T", "images": 3, "expected": 9, "complete": False}
+    kodak = {"dataset": "k", "title": "Kodak-like", "images": 5, "stands_in_for": "kodak"}
     conditions = {
         "preset": "demo",
         "image_size": 96,
@@ -78,7 +90,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "steps": 40,
             "seeds": [0, 1],
             "train": [train],
-            "evaluate": {},
+            "evaluate": {"kodak": [kodak]},
             "devices": ["Some CPU"],
             "lpips": {"measured": False, "reason": "no trunk"},
         },
@@ -134,6 +146,9 @@ def test_claims_come_first(page: Tree) -> None:
     rows = [a["id"] for a in page.tags("tr") if str(a.get("id", "")).startswith("claim-")]
     assert len(rows) >= 60
     assert "different conditions" in page.text
+    assert "badge holds-structure" in page.attributes("class")
+    assert "badge reproduced" in page.attributes("class")  # of the count, which is none
+    assert "0 ✓ reproduced" in page.text
 
 
 def test_tables_have_captions_and_header_cells(page: Tree) -> None:
@@ -164,6 +179,8 @@ def test_cost_and_provenance(page: Tree) -> None:
     assert "All native runs 4 40 1m40s 6m42s" in page.text
     assert "commit c0ffee (with uncommitted changes)" in page.text
     assert "D & T, 3 images of 9" in page.text
+    assert "Kodak-like, 5 images, in place of Kodak" in page.text
+    assert "in place of kodak" not in page.text
     assert "not measured: no trunk" in page.text
     assert "ab" * 32 in page.text
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from gblsr_repro.cli import main
-from gblsr_repro.config import load, merge, write_resolved
+from gblsr_repro.config import load, merge, selected_items, write_resolved
 from gblsr_repro.files import write_json, write_text
 from gblsr_repro.reporting import status
 from gblsr_repro.training.checkpoint import random_state, save_state
@@ -144,6 +144,16 @@ def test_stages_take_the_time_of_finished_jobs(config: dict[str, Any], tmp_path:
     write_text(folder / "validation.csv", "image\n")
     evaluation = stage(config, "native: evaluation")
     assert (evaluation.done, evaluation.seconds_left) == (1, 90.0)
+
+
+def test_a_column_left_out_is_not_waited_for(config: dict[str, Any], tmp_path: Path) -> None:
+    del config["native"]["data"]["evaluate"]["urban100"]
+    for name, item in selected_items(config).items():
+        folder, extension = ("tables", "tex") if item.kind == "table" else ("figures", "pdf")
+        write_text(tmp_path / folder / f"{name}.{extension}", "x")
+    tables = stage(config, "tables")
+    assert tables.done == tables.total == 16
+    assert not (tmp_path / "tables" / "main_urban100.tex").exists()
 
 
 def test_everything_done() -> None:

@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from gblsr_repro.cli import main
-from gblsr_repro.config import load
+from gblsr_repro.config import items, load
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import layout, markup, preview, table_native, tables
 from gblsr_repro.reporting.source import Source
@@ -445,6 +445,39 @@ def test_variants_are_compared_on_the_cells_both_have(folder, config):
     assert "GB-LSR-Scalar-ASR-noLE 1 of 25" in part.caption
 
 
+def sentences(name, folder, config, seeds):
+    """Return the caption of a table of four methods whose PSNR-Y is over `seeds` of each."""
+    rows = [row for method, n in seeds.items() for row in quality_rows([method], n)]
+    folder("asr_quality", rows)
+    timed = timing_rows(dict.fromkeys(seeds, 4.0))
+    return built(name, folder("asr_latency", timed), config).caption
+
+
+@pytest.mark.parametrize("name", ["asr_latency_main", "asr_pareto_main", "asr_pareto_appendix"])
+def test_psnr_beside_times_says_over_how_many_seeds(folder, config, name):
+    seeds = {"gblsr_asr": 3, "gblsr_asr_nole": 3, "gblsr_asr_nf48_nole": 3}
+    equal = sentences(name, folder, config, seeds)
+    assert "then over three training seeds." in equal
+    assert "unequal" not in equal
+    fewer = sentences(name, folder, config, {**seeds, "gblsr_asr": 2})
+    assert "then over three training seeds (fewer: GB-LSR-Scalar-ASR 2)." in fewer
+
+
+def test_differences_over_unequal_seeds_are_named(folder, config):
+    seeds = {"gblsr_asr": 3, "gblsr_asr_nole": 1, "gblsr_asr_nf96_nole": 3}
+    caption = sentences("asr_pareto_main", folder, config, seeds)
+    assert "then over three training seeds (fewer: GB-LSR-Scalar-ASR-noLE 1)." in caption
+    assert "between means over unequal numbers of seeds for GB-LSR-Scalar-ASR-noLE." in caption
+
+
+def test_times_over_fewer_seeds_are_named(folder, config):
+    folder("asr_quality", quality_rows(["liif_rdn", "gblsr_asr"]))
+    timed = [*timing_rows({"liif_rdn": 8.0, "gblsr_asr": 4.0})]
+    timed = [[*row[:-1], 1] if row[1] == "gblsr_asr" else row for row in timed]
+    caption = built("asr_latency_main", folder("asr_latency", timed), config).caption
+    assert "averaged over two seeds (fewer: GB-LSR-Scalar-ASR 1)" in caption
+
+
 def test_own_path_goes_before_the_plain_one():
     assert own_path(["plain", "fast"]) == "fast"
     assert own_path(["plain"]) == "plain"
@@ -492,6 +525,106 @@ def test_licences_follow_the_config(folder, config):
     titles = {line[0] for group in built("licenses", root, config).groups for line in group[1:]}
     assert "BSDS500" in titles
     assert "DTD" not in titles
+
+
+# --- beside the paper ---------------------------------------------------------------------------
+
+
+def every_run(folder, config):
+    for half, name in (("native", "runs"), ("asr", "asr_runs")):
+        subjects = config[half]["arms" if half == "native" else "methods"]
+        rows = [[half, arm, 0, 9, 1, 50, 1, 1, "Some CPU", ""] for arm in subjects]
+        folder(name, rows, RUN_COLUMNS)
+
+
+def pairs(name, root, config):
+    """Return the published and the measured cells of a table by the label of their row."""
+    part = built(f"{name}_vs_paper", root, config)
+    lines = [list(line) for group in part.groups for line in group]
+    return {
+        above[0]: (above[2:], below[2:])
+        for above, below in zip(lines[::2], lines[1::2], strict=True)
+    }
+
+
+def test_every_table_but_the_licences_has_the_paper_beside_it(config):
+    known = tables.builders(config)
+    compared = {name for name, item in items().items() if item.compared == "yes"}
+    alone = {name for name, item in items().items() if item.kind == "table"} - compared
+    assert alone == {"licenses"}
+    assert {f"{name}_vs_paper" for name in compared} <= set(known)
+
+
+def test_the_papers_winners_criteria_and_parameters(folder, config):
+    root = folder(rows=native_rows())
+    config["native"]["significance"] = 0.01
+    assert pairs("winners", root, config)["Kodak"] == (
+        ["Full ≈ Scalar (22.438)", "LTE (19.476)", "**+2.835**", "Fixed (0.5936)", "LIIF (0.7794)",
+         "**−0.1378**"],
+        ["Scalar (30.000)", "WIRE (26.000)", "**+4.000**", "Scalar (0.2000)", "LIIF (0.6400)",
+         "**−0.4400**"],
+    )  # fmt: skip
+    gates = pairs("gates", root, config)
+    assert gates["at most 0.5 dB below best baseline PSNR"] == (
+        ["quality sub-condition", "met (3/3)"], ["", "met (3/3)"],
+    )  # fmt: skip
+    assert gates["Inference-cost criterion"][0][1] == "met (0.247× on all 3)"
+    above, below = pairs("fairness", root, config)["LTE (matched-budget amortized)"]
+    assert above == ["1,122,051", "1.133×", ""]
+    assert below[2].startswith("3 linear layers")
+
+
+def test_columns_of_ones_own_alone_get_dashes(folder, config):
+    config["native"]["data"]["evaluate"] = {"mine": "b100"}
+    root = folder(rows=native_rows(sets=["mine"]))
+    assert pairs("lse", root, config)["GB-LSR-Full"][0] == ["—", "—"]
+    assert pairs("winners", root, config)["B100"][0] == ["—"] * 6
+
+
+def test_criteria_that_the_paper_does_not_have_are_dashes(folder, config):
+    config["native"]["criteria"]["psnr_below_best_baseline"] = 0.7
+    gates = pairs("gates", folder(rows=native_rows()), config)
+    assert gates["at most 0.7 dB below best baseline PSNR"][0] == ["—", "—"]
+
+
+def test_the_papers_ablation(folder, config):
+    rows = pairs("locality", ablation(folder, {"psnr": 0.3}), config)
+    assert rows["**GB-LSR-Scalar**"][0] == ["n/a", "21.568", "n/a", "n/a", "n/a"]
+    assert rows["GB-LSR-Full"][0] == ["0/4", "21.802", "+0.234", "+0.069", "neither criterion met"]
+
+
+def test_the_papers_speed(folder, config):
+    folder("asr_quality", quality_rows(["liif_rdn", "gblsr_asr"]))
+    root = folder("asr_latency", timing_rows({"liif_rdn": 8.0, "gblsr_asr": 4.0}))
+    rows = pairs("asr_latency_main", root, config)
+    assert rows["GB-LSR-Scalar-ASR (base)"] == (
+        ["28.746", "26.457", "27.20", "85.94", "1.44×", "3.25×"],
+        ["31.000", "31.000", "4.00", "12.00", "2.00×", "—"],
+    )
+    nole = ["22.024", "−0.0059", "−0.0090", "−0.0312", "1.767×", "28213.8", "+35.34%"]
+    assert pairs("asr_pareto_main", root, config)["GB-LSR-Scalar-ASR-noLE"][0] == nole
+    (appendix,) = pairs("asr_pareto_appendix", root, config).values()
+    assert appendix[0][:2] == ["20.611", "−0.0419"]
+    config["asr"]["timing"]["datasets"] = ["set14", "b100"]
+    rows = pairs("asr_latency_main", root, config)
+    assert rows["LIIF-RDN"][0] == ["28.839", "—", "37.67", "—", "—", "—"]
+    assert pairs("asr_pareto_main", root, config)["GB-LSR-Scalar-ASR-noLE"][0][4:] == ["—"] * 3
+
+
+def test_the_papers_training_time_is_that_of_the_groups_shown(folder, config):
+    every_run(folder, config)
+    root = folder(rows=[])
+    native = list(pairs("compute_native", root, config).values())
+    assert [above for above, _ in native] == [
+        ["9", "1m37s–4m50s", "25m28s"],
+        ["12", "1m17s–1m46s", "17m54s"],
+        ["6", "1m17s–1m18s", "7m48s"],
+        ["9", "1m18s–1m37s", "12m49s"],
+        ["**36**", "", "**1h03m**"],
+    ]
+    asr = list(pairs("compute_asr", root, config).values())
+    assert asr[1][0] == ["3", "122h12m–122h22m", "366h55m"]
+    assert asr[-1][0] == ["**27**", "", "**1,232h03m**"]
 
 
 # --- writing ------------------------------------------------------------------------------------
@@ -551,9 +684,11 @@ def test_preview_compiles_without_overfull_lines(folder, repository, tmp_path, o
     folder("asr_quality", quality_rows(["liif_rdn", "gblsr_asr"], scales=(2, 3, 4, 6, 8)))
     timed = {"liif_rdn": 140.0, "lte_rdn": 140.0, "lte_swinir": 300.0, "gblsr_asr": 90.0}
     folder("asr_latency", timing_rows(timed))
+    every_run(folder, config)
+    ablation(folder, {"psnr": 0.3})
     root = folder(rows=native_rows())
-    done, _ = tables.write(root, tmp_path / "tables", config)
-    assert "asr_latency_main" in done
+    _, skipped = tables.write(root, tmp_path / "tables", config)
+    assert not skipped
     files = {path.stem: path for path in (tmp_path / "tables").iterdir()}
     log = preview.compile_pdf(preview.document(files, {}, {}), tmp_path / "preview.pdf")
     assert (tmp_path / "preview.pdf").read_bytes().startswith(b"%PDF")

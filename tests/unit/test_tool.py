@@ -1,6 +1,8 @@
 """The models as a tool: photographs in, photographs out, at any scale."""
 
 import json
+import re
+import shutil
 
 import numpy as np
 import pytest
@@ -9,7 +11,10 @@ from PIL import Image
 
 from gblsr_repro import cli, config, photos, tool
 from gblsr_repro.errors import UserError
+from gblsr_repro.evaluation.asr import upsampler
 from gblsr_repro.models.native import build
+from gblsr_repro.training.leaving import leave
+from gblsr_repro.training.loop import Record
 from gblsr_repro.weights import write_weights
 
 
@@ -50,6 +55,17 @@ def test_three_lines(run, photo, tmp_path):
     code = tool.encode(model, tool.read(photo))
     tool.write(tmp_path / "zoomed.png", tool.decode(code, scale=3.7, crop=(10, 20, 30, 60)))
     assert Image.open(tmp_path / "zoomed.png").size == (148, 74)
+
+
+def test_the_readme_s_example(tmp_path, settings, repository, monkeypatch):
+    section = (repository / "README.md").read_text().partition("\n## Your own images")[2]
+    example = re.search(r"```python\n(.*?)```", section, re.DOTALL)[1]
+    make_run(tmp_path / "results/native/runs/gblsr_scalar/seed0", settings, "gblsr_scalar")
+    pixels = np.random.default_rng(0).integers(0, 256, (210, 220, 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "photo.jpg")
+    monkeypatch.chdir(tmp_path)
+    exec(example, {})
+    assert Image.open("zoomed.png").size == (370, 370)
 
 
 @pytest.mark.parametrize("arm", ["gblsr_scalar", "gblsr_full"])
@@ -132,6 +148,18 @@ def test_mistakes_are_one_sentence(run, photo, tmp_path, capsys, monkeypatch, ar
     assert "Traceback" not in said
 
 
+@pytest.mark.parametrize("scale", ["inf", "nan", "-inf", "1e308"])
+def test_no_scale_without_end(run, photo, tmp_path, capsys, scale):
+    code, out = str(tmp_path / "a.gblsr"), str(tmp_path / "out.png")
+    tool.save_code(code, tool.encode(tool.load_native(run), tool.read(photo)))
+    superres = str(make_superres(tmp_path / "superres", "gblsr_asr"))
+    upscale = ["upscale", str(photo), out, "--model", superres]
+    for command in (["decode", code, out], upscale):
+        assert cli.main([*command, f"--scale={scale}"]) == 2
+        said = capsys.readouterr().err.splitlines()[-1]
+        assert "The scale is" in said or "choose a smaller scale" in said
+
+
 def test_impossible_crops_and_scales(run, photo):
     code = tool.encode(tool.load_native(run), tool.read(photo))
     with pytest.raises(UserError, match="must be more than 0"):
@@ -148,6 +176,81 @@ def test_arms_without_coefficients_cannot_encode(tmp_path, settings, photo):
         tool.encode(model, tool.read(photo))
 
 
+def test_a_code_knows_its_arm(run, photo, tmp_path):
+    target = tmp_path / "a.gblsr"
+    assert cli.main(["encode", str(photo), str(target), "--model", str(run)]) == 0
+    assert tool.load_code(target).arm == "gblsr_scalar"
+
+
+def trained(folder, settings, arm="gblsr_scalar", spread=0.1):
+    """A run folder as training leaves it: its weights say what they are."""
+    model = build(config.arms()[arm], settings, 0)
+    with torch.no_grad():
+        for parameter in model.decoder.parameters():
+            parameter.add_(spread * torch.randn_like(parameter))
+    sections = {name: settings["native"][name] for name in ("model", "data", "training")}
+    facts = {"arm": arm, "seed": 0, "steps": 5, "config": sections}
+    record = Record([], 1.0)
+    leave(folder, model, record, torch.device("cpu"), facts)
+    return folder
+
+
+def test_a_weights_file_needs_no_folder(settings, photo, tmp_path):
+    folder = trained(tmp_path / "run", settings)
+    alone = tmp_path / "mine.safetensors"
+    shutil.copy(folder / "weights.safetensors", alone)
+    image = tool.read(photo)
+    expected = tool.reconstruct(tool.load_native(folder), image).rgb
+    assert np.array_equal(tool.reconstruct(tool.load_native(alone), image).rgb, expected)
+    with pytest.raises(UserError, match=r"holds no run of the kind .* \(method\)"):
+        tool.load_superres(alone)
+
+
+def test_the_file_that_is_named_is_loaded(settings, photo, tmp_path):
+    folder = trained(tmp_path / "run", settings)
+    other = trained(tmp_path / "other", settings, spread=0.3)
+    shutil.copy(other / "weights.safetensors", folder / "other.safetensors")
+    image = tool.read(photo)
+    expected = tool.reconstruct(tool.load_native(other), image).rgb
+    loaded = tool.load_native(folder / "other.safetensors")
+    assert np.array_equal(tool.reconstruct(loaded, image).rgb, expected)
+    for name in ("log.csv", "run.json"):
+        with pytest.raises(UserError, match=rf"{name} is not a weights file"):
+            tool.load_native(folder / name)
+    shutil.copy(other / "weights.safetensors", folder)
+    with pytest.raises(UserError, match=r"is not the file that .*run\.json records"):
+        tool.load_native(folder)
+
+
+def test_weights_files_that_say_too_little_or_are_damaged(run, settings, photo, tmp_path):
+    old = tmp_path / "old.safetensors"
+    shutil.copy(run / "weights.safetensors", old)
+    with pytest.raises(UserError, match="does not say which run it is of"):
+        tool.load_native(old)
+    shutil.copy(run / "run.json", tmp_path)
+    tool.load_native(old)
+    tool.save_code(tmp_path / "a.gblsr", tool.encode(tool.load_native(run), tool.read(photo)))
+    with pytest.raises(UserError, match="does not say which run it is of"):
+        tool.load_native(tmp_path / "a.gblsr")
+    content = (trained(tmp_path / "run", settings) / "weights.safetensors").read_bytes()
+    for damaged in (content[:-1] + b"\x55", content.replace(b"gblsr_scalar", b"gblsr_skalar")):
+        old.write_bytes(damaged)
+        with pytest.raises(UserError, match=r"old\.safetensors is damaged"):
+            tool.load_native(old)
+    old.write_bytes(content[:1000])
+    with pytest.raises(UserError, match="is not a weights file"):
+        tool.load_native(old)
+
+
+def test_the_bytes_of_weights_do_not_depend_on_the_day(settings, tmp_path):
+    model = build(config.arms()["liif"], settings, 0)
+    facts = {"arm": "liif", "seed": 0, "config": settings["native"]}
+    sums = {
+        write_weights(tmp_path / day, model, facts | {"finished": day}) for day in ("one", "two")
+    }
+    assert len(sums) == 1
+
+
 SMALL_ASR = {
     "rdn_features": 4,
     "rdn_blocks": 1,
@@ -161,19 +264,49 @@ SMALL_ASR = {
 }
 
 
-def make_superres(folder, method):
-    """A super-resolution run folder with untrained weights."""
+def make_superres(folder, method, told=False):
+    """A super-resolution run folder with untrained weights, which say what they are when `told`."""
     from gblsr_repro.models.asr import model as asr
 
     settings = config.load()
     settings["asr"]["model"] |= SMALL_ASR
     made = asr.build(config.methods()[method], settings, 0)
     folder.mkdir(parents=True)
-    digest = write_weights(folder, made)
     section = {name: settings["asr"][name] for name in ("model", "training")}
-    record = {"method": method, "seed": 0, "config": section, "weights_sha256": digest}
+    record = {"method": method, "seed": 0, "config": section}
+    record["weights_sha256"] = write_weights(folder, made, *([record] if told else []))
     (folder / "run.json").write_text(json.dumps(record))
     return folder
+
+
+def test_superres_weights_need_no_folder(tmp_path, photo):
+    folder = make_superres(tmp_path / "run", "gblsr_asr", told=True)
+    image = tool.read(photo)
+    expected = tool.upscale(tool.load_superres(folder), image, scale=2).rgb
+    (folder / "run.json").unlink()
+    loaded = tool.load_superres(folder / "weights.safetensors")
+    assert np.array_equal(tool.upscale(loaded, image, scale=2).rgb, expected)
+
+
+def fails(*_, **__):
+    raise RuntimeError("[enforce fail] DefaultCPUAllocator: not enough memory: 9 bytes")
+
+
+def test_no_memory_is_one_sentence(run, photo, tmp_path, capsys, monkeypatch):
+    command = ["reconstruct", str(photo), str(tmp_path / "o.png"), "--model", str(run)]
+    for name, said in (("reconstruct", str(photo)), ("load_native", "The memory does not suffice")):
+        monkeypatch.setattr(tool, name, fails)
+        assert cli.main(command) == 2
+        sentence = capsys.readouterr().err.splitlines()[-1]
+        assert said in sentence
+        assert "a machine with more memory" in sentence
+
+
+def test_no_memory_for_super_resolution_is_one_sentence():
+    model = type("Model", (), {"render": fails})()
+    enlarge = upsampler(model, config.load(), torch.device("cpu"))
+    with pytest.raises(UserError, match=r"5x4 pixels enlarged to 10x8 does not fit the memory"):
+        enlarge(np.zeros((4, 5, 3), np.uint8), 8, 10)
 
 
 @pytest.mark.parametrize("method", ["gblsr_asr", "lte_swinir"])

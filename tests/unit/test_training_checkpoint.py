@@ -78,7 +78,23 @@ def test_a_state_of_other_settings_is_set_aside(path, caplog):
     with caplog.at_level(logging.WARNING):
         assert checkpoint.load_state(path, other) is None
     assert "training.learning_rate was 0.1, is 0.2" in caplog.text
-    assert [p.name for p in path.parent.iterdir()] == ["seed0.other.pt"]
+    assert not path.exists()
+
+
+def test_states_set_aside_are_taken_up_when_their_run_is_asked_for_again(path):
+    for step in (5, 10):
+        checkpoint.save_state(path, state(step))
+    others = [
+        {"arm": "a", "training": {"learning_rate": rate, "betas": [0.9, 0.95]}}
+        for rate in (0.2, 0.3)
+    ]
+    for other in others:
+        assert checkpoint.load_state(path, other) is None
+        checkpoint.save_state(path, state(1) | {"identity": other})
+    assert checkpoint.load_state(path, IDENTITY)["step"] == 10
+    damage(path, "cut")
+    assert checkpoint.load_state(path, IDENTITY)["step"] == 5
+    assert checkpoint.load_state(path, others[0])["step"] == 1
 
 
 def test_a_failed_write_leaves_the_states_alone(path, monkeypatch):

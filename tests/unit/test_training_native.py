@@ -157,3 +157,22 @@ def test_a_scheduler_s_signal_ends_with_status_75(array, tmp_path, repository):
     assert process.returncode == 75, errors
     assert "was stopped by SIGTERM after step" in errors.splitlines()[-1]
     assert "Traceback" not in errors
+
+
+def test_a_compiled_model_trains_to_the_same_weights(settings, array, tmp_path, monkeypatch):
+    """By a backend that needs no compiler: that it computes the same is torch's own promise."""
+    plain = run(settings, array, tmp_path / "plain")
+    compiled = []
+
+    def eager(model):
+        compiled.append(model)
+        return real(model, backend="eager")
+
+    real = torch.compile
+    monkeypatch.setattr(torch, "compile", eager)
+    settings["native"]["training"]["compile"] = True
+    output = run(settings, array, tmp_path / "compiled")
+    assert len(compiled) == 1
+    one, other = (load_file(folder / "weights.safetensors") for folder in (plain, output))
+    for name, tensor in one.items():
+        torch.testing.assert_close(other[name], tensor)

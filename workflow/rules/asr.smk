@@ -18,7 +18,7 @@ rule asr_standardize:
         "../../envs/gblsr.yaml"
     resources:
         mem_mb=MEMORY["other"],
-        runtime=MINUTES["other"],
+        runtime=growing("other"),
     params:
         config=CONFIG,
         settings=settings("asr.train"),
@@ -27,35 +27,17 @@ rule asr_standardize:
         " --output {output.array} 2>&1 | tee {log}"
 
 
-rule asr_plan:
-    """Say what will be trained, the GPU-hours and the disk it takes, before it starts."""
-    output:
-        f"{R}/asr/plan.txt",
-    log:
-        f"{R}/logs/asr_plan.log",
-    benchmark:
-        f"{R}/benchmarks/asr_plan.tsv"
-    localrule: True
-    conda:
-        "../../envs/gblsr.yaml"
-    params:
-        config=CONFIG,
-        settings=settings("seeds", "asr.methods", "asr.training"),
-    shell:
-        "python -m gblsr_repro plan --config {params.config} 2> {log} | tee {output}"
-
-
 rule asr_train_run:
     """Train one super-resolution method with one seed; a stopped run goes on where it was."""
     input:
-        # A run of many GPU-hours is not thrown away because a file got a newer date.
-        array=ancient(f"{R}/asr/arrays/train.npy"),
-        index=ancient(f"{R}/asr/arrays/train.csv"),
-        record=ancient(f"{R}/asr/arrays/train.json"),
+        # The run's last state is kept: what Snakemake asks for again without need is written from
+        # it at once, and what has other data or settings is trained anew, the state set aside.
+        array=f"{R}/asr/arrays/train.npy",
+        index=f"{R}/asr/arrays/train.csv",
+        record=f"{R}/asr/arrays/train.json",
         validation=ancient(sources_of_validation),
-        plan=ancient(f"{R}/asr/plan.txt"),
     output:
-        weights=protected(f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors"),
+        weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
         log=f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv",
         record=f"{R}/asr/runs/{{method}}/seed{{seed}}/run.json",
     log:
@@ -71,7 +53,7 @@ rule asr_train_run:
         runtime=MINUTES["asr_training"],
     params:
         config=CONFIG,
-        settings=settings("asr.train", "asr.model", "asr.training"),
+        settings=settings_of_run,
         run=subpath(output.record, parent=True),
         state=f"{R}/asr/state/{{method}}/seed{{seed}}.pt",
     shell:
@@ -85,6 +67,9 @@ rule asr_evaluate:
     input:
         weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
         sources=[f"{R}/sources/{name}.csv" for name in config["asr"]["evaluate"].values()],
+        code=package(
+            "models", "models/asr", "evaluation/asr.py", "evaluation/luma.py", "data/resize.py"
+        ),
     output:
         metrics=expand(
             f"{R}/asr/metrics/{{{{method}}}}/seed{{{{seed}}}}/{{column}}_x{{scale}}.csv",
@@ -106,7 +91,7 @@ rule asr_evaluate:
     resources:
         **GPU,
         mem_mb=MEMORY["asr_evaluation"],
-        runtime=MINUTES["asr_evaluation"],
+        runtime=growing("asr_evaluation"),
     params:
         config=CONFIG,
         settings=settings("asr.evaluate", "asr.scales", "asr.downsampling", "asr.shave_extra"),
@@ -121,8 +106,10 @@ rule asr_bicubic:
     """PSNR-Y and SSIM-Y of plain bicubic upsampling: the check of the whole protocol."""
     input:
         sources_of_column,
+        code=package("evaluation/asr.py", "evaluation/luma.py", "data/resize.py"),
     output:
-        expand(f"{R}/asr/metrics/bicubic/{{{{column}}}}_x{{scale}}.csv", scale=SCALES),
+        metrics=expand(f"{R}/asr/metrics/bicubic/{{{{column}}}}_x{{scale}}.csv", scale=SCALES),
+        records=expand(f"{R}/asr/metrics/bicubic/{{{{column}}}}_x{{scale}}.json", scale=SCALES),
     log:
         f"{R}/logs/asr_bicubic/{{column}}.log",
     benchmark:
@@ -132,7 +119,7 @@ rule asr_bicubic:
     threads: 1
     resources:
         mem_mb=MEMORY["other"],
-        runtime=MINUTES["other"],
+        runtime=growing("other"),
     params:
         config=CONFIG,
         settings=settings("asr.scales", "asr.downsampling", "asr.shave_extra"),

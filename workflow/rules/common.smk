@@ -58,6 +58,13 @@ AGGREGATES = [
 TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
 COMPARED = [f"{name}_vs_paper" for name, item in ITEMS.items() if item.compared == "yes"]
 FIGURES = [name for name, item in ITEMS.items() if item.kind == "figure"]
+CONFIG_TABLES = sorted(
+    os.path.relpath(path, workflow.basedir)
+    for pattern in ("*.tsv", "paper/*")
+    for path in Path(workflow.basedir, "config").glob(pattern)
+)
+# What tables, figures and verdicts depend on besides the aggregates.
+REPORTED = ("preset", "seeds", "native", "asr", "diagnostics", "claims")
 # All that --cores gives. A cluster's job has one, at submission and when it reads this again there.
 ALL_CORES = 1 if workflow.remote_exec else workflow.resource_settings.cores or 1
 GPU = config["cluster"]["gpu"]
@@ -86,6 +93,20 @@ def settings(*sections):
         for key in section.split("."):
             value = value[key]
         chosen[section] = value
+    return json.dumps(chosen, sort_keys=True)
+
+
+def growing(kind):
+    """Return the minutes of a job that starts anew when it is tried again: each time more."""
+    return lambda wildcards, attempt: attempt * MINUTES[kind]
+
+
+def settings_of_run(wildcards):
+    """Return as text what a run's weights follow from: it is not trained again for less."""
+    if "arm" in wildcards.keys():
+        chosen = [settings_module.native_run(config), config["native"]["data"]]
+    else:
+        chosen = settings_module.asr_run(config, METHODS[wildcards.method])
     return json.dumps(chosen, sort_keys=True)
 
 
@@ -128,12 +149,15 @@ def sources_of_column(wildcards):
 
 
 def sources_of_timing(wildcards):
-    """Return the manifests of the timed sets that are at hand; sizes alone do for the others."""
-    return [
-        f"{R}/sources/{config['asr']['evaluate'][column]}.csv"
-        for column in config["asr"]["timing"]["datasets"]
-        if column in config["asr"]["evaluate"]
-    ]
+    """Return the manifests of the timed sets that have been fetched or whose sizes are not known.
+
+    Where config/sizes.tsv knows the sizes, they alone do.
+    """
+    known = settings_module.sized_datasets()
+    columns = config["asr"]["timing"]["datasets"]
+    names = [config["asr"]["evaluate"].get(column, column) for column in columns]
+    paths = {name: f"{R}/sources/{name}.csv" for name in names}
+    return [path for name, path in paths.items() if name not in known or os.path.isfile(path)]
 
 
 def inputs_of_aggregate(wildcards):
@@ -159,7 +183,12 @@ def inputs_of_aggregate(wildcards):
         ],
         "asr_latency": [f"{asr_latency}.csv"],
         "asr_runs": [asr_run],
-        "conditions_asr": [asr_run, f"{asr_latency}.json", f"{asr_metrics}.json"],
+        "conditions_asr": [
+            asr_run,
+            f"{asr_latency}.json",
+            f"{asr_metrics}.json",
+            f"{R}/asr/metrics/bicubic/{{column}}_x{{scale}}.json",
+        ],
     }[wildcards.aggregate]
     values = asr if "asr" in wildcards.aggregate else native
     return [path for pattern in patterns for path in expand(pattern, **values)]
@@ -244,8 +273,15 @@ def preview():
 
 
 onstart:
+    # A profile's many retries are for trainings, which go on from their saved state.
+    for each in workflow.rules:
+        if each.name not in ("train", "asr_train_run"):
+            each.restart_times = min(each.restart_times, 1)
     try:
         settings_module.write_resolved(config, CONFIG)
         check_dates(Path(R).glob("**/*"))
     except UserError as error:
         raise WorkflowError(str(error)) from None
+    # What is to be trained, the GPU-hours and the disk it takes, before days of training start.
+    if any(job.rule.name == "asr_train_run" for job in workflow.dag.needrun_jobs()):
+        shell("python -m gblsr_repro plan --config {CONFIG:q}")

@@ -21,7 +21,7 @@ rule fields:
     resources:
         **GPU,
         mem_mb=MEMORY["evaluation"],
-        runtime=MINUTES["evaluation"],
+        runtime=growing("evaluation"),
     params:
         config=CONFIG,
         settings=settings("diagnostics.images"),

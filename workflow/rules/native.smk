@@ -16,7 +16,7 @@ rule check:
         "../../envs/gblsr.yaml"
     resources:
         mem_mb=MEMORY["other"],
-        runtime=MINUTES["other"],
+        runtime=growing("other"),
     params:
         config=CONFIG,
         settings=settings("native.arms", "native.model", "native.criteria", "require_lpips"),
@@ -49,7 +49,7 @@ rule train:
         runtime=MINUTES["training"],
     params:
         config=CONFIG,
-        settings=settings("native.data", "native.model", "native.training"),
+        settings=settings_of_run,
         run=subpath(output.record, parent=True),
         state=f"{R}/native/state/{{arm}}/seed{{seed}}.pt",
     shell:
@@ -95,7 +95,7 @@ rule evaluate:
     resources:
         **GPU,
         mem_mb=MEMORY["evaluation"],
-        runtime=MINUTES["evaluation"],
+        runtime=growing("evaluation"),
     params:
         config=CONFIG,
         settings=settings("native.metrics", "native.data", "diagnostics.images", "lpips_trunk"),

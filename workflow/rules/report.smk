@@ -16,7 +16,7 @@ rule aggregate:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings("seeds", "diagnostics"),
+        settings=settings(*REPORTED),
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro aggregate {wildcards.aggregate} --config {params.config}"
@@ -35,7 +35,8 @@ use rule aggregate as conditions with:
 rule table:
     """One LaTeX table from the aggregates."""
     input:
-        aggregates_of_item,
+        rows=aggregates_of_item,
+        tables=CONFIG_TABLES,
     output:
         report(
             f"{R}/tables/{{table}}.tex",
@@ -53,9 +54,8 @@ rule table:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        aggregates=lambda wildcards, input: (
-            os.path.dirname(input[0]) if input else f"{R}/aggregates"
-        ),
+        settings=settings(*REPORTED),
+        aggregates=lambda wildcards: f"{R}/aggregates",
         tables=lambda wildcards, output: os.path.dirname(output[0]),
         title=title_of,
     shell:
@@ -66,8 +66,9 @@ rule table:
 rule figure:
     """One figure from the aggregates, as PDF and PNG."""
     input:
-        aggregates_of_item,
         inputs_of_figure,
+        rows=aggregates_of_item,
+        tables=CONFIG_TABLES,
     output:
         pdf=f"{R}/figures/{{figure}}.pdf",
         png=report(
@@ -86,9 +87,8 @@ rule figure:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        aggregates=lambda wildcards, input: (
-            os.path.dirname(input[0]) if input else f"{R}/aggregates"
-        ),
+        settings=settings(*REPORTED),
+        aggregates=lambda wildcards: f"{R}/aggregates",
         figures=subpath(output.pdf, parent=True),
         results=lambda wildcards: R,
         title=title_of,
@@ -102,6 +102,7 @@ rule claims:
     """Every number the paper claims: paper, measured, verdict."""
     input:
         AGGREGATES,
+        CONFIG_TABLES,
     output:
         csv=report(
             f"{R}/claims.csv",
@@ -120,9 +121,8 @@ rule claims:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        aggregates=lambda wildcards, input: (
-            os.path.dirname(input[0]) if input else f"{R}/aggregates"
-        ),
+        settings=settings(*REPORTED),
+        aggregates=lambda wildcards: f"{R}/aggregates",
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro claims --config {params.config} --aggregates {params.aggregates}"
@@ -175,7 +175,24 @@ rule report:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
+        settings=settings(*REPORTED),
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro report --config {params.config} --results {params.results}"
         " --output {output} 2>&1 | tee {log}"
+
+
+use rule report as native_report with:
+    input:
+        items_of("native"),
+    output:
+        report(
+            f"{R}/native/report.html",
+            caption="../report/page.rst",
+            category="Claims",
+            labels={"what": "the page of the native half alone"},
+        ),
+    log:
+        f"{R}/logs/native_report.log",
+    benchmark:
+        f"{R}/benchmarks/native_report.tsv"

@@ -38,7 +38,7 @@ rule standardize:
         "../../envs/gblsr.yaml"
     resources:
         mem_mb=MEMORY["other"],
-        runtime=MINUTES["other"],
+        runtime=growing("other"),
     params:
         config=CONFIG,
         settings=settings("native.data"),
@@ -62,7 +62,7 @@ rule regions:
         "../../envs/gblsr.yaml"
     resources:
         mem_mb=MEMORY["other"],
-        runtime=MINUTES["other"],
+        runtime=growing("other"),
     params:
         config=CONFIG,
         settings=settings("native.metrics", "native.model"),

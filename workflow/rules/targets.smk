@@ -30,10 +30,39 @@ rule asr_eval:
         f"{R}/aggregates/asr_quality.csv",
 
 
+rule bicubic:
+    """The bicubic row alone, per image: checks the super-resolution protocol without training."""
+    input:
+        expand(
+            f"{R}/asr/metrics/bicubic/{{column}}_x{{scale}}.csv", column=ASR_COLUMNS, scale=SCALES
+        ),
+
+
 rule asr_timing:
     """Time every super-resolution method; needs no training."""
     input:
         f"{R}/aggregates/asr_latency.csv",
+
+
+rule measured_vs_published:
+    """Ours: every published number against the measured one, as a figure."""
+    input:
+        f"{R}/figures/measured_vs_published.pdf",
+        f"{R}/figures/measured_vs_published.png",
+
+
+for name in COMPARED:
+
+    rule:
+        """A table with the paper's values beside the measured ones."""
+        name:
+            name
+        input:
+            f"{R}/tables/{name}.tex",
+        localrule: True
+
+    item = ITEMS[name.removesuffix("_vs_paper")]
+    workflow.get_rule(name).docstring = f"{item.paper}, beside the paper's values: {item.title}"
 
 
 for name, item in ITEMS.items():

@@ -20,7 +20,7 @@ rule latency:
     resources:
         **GPU,
         mem_mb=MEMORY["evaluation"],
-        runtime=MINUTES["timing"],
+        runtime=growing("timing"),
     params:
         config=CONFIG,
         settings=settings("latency", "native.model"),
@@ -47,7 +47,7 @@ rule asr_latency:
     resources:
         **GPU,
         mem_mb=MEMORY["asr_evaluation"],
-        runtime=MINUTES["timing"],
+        runtime=growing("timing"),
     params:
         config=CONFIG,
         settings=settings("latency", "asr.timing", "asr.model"),

@@ -53,6 +53,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
+    except (MemoryError, RuntimeError) as error:
+        from ..photos import out_of_memory
+
+        if not out_of_memory(error):
+            raise
+        print(
+            "gblsr-repro: The memory does not suffice "
+            f"({str(error).partition(chr(10))[0] or 'no more is to be had'}); "
+            "use a smaller image, a crop of it or a machine with more memory.",
+            file=sys.stderr,
+        )
+        return 2
     except KeyboardInterrupt:
         print("gblsr-repro: interrupted; the same command goes on from there.", file=sys.stderr)
         return 130

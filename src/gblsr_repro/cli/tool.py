@@ -33,7 +33,7 @@ def _add(commands: Any, name: str, run: Any, text: str, model: bool) -> argparse
     parser.add_argument("output", type=Path, help="a file or a folder")
     if model:
         parser.add_argument(
-            "--model", type=Path, required=True, help="a run folder or the weights file in it"
+            "--model", type=Path, required=True, help="a run folder or a weights file"
         )
         parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     parser.set_defaults(run=run)

@@ -28,6 +28,7 @@ from ..data.standardize import dataset_record
 from ..errors import UserError
 from ..files import read_json, write_csv, write_json
 from ..models.asr.model import ASRModel, load_run
+from ..photos import out_of_memory
 from ..progress import Progress, log
 from . import luma
 
@@ -116,10 +117,13 @@ def upsampler(model: ASRModel, config: Config, device: torch.device) -> Upsample
         images = planes(as_rgb(low))[None].to(device).float() / 255
         try:
             return model.render(images, height, width, config["asr"]["tile_pixels"])[0]
-        except torch.OutOfMemoryError as error:
+        except (MemoryError, RuntimeError) as error:
+            if not out_of_memory(error):
+                raise
             raise UserError(
                 f"An image of {low.shape[1]}x{low.shape[0]} pixels enlarged to {width}x{height} "
-                "does not fit the GPU's memory; lower asr.tile_pixels or use a larger GPU."
+                "does not fit the memory; lower asr.tile_pixels, or use a smaller image, a crop "
+                "of it or a machine with more memory."
             ) from error
 
     return enlarge
@@ -161,11 +165,15 @@ def score_set(upsample: Upsample, column: str, scale: float, config: Config) -> 
 
 
 def evaluate_bicubic(config: Config, column: str, scale: float, output: Path | str) -> None:
-    """Write the rows of plain bicubic upsampling to `output` (.csv). Raises `UserError`."""
+    """Write the rows of plain bicubic upsampling to `output` (.csv), and how they were measured.
+
+    The record beside it (.json) names the data set. Raises `UserError`.
+    """
     if column not in config["asr"]["evaluate"]:
         known = ", ".join(config["asr"]["evaluate"])
         raise UserError(f"There is no column {column!r} in asr.evaluate; there are {known}.")
     write_csv(output, COLUMNS, score_set(bicubic, column, scale, config))
+    write_json(Path(output).with_suffix(".json"), conditions(column, scale, config))
 
 
 def evaluate(

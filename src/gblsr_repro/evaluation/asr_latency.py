@@ -74,6 +74,7 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
     model = build(method, config, seed).eval().to(device)
     ways = _ways(model, config)
     rows: list[dict[str, Any]] = []
+    decoded: dict[str, list[str]] = {}
     not_timed: dict[str, str] = {}
     total = len(ways) * len(images)
     with latency.protocol_settings(), Progress(f"time {method.method}", total, "image") as progress:
@@ -82,6 +83,9 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
             try:
                 for image in images:
                     rows.append(_row(image, track, prepare, model, config, device))
+                    taken = decoded.setdefault(f"{track} {rows[-1]['path']}", [])
+                    if model.path not in taken:
+                        taken.append(model.path)
                     progress.update()
             except RuntimeError as error:
                 # What cannot be recorded as a graph has no such time; the protocol's must exist.
@@ -99,6 +103,7 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
         "images": _count(image.column for image in images),
         "blank_images": blank,
         "sizes_only": bool(blank),
+        "decoder_paths": decoded,
         "not_timed": not_timed,
     }
     write_csv(output, COLUMNS, rows)
@@ -129,7 +134,7 @@ def _row(
 
 
 def _ways(model: ASRModel, config: Config) -> list[tuple[str, Prepare]]:
-    """Return the tracks and paths to time; the last may turn the model's memory format.
+    """Return the tracks and paths to time, the protocol's first: deployment turns the model.
 
     Plain and own path are timed side by side in the protocol track; deployment takes the own path.
     """
@@ -147,7 +152,8 @@ def _ways(model: ASRModel, config: Config) -> list[tuple[str, Prepare]]:
         ],
         latency.DEPLOYMENT: [partial(latency.deployed, model, render)],
     }
-    return [(track, way) for track in settings["timing"]["tracks"] for way in ways[track]]
+    wanted = settings["timing"]["tracks"]
+    return [(track, way) for track in ways if track in wanted for way in ways[track]]
 
 
 def timed(column: str, config: Config) -> list[Timed]:

@@ -185,9 +185,13 @@ def _graph(call: Callable[[Tensor], Tensor], example: Tensor) -> Callable[[Tenso
 
 
 def row(dataset: str, image: str, track: str, path: str, record: LatencyRecord) -> dict[str, Any]:
-    """Return one line of a latency file."""
+    """Return one line of a latency file.
+
+    A CUDA graph has no peak: its memory is taken when it is recorded, and a replay takes none.
+    """
     place = {"dataset": dataset, "image": image, "track": track, "path": path}
-    return place | asdict(record)
+    unknown = {"peak_memory_mb": None} if path == CUDA_GRAPH else {}
+    return place | asdict(record) | unknown
 
 
 def conditions(config: Config, device: torch.device) -> dict[str, Any]:

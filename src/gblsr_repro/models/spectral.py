@@ -103,7 +103,9 @@ def render_grid(coefficients: Tensor, basis: Tensor) -> Tensor:
     each = basis.reshape(-1, patch, count)
     rows = coefficients.permute(0, 4, 5, 2, 1, 3).reshape(-1, count * channels, count)
     half = torch.bmm(rows, each.mT).view(-1, count, channels * patch)
+    del rows  # or it would be held while the image is laid out
     image = torch.bmm(each, half).view(batch, h, w, patch, channels, patch)
+    del half
     return image.permute(0, 4, 1, 3, 2, 5).reshape(batch, channels, h * patch, w * patch)
 
 

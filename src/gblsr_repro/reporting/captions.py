@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..config import Config, datasets, load
+from ..config import Config, arms, datasets, methods, protocol
 from .conditions import Record
 from .statistics import Summary
 
 PAPER_DEVICE = "NVIDIA H200"
+SETTINGS = {  # training settings whose keys do not say what they are
+    "lr_patch": "size of the low-resolution patches",
+    "scale_range": "range of scales",
+    "halve_at": "where the learning rate is halved",
+    "betas": "betas of Adam",
+    "gradient_clip": "gradient clipping",
+}
 SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -42,19 +49,50 @@ def paragraph(title: str, *sentences: str | None) -> str:
 
 def over_seeds(cells: Mapping[str, Iterable[Summary | None]]) -> str:
     """Say what a number is: over images, and over how many seeds, by the cells of each row."""
-    counts = {
-        name: {c.n for c in row if c is not None and c.n is not None} for name, row in cells.items()
-    }
+    counts = seed_counts(cells)
     every = set().union(*counts.values())
     images = "Means over the images of a set"
     if not every:
         return images
     if every == {1}:
         return f"{images}; one training seed, hence no standard deviation"
-    most = max(every)
-    text = f"{images}, then mean ± sample standard deviation over {spelled(most)} training seeds"
-    fewer = [f"{name} {min(n)}" for name, n in counts.items() if n and min(n) < most]
+    return f"{images}, then mean ± sample standard deviation over {seeds_said(counts)}"
+
+
+def seed_counts(cells: Mapping[str, Iterable[Summary | None]]) -> dict[str, set[int]]:
+    """Return over how many seeds the numbers of each row are, as far as they tell."""
+    return {
+        name: {c.n for c in row if c is not None and c.n is not None} for name, row in cells.items()
+    }
+
+
+def seeds_said(counts: Mapping[str, Collection[int]], noun: str = "training seed") -> str | None:
+    """Say how many seeds there are, and for which rows fewer; None where no row tells."""
+    most = max((n for row in counts.values() for n in row), default=None)
+    if most is None:
+        return None
+    fewer = [f"{name} {min(row)}" for name, row in counts.items() if row and min(row) < most]
+    text = plural(most, noun)
     return f"{text} (fewer: {', '.join(fewer)})" if fewer else text
+
+
+def trained_seeds(record: Record, half: str) -> dict[str, set[int]]:
+    """Return how many seeds of each arm or method were trained, by its name, as `seed_counts`.
+
+    `record` holds the conditions of that half; empty where they do not tell.
+    """
+    trained = record.get("arms" if half == "native" else "methods") or {}
+    titles = (
+        {name: arm.short for name, arm in arms().items()}
+        if half == "native"
+        else {name: method.name for name, method in methods().items()}
+    )
+    return {titles.get(name, name): {len(seeds)} for name, seeds in trained.items()}
+
+
+def unequal(counts: Mapping[str, Collection[int]]) -> bool:
+    """Say whether some rows are over fewer seeds than others."""
+    return len({n for row in counts.values() for n in row}) > 1
 
 
 def missing(cells: Mapping[str, Iterable[Summary | None]]) -> str | None:
@@ -97,12 +135,12 @@ def run_notes(
 
     `half` is native or asr; `columns` are the evaluation columns shown, `validation` whether the
     validation images are; `trained`, `timed` and `perceptual` whether trained weights, timings and
-    LPIPS took part. The paper's side is the checkout's config/config.yaml.
+    LPIPS took part. The paper's side is config/paper/protocol.yaml.
     """
     if half not in conditions:
         return ["The conditions of this run (data, steps, seeds, device) are not recorded"]
     record = conditions[half]
-    paper = load()
+    paper = protocol()
     notes = []
     preset = conditions.get("preset", "paper")
     if preset != "paper":
@@ -114,7 +152,8 @@ def run_notes(
         different += _training(record, paper, half)
     if record.get("changed_model"):
         different.append("networks of other sizes or settings")
-    different += _seeds(record, paper)
+    seeds = trained_seeds(record, half)
+    different += _seeds(record, seeds, paper)
     if trained:
         different += _data(record.get("train") or [], "trained on")
     shown = [record.get("evaluate", {}).get(column, []) for column in columns]
@@ -125,6 +164,14 @@ def run_notes(
         different += _timing(record)
     if different:
         notes.append("Unlike in the paper: " + "; ".join(different))
+    if trained:
+        notes += _settings(record, paper, half)
+    if columns or validation:
+        notes += _others("Measured with settings", record.get("changed_measuring"))
+    if timed:
+        notes += _others("Timed with settings", record.get("changed_timing"))
+    if unequal(seeds):
+        notes.append(f"Trained with {seeds_said(seeds, 'seed')}")
     if perceptual and not record.get("lpips", {"measured": True}).get("measured"):
         reason = record["lpips"].get("reason") or "the reason is not recorded"
         notes.append(f"LPIPS was not measured: {reason.rstrip('.')}")
@@ -150,19 +197,38 @@ def _training(record: Record, paper: Config, half: str) -> list[str]:
     return found
 
 
+def _settings(record: Record, paper: Config, half: str) -> list[str]:
+    """Name the changed training settings, but for a batch size that `_training` tells."""
+    told = {"batch_size"} & paper[half]["training"].keys()
+    changed = [key for key in record.get("changed_training") or [] if key not in told]
+    return _others("Training settings", changed)
+
+
+def _others(what: str, changed: Sequence[str] | None) -> list[str]:
+    words = named_settings(changed or ())
+    return [f"{what} other than the paper's: {listed(words)}"] if words else []
+
+
+def named_settings(keys: Sequence[str]) -> list[str]:
+    """Return settings in words."""
+    return [SETTINGS.get(key, key.replace("_", " ")) for key in keys]
+
+
 def _span(number: int | list[int]) -> str:
     if isinstance(number, list):
         return f"{min(number):,} to {max(number):,}"
     return f"{number:,}"
 
 
-def _seeds(record: Record, paper: Config) -> list[str]:
-    seeds, published = record.get("seeds"), paper["seeds"]
-    if not seeds or seeds == published:
-        return []
-    if len(seeds) == len(published):
+def _seeds(record: Record, trained: Mapping[str, Collection[int]], paper: Config) -> list[str]:
+    """Compare the seeds with the paper's, by the arm or method that has most of them."""
+    seeds, published = record.get("seeds") or [], paper["seeds"]
+    most = max((n for counts in trained.values() for n in counts), default=len(seeds))
+    if most and most != len(published):
+        return [f"{plural(most, 'seed')} (paper: {spelled(len(published))})"]
+    if not set(seeds) <= set(published):
         return [f"seeds {', '.join(map(str, seeds))}"]
-    return [f"{plural(len(seeds), 'seed')} (paper: {spelled(len(published))})"]
+    return []
 
 
 def _each(records: Iterable[Any]) -> list[Record]:

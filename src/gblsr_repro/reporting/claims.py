@@ -38,8 +38,9 @@ SCOPE_TITLES = {
 MEANING = {
     Verdict.REPRODUCED: "agrees at the paper's printed precision, or the claimed relation holds",
     Verdict.WITHIN_NOISE: "misses by no more than the tolerance stated beside it",
+    Verdict.HOLDS: "about structure alone, and so in any preset; this one is not the paper's",
     Verdict.NOT_REPRODUCED: "misses by more, under the paper's conditions",
-    Verdict.DIFFERENT: "measured on other data, steps, seeds or devices: shown, not judged",
+    Verdict.DIFFERENT: "measured on other data, settings, seeds or devices: shown, not judged",
     Verdict.NOT_MEASURED: "no number here; the reason is given",
 }
 
@@ -61,9 +62,9 @@ class Page:
     paper_conditions: Mapping[str, Any]
 
     def counts(self) -> dict[Verdict, int]:
-        """Return how many claims got each verdict, all verdicts in their order."""
+        """Return how many claims got each verdict, in order; one of other presets if it is met."""
         found = Counter(result.verdict for result in self.results)
-        return {verdict: found[verdict] for verdict in Verdict}
+        return {v: found[v] for v in Verdict if found[v] or v is not Verdict.HOLDS}
 
     def by_topic(self) -> dict[str, list[Result]]:
         """Return the results of each topic, in order."""

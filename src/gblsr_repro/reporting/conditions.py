@@ -6,13 +6,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..config import Config, load, selected_arms, selected_methods
+from ..config import WATCHING, Config, methods, protocol, selected_arms, selected_methods
 from ..files import read_json, write_json
 from .tidy import scale_key
 
 Record = dict[str, Any]
 
 HALVES = ("native", "asr")
+# Training settings that are not compared: those that only watch or save memory, and the steps,
+# which have a key of their own.
+NOT_COMPARED = (*WATCHING, "accumulate", "steps")
 
 
 def collect(results: Path, config: Config, halves: Iterable[str] = HALVES) -> Record:
@@ -65,6 +68,8 @@ def _native(results: Path, config: Config) -> tuple[Record, list[Record]]:
         "validation": _datasets(root / "arrays" / "validation.json"),
         "evaluate": {c: _datasets(root / "arrays" / f"{c}.json") for c in columns},
         "latency_devices": _devices(timings),
+        "changed_measuring": _changed_measuring(config, "native"),
+        "changed_timing": _changed_timing(config),
     }
     lpips = [
         side["lpips"]
@@ -83,14 +88,15 @@ def _asr(results: Path, config: Config) -> tuple[Record, list[Record]]:
     methods = selected_methods(config)
     runs = _runs(root / "runs", methods, config)
     timings = _records(root / "latency", methods, config, "seed{seed}.json")
-    if not runs and not timings:
+    scored = {c: _scored(root / "metrics", methods, config, c) for c in config["asr"]["evaluate"]}
+    if not runs and not timings and not any(scored.values()):
         return {}, []
     record = _of_runs(runs, "asr") | {
         "train": _datasets(root / "arrays" / "train.json"),
-        "evaluate": {
-            c: _scored(root / "metrics", methods, config, c) for c in config["asr"]["evaluate"]
-        },
+        "evaluate": scored,
         "latency_devices": _devices(timings),
+        "changed_measuring": _changed_measuring(config, "asr"),
+        "changed_timing": _changed_timing(config),
         "timed_sizes_only": any(t.get("sizes_only") for t in timings) if timings else None,
         "timed_size_divisor": _one_or_all(t.get("size_divisor") for t in timings),
     }
@@ -104,9 +110,16 @@ def _present(record: Record) -> Record:
 
 
 def _scored(folder: Path, methods: Iterable[str], config: Config, column: str) -> list[Record]:
-    """Return the data sets behind a column, from the first record of a scored scale."""
+    """Return the data sets behind a column, from the first record of a scored scale.
+
+    The bicubic row is scored on the same images, without training.
+    """
     for scale in map(scale_key, config["asr"]["scales"]):
-        for side in _records(folder, methods, config, f"seed{{seed}}/{column}_x{scale}.json"):
+        name = f"{column}_x{scale}.json"
+        bicubic = folder / "bicubic" / name
+        if bicubic.is_file():
+            return read_json(bicubic)["datasets"]
+        for side in _records(folder, methods, config, f"seed{{seed}}/{name}"):
             return side["datasets"]
     return []
 
@@ -122,14 +135,61 @@ def _of_runs(runs: list[Record], half: str) -> Record:
         "arms" if half == "native" else "methods": trained,
         "devices": _devices(run.get("device") or {} for run in runs),
         "changed_model": _changed_model(runs, half),
+        "changed_training": _changed_training(runs, half),
     }
 
 
 def _changed_model(runs: list[Record], half: str) -> list[str]:
     """Return the model settings in which a run differs from the checkout's config/config.yaml."""
-    paper = load()[half]["model"]
+    paper = protocol()[half]["model"]
     models = [run.get("config", {}).get("model") or {} for run in runs]
     return sorted({key for model in models for key in model if model[key] != paper.get(key)})
+
+
+def _changed_training(runs: list[Record], half: str) -> list[str]:
+    """Return the training settings in which a run differs from the checkout's config.yaml."""
+    paper = protocol()[half]["training"]
+    recipes = {name: method.recipe for name, method in methods().items()}
+    changed = set()
+    for run in runs:
+        published = _flat(paper, (paper.get("recipes") or {}).get(recipes.get(run["name"])))
+        own = _flat(run.get("config", {}).get("training"), run.get("recipe"))
+        if run.get("precision"):
+            own["precision"] = run["precision"]
+        changed |= {key for key, value in own.items() if value != published.get(key)}
+    return sorted(changed)
+
+
+def _changed_measuring(config: Config, half: str) -> list[str]:
+    """Return the settings of splits, crops and metrics that are not the paper's."""
+    if half == "native":
+        told = ("train", "evaluate", "exemplars", "image_size")
+        own, paper = (
+            {k: v for k, v in c["native"]["data"].items() if k not in told} | c["native"]["metrics"]
+            for c in (config, protocol())
+        )
+    else:
+        own, paper = (
+            {"downsampling": c["asr"]["downsampling"]}
+            | {f"shave_extra {k}": v for k, v in c["asr"]["shave_extra"].items()}
+            for c in (config, protocol())
+        )
+    return _unequal(own, paper)
+
+
+def _changed_timing(config: Config) -> list[str]:
+    """Return the settings of the latency protocol that are not the paper's."""
+    return _unequal(config["latency"], protocol()["latency"])
+
+
+def _unequal(own: Mapping[str, Any], paper: Mapping[str, Any]) -> list[str]:
+    return sorted(key for key in {**own, **paper} if own.get(key) != paper.get(key))
+
+
+def _flat(training: Mapping[str, Any] | None, recipe: Mapping[str, Any] | None) -> Record:
+    """Return the settings to compare: those of all runs and those of a run's own recipe."""
+    settings = {**(training or {}), **(recipe or {})}
+    return {k: v for k, v in settings.items() if k not in (*NOT_COMPARED, "recipes")}
 
 
 def _batch_size(run: Record) -> int | None:

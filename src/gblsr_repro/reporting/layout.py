@@ -106,7 +106,8 @@ def beside(measured: Float, published: Float) -> Float:
     """Put the published rows of a float above the measured ones, matched by their first cell.
 
     Rows of one spanning cell head their group. A measured row without a published counterpart
-    gets dashes. Sideways floats come out upright: the pairs of rows need the height.
+    gets dashes. Text that both rows share in a paragraph column stands once. Sideways floats come
+    out upright: the pairs of rows need the height.
     """
     width = len(measured.columns)
     groups = []
@@ -120,8 +121,9 @@ def beside(measured: Float, published: Float) -> Float:
             if isinstance(line[0], Span):
                 lines.append([replace(line[0], columns=line[0].columns + 1)])
                 continue
-            lines.append([line[0], "paper", *known.get(line[0], [DASH] * (width - 1))])
-            lines.append(["", "here", *line[1:]])
+            above = known.get(line[0], [DASH] * (width - 1))
+            lines.append([line[0], "paper", *above])
+            lines.append(["", "here", *_but_shared(line[1:], above, measured.columns[1:])])
         groups.append(lines)
     return replace(
         measured,
@@ -131,11 +133,18 @@ def beside(measured: Float, published: Float) -> Float:
         groups=groups,
         rules=[(first + 1, last + 1) for first, last in measured.rules],
         size="scriptsize",
-        separation=min(measured.separation, 3),
+        # What is this small already has long headings, and the rows get a column more.
+        separation=min(measured.separation, 2 if measured.size == "scriptsize" else 3),
         sideways=False,
         tall=measured.sideways,
         paired=True,
     )
+
+
+def _but_shared(line: Line, above: Line, columns: Sequence[str]) -> list[Cell]:
+    """Leave out the text of paragraph columns that the row above has as well."""
+    cells = zip(line, above, columns, strict=True)
+    return ["" if kind.startswith("p") and own == other else own for own, other, kind in cells]
 
 
 def _header(line: Line) -> str:

@@ -226,7 +226,7 @@ def _compute(benchmark: str) -> tuple[Published, ...]:
 
 
 def _published(benchmark: str, name: str, steps: int, settings: str) -> tuple[float | None, str]:
-    paper = configuration.load()[benchmark]
+    paper = configuration.protocol()[benchmark]
     if settings != _comparable(paper):
         return None, DASH
     for group in _compute(benchmark):

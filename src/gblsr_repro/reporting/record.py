@@ -216,7 +216,6 @@ def _tables(aggregates: Path, config: Config) -> list[Section]:
     source = Source(aggregates, config)
     known = builders(config)
     wanted = [name for name in known if name.endswith(VERSUS)]
-    wanted += ["winners", "gates", "locality", "asr_latency_main", "asr_pareto_main"]
     sections = []
     for name in wanted:
         try:

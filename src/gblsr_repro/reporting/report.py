@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -31,11 +32,12 @@ from .layout import DASH, Float, Line, Span
 from .source import Source
 from .tables import VERSUS, builders
 from .tidy import Row
-from .verdicts import Verdict
+from .verdicts import Verdict, data_title
 
 SYMBOLS = {
     Verdict.REPRODUCED: "✓",
     Verdict.WITHIN_NOISE: "≈",
+    Verdict.HOLDS: "=",
     Verdict.NOT_REPRODUCED: "✗",
     Verdict.DIFFERENT: "≠",
     Verdict.NOT_MEASURED: "–",
@@ -144,7 +146,7 @@ def render(page: Page) -> str:
         "reasons": claims.reasons,
         "remarks": claims.remarks,
         "with_unit": claims.with_unit,
-        "slug": lambda verdict: str(verdict).replace(" ", "-"),
+        "slug": lambda verdict: re.sub(r"\W+", "-", verdict).strip("-"),
     }
     return environment.get_template("report.html.j2").render(page=page)
 
@@ -346,7 +348,7 @@ def _provenance(results: Path, run: conditions.Record) -> list[tuple[str, str]]:
 def _data_set(record: dict[str, Any]) -> str:
     text = f"{record['title']}, {record.get('images')} images"
     if record.get("stands_in_for"):
-        return f"{text}, in place of {record['stands_in_for']}"
+        return f"{text}, in place of {data_title(record['stands_in_for'])}"
     if record.get("complete") is False:
         return f"{text} of {record.get('expected')}"
     return text

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from ..config import Config, items, resolve, selected_arms, selected_methods
+from ..config import Config, resolve, selected_arms, selected_items, selected_methods
 from ..files import read_json
 from ..progress import duration
 
@@ -72,7 +72,7 @@ def survey(config: Config, now: float | None = None) -> list[Stage]:
     """Look through the results folder of a config; `now` is the time of day in seconds."""
     now = time.time() if now is None else now
     root = resolve(config, config["results"])
-    return [*_native(root, config, now), *_asr(root, config, now), *_products(root)]
+    return [*_native(root, config, now), *_asr(root, config, now), *_products(root, config)]
 
 
 def _native(root: Path, config: Config, now: float) -> list[Stage]:
@@ -147,8 +147,8 @@ def _asr(root: Path, config: Config, now: float) -> list[Stage]:
     ]  # fmt: skip
 
 
-def _products(root: Path) -> list[Stage]:
-    known = items()
+def _products(root: Path, config: Config) -> list[Stage]:
+    known = selected_items(config)
     tables = [[root / "tables" / f"{n}.tex"] for n, i in known.items() if i.kind == "table"]
     figures = [[root / "figures" / f"{n}.pdf"] for n, i in known.items() if i.kind == "figure"]
     pages = [[root / "claims.csv"], [root / "report.html"]]

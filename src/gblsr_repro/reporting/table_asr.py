@@ -166,7 +166,7 @@ def latency(source: Source) -> Table:
         [
             [
                 _family_label(method),
-                *(value(_psnr(source, d, name, timing.scale), 3) for d in shown),
+                *(value(_plain(_psnr(source, d, name, timing.scale)), 3) for d in shown),
                 *(_milliseconds(timing.mean(d, name, "mean_ms")) for d in shown),
                 *(_speed(timing.ratios(reference, name, "mean_ms")) for reference in references),
             ]
@@ -182,8 +182,11 @@ def latency(source: Source) -> Table:
     spans = [("PSNR-Y (dB) ↑", shown), ("ms/img ↓", shown), ("Speed ↑", references)]
     every = {m.name: [timing.cell(d, n, "mean_ms") for d in timing.datasets]
              for n, m in (baselines | family).items()}  # fmt: skip
+    quality = {m.name: [_psnr(source, d, n, timing.scale) for d in shown]
+               for n, m in (baselines | family).items()}  # fmt: skip
     caption = paragraph(
         f"Super-resolution latency at ×{timing.scale}",
+        _psnr_seeds(quality),
         "Column ms/img: mean over the images of a set, batch size 1, by the method's own call"
         + _seeds_of_means(every),
         "Speed: geometric mean, over "
@@ -215,8 +218,18 @@ def latency(source: Source) -> Table:
 
 
 def _psnr(source: Source, dataset: str, method: str, scale: str) -> Summary | None:
-    cell = source.asr_quality.get((dataset, method, scale, "psnr_y"))
+    return source.asr_quality.get((dataset, method, scale, "psnr_y"))
+
+
+def _plain(cell: Summary | None) -> Summary | None:
+    """Return a cell that is shown without its spread."""
     return None if cell is None else Summary(cell.mean)
+
+
+def _psnr_seeds(rows: Mapping[str, Sequence[Summary | None]]) -> str | None:
+    """Say over how many seeds the PSNR-Y of each row is; None where nothing tells."""
+    said = captions.seeds_said(captions.seed_counts(rows))
+    return f"PSNR-Y: means over the images of a set, then over {said}" if said else None
 
 
 def _milliseconds(mean: float | None) -> str:
@@ -232,12 +245,8 @@ def _family_label(method: Method) -> str:
 
 
 def _seeds_of_means(rows: Mapping[str, Sequence[Summary | None]]) -> str:
-    counts = [c.n for row in rows.values() for c in row if c is not None and c.n is not None]
-    if not counts:
-        return ""
-    low, high = min(counts), max(counts)
-    number = captions.plural(high, "seed") if low == high else f"{low} to {high} seeds"
-    return f", averaged over {number}"
+    said = captions.seeds_said(captions.seed_counts(rows), "seed")
+    return f", averaged over {said}" if said else ""
 
 
 def pareto_main(source: Source) -> Table:
@@ -269,6 +278,8 @@ def _pareto(source: Source, name: str, methods: list[str]) -> Table:
         "Quality and efficiency of the variants against the base",
         "ΔPSNR-Y: variant minus base, averaged over the cells (data set and scale) that both have "
         "at the trained scales (ID) and beyond them (OOD); worst cell: the lowest of them",
+        _psnr_seeds(_quality_cells(source, [base, *methods])),
+        _unequal_seeds(source, base, methods),
         _cells_sentence(source, base, methods),
         f"Speed-up and memory reduction: arithmetic means over {sets} at ×{timing.scale} of the "
         "ratio to the base" + _seeds_of_means(every),
@@ -296,14 +307,46 @@ def _pareto(source: Source, name: str, methods: list[str]) -> Table:
 
 def psnr_deltas(source: Source, method: str, base: str) -> dict[tuple[str, str], float]:
     """Return PSNR-Y of a method minus the base's by (dataset, scale), where both were measured."""
-    quality, found = source.asr_quality, {}
+    pairs = _psnr_pairs(source, method, base)
+    return {place: own.mean - reference.mean for place, (own, reference) in pairs.items()}
+
+
+def _psnr_pairs(
+    source: Source, method: str, base: str
+) -> dict[tuple[str, str], tuple[Summary, Summary]]:
+    """Return PSNR-Y of a method and of the base by (dataset, scale), where both were measured."""
+    found = {}
     for dataset in source.config["asr"]["evaluate"]:
         for scale in map(scale_key, source.config["asr"]["scales"]):
-            own = quality.get((dataset, method, scale, "psnr_y"))
-            reference = quality.get((dataset, base, scale, "psnr_y"))
+            own, reference = (_psnr(source, dataset, name, scale) for name in (method, base))
             if own is not None and reference is not None:
-                found[dataset, scale] = own.mean - reference.mean
+                found[dataset, scale] = (own, reference)
     return found
+
+
+def _quality_cells(source: Source, methods: Sequence[str]) -> dict[str, list[Summary | None]]:
+    """Return the PSNR-Y of every data set and scale by the method's name."""
+    asr = source.config["asr"]
+    places = [(dataset, scale_key(scale)) for dataset in asr["evaluate"] for scale in asr["scales"]]
+    return {
+        source.methods[name].name: [_psnr(source, d, name, scale) for d, scale in places]
+        for name in methods
+    }
+
+
+def _unequal_seeds(source: Source, base: str, methods: Sequence[str]) -> str | None:
+    """Name the methods whose difference to the base is one of means over other seed counts."""
+    names = [
+        source.methods[method].name
+        for method in methods
+        if any(
+            None not in (own.n, reference.n) and own.n != reference.n
+            for own, reference in _psnr_pairs(source, method, base).values()
+        )
+    ]
+    if not names:
+        return None
+    return f"ΔPSNR-Y is between means over unequal numbers of seeds for {captions.listed(names)}"
 
 
 def _pareto_line(source: Source, timing: Timing, base: str, method: str, peak: str) -> Line:

@@ -27,10 +27,26 @@ NATIVE_GROUPS = (
 def compute_native(source: Source) -> Table:
     """Training time of the native benchmark by group of arms (Table 16)."""
     names = {name: arm.short for name, arm in source.arms.items()}
-    groups: dict[str, list[str]] = {title: [] for title in NATIVE_GROUPS}
+    return _compute(source, "native", "compute_native", source.runs, names)
+
+
+def compute_asr(source: Source) -> Table:
+    """Training time of super-resolution by group of methods (Table 17)."""
+    names = {name: method.name for name, method in source.methods.items()}
+    return _compute(source, "asr", "compute_asr", source.asr_runs, names)
+
+
+def groups_of(source: Source, half: str) -> dict[str, list[str]]:
+    """Return the arms or methods of every group of a half's table, by the group's title."""
+    groups: dict[str, list[str]] = {}
+    if half == "asr":
+        for name, method in source.methods.items():
+            groups.setdefault(_asr_group(method), []).append(name)
+        return groups
+    groups = {title: [] for title in NATIVE_GROUPS}
     for name, arm in source.arms.items():
         groups[_native_group(arm)].append(name)
-    return _compute(source, "native", "compute_native", source.runs, groups, names)
+    return groups
 
 
 def _native_group(arm: Arm) -> str:
@@ -38,15 +54,6 @@ def _native_group(arm: Arm) -> str:
     if arm.in_benchmark:
         return baselines if arm.group == "baseline" else main
     return linear if arm.diagnostic == "linear" else log
-
-
-def compute_asr(source: Source) -> Table:
-    """Training time of super-resolution by group of methods (Table 17)."""
-    groups: dict[str, list[str]] = {}
-    for name, method in source.methods.items():
-        groups.setdefault(_asr_group(method), []).append(name)
-    names = {name: method.name for name, method in source.methods.items()}
-    return _compute(source, "asr", "compute_asr", source.asr_runs, groups, names)
 
 
 def _asr_group(method: Method) -> str:
@@ -63,7 +70,6 @@ def _compute(
     half: str,
     table: str,
     runs: list[Row],
-    groups: Mapping[str, list[str]],
     names: Mapping[str, str],
 ) -> Table:
     path = source.path("runs" if half == "native" else "asr_runs")
@@ -72,7 +78,7 @@ def _compute(
         raise UserError(f"{path} has runs of {stranger!r}, which its table in config/ lacks.")
     noun = "arm" if half == "native" else "method"
     lines: list[Line] = []
-    for title, members in groups.items():
+    for title, members in groups_of(source, half).items():
         chosen = [run for run in runs if run["arm"] in members]
         if chosen:
             present = [names[m] for m in members if any(r["arm"] == m for r in chosen)]

@@ -2,72 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ..config import Config
+from ..config import Config, protocol
 from ..errors import UserError
 from ..files import write_text
-from . import table_asr, table_cost, table_native
-from .layout import Table, beside, render
+from . import printed, table_asr, table_cost, table_native
+from .layout import Float, Table, beside, render
 from .source import Source
 
 Builder = Callable[[Source], Table]
+Published = Callable[[Source, Table], Iterable[Float]]
 VERSUS = "_vs_paper"
 
 
 def builders(config: Config) -> dict[str, Builder]:
     """Return the maker of every table: one main table per evaluation column, then the others.
 
-    Tables whose cells the paper publishes one by one also come as `<name>_vs_paper`, with the
-    published value above the measured one.
+    All but the licences also come as `<name>_vs_paper`, with the published value above the
+    measured one.
     """
     columns = config["native"]["data"]["evaluate"]
-    compared: dict[str, Builder] = {
+    rebuilt: dict[str, Builder] = {
         f"main_{column}": partial(table_native.main, column=column) for column in columns
     }
-    compared |= {
+    rebuilt |= {
         "lse": table_native.lse,
         "asr_quality_x2_x3_x4_main": table_asr.quality_trained,
         "asr_quality_x6_x8_appendix": table_asr.quality_beyond,
         "asr_full_all_scales_appendix": table_asr.quality_full,
     }
-    others: dict[str, Builder] = {
-        "winners": table_native.winners,
-        "gates": table_native.gates,
-        "fairness": table_native.fairness,
-        "locality": table_native.locality,
-        "compute_native": table_cost.compute_native,
-        "licenses": table_cost.licenses,
-        "asr_latency_main": table_asr.latency,
-        "asr_pareto_main": table_asr.pareto_main,
-        "asr_pareto_appendix": table_asr.pareto_appendix,
-        "compute_asr": table_cost.compute_asr,
+    others: dict[str, tuple[Builder, Published]] = {
+        "winners": (table_native.winners, printed.winners),
+        "gates": (table_native.gates, _published_gates),
+        "fairness": (table_native.fairness, printed.fairness),
+        "locality": (table_native.locality, printed.locality),
+        "compute_native": (table_cost.compute_native, printed.compute),
+        "asr_latency_main": (table_asr.latency, printed.asr_latency),
+        "asr_pareto_main": (table_asr.pareto_main, printed.asr_pareto),
+        "asr_pareto_appendix": (table_asr.pareto_appendix, printed.asr_pareto),
+        "compute_asr": (table_cost.compute_asr, printed.compute),
     }
-    versus = {name + VERSUS: partial(_versus, make=make) for name, make in compared.items()}
-    return compared | others | versus
+    compared = {
+        name: (make, partial(_rebuilt, make=make)) for name, make in rebuilt.items()
+    } | others
+    versus = {
+        name + VERSUS: partial(_versus, make=make, published=published)
+        for name, (make, published) in compared.items()
+    }
+    measured = {name: make for name, (make, _) in compared.items()}
+    return measured | {"licenses": table_cost.licenses} | versus
 
 
-def _versus(source: Source, make: Builder) -> Table:
-    """Build a table from the aggregates and from the published values, and put them together."""
+def _versus(source: Source, make: Builder, published: Published) -> Table:
+    """Build a table from the aggregates and put the paper's rows above the measured ones."""
     measured = make(source)
+    name, note = measured.name + VERSUS, printed.NOTES.get(measured.name, "")
+    floats = map(beside, measured.floats, published(source, measured))
+    return Table(name, [replace(f, caption=_both(f.caption, note)) for f in floats])
+
+
+def _rebuilt(source: Source, measured: Table, make: Builder) -> Sequence[Float]:
+    """Build a table from the published values, in the columns of the run.
+
+    Columns that are all one's own get dashes; a main table of such a column is refused.
+    """
     try:
-        published = make(Source.published(source.config))
+        return make(Source.published(source.config)).floats
     except UserError as error:
+        if not measured.name.startswith("main_"):
+            return [replace(part, groups=[]) for part in measured.floats]
         raise UserError(
             f"The paper has no values to put beside {measured.name}; ask for the table itself."
         ) from error
-    floats = map(beside, measured.floats, published.floats)
-    return Table(measured.name + VERSUS, [replace(f, caption=_both(f.caption)) for f in floats])
 
 
-def _both(caption: str) -> str:
+def _published_gates(source: Source, measured: Table) -> Sequence[Float]:
+    """Judge the published values by the paper's criteria, on its own data sets."""
+    return table_native.gates(Source.published(protocol())).floats
+
+
+def _both(caption: str, note: str) -> str:
     title, end, rest = caption.partition(".**")
     return (
         f"{title}, beside the paper's values{end} The paper's value stands above the one measured "
-        f"here, with its own bold numbers.{rest}"
+        f"here, with its own bold numbers.{f' {note}.' if note else ''}{rest}"
     )
 
 

@@ -4,7 +4,8 @@ A number is reproduced when it agrees with the paper's at the precision the pape
 the relation the paper claims holds; it is within noise when it misses by no more than the claim's
 tolerance. A run under other conditions than the paper's (data, steps, seeds, device) gets
 neither verdict: its numbers are shown, with whether the claim would hold. Claims about structure,
-such as parameter counts, depend on no conditions.
+such as parameter counts, depend on no conditions; in a preset other than the paper's they hold
+rather than are reproduced.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from ..config import datasets
 from ..errors import UserError
+from .captions import named_settings
 from .measures import Aggregates, Measure, NotMeasuredError, Use, evaluate, parse
 
 Conditions = Mapping[str, Any]
@@ -35,6 +38,7 @@ class Verdict(StrEnum):
 
     REPRODUCED = "reproduced"
     WITHIN_NOISE = "within noise"
+    HOLDS = "holds (structure)"
     NOT_REPRODUCED = "not reproduced"
     DIFFERENT = "different conditions"
     NOT_MEASURED = "not measured"
@@ -236,9 +240,10 @@ def judge(
         if target.cells
         else target.show_measured(measured.values)
     )
+    structural = claim.scope == Scope.STRUCTURE and conditions.get("preset") != PAPER_PRESET
     return Result(
         claim,
-        Verdict.DIFFERENT if differences else outcome,
+        Verdict.DIFFERENT if differences else Verdict.HOLDS if structural else outcome,
         printed,
         shown,
         outcome,
@@ -371,6 +376,9 @@ def differences_of(
     if scope.kind in ("quality", "locality") or sized:
         for column in sorted({use.dataset for use in uses} & set(published["evaluate"])):
             found += _data((run.get("evaluate") or {}).get(column), f"{column}:", None)
+    kind = {"latency": "timing"}.get(scope.kind, "measuring")
+    if scope.kind in ("quality", "locality", "latency"):
+        found += _others(kind, run.get(f"changed_{kind}"))
     if scope.kind in ("latency", "cost"):
         key = "latency_devices" if scope.kind == "latency" else "devices"
         found += _device(run.get(key), published["device"])
@@ -396,11 +404,15 @@ def _image_size(size: int | None, wanted: int) -> list[str]:
 
 def _training(run: Conditions, paper: Conditions) -> list[str]:
     labels = {"steps": "steps", "batch_size": "images in a batch"}
-    return [
-        f"{_number(run.get(key))} {label}"
-        for key, label in labels.items()
-        if key in paper and run.get(key) != paper[key]
-    ]
+    told = [key for key in labels if key in paper]
+    found = [f"{_number(run.get(k))} {labels[k]}" for k in told if run.get(k) != paper[k]]
+    changed = [key for key in run.get("changed_training") or [] if key not in told]
+    return found + _others("training", changed)
+
+
+def _others(what: str, changed: Sequence[str] | None) -> list[str]:
+    names = named_settings(changed or ())
+    return [f"other {what} settings ({', '.join(names)})"] if names else []
 
 
 def _data(records: Any, label: str, wanted: Sequence[str] | None) -> list[str]:
@@ -410,7 +422,8 @@ def _data(records: Any, label: str, wanted: Sequence[str] | None) -> list[str]:
     for record in records:
         images = record.get("images")
         if record.get("stands_in_for"):
-            found.append(f"{label} {record['title']} in place of {record['stands_in_for']}")
+            replaced = data_title(record["stands_in_for"])
+            found.append(f"{label} {record['title']} in place of {replaced}")
         elif not record.get("complete"):
             found.append(
                 f"{label} {images} of {record.get('expected')} images of {record['title']}"
@@ -418,6 +431,12 @@ def _data(records: Any, label: str, wanted: Sequence[str] | None) -> list[str]:
     if wanted and not found and [r.get("dataset") for r in records] != list(wanted):
         found.append(f"{label} {', '.join(str(r.get('title')) for r in records)}")
     return found
+
+
+def data_title(name: str) -> str:
+    """Return the title of a data set; a name that config/datasets.tsv lacks stands for itself."""
+    row = datasets().get(name)
+    return row.title if row else name
 
 
 def _device(names: Sequence[str] | None, wanted: str) -> list[str]:

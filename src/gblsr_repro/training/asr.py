@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, Method
+from ..config import Config, Method, asr_run
 from ..data.superres import Batch, PackedImages, Sampler
 from ..evaluation import asr as evaluation
 from ..files import check_dates, verify, write_csv
@@ -24,14 +24,6 @@ from .leaving import leave
 from .loop import Settings, train
 
 VALIDATION_COLUMNS = ("step", "psnr_y", "ssim_y", "images")
-# Settings that change how a run is watched, not what it computes.
-WATCHING = (
-    "log_every",
-    "checkpoint_every",
-    "validate_every",
-    "validation_images",
-    "validation_scale",
-)
 
 
 def train_run(
@@ -45,8 +37,9 @@ def train_run(
     """Train `method` and write weights.safetensors, log.csv, validation.csv, run.json (last).
 
     `array` is the packed training set; `state` the file from which an interrupted run goes on,
-    removed at the end. Adam on the mean absolute error of normalised colours; the learning rate
-    is halved at the recipe's fractions of the steps. Raises `UserError` and `StopRequested`.
+    kept at the end, so that a run that is asked for again is not trained again. Adam on the mean
+    absolute error of normalised colours; the learning rate is halved at the recipe's fractions of
+    the steps. Raises `UserError` and `StopRequested`.
     """
     output = Path(output)
     sections = {name: config["asr"][name] for name in ("model", "training")}
@@ -59,6 +52,7 @@ def train_run(
     check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
     sampler = Sampler(images, settings, recipe["batch_size"], seed, device)
     model = build(method, config, seed).to(device)
+    forward = torch.compile(model) if settings["compile"] else model
     optimizer = torch.optim.Adam(model.parameters(), lr=recipe["learning_rate"], fused=True)
     validation = Validation(model, config, output / "validation.csv", device)
     if sampler.resident:
@@ -69,20 +63,19 @@ def train_run(
         optimizer,
         Settings(settings["steps"], settings["log_every"], settings["checkpoint_every"]),
         batch=sampler.batch,
-        loss=lambda batch: absolute_error(model, batch, settings["precision"]),
+        loss=lambda batch: absolute_error(forward, batch, settings["precision"]),
         state_path=Path(state),
         identity={
             "method": method.method,
             "options": method.options,
             "seed": seed,
-            "model": sections["model"],
-            "training": {k: v for k, v in settings.items() if k not in (*WATCHING, "recipes")},
-            "recipe": recipe,
+            **asr_run(config, method),
             "train_sha256": images.sha256,
         },
         schedule=schedule(settings["steps"], recipe),
         bandwidth=model.bandwidth,
         after_step=validation.after_step,
+        keep_state=True,  # days of training are not thrown away for a changed rule
     )
     facts = {
         "method": method.method,
@@ -94,7 +87,7 @@ def train_run(
         "config": sections,
         "data": {"train": images.sha256, "on_device": sampler.resident},
     }
-    leave(output, state, model, record, device, facts)
+    leave(output, model, record, device, facts)
 
 
 def schedule(steps: int, recipe: Mapping[str, Any]) -> Callable[[int], float]:
@@ -107,7 +100,7 @@ def schedule(steps: int, recipe: Mapping[str, Any]) -> Callable[[int], float]:
     return rate
 
 
-def absolute_error(model: ASRModel, batch: Batch, precision: str = "fp32") -> Tensor:
+def absolute_error(model: Callable[..., Tensor], batch: Batch, precision: str = "fp32") -> Tensor:
     """Return the mean absolute error of the normalised colours of a batch: a scalar.
 
     With bf16 the encoder runs in bfloat16 autocast; decoder and loss stay in float32.

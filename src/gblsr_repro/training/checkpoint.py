@@ -37,7 +37,7 @@ __all__ = [
 
 State = dict[str, Any]
 
-MAGIC = b"gblsr-repro state 2\n"
+MAGIC = b"gblsr-repro state 3\n"
 SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
 
 
@@ -122,35 +122,53 @@ def save_state(path: Path | str, state: Mapping[str, Any]) -> None:
 def load_state(path: Path | str, identity: Mapping[str, Any]) -> State | None:
     """Load the newest whole state of the run that `identity` describes; None when there is none.
 
-    A damaged newest state is passed over, with a warning, for the one before it. A state of
-    another run (other settings, other data) is set aside under the name `*.other.*`, with a
-    warning, and counts as none. Raises `UserError` when all that is there is damaged.
+    A damaged newest state is passed over, with a warning, for the one before it. States of another
+    run (other settings, other data) are set aside beside `path`, with a warning, under a name that
+    follows from what they are of, and taken up again when that run is asked for. Raises
+    `UserError` when all that is there is damaged.
     """
     path = Path(path)
-    present = [p for p in (path, previous(path)) if p.exists()]
+    state = _newest(path)
+    if state is not None and (differences := _differences(state["identity"], identity)):
+        aside = _aside(path, state["identity"])
+        _move(path, aside)
+        log.warning("%s is of another run (%s); set aside as %s", path, differences[0], aside.name)
+        state = None
+    mine = _aside(path, identity)
+    if state is None and any(file.exists() for file in (mine, previous(mine))):
+        _move(mine, path)
+        log.warning("%s: taking up again what was set aside as %s", path, mine.name)
+        state = _newest(path)
+    return state
+
+
+def _newest(path: Path) -> State | None:
+    """Read the newest whole state at `path`; `UserError` when there are only damaged ones."""
+    present = [file for file in (path, previous(path)) if file.exists()]
     for candidate in present:
         try:
-            state = _read(candidate)
+            return _read(candidate)
         except (ValueError, LookupError, TypeError, RuntimeError, EOFError, OSError,
                 pickle.UnpicklingError) as error:  # fmt: skip
             log.warning("%s is damaged (%s); looking for the state before it", candidate, error)
-            continue
-        differences = _differences(state["identity"], identity)
-        if not differences:
-            return state
-        aside = path.with_suffix(f".other{path.suffix}")
-        candidate.replace(aside)
-        log.warning(
-            "%s is of another run (%s); set aside as %s, starting from step 0",
-            candidate, differences[0], aside.name,
-        )  # fmt: skip
-        return None
     if present:
         raise UserError(
             f"The saved state {present[0]} is damaged and no whole one is left; delete it and run "
             "again to start from step 0."
         )
     return None
+
+
+def _aside(path: Path, identity: Mapping[str, Any]) -> Path:
+    digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+    return path.with_suffix(f".{digest[:12]}{path.suffix}")
+
+
+def _move(source: Path, target: Path) -> None:
+    """Move the two states at `source`, the older one first."""
+    for one, other in ((previous(source), previous(target)), (source, target)):
+        if one.exists():
+            one.replace(other)
 
 
 def _read(path: Path) -> State:

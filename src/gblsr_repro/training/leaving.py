@@ -13,24 +13,22 @@ from torch import nn
 from .. import runtime
 from ..files import write_csv, write_json
 from ..weights import write_weights
-from . import checkpoint
 from .loop import LOG_COLUMNS, Record
 
 
 def leave(
     output: Path,
-    state: Path | str,
     model: nn.Module,
     record: Record,
     device: torch.device,
     facts: Mapping[str, Any],
 ) -> None:
-    """Write weights.safetensors, log.csv and run.json into `output`, then remove the state.
+    """Write weights.safetensors, log.csv and run.json into `output`.
 
     `facts` open the record: what was trained, for how many steps, on what; code, versions, device
     and cost follow.
     """
-    weights_sha256 = write_weights(output, model)
+    weights_sha256 = write_weights(output, model, facts)
     write_csv(output / "log.csv", LOG_COLUMNS, record.rows)
     written = {
         **facts,
@@ -45,4 +43,3 @@ def leave(
         "weights_sha256": weights_sha256,
     }
     write_json(output / "run.json", written)
-    checkpoint.remove_state(state)

@@ -64,6 +64,7 @@ def train(
     schedule: Callable[[int], float] | None = None,
     bandwidth: Callable[[], float | None] = lambda: None,
     after_step: Callable[[int], None] | None = None,
+    keep_state: bool = False,
 ) -> Record:
     """Train `model` in place, going on from the state at `state_path` where there is one.
 
@@ -73,7 +74,8 @@ def train(
     gradients add up to the batch's, which bounds memory and changes the result by rounding only.
     `identity` says which run a state belongs to (see `checkpoint.load_state`).
     `after_step(done)` is called after every step with the number of steps done. The caller removes
-    the state once the weights are stored.
+    the state once the weights are stored; with `keep_state` the state of the last step is saved
+    too, and a run that is asked for again gives its weights without a step of training.
 
     Raises `UserError` when loss or gradient is not finite, and `StopRequested` on SIGTERM or
     SIGUSR1, after the running step, with the state saved; `UserError` also when another process
@@ -111,7 +113,8 @@ def train(
                         0, **{k: row[k] for k in ("loss", "bandwidth") if row[k] is not None}
                     )
                 progress.update()
-                if not last and (stop.name or run.step % settings.checkpoint_every == 0):
+                due = stop.name or run.step % settings.checkpoint_every == 0
+                if keep_state if last else due:
                     run.save()
                 if not last and stop.name:
                     raise StopRequested(
@@ -153,7 +156,9 @@ class _Run:
             self.optimizer.load_state_dict(state["optimizer"])
             checkpoint.restore_random_state(state["random"])
             self.step, self.losses = state["step"], state["losses"]
-            self.record = Record(state["rows"], state["wall_seconds"], state["resumed"] + 1)
+            self.record = Record(
+                state["rows"], state["wall_seconds"], state["resumed"] + 1, state["peak_memory_mb"]
+            )
         self.started = self.told = time.monotonic()
         self.told_step = self.step
 
@@ -175,8 +180,9 @@ class _Run:
             if not (math.isfinite(loss) and math.isfinite(norm)):
                 what = "loss" if not math.isfinite(loss) else "gradient"
                 raise UserError(
-                    f"{self.label}: the {what} is not finite at step {step}; lower the learning "
-                    "rate in the config, or look for damaged training images, and run again."
+                    f"{self.label}: the {what} is not finite at step {step}; run again, which goes "
+                    "on from the last saved state, and where that does not help look for damaged "
+                    "training images or lower the learning rate, which starts the run anew."
                 )
             self.losses.append(loss)
             self.norm = norm
@@ -211,6 +217,7 @@ class _Run:
                 "rows": self.record.rows,
                 "wall_seconds": self.wall_seconds(),
                 "resumed": self.record.resumed,
+                "peak_memory_mb": self.peak_memory_mb(),
             },
         )
 
@@ -218,10 +225,14 @@ class _Run:
         """Return the seconds spent on the run, all its processes together."""
         return self.record.wall_seconds + time.monotonic() - self.started
 
+    def peak_memory_mb(self) -> float:
+        """Return the highest peak of all processes that worked on the run."""
+        return max(self.record.peak_memory_mb, runtime.peak_memory_mb(self.device))
+
     def finish(self) -> Record:
         """Return the record of the whole run."""
         self.read()
         runtime.synchronize(self.device)
         self.record.wall_seconds = self.wall_seconds()
-        self.record.peak_memory_mb = runtime.peak_memory_mb(self.device)
+        self.record.peak_memory_mb = self.peak_memory_mb()
         return self.record

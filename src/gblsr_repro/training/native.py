@@ -10,17 +10,15 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import runtime
-from ..config import Arm, Config
+from ..config import Arm, Config, native_run
 from ..data.arrays import Arrays, as_float
 from ..errors import UserError
 from ..files import check_dates
 from ..models.native import build, count_parameters
+from .checkpoint import remove_state
 from .leaving import leave
 from .loop import Settings, train
 from .sampler import EpochSampler
-
-# Settings that change how a run is watched, not what it computes.
-WATCHING = ("log_every", "checkpoint_every")
 
 
 def train_run(
@@ -50,6 +48,7 @@ def train_run(
     check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
     sampler = EpochSampler(len(arrays), recipe["batch_size"], seed)
     model = build(arm, config, seed).to(device)
+    forward = torch.compile(model) if recipe["compile"] else model
     optimizer = torch.optim.AdamW(
         model.parameters(),
         lr=recipe["learning_rate"],
@@ -69,13 +68,12 @@ def train_run(
         ),
         batch=batches(arrays, sampler, device),
         split=lambda images: images.chunk(recipe["accumulate"]),
-        loss=lambda images: F.mse_loss(model(images), images),
+        loss=lambda images: F.mse_loss(forward(images), images),
         state_path=Path(state),
         identity={
             "arm": arm.arm,
             "seed": seed,
-            "model": sections["model"],
-            "training": {k: v for k, v in recipe.items() if k not in WATCHING},
+            **native_run(config),
             "train_sha256": arrays.record["sha256"],
         },
         bandwidth=model.bandwidth,
@@ -88,7 +86,8 @@ def train_run(
         "config": sections,
         "data": {"train": arrays.record["sha256"]},
     }
-    leave(output, state, model, record, device, facts)
+    leave(output, model, record, device, facts)
+    remove_state(state)
 
 
 def batches(arrays: Arrays, sampler: EpochSampler, device: torch.device) -> Callable[[int], Tensor]:

@@ -278,13 +278,14 @@ def load_run(run_dir: Path | str, config: Config, device: torch.device | None = 
     """
     run_dir = Path(run_dir)
     record = read_json(run_dir / "run.json")
+    method = configuration.method_named(record["method"])
     trained = record["config"]["model"]
-    for key, value in config["asr"]["model"].items():
+    for key, value in configuration.asr_run(config, method)["model"].items():
         if trained.get(key) != value:
             raise UserError(
                 f"{run_dir} was trained with asr.model.{key} = {trained.get(key)}, but the config "
                 f"says {value}; train again or use the run's config."
             )
-    model = build(configuration.method_named(record["method"]), config, record["seed"])
+    model = build(method, config, record["seed"])
     load_weights(run_dir, record, model)
     return model.eval().to(device or torch.device("cpu"))

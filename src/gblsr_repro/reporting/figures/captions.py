@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..captions import not_canonical, paragraph, run_notes
+from ..captions import not_canonical, paragraph, run_notes, seeds_said, trained_seeds, unequal
 from ..conditions import Record
 from .needs import NEEDS
 
@@ -30,9 +30,12 @@ def captions(name: str, conditions: Record) -> str:
             perceptual=need.perceptual and half == "native",
         )
         notes |= dict.fromkeys(n if len(halves) == 1 else _within(half, n) for n in found)
-    spread = _spread(conditions, halves) if name in _WITH_SPREAD else None
+    first = halves[0]
+    record = conditions.get(first, {})
+    spread = _spread(record, first, need.validation) if name in _WITH_SPREAD else None
+    gap = _unequal_gap(record, first) if name in _WITH_DIFFERENCES else None
     baselines = not_canonical(BASELINES) if name in _WITH_BASELINES else None
-    return paragraph(title, *sentences, spread, baselines, *notes)
+    return paragraph(title, *sentences, spread, gap, baselines, *notes)
 
 
 def _within(half: str, remark: str) -> str:
@@ -43,11 +46,29 @@ def _within(half: str, remark: str) -> str:
     return f"{_HALVES[half]}: {lowered}"
 
 
-def _spread(conditions: Record, halves: tuple[str, ...]) -> str | None:
-    seeds = [len(conditions.get(half, {}).get("seeds") or ()) for half in halves]
+def _spread(record: Record, half: str, validation: bool) -> str:
+    """Say over how many seeds the means are and what error bars show.
+
+    The record counts no seeds of the arms beside the main tables, which the figures of the
+    validation images draw.
+    """
+    counts = {} if validation else trained_seeds(record, half)
+    seeds = [n for row in counts.values() for n in row] or [len(record.get("seeds") or ())]
     if max(seeds) == 1:
         return "One training seed, so there are no error bars"
-    return "Error bars: one sample standard deviation over training seeds, to either side"
+    bars = "Error bars: one sample standard deviation over training seeds, to either side"
+    said = seeds_said(counts)
+    return f"Means over {said}. {bars}" if said else bars
+
+
+def _unequal_gap(record: Record, half: str) -> str | None:
+    """Say of differences to the base model that the seeds behind them are not the same number."""
+    if not unequal(trained_seeds(record, half)):
+        return None
+    return (
+        "A difference between methods with different numbers of seeds is between means over "
+        "unequal seeds"
+    )
 
 
 _HALVES = {"native": "Native benchmark", "asr": "Super-resolution"}
@@ -60,6 +81,8 @@ _WITH_SPREAD = (
     "asr_quality_latency_x4",
     "asr_psnr_vs_scale",
 )
+
+_WITH_DIFFERENCES = ("asr_psnr_vs_scale",)
 
 _TEXTS: dict[str, tuple[str, ...]] = {
     "frontier": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...config import load
+from ...config import protocol
 from .needs import Need
 
 PAPER_GPU = "H200"
@@ -34,7 +34,7 @@ def _preset(conditions: Mapping[str, Any]) -> str:
 
 
 def _training(record: Mapping[str, Any], half: str) -> list[str]:
-    paper = load()
+    paper = protocol()
     found = []
     steps, published = record.get("steps"), paper[half]["training"]["steps"]
     if steps not in (None, published):

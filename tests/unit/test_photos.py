@@ -1,0 +1,124 @@
+"""A user's photographs: read upright, written in any format that is read, folder by folder."""
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image, ImageOps
+
+from gblsr_repro import photos
+from gblsr_repro.errors import UserError
+
+SIXTEEN = (np.arange(24, dtype=np.uint16) * 2700).reshape(6, 4)
+RGBA = np.random.default_rng(0).integers(0, 256, (6, 4, 4), dtype=np.uint8)
+ENDINGS = [".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".ppm"]
+
+
+def turned(orientation):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    return exif
+
+
+@pytest.mark.parametrize("ending", [".png", ".tiff"])
+def test_sixteen_bits_keep_their_high_byte_when_turned(tmp_path, ending):
+    path = tmp_path / f"grey{ending}"
+    Image.fromarray(SIXTEEN).save(path, exif=turned(6))
+    photo = photos.read(path)
+    assert photo.grey
+    assert np.array_equal(photo.rgb[..., 0], np.rot90(SIXTEEN >> 8, -1))
+
+
+def test_sixteen_bits_with_a_transparent_value(tmp_path):
+    Image.fromarray(SIXTEEN).save(tmp_path / "grey.png", transparency=2700, exif=turned(3))
+    photo = photos.read(tmp_path / "grey.png")
+    assert np.array_equal(photo.rgb[..., 0], np.rot90(SIXTEEN >> 8, 2))
+    assert np.array_equal(photo.alpha == 0, np.rot90(SIXTEEN == 2700, 2))
+
+
+@pytest.mark.parametrize("ending", [".png", ".tiff"])
+@pytest.mark.parametrize("orientation", range(10))
+def test_every_orientation(tmp_path, ending, orientation):
+    path = tmp_path / f"a{ending}"
+    for mode in ("RGB", "RGBA"):
+        Image.fromarray(RGBA).convert(mode).save(path, exif=turned(orientation))
+        with Image.open(path) as image:
+            expected = np.array(ImageOps.exif_transpose(image))
+        photo = photos.read(path)
+        assert np.array_equal(photo.rgb, expected[..., :3])
+        assert photo.alpha is None if mode == "RGB" else (photo.alpha == expected[..., 3]).all()
+
+
+@pytest.mark.parametrize("grey", [True, False])
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_every_format_that_is_read_is_written(tmp_path, ending, grey):
+    flat = np.full((5, 7, 3), (90, 90, 90) if grey else (200, 90, 20), np.uint8)
+    path = tmp_path / f"a{ending}"
+    photos.write(path, photos.Photo(flat, grey=grey))
+    back = photos.read(path)
+    assert back.size == (5, 7)
+    assert back.grey == (grey and ending != ".webp")
+    assert np.abs(back.rgb.astype(int) - flat).max() <= 3
+
+
+def never(*_):
+    raise AssertionError("work began")
+
+
+def test_two_inputs_of_one_output_are_refused(tmp_path):
+    for name in ("a.png", "a.jpg", "b.png"):
+        photos.write(tmp_path / name, photos.Photo(RGBA[..., :3]))
+    with pytest.raises(UserError, match=r"a\.jpg and .*a\.png would both become .*a\.gblsr"):
+        photos.convert(tmp_path, tmp_path / "codes", never, ending=".gblsr")
+    assert photos.convert(tmp_path, tmp_path / "out", lambda *_: None) == 3
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "sentence"),
+    [
+        ("photo.gif", "out", "no ending of a format to write"),
+        ("photo.png", "out.xyz", "no ending of a format to write"),
+        ("clear.png", "out.jpg", "cannot hold transparency"),
+        ("clear.png", "out.bmp", "cannot hold transparency"),
+    ],
+)
+def test_targets_are_checked_before_any_work(tmp_path, source, target, sentence):
+    for name in ("photo.gif", "photo.png"):
+        Image.fromarray(RGBA[..., :3]).save(tmp_path / name)
+    Image.fromarray(RGBA).save(tmp_path / "clear.png")
+    with pytest.raises(UserError, match=sentence):
+        photos.convert(tmp_path / source, tmp_path / target, never)
+
+
+MEMORY = [
+    MemoryError(),
+    torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB."),
+    RuntimeError("[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory"),
+    RuntimeError("not enough memory: you tried to allocate 99999999999999 bytes."),
+]
+
+
+@pytest.mark.parametrize("error", MEMORY)
+def test_an_image_that_does_not_fit_the_memory_is_named(tmp_path, error):
+    photos.write(tmp_path / "a.png", photos.Photo(RGBA[..., :3]))
+
+    def work(*_):
+        raise error
+
+    with pytest.raises(UserError, match=r"a\.png does not fit the memory; take a smaller image"):
+        photos.convert(tmp_path / "a.png", tmp_path / "b.png", work)
+
+
+def test_torch_says_so_itself(tmp_path):
+    photos.write(tmp_path / "a.png", photos.Photo(RGBA[..., :3]))
+    with pytest.raises(UserError, match="does not fit the memory"):
+        photos.convert(tmp_path / "a.png", tmp_path / "b.png", lambda *_: torch.empty(1 << 60))
+
+
+def test_other_errors_are_not_hidden(tmp_path):
+    photos.write(tmp_path / "a.png", photos.Photo(RGBA[..., :3]))
+
+    def work(*_):
+        raise RuntimeError("a fault of the program")
+
+    with pytest.raises(RuntimeError, match="a fault of the program"):
+        photos.convert(tmp_path / "a.png", tmp_path / "b.png", work)
