@@ -338,9 +338,23 @@ def items() -> dict[str, Item]:
     return read_table(repository_root() / "config" / "items.tsv", Item, "item")
 
 
+# Items about the bandwidth fields of one kind of per-patch arm (column `diagnostic` of the arms).
+_ABOUT = {
+    "cov_hist": "linear",
+    "variance_decomp": "linear",
+    "locality": "log",
+    "logspace_metrics": "log",
+    "logspace_loctests": "log",
+}
+
+
 def selected_items(config: Config) -> dict[str, Item]:
-    """Return the tables and figures that the config makes: one main table per evaluation column."""
-    table = items()
+    """Return the tables and figures that the config makes.
+
+    There is one main table per evaluation column, and no item about arms that do not run.
+    """
+    kinds = {arm.diagnostic for arm in selected_arms(config).values()}
+    table = {k: v for k, v in items().items() if k not in _ABOUT or _ABOUT[k] in kinds}
     columns = config["native"]["data"]["evaluate"]
     mains = {f"main_{column}": column for column in columns}
     chosen = {k: v for k, v in table.items() if not k.startswith("main_") or k in mains}

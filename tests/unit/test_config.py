@@ -244,3 +244,13 @@ def test_an_overlay_leaves_out_a_column_with_null(repository, tmp_path):
 def test_the_shipped_config_is_the_papers_protocol():
     shipped = configuration.read_yaml(configuration.repository_root() / "config" / "config.yaml")
     assert configuration.protocol() == shipped
+
+
+def test_items_about_arms_that_do_not_run_are_left_out():
+    settings = configuration.load()
+    every = configuration.selected_items(settings)
+    settings["native"]["arms"] = ["gblsr_scalar", "gblsr_fixed", "gblsr_full", "lte"]
+    assert every.keys() - configuration.selected_items(settings).keys() == {
+        "cov_hist",
+        "variance_decomp",
+    }
