@@ -163,7 +163,11 @@ def _halves(aggregates: Path, run: conditions.Record, config: Config) -> list[Se
         known = arms() if half == "native" else methods()
         trained = here.get("arms") or here.get("methods") or ()
         rows = [
-            ("Trained", ", ".join(known[n].name if n in known else n for n in trained), "all"),
+            (
+                "Trained",
+                ", ".join(known[n].name if n in known else n for n in trained) or "nothing",
+                "all",
+            ),
             ("Steps", _number(here.get("steps")), _number(there["steps"])),
             ("Seeds", _plain(here.get("seeds")), _plain(there["seeds"])),
         ]
@@ -251,7 +255,10 @@ def _command(name: str, config: Config, run: conditions.Record) -> str:
     words = ["snakemake", "--cores", "all", "--configfile", f"docs/records/{name}/overlay.yaml"]
     if config["mirror"]:
         words += ["--config", "mirror=FOLDER"]
-    return shlex.join([*words, "--", *(half for half in ("native", "asr") if run.get(half))])
+    targets = ["native"] if run.get("native") else []
+    if run.get("asr"):
+        targets.append("asr" if run["asr"].get("methods") else "asr_timing")
+    return shlex.join([*words, "--", *targets])
 
 
 def _sets(records: Sequence[Mapping[str, Any]] | None) -> str:

@@ -46,6 +46,10 @@ class Source:
         """Return the file of an aggregate."""
         return self.folder / f"{aggregate}.csv"
 
+    def has(self, aggregate: str) -> bool:
+        """Whether the file of an aggregate is there, for tables that can do without."""
+        return self.path(aggregate).is_file()
+
     def _summaries(self, aggregate: str) -> Summaries:
         return read_summaries(self.path(aggregate), KEYS[aggregate])
 

@@ -218,6 +218,9 @@ def latency(source: Source) -> Table:
 
 
 def _psnr(source: Source, dataset: str, method: str, scale: str) -> Summary | None:
+    """Return PSNR-Y; None where it was not measured, as when only times were taken."""
+    if not source.has("asr_quality"):
+        return None
     return source.asr_quality.get((dataset, method, scale, "psnr_y"))
 
 
