@@ -17,6 +17,7 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import latency
 from gblsr_repro.progress import Progress
 from gblsr_repro.reporting import status
+from gblsr_repro.training import leaving
 from gblsr_repro.training import native as training
 
 
@@ -32,7 +33,7 @@ def backwards(monkeypatch):
         def now(cls, tz=None):
             return cls.fromtimestamp(next(now), tz)
 
-    monkeypatch.setattr(training, "datetime", Clock)
+    monkeypatch.setattr(leaving, "datetime", Clock)
 
 
 def test_training(backwards, job, undisturbed, tmp_path):

@@ -152,7 +152,8 @@ def test_a_column_left_out_is_not_waited_for(config: dict[str, Any], tmp_path: P
         folder, extension = ("tables", "tex") if item.kind == "table" else ("figures", "pdf")
         write_text(tmp_path / folder / f"{name}.{extension}", "x")
     tables = stage(config, "tables")
-    assert tables.done == tables.total == 16
+    assert tables.done == tables.total
+    assert tables.total == sum(i.kind == "table" for i in selected_items(config).values()) > 10
     assert not (tmp_path / "tables" / "main_urban100.tex").exists()
 
 

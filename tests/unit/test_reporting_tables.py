@@ -416,6 +416,17 @@ def timing_rows(times, memory=1000.0, path="fast"):
             yield [*place, "peak_memory_mb", memory * milliseconds, 0.1, 2]
 
 
+@pytest.mark.parametrize("name", ["asr_latency_main", "asr_pareto_main", "asr_pareto_appendix"])
+def test_times_alone_make_a_table_that_leaves_quality_open(folder, config, name):
+    variants = ("gblsr_asr", "gblsr_asr_nole", "gblsr_asr_nf48_nole")
+    timed = timing_rows({"liif_rdn": 8.0} | dict.fromkeys(variants, 4.0))
+    part = built(name, folder("asr_latency", timed), config)
+    shown = [cell for row in body(part).values() for cell in row]
+    assert any("×" in cell for cell in shown)
+    assert "—" in shown
+    assert "PSNR-Y: means" not in part.caption
+
+
 def test_latency_ratios_and_absent_methods(folder, config):
     folder("asr_quality", quality_rows(["liif_rdn", "gblsr_asr"]))
     timed = [*timing_rows({"liif_rdn": 8.0, "gblsr_asr": 4.0})]

@@ -284,4 +284,6 @@ onstart:
         raise WorkflowError(str(error)) from None
     # What is to be trained, the GPU-hours and the disk it takes, before days of training start.
     if any(job.rule.name == "asr_train_run" for job in workflow.dag.needrun_jobs()):
-        shell("python -m gblsr_repro plan --config {CONFIG:q}")
+        from gblsr_repro.reporting import plan
+
+        print(plan.text(plan.survey(config)), flush=True)

@@ -111,7 +111,7 @@ def _difference(base: Mapping[str, Any], other: Mapping[str, Any]) -> Config:
 
 
 def _shrink(source: Path, target: Path) -> None:
-    with Image.open(source) as image:
+    with Image.open(source, formats=["PNG"]) as image:
         small = image.convert("RGB")
         small.thumbnail((WIDEST_FIGURE, WIDEST_FIGURE), Image.Resampling.LANCZOS)
         # 256 colours are enough for a plot, and more than enough to show what images look like.
