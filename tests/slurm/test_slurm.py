@@ -84,11 +84,11 @@ def test_same_results_as_locally(reduced, slurm):
 
 def test_a_run_longer_than_the_time_limit_is_finished_by_its_retries(reduced, slurm):
     """With a limit of one minute the job is warned, saves, ends; retries do the remaining steps."""
-    one_run(reduced, steps=900)
+    one_run(reduced, steps=500)
     with locally(reduced, RUN) as local:
         said = submit(reduced, slurm, *CONFIG, "--set-resources", "train:runtime=1", "--", RUN)
     record, expected = record_of(reduced / "results" / "demo"), record_of(local)
-    assert record["steps"] == 900
+    assert record["steps"] == 500
     assert record["resumed"] >= 1, said[-3000:]
     assert "Trying to restart job" in said
     assert expected["resumed"] == 0

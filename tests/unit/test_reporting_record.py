@@ -83,6 +83,7 @@ def test_the_overlay_makes_the_same_config(results: Path, tmp_path: Path) -> Non
     record.write(results, tmp_path / "today", config())
     overlay = yaml.safe_load((tmp_path / "today" / "overlay.yaml").read_text())
     assert overlay["native"]["data"]["evaluate"] == {"set14": None}
+    assert overlay["results"] == "results/today"
     again = merge(load(), overlay)
     settle(again)
     mine = config()

@@ -76,7 +76,8 @@ def write(results: Path, output: Path, config: Config) -> int:
             shutil.copyfile(path, copy)
         for path in sorted((results / "figures").glob("*.png")):
             _shrink(path, folder / "figures" / path.name)
-        write_text(folder / "overlay.yaml", yaml.safe_dump(overlay(config), sort_keys=False))
+        settings = {"results": f"results/{output.name}"} | overlay(config)
+        write_text(folder / "overlay.yaml", yaml.safe_dump(settings, sort_keys=False))
         write_text(folder / "README.md", page(folder, output.name, config))
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         if size > LARGEST_BYTES:
