@@ -21,10 +21,12 @@ from ..errors import UserError
 from ..files import atomic_path, verify, write_text
 from ..progress import duration
 from . import claims, conditions, markdown, published
+from .captions import run_notes, sentence
 from .figures.captions import captions
 from .layout import DASH, Float
 from .source import Source
 from .tables import VERSUS, builders
+from .tidy import Row
 from .verdicts import Verdict
 
 LARGEST_BYTES = 3_000_000
@@ -162,7 +164,8 @@ def _halves(aggregates: Path, run: conditions.Record, config: Config) -> list[Se
     for half in (half for half in titles if run.get(half)):
         here, there = run[half], paper[half]
         known = arms() if half == "native" else methods()
-        trained = here.get("arms") or here.get("methods") or ()
+        runs = _runs(source, half)
+        trained = dict.fromkeys(r["arm"] for r in runs)
         rows = [
             (
                 "Trained",
@@ -195,34 +198,41 @@ def _halves(aggregates: Path, run: conditions.Record, config: Config) -> list[Se
         rows += [
             ("Trained on", _plain(here.get("devices")), there["device"]),
             ("Timed on", _plain(here.get("latency_devices")), there["device"]),
-            ("Training time, all runs", _seconds(source, half), DASH),
         ]
+        if runs:
+            seconds = sum(float(r["wall_seconds"]) for r in runs if r["wall_seconds"])
+            rows.append(("Training time, all runs", duration(seconds), DASH))
         rows = [row for row in rows if row[1]]
-        sections.append(Section(titles[half], markdown.table(("", "This run", "Paper"), rows)))
+        notes = run_notes(
+            run,
+            half,
+            columns=list(here.get("evaluate", {})),
+            trained=bool(runs),
+            timed=bool(here.get("latency_devices")),
+        )
+        table = markdown.table(("", "This run", "Paper"), rows)
+        sections.append(Section(titles[half], [*table, "", " ".join(map(sentence, notes))]))
     git = run.get("git") or {}
     if git.get("commit") and sections:
         state = " with uncommitted changes" if "True" in str(git.get("modified")) else ""
         versions = ", ".join(f"{k} {v}" for k, v in (run.get("versions") or {}).items())
-        lines = [*sections[-1].lines, "", f"Code: commit {git['commit']}{state}. {versions}."]
+        lines = [*sections[-1].lines, "", f"Runs of commit {git['commit']}{state}. {versions}."]
         sections[-1] = Section(sections[-1].title, lines)
     return sections
 
 
-def _seconds(source: Source, half: str) -> str:
-    try:
-        runs = source.runs if half == "native" else source.asr_runs
-    except UserError:
-        return ""
-    return duration(sum(float(r["wall_seconds"]) for r in runs if r["wall_seconds"]))
+def _runs(source: Source, half: str) -> list[Row]:
+    """Return the rows of all trained runs of a half; none where only times were taken."""
+    name = "runs" if half == "native" else "asr_runs"
+    return getattr(source, name) if source.has(name) else []
 
 
 def _tables(aggregates: Path, config: Config) -> list[Section]:
     """The measured tables: those that the paper's values can stand beside, with them."""
     source = Source(aggregates, config)
     known = builders(config)
-    wanted = [name for name in known if name.endswith(VERSUS)]
     sections = []
-    for name in wanted:
+    for name in (name for name in known if name.endswith(VERSUS)):
         try:
             parts: Iterable[Float] = known[name](source).floats
         except UserError:  # not measured: the record shows what was
