@@ -276,6 +276,7 @@ def table(page: Page) -> Table:
                     groups=[[_tex_row(r) for r in results[part * rows : (part + 1) * rows]]],
                     size="scriptsize",
                     tall=True,
+                    ragged=True,
                 )
             )
     return Table("claims", floats)
