@@ -189,14 +189,16 @@ def mirror_of(config: Config) -> Path | None:
 class Arm:
     """A row of config/arms.tsv: one model of the native benchmark.
 
-    `decoder` names a class of `gblsr_repro.models.decoders`; `group` is family, control, baseline
-    or ablation; `benchmark` says whether the main tables show it; `diagnostic` is its part in the
-    locality diagnostic and the ablation (reference, control, log, linear or empty);
+    `decoder` names a class of `gblsr_repro.models`, `options` is what it is asked to choose, a list
+    of key=value pairs; `group` is family, control, baseline, ablation or reading (a baseline as it
+    may have been meant instead); `benchmark` says whether the main tables show it; `diagnostic` is
+    its part in the locality diagnostic and the ablation (reference, control, log, linear or empty);
     `fairness_rank` orders the fairness table.
     """
 
     arm: str
     decoder: str
+    options: str
     name: str
     short: str
     group: str

@@ -19,6 +19,13 @@ DECODERS = {
     "gblsr_bandwidth": 99_072 + 258,
     "gblsr_full_linear": 99_072 + 258,
     "gblsr_bandwidth_linear": 99_072 + 258,
+    "liif_near": 232_195,
+    "liif_equal": 232_195,
+    "liif_opposite": 232_195,
+    "lte_nearest": 231_427,
+    "lte_summed": 231_427,
+    "wire_relative": 167_427,
+    "wire_nearest": 167_427,
 }
 
 

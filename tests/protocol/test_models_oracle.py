@@ -167,66 +167,95 @@ def compare(model, rendered: torch.Tensor, atol: float) -> None:
     torch.testing.assert_close(found, rendered.T.reshape(1, 3, 64, 96), rtol=0, atol=atol)
 
 
+LIIF = [arm for arm, row in config.arms().items() if row.decoder == "LIIFDecoder"]
+LTE = [arm for arm, row in config.arms().items() if row.decoder == "LTEDecoder"]
+WIRE = [arm for arm, row in config.arms().items() if row.decoder == "WIREDecoder"]
+
+
+def options(arm: str) -> dict[str, str]:
+    return dict(entry.split("=") for entry in config.arms()[arm].options.split())
+
+
+def seen(arm: str, features: torch.Tensor, queries: torch.Tensor):
+    """Features (Q, C) and coordinates (Q, 2) that reach the pixels of a 64 x 96 image."""
+    chosen = options(arm)
+    near, rel = relative_input(features, queries, torch.zeros(2, dtype=torch.float64))
+    if chosen["features"] == "bilinear":
+        enlarged = F.interpolate(features, scale_factor=32, mode="bilinear", align_corners=False)
+        near = enlarged[0].flatten(1).T
+    return near, queries if chosen["coordinates"] == "global" else rel
+
+
+def test_paper_rows_are_the_likeliest_readings():
+    assert options("liif") == {"shift": "half_cell", "weights": "own"}
+    assert options("lte") == {"features": "bilinear", "coordinates": "global", "waves": "joined"}
+    assert options("wire") == {"features": "bilinear", "coordinates": "global"}
+
+
+@pytest.mark.parametrize("arm", LIIF)
 @torch.no_grad()
-def test_liif_is_the_published_recipe(settings, queries):
-    model = noisy("liif", settings)
+def test_liif_blends_four_corners(settings, queries, arm):
+    model = noisy(arm, settings)
     features = model.encode(image(64, 96))
     cell = torch.tensor([2 / 64, 2 / 96], dtype=torch.float64)
     scaled_cell = (cell * torch.tensor([2, 3])).expand(len(queries), 2)
     outputs, areas = [], []
-    for vy in (-1, 1):
-        for vx in (-1, 1):
+    step = 1.0 if options(arm)["shift"] == "half_cell" else 2 / 32
+    for vy in (-step, step):
+        for vx in (-step, step):
             shift = torch.tensor([vy, vx], dtype=torch.float64)
             near, rel = relative_input(features, queries, shift)
             x = torch.cat((near, rel, scaled_cell), dim=1)
             outputs.append(dense(model.decoder.layers, x, lambda v, _: v.relu()))
             areas.append((rel[:, 0] * rel[:, 1]).abs() + 1e-9)
-    total = sum(areas)
-    swapped = (areas[3], areas[2], areas[1], areas[0])
-    blended = sum(o * (a / total)[:, None] for o, a in zip(outputs, swapped, strict=True))
-    compare(model, blended, 1e-6)
+    weights = {
+        "own": areas,
+        "opposite": [areas[3], areas[2], areas[1], areas[0]],
+        "equal": [torch.ones_like(areas[0])] * 4,
+    }[options(arm)["weights"]]
+    blended = sum(o * w[:, None] for o, w in zip(outputs, weights, strict=True))
+    compare(model, blended / sum(weights)[:, None], 1e-6)
 
 
+@pytest.mark.parametrize("arm", LTE)
 @torch.no_grad()
-def test_lte_is_the_published_recipe_without_ensemble_and_skip(settings, queries):
-    model = noisy("lte", settings)
+def test_lte_reads_scaled_waves_of_learned_frequencies(settings, queries, arm):
+    model = noisy(arm, settings)
     decoder = model.decoder
-    features = model.encode(image(64, 96))
-
-    def head(layer):
-        return F.conv2d(features, layer.weight[..., None, None], layer.bias)
-
-    none = torch.zeros(2, dtype=torch.float64)
-    near, rel = relative_input(features, queries, none)
-    amplitude, _ = relative_input(head(decoder.amplitude), queries, none)
-    frequency, _ = relative_input(head(decoder.frequency), queries, none)
-    pairs = torch.stack(torch.split(frequency, 2, dim=-1), dim=-1)  # (Q, 2, 128)
-    cell = torch.full((len(queries), 2), 2 / 32, dtype=torch.float64)
-    angle = (pairs * rel[:, :, None]).sum(1) + cell @ decoder.phase.weight.T
-    waves = torch.cat((torch.cos(math.pi * angle), torch.sin(math.pi * angle)), dim=1)
-    x = torch.cat((amplitude * waves, near), dim=1)
+    near, u = seen(arm, model.encode(image(64, 96)), queries)
+    amplitude = near @ decoder.amplitude.weight.T + decoder.amplitude.bias
+    frequency = near @ decoder.frequency.weight.T + decoder.frequency.bias
+    angle = frequency[:, 0::2] * u[:, :1] + frequency[:, 1::2] * u[:, 1:]
+    joined = options(arm)["waves"] == "joined"
+    if joined:
+        cell = torch.full((len(queries), 2), 2 / 32, dtype=torch.float64)
+        angle = angle + cell @ decoder.phase.weight.T
+    cosines = amplitude[:, :128] * torch.cos(math.pi * angle)
+    sines = amplitude[:, 128:] * torch.sin(math.pi * angle)
+    x = torch.cat((cosines, sines, near), dim=1) if joined else cosines + sines
+    assert len(decoder.layers) == (3 if joined else 4)
     compare(model, dense(decoder.layers, x, lambda v, _: v.relu()), 1e-10)
 
 
+@pytest.mark.parametrize("arm", WIRE)
 @torch.no_grad()
-def test_wire_is_a_real_gabor_network(settings, queries):
-    model = noisy("wire", settings)
+def test_wire_is_a_real_gabor_network(settings, queries, arm):
+    model = noisy(arm, settings)
     decoder = model.decoder
-    features = model.encode(image(64, 96))
-    near, rel = relative_input(features, queries, torch.zeros(2, dtype=torch.float64))
+    near, u = seen(arm, model.encode(image(64, 96)), queries)
     decoder.frequency[1].mul_(0.5)
-    decoder.spread_rate[2].mul_(2.0)
+    decoder.gabor_scale[2].mul_(2.0)
 
     def gabor(v, number):
-        w, g = decoder.frequency[number], decoder.spread_rate[number]
+        w, g = decoder.frequency[number], decoder.gabor_scale[number]
         return torch.sin(w * v) * torch.exp(-((g * v) ** 2))
 
-    compare(model, dense(decoder.layers, torch.cat((near, rel), dim=1), gabor), 1e-10)
+    compare(model, dense(decoder.layers, torch.cat((near, u), dim=1), gabor), 1e-10)
 
 
 def test_wire_starts_at_ten(settings):
     decoder = native.build(config.arms()["wire"], settings, 0).decoder
-    for parameter in (*decoder.frequency, *decoder.spread_rate):
+    for parameter in (*decoder.frequency, *decoder.gabor_scale):
         assert parameter.shape == (256,)
         assert (parameter == 10.0).all()
 
@@ -240,7 +269,7 @@ def test_global_mlp_sees_the_pooled_code_and_fourier_features(settings):
     x = torch.linspace(-1, 1, 96, dtype=torch.float64)
     u = torch.cartesian_prod(y, x)
     projected = 2 * math.pi * u @ decoder.frequencies.T
-    inputs = torch.cat((code.expand(len(u), -1), projected.cos(), projected.sin()), dim=1)
+    inputs = torch.cat((projected.cos(), projected.sin(), code.expand(len(u), -1)), dim=1)
     compare(model, dense(decoder.layers, inputs, lambda v, _: v * torch.sigmoid(v)), 1e-9)
 
 

@@ -1,12 +1,14 @@
 """Every arm's fast path against its plain path, its queries, its gradients, its memory."""
 
 import copy
+import dataclasses
 
 import pytest
 import torch
 from torch import nn
 
 from gblsr_repro import config
+from gblsr_repro.errors import UserError
 from gblsr_repro.models.coordinates import pixel_coordinates
 from gblsr_repro.models.native import build
 
@@ -56,7 +58,9 @@ def test_fast_rendering_in_float32(settings, arm):
     x = images(1, 24, 16, torch.float32)
     with torch.no_grad():
         fast, plain = model(x), model(x, plain=True)
-    torch.testing.assert_close(fast, plain, rtol=0, atol=1e-5 * plain.abs().max().item())
+    # Each of WIRE's activations multiplies what was rounded before it by about ten.
+    tolerance = 1e-4 if arm.startswith("wire") else 1e-5
+    torch.testing.assert_close(fast, plain, rtol=0, atol=tolerance * plain.abs().max().item())
 
 
 @pytest.mark.parametrize("arm", ARMS)
@@ -137,16 +141,25 @@ def test_arms_of_one_seed_share_the_encoder_and_seeds_differ(settings):
     assert not torch.equal(states[0]["layers.0.weight"], states[2]["layers.0.weight"])
 
 
-def test_fourier_matrix_is_the_same_for_every_seed_and_leaves_the_random_state_alone(settings):
-    arm = config.arms()["global_fourier_mlp"]
-    first, second = (build(arm, settings, seed).decoder for seed in (0, 1))
-    assert torch.equal(first.frequencies, second.frequencies)
-    state = torch.get_rng_state()
-    changed = copy.deepcopy(settings)
-    changed["native"]["model"]["fourier_seed"] = 3
-    third = build(arm, changed, 1).decoder
-    assert not torch.equal(third.frequencies, second.frequencies)
-    assert torch.equal(torch.get_rng_state(), state)
+@pytest.mark.parametrize("arm", ARMS)
+def test_chosen_pixels_are_those_of_the_whole_image(settings, arm):
+    model = moved(build(config.arms()[arm], settings, 0)).double()
+    x = images(2, 16, 24)
+    chosen = torch.stack([torch.randperm(16 * 24)[:50] for _ in range(2)])
+    part, whole = model.pixels(x, chosen), model(x).flatten(2).mT
+    expected = torch.stack([whole[b, chosen[b]] for b in range(2)])
+    torch.testing.assert_close(part, expected, rtol=0, atol=1e-7 * whole.abs().max().item())
+
+
+def test_options_of_a_row_are_checked(settings):
+    row = config.arms()["lte"]
+    for given, sentence in (
+        ("features=bilinear coordinates=global", "arm lte: options lack waves; add waves="),
+        (row.options + " depth=4", "LTEDecoder has no option 'depth'"),
+        (row.options.replace("global", "local"), "coordinates=local must be one of global, rel"),
+    ):
+        with pytest.raises(UserError, match=sentence):
+            build(dataclasses.replace(row, options=given), settings, 0)
 
 
 def test_whole_family_starts_from_the_bandwidths_of_the_paper(settings):

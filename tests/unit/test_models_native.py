@@ -116,7 +116,8 @@ def test_an_arm_without_a_basis_has_no_fields(settings):
 
 @pytest.fixture
 def run_dir(settings, scalar, tmp_path):
-    record = {"arm": "gblsr_scalar", "seed": 0, "config": {"model": settings["native"]["model"]}}
+    record = {"arm": "gblsr_scalar", "decoder": "ScalarDecoder", "options": "", "seed": 0}
+    record["config"] = {"model": settings["native"]["model"]}
     record["weights_sha256"] = write_weights(tmp_path, scalar)
     (tmp_path / "run.json").write_text(json.dumps(record))
     return tmp_path

@@ -33,7 +33,8 @@ def test_an_arm_and_a_data_set(checkout):
         "import torch\nfrom torch import nn\n"
         "from gblsr_repro.models.decoders import COLOURS, Decoder\n" + documented_class(checkout)
     )
-    arm = ["flat", "my_arm:FlatDecoder", "Flat", "Flat", "baseline", "yes", "", "8", "One colour."]
+    names = ["flat", "my_arm:FlatDecoder", "", "Flat", "Flat"]
+    arm = [*names, "baseline", "yes", "", "8", "One colour."]
     with (checkout / "config" / "arms.tsv").open("a") as table:
         table.write("\t".join(arm) + "\n")
     photos = ["my_photos", "My photos", "evaluate", "files", "", "mine/{a,b}.png", "2", "1000000"]

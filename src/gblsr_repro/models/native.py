@@ -19,7 +19,7 @@ from ..errors import UserError
 from ..files import read_json
 from ..runtime import seed_everything
 from ..weights import load_weights
-from . import decoders
+from . import baselines, decoders
 from .coordinates import pixel_positions
 from .encoder import Encoder
 
@@ -78,6 +78,13 @@ class NativeModel(nn.Module):
         render = self.decoder.render_plain if plain else self.decoder.render
         return render(features)[..., top : top + height, left : left + width]
 
+    def pixels(self, images: Tensor, chosen: Tensor) -> Tensor:
+        """Reconstruct chosen pixels (B, N), row-major numbers, of images (B, 3, H, W): (B, N, 3).
+
+        For training on a part of the pixels; H and W are multiples of the patch side.
+        """
+        return self.decoder.render_pixels(self.encode(images), chosen)
+
     def query(self, features: Tensor, coordinates: Tensor, size: tuple[int, int]) -> Tensor:
         """Evaluate at image coordinates (B, Q, 2): colours (B, Q, 3).
 
@@ -117,28 +124,50 @@ class NativeModel(nn.Module):
 
 
 def decoder_class(name: str) -> type[decoders.Decoder]:
-    """Return the decoder class of that name: one of `decoders`, or "module:Class" elsewhere.
+    """Return the decoder class of that name: ours, or "module:Class" elsewhere.
 
     Raises `UserError` when there is none.
     """
     module_name, _, class_name = name.rpartition(":")
     try:
-        module = importlib.import_module(module_name) if module_name else decoders
+        modules = [importlib.import_module(module_name)] if module_name else [decoders, baselines]
     except ImportError as error:
         raise UserError(
             f"config/arms.tsv names the decoder {name!r}, but {error}; check the module's name."
         ) from error
-    found = getattr(module, class_name, None)
-    if isinstance(found, type) and issubclass(found, decoders.Decoder):
-        return found
-    known = [
-        n
+    known = {
+        n: v
+        for module in modules
         for n, v in vars(module).items()
-        if isinstance(v, type) and v.__module__ == module.__name__
-    ]
+        if isinstance(v, type) and issubclass(v, decoders.Decoder)
+    }
+    if class_name in known:
+        return known[class_name]
     close = difflib.get_close_matches(class_name, known, 1)
     hint = f"did you mean {close[0]!r}?" if close else "add a subclass of Decoder of that name."
     raise UserError(f"config/arms.tsv names the decoder {name!r}, which does not exist; {hint}")
+
+
+def decoder_options(arm: Arm) -> dict[str, str]:
+    """Return what a row of the arms table chooses for its decoder class, checked: one each.
+
+    Raises `UserError` for an option that the class does not have, lacks, or that is no choice of
+    its own.
+    """
+    choices = decoder_class(arm.decoder).OPTIONS
+    given = dict(entry.partition("=")[::2] for entry in arm.options.split())
+    place = f"config/arms.tsv, arm {arm.arm}: "
+    for name, value in given.items():
+        if name not in choices:
+            raise UserError(
+                f"{place}{arm.decoder} has no option {name!r}; {configuration.guess(name, choices)}"
+            )
+        if value not in choices[name]:
+            raise UserError(f"{place}{name}={value} must be one of {', '.join(choices[name])}.")
+    for name, values in choices.items():
+        if name not in given:
+            raise UserError(f"{place}options lack {name}; add {name}={'|'.join(values)}.")
+    return given
 
 
 def build(arm: Arm, config: Config, seed: int) -> NativeModel:
@@ -153,9 +182,9 @@ def build(arm: Arm, config: Config, seed: int) -> NativeModel:
 
 def _assemble(arm: Arm, config: Config) -> NativeModel:
     section = config["native"]["model"]
-    make_decoder = decoder_class(arm.decoder)
+    make_decoder, options = decoder_class(arm.decoder), decoder_options(arm)
     encoder = Encoder(section)
-    return NativeModel(encoder, make_decoder(section))
+    return NativeModel(encoder, make_decoder(section, **options))
 
 
 def count_parameters(module: nn.Module) -> int:
@@ -216,6 +245,12 @@ def load_run(
     if "arm" not in record:
         raise UserError(f"{run_dir} is not a native run; name the folder of a trained arm.")
     arm = configuration.arm_named(record["arm"])
+    for column in ("decoder", "options"):
+        if record.get(column) != getattr(arm, column):
+            raise UserError(
+                f"{run_dir} was trained with the {column} {record.get(column)!r}, but "
+                f"config/arms.tsv says {getattr(arm, column)!r} for {arm.arm}; train again."
+            )
     trained: Mapping[str, Any] = record["config"]["model"]
     for key, value in config["native"]["model"].items():
         if trained.get(key) != value:

@@ -18,7 +18,10 @@ from ..models.native import build, count_parameters
 from .checkpoint import remove_state
 from .leaving import leave
 from .loop import Settings, train
-from .sampler import EpochSampler
+from .sampler import EpochSampler, pixels_of_step
+
+Batch = tuple[Tensor, ...]
+"""Images (B, 3, S, S) and, where the loss takes a part of the pixels, their numbers (B, N)."""
 
 
 def train_run(
@@ -28,7 +31,8 @@ def train_run(
 
     `array` is the standardised training array; `state` the file from which an interrupted run
     goes on, removed at the end. AdamW on the mean squared error of the unclamped reconstruction,
-    batches from shuffled epochs. Raises `UserError` and `StopRequested`.
+    of all pixels or of as many as native.training.pixels says, drawn anew for every step; batches
+    from shuffled epochs. Raises `UserError` and `StopRequested`.
 
     What repeats: on the CPU the same seed, settings, array, thread count, kind of processor and
     torch version give the same bits, interrupted or not. On CUDA initialisation and the order of
@@ -46,9 +50,37 @@ def train_run(
     device = runtime.prepare(config["device"], config["threads"], recipe["precision"] == "tf32")
     arrays = Arrays.open(array)
     check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
-    sampler = EpochSampler(len(arrays), recipe["batch_size"], seed)
-    model = build(arm, config, seed).to(device)
-    forward = torch.compile(model) if recipe["compile"] else model
+    model = build(arm, config, seed)
+    sampler = EpochSampler(len(arrays), recipe["batch_size"], torch.get_rng_state())
+    model = model.to(device)
+    images_of = batches(arrays, sampler, device)
+    count, chosen = arrays.images.shape[1] * arrays.images.shape[2], recipe["pixels"]
+    if chosen is not None and chosen > count:
+        raise UserError(
+            f"Config: native.training.pixels is {chosen}, but an image has {count}; use null for "
+            "all of them."
+        )
+    forward = model if chosen is None else model.pixels
+    forward = torch.compile(forward) if recipe["compile"] else forward
+
+    def batch(step: int) -> Batch:
+        images = images_of(step)
+        if chosen is None:
+            return (images,)
+        drawn = pixels_of_step(count, len(images), chosen, seed, step)
+        return images, drawn.to(device, non_blocking=True)
+
+    def split(batch: Batch) -> list[Batch]:
+        return list(zip(*(part.chunk(recipe["accumulate"]) for part in batch), strict=True))
+
+    def loss(batch: Batch) -> Tensor:
+        images, *drawn = batch
+        target = images
+        if drawn:
+            at = drawn[0][:, None].expand(-1, images.shape[1], -1)
+            target = images.flatten(2).gather(2, at).mT
+        return F.mse_loss(forward(*batch), target)
+
     optimizer = torch.optim.AdamW(
         model.parameters(),
         lr=recipe["learning_rate"],
@@ -66,12 +98,14 @@ def train_run(
             checkpoint_every=recipe["checkpoint_every"],
             gradient_clip=recipe["gradient_clip"],
         ),
-        batch=batches(arrays, sampler, device),
-        split=lambda images: images.chunk(recipe["accumulate"]),
-        loss=lambda images: F.mse_loss(forward(images), images),
+        batch=batch,
+        split=split,
+        loss=loss,
         state_path=Path(state),
         identity={
             "arm": arm.arm,
+            "decoder": arm.decoder,
+            "options": arm.options,
             "seed": seed,
             **native_run(config),
             "train_sha256": arrays.record["sha256"],
@@ -80,6 +114,8 @@ def train_run(
     )
     facts = {
         "arm": arm.arm,
+        "decoder": arm.decoder,
+        "options": arm.options,
         "seed": seed,
         "steps": recipe["steps"],
         "parameters": count_parameters(model),

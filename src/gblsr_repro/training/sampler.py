@@ -1,4 +1,4 @@
-"""The order in which a run sees its training images."""
+"""What a native run draws while it trains: the order of images, and the pixels of a step."""
 
 from __future__ import annotations
 
@@ -11,24 +11,32 @@ from ..errors import UserError
 class EpochSampler:
     """Shuffled epochs of `count` items in batches of `batch_size`, the partial last one dropped.
 
-    A pure function of seed and step: the generator is this object's own, epoch e is its draw
-    number e + 1, and asking for an earlier step starts the draws anew. Raises `UserError` when
-    there are fewer items than a batch holds.
+    A pure function of step and `state`, the state of torch's generator once the model was made.
+    The draws from there are those of the authors' released trainer, with torch's own loader: one
+    number when the validation images are first read, one when the training loader starts, then
+    one per epoch, which seeds a generator of its own for that epoch's permutation. Raises
+    `UserError` when there are fewer items than a batch holds.
     """
 
-    def __init__(self, count: int, batch_size: int, seed: int) -> None:
+    def __init__(self, count: int, batch_size: int, state: Tensor) -> None:
         if count < batch_size:
             raise UserError(
                 f"The training array holds {count} images, fewer than one batch of {batch_size}; "
                 "add images or lower the batch size in the config."
             )
-        self.count, self.batch_size, self.seed = count, batch_size, seed
+        self.count, self.batch_size, self.state = count, batch_size, state
         self.per_epoch = count // batch_size
         self._restart()
 
     def _restart(self) -> None:
-        self._generator = torch.Generator().manual_seed(self.seed)
+        self._generator = torch.Generator()
+        self._generator.set_state(self.state)
+        for _ in ("validation", "training"):
+            self._draw()
         self._epoch, self._order = -1, torch.empty(0, dtype=torch.long)
+
+    def _draw(self) -> int:
+        return int(torch.empty((), dtype=torch.int64).random_(generator=self._generator))
 
     def indices(self, step: int) -> Tensor:
         """Return the items (batch_size,), int64, of a step counted from 0."""
@@ -36,6 +44,18 @@ class EpochSampler:
         if epoch < self._epoch:
             self._restart()
         while self._epoch < epoch:
-            self._order = torch.randperm(self.count, generator=self._generator)
+            own = torch.Generator().manual_seed(self._draw())
+            self._order = torch.randperm(self.count, generator=own)
             self._epoch += 1
         return self._order[place * self.batch_size : (place + 1) * self.batch_size]
+
+
+def pixels_of_step(count: int, images: int, pixels: int, seed: int, step: int) -> Tensor:
+    """Draw which of an image's `count` pixels enter the loss: (images, pixels) int64, distinct.
+
+    From a generator that seed and step alone decide, so that no other draw of the run moves.
+    """
+    # One number of 32 bits is all that torch's generator takes of a seed.
+    generator = torch.Generator().manual_seed((seed * 1_000_003 + step) % 2**32)
+    drawn = [torch.randperm(count, generator=generator)[:pixels] for _ in range(images)]
+    return torch.stack(drawn)

@@ -1,0 +1,324 @@
+"""The matched-budget baselines LIIF, LTE and WIRE (paper appendix A.1) and their other readings.
+
+The paper gives their widths, depths and exact parameter counts, not how features reach a pixel.
+What it leaves open is chosen by the options of a row of config/arms.tsv; docs/readings.md says
+which reading is taken for the paper's, and why. Every reading has the published count.
+
+Coordinates are in the order (y, x). A patch has one feature vector, that of its latent cell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from .coordinates import centres, offset, owner
+from .decoders import Decoder, as_image, perceptron, pointwise
+
+BILINEAR, NEAREST = "bilinear", "nearest"
+GLOBAL, RELATIVE = "global", "relative"
+
+
+def rectified(x: Tensor) -> Tensor:
+    """Return max(x, 0), in place where nothing is recorded: on a view autograd would copy more."""
+    return F.relu(x) if torch.is_grad_enabled() else F.relu_(x)
+
+
+def rectifier_network(hidden: Tensor, layers: nn.ModuleList) -> Tensor:
+    """Go on from the first layer's output (B, H, W, hidden) through the others, ReLU before each.
+
+    `layers` is the whole perceptron. Returns (B, H, W, 3); may overwrite `hidden`.
+    """
+    for layer in list(layers)[1:]:
+        hidden = pointwise(rectified(hidden), layer.weight, layer.bias)
+    return hidden
+
+
+class LatentDecoder(Decoder):
+    """What the baselines share: how latent cells and coordinates reach a pixel.
+
+    Option `features`: a pixel reads the cells around it, interpolated (bilinear, clamped at the
+    border), or the one it lies in (nearest). Option `coordinates`: relative to the centre of the
+    cell it lies in, in half cells, or global, in [-1, 1] over the image.
+    """
+
+    def __init__(self, config: Mapping[str, Any], *, features: str, coordinates: str) -> None:
+        super().__init__(config)
+        self.lookup, self.coordinates = features, coordinates
+
+    def per_cell(self, features: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+        """Apply a linear layer to every cell's features: (B, h, w, outputs)."""
+        return F.linear(features.permute(0, 2, 3, 1), weight, bias)
+
+    def spread(self, cells: Tensor) -> Tensor:
+        """Look up values of cells (B, h, w, K) at all pixel centres: (B, h P, w P, K).
+
+        The interpolation is a product with a matrix of two entries a row, axis by axis.
+        """
+        batch, h, w, count = cells.shape
+        height, width = h * self.patch, w * self.patch
+        if self.lookup == NEAREST:
+            each = cells[:, :, None, :, None].expand(-1, -1, self.patch, -1, self.patch, -1)
+            return each.reshape(batch, height, width, count)
+        rows = torch.matmul(self._interpolation(w, cells), cells.reshape(batch * h, w, count))
+        image = torch.matmul(self._interpolation(h, cells), rows.view(batch, h, width * count))
+        return image.view(batch, height, width, count)
+
+    def _interpolation(self, cells: int, like: Tensor) -> Tensor:
+        """Return the shares of an axis' cells in its pixels, (cells P, cells)."""
+
+        def make() -> Tensor:
+            pixels = torch.arange(cells * self.patch, dtype=torch.float64, device=like.device)
+            place = ((pixels + 0.5) / self.patch - 0.5).clamp(0, cells - 1)
+            distance = place[:, None] - torch.arange(cells, device=like.device)
+            return (1 - distance.abs()).clamp(min=0).to(like.dtype)
+
+        return self.memo.get(f"interpolation{cells}", (like.device, like.dtype), (), make)
+
+    def axis(self, cells: int, like: Tensor) -> Tensor:
+        """Return the coordinate of every pixel centre of an axis with `cells` cells, (cells P,)."""
+        if self.coordinates == RELATIVE:
+            return centres(self.patch, like.device, like.dtype).repeat(cells)
+        count = cells * self.patch
+        pixels = torch.arange(count, dtype=torch.float64, device=like.device)
+        return ((2 * pixels + 1) / count - 1).to(like.dtype)
+
+    def look_up(self, features: Tensor, positions: Tensor) -> Tensor:
+        """Look up features (B, D, h, w) at pixel positions (B, Q, 2), one by one: (B, Q, D)."""
+        if self.lookup == NEAREST:
+            return self.corner(features, positions, (0.0, 0.0))[0]
+        grid = self._over_image(features, positions).flip(-1)[:, None].to(features.dtype)
+        sampled = F.grid_sample(features, grid, padding_mode="border", align_corners=False)
+        return sampled[:, :, 0].mT
+
+    def at(self, features: Tensor, positions: Tensor) -> Tensor:
+        """Return the coordinates (B, Q, 2) that enter the network at pixel positions (B, Q, 2)."""
+        if self.coordinates == RELATIVE:
+            return self.corner(features, positions, (0.0, 0.0))[1]
+        return self._over_image(features, positions).to(features.dtype)
+
+    def _over_image(self, features: Tensor, positions: Tensor) -> Tensor:
+        sides = torch.tensor(features.shape[-2:], device=positions.device) * self.patch
+        return (2 * positions + 1) / sides - 1
+
+    def corner(
+        self, features: Tensor, positions: Tensor, shift: tuple[float, float]
+    ) -> tuple[Tensor, Tensor]:
+        """Return features and relative coordinates of the cell a shifted position lies in.
+
+        The position itself, (B, Q, 2), is what the coordinates (B, Q, 2) are of; `shift` is in
+        cells. Features (B, Q, D).
+        """
+        h, w = features.shape[-2:]
+        item = torch.arange(features.shape[0], device=features.device)[:, None]
+        y = owner(positions[..., 0], self.patch, h, shift[0])
+        x = owner(positions[..., 1], self.patch, w, shift[1])
+        relative = offset(positions, self.patch, torch.stack((y, x), dim=-1))
+        return features[item, :, y, x], relative.to(features.dtype)
+
+
+class LIIFDecoder(LatentDecoder):
+    """LIIF: an MLP on features, relative coordinate and cell size, blended over four corner cells.
+
+    The cell size is that of a pixel, 2 / P half cells on both axes; features are not unfolded.
+    Option `shift`: the corners are the cells that the position lies in when moved by half a cell,
+    or by one pixel, on both axes. Option `weights`: a corner counts by the area between its cell's
+    centre and the position (own), by that of the opposite corner, as LIIF was published, or all
+    count equally.
+    """
+
+    OPTIONS: ClassVar = {"shift": ("half_cell", "pixel"), "weights": ("own", "opposite", "equal")}
+
+    def __init__(self, config: Mapping[str, Any], *, shift: str, weights: str) -> None:
+        super().__init__(config, features=NEAREST, coordinates=RELATIVE)
+        self.shift = 1 / self.patch if shift == "pixel" else 0.5
+        self.weights = weights
+        self.layers = perceptron(self.features + 4, config["hidden"], 5)
+
+    def render(self, features: Tensor) -> Tensor:
+        """Render; the first layer is applied per cell, the relative coordinate added per axis.
+
+        Pixels of an axis with the same two corner cells form groups, from which values are spread.
+        The blend's weights are products of one weight per axis.
+        """
+        batch, d, h, w = features.shape
+        weight, bias = self.layers[0].weight, self.layers[0].bias
+        size_part = weight[:, d + 2 :].sum(1) * (2 / self.patch)
+        cells = self.per_cell(features, weight[:, :d], bias + size_part)
+        image: Tensor | float = 0.0
+        for cell_y, rel_y, share_y in self._taps(h, cells):
+            rows = cells.index_select(1, cell_y)
+            part_y = rel_y[:, :, None, None, None] * weight[:, d]
+            for cell_x, rel_x, share_x in self._taps(w, cells):
+                near = rows.index_select(2, cell_x)[:, :, None, :, None, :]
+                near = near + rel_x[:, :, None] * weight[:, d + 1]
+                hidden = (near + part_y).view(batch, h * self.patch, w * self.patch, -1)
+                share = share_y.reshape(-1, 1, 1) * share_x.reshape(1, -1, 1)
+                image = image + rectifier_network(hidden, self.layers) * share
+        return as_image(image, batch, h * self.patch, w * self.patch)
+
+    def _taps(self, count: int, like: Tensor) -> list[tuple[Tensor, Tensor, Tensor]]:
+        """Return index, offsets and shares of the lower and the upper corner cell on an axis.
+
+        The index is (groups,), the offset of every pixel to the cell's centre and the cell's share
+        in the pixel are (groups, pixels of a group).
+        """
+        group = self.patch // 2 if self.shift == 0.5 else 1
+
+        def make() -> list[tuple[Tensor, Tensor, Tensor]]:
+            pixels = torch.arange(count * self.patch, dtype=torch.float64, device=like.device)
+            cells = [owner(pixels, self.patch, count, sign * self.shift) for sign in (-1, 1)]
+            offsets = [offset(pixels, self.patch, cell) for cell in cells]
+            shares = self._blend([one.abs() for one in offsets])
+            return [
+                (
+                    cell[::group],
+                    rel.to(like.dtype).view(-1, group),
+                    share.to(like.dtype).view(-1, group),
+                )
+                for cell, rel, share in zip(cells, offsets, shares, strict=True)
+            ]
+
+        return self.memo.get(f"taps{count}", (like.device, like.dtype), (), make)
+
+    def _blend(self, sizes: list[Tensor]) -> list[Tensor]:
+        """Return the corners' shares from their areas, or an axis' from its distances."""
+        if self.weights == "equal":
+            sizes = [torch.ones_like(size) for size in sizes]
+        total = sum(sizes)
+        return [size / total for size in (sizes[::-1] if self.weights == "opposite" else sizes)]
+
+    def query(self, features: Tensor, positions: Tensor) -> Tensor:
+        """Evaluate the MLP for each of the four corners and blend them by their areas."""
+        colours, areas = [], []
+        size = features.new_full((*positions.shape[:2], 2), 2 / self.patch)
+        first = self.layers[0]
+        for shift_y in (-self.shift, self.shift):
+            for shift_x in (-self.shift, self.shift):
+                near, relative = self.corner(features, positions, (shift_y, shift_x))
+                hidden = torch.cat((near, relative, size), dim=-1)
+                hidden = pointwise(hidden[None], first.weight, first.bias)
+                colours.append(rectifier_network(hidden, self.layers)[0])
+                areas.append(relative.prod(dim=-1, keepdim=True).abs() + 1e-9)
+        return sum(c * share for c, share in zip(colours, self._blend(areas), strict=True))
+
+
+class LTEDecoder(LatentDecoder):
+    """LTE: an MLP on sines and cosines of learned frequencies, scaled by learned amplitudes.
+
+    The angle is pi (frequency . coordinate + phase); the frequency head's channels are pairs
+    (y, x), the phase follows from the cell size, 2 / P half cells on both axes. Option `waves`:
+    the network reads the scaled cosines, sines and the features (joined), or, one layer deeper,
+    the sum of scaled cosines and sines alone, without a phase (summed). No ensemble and no skip of
+    the input, which here is the target.
+    """
+
+    OPTIONS: ClassVar = {
+        "features": (BILINEAR, NEAREST),
+        "coordinates": (GLOBAL, RELATIVE),
+        "waves": ("joined", "summed"),
+    }
+
+    def __init__(
+        self, config: Mapping[str, Any], *, features: str, coordinates: str, waves: str
+    ) -> None:
+        super().__init__(config, features=features, coordinates=coordinates)
+        hidden = config["hidden"]
+        self.joined = waves == "joined"
+        # Module order is the order of the draws.
+        self.amplitude = nn.Linear(self.features, hidden)
+        self.frequency = nn.Linear(self.features, hidden)
+        if self.joined:
+            self.phase = nn.Linear(2, hidden // 2, bias=False)
+        inputs = hidden + self.features if self.joined else hidden // 2
+        self.layers = perceptron(inputs, hidden, 3 if self.joined else 4)
+
+    def _phase(self) -> Tensor | float:
+        return self.phase.weight.sum(1) * (2 / self.patch) if self.joined else 0.0
+
+    def _waves(self, amplitude: Tensor, angle: Tensor) -> Tensor:
+        """Scale cosines and sines of angles (..., K) by amplitudes (..., 2 K)."""
+        cosines, sines = amplitude.chunk(2, dim=-1)
+        parts = cosines * angle.cos(), sines * angle.sin()
+        return torch.cat(parts, dim=-1) if self.joined else parts[0] + parts[1]
+
+    def render(self, features: Tensor) -> Tensor:
+        """Render; heads and the first layer's part for the features per cell, then looked up.
+
+        That is exact: looking up is linear, as they are.
+        """
+        batch, d, h, w = features.shape
+        first, head = self.layers[0], self.frequency
+        along_y, along_x = (
+            self.spread(self.per_cell(features, head.weight[i::2], head.bias[i::2])) for i in (0, 1)
+        )
+        u = self.axis(h, features)[:, None, None], self.axis(w, features)[:, None]
+        angle = math.pi * (along_y * u[0] + along_x * u[1] + self._phase())
+        del along_y, along_x
+        amplitude = self.per_cell(features, self.amplitude.weight, self.amplitude.bias)
+        waves = self._waves(self.spread(amplitude), angle)
+        if self.joined:
+            cells = self.per_cell(features, first.weight[:, -d:], first.bias)
+            hidden = pointwise(waves, first.weight[:, :-d]) + self.spread(cells)
+        else:
+            hidden = pointwise(waves, first.weight, first.bias)
+        image = rectifier_network(hidden, self.layers)
+        return as_image(image, batch, h * self.patch, w * self.patch)
+
+    def query(self, features: Tensor, positions: Tensor) -> Tensor:
+        """Evaluate heads and MLP on the features looked up at each position."""
+        near, u = self.look_up(features, positions), self.at(features, positions)
+        frequency = self.frequency(near).unflatten(-1, (-1, 2))
+        angle = math.pi * ((frequency * u[..., None, :]).sum(-1) + self._phase())
+        hidden = self._waves(self.amplitude(near), angle)
+        if self.joined:
+            hidden = torch.cat((hidden, near), dim=-1)
+        first = self.layers[0]
+        hidden = pointwise(hidden[None], first.weight, first.bias)
+        return rectifier_network(hidden, self.layers)[0]
+
+
+class WIREDecoder(LatentDecoder):
+    """WIRE: an MLP with real Gabor activations on features and coordinate.
+
+    The activation after each hidden layer is sin(w x) exp(-(g x)^2), frequency w and scale g
+    trained per channel.
+    """
+
+    OPTIONS: ClassVar = {"features": (BILINEAR, NEAREST), "coordinates": (GLOBAL, RELATIVE)}
+
+    def __init__(self, config: Mapping[str, Any], *, features: str, coordinates: str) -> None:
+        super().__init__(config, features=features, coordinates=coordinates)
+        hidden = config["hidden"]
+        self.layers = perceptron(self.features + 2, hidden, 4)
+        starts = (config["wire_frequency"], config["wire_spread"])
+        self.frequency, self.gabor_scale = (
+            nn.ParameterList(nn.Parameter(torch.full((hidden,), start)) for _ in range(3))
+            for start in starts
+        )
+
+    def _rest(self, hidden: Tensor) -> Tensor:
+        for w, g, layer in zip(self.frequency, self.gabor_scale, self.layers[1:], strict=True):
+            hidden = torch.sin(w * hidden) * torch.exp(hidden.square() * -g.square())
+            hidden = pointwise(hidden, layer.weight, layer.bias)
+        return hidden
+
+    def render(self, features: Tensor) -> Tensor:
+        """Render; the first layer's part for the features per cell, its coordinates per axis."""
+        batch, d, h, w = features.shape
+        weight, bias = self.layers[0].weight, self.layers[0].bias
+        hidden = self.spread(self.per_cell(features, weight[:, :d], bias))
+        hidden = hidden + self.axis(w, features)[:, None] * weight[:, d + 1]
+        hidden = hidden + (self.axis(h, features)[:, None] * weight[:, d])[:, None]
+        return as_image(self._rest(hidden), batch, h * self.patch, w * self.patch)
+
+    def query(self, features: Tensor, positions: Tensor) -> Tensor:
+        """Evaluate the MLP on features and coordinates looked up at each position."""
+        first = self.layers[0]
+        hidden = torch.cat((self.look_up(features, positions), self.at(features, positions)), -1)
+        return self._rest(pointwise(hidden[None], first.weight, first.bias))[0]

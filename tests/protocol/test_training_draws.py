@@ -1,0 +1,108 @@
+"""The draws of a run, held against the rule of the authors' trainer written with torch alone.
+
+Seed torch's generator; make the encoder, then the decoder; read the validation images once through
+a loader; train from a shuffling loader that keeps its workers.
+"""
+
+import itertools
+
+import pytest
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+from gblsr_repro import config
+from gblsr_repro.models import native
+from gblsr_repro.training.sampler import EpochSampler
+
+IMAGES, BATCH = 2412, 8
+FAMILY = [arm for arm, row in config.arms().items() if arm.startswith("gblsr")]
+
+
+@pytest.fixture(scope="module")
+def settings():
+    return config.load()
+
+
+def encoder_layers() -> nn.Sequential:
+    layers = []
+    for inputs in (3, 128, 128, 128, 128, 128):
+        layers += [nn.Conv2d(inputs, 128, 3, padding=1), nn.GroupNorm(8, 128)]
+    return nn.Sequential(*layers, nn.Conv2d(128, 128, 3, padding=1))
+
+
+def spectral_layers() -> list[torch.Tensor]:
+    coefficients = nn.Linear(128, 768)
+    nn.Linear(128, 2)
+    nn.init.normal_(coefficients.weight, std=0.01)
+    return [coefficients.weight]
+
+
+def control_layers() -> list[torch.Tensor]:
+    torch.manual_seed(0)
+    frequencies = torch.randn(128, 2) * 8
+    layers = [nn.Linear(a, b) for a, b in ((384, 256), (256, 256), (256, 256), (256, 3))]
+    return [frequencies, *(p for layer in layers for p in layer.parameters())]
+
+
+def loaded_batches(epochs: int) -> list[list[int]]:
+    next(iter(DataLoader(range(10), batch_size=BATCH)))
+    loader = DataLoader(
+        range(IMAGES), BATCH, shuffle=True, drop_last=True, num_workers=1, persistent_workers=True
+    )
+    return [batch.tolist() for _ in range(epochs) for batch in loader]
+
+
+def own_batches(steps: int) -> list[list[int]]:
+    sampler = EpochSampler(IMAGES, BATCH, torch.get_rng_state())
+    return [sampler.indices(step).tolist() for step in range(steps)]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("arm", ["gblsr_scalar", "global_fourier_mlp"])
+def test_weights_and_batches_are_those_of_the_rule(settings, arm, seed):
+    model = native.build(config.arms()[arm], settings, seed)
+    found = own_batches(2 * (IMAGES // BATCH))
+    torch.manual_seed(seed)
+    encoder = encoder_layers()
+    decoder = control_layers() if arm == "global_fourier_mlp" else spectral_layers()
+    assert found == loaded_batches(2)
+    for own, oracle in zip(model.encoder.parameters(), encoder.parameters(), strict=True):
+        assert torch.equal(own, oracle)
+    if arm == "global_fourier_mlp":
+        layers = itertools.chain(*(layer.parameters() for layer in model.decoder.layers))
+        mine = [model.decoder.frequencies, *layers]
+    else:
+        mine = [model.decoder.coefficients.weight]
+    for own, oracle in zip(mine, decoder, strict=True):
+        assert torch.equal(own, oracle)
+
+
+def test_first_batches_of_the_paper_s_pool(settings):
+    expected = {
+        "gblsr_scalar": [2246, 1696, 660, 673, 1871, 2073, 1402, 1873],
+        "global_fourier_mlp": [1616, 2044, 515, 1302, 993, 484, 1011, 172],
+    }
+    for arm, first in expected.items():
+        native.build(config.arms()[arm], settings, 0)
+        assert own_batches(1) == [first]
+
+
+def test_the_family_shares_weights_and_batches_of_a_seed(settings):
+    drawn = []
+    for arm in FAMILY:
+        decoder = native.build(config.arms()[arm], settings, 1).decoder
+        drawn.append((decoder.coefficients.weight, own_batches(3)))
+    for weight, batches in drawn[1:]:
+        assert torch.equal(weight, drawn[0][0])
+        assert batches == drawn[0][1]
+
+
+def test_the_control_trains_alike_for_every_seed(settings):
+    runs = []
+    for seed in (0, 1, 2):
+        decoder = native.build(config.arms()["global_fourier_mlp"], settings, seed).decoder
+        runs.append(([*decoder.state_dict().values()], own_batches(3)))
+    for weights, batches in runs[1:]:
+        assert all(map(torch.equal, weights, runs[0][0]))
+        assert batches == runs[0][1]
