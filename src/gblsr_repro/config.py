@@ -395,7 +395,7 @@ def named_datasets(config: Config) -> dict[str, list[str]]:
     return {
         "native.data.train": native["train"],
         "native.data.evaluate": list(native["evaluate"].values()),
-        "asr.train": [asr["train"]],
+        "asr.train": asr["train"],
         "asr.evaluate": list(asr["evaluate"].values()),
     }
 

@@ -45,7 +45,7 @@ def stored(tmp_path_factory, small_config, array, undisturbed):
     for suffix in (".npy", ".csv", ".json"):
         shutil.copy(array.with_suffix(suffix), folder)
     shutil.copy(array.with_name(".train.csv.sha256"), folder)
-    pack([Noise(n) for n in range(3)], "noise", folder / "packed.npy", {"dataset": "noise"})
+    pack({"noise": [Noise(n) for n in range(3)]}, folder / "packed.npy", [{"dataset": "noise"}])
     shutil.copytree(undisturbed, folder / "run")
     state = {"identity": {}, "step": 3, "model": {"w": torch.arange(5000.0)}, "rows": [{"step": 3}]}
     checkpoint.save_state(folder / "state.pt", state)

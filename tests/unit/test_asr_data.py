@@ -40,7 +40,7 @@ def images():
 @pytest.fixture(scope="module")
 def packed(images, tmp_path_factory):
     path = tmp_path_factory.mktemp("packed") / "train.npy"
-    pack(images, "made_up", path, RECORD)
+    pack({"made_up": images}, path, [RECORD])
     return PackedImages.open(path)
 
 
@@ -58,12 +58,12 @@ def test_packing_keeps_every_pixel_and_is_deterministic(images, packed, tmp_path
         expected = pixels if pixels.ndim == 3 else np.stack([pixels] * 3, axis=-1)
         np.testing.assert_array_equal(packed.image(position), expected)
     assert packed.names == ("img0", "img1", "img2", "img3")
-    pack(images, "made_up", tmp_path / "again.npy", RECORD)
+    pack({"made_up": images}, tmp_path / "again.npy", [RECORD])
     assert PackedImages.open(tmp_path / "again.npy").sha256 == packed.sha256
 
 
 def test_the_array_is_an_ordinary_npy_file(images, tmp_path):
-    pack(images, "made_up", tmp_path / "a.npy", RECORD)
+    pack({"made_up": images}, tmp_path / "a.npy", [RECORD])
     loaded = np.load(tmp_path / "a.npy")
     assert loaded.dtype == np.uint8
     assert loaded.shape == (sum(math.prod(i.load().shape[:2]) for i in images), 3)
@@ -71,7 +71,7 @@ def test_the_array_is_an_ordinary_npy_file(images, tmp_path):
 
 def test_a_cut_or_foreign_array_is_a_users_error(images, tmp_path):
     path = tmp_path / "train.npy"
-    pack(images, "made_up", path, RECORD)
+    pack({"made_up": images}, path, [RECORD])
     whole = path.read_bytes()
     path.write_bytes(whole[:-300])
     with pytest.raises(UserError, match="asr-standardize"):
@@ -81,7 +81,7 @@ def test_a_cut_or_foreign_array_is_a_users_error(images, tmp_path):
         PackedImages.open(path)
     path.write_bytes(whole)
     other = tmp_path / "other.npy"
-    pack(images[:2], "made_up", other, RECORD)
+    pack({"made_up": images[:2]}, other, [RECORD])
     path.with_suffix(".csv").write_bytes(other.with_suffix(".csv").read_bytes())
     path.with_name(".train.csv.sha256").unlink()
     with pytest.raises(UserError, match="does not fit its index"):

@@ -88,7 +88,7 @@ def test_recorded_runs_of_this_device_go_first(config):
 def test_disk_counts_what_is_missing_and_what_will_be_made(config):
     config["native"]["data"]["train"] = ["demo_textures"]
     config["native"]["data"]["evaluate"] = {"kodak": "demo_kodak"}
-    config["asr"]["train"] = "demo_photos"
+    config["asr"]["train"] = ["demo_photos"]
     config["asr"]["evaluate"] = {"set5": "demo_set5", "div2kval": "div2k_valid"}
     before = {d.purpose: d for d in plan.survey(config).disk}
     assert before["downloads"].bytes == 448993893  # DIV2K's validation archive

@@ -74,7 +74,7 @@ def place(tmp_path_factory):
     overlay = configuration.merge(TINY, {"resources": str(folder / "resources")})
     (folder / "tiny.yaml").write_text(yaml.safe_dump(overlay))
     made = load(folder)
-    pack([Made(f"m{i}", i) for i in range(3)], "made_up", folder / "train.npy", {})
+    pack({"made_up": [Made(f"m{i}", i) for i in range(3)]}, folder / "train.npy", [{}])
     fetch("demo_set5", made)
     return folder
 

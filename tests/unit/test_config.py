@@ -100,7 +100,7 @@ IMPOSSIBLE = [
     ({"asr.timing.datasets": ["set41"]}, "did you mean 'set14'?"),
     ({"native.data.train": ["dtd", "alexnet"]}, "native.data.train names 'alexnet', which holds"),
     ({"native.data.evaluate": {"kodak": "alexnet"}}, "native.data.evaluate names 'alexnet', which"),
-    ({"asr.train": "alexnet"}, "asr.train names 'alexnet', which holds no images; name another"),
+    ({"asr.train": ["alexnet"]}, "asr.train names 'alexnet', which holds no images; name another"),
     ({"asr.evaluate": {"set5": "alexnet"}}, "asr.evaluate names 'alexnet', which holds no images"),
     ({"asr.timing.datasets": ["alexnet"]}, "asr.timing.datasets names 'alexnet', which holds no"),
     # what is set for each column

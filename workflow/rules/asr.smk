@@ -5,7 +5,7 @@
 rule asr_standardize:
     """Pack the high-resolution training images into one memory-mapped array."""
     input:
-        f"{R}/sources/{config['asr']['train']}.csv",
+        expand(f"{R}/sources/{{dataset}}.csv", dataset=config["asr"]["train"]),
     output:
         array=f"{R}/asr/arrays/train.npy",
         index=f"{R}/asr/arrays/train.csv",

@@ -53,22 +53,23 @@ class Image(Protocol):
 
 
 def make_array(config: Config, output: Path | str) -> None:
-    """Pack the training set that config asr.train names; see `pack`.
+    """Pack the training sets that config asr.train names, in its order; see `pack`.
 
-    Raises `UserError` when the set is not whole or a file of it changed.
+    Raises `UserError` when a set is not whole or a file of it changed.
     """
-    dataset = config["asr"]["train"]
-    pack(sources(dataset, config), dataset, output, dataset_record(dataset, config))
+    names = config["asr"]["train"]
+    images = {dataset: sources(dataset, config) for dataset in names}
+    pack(images, output, [dataset_record(dataset, config) for dataset in names])
 
 
 def pack(
-    images: Sequence[Image], dataset: str, output: Path | str, record: Mapping[str, Any]
+    images: Mapping[str, Sequence[Image]], output: Path | str, records: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Write the pixels of `images` one after the other into `output` (.npy), with its index.
+    """Write the pixels of `images`, by data set, one after the other into `output` (.npy).
 
     The array is (pixels, 3) uint8, each image row by row; the index beside it (.csv) has a line
-    per image with its `offset` counted in pixels; the description (.json) holds `record`, which
-    says what the data set is, and the array's checksum. The same images give the same bytes.
+    per image with its `offset` counted in pixels; the description (.json) holds `records`, which
+    say what the data sets are, and the array's checksum. The same images give the same bytes.
     """
     output = Path(output)
     rows: list[tuple[int, str, str, int, int, int]] = []
@@ -76,10 +77,11 @@ def pack(
     with (
         atomic_path(output) as temporary,
         temporary.open("w+b") as out,
-        Progress(f"packing {dataset}", len(images), "image") as progress,
+        Progress("packing", sum(map(len, images.values())), "image") as progress,
     ):
         _write_header(out, 0)
-        for position, image in enumerate(images):
+        each = ((dataset, image) for dataset, chosen in images.items() for image in chosen)
+        for position, (dataset, image) in enumerate(each):
             pixels = as_rgb(image.load())
             height, width = pixels.shape[:2]
             rows.append((position, dataset, image.name, offset, height, width))
@@ -91,7 +93,7 @@ def pack(
     write_json(
         output.with_suffix(".json"),
         {
-            "datasets": [dict(record)],
+            "datasets": [dict(record) for record in records],
             "sha256": sha256(output),
             "images": len(rows),
             "pixels": offset,

@@ -242,7 +242,7 @@ def _published(benchmark: str, name: str, steps: int, settings: str) -> tuple[fl
 def _disk(config: Config, estimates: list[Estimate]) -> Iterator[Disk]:
     native, asr = config["native"]["data"], config["asr"]
     table = configuration.datasets()
-    used = [*native["train"], *native["evaluate"].values(), asr["train"]]
+    used = [*native["train"], *native["evaluate"].values(), *asr["train"]]
     used = list(dict.fromkeys([*used, *asr["evaluate"].values()]))
     rows = [table[name] for name in used]
     if config["mirror"] is None:
@@ -253,7 +253,8 @@ def _disk(config: Config, estimates: list[Estimate]) -> Iterator[Disk]:
     count = sum(int(row.images) for row in images)
     side = native["image_size"]
     yield Disk("native arrays", count * side * side * 3, f"{count:,} images of {side}x{side}")
-    yield _packed(table[asr["train"]], config)
+    for name in asr["train"]:
+        yield _packed(table[name], config)
     left = [e for e in estimates if e.done < e.runs]
     weights = sum(e.parameters * 4 * e.runs for e in estimates)
     yield Disk("weights", weights, f"{sum(e.runs for e in estimates)} runs")

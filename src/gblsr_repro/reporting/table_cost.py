@@ -175,5 +175,10 @@ def _link(address: str) -> str:
 def used_datasets(source: Source) -> list[Dataset]:
     """Return the rows of datasets.tsv that the config names, in that table's order."""
     native, asr = source.config["native"]["data"], source.config["asr"]
-    used = {*native["train"], *native["evaluate"].values(), asr["train"], *asr["evaluate"].values()}
+    used = {
+        *native["train"],
+        *native["evaluate"].values(),
+        *asr["train"],
+        *asr["evaluate"].values(),
+    }
     return [d for name, d in source.datasets.items() if name in used or d.role == "weights"]
