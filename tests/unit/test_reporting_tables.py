@@ -212,7 +212,7 @@ def test_extra_arm_is_one_row_of_the_arms_table(folder, repository, tmp_path, mo
     shutil.copytree(repository / "config", checkout / "config")
     (checkout / "Snakefile").touch()
     with (checkout / "config" / "arms.tsv").open("a") as stream:
-        cells = ["mine", "MineDecoder", "My arm", "Mine", "baseline", "yes", "", "", "A note."]
+        cells = ["mine", "MineDecoder", "", "My arm", "Mine", "baseline", "yes", "", "", "A note."]
         stream.write("\t".join(cells) + "\n")
     monkeypatch.chdir(checkout)
     config = load()
