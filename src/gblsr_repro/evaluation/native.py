@@ -24,7 +24,7 @@ from .metrics import Settings
 from .perceptual import Perceptual, find_trunk
 
 VALIDATION = "validation"
-WHOLE_IMAGE = ("psnr", "ssim", "lpips", "edge_lpips", "lse")
+WHOLE_IMAGE = ("psnr", "ssim", "lpips", "edge_lpips", "lse", "border_step", "center_step")
 PER_REGION = {
     "psnr": metrics.patch_psnr,
     "ssim": metrics.patch_ssim,
@@ -132,11 +132,12 @@ def image_rows(
 
     Keys are `COLUMNS`. What a region lacks patches for, or LPIPS without its network, is None.
     """
-    columns: dict[str, list[float]] = {
+    columns: dict[str, list[float | None]] = {
         "psnr": metrics.psnr(images, truth, settings).tolist(),
         "ssim": metrics.ssim(images, truth, settings).tolist(),
         "lse": metrics.lse(images, truth, settings).tolist(),
     }
+    columns["border_step"], columns["center_step"] = metrics.seams(images, settings)
     if perceptual:
         mask = metrics.edge_mask(truth, settings)
         columns["lpips"] = perceptual.lpips(images, truth).tolist()
