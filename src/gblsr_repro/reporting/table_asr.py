@@ -23,7 +23,7 @@ MEGA = 1e6
 
 
 def quality_trained(source: Source, bicubic: bool = False) -> Table:
-    """PSNR-Y at the scales seen in training (Table 11), with a row that the paper lacks on demand."""
+    """PSNR-Y at the scales seen in training (Table 11); `bicubic` adds a row that it lacks."""
     title = "Super-resolution quality at the trained scales (PSNR-Y, dB)"
     scales = source.config["asr"]["trained_scales"]
     return Table(
