@@ -15,7 +15,7 @@ from gblsr_repro.reporting import layout, markup, preview, table_native, tables
 from gblsr_repro.reporting.source import Source
 from gblsr_repro.reporting.statistics import Summary, bold, summarize, ties
 from gblsr_repro.reporting.table_cost import clock
-from gblsr_repro.reporting.tidy import KEYS, RUN_COLUMNS, VALUES, own_path
+from gblsr_repro.reporting.tidy import BUDGET_COLUMNS, KEYS, RUN_COLUMNS, VALUES, own_path
 
 ARMS = ("global_fourier_mlp", "gblsr_fixed", "gblsr_scalar", "gblsr_full", "liif", "lte", "wire")
 SETS = ("kodak", "set14", "urban100")
@@ -66,6 +66,11 @@ def folder(tmp_path):
         return root
 
     return make
+
+
+def budget_rows(**changes):
+    counts = dict.fromkeys(ARMS, 1_000_000) | {"gblsr_scalar": 989_955} | changes
+    return [*counts.items()]
 
 
 def built(name, root, config):
@@ -220,7 +225,8 @@ def test_extra_arm_is_one_row_of_the_arms_table(folder, repository, tmp_path, mo
     root = folder(rows=native_rows(arms=(*ARMS, "mine")))
     main_rows = body(built("main_kodak", root, config))
     assert list(main_rows)[-1] == "My arm"
-    assert body(built("fairness", root, config))["My arm"][-1] == "A note."
+    folder("budget", budget_rows(mine=1_000_001), BUDGET_COLUMNS)
+    assert body(built("fairness", root, config))["My arm"] == ["1,000,001", "1.010×", "A note."]
     assert "all eight arms" in built("winners", root, config).caption
 
 
@@ -332,8 +338,8 @@ def test_gates_are_decided_where_absent_numbers_cannot_matter():
 
 
 def test_fairness_orders_by_rank_and_names_offenders(folder, config):
-    changes = {(d, "liif", "params"): (2_000_000, 0.0) for d in SETS}
-    part = built("fairness", folder(rows=native_rows(changes)), config)
+    root = folder("budget", budget_rows(liif=2_000_000), BUDGET_COLUMNS)
+    part = built("fairness", root, config)
     assert next(iter(body(part))) == "**GB-LSR-Scalar** (F1 anchor)"
     assert body(part)["LIIF (matched-budget amortized)"][:2] == ["2,000,000", "2.020×"]
     assert "LIIF (matched-budget amortized) outside the band" in part.caption
@@ -385,15 +391,19 @@ def quality_rows(methods, n=3, scales=(2, 3, 4)):
 def test_quality_grid_with_bicubic_and_absent_cells(folder, config):
     rows = [*quality_rows(["liif_rdn", "gblsr_asr"])]
     rows += [["set5", "bicubic", "2.0", "psnr_y", 33.66, "", 1]]
-    part = built("asr_quality_x2_x3_x4_main", folder("asr_quality", rows), config)
+    root = folder("asr_quality", rows)
+    part = built("asr_quality_x2_x3_x4_main", root, config)
     first, last = part.groups[0], part.groups[-1]
     assert first[0][0].text == "**Set5**"
-    assert first[1] == ["Bicubic", "**33.660**", "—", "—"]
-    assert [line[0] for line in first[2:]] == [
-        "LIIF-RDN", "LTE-RDN", "LTE-SwinIR", "GB-LSR-Scalar-ASR",
-    ]  # fmt: skip
+    names = ["LIIF-RDN", "LTE-RDN", "LTE-SwinIR", "GB-LSR-Scalar-ASR"]
+    assert [line[0] for line in first[1:]] == names
     assert set(last[-1][1:]) == {"—"}
     assert "No results for LTE-RDN and LTE-SwinIR" in part.caption
+    assert "Bicubic" not in part.caption
+    beside = built("asr_quality_x2_x3_x4_main_vs_paper", root, config)
+    assert list(beside.groups[0][1]) == ["Bicubic", "paper", "—", "—", "—"]
+    assert list(beside.groups[0][2]) == ["", "here", "**33.660**", "—", "—"]
+    assert [line[0] for line in beside.groups[0][3::2]] == names
     with pytest.raises(UserError, match="at the scales 6, 8"):
         built("asr_quality_x6_x8_appendix", folder("asr_quality", rows), config)
 
@@ -514,6 +524,14 @@ def test_training_time_groups_only_what_ran(folder, config):
     assert "(LIIF, WIRE; 2 arms × 3 seeds)" in lines[0][0]
 
 
+@pytest.mark.parametrize(("trained", "said"), [(("gblsr_fixed", "gblsr_bandwidth"), True),
+                                               (("gblsr_fixed", "liif"), False)])  # fmt: skip
+def test_training_time_says_which_runs_the_ablation_shares(folder, config, trained, said):
+    rows = [["native", arm, 0, 2000, 1, 90, 1, 1, "NVIDIA H200", ""] for arm in trained]
+    caption = built("compute_native", folder("runs", rows, RUN_COLUMNS), config).caption
+    assert ("shares the runs of Fixed with the main tables" in caption) == said
+
+
 def test_training_time_elsewhere_is_said(folder, config):
     rows = [["asr", "gblsr_asr", 0, 10, 1, 50, 1, 1, "Some CPU", ""]]
     part = built("compute_asr", folder("asr_runs", rows, RUN_COLUMNS), config)
@@ -580,6 +598,7 @@ def test_the_papers_winners_criteria_and_parameters(folder, config):
         ["quality sub-condition", "met (3/3)"], ["", "met (3/3)"],
     )  # fmt: skip
     assert gates["Inference-cost criterion"][0][1] == "met (0.247× on all 3)"
+    folder("budget", budget_rows(), BUDGET_COLUMNS)
     above, below = pairs("fairness", root, config)["LTE (matched-budget amortized)"]
     assert above == ["1,122,051", "1.133×", ""]
     assert below[2].startswith("3 linear layers")
@@ -697,6 +716,7 @@ def test_preview_compiles_without_overfull_lines(folder, repository, tmp_path, o
     folder("asr_latency", timing_rows(timed))
     every_run(folder, config)
     ablation(folder, {"psnr": 0.3})
+    folder("budget", budget_rows(), BUDGET_COLUMNS)
     root = folder(rows=native_rows())
     _, skipped = tables.write(root, tmp_path / "tables", config)
     assert not skipped

@@ -173,6 +173,7 @@ def inputs_of_aggregate(wildcards):
     asr_metrics = f"{R}/asr/metrics/{{method}}/seed{{seed}}/{{column}}_x{{scale}}"
     patterns = {
         "native": [run, f"{latency}.csv", f"{metrics}/{{column}}.csv"],
+        "budget": [*package("models"), os.path.join("config", "arms.tsv")],
         "runs": [run],
         "ablation": [f"{metrics}/validation.csv"],
         "locality": [f"{R}/native/fields/{{arm}}/seed{{seed}}.npz"],
@@ -232,8 +233,12 @@ def labels_of(wildcards):
 
 
 def conditions_of(item):
-    """Return the record of what was run that an item's caption and note are written from."""
-    return [f"{R}/aggregates/conditions_{item.half}.json"] if item.needs else []
+    """Return the record of what was run that an item's caption and note are written from.
+
+    Parameters are counted on untrained arms, so their table needs none.
+    """
+    untrained = item.needs in ("", "budget")
+    return [] if untrained else [f"{R}/aggregates/conditions_{item.half}.json"]
 
 
 def inputs_of_figure(wildcards):

@@ -45,6 +45,7 @@ def _run(options: argparse.Namespace) -> tuple[Config, Path]:
 
 AGGREGATES = (
     "native",
+    "budget",
     "runs",
     "locality",
     "ablation",

@@ -17,8 +17,10 @@ from ..config import Config, selected_arms, selected_methods
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
+from ..models.native import parameter_budgets
 from .statistics import summarize
 from .tidy import (
+    BUDGET_COLUMNS,
     KEYS,
     PROTOCOL_TRACK,
     RUN_COLUMNS,
@@ -281,6 +283,11 @@ def runs(results: Path, config: Config) -> list[list[Any]]:
     return _run_rows(results, "native", selected_arms(config), config)
 
 
+def budget(results: Path, config: Config) -> list[list[Any]]:
+    """Rows of budget.csv: trainable parameters of every arm that the config runs, untrained."""
+    return [[arm.arm, arm.parameters] for arm in parameter_budgets(config)]
+
+
 def asr_runs(results: Path, config: Config) -> list[list[Any]]:
     """Rows of asr_runs.csv: one per super-resolution training run."""
     return _run_rows(results, "asr", selected_methods(config), config)
@@ -325,6 +332,7 @@ def _field(record: Mapping[str, Any], key: str, path: Path) -> Any:
 
 KINDS: dict[str, tuple[Sequence[str], Callable[[Path, Config], Iterable[Sequence[Any]]]]] = {
     "native": ((*KEYS["native"], *VALUES), native),
+    "budget": (BUDGET_COLUMNS, budget),
     "runs": (RUN_COLUMNS, runs),
     "locality": ((*KEYS["locality"], *VALUES), locality),
     "ablation": ((*KEYS["ablation"], *VALUES), ablation),

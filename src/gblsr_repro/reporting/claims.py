@@ -45,6 +45,9 @@ MEANING = {
 }
 
 
+TOLERANCES = {"seeds": "seed noise", "spread": "F-test", "exact": "exact"}
+
+
 def registry(path: Path | None = None) -> list[Claim]:
     """Read and check config/paper/claims.tsv; raises `UserError`."""
     rows = read_table(path or published.folder() / "claims.tsv", Claim, "id")
@@ -191,20 +194,20 @@ def outcome(result: Result) -> str:
 def tolerance(result: Result) -> str:
     """Return how far the number may miss: a value where it is one for all, with its reason."""
     claim = result.claim
-    if claim.tolerance == "exact":
-        return "exact"
+    if claim.tolerance in ("exact", "spread"):
+        return TOLERANCES[claim.tolerance]
     known = {format(value, ".2g") for value in result.allowed}
     if len(known) == 1:
         return f"±{known.pop()}"
-    return {"seeds": "seed noise"}.get(claim.tolerance, f"±{claim.tolerance}")
+    return TOLERANCES.get(claim.tolerance, f"±{claim.tolerance}")
 
 
 def reasons(results: Iterable[Result]) -> list[tuple[str, str]]:
     """Return the kinds of tolerance of some claims, each with its reason."""
-    names = {"seeds": "seed noise", "exact": "exact"}
     return list(
         dict.fromkeys(
-            (names.get(r.claim.tolerance, f"±{r.claim.tolerance}"), r.claim.reason) for r in results
+            (TOLERANCES.get(r.claim.tolerance, f"±{r.claim.tolerance}"), r.claim.reason)
+            for r in results
         )
     )
 

@@ -20,7 +20,16 @@ from ..config import (
 )
 from ..errors import UserError
 from . import conditions
-from .tidy import KEYS, RUN_COLUMNS, Row, Summaries, number, read_rows, read_summaries
+from .tidy import (
+    BUDGET_COLUMNS,
+    KEYS,
+    RUN_COLUMNS,
+    Row,
+    Summaries,
+    number,
+    read_rows,
+    read_summaries,
+)
 
 BICUBIC = "bicubic"
 
@@ -59,6 +68,14 @@ class Source:
         found = self._summaries("native")
         self._known((arm for _, arm, _ in found), self.arms, "native", "arms")
         return found
+
+    @cached_property
+    def budget(self) -> dict[str, float | None]:
+        """Trainable parameters by arm; the arms are all in the arms table."""
+        path = self.path("budget")
+        rows = read_rows(path, BUDGET_COLUMNS)
+        self._known((row["arm"] for row in rows), self.arms, "budget", "arms")
+        return {r["arm"]: number(r["parameters"], path, f"parameters of {r['arm']}") for r in rows}
 
     @cached_property
     def locality(self) -> Summaries:

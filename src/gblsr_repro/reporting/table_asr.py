@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean, geometric_mean
 
 from ..config import Method
@@ -21,18 +22,18 @@ MEGA = 1e6
 # --- quality grids ------------------------------------------------------------------------------
 
 
-def quality_trained(source: Source) -> Table:
-    """PSNR-Y at the scales seen in training (Table 11)."""
+def quality_trained(source: Source, bicubic: bool = False) -> Table:
+    """PSNR-Y at the scales seen in training (Table 11); `bicubic` adds a row that it lacks."""
     title = "Super-resolution quality at the trained scales (PSNR-Y, dB)"
     scales = source.config["asr"]["trained_scales"]
     return Table(
         "asr_quality_x2_x3_x4_main",
-        [_grid(source, "psnr_y", scales, "asr-quality-main", title)],
+        [_grid(source, "psnr_y", scales, "asr_quality_main", title, bicubic)],
     )
 
 
-def quality_beyond(source: Source) -> Table:
-    """PSNR-Y at the scales not seen in training (Table 13)."""
+def quality_beyond(source: Source, bicubic: bool = False) -> Table:
+    """PSNR-Y at the scales not seen in training (Table 13), see `quality_trained`."""
     trained = source.config["asr"]["trained_scales"]
     scales = [s for s in source.config["asr"]["scales"] if s not in trained]
     if not scales:
@@ -40,19 +41,23 @@ def quality_beyond(source: Source) -> Table:
     title = "Super-resolution quality beyond the trained scales (PSNR-Y, dB)"
     return Table(
         "asr_quality_x6_x8_appendix",
-        [_grid(source, "psnr_y", scales, "asr-quality-ood", title)],
+        [_grid(source, "psnr_y", scales, "asr_quality_ood", title, bicubic)],
     )
 
 
-def quality_full(source: Source) -> Table:
-    """PSNR-Y and SSIM-Y at every scale (Tables 14 and 15)."""
+def quality_full(source: Source, bicubic: bool = False) -> Table:
+    """PSNR-Y and SSIM-Y at every scale (Tables 14 and 15), see `quality_trained`."""
     scales = source.config["asr"]["scales"]
     title = "Super-resolution quality at every scale"
+    grids = (
+        ("psnr_y", "asr_quality_full_psnr", f"{title} (PSNR-Y, dB)"),
+        ("ssim_y", "asr_quality_full_ssim", f"{title} (SSIM-Y)"),
+    )
     return Table(
         "asr_full_all_scales_appendix",
         [
-            _grid(source, "psnr_y", scales, "asr-full-psnr", f"{title} (PSNR-Y, dB)", True),
-            _grid(source, "ssim_y", scales, "asr-full-ssim", f"{title} (SSIM-Y)", True),
+            replace(_grid(source, metric, scales, label, said, bicubic), sideways=True)
+            for metric, label, said in grids
         ],
     )
 
@@ -63,13 +68,15 @@ def _grid(
     scales: Sequence[float],
     label: str,
     title: str,
-    sideways: bool = False,
+    bicubic: bool,
 ) -> Float:
-    """One block of methods per evaluation set, one column per scale."""
+    """One block of methods per evaluation set, one column per scale; with the row of `bicubic`
+    interpolation, where it was measured, if asked for.
+    """
     quality, keys = source.asr_quality, [scale_key(scale) for scale in scales]
     columns = list(source.config["asr"]["evaluate"])
     names = {name: m.name for name, m in source.methods_where("baseline", "base").items()}
-    if any(method == BICUBIC for _, method, _, _ in quality):
+    if bicubic and any(method == BICUBIC for _, method, _, _ in quality):
         names = {BICUBIC: "Bicubic", **names}
     if not any((c, m, k, metric) in quality for c in columns for m in names for k in keys):
         raise UserError(
@@ -103,7 +110,7 @@ def _grid(
     )
     header = ["Method", *(f"×{key}" for key in keys)]
     spec = ["l", *["r"] * len(keys)]
-    return Float(label, caption, spec, [header], groups, sideways=sideways)
+    return Float(label, caption, spec, [header], groups)
 
 
 def _parameters_sentence(source: Source, methods: Mapping[str, Method]) -> str | None:
@@ -209,7 +216,7 @@ def latency(source: Source) -> Table:
         "asr_latency_main",
         [
             Float(
-                "asr-latency-main", caption, ["l", *["r"] * (len(second) - 1)], [first, second],
+                "asr_latency_main", caption, ["l", *["r"] * (len(second) - 1)], [first, second],
                 groups, rules, size=size,
                 separation=3,
             )
@@ -301,7 +308,7 @@ def _pareto(source: Source, name: str, methods: list[str]) -> Table:
         name,
         [
             Float(
-                name.replace("_", "-"), caption, list("lrrrrrrr"), header, [lines], [(3, 4)],
+                name, caption, list("lrrrrrrr"), header, [lines], [(3, 4)],
                 size=size_for([title]), separation=3,
             )
         ],

@@ -206,22 +206,20 @@ def _gap(source: Source, column: str, baselines: Mapping[str, Arm], metric: Metr
 
 def fairness(source: Source) -> Table:
     """Trainable parameters of every arm, the ratio to the main arm's, and its note (Table 8)."""
+    arms = {n: arm for n, arm in source.arms.items() if arm.in_benchmark and n in source.budget}
+    if not arms:
+        raise UserError(f"{source.path('budget')} has no arm of the main tables; make it again.")
     arms = dict(
-        sorted(
-            source.benchmark.items(),
-            key=lambda item: int(item[1].fairness_rank or len(source.arms) + 1),
-        )
+        sorted(arms.items(), key=lambda item: int(item[1].fairness_rank or len(source.arms) + 1))
     )
-    counts = {name: _parameter_count(source, name) for name in arms}
-    if not any(counts.values()):
-        raise UserError(f"{source.path('native')} has no rows for 'params'; train an arm first.")
+    counts = {name: source.budget[name] for name in arms}
     anchor = source.config["native"]["main_arm"]
     base = counts.get(anchor)
     ratios = {name: n / base if n and base else None for name, n in counts.items()}
     lines: list[Line] = [
         [
             f"**{arm.name}** (F1 anchor)" if name == anchor else arm.name,
-            _parameters(source, name),
+            _count_text(counts[name]),
             f"{ratios[name]:.3f}×" if ratios[name] else DASH,
             arm.note,
         ]
@@ -509,11 +507,10 @@ def _arm_label(source: Source, name: str, arm: Arm) -> str:
     return f"**{arm.name}** (main)" if name == _main_name(source) else arm.name
 
 
-def _parameter_count(source: Source, arm: str) -> float | None:
-    found = (source.native.get((column, arm, "params")) for column in source.evaluate)
-    return next((cell.mean for cell in found if cell is not None), None)
-
-
 def _parameters(source: Source, arm: str) -> str:
-    count = _parameter_count(source, arm)
+    found = (source.native.get((column, arm, "params")) for column in source.evaluate)
+    return _count_text(next((cell.mean for cell in found if cell is not None), None))
+
+
+def _count_text(count: float | None) -> str:
     return DASH if count is None else f"{round(count):,}"

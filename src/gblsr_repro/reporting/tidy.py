@@ -25,6 +25,8 @@ KEYS = {
     "asr_latency": ("dataset", "method", "scale", "track", "path", "metric"),
 }
 
+BUDGET_COLUMNS = ("arm", "parameters")
+
 RUN_COLUMNS = (
     "benchmark",
     "arm",

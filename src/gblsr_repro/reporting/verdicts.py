@@ -73,9 +73,10 @@ class Claim:
 
     `where` names sections and tables of the paper; `measure` is an expression of
     `gblsr_repro.reporting.measures`, empty for what this workflow does not measure (`note` says
-    why); `published` is one number, several between slashes, a bound (<= 1.0), or `cells:3` for
-    the published table cells, which have 3 decimals; `tolerance` is `seeds`, a percentage, an
-    absolute number, or `exact`, and `reason` says why so much.
+    why); `published` is one number, several between slashes, bounds (<= 1.0 / 2.0), or `cells:3`
+    for the published table cells, which have 3 decimals; `tolerance` is `seeds`, a percentage, an
+    absolute number, `spread` (standard deviations alone: what an F-test allows), or `exact`, and
+    `reason` says why so much.
     """
 
     id: str
@@ -215,7 +216,7 @@ def judge(
     except NotMeasuredError as error:
         why = _without_lpips(claim, conditions) or str(error)
         return Result(claim, Verdict.NOT_MEASURED, printed, why=why)
-    if target.relation == "=" and len(measured.values) != count:
+    if len(measured.values) != count and (target.relation == "=" or count > 1):
         raise UserError(
             f"config/paper/claims.tsv, claim {claim.id!r}: the paper has {count} numbers, the "
             f"measure {len(measured.values)}."
@@ -223,6 +224,8 @@ def judge(
     if not np.isfinite(measured.values).all():
         return Result(claim, Verdict.NOT_MEASURED, printed, why="a value is not finite")
     misses, allowed = _misses(claim, target, measured, published, sigmas)
+    if claim.tolerance == "spread":
+        allowed = _spread_bands(target, measured, uses, (here, paper), sigmas)
     exact = misses <= 0
     near = misses <= allowed
     outcome = (
@@ -301,6 +304,31 @@ def _misses(
     return misses, np.asarray([_band(claim.tolerance, error, goal, band) for error, goal in pairs])
 
 
+def _spread_bands(
+    target: Target,
+    measured: Measure,
+    uses: Sequence[Use],
+    sides: tuple[Aggregates, Aggregates],
+    sigmas: float,
+) -> np.ndarray:
+    """Return how far standard deviations may miss: as far as an F-test of the variances allows.
+
+    `uses` holds the cells in the order of the values, `sides` this run's aggregates and the
+    paper's. The test is two-sided, at the chance of `sigmas` shared among the cells.
+    """
+    chance = stats.norm.sf(_sidak(sigmas, len(uses)))
+    bands = []
+    for use, value, goal in zip(uses, measured.values, target.values, strict=True):
+        here, there = (side.summary(use.table, use.key).n - 1 for side in sides)
+        if value > goal:
+            factor = math.sqrt(stats.f.isf(chance, here, there))
+            bands.append((factor - 1) * (goal + target.rounding(goal)))
+        else:
+            factor = math.sqrt(stats.f.isf(chance, there, here))
+            bands.append((1 - 1 / factor) * max(0.0, goal - target.rounding(goal)))
+    return np.asarray(bands)
+
+
 def _joint_errors(measured: Measure, published: Measure | None) -> np.ndarray:
     """Combine the standard errors of both sides; a side without one is as noisy as the other."""
     here = measured.errors
@@ -319,7 +347,7 @@ def _band(tolerance: str, error: float, goal: float, sigmas: float) -> float:
     """Return how far a number may miss: `seeds`, `exact`, a percentage, or a number."""
     if tolerance == "seeds":
         return sigmas * error
-    if tolerance == "exact":
+    if tolerance in ("exact", "spread"):  # spreads have a band of their own, see _spread_bands
         return 0.0
     if tolerance.endswith("%"):
         return abs(goal) * float(tolerance.removesuffix("%")) / 100
