@@ -323,7 +323,8 @@ class Item:
     """A row of config/items.tsv: one table or figure of the paper.
 
     `half` is native or asr; `paper` its number there; `needs` the aggregates it is made from;
-    `compared` says whether it also comes as <item>_vs_paper, with the published values.
+    `compared` says whether it also comes as <item>_vs_paper, with the published values; `readings`
+    names what it rests on of docs/readings.md.
     """
 
     item: str
@@ -332,6 +333,7 @@ class Item:
     paper: str
     needs: str
     compared: str
+    readings: str
     title: str
 
 
@@ -362,7 +364,7 @@ def selected_items(config: Config) -> dict[str, Item]:
     chosen = {k: v for k, v in table.items() if not k.startswith("main_") or k in mains}
     for name, column in mains.items():
         title = f"Native benchmark on {column}, every arm"
-        chosen.setdefault(name, Item(name, "table", "native", "Extra", "native", "no", title))
+        chosen.setdefault(name, Item(name, "table", "native", "Extra", "native", "no", "", title))
     return chosen
 
 

@@ -176,7 +176,8 @@ def test_same_data_same_bytes(name, sources, tmp_path):
 
 def test_no_two_native_arms_or_methods_share_a_look(sources):
     source = sources["paper"]
-    for table in (source.arms, [*source.methods, "bicubic"]):
+    drawn = [name for name, arm in source.arms.items() if arm.group != "reading"]
+    for table in (drawn, [*source.methods, "bicubic"]):
         chosen = style.looks(table)
         for first, second in combinations(chosen.values(), 2):
             assert first.colour != second.colour

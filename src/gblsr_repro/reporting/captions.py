@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..config import Config, arms, datasets, methods, protocol
+from ..config import Config, arms, datasets, items, methods, protocol
 from .conditions import Record
 from .statistics import Summary
 
@@ -45,6 +45,15 @@ def sentence(text: str) -> str:
 def paragraph(title: str, *sentences: str | None) -> str:
     """Return a caption: a bold title and the sentences that are not empty."""
     return " ".join([f"**{title}.**", *(sentence(s) for s in sentences if s)])
+
+
+def with_readings(caption: str, item: str) -> str:
+    """Add to the caption of a table or figure which readings of the paper it rests on, if any."""
+    row = items().get(item)
+    if row is None or not row.readings:
+        return caption
+    subject = "Rests on this project's readings of what the paper leaves open"
+    return f"{caption} {subject} ({row.readings}; see docs/readings.md)."
 
 
 def over_seeds(cells: Mapping[str, Iterable[Summary | None]]) -> str:

@@ -11,6 +11,7 @@ from ..config import Config, protocol
 from ..errors import UserError
 from ..files import write_text
 from . import printed, table_asr, table_cost, table_native
+from .captions import with_readings
 from .layout import Float, Table, beside, render
 from .source import Source
 
@@ -113,13 +114,15 @@ def write(
     rendered, skipped = [], {}
     for name in only or known:
         try:
-            text = render(known[name](source))
+            table = known[name](source)
         except UserError as error:
             if only:
                 raise
             skipped[name] = str(error)
             continue
-        write_text(output / f"{name}.tex", text)
+        item = name.removesuffix(VERSUS)
+        floats = [replace(f, caption=with_readings(f.caption, item)) for f in table.floats]
+        write_text(output / f"{name}.tex", render(replace(table, floats=floats)))
         rendered.append(name)
     if not rendered:
         raise UserError(f"{aggregates} holds nothing that a table can be made from.")

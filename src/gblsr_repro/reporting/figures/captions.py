@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from ..captions import not_canonical, paragraph, run_notes, seeds_said, trained_seeds, unequal
+from ..captions import (
+    not_canonical,
+    paragraph,
+    run_notes,
+    seeds_said,
+    trained_seeds,
+    unequal,
+    with_readings,
+)
 from ..conditions import Record
 from .needs import NEEDS
 
@@ -35,7 +43,8 @@ def captions(name: str, conditions: Record) -> str:
     spread = _spread(record, first, need.validation) if name in _WITH_SPREAD else None
     gap = _unequal_gap(record, first) if name in _WITH_DIFFERENCES else None
     baselines = not_canonical(BASELINES) if name in _WITH_BASELINES else None
-    return paragraph(title, *sentences, spread, gap, baselines, *notes)
+    caption = paragraph(title, *sentences, spread, gap, baselines, *notes)
+    return with_readings(caption, name)
 
 
 def _within(half: str, remark: str) -> str:
