@@ -12,7 +12,7 @@ from .captions import paragraph, run_notes
 from .layout import DASH, Cell, Float, Line, Span, Table, signed, size_for, value
 from .source import BICUBIC, Source
 from .statistics import Summary, bold
-from .tidy import protocol_path, scale_key
+from .tidy import scale_key
 
 DIGITS = {"psnr_y": 3, "ssim_y": 4}
 MEGA = 1e6
@@ -131,8 +131,9 @@ class Timing:
             raise UserError(f"{source.path('asr_latency')} has no rows; time a method first.")
 
     def cell(self, dataset: str, method: str, metric: str) -> Summary | None:
-        """Return `metric` of one cell, of the path that the method's own rendering takes."""
-        return protocol_path(self.source.asr_latency, (dataset, method, self.scale), metric)
+        """Return `metric` of one cell, by the source's clock."""
+        key = (dataset, method, self.scale, self.source.clock, metric)
+        return self.source.asr_latency.get(key)
 
     def mean(self, dataset: str, method: str, metric: str) -> float | None:
         """Return the mean over seeds, None where it was not measured."""
@@ -187,8 +188,8 @@ def latency(source: Source) -> Table:
     caption = paragraph(
         f"Super-resolution latency at ×{timing.scale}",
         _psnr_seeds(quality),
-        "Column ms/img: mean over the images of a set, batch size 1, by the method's own call"
-        + _seeds_of_means(every),
+        "Column ms/img: mean over the images of a set, batch size 1, by the plain path with "
+        "gradients recorded" + _seeds_of_means(every),
         "Speed: geometric mean, over "
         f"{captions.listed([source.title('asr', d) for d in timing.datasets])}, of the baseline's "
         "time divided by the method's",
@@ -211,7 +212,7 @@ def latency(source: Source) -> Table:
             Float(
                 "asr-latency-main", caption, ["l", *["r"] * (len(second) - 1)], [first, second],
                 groups, rules, size=size,
-                separation=3,
+                separation=3, timed=range(1 + len(shown), len(second)),
             )
         ],
     )  # fmt: skip
@@ -295,14 +296,14 @@ def _pareto(source: Source, name: str, methods: list[str]) -> Table:
     header = [
         ["Variant", "Params (M)", Span("Mean ΔPSNR-Y (dB)", 2), "Worst-cell", "Mean speedup",
          f"{title} peak", "Mean mem"],
-        ["", "", "ID ↑", "OOD ↑", "Δ (dB)", "vs base ↑", "(MB) ↓", "reduction ↑"],
+        ["", "", "ID ↑", "OOD ↑", "Δ (dB)", "vs base ↑", "(MiB) ↓", "reduction ↑"],
     ]  # fmt: skip
     return Table(
         name,
         [
             Float(
                 name.replace("_", "-"), caption, list("lrrrrrrr"), header, [lines], [(3, 4)],
-                size=size_for([title]), separation=3,
+                size=size_for([title]), separation=3, timed=(5, 6, 7),
             )
         ],
     )  # fmt: skip
@@ -358,8 +359,8 @@ def _pareto_line(source: Source, timing: Timing, base: str, method: str, peak: s
     inside = [d for (_, scale), d in deltas.items() if scale in trained]
     outside = [d for (_, scale), d in deltas.items() if scale not in trained]
     times = timing.ratios(base, method, "mean_ms")
-    memory = timing.ratios(method, base, "peak_memory_mb")
-    megabytes = timing.mean(peak, method, "peak_memory_mb")
+    memory = timing.ratios(method, base, "peak_memory_mib")
+    mebibytes = timing.mean(peak, method, "peak_memory_mib")
     count = source.parameters(method)
     worst = "n/a" if method == base else signed(min(deltas.values(), default=None), 4)
     return [
@@ -369,7 +370,7 @@ def _pareto_line(source: Source, timing: Timing, base: str, method: str, peak: s
         signed(fmean(outside) if outside else None, 4),
         worst,
         DASH if times is None else f"{fmean(times):.3f}×",
-        DASH if megabytes is None else f"{megabytes:.1f}",
+        DASH if mebibytes is None else f"{mebibytes:.1f}",
         DASH if memory is None else f"{signed(100 * (1 - fmean(memory)), 2)}%",
     ]
 
