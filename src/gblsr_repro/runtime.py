@@ -99,11 +99,11 @@ def set_precision(precision: str) -> None:
 def for_inference(model: Model, device: torch.device) -> Model:
     """Move a model to `device` in eval mode and in the memory format that is fastest there.
 
-    On the CPU the part `encoder` turns to channels last: convolution and GroupNorm run up to 1.5
+    On the CPU an `encoder` of convolutions turns to channels last: they and GroupNorm run up to 1.6
     times faster.
     """
     model = model.eval().to(device)
-    if device.type == "cpu":
+    if device.type == "cpu" and model.encoder.channels_last:
         model.encoder.to(memory_format=torch.channels_last)
     return model
 

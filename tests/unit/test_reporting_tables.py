@@ -15,7 +15,7 @@ from gblsr_repro.reporting import layout, markup, preview, table_native, tables
 from gblsr_repro.reporting.source import Source
 from gblsr_repro.reporting.statistics import Summary, bold, summarize, ties
 from gblsr_repro.reporting.table_cost import clock
-from gblsr_repro.reporting.tidy import KEYS, RUN_COLUMNS, VALUES, own_path
+from gblsr_repro.reporting.tidy import KEYS, RUN_COLUMNS, VALUES
 
 ARMS = ("global_fourier_mlp", "gblsr_fixed", "gblsr_scalar", "gblsr_full", "liif", "lte", "wire")
 SETS = ("kodak", "set14", "urban100")
@@ -408,12 +408,12 @@ def test_quality_ties_at_printed_precision_are_bold_without_a_test(folder, confi
     assert [line[1].startswith("**") for line in lines[1:]] == [True, True, False, False]
 
 
-def timing_rows(times, memory=1000.0, path="fast"):
+def timing_rows(times, memory=1000.0, clock="paper"):
     for method, milliseconds in times.items():
         for k, dataset in enumerate(("set14", "b100", "urban100"), start=1):
-            place = [dataset, method, 4, "protocol", path]
+            place = [dataset, method, 4, clock]
             yield [*place, "mean_ms", milliseconds * k, 0.1, 2]
-            yield [*place, "peak_memory_mb", memory * milliseconds, 0.1, 2]
+            yield [*place, "peak_memory_mib", memory * milliseconds, 0.1, 2]
 
 
 @pytest.mark.parametrize("name", ["asr_latency_main", "asr_pareto_main", "asr_pareto_appendix"])
@@ -430,7 +430,7 @@ def test_times_alone_make_a_table_that_leaves_quality_open(folder, config, name)
 def test_latency_ratios_and_absent_methods(folder, config):
     folder("asr_quality", quality_rows(["liif_rdn", "gblsr_asr"]))
     timed = [*timing_rows({"liif_rdn": 8.0, "gblsr_asr": 4.0})]
-    timed += timing_rows({"gblsr_asr": 40.0}, path="plain")
+    timed += timing_rows({"gblsr_asr": 1.0}, clock="ours")
     part = built("asr_latency_main", folder("asr_latency", timed), config)
     rows = body(part)
     assert rows["GB-LSR-Scalar-ASR (base)"] == [
@@ -487,12 +487,6 @@ def test_times_over_fewer_seeds_are_named(folder, config):
     timed = [[*row[:-1], 1] if row[1] == "gblsr_asr" else row for row in timed]
     caption = built("asr_latency_main", folder("asr_latency", timed), config).caption
     assert "averaged over two seeds (fewer: GB-LSR-Scalar-ASR 1)" in caption
-
-
-def test_own_path_goes_before_the_plain_one():
-    assert own_path(["plain", "fast"]) == "fast"
-    assert own_path(["plain"]) == "plain"
-    assert own_path([]) is None
 
 
 # --- time and licences --------------------------------------------------------------------------

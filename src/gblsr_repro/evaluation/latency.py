@@ -241,6 +241,7 @@ class Replay:
         self.reads = reads.kept
 
     def __call__(self, images: Tensor) -> Any:
+        """Replay the graph on other images."""
         self.source.copy_(images)
         self.graph.replay()
         return self.result

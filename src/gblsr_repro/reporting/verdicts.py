@@ -157,9 +157,9 @@ class Result:
     """A claim with its verdict.
 
     `agreement` is the verdict that the numbers alone would give, whatever the conditions (None:
-    not measured or not judged); `differences` in what the conditions differ from the paper's; `why` why there is
-    no number or no verdict, or where numbers miss; `values` the measured numbers, `allowed` how far each may
-    miss.
+    not measured or not judged); `differences` in what the conditions differ from the paper's; `why`
+    why there is no number or no verdict, or where numbers miss; `values` the measured numbers,
+    `allowed` how far each may miss.
     """
 
     claim: Claim
