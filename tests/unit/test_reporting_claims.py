@@ -496,15 +496,28 @@ def test_only_the_data_sets_of_a_claim_count() -> None:
 def test_times_need_the_device_but_not_the_training() -> None:
     claim = REGISTRY["cost_ratio"]
     assert verdict_of(claim, PAPER, changed("native.steps", 5)).verdict is Verdict.REPRODUCED
-    elsewhere = changed("native.latency_devices", ["NVIDIA H100 80GB HBM3"])
-    result = verdict_of(claim, PAPER, elsewhere)
-    assert (result.verdict, result.differences) == (
-        Verdict.DIFFERENT,
-        ("on NVIDIA H100 80GB HBM3",),
-    )
+    for device in ("NVIDIA H100 80GB HBM3", "NVIDIA H200 NVL"):
+        result = verdict_of(claim, PAPER, changed("native.latency_devices", [device]))
+        assert (result.verdict, result.differences) == (Verdict.DIFFERENT, (f"on {device}",))
     assert verdict_of(claim, PAPER, changed("native.latency_devices", None)).differences == (
         "device not recorded",
     )
+
+
+def test_a_time_on_a_shared_gpu_is_shown_and_not_judged() -> None:
+    shared = changed("native.latency_shared", ["liif"])
+    result = verdict_of(REGISTRY["cost_ratio"], PAPER, shared)
+    assert result.verdict is Verdict.NOT_JUDGED
+    assert result.measured == "0.247 / 0.247 / 0.247"
+    assert result.why == "timed on a GPU that other processes used at the same time"
+    assert result.holds is None
+    assert verdict_of(REGISTRY["cost_vs_lte"], PAPER, shared).verdict is Verdict.REPRODUCED
+    assert verdict_of(GAP, PAPER, shared).verdict is Verdict.REPRODUCED
+    page = claims.Page([result], shared, PAPER_CONDITIONS)
+    assert page.counts()[Verdict.NOT_JUDGED] == 1
+    states = {title: state for title, _, state in page.scopes()}
+    assert states["Native inference time"] == "not judged"
+    assert "not judged" in claims.markdown(page)
 
 
 def test_super_resolution_times_need_all_image_sizes() -> None:
