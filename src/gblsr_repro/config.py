@@ -185,6 +185,9 @@ def mirror_of(config: Config) -> Path | None:
 # --- tables: one row per arm, method, data set -----------------------------------------------
 
 
+BASELINE, READING = "baseline", "reading"  # groups of arms: as the paper had it, or perhaps had it
+
+
 @dataclass(frozen=True)
 class Arm:
     """A row of config/arms.tsv: one model of the native benchmark.

@@ -30,6 +30,7 @@ from .models import native, spectral
 from .models.decoders import SpectralDecoder
 from .models.native import NativeModel
 from .photos import Photo, read, resize_alpha, write
+from .runtime import for_inference
 from .weights import checksum, read_weights, write_tensors
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def load_native(path: Path | str, device: torch.device | None = None) -> NativeM
     model = native.build(arm, {"native": record["config"]}, record["seed"])
     _fill(model, weights, path)
     model.arm = arm.arm
-    return native.for_inference(model, device or torch.device("cpu"))
+    return for_inference(model, device or torch.device("cpu"))
 
 
 def load_superres(path: Path | str, device: torch.device | None = None) -> ASRModel:
@@ -113,7 +114,7 @@ def load_superres(path: Path | str, device: torch.device | None = None) -> ASRMo
     method = configuration.method_named(record["method"])
     model = asr.build(method, {"asr": record["config"]}, record["seed"])
     _fill(model, weights, path)
-    return model.eval().to(device or torch.device("cpu"))
+    return for_inference(model, device or torch.device("cpu"))
 
 
 def _device(model: torch.nn.Module) -> torch.device:

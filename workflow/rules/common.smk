@@ -37,6 +37,7 @@ SEEDS = config["seeds"]
 COLUMNS = list(config["native"]["data"]["evaluate"])
 SPLITS = ["train", "validation"]
 BENCHMARK = [arm for arm, row in ARMS.items() if row.in_benchmark]
+READINGS = [arm for arm, row in ARMS.items() if row.group in ("baseline", "reading")]
 DIAGNOSED = [arm for arm, row in ARMS.items() if row.diagnostic in ("log", "linear")]
 ABLATED = [arm for arm, row in ARMS.items() if row.diagnostic in ("reference", "control", "log")]
 ASR_COLUMNS = list(config["asr"]["evaluate"])
@@ -162,7 +163,12 @@ def sources_of_timing(wildcards):
 
 def inputs_of_aggregate(wildcards):
     """Return the rows and records that one aggregate is made from."""
-    arms = {"ablation": ABLATED, "locality": DIAGNOSED, "runs": ARMS}.get(wildcards.aggregate)
+    arms = {
+        "ablation": ABLATED,
+        "locality": DIAGNOSED,
+        "runs": ARMS,
+        "readings": READINGS,
+    }.get(wildcards.aggregate)
     native = dict(arm=arms or BENCHMARK, seed=SEEDS, column=COLUMNS)
     asr = dict(method=METHODS, seed=SEEDS, column=ASR_COLUMNS, scale=SCALES)
     run = f"{R}/native/runs/{{arm}}/seed{{seed}}/run.json"
@@ -174,6 +180,7 @@ def inputs_of_aggregate(wildcards):
     patterns = {
         "native": [run, f"{latency}.csv", f"{metrics}/{{column}}.csv"],
         "budget": [*package("models"), os.path.join("config", "arms.tsv")],
+        "readings": [run, f"{latency}.csv", f"{metrics}/{{column}}.csv"],
         "runs": [run],
         "ablation": [f"{metrics}/validation.csv"],
         "locality": [f"{R}/native/fields/{{arm}}/seed{{seed}}.npz"],

@@ -32,6 +32,28 @@ use rule aggregate as conditions with:
         f"{R}/benchmarks/aggregate/{{aggregate}}.json.tsv"
 
 
+rule readings:
+    """The readings of the baselines side by side (config/readings.yaml)."""
+    input:
+        rows=f"{R}/aggregates/readings.csv",
+        tables=CONFIG_TABLES,
+    output:
+        f"{R}/readings.md",
+    log:
+        f"{R}/logs/readings.log",
+    benchmark:
+        f"{R}/benchmarks/readings.tsv"
+    localrule: True
+    conda:
+        "../../envs/gblsr.yaml"
+    params:
+        config=CONFIG,
+        settings=settings(*REPORTED),
+    shell:
+        "python -m gblsr_repro readings --config {params.config} --aggregate {input.rows}"
+        " --output {output} 2>&1 | tee {log}"
+
+
 rule table:
     """One LaTeX table from the aggregates."""
     input:

@@ -41,6 +41,7 @@ MEANING = {
     Verdict.HOLDS: "about structure alone, and so in any preset; this one is not the paper's",
     Verdict.NOT_REPRODUCED: "misses by more, under the paper's conditions",
     Verdict.DIFFERENT: "measured on other data, settings, seeds or devices: shown, not judged",
+    Verdict.NOT_JUDGED: "timed on a GPU that other processes used: shown alone",
     Verdict.NOT_MEASURED: "no number here; the reason is given",
 }
 
@@ -65,9 +66,10 @@ class Page:
     paper_conditions: Mapping[str, Any]
 
     def counts(self) -> dict[Verdict, int]:
-        """Return how many claims got each verdict, in order; one of other presets if it is met."""
+        """Return how many claims got each verdict, in order; the rare ones where they are met."""
         found = Counter(result.verdict for result in self.results)
-        return {v: found[v] for v in Verdict if found[v] or v is not Verdict.HOLDS}
+        rare = (Verdict.HOLDS, Verdict.NOT_JUDGED)
+        return {v: found[v] for v in Verdict if found[v] or v not in rare}
 
     def by_topic(self) -> dict[str, list[Result]]:
         """Return the results of each topic, in order."""
@@ -99,7 +101,9 @@ class Page:
         rows = []
         for scope, title in SCOPE_TITLES.items():
             if scope not in shared:
-                state = "not measured"
+                of_scope = {r.verdict for r in self.results if r.claim.scope == scope}
+                state = str(Verdict.NOT_JUDGED if Verdict.NOT_JUDGED in of_scope
+                            else Verdict.NOT_MEASURED)  # fmt: skip
             elif shared[scope]:
                 state = "; ".join(shared[scope])
             else:

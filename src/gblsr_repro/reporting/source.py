@@ -19,6 +19,7 @@ from ..config import (
     selected_methods,
 )
 from ..errors import UserError
+from ..evaluation import PAPER
 from . import conditions
 from .tidy import (
     BUDGET_COLUMNS,
@@ -38,11 +39,13 @@ class Source:
     """Reads the aggregates of one folder, each once and only when a table needs it.
 
     Every property that names an aggregate raises `UserError` when its file is missing or unfit.
+    `clock` names the times that tables show: the paper's, unless they are for rows beside it.
     """
 
-    def __init__(self, folder: Path | str, config: Config) -> None:
+    def __init__(self, folder: Path | str, config: Config, clock: str = PAPER) -> None:
         self.folder = Path(folder)
         self.config = config
+        self.clock = clock
 
     @classmethod
     def published(cls, config: Config) -> Source:
@@ -97,7 +100,7 @@ class Source:
 
     @cached_property
     def asr_latency(self) -> Summaries:
-        """By (dataset, method, scale, track, path, metric)."""
+        """By (dataset, method, scale, clock, metric)."""
         found = self._summaries("asr_latency")
         self._known((key[1] for key in found), self.methods, "asr_latency", "methods")
         return found

@@ -13,7 +13,7 @@ from .captions import paragraph, run_notes
 from .layout import DASH, Cell, Float, Line, Span, Table, signed, size_for, value
 from .source import BICUBIC, Source
 from .statistics import Summary, bold
-from .tidy import protocol_path, scale_key
+from .tidy import scale_key
 
 DIGITS = {"psnr_y": 3, "ssim_y": 4}
 MEGA = 1e6
@@ -138,8 +138,9 @@ class Timing:
             raise UserError(f"{source.path('asr_latency')} has no rows; time a method first.")
 
     def cell(self, dataset: str, method: str, metric: str) -> Summary | None:
-        """Return `metric` of one cell, of the path that the method's own rendering takes."""
-        return protocol_path(self.source.asr_latency, (dataset, method, self.scale), metric)
+        """Return `metric` of one cell, by the source's clock."""
+        key = (dataset, method, self.scale, self.source.clock, metric)
+        return self.source.asr_latency.get(key)
 
     def mean(self, dataset: str, method: str, metric: str) -> float | None:
         """Return the mean over seeds, None where it was not measured."""
@@ -194,8 +195,8 @@ def latency(source: Source) -> Table:
     caption = paragraph(
         f"Super-resolution latency at ×{timing.scale}",
         _psnr_seeds(quality),
-        "Column ms/img: mean over the images of a set, batch size 1, by the method's own call"
-        + _seeds_of_means(every),
+        "Column ms/img: mean over the images of a set, batch size 1, by the plain path with "
+        "gradients recorded" + _seeds_of_means(every),
         "Speed: geometric mean, over "
         f"{captions.listed([source.title('asr', d) for d in timing.datasets])}, of the baseline's "
         "time divided by the method's",
@@ -218,7 +219,7 @@ def latency(source: Source) -> Table:
             Float(
                 "asr_latency_main", caption, ["l", *["r"] * (len(second) - 1)], [first, second],
                 groups, rules, size=size,
-                separation=3,
+                separation=3, timed=range(1 + len(shown), len(second)),
             )
         ],
     )  # fmt: skip
@@ -293,6 +294,8 @@ def _pareto(source: Source, name: str, methods: list[str]) -> Table:
         _cells_sentence(source, base, methods),
         f"Speed-up and memory reduction: arithmetic means over {sets} at ×{timing.scale} of the "
         "ratio to the base" + _seeds_of_means(every),
+        "Peak memory of the tensors on the GPU in MiB, which the heading calls MB as the paper's "
+        "does",
         captions.missing(every),
         *run_notes(
             source.conditions, "asr", columns=list(source.config["asr"]["evaluate"]), timed=True
@@ -309,7 +312,7 @@ def _pareto(source: Source, name: str, methods: list[str]) -> Table:
         [
             Float(
                 name, caption, list("lrrrrrrr"), header, [lines], [(3, 4)],
-                size=size_for([title]), separation=3,
+                size=size_for([title]), separation=3, timed=(5, 6, 7),
             )
         ],
     )  # fmt: skip
@@ -365,8 +368,8 @@ def _pareto_line(source: Source, timing: Timing, base: str, method: str, peak: s
     inside = [d for (_, scale), d in deltas.items() if scale in trained]
     outside = [d for (_, scale), d in deltas.items() if scale not in trained]
     times = timing.ratios(base, method, "mean_ms")
-    memory = timing.ratios(method, base, "peak_memory_mb")
-    megabytes = timing.mean(peak, method, "peak_memory_mb")
+    memory = timing.ratios(method, base, "peak_memory_mib")
+    mebibytes = timing.mean(peak, method, "peak_memory_mib")
     count = source.parameters(method)
     worst = "n/a" if method == base else signed(min(deltas.values(), default=None), 4)
     return [
@@ -376,7 +379,7 @@ def _pareto_line(source: Source, timing: Timing, base: str, method: str, peak: s
         signed(fmean(outside) if outside else None, 4),
         worst,
         DASH if times is None else f"{fmean(times):.3f}×",
-        DASH if megabytes is None else f"{megabytes:.1f}",
+        DASH if mebibytes is None else f"{mebibytes:.1f}",
         DASH if memory is None else f"{signed(100 * (1 - fmean(memory)), 2)}%",
     ]
 

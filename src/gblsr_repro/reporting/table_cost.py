@@ -118,7 +118,7 @@ def _shared(names: Mapping[str, str], runs: list[Row]) -> str | None:
 
 
 def _elsewhere(devices: list[str]) -> str | None:
-    if not devices or all("H200" in device for device in devices):
+    if not set(devices) - {captions.PAPER_DEVICE}:
         return None
     return f"The paper's runs were on one {captions.PAPER_DEVICE}"
 

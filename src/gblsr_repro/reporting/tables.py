@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..config import Config, protocol
 from ..errors import UserError
+from ..evaluation import GRAPH, OURS
 from ..files import write_text
 from . import printed, table_asr, table_cost, table_native
 from .captions import with_readings
@@ -18,6 +19,12 @@ from .source import Source
 Builder = Callable[[Source], Table]
 Published = Callable[[Source, Table], Iterable[Float]]
 VERSUS = "_vs_paper"
+OTHER_CLOCKS = {OURS: "own path", GRAPH: "CUDA graph"}
+CLOCK_NOTES = {
+    "own path": "“own path”: this package's own path, the fast call that its users get, which is "
+    "no part of the paper and is not judged",
+    "CUDA graph": "“CUDA graph”: that call replayed as one graph",
+}
 
 
 def builders(config: Config) -> dict[str, Builder]:
@@ -63,9 +70,27 @@ def builders(config: Config) -> dict[str, Builder]:
 def _versus(source: Source, make: Builder, published: Published) -> Table:
     """Build a table from the aggregates and put the paper's rows above the measured ones."""
     measured = make(source)
-    name, note = measured.name + VERSUS, printed.NOTES.get(measured.name, "")
-    floats = map(beside, measured.floats, published(source, measured))
-    return Table(name, [replace(f, caption=_both(f.caption, note)) for f in floats])
+    notes = [printed.NOTES[measured.name]] if measured.name in printed.NOTES else []
+    others: dict[str, Sequence[Float]] = {}
+    if any(part.timed for part in measured.floats):
+        others = {
+            name: make(Source(source.folder, source.config, clock)).floats
+            for clock, name in OTHER_CLOCKS.items()
+        }
+    floats = [
+        beside(part, paper, {name: other[i] for name, other in others.items()})
+        for i, (part, paper) in enumerate(
+            zip(measured.floats, published(source, measured), strict=True)
+        )
+    ]
+    notes += [
+        note
+        for name, note in CLOCK_NOTES.items()
+        if any(line[1:2] == [name] for part in floats for group in part.groups for line in group)
+    ]
+    return Table(
+        measured.name + VERSUS, [replace(f, caption=_both(f.caption, notes)) for f in floats]
+    )
 
 
 def _rebuilt(source: Source, measured: Table, make: Builder) -> Sequence[Float]:
@@ -88,11 +113,11 @@ def _published_gates(source: Source, measured: Table) -> Sequence[Float]:
     return table_native.gates(Source.published(protocol())).floats
 
 
-def _both(caption: str, note: str) -> str:
+def _both(caption: str, notes: Iterable[str]) -> str:
     title, end, rest = caption.partition(".**")
     return (
         f"{title}, beside the paper's values{end} The paper's value stands above the one measured "
-        f"here, with its own bold numbers.{f' {note}.' if note else ''}{rest}"
+        f"here, with its own bold numbers.{''.join(f' {note}.' for note in notes)}{rest}"
     )
 
 

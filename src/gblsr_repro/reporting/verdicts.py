@@ -3,7 +3,9 @@
 A number is reproduced when it agrees with the paper's at the precision the paper prints, or when
 the relation the paper claims holds; it is within noise when it misses by no more than the claim's
 tolerance. A run under other conditions than the paper's (data, steps, seeds, device) gets
-neither verdict: its numbers are shown, with whether the claim would hold. Claims about structure,
+neither verdict: its numbers are shown, with whether the claim would hold. Times are judged by the
+paper's clock alone (see `evaluation.latency`), and not at all where other processes used the GPU
+meanwhile. Claims about structure,
 such as parameter counts, depend on no conditions; in a preset other than the paper's they hold
 rather than are reproduced.
 """
@@ -23,7 +25,7 @@ from scipy import stats
 
 from ..config import datasets
 from ..errors import UserError
-from .captions import named_settings
+from .captions import SHARED_GPU, named_settings
 from .measures import Aggregates, Measure, NotMeasuredError, Use, evaluate, parse
 
 Conditions = Mapping[str, Any]
@@ -41,6 +43,7 @@ class Verdict(StrEnum):
     HOLDS = "holds (structure)"
     NOT_REPRODUCED = "not reproduced"
     DIFFERENT = "different conditions"
+    NOT_JUDGED = "not judged"
     NOT_MEASURED = "not measured"
 
 
@@ -155,9 +158,9 @@ class Result:
     """A claim with its verdict.
 
     `agreement` is the verdict that the numbers alone would give, whatever the conditions (None:
-    not measured); `differences` in what the conditions differ from the paper's; `why` why there is
-    no number, or where numbers miss; `values` the measured numbers, `allowed` how far each may
-    miss.
+    not measured or not judged); `differences` in what the conditions differ from the paper's; `why`
+    why there is no number or no verdict, or where numbers miss; `values` the measured numbers,
+    `allowed` how far each may miss.
     """
 
     claim: Claim
@@ -173,7 +176,7 @@ class Result:
 
     @property
     def holds(self) -> bool | None:
-        """Whether the numbers agree within the tolerance (None: not measured)."""
+        """Whether the numbers agree within the tolerance (None: not measured or not judged)."""
         return None if self.agreement is None else self.agreement is not Verdict.NOT_REPRODUCED
 
 
@@ -243,6 +246,11 @@ def judge(
         if target.cells
         else target.show_measured(measured.values)
     )
+    if _on_shared_gpu(Scope(claim.scope), uses, conditions):
+        return Result(
+            claim, Verdict.NOT_JUDGED, printed, shown, why=SHARED_GPU, differences=differences,
+            values=tuple(measured.values.tolist()), targets=target.values,
+        )  # fmt: skip
     structural = claim.scope == Scope.STRUCTURE and conditions.get("preset") != PAPER_PRESET
     return Result(
         claim,
@@ -413,6 +421,12 @@ def differences_of(
     return list(dict.fromkeys(found))
 
 
+def _on_shared_gpu(scope: Scope, uses: Sequence[Use], conditions: Conditions) -> bool:
+    """Say whether a time in `uses` was taken while other processes used the GPU."""
+    shared = conditions.get(scope.half, {}).get("latency_shared") or ()
+    return scope.kind == "latency" and any(use.subject in shared for use in uses)
+
+
 def _seeds(run: Conditions, subjects: Sequence[str], wanted: Sequence[int]) -> list[str]:
     """Compare the seeds of each arm or method; timings of untrained models have none recorded."""
     trained = run.get("arms") or run.get("methods") or {}
@@ -470,7 +484,7 @@ def data_title(name: str) -> str:
 def _device(names: Sequence[str] | None, wanted: str) -> list[str]:
     if not names:
         return ["device not recorded"]
-    return [f"on {name}" for name in names if wanted not in name]
+    return [f"on {name}" for name in names if name != wanted]
 
 
 def _listed(noun: str, values: Sequence[int]) -> str:

@@ -48,6 +48,8 @@ class RDN(nn.Module):
     convolutions are 3x3 except the 1x1 fusions.
     """
 
+    channels_last = True  # the memory format that is faster on a CPU
+
     def __init__(self, features: int, blocks: int, layers: int, growth: int) -> None:
         super().__init__()
         self.features = features

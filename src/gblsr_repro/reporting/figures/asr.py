@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ..tidy import protocol_path, scale_key
+from ...evaluation import PAPER
+from ..tidy import scale_key
 from .placement import Label, place_labels
 from .source import FigureSource, ordered
 from .style import INK, TEXT_WIDTH, Look, broken, marker_handle, new_figure, time_axis
@@ -28,7 +29,7 @@ def asr_quality_latency_x4(source: FigureSource, note: str) -> Figure:
         & (quality["metric"] == "psnr_y")
     ].set_index("method")
     times = {
-        method: protocol_path(source.asr_latency, (TIMED_SET, method, scale), "mean_ms")
+        method: source.asr_latency.get((TIMED_SET, method, scale, PAPER, "mean_ms"))
         for method in quality.index
     }
     methods = [m for m in ordered(quality.index, source.methods) if times[m] is not None]
