@@ -16,7 +16,7 @@ from gblsr_repro import config
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import latency
 from gblsr_repro.progress import Progress
-from gblsr_repro.reporting import status
+from gblsr_repro.operations import status
 from gblsr_repro.training import leaving
 from gblsr_repro.training import native as training
 

@@ -6,7 +6,7 @@ import pytest
 
 from gblsr_repro import config as configuration
 from gblsr_repro.data.sources import fetch, sources
-from gblsr_repro.reporting import plan
+from gblsr_repro.operations import plan
 
 TINY = {
     "rdn_features": 4,

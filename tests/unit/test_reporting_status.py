@@ -12,7 +12,7 @@ import torch
 from gblsr_repro.cli import main
 from gblsr_repro.config import load, merge, selected_items, write_resolved
 from gblsr_repro.files import write_json, write_text
-from gblsr_repro.reporting import status
+from gblsr_repro.operations import status
 from gblsr_repro.training.checkpoint import random_state, save_state
 
 NOW = 1_000_000.0

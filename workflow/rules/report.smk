@@ -16,7 +16,7 @@ rule aggregate:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings(*REPORTED),
+        settings=settings("aggregate"),
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro aggregate {wildcards.aggregate} --config {params.config}"
@@ -54,7 +54,7 @@ rule table:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings(*REPORTED),
+        settings=settings("tables"),
         aggregates=lambda wildcards: f"{R}/aggregates",
         tables=lambda wildcards, output: os.path.dirname(output[0]),
         title=title_of,
@@ -87,7 +87,7 @@ rule figure:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings(*REPORTED),
+        settings=settings("figures"),
         aggregates=lambda wildcards: f"{R}/aggregates",
         figures=subpath(output.pdf, parent=True),
         results=lambda wildcards: R,
@@ -121,7 +121,7 @@ rule claims:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings(*REPORTED),
+        settings=settings("claims"),
         aggregates=lambda wildcards: f"{R}/aggregates",
         results=lambda wildcards: R,
     shell:
@@ -175,7 +175,7 @@ rule report:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings(*REPORTED),
+        settings=settings("report"),
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro report --config {params.config} --results {params.results}"

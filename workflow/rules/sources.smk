@@ -16,7 +16,7 @@ rule fetch:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings("mirror", "resources", "accept_partial"),
+        settings=settings("fetch"),
     shell:
         "python -m gblsr_repro fetch {wildcards.dataset} --config {params.config}"
         " --output {output} 2>&1 | tee {log}"
@@ -41,7 +41,7 @@ rule standardize:
         runtime=growing("other"),
     params:
         config=CONFIG,
-        settings=settings("native.data"),
+        settings=settings("standardize"),
     shell:
         "python -m gblsr_repro standardize {wildcards.array} --config {params.config}"
         " --output {output.array} 2>&1 | tee {log}"
@@ -65,7 +65,7 @@ rule regions:
         runtime=growing("other"),
     params:
         config=CONFIG,
-        settings=settings("native.metrics", "native.model"),
+        settings=settings("regions"),
     shell:
         "python -m gblsr_repro regions --config {params.config} --array {input.array}"
         " --output {output} 2>&1 | tee {log}"

@@ -43,14 +43,9 @@ def _train(options: argparse.Namespace) -> None:
     from ..config import arm_named
     from ..training.native import train_run
 
-    train_run(
-        config_of(options),
-        arm_named(options.arm),
-        options.seed,
-        options.array,
-        options.output,
-        options.state,
-    )
+    arm = arm_named(options.arm)
+    config = config_of(options, arm)
+    train_run(config, arm, options.seed, options.array, options.output, options.state)
 
 
 # --- evaluation, timing, diagnostics --------------------------------------------------------------
@@ -100,10 +95,11 @@ def add_evaluate(commands: Any) -> None:
 
 
 def _evaluate(options: argparse.Namespace) -> None:
+    from ..config import arm_named
     from ..evaluation.native import evaluate
 
     evaluate(
-        config_of(options),
+        config_of(options, arm_named(options.arm)),
         options.arm,
         options.seed,
         options.folder,
@@ -145,9 +141,8 @@ def _latency(options: argparse.Namespace) -> None:
     from ..config import arm_named
     from ..evaluation.native import time_arm
 
-    time_arm(
-        config_of(options), arm_named(options.arm), options.seed, options.arrays, options.output
-    )
+    arm = arm_named(options.arm)
+    time_arm(config_of(options, arm), arm, options.seed, options.arrays, options.output)
 
 
 def add_fields(commands: Any) -> None:
@@ -166,10 +161,11 @@ def add_fields(commands: Any) -> None:
 
 
 def _fields(options: argparse.Namespace) -> None:
+    from ..config import arm_named
     from ..evaluation.native import write_fields
 
     write_fields(
-        config_of(options),
+        config_of(options, arm_named(options.arm)),
         options.arm,
         options.seed,
         options.folder,

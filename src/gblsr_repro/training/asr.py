@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, Method, asr_run
+from ..config import Config, Method, run_identity
 from ..data.superres import Batch, PackedImages, Sampler
 from ..evaluation import asr as evaluation
 from ..files import check_dates, verify, write_csv
@@ -57,6 +57,7 @@ def train_run(
     validation = Validation(model, config, output / "validation.csv", device)
     if sampler.resident:
         log.info("the training images are held on the device")
+    identity = run_identity(method, config)
     record = train(
         f"{method.method} seed {seed}",
         model,
@@ -67,9 +68,8 @@ def train_run(
         state_path=Path(state),
         identity={
             "method": method.method,
-            "options": method.options,
             "seed": seed,
-            **asr_run(config, method),
+            **identity,
             "train_sha256": images.sha256,
         },
         schedule=schedule(settings["steps"], recipe),
@@ -85,6 +85,7 @@ def train_run(
         "precision": settings["precision"],
         "recipe": recipe,
         "config": sections,
+        "identity": identity,
         "data": {"train": images.sha256, "on_device": sampler.resident},
     }
     leave(output, model, record, device, facts)

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import runtime
-from ..config import Arm, Config, native_run
+from ..config import Arm, Config, run_identity
 from ..data.arrays import Arrays, as_float
 from ..errors import UserError
 from ..files import check_dates
@@ -56,6 +56,7 @@ def train_run(
         weight_decay=recipe["weight_decay"],
         fused=True,
     )
+    identity = run_identity(arm, config)
     record = train(
         f"{arm.arm} seed {seed}",
         model,
@@ -73,7 +74,7 @@ def train_run(
         identity={
             "arm": arm.arm,
             "seed": seed,
-            **native_run(config),
+            **identity,
             "train_sha256": arrays.record["sha256"],
         },
         bandwidth=model.bandwidth,
@@ -84,6 +85,7 @@ def train_run(
         "steps": recipe["steps"],
         "parameters": count_parameters(model),
         "config": sections,
+        "identity": identity,
         "data": {"train": arrays.record["sha256"]},
     }
     leave(output, model, record, device, facts)
