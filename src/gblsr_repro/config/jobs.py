@@ -7,6 +7,7 @@ the jobs, which see of the config what stands here and nothing else.
 from __future__ import annotations
 
 import ast
+import hashlib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -204,6 +205,14 @@ def code_of(job: str) -> list[str]:
     for name in JOBS[job].code:
         _gather(PACKAGE / name, found)
     return sorted(str(Path("src", PACKAGE.name, path.relative_to(PACKAGE))) for path in found)
+
+
+def code_digest(job: str) -> str:
+    """Return the SHA-256 of the source files that a job follows from."""
+    digest = hashlib.sha256()
+    for name in code_of(job):
+        digest.update((PACKAGE.parents[1] / name).read_bytes())
+    return digest.hexdigest()
 
 
 def _gather(file: Path, found: set[Path]) -> None:

@@ -1,41 +1,81 @@
-"""What of a run is done, running and left, from the files alone.
+"""What of a run is done, running and left.
 
-Nothing is started, locked or changed, so it can be asked while jobs run. Times left come from
-the rates that training logged and the times that finished jobs took; a stage without either has
-no time, rather than a guessed one.
+Snakemake says what is left, by a dry-run; nothing is started, locked or changed, so it can be asked
+while jobs run. Times left come from the progress that training writes and the times that finished
+jobs took; a stage without either has no time, rather than a guessed one.
 """
 
 from __future__ import annotations
 
 import csv
-import json
 import re
+import subprocess
+import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from ..config import Config, resolve, selected_arms, selected_items, selected_methods
+from ..config import Config, repository_root, resolve, write_resolved
+from ..errors import UserError
 from ..files import read_json
 from ..progress import duration
 
 QUIET_SECONDS = 180.0
-PROGRESS = re.compile(r": (\d+)/(\d+), ([\d.]+) steps/s")
-LONGEST_LINE = 1000  # of the two lines that a saved state begins with
-STARTED = re.compile(r": (\d+) steps(?:, going on from (\d+))?$")
+TRAINING = {"train": "native", "asr_train_run": "asr"}
+# Title, rules, and the half of the paper whose device the jobs use; None: they use no GPU.
+STAGES = (
+    ("native: image arrays", ("standardize",), None),
+    ("native: training", ("train",), "native"),
+    ("native: evaluation", ("evaluate",), "native"),
+    ("native: bandwidth fields", ("fields",), "native"),
+    ("native: timing", ("latency",), "native"),
+    ("asr: bicubic", ("asr_bicubic",), None),
+    ("asr: training", ("asr_train_run",), "asr"),
+    ("asr: evaluation", ("asr_evaluate",), "asr"),
+    ("asr: timing", ("asr_latency",), "asr"),
+    ("tables", ("table",), None),
+    ("figures", ("figure",), None),
+    ("claims and report", ("claims", "report"), None),
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as a dry-run tells it; `benchmark` is where its time is kept."""
+
+    rule: str
+    wildcards: dict[str, str]
+    outputs: tuple[Path, ...]
+    benchmark: Path | None
+    done: bool = False
+
+    @property
+    def run(self) -> str:
+        """The name of a training run, as its progress has it."""
+        names = self.wildcards
+        return f"{names.get('arm') or names.get('method')} seed {names.get('seed')}"
+
+    def record(self) -> dict[str, Any]:
+        """Return the record of a training run; empty when it is not there."""
+        found = [path for path in self.outputs if path.name == "run.json" and path.is_file()]
+        return read_json(found[0]) if found else {}
 
 
 @dataclass(frozen=True)
 class Training:
     """An unfinished training run.
 
-    `step` of `steps` are done (None: nothing tells), at `rate` steps per second (None: not known
-    yet); `running` says whether its log was written to in the last `QUIET_SECONDS`.
+    `step` of `steps` are done (None: it has not begun), at `rate` steps per second (None: not known
+    yet); `running` says whether it told of itself in the last `QUIET_SECONDS`. One that does not
+    run goes on from `step`.
     """
 
     name: str
-    seed: int
     step: int | None
     steps: int
     rate: float | None
@@ -64,206 +104,154 @@ class Stage:
 
     @property
     def running(self) -> int:
-        """How many of its training runs wrote to their logs lately."""
+        """How many of its training runs told of themselves lately."""
         return sum(run.running for run in self.unfinished)
 
 
-def survey(config: Config, now: float | None = None) -> list[Stage]:
-    """Look through the results folder of a config; `now` is the time of day in seconds."""
+def survey(
+    config: Config, jobs: Sequence[Job] | None = None, now: float | None = None
+) -> list[Stage]:
+    """Count what is done and left of a config; `now` is the time of day in seconds.
+
+    `jobs` are those of `planned_jobs` unless given. Raises `UserError` where Snakemake refuses.
+    """
+    every = planned_jobs(config) if jobs is None else jobs
     now = time.time() if now is None else now
     root = resolve(config, config["results"])
-    return [*_native(root, config, now), *_asr(root, config, now), *_products(root, config)]
+    stages = []
+    for title, rules, half in STAGES:
+        chosen = [job for job in every if job.rule in rules]
+        gpu = _on_gpu(half, config, every) if half else False
+        if rules[0] in TRAINING:
+            steps = config[half]["training"]["steps"]
+            told = _progress(root / half / "state", steps, now)
+            stages.append(_training(title, chosen, steps, gpu, told))
+        else:
+            stages.append(_stage(title, chosen, gpu))
+    return stages
 
 
-def _native(root: Path, config: Config, now: float) -> list[Stage]:
-    folder = root / "native"
-    data = config["native"]["data"]["evaluate"]
-    arms = selected_arms(config)
-    seeds = config["seeds"]
-    columns = [*data, "validation"]
-    arrays = [folder / "arrays" / f"{name}.npy" for name in ("train", *columns)]
-    benchmark = [name for name, arm in arms.items() if arm.in_benchmark]
-    diagnosed = [name for name, arm in arms.items() if arm.diagnostic in ("log", "linear")]
-    steps = config["native"]["training"]["steps"]
-    gpu = _on_gpu(folder, config)
-    times = root / "benchmarks"
-    return [
-        _stage("native: image arrays", [[path] for path in arrays], times / "standardize"),
-        _training("native: training", root, "native", "train", list(arms), seeds, steps, gpu, now),
-        _stage(
-            "native: evaluation",
-            [
-                [folder / "metrics" / arm / f"seed{seed}" / f"{c}.csv" for c in columns]
-                for arm in arms
-                for seed in seeds
-            ],
-            times / "evaluate",
-            gpu,
-        ),
-        _stage(
-            "native: bandwidth fields",
-            [[folder / "fields" / arm / f"seed{s}.npz"] for arm in diagnosed for s in seeds],
-            times / "fields",
-            gpu,
-        ),
-        _stage(
-            "native: timing",
-            [[folder / "latency" / arm / f"seed{seed}.csv"] for arm in benchmark for seed in seeds],
-            times / "latency",
-            gpu,
-        ),
-    ]
+def _stage(title: str, jobs: Sequence[Job], gpu: bool | None) -> Stage:
+    """Count the jobs; those that are left take the mean time of those that are done."""
+    done = [job for job in jobs if job.done]
+    seconds = [second for job in done for second in _seconds(job.benchmark)]
+    left = len(jobs) - len(done)
+    known = left * fmean(seconds) if left and seconds else None
+    return Stage(title, len(done), len(jobs), known, gpu)
 
 
-def _asr(root: Path, config: Config, now: float) -> list[Stage]:
-    folder = root / "asr"
-    section = config["asr"]
-    methods = list(selected_methods(config))
-    seeds = config["seeds"]
-    cells = [f"{c}_x{scale:g}.csv" for c in section["evaluate"] for scale in section["scales"]]
-    steps = section["training"]["steps"]
-    gpu = _on_gpu(folder, config)
-    times = root / "benchmarks"
-    return [
-        _stage("asr: bicubic", [[folder / "metrics" / "bicubic" / c] for c in cells],
-               times / "asr_bicubic"),
-        _training("asr: training", root, "asr", "asr_train", methods, seeds, steps, gpu, now),
-        _stage(
-            "asr: evaluation",
-            [
-                [folder / "metrics" / method / f"seed{seed}" / cell for cell in cells]
-                for method in methods
-                for seed in seeds
-            ],
-            times / "asr_evaluate",
-            gpu,
-        ),
-        _stage(
-            "asr: timing",
-            [[folder / "latency" / m / f"seed{seed}.csv"] for m in methods for seed in seeds],
-            times / "asr_latency",
-            gpu,
-        ),
-    ]  # fmt: skip
-
-
-def _products(root: Path, config: Config) -> list[Stage]:
-    known = selected_items(config)
-    tables = [[root / "tables" / f"{n}.tex"] for n, i in known.items() if i.kind == "table"]
-    figures = [[root / "figures" / f"{n}.pdf"] for n, i in known.items() if i.kind == "figure"]
-    pages = [[root / "claims.csv"], [root / "report.html"]]
-    times = root / "benchmarks"
-    return [
-        _stage("tables", tables, times / "table"),
-        _stage("figures", figures, times / "figure"),
-        _stage("claims and report", pages, times / "none"),
-    ]
-
-
-def _stage(
-    title: str, jobs: Sequence[Sequence[Path]], times: Path, gpu: bool | None = False
-) -> Stage:
-    """Count the jobs whose files are all there; the others take the mean time of finished ones."""
-    done = sum(all(path.is_file() for path in paths) for paths in jobs)
-    left = len(jobs) - done
-    seconds = _mean_seconds(times) if left else None
-    return Stage(title, done, len(jobs), None if seconds is None else left * seconds, gpu)
-
-
-def _mean_seconds(folder: Path) -> float | None:
-    """Return the mean run time in the benchmark files of a rule, None without any."""
-    seconds = []
-    for path in folder.glob("**/*.tsv"):
-        with path.open(newline="", encoding="utf-8") as stream:
-            seconds += [float(row["s"]) for row in csv.DictReader(stream, delimiter="\t")]
-    return fmean(seconds) if seconds else None
+def _seconds(benchmark: Path | None) -> list[float]:
+    if benchmark is None or not benchmark.is_file():
+        return []
+    with benchmark.open(newline="", encoding="utf-8") as stream:
+        return [float(row["s"]) for row in csv.DictReader(stream, delimiter="\t")]
 
 
 def _training(
     title: str,
-    root: Path,
-    half: str,
-    rule: str,
-    names: Iterable[str],
-    seeds: Sequence[int],
+    jobs: Sequence[Job],
     steps: int,
     gpu: bool | None,
-    now: float,
+    progress: dict[str, Training],
 ) -> Stage:
+    unfinished = [
+        progress.get(job.run, Training(job.run, None, steps, None, running=False))
+        for job in jobs
+        if not job.done
+    ]
+    told = [(job.run, job.record().get("steps_per_second")) for job in jobs if job.done]
+    told += [(run.name, run.rate) for run in unfinished]
     rates: dict[str, list[float]] = {}
-    unfinished = []
-    done = 0
-    for name in names:
-        for seed in seeds:
-            record = root / half / "runs" / name / f"seed{seed}" / "run.json"
-            if record.is_file():
-                done += 1
-                rate = read_json(record).get("steps_per_second")
-                rates.setdefault(name, []).extend([rate] if rate else [])
-                continue
-            state = root / half / "state" / name / f"seed{seed}.pt"
-            log = root / "logs" / rule / f"{name}_seed{seed}.log"
-            unfinished.append(_unfinished(name, seed, steps, state, log, now))
-    for run in unfinished:
-        rates.setdefault(run.name, []).extend([run.rate] if run.rate else [])
-    every = [rate for known in rates.values() for rate in known]
+    for name, rate in told:
+        rates.setdefault(_subject(name), []).extend([rate] if rate else [])
     typical = {name: fmean(known) for name, known in rates.items() if known}
-    fallback = fmean(every) if every else None
-    seconds = [run.seconds_left(typical.get(run.name, fallback)) for run in unfinished]
+    fallback = fmean([rate for known in rates.values() for rate in known] or [0.0])
+    seconds = [r.seconds_left(typical.get(_subject(r.name), fallback)) for r in unfinished]
     known = [second for second in seconds if second is not None]
     return Stage(
         title,
-        done,
-        done + len(unfinished),
-        sum(known) if len(known) == len(seconds) and seconds else None,
+        len(jobs) - len(unfinished),
+        len(jobs),
+        sum(known) if known and len(known) == len(seconds) else None,
         gpu,
         tuple(unfinished),
     )
 
 
-def _unfinished(name: str, seed: int, steps: int, state: Path, log: Path, now: float) -> Training:
-    """Tell how far a run is: from its log while it runs, else from its saved state."""
-    step, rate = _from_state(state)
-    if not log.is_file() or abs(now - log.stat().st_mtime) > QUIET_SECONDS:
-        return Training(name, seed, step, steps, rate, running=False)
-    for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
-        found = PROGRESS.search(line)
-        if found and int(found[2]) == steps:
-            step, rate = int(found[1]), float(found[3])
-        found = STARTED.search(line)
-        if found and int(found[1]) == steps:
-            step = int(found[2] or 0)
-    return Training(name, seed, step, steps, rate, running=True)
+def _subject(run: str) -> str:
+    """Return the arm or method of a run: those of one kind are equally fast."""
+    return run.partition(" ")[0]
 
 
-def _on_gpu(folder: Path, config: Config) -> bool | None:
-    """Say whether jobs run on a GPU: as the config asks, else as the newest finished run did."""
+def _progress(states: Path, steps: int, now: float) -> dict[str, Training]:
+    """Return how far every run of so many steps is that has told, by its name."""
+    found = {}
+    for path in states.glob("*/*.json"):
+        told = read_json(path)
+        running = told["running"] and abs(now - path.stat().st_mtime) <= QUIET_SECONDS
+        step = told["step"] if running else told["saved"]
+        if told["steps"] == steps:
+            rate = told["steps_per_second"]
+            found[told["run"]] = Training(told["run"], step, steps, rate, running)
+    return found
+
+
+def _on_gpu(half: str, config: Config, jobs: Iterable[Job]) -> bool | None:
+    """Say whether jobs run on a GPU: as the config asks, else as a finished run did."""
     if config["device"] != "auto":
         return config["device"] == "cuda"
-    records = sorted(folder.glob("runs/*/*/run.json"), key=lambda path: path.stat().st_mtime)
-    if not records:
-        return None
-    return (read_json(records[-1]).get("device") or {}).get("type") == "cuda"
+    for job in jobs:
+        if TRAINING.get(job.rule) == half and job.done:
+            return (job.record().get("device") or {}).get("type") == "cuda"
+    return None
 
 
-# --- saved states ----------------------------------------------------------------------------
+# --- what Snakemake says ---------------------------------------------------------------------
+
+BLOCK = re.compile(r"^(?:local)?rule (\w+):\n((?: +.*\n)*)", re.MULTILINE)
 
 
-def _from_state(path: Path) -> tuple[int | None, float | None]:
-    """Return the step of a saved state and its last logged rate, from the state's second line.
+def planned_jobs(config: Config) -> list[Job]:
+    """Return all jobs of a config, and of each whether it is done, from two dry-runs.
 
-    A state that is not whole tells nothing: training itself decides what to do with it.
+    Raises `UserError` with what Snakemake says where it refuses.
     """
-    for candidate in (path, path.with_suffix(f".previous{path.suffix}")):
-        try:
-            with candidate.open("rb") as stream:
-                stream.readline(LONGEST_LINE)
-                header = json.loads(stream.readline(LONGEST_LINE))
-                if stream.tell() + header["bytes"] == candidate.stat().st_size:
-                    return int(header["step"]), header["steps_per_second"]
-        except (OSError, ValueError, LookupError, TypeError):
-            continue
-    return None, None
+    with TemporaryDirectory() as folder, ThreadPoolExecutor() as pool:
+        file = Path(folder) / "config.yaml"
+        write_resolved(config, file)
+        every, left = pool.map(lambda words: _dry_run(file, *words), (["--forceall"], []))
+    waiting = {(job.rule, *sorted(job.wildcards.items())) for job in _jobs(left)}
+    return [
+        Job(**vars(job) | {"done": (job.rule, *sorted(job.wildcards.items())) not in waiting})
+        for job in _jobs(every)
+    ]
+
+
+def _dry_run(file: Path, *words: str) -> str:
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "--nolock", "--cores", "1", *words]
+    done = subprocess.run(
+        [*command, "--replace-workflow-config", "--configfile", file],
+        cwd=repository_root(),
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        raise UserError(f"Snakemake cannot tell what is left: {said[-1].strip()}")
+    return done.stdout
+
+
+def _jobs(text: str) -> Iterator[Job]:
+    root = repository_root()
+    for rule, body in BLOCK.findall(text):
+        facts = dict(line.strip().partition(": ")[::2] for line in body.splitlines())
+        listed = {name: facts.get(name, "").split(", ") for name in ("output", "wildcards")}
+        yield Job(
+            rule,
+            dict(pair.split("=", 1) for pair in listed["wildcards"] if pair),
+            tuple(root / path for path in listed["output"] if path),
+            root / facts["benchmark"] if "benchmark" in facts else None,
+        )
 
 
 # --- text ------------------------------------------------------------------------------------
@@ -293,7 +281,7 @@ def _started(run: Training) -> str:
     step = "step unknown" if run.step is None else f"step {run.step:,} of {run.steps:,}"
     rate = f", {run.rate:.3g} steps/s, {_time(run.seconds_left(None))} left" if run.rate else ""
     state = "running" if run.running else "stopped; the same command goes on from there"
-    return f"  {run.name} seed {run.seed}: {step}{rate} ({state})"
+    return f"  {run.name}: {step}{rate} ({state})"
 
 
 def _total(stages: Sequence[Stage]) -> list[str]:

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, Method, run_identity
+from ..config import Config, Method, code_digest, run_identity
 from ..data.superres import Batch, PackedImages, Sampler
 from ..evaluation import asr as evaluation
 from ..files import check_dates, verify, write_csv
@@ -72,6 +72,7 @@ def train_run(
             **identity,
             "train_sha256": images.sha256,
         },
+        code=code_digest("asr-train"),
         schedule=schedule(settings["steps"], recipe),
         bandwidth=model.bandwidth,
         after_step=validation.after_step,

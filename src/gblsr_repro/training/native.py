@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import runtime
-from ..config import Arm, Config, run_identity
+from ..config import Arm, Config, code_digest, run_identity
 from ..data.arrays import Arrays, as_float
 from ..errors import UserError
 from ..files import check_dates
@@ -77,6 +77,7 @@ def train_run(
             **identity,
             "train_sha256": arrays.record["sha256"],
         },
+        code=code_digest("train"),
         bandwidth=model.bandwidth,
     )
     facts = {
