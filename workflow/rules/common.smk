@@ -261,10 +261,17 @@ onstart:
     try:
         settings_module.write_resolved(config, CONFIG)
         check_dates(Path(R).glob("**/*"))
+        rules = {job.rule.name for job in workflow.dag.needrun_jobs()}
+        if "train" in rules:
+            from gblsr_repro import preflight
+
+            # No rule that training waits for: Snakemake overlooks what else has changed of a job
+            # when one before it runs, even behind `ancient`.
+            preflight.check(config, fetches_trunk=not all(map(os.path.isfile, trunk(None))))
+        # The GPU-hours and the disk it takes, before days of training start.
+        if "asr_train_run" in rules:
+            from gblsr_repro.operations import plan
+
+            print(plan.text(plan.survey(config)), flush=True)
     except UserError as error:
         raise WorkflowError(str(error)) from None
-    # What is to be trained, the GPU-hours and the disk it takes, before days of training start.
-    if any(job.rule.name == "asr_train_run" for job in workflow.dag.needrun_jobs()):
-        from gblsr_repro.operations import plan
-
-        print(plan.text(plan.survey(config)), flush=True)

@@ -2,35 +2,12 @@
 # exemplar reconstructions, and the native aggregates.
 
 
-rule check:
-    """Check before any training: parameter counts within the budget, LPIPS at hand."""
-    input:
-        trunk,
-    output:
-        f"{R}/native/check.json",
-    log:
-        f"{R}/logs/check.log",
-    benchmark:
-        f"{R}/benchmarks/check.tsv"
-    conda:
-        "../../envs/gblsr.yaml"
-    resources:
-        mem_mb=MEMORY["other"],
-        runtime=growing("other"),
-    params:
-        config=CONFIG,
-        settings=settings("check"),
-    shell:
-        "python -m gblsr_repro check --config {params.config} --output {output} 2>&1 | tee {log}"
-
-
 rule train:
     """Train one arm with one seed; a killed run goes on from its last state."""
     input:
         array=f"{R}/native/arrays/train.npy",
         index=f"{R}/native/arrays/train.csv",
         record=f"{R}/native/arrays/train.json",
-        check=ancient(f"{R}/native/check.json"),
         code=code_of("train"),
     output:
         weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",

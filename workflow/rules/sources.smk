@@ -10,6 +10,7 @@ rule fetch:
         f"{R}/logs/fetch/{{dataset}}.log",
     benchmark:
         f"{R}/benchmarks/fetch/{{dataset}}.tsv"
+    priority: 1  # what cannot be had is told before any training
     retries: 1
     localrule: True
     conda:

@@ -11,10 +11,9 @@ from .options import command, config_of
 
 def register(commands: Any) -> None:
     """Add this room's subcommands."""
-    check = command(
+    command(
         commands, "check", _check, "Check before any training: parameter budget, LPIPS at hand."
     )
-    check.add_argument("--output", type=Path, metavar="JSON", help="record to write")
 
     train = command(commands, "train", _train, "Train one arm with one seed, or go on with it.")
     train.add_argument("--arm", required=True, help="row of config/arms.tsv")
@@ -36,7 +35,7 @@ def register(commands: Any) -> None:
 def _check(options: argparse.Namespace) -> None:
     from ..preflight import check
 
-    check(config_of(options), options.output)
+    check(config_of(options))
 
 
 def _train(options: argparse.Namespace) -> None:

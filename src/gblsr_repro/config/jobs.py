@@ -23,7 +23,7 @@ from .identity import (
     run_settings,
     watches,
 )
-from .tables import Arm, Config, Dataset, Method, selected_arms
+from .tables import Arm, Config, Dataset, Method
 
 
 @dataclass(frozen=True)
@@ -54,17 +54,6 @@ JOBS = {
         ("native.data.image_size", "native.data.evaluate.{row}"), reads=("native.data.evaluate",)
     ),
     "regions": Job(("native.metrics", "native.model.patch")),
-    "check": Job(
-        (
-            "native.arms",
-            "native.main_arm",
-            "native.model",
-            "native.data.image_size",
-            "native.criteria.parameter_band",
-            "require_lpips",
-            "lpips_trunk",
-        )
-    ),
     "train": Job(code=("training/native.py",), run=True),
     "evaluate": Job(
         (
@@ -145,10 +134,7 @@ def settings_of(job: str, row: Row, config: Config) -> Identity:
     `row` is what the job is about: an arm, method or data set, the name of a column or array, or
     None.
     """
-    rows = {"": row} if type(row) in DEFINING else {}
-    if job == "check":
-        rows = {f"{name} ": arm for name, arm in selected_arms(config).items()}
-    columns = {f"{k}{n}": v for k, each in rows.items() for n, v in definition(each).items()}
+    columns = definition(row) if type(row) in DEFINING else {}
     settings = chosen(config, _names(job, row, config))
     return columns | {name: value for name, value in settings.items() if not watches(name)}
 
