@@ -100,6 +100,7 @@ def load_native(path: Path | str, device: torch.device | None = None) -> NativeM
     """
     record, weights = _run(path, "arm")
     arm = configuration.arm_named(record["arm"])
+    configuration.check_identity(path, record, configuration.definition(arm))
     model = native.build(arm, {"native": record["config"]}, record["seed"])
     _fill(model, weights, path)
     model.arm = arm.arm
@@ -112,6 +113,7 @@ def load_superres(path: Path | str, device: torch.device | None = None) -> ASRMo
 
     record, weights = _run(path, "method")
     method = configuration.method_named(record["method"])
+    configuration.check_identity(path, record, configuration.definition(method))
     model = asr.build(method, {"asr": record["config"]}, record["seed"])
     _fill(model, weights, path)
     return for_inference(model, device or torch.device("cpu"))

@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 
 from gblsr_repro import config as configuration
 from gblsr_repro import runtime
-from gblsr_repro.config import method_named
+from gblsr_repro.config import method_named, run_identity
 from gblsr_repro.data.resize import crop_to_scale
 from gblsr_repro.data.sources import fetch, high_resolution
 from gblsr_repro.errors import UserError
@@ -79,6 +79,7 @@ def trained(folder, method, config, seed=0):
         "method": method,
         "seed": seed,
         "config": {name: config["asr"][name] for name in ("model", "training")},
+        "identity": run_identity(method_named(method), config),
         "weights_sha256": sha256(folder / "weights.safetensors"),
     }
     write_json(folder / "run.json", record)

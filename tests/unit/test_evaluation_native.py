@@ -71,8 +71,8 @@ def place(tmp_path_factory):
         torch.nn.init.normal_(model.decoder.head.weight)
         model.decoder.coefficients.bias.fill_(0.3)
     run.mkdir()
-    record = {"arm": ARM, "decoder": "FullDecoder", "options": "", "seed": 3}
-    record["config"] = {"model": config["native"]["model"]}
+    record = {"arm": ARM, "seed": 3, "config": {"model": config["native"]["model"]}}
+    record["identity"] = configuration.run_identity(configuration.arms()[ARM], config)
     record["weights_sha256"] = write_weights(run, model)
     files.write_json(run / "run.json", record)
     return root

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..config import Config, load
+from ..config import JOBS, Config, Row, load, restrict
 
 
 def command(
@@ -22,10 +22,14 @@ def command(
         metavar="FILE",
         help="config file; repeat to lay one over another (default: config/config.yaml)",
     )
-    added.set_defaults(run=run)
+    added.set_defaults(run=run, job=name)
     return added
 
 
-def config_of(options: argparse.Namespace) -> Config:
-    """Return the checked configuration that the options name."""
-    return load([Path(p) for p in options.config])
+def config_of(options: argparse.Namespace, row: Row = None) -> Config:
+    """Return the checked configuration that the options name.
+
+    A job of the workflow sees of it what config/jobs.py declares for it and its `row` alone.
+    """
+    config = load([Path(p) for p in options.config])
+    return restrict(config, options.job, row) if options.job in JOBS else config

@@ -232,7 +232,7 @@ def add_status(commands: Any) -> None:
 
 
 def _status(options: argparse.Namespace) -> None:
-    from ..reporting import status
+    from ..operations import status
 
     print(status.text(status.survey(config_of(options))))
 
@@ -251,7 +251,7 @@ def add_plan(commands: Any) -> None:
 
 
 def _plan(options: argparse.Namespace) -> None:
-    from ..reporting import plan
+    from ..operations import plan
 
     print(plan.text(plan.survey(config_of(options))))
 
@@ -262,7 +262,7 @@ def add_summary(commands: Any) -> None:
 
 
 def _summary(options: argparse.Namespace) -> None:
-    from ..reporting.summary import summary
+    from ..operations.summary import summary
 
     print(summary(config_of(options)))
 

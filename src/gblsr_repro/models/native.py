@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -226,27 +224,15 @@ def load_run(
 ) -> NativeModel:
     """Load a trained arm from its run folder, in eval mode, on `device` (default: CPU).
 
-    Raises `UserError` when the folder is incomplete or damaged, or when the run's model settings
-    are not those of `config`.
+    Raises `UserError` when the folder is incomplete or damaged, or when the run's row or
+    settings are not those of the arms table and `config`.
     """
     run_dir = Path(run_dir)
     record = read_json(run_dir / "run.json")
     if "arm" not in record:
         raise UserError(f"{run_dir} is not a native run; name the folder of a trained arm.")
     arm = configuration.arm_named(record["arm"])
-    for column in ("decoder", "options"):
-        if record.get(column) != getattr(arm, column):
-            raise UserError(
-                f"{run_dir} was trained with the {column} {record.get(column)!r}, but "
-                f"config/arms.tsv says {getattr(arm, column)!r} for {arm.arm}; train again."
-            )
-    trained: Mapping[str, Any] = record["config"]["model"]
-    for key, value in config["native"]["model"].items():
-        if trained.get(key) != value:
-            raise UserError(
-                f"{run_dir} was trained with native.model.{key} = {trained.get(key)}, but the "
-                f"config says {value}; train again or use the run's config."
-            )
+    configuration.check_identity(run_dir, record, configuration.run_identity(arm, config))
     model = _assemble(arm, config)
     load_weights(run_dir, record, model)
     return for_inference(model, device or torch.device("cpu"))

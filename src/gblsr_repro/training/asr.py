@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, Method, asr_run
+from ..config import Config, Method, code_digest, run_identity
 from ..data.superres import Batch, PackedImages, Sampler
 from ..evaluation import asr as evaluation
 from ..files import check_dates, verify, write_csv
@@ -55,6 +55,7 @@ def train_run(
     validation = Validation(model, config, output / "validation.csv", device)
     if sampler.resident:
         log.info("the training images are held on the device")
+    identity = run_identity(method, config)
     record = train(
         f"{method.method} seed {seed}",
         model,
@@ -65,11 +66,11 @@ def train_run(
         state_path=Path(state),
         identity={
             "method": method.method,
-            "options": method.options,
             "seed": seed,
-            **asr_run(config, method),
+            **identity,
             "train_sha256": images.sha256,
         },
+        code=code_digest("asr-train"),
         schedule=schedule(settings["steps"], recipe),
         bandwidth=model.bandwidth,
         after_step=validation.after_step,
@@ -83,6 +84,7 @@ def train_run(
         "precision": settings["precision"],
         "recipe": recipe,
         "config": sections,
+        "identity": identity,
         "data": {"train": images.sha256, "on_device": sampler.resident},
     }
     leave(output, model, record, device, facts)

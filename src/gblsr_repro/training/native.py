@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import runtime
-from ..config import Arm, Config, native_run
+from ..config import Arm, Config, code_digest, run_identity
 from ..data.arrays import Arrays, as_float
 from ..errors import UserError
 from ..files import check_dates
@@ -89,6 +89,7 @@ def train_run(
         weight_decay=recipe["weight_decay"],
         fused=True,
     )
+    identity = run_identity(arm, config)
     record = train(
         f"{arm.arm} seed {seed}",
         model,
@@ -105,22 +106,20 @@ def train_run(
         state_path=Path(state),
         identity={
             "arm": arm.arm,
-            "decoder": arm.decoder,
-            "options": arm.options,
             "seed": seed,
-            **native_run(config),
+            **identity,
             "train_sha256": arrays.record["sha256"],
         },
+        code=code_digest("train"),
         bandwidth=model.bandwidth,
     )
     facts = {
         "arm": arm.arm,
-        "decoder": arm.decoder,
-        "options": arm.options,
         "seed": seed,
         "steps": recipe["steps"],
         "parameters": count_parameters(model),
         "config": sections,
+        "identity": identity,
         "data": {"train": arrays.record["sha256"]},
     }
     leave(output, model, record, device, facts)
