@@ -77,6 +77,14 @@ def test_parameters_are_counted_without_training(snakemake):
     assert not set(re.findall(r"^rule (\w+):", planned, re.M)) & {"train", "fetch", "check"}
 
 
+def test_readings_plan_a_run_of_every_reading(snakemake):
+    overlay = "config/readings.yaml"
+    done = snakemake("--dry-run", "--cores", "1", "readings", configfile=overlay)
+    trained = set(re.findall(r"rule train:.*?arm=(\w+)", done.stdout, re.S))
+    assert {"liif", "liif_near", "lte", "lte_summed", "wire", "wire_nearest"} <= trained
+    assert "gblsr_full" not in trained
+
+
 def test_snakemakes_own_report_has_captions(snakemake, tmp_path):
     made = snakemake("--cores", "1", "licenses")
     assert made.returncode == 0, made.stderr
