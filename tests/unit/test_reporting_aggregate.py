@@ -332,6 +332,16 @@ def test_changed_training_and_missing_seeds_are_recorded_and_told(tmp_path, conf
     assert len(captions.run_notes(found, "asr", trained=False)) == 1
 
 
+@pytest.mark.parametrize("former", ["fp32", "tf32"])
+def test_runs_of_former_precisions_are_told_apart(tmp_path, config, former):
+    config["asr"]["methods"] = ["gblsr_asr"]
+    trained(tmp_path, "liif", 0, "native", config, precision=former)
+    trained(tmp_path, "gblsr_asr", 0, "asr", config, "rdn", precision=former)
+    found = conditions.collect(tmp_path, config)
+    for half in conditions.HALVES:
+        assert found[half]["changed_training"] == ["precision"]
+
+
 def test_a_recipe_is_compared_with_the_one_of_its_encoder(tmp_path, config):
     config["asr"]["methods"] = ["lte_swinir"]
     trained(tmp_path, "lte_swinir", 0, "asr", config, "rdn")
