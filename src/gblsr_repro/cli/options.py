@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..config import Config, load
+if TYPE_CHECKING:
+    from ..config import Config
 
 
 def command(
@@ -28,4 +29,6 @@ def command(
 
 def config_of(options: argparse.Namespace) -> Config:
     """Return the checked configuration that the options name."""
+    from ..config import load
+
     return load([Path(p) for p in options.config])

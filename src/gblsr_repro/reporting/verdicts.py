@@ -19,7 +19,7 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from ..config import datasets
 from ..errors import UserError
@@ -311,8 +311,8 @@ def _joint_errors(measured: Measure, published: Measure | None) -> np.ndarray:
 
 def _sidak(sigmas: float, count: int) -> float:
     """Widen a band of `sigmas` so that `count` numbers together fail as seldom as one."""
-    chance = 2 * stats.norm.sf(sigmas)
-    return float(stats.norm.isf((1 - (1 - chance) ** (1 / count)) / 2))
+    chance = 2 * special.ndtr(-sigmas)
+    return float(-special.ndtri((1 - (1 - chance) ** (1 / count)) / 2))
 
 
 def _band(tolerance: str, error: float, goal: float, sigmas: float) -> float:
