@@ -17,6 +17,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,6 +91,11 @@ def _run(path: Path | str, kind: str) -> tuple[dict[str, Any], dict[str, Tensor]
     return record, weights
 
 
+def _row(record: dict[str, Any]) -> Any:
+    """Return the row that a bundled file brings along; None for a run, whose checkout has it."""
+    return SimpleNamespace(**record["row"]) if "row" in record else None
+
+
 def _fill(model: torch.nn.Module, weights: dict[str, Tensor], path: Path | str) -> None:
     try:
         model.load_state_dict(weights)
@@ -105,7 +111,7 @@ def load_native(path: Path | str, device: torch.device | None = None) -> NativeM
     The model's attribute `arm` is the arm's name.
     """
     record, weights = _run(path, "arm")
-    arm = configuration.arm_named(record["arm"])
+    arm = _row(record) or configuration.arm_named(record["arm"])
     model = native.build(arm, {"native": record["config"]}, record["seed"])
     _fill(model, weights, path)
     model.arm = arm.arm
@@ -117,7 +123,7 @@ def load_superres(path: Path | str, device: torch.device | None = None) -> ASRMo
     from .models.asr import model as asr
 
     record, weights = _run(path, "method")
-    method = configuration.method_named(record["method"])
+    method = _row(record) or configuration.method_named(record["method"])
     model = asr.build(method, {"asr": record["config"]}, record["seed"])
     _fill(model, weights, path)
     return model.eval().to(device or torch.device("cpu"))

@@ -24,7 +24,7 @@ from .decoders import SpectralDecoder
 from .native import NativeModel
 
 KEPT_BYTES = 1_600_000_000  # of a map that is kept; twice as much lives at once without bands
-BAND_BYTES = 1 << 26  # of the rows of a map that are at work
+BAND_BYTES = 1 << 24  # of the rows of a map that are made at once; those they are made of take more
 BAND_PIXELS = 1 << 18  # rendered at once
 
 Track = Callable[[Sequence[Any]], Iterable[Any]]
