@@ -130,12 +130,12 @@ def add_figures(commands: Any) -> None:
 
 
 def _figures(options: argparse.Namespace) -> None:
-    from ..reporting import figures
+    from ..reporting.figures import draw
 
     config, results = _run(options)
     aggregates = options.aggregates or results / "aggregates"
     output = options.output or results / "figures"
-    drawn, skipped = figures.write(aggregates, output, config, options.only, options.results)
+    drawn, skipped = draw.write(aggregates, output, config, options.only, options.results)
     for name in drawn:
         print(output / f"{name}.pdf")
         print(output / f"{name}.png")

@@ -11,7 +11,9 @@ value beyond rounding:
 - SwinIR attends within windows that lie on a fixed grid, moved by half a window in every second
   layer. Each layer widens the field to the windows that it touches, about 160 pixels in all at the
   published size. A tile starts on the grid, so its windows are the whole image's; the cut windows
-  at its own border are beyond the field.
+  at its own border are beyond the field. At 18 kB a pixel the published size needs more for the
+  field of one tile than `MEMORY`: it enlarges up to half a megapixel in one piece and larger
+  images in crops alone.
 
 The field is read twice at every seam, which costs time: tiles are as large as the memory allows.
 """
@@ -19,35 +21,33 @@ The field is read twice at every seam, which costs time: tiles are as large as t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from torch import Tensor, nn
 
+from ...errors import UserError
 from .model import ASRModel
 from .part import REACH, Part, Span
 from .rdn import RDN
 from .swinir import SwinIR
 
-# Of one tile, in bytes: what the encoder takes at its peak, and what the decoder does.
-MEMORY = 1 << 31
+MEMORY = 1 << 31  # bytes of one tile: what the encoder takes at its peak, or the decoder
 DECODER_BYTES = 1 << 13  # per cell: coefficients or hidden values, laid out twice
-SMALLEST = 32  # cells of a tile's side, below which the field around it is nearly all
+SMALLEST = 32  # cells of a tile's side, below which nearly all work is for the field around it
+WHOLE = 4  # times MEMORY, for an image that cannot be cut
 
 
-def field(encoder: nn.Module, first: int, last: int, length: int) -> Span:
+def field(encoder: RDN | SwinIR, first: int, last: int, length: int) -> Span:
     """Return the pixels (first, last + 1) of an axis that the features of others depend on.
 
     The features are those of the cells `first` ... `last` - 1 on an axis of `length`. What is
-    returned may be encoded by itself. An encoder that is not known here sees the whole axis.
+    returned may be encoded by itself.
     """
-    if isinstance(encoder, RDN):
-        reach = sum(_reach(layer) for layer in encoder.modules() if isinstance(layer, nn.Conv2d))
-        return max(first - reach, 0), min(last + reach, length)
     if isinstance(encoder, SwinIR):
         return _windowed(encoder, first, last, length)
-    return 0, length
+    reach = sum(_reach(layer) for layer in encoder.modules() if isinstance(layer, nn.Conv2d))
+    return max(first - reach, 0), min(last + reach, length)
 
 
 def _reach(layer: nn.Conv2d) -> int:
@@ -75,15 +75,12 @@ def _up(x: int, side: int) -> int:
     return -(-x // side) * side
 
 
-def bytes_per_pixel(encoder: nn.Module) -> int:
-    """Return about how much an encoder takes for a pixel at its peak, in float32 on the CPU."""
+def bytes_per_pixel(encoder: RDN | SwinIR) -> int:
+    """Return about how much an encoder takes for a pixel at its peak, as measured on the CPU."""
     if isinstance(encoder, RDN):
-        return 4 * (2 * encoder.blocks[0].fusion.in_channels + 6 * encoder.features)
-    if isinstance(encoder, SwinIR):
-        layer = encoder.groups[0].layers[0]
-        scores = 2 * layer.attention.heads * encoder.window**2
-        return 4 * (8 * encoder.features + scores)
-    return 0
+        return 4 * (2 * encoder.blocks[0].fusion.in_channels + 8 * encoder.features)
+    scores = encoder.groups[0].layers[0].attention.heads * encoder.window**2
+    return 4 * (16 * encoder.features + 4 * scores)
 
 
 @dataclass(frozen=True)
@@ -122,10 +119,45 @@ def tiles(
     """Cut an output into tiles that take about `memory` bytes each; one where that suffices.
 
     `size` (h, w) is that of the input, `rows` and `columns` are the output pixels' positions in
-    it: rising, whole numbers being pixel centres.
+    it: rising, whole numbers being pixel centres. An encoder whose field is too wide for tiles of
+    that much memory gets one tile of up to `WHOLE` times as much; beyond that `UserError`.
     """
-    along_y = _spans(model.encoder, rows, size, 0, memory)
-    along_x = _spans(model.encoder, columns, size, 1, memory)
+    (whole,) = _cut(model.encoder, size, rows, columns, max(size))
+    needed = bytes_per_pixel(model.encoder) * _area(whole.pixels)
+    if max(needed, DECODER_BYTES * _area(whole.cells)) <= memory:
+        return [whole]
+    side = _side(model.encoder, memory)
+    if side >= SMALLEST:
+        return _cut(model.encoder, size, rows, columns, side)
+    if needed <= WHOLE * memory:
+        return [whole]
+    raise UserError(
+        f"{type(model.encoder).__name__} sees too far around a pixel to work in tiles and would "
+        f"take about {needed / 1e9:.0f} GB for {size[1]}x{size[0]} pixels; take a crop, or a method "
+        "with an RDN encoder."
+    )
+
+
+def _area(spans: tuple[Span, Span]) -> int:
+    return math.prod(last - first for first, last in spans)
+
+
+def _side(encoder: nn.Module, memory: int) -> int:
+    """Return how many cells a tile has on each side at most, the field around it left out."""
+    middle = 1 << 20  # far from any border
+    low, high = field(encoder, middle - REACH, middle + REACH + 1, 2 * middle)
+    room = math.isqrt(memory // bytes_per_pixel(encoder)) - (high - low)
+    return min(room, math.isqrt(memory // DECODER_BYTES))
+
+
+def _cut(
+    encoder: nn.Module, size: tuple[int, int], rows: Tensor, columns: Tensor, side: int
+) -> list[Tile]:
+    """Cut an output into even tiles that read at most `side` cells a side, or little more."""
+    along_y, along_x = (
+        _spans(encoder, positions, length, side)
+        for positions, length in zip((rows, columns), size, strict=True)
+    )
     return [
         Tile(down[0], across[0], (down[1], across[1]), (down[2], across[2]))
         for down in along_y
@@ -134,29 +166,18 @@ def tiles(
 
 
 def _spans(
-    encoder: nn.Module, positions: Tensor, size: tuple[int, int], axis: int, memory: int
-) -> Sequence[tuple[Span, Span, Span]]:
+    encoder: nn.Module, positions: Tensor, length: int, side: int
+) -> list[tuple[Span, Span, Span]]:
     """Cut one axis of the output: its pixels, the pixels they read and the cells they read."""
-    length, count = size[axis], len(positions)
 
-    def read(first: int, last: int) -> tuple[Span, Span, Span]:
-        low, high = (math.floor(float(positions[i]) + 0.5) for i in (first, last - 1))
-        cells = max(low - REACH, 0), min(high + REACH + 1, length)
-        return (first, last), field(encoder, *cells, length), cells
+    def cell(pixel: int) -> int:
+        return math.floor(float(positions[pixel]) + 0.5)
 
-    whole = read(0, count)
-    shown = whole[2][1] - whole[2][0]
-    pieces = -(-shown // side(encoder, size, memory))
+    count = len(positions)
+    pieces = -(-(cell(count - 1) + 1 - cell(0)) // side)
     cuts = [round(count * i / pieces) for i in range(pieces + 1)]
-    return [read(*cut) for cut in pairwise(cuts) if cut[0] < cut[1]]
-
-
-def side(encoder: nn.Module, size: tuple[int, int], memory: int) -> int:
-    """Return how many cells a tile has on each side at most, the field around it left out."""
-    each = bytes_per_pixel(encoder)
-    if not each or size[0] * size[1] * max(each, DECODER_BYTES) <= memory:
-        return max(size)
-    middle = 1 << 20  # far from any border
-    low, high = field(encoder, middle - REACH, middle + REACH + 1, 2 * middle)
-    room = math.isqrt(memory // each) - (high - low)
-    return max(min(room, math.isqrt(memory // DECODER_BYTES)), SMALLEST)
+    spans = []
+    for first, last in pairwise(sorted(set(cuts))):
+        low, high = max(cell(first) - REACH, 0), min(cell(last - 1) + REACH + 1, length)
+        spans.append(((first, last), field(encoder, low, high, length), (low, high)))
+    return spans
