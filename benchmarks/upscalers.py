@@ -25,8 +25,8 @@ from .plans import Bench, Plan, shape
 
 GROUP = "upscalers"
 SCALES = (2, 3, 4)
-# PSNR-Y in dB at SCALES of Dong et al.'s two networks (TPAMI 2016, ECCV 2016), as Ahn, Kang and
-# Sohn tabulate them beside their own (ECCV 2018, table 1).
+# PSNR-Y in dB at SCALES of Dong et al.'s two networks (TPAMI 2016, ECCV 2016), as later papers
+# tabulate them beside their own (for example Ahn, Kang and Sohn, ECCV 2018).
 PUBLISHED = {
     "SRCNN": {
         "set5": (36.66, 32.75, 30.48),

@@ -340,7 +340,6 @@ def test_a_large_photo_is_upscaled_in_parts(tmp_path, photo, method, crop, monke
     image = tool.read(photo)
     whole = tool.upscale(model, image, 2.5, crop)
     monkeypatch.setattr(tiling, "_side", lambda *_: 20)
-    monkeypatch.setattr(tiling, "SMALLEST", 20)
     seen = []
     parts = tool.upscale(model, image, 2.5, crop, lambda x: seen.extend(x) or x, memory=1)
     assert len(seen) >= 6

@@ -63,7 +63,6 @@ def tiled(model, images, size, memory):
 @torch.inference_mode()
 def test_tiles_show_what_the_whole_shows(monkeypatch, method, scale):
     monkeypatch.setattr(tiling, "_side", lambda *_: 20)
-    monkeypatch.setattr(tiling, "SMALLEST", 20)
     model = superres(method)
     images = torch.rand(1, 3, 61, 83, generator=torch.Generator().manual_seed(1))
     size = round(61 * scale), round(83 * scale)
@@ -123,7 +122,7 @@ def test_what_cannot_be_cut_is_told():
     settings = config.load()
     model = asr.build(config.methods()["lte_swinir"], settings, 0)
     positions = torch.arange(4000, dtype=torch.float64)
-    with pytest.raises(UserError, match="SwinIR sees too far .* take a crop, or a method with an"):
+    with pytest.raises(UserError, match=r"SwinIR sees too far .* take a crop, or a method with an"):
         tiling.tiles(model, (3000, 4000), positions[:3000], positions)
     photo, crop = (positions[:512], positions[:768]), (positions[:200], positions[:200])
     assert len(tiling.tiles(model, (512, 768), *photo)) == 1

@@ -9,11 +9,10 @@ value beyond rounding:
   up to, 131 at the paper's size. At the image's border every layer pads with zeros, in a tile that
   ends there as in the whole.
 - SwinIR attends within windows that lie on a fixed grid, moved by half a window in every second
-  layer. Each layer widens the field to the windows that it touches, about 160 pixels in all at the
+  layer. Each layer widens the field to the windows that it touches, 152 pixels in all at the
   published size. A tile starts on the grid, so its windows are the whole image's; the cut windows
-  at its own border are beyond the field. At 18 kB a pixel the published size needs more for the
-  field of one tile than `MEMORY`: it enlarges up to half a megapixel in one piece and larger
-  images in crops alone.
+  at its own border are beyond the field. At 18 kB a pixel the published size has no room for more
+  than the field: it enlarges up to half a megapixel in one piece, and of larger images crops.
 
 The field is read twice at every seam, which costs time: tiles are as large as the memory allows.
 """
@@ -34,7 +33,7 @@ from .swinir import SwinIR
 
 MEMORY = 1 << 31  # bytes of one tile: what the encoder takes at its peak, or the decoder
 DECODER_BYTES = 1 << 13  # per cell: coefficients or hidden values, laid out twice
-SMALLEST = 32  # cells of a tile's side, below which nearly all work is for the field around it
+SMALLEST = 3  # the field goes at most so often into a tile's side: else nearly all work is for it
 WHOLE = 4  # times MEMORY, for an image that cannot be cut
 
 
@@ -127,14 +126,14 @@ def tiles(
     if max(needed, DECODER_BYTES * _area(whole.cells)) <= memory:
         return [whole]
     side = _side(model.encoder, memory)
-    if side >= SMALLEST:
+    if side:
         return _cut(model.encoder, size, rows, columns, side)
     if needed <= WHOLE * memory:
         return [whole]
     raise UserError(
         f"{type(model.encoder).__name__} sees too far around a pixel to work in tiles and would "
-        f"take about {needed / 1e9:.0f} GB for {size[1]}x{size[0]} pixels; take a crop, or a method "
-        "with an RDN encoder."
+        f"take about {needed / 1e9:.0f} GB for {size[1]}x{size[0]} pixels; take a crop, or a "
+        "method with an RDN encoder."
     )
 
 
@@ -143,11 +142,11 @@ def _area(spans: tuple[Span, Span]) -> int:
 
 
 def _side(encoder: nn.Module, memory: int) -> int:
-    """Return how many cells a tile has on each side at most, the field around it left out."""
+    """Return how many cells a tile has on each side at most, 0 where the field leaves too few."""
     middle = 1 << 20  # far from any border
     low, high = field(encoder, middle - REACH, middle + REACH + 1, 2 * middle)
     room = math.isqrt(memory // bytes_per_pixel(encoder)) - (high - low)
-    return min(room, math.isqrt(memory // DECODER_BYTES))
+    return min(room, math.isqrt(memory // DECODER_BYTES)) if SMALLEST * room >= high - low else 0
 
 
 def _cut(
