@@ -20,7 +20,7 @@ from PIL import Image
 from gblsr_repro.cli import main
 from gblsr_repro.config import items, load
 from gblsr_repro.errors import UserError
-from gblsr_repro.reporting import figures
+from gblsr_repro.reporting.figures import draw as figures
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.figures.captions import captions
 from gblsr_repro.reporting.figures.needs import NEEDS

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..config import Config, resolve
 from .options import command, config_of
+
+if TYPE_CHECKING:
+    from ..config import Config
 
 
 def register(commands: Any) -> None:
@@ -37,6 +39,8 @@ def _takes_aggregates(added: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> tuple[Config, Path]:
     """Return the configuration and the results folder that the options name."""
+    from ..config import resolve
+
     config = config_of(options)
     named = getattr(options, "results", None)
     return config, named or resolve(config, config["results"])
@@ -144,12 +148,12 @@ def add_figures(commands: Any) -> None:
 
 
 def _figures(options: argparse.Namespace) -> None:
-    from ..reporting import figures
+    from ..reporting.figures import draw
 
     config, results = _run(options)
     aggregates = options.aggregates or results / "aggregates"
     output = options.output or results / "figures"
-    drawn, skipped = figures.write(aggregates, output, config, options.only, options.results)
+    drawn, skipped = draw.write(aggregates, output, config, options.only, options.results)
     for name in drawn:
         print(output / f"{name}.pdf")
         print(output / f"{name}.png")

@@ -21,7 +21,7 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from ..config import datasets
 from ..errors import UserError
@@ -324,15 +324,15 @@ def _spread_bands(
     `uses` holds the cells in the order of the values, `sides` this run's aggregates and the
     paper's. The test is two-sided, at the chance of `sigmas` shared among the cells.
     """
-    chance = stats.norm.sf(_sidak(sigmas, len(uses)))
+    chance = special.ndtr(-_sidak(sigmas, len(uses)))
     bands = []
     for use, value, goal in zip(uses, measured.values, target.values, strict=True):
         here, there = (side.summary(use.table, use.key).n - 1 for side in sides)
         if value > goal:
-            factor = math.sqrt(stats.f.isf(chance, here, there))
+            factor = 1 / math.sqrt(special.fdtri(there, here, chance))
             bands.append((factor - 1) * (goal + target.rounding(goal)))
         else:
-            factor = math.sqrt(stats.f.isf(chance, there, here))
+            factor = 1 / math.sqrt(special.fdtri(here, there, chance))
             bands.append((1 - 1 / factor) * max(0.0, goal - target.rounding(goal)))
     return np.asarray(bands)
 
@@ -347,8 +347,8 @@ def _joint_errors(measured: Measure, published: Measure | None) -> np.ndarray:
 
 def _sidak(sigmas: float, count: int) -> float:
     """Widen a band of `sigmas` so that `count` numbers together fail as seldom as one."""
-    chance = 2 * stats.norm.sf(sigmas)
-    return float(stats.norm.isf((1 - (1 - chance) ** (1 / count)) / 2))
+    chance = 2 * special.ndtr(-sigmas)
+    return float(-special.ndtri((1 - (1 - chance) ** (1 / count)) / 2))
 
 
 def _band(tolerance: str, error: float, goal: float, sigmas: float) -> float:
