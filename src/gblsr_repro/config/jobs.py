@@ -108,8 +108,7 @@ JOBS = {
     ),
     "asr-latency": Job(
         (
-            "latency.warmup",
-            "latency.passes",
+            "latency",
             "asr.timing",
             "asr.tile_pixels",
             "asr.downsampling",
