@@ -21,9 +21,6 @@ def register(commands: Any) -> None:
     add_preview(commands)
     add_claims(commands)
     add_report(commands)
-    add_status(commands)
-    add_plan(commands)
-    add_summary(commands)
     add_record(commands)
 
 
@@ -181,7 +178,7 @@ def _preview(options: argparse.Namespace) -> None:
     print(output)
 
 
-# --- claims, report, status ---------------------------------------------------------------------
+# --- claims, report, record ---------------------------------------------------------------------
 
 
 def add_claims(commands: Any) -> None:
@@ -226,49 +223,6 @@ def _report(options: argparse.Namespace) -> None:
     output = options.output or results / "report.html"
     report.write(results, output, config)
     log.info("report: %s", output)
-
-
-def add_status(commands: Any) -> None:
-    """Add the verb that tells what is done and what is left."""
-    command(
-        commands, "status", _status, "Tell what is done, running and left, from the files alone."
-    )
-
-
-def _status(options: argparse.Namespace) -> None:
-    from ..operations import status
-
-    print(status.text(status.survey(config_of(options))))
-
-
-# --- cost up front ------------------------------------------------------------------------------
-
-
-def add_plan(commands: Any) -> None:
-    """Add the verb that tells what a configuration costs before it is run."""
-    command(
-        commands,
-        "plan",
-        _plan,
-        "Tell what is to be trained, the GPU-hours and the disk it takes; runs nothing.",
-    )
-
-
-def _plan(options: argparse.Namespace) -> None:
-    from ..operations import plan
-
-    print(plan.text(plan.survey(config_of(options))))
-
-
-def add_summary(commands: Any) -> None:
-    """Add the verb that says what a run has made."""
-    command(commands, "summary", _summary, "Print the main numbers and where everything is.")
-
-
-def _summary(options: argparse.Namespace) -> None:
-    from ..operations.summary import summary
-
-    print(summary(config_of(options)))
 
 
 def add_record(commands: Any) -> None:
