@@ -9,6 +9,7 @@ import random
 import resource
 import subprocess
 import sys
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from . import __version__, devices
 from .errors import UserError
+from .progress import log
 
-RECORDED_PACKAGES = ("torch", "torchvision", "numpy", "pillow", "lpips", "gblsr-repro")
+RECORDED_PACKAGES = ("torch", "torchvision", "numpy", "pillow", "lpips")
 
 
 def keep_large_blocks() -> bool:
@@ -41,10 +44,13 @@ def prepare(device: str = "auto", threads: int | None = None, tf32: bool = False
     `device` is "auto" (CUDA when there is one), "cpu" or "cuda"; `threads` bounds the CPU threads
     (None: what the scheduler or the machine gives). Deterministic kernels are asked for; `tf32`
     allows TF32 convolutions on CUDA, while matrix products stay fp32 (PyTorch's own default).
-    Raises `UserError` when CUDA is asked for and absent.
+    Raises `UserError` when CUDA is asked for and absent, and when
+    there is an NVIDIA GPU that torch cannot use and that is not asked to be left out.
     """
     if device not in ("auto", "cpu", "cuda"):
         raise UserError(f"device is {device!r} in the config; use auto, cpu or cuda.")
+    if device != "cpu":
+        devices.check_usable()
     if device == "cuda" and not torch.cuda.is_available():
         raise UserError(
             "device: cuda is set in the config but no CUDA GPU is visible; set device: auto or run "
@@ -64,7 +70,15 @@ def prepare(device: str = "auto", threads: int | None = None, tf32: bool = False
     torch.set_deterministic_debug_mode("warn")
     # Or else every new tensor is first filled with NaN: one more pass over it, one more kernel.
     torch.utils.deterministic.fill_uninitialized_memory = False
+    announce(torch.device(chosen))
     return torch.device(chosen)
+
+
+def announce(device: torch.device) -> None:
+    """Log what a job runs on, so that nobody finds out after days."""
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else _cpu_name()
+    threads = torch.get_num_threads()
+    log.info("device: %s (%s), %d CPU thread%s", name, device.type, threads, "s" * (threads > 1))
 
 
 def seed_everything(seed: int) -> None:
@@ -117,10 +131,15 @@ def _cpu_name() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that can change a number."""
-    return {"python": platform.python_version()} | {
-        name: metadata.version(name) for name in RECORDED_PACKAGES
-    }
+    """Return the versions of Python, this package and the packages that can change a number.
+
+    A package that is not installed is left out. This package need not be: a checkout is enough.
+    """
+    found = {"python": platform.python_version()}
+    for name in RECORDED_PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found | {"gblsr-repro": __version__}
 
 
 def git_record() -> dict[str, Any]:

@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from .options import command, config_of
+from .options import command, config_of, job_config
 
 
 def register(commands: Any) -> None:
@@ -50,7 +50,7 @@ def _train(options: Namespace) -> None:
     from ..training import asr
 
     asr.train_run(
-        config_of(options),
+        job_config(options),
         method_named(options.method),
         options.seed,
         options.array,
@@ -64,7 +64,7 @@ def _evaluate(options: Namespace) -> None:
     from ..evaluation import asr
 
     asr.evaluate(
-        config_of(options),
+        job_config(options),
         method_named(options.method),
         options.seed,
         options.folder,
@@ -86,5 +86,5 @@ def _latency(options: Namespace) -> None:
     from ..evaluation import asr_latency
 
     asr_latency.time_method(
-        config_of(options), method_named(options.method), options.seed, options.output
+        job_config(options), method_named(options.method), options.seed, options.output
     )

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .options import command, config_of
+from .options import command, config_of, job_config
 
 
 def register(commands: Any) -> None:
@@ -44,7 +44,7 @@ def _train(options: argparse.Namespace) -> None:
     from ..training.native import train_run
 
     train_run(
-        config_of(options),
+        job_config(options),
         arm_named(options.arm),
         options.seed,
         options.array,
@@ -103,7 +103,7 @@ def _evaluate(options: argparse.Namespace) -> None:
     from ..evaluation.native import evaluate
 
     evaluate(
-        config_of(options),
+        job_config(options),
         options.arm,
         options.seed,
         options.folder,
@@ -146,7 +146,7 @@ def _latency(options: argparse.Namespace) -> None:
     from ..evaluation.native import time_arm
 
     time_arm(
-        config_of(options), arm_named(options.arm), options.seed, options.arrays, options.output
+        job_config(options), arm_named(options.arm), options.seed, options.arrays, options.output
     )
 
 
@@ -169,7 +169,7 @@ def _fields(options: argparse.Namespace) -> None:
     from ..evaluation.native import write_fields
 
     write_fields(
-        config_of(options),
+        job_config(options),
         options.arm,
         options.seed,
         options.folder,

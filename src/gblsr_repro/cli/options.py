@@ -29,3 +29,13 @@ def command(
 def config_of(options: argparse.Namespace) -> Config:
     """Return the checked configuration that the options name."""
     return load([Path(p) for p in options.config])
+
+
+def job_config(options: argparse.Namespace) -> Config:
+    """Return the configuration of a job that computes on the device, with a GPU of its own."""
+    from .. import devices
+
+    config = config_of(options)
+    if config["device"] != "cpu":
+        devices.take_one()
+    return config
