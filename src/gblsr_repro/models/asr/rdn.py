@@ -69,11 +69,13 @@ class _InOneBuffer(torch.autograd.Function):
         maps = x.new_empty(1, weight.shape[1], *x.shape[2:])
         end = x.shape[1]
         maps[:, :end] = x
+        # ReLU, and 0 in the rows between images, by one operation.
+        zero, limit = x.new_zeros(()), x.new_full((x.shape[2], 1), torch.inf)
+        _clear_between(limit[None, None], batch)
         for own, offset in layers:
             start, end = end, end + own.shape[0]
-            made = maps[:, start:end]
-            torch.clamp(F.conv2d(maps[:, :start], own, offset, padding=1), min=0, out=made)
-            _clear_between(made, batch)
+            made = F.conv2d(maps[:, :start], own, offset, padding=1)
+            torch.clamp(made, zero, limit, out=maps[:, start:end])
         ctx.save_for_backward(maps, *parameters[::2])
         ctx.batch = batch
         fused = F.conv2d(maps, weight, bias).add_(x)
@@ -89,7 +91,7 @@ class _InOneBuffer(torch.autograd.Function):
             start = end - weight.shape[0]
             own = torch.ops.aten.threshold_backward(of_maps[:, start:end], maps[:, start:end], 0)
             of_inputs, *of_layer = _conv_backward(own, maps[:, :start], weight, 1)
-            of_maps[:, :start] += of_inputs
+            of_maps[:, :start].add_(of_inputs)  # `+=` on a slice also copies it onto itself
             found = [*of_layer, *found]
             end = start
         of_x = of_maps[:, :end] + gradient
@@ -134,8 +136,10 @@ class RDN(nn.Module):
         """
         shallow = self.shallow(images)
         x = self.entry(shallow)
-        # In channels last no slice of a buffer is one block; a compiler plans its own buffers.
-        if plain or not x.is_contiguous() or torch.compiler.is_compiling():
+        # In channels last no slice of a buffer is one block; a compiler plans its own buffers; a CPU
+        # joins the maps of a batch in less time than it computes the rows between the images.
+        one = x.shape[0] == 1 or x.device.type != "cpu"
+        if plain or not (one and x.is_contiguous()) or torch.compiler.is_compiling():
             fused = self._joined(x)
         else:
             fused = self._written(x)
