@@ -18,7 +18,6 @@ from gblsr_repro.errors import StopRequested, UserError
 from gblsr_repro.progress import log, setup_logging
 
 from . import data, measure, native, rendering, training
-from .memory import release
 from .page import write_page
 from .plans import Bench, Plan
 from .plot import write_plot
@@ -110,7 +109,7 @@ def work(bench: Bench, plans: list[tuple[str, Plan]], record: Record, deadline: 
         results = measure.run(case, bench.device, share, rounds)
         record.add(case, results, busy.elsewhere())
         del case, results
-        release(bench.device)
+        runtime.release_memory(bench.device)
         log.info("%s %s: %.1f of %.1f s", group, plan.label, time.monotonic() - began, share)
 
 

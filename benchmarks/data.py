@@ -78,7 +78,7 @@ def standardised(bench: Bench) -> Case:
     pixels = np.resize(photograph((side, side)), (STORED, side, side, 3))
     np.save(path, pixels)
     arrays = Arrays(path, np.load(path, mmap_mode="r", allow_pickle=False), [{}] * STORED, {})
-    read = batches(arrays, EpochSampler(STORED, batch, 0), bench.device)
+    read = batches(arrays, EpochSampler(STORED, batch, torch.get_rng_state()), bench.device)
     files = [("PNG", save(bench, png, ".png"), png), ("JPEG", save(bench, jpeg, ".jpg"), jpeg)]
     variants = [
         Variant(f"standardise {kind} of {shape(*size)}", partial(decode, file))

@@ -20,8 +20,9 @@ import torch
 from torch import Tensor
 
 from gblsr_repro.evaluation import latency
+from gblsr_repro.runtime import MIB, free_memory, release_memory
 
-from .memory import free_mb, operations, peak_mb, release
+from .memory import operations, peak_mib
 
 ROUNDS, QUICK_ROUNDS = 30, 2
 QUARTILE_ROUNDS = 3  # fewer have no quartiles, and their times meet or miss no target
@@ -123,7 +124,7 @@ class Result:
     variant: Variant
     times: list[list[float]] = field(default_factory=list)
     first_ms: float | None = None
-    peak_mb: float | None = None
+    peak_mib: float | None = None
     operations: int | None = None
     difference: float | None = None
     missing: str = ""
@@ -162,7 +163,7 @@ class Comparison:
         quartiles = None
         if len(ratios) >= QUARTILE_ROUNDS:
             quartiles = tuple(float(q) for q in np.percentile(ratios, [25, 75]))
-        saving = reference.peak_mb / own.peak_mb if reference.peak_mb and own.peak_mb else None
+        saving = reference.peak_mib / own.peak_mib if reference.peak_mib and own.peak_mib else None
         return cls(median(ratios), quartiles, saving)
 
 
@@ -268,7 +269,7 @@ def _first_call(result: Result, case: Case, device: torch.device) -> Any:
     """Call a variant, take its time and peak memory, and return its output."""
     began = time.perf_counter()
     if case.memory:
-        output, result.peak_mb = peak_mb(result.variant.call, device)
+        output, result.peak_mib = peak_mib(result.variant.call, device)
     else:
         output = result.variant.call()
     result.first_ms = (time.perf_counter() - began) * 1e3
@@ -282,14 +283,15 @@ def _beyond(variant: Variant, device: torch.device, limit: float | None) -> str:
     """
     scout = variant.scout
     began = time.perf_counter()
-    _, peak = peak_mb(scout.call, device)
+    _, peak = peak_mib(scout.call, device)
     expected = (time.perf_counter() - began) * scout.factor
     needed = peak * scout.factor
-    if needed > MEMORY_SHARE * free_mb(device):
-        release(device)
-    if needed > (allowed := MEMORY_SHARE * free_mb(device)):
+    if needed > MEMORY_SHARE * free_memory(device) / MIB:
+        release_memory(device)
+    if needed > (allowed := MEMORY_SHARE * free_memory(device) / MIB):
         return (
-            f"needs about {needed / 1e3:.1f} GB of memory, and {allowed / 1e3:.1f} GB are allowed"
+            f"needs about {needed / 1024:.1f} GiB of memory, and {allowed / 1024:.1f} GiB are "
+            "allowed"
         )
     if limit is None:
         return ""
@@ -308,7 +310,7 @@ def _settings(case: Case, device: torch.device) -> Iterator[None]:
         if case.training:
             yield
         else:
-            with latency.protocol_settings(), torch.no_grad():
+            with torch.no_grad():
                 yield
     finally:
         torch.backends.cudnn.allow_tf32 = before

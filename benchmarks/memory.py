@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import ctypes
-import gc
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
-import psutil
 import torch
 from torch.profiler import ProfilerActivity, profile
 from torch.utils._python_dispatch import TorchDispatchMode
+
+from gblsr_repro.runtime import MIB
 
 MEMORY_EVENT = "[memory]"
 # Makes a view of a tensor that nothing else holds, and so is not marked as one.
 VIEWS = (torch.ops.aten._unsafe_view.default,)
 
 
-def peak_mb(call: Callable[[], Any], device: torch.device) -> tuple[Any, float]:
-    """Return what `call` returns and its peak memory in 10^6 bytes, above what was held before.
+def peak_mib(call: Callable[[], Any], device: torch.device) -> tuple[Any, float]:
+    """Return what `call` returns and its peak memory in MiB, above what was held before.
 
     Counted are torch's own allocations of tensors on `device`. Scratch memory that a CPU library
     takes from the system by itself is not seen.
@@ -30,7 +28,7 @@ def peak_mb(call: Callable[[], Any], device: torch.device) -> tuple[Any, float]:
         before = torch.cuda.memory_allocated(device)
         result = call()
         torch.cuda.synchronize(device)
-        return result, (torch.cuda.max_memory_allocated(device) - before) / 1e6
+        return result, (torch.cuda.max_memory_allocated(device) - before) / MIB
     with profile(
         activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True
     ) as tracker:
@@ -40,25 +38,7 @@ def peak_mb(call: Callable[[], Any], device: torch.device) -> tuple[Any, float]:
     for event in sorted(events, key=lambda e: e.start_ns()):
         held += event.nbytes()
         peak = max(peak, held)
-    return result, peak / 1e6
-
-
-def free_mb(device: torch.device) -> float:
-    """Return the memory that new tensors can have on `device`, in 10^6 bytes."""
-    if device.type == "cuda":
-        cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-        return (torch.cuda.mem_get_info(device)[0] + cached) / 1e6
-    return psutil.virtual_memory().available / 1e6
-
-
-def release(device: torch.device) -> None:
-    """Give the memory that no tensor holds back to the device or the system."""
-    gc.collect()
-    if device.type == "cuda":
-        torch.cuda.empty_cache()
-        return
-    with suppress(OSError, AttributeError):  # another C library than glibc
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    return result, peak / MIB
 
 
 def operations(call: Callable[[], Any]) -> int:

@@ -38,7 +38,7 @@ GROUPS = {
 }
 HEAD = (
     "Case", "Size", "Scale", "Variant", "Speedup", "of single rounds", "Memory saving",
-    "Median ms", "Per second", "Peak MB", "Operations", "Target", "Met", "Rounds",
+    "Median ms", "Per second", "Peak MiB", "Operations", "Target", "Met", "Rounds",
 )  # fmt: skip
 
 
@@ -61,7 +61,7 @@ def render(rows: list[Row], plot: str) -> str:
         "A speedup is the reference's time over the variant's: the median over rounds, in which "
         "the variants take turns; `of single rounds` are the quartiles. Times of fewer than "
         f"{QUARTILE_ROUNDS} rounds neither meet nor miss a target. Peak memory is "
-        "that of torch's tensors during one call, beyond what was held before (10^6 bytes); on "
+        "that of torch's tensors during one call, beyond what was held before (2^20 bytes); on "
         "the CPU the scratch memory of libraries is not seen."
     )
     return "\n\n".join(parts) + "\n"
@@ -146,7 +146,7 @@ def cells(row: Row) -> list[str]:
         spread if row["ratio_p25"] else "",
         number(row["memory_ratio"], "x"),
     ]  # fmt: skip
-    numbers = [number(row[c]) for c in ("median_ms", "items_per_s", "peak_mb")]
+    numbers = [number(row[c]) for c in ("median_ms", "items_per_s", "peak_mib")]
     numbers.append(row["operations"])
     met = ", ".join(verdict_word(verdict) for verdict in split(row["met"]))
     place = [row["case"], row["size"], row["scale"], row["variant"]]

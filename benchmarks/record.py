@@ -21,7 +21,7 @@ from .measure import Case, Comparison, Result, verdict
 
 COLUMNS = (
     "group", "case", "variant", "reference", "size", "scale", "items",
-    "median_ms", "p25_ms", "p75_ms", "items_per_s", "peak_mb", "operations", "difference",
+    "median_ms", "p25_ms", "p75_ms", "items_per_s", "peak_mib", "operations", "difference",
     "ratio_to_reference", "ratio_p25", "ratio_p75", "memory_ratio", "target", "met", "repeats",
     "note", "device", "threads", "busy_elsewhere", "gpu_shared", "torch", "date", "commit",
 )  # fmt: skip
@@ -74,7 +74,7 @@ def measured(case: Case, own: Result, reference: Result) -> dict[str, Any]:
     verdicts = [verdict(target, own, comparison) for target in own.variant.targets]
     row = {
         "variant": own.variant.name,
-        "peak_mb": own.peak_mb,
+        "peak_mib": own.peak_mib,
         "operations": own.operations,
         "difference": own.difference,
         "ratio_to_reference": comparison.speedup,

@@ -25,6 +25,7 @@ from gblsr_repro.models.asr.decoders import PLAIN
 from gblsr_repro.models.asr.local_spectral import SEPARABLE
 from gblsr_repro.models.asr.model import build as build_asr
 from gblsr_repro.models.native import NativeModel, build
+from gblsr_repro.runtime import BF16, STRICT
 from gblsr_repro.training.asr import absolute_error
 from gblsr_repro.training.loop import Settings, train
 from gblsr_repro.training.native import batches
@@ -121,7 +122,7 @@ def native_loop(bench: Bench) -> Case:
     model, optimizer = native_model(bench, MAIN)
     pixels = np.random.default_rng(0).integers(256, size=(STORED, side, side, 3), dtype=np.uint8)
     arrays = Arrays(bench.scratch / "random.npy", pixels, [{}] * STORED, {})
-    draw = batches(arrays, EpochSampler(STORED, batch, 0), bench.device)
+    draw = batches(arrays, EpochSampler(STORED, batch, torch.get_rng_state()), bench.device)
     settings = Settings(steps, recipe["log_every"], steps, recipe["gradient_clip"])
 
     def run() -> None:
@@ -147,7 +148,7 @@ def native_loop(bench: Bench) -> Case:
         items=steps,
         same=False,
         training=True,
-        tf32=recipe["precision"] == "tf32",
+        tf32=recipe["precision"] != STRICT,
     )
 
 
@@ -186,7 +187,7 @@ def steps_of(bench: Bench, names: list[str], batch: int, also_plain: bool = Fals
         shape(side, side),
         same=False,
         training=True,
-        tf32=bench.config["native"]["training"]["precision"] == "tf32",
+        tf32=bench.config["native"]["training"]["precision"] != STRICT,
     )
 
 
@@ -305,7 +306,7 @@ def asr_steps(bench: Bench) -> Case:
             optimizer.zero_grad(set_to_none=True)
 
     def encoder(batch: Batch) -> Tensor:
-        with torch.autocast(bench.device.type, torch.bfloat16, enabled=precision == "bf16"):
+        with torch.autocast(bench.device.type, torch.bfloat16, enabled=precision == BF16):
             return model.encode(batch.low).float().square().mean()
 
     def fast(batch: Batch) -> Tensor:
@@ -320,7 +321,7 @@ def asr_steps(bench: Bench) -> Case:
         Variant("fast", partial(step, fast), targets),
         Variant("plain", partial(step, plain)),
     )
-    tf32 = precision != "fp32"
+    tf32 = precision != STRICT
     label = f"{each} super-resolution steps" if each > 1 else "super-resolution step"
     label += f", batch {batch}" + (", TF32" if tf32 and bench.cuda else "")
     side = training["lr_patch"]

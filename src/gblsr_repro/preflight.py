@@ -2,44 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from .config import Config, arms
-from .errors import UserError
 from .evaluation.perceptual import Perceptual, find_trunk
-from .files import write_json
 from .models.native import Budget, check_budgets, parameter_budgets
 
 
-def check(config: Config, output: Path | str | None = None) -> None:
-    """Check the native half of `config`, print the table of parameter counts, write a record.
+def check(config: Config, fetches_trunk: bool = False) -> None:
+    """Check the native half of `config` and print the table of parameter counts.
 
-    Raises `UserError` for images that patches do not tile, an unknown or impossible arm, one
-    outside the parameter band (the paper's F1), or an LPIPS trunk that is damaged, or missing where
-    the config requires it.
+    `fetches_trunk` says that the LPIPS trunk is still to be downloaded. Raises `UserError` for an
+    unknown or impossible arm, one outside the parameter band (the paper's F1), or a trunk that is
+    damaged, or missing where the config requires it.
     """
-    native = config["native"]
-    size, patch = native["data"]["image_size"], native["model"]["patch"]
-    if size % patch:
-        raise UserError(
-            f"Config: native.data.image_size is {size}, but must be a multiple of "
-            f"native.model.patch, {patch}: metrics are taken patch by patch."
-        )
     budgets = parameter_budgets(config)
-    print(table(budgets))
-    check_budgets(budgets, native["criteria"]["parameter_band"])
+    print(table(budgets), flush=True)
+    check_budgets(budgets, config["native"]["criteria"]["parameter_band"])
+    if fetches_trunk:
+        return
     trunk, reason = find_trunk(config)
     if trunk is not None:
         Perceptual(trunk)  # a damaged file is told now, not after the training
-    print(f"LPIPS: {trunk or reason}")
-    if output is not None:
-        record = {
-            "anchor": native["main_arm"],
-            "band": native["criteria"]["parameter_band"],
-            "arms": [vars(budget) for budget in budgets],
-            "lpips": {"measured": trunk is not None, "reason": reason},
-        }
-        write_json(output, record)
+    print(f"LPIPS: {trunk or reason}", flush=True)
 
 
 def table(budgets: list[Budget]) -> str:

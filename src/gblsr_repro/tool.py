@@ -30,6 +30,7 @@ from .models import native, spectral
 from .models.decoders import SpectralDecoder
 from .models.native import NativeModel
 from .photos import Photo, read, resize_alpha, write
+from .runtime import for_inference
 from .weights import checksum, read_weights, write_tensors
 
 if TYPE_CHECKING:
@@ -99,10 +100,11 @@ def load_native(path: Path | str, device: torch.device | None = None) -> NativeM
     """
     record, weights = _run(path, "arm")
     arm = configuration.arm_named(record["arm"])
+    configuration.check_identity(path, record, configuration.definition(arm))
     model = native.build(arm, {"native": record["config"]}, record["seed"])
     _fill(model, weights, path)
     model.arm = arm.arm
-    return native.for_inference(model, device or torch.device("cpu"))
+    return for_inference(model, device or torch.device("cpu"))
 
 
 def load_superres(path: Path | str, device: torch.device | None = None) -> ASRModel:
@@ -111,9 +113,10 @@ def load_superres(path: Path | str, device: torch.device | None = None) -> ASRMo
 
     record, weights = _run(path, "method")
     method = configuration.method_named(record["method"])
+    configuration.check_identity(path, record, configuration.definition(method))
     model = asr.build(method, {"asr": record["config"]}, record["seed"])
     _fill(model, weights, path)
-    return model.eval().to(device or torch.device("cpu"))
+    return for_inference(model, device or torch.device("cpu"))
 
 
 def _device(model: torch.nn.Module) -> torch.device:

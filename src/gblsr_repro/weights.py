@@ -16,8 +16,8 @@ from .errors import UserError
 from .files import atomic_path, read_json, sha256
 
 NAME = "weights.safetensors"
-# What of a run's record its model is built from, and what of its training settings.
-BUILT_FROM = ("arm", "method", "seed")
+# What of a run's record its model is built from or told by, and what of its training settings.
+BUILT_FROM = ("arm", "method", "seed", "identity")
 BUILT_FROM_TRAINING = ("scale_range",)
 
 

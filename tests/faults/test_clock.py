@@ -12,11 +12,9 @@ import pytest
 import torch
 from faulty import outcome
 
-from gblsr_repro import config
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import latency
 from gblsr_repro.progress import Progress
-from gblsr_repro.reporting import status
 from gblsr_repro.training import leaving
 from gblsr_repro.training import native as training
 
@@ -70,17 +68,6 @@ def test_a_state_from_the_future_is_gone_on_from(processes, job, undisturbed, tm
     training.train_run(*job(tmp_path))
     assert json.loads((tmp_path / "run" / "run.json").read_text())["resumed"] == 1
     assert outcome(tmp_path / "run") == outcome(undisturbed)
-
-
-def test_a_log_from_the_future_is_no_running_job(tmp_path):
-    settings = config.merge(
-        config.load(), {"results": str(tmp_path), "native": {"arms": ["liif"]}, "seeds": [0]}
-    )
-    log = tmp_path / "logs" / "train" / "liif_seed0.log"
-    log.parent.mkdir(parents=True)
-    log.write_text("12:00:00 liif seed 0: 2000 steps\n")
-    os.utime(log, (2**32, 2**32))
-    assert not any(stage.running for stage in status.survey(settings))
 
 
 @pytest.mark.parametrize("suffix", [".npy", ".csv", ".json"])

@@ -63,6 +63,13 @@ def test_variation_is_std_over_mean_within_an_image_and_t1_its_median():
     assert statistics(field)["t1"] == pytest.approx(0.035, rel=1e-12)
 
 
+@pytest.mark.parametrize(("local", "above"), [(1, False), (3, True)])
+def test_t1_p99_tells_whether_more_than_one_image_in_a_hundred_varies(local, above):
+    amplitude = np.where(np.arange(200) < local, 0.1, 0.01)[:, None, None]
+    field = 1 + amplitude * np.where(np.indices((8, 8)).sum(axis=0) % 2, 1.0, -1.0)
+    assert (statistics(field)["t1_p99"] > 0.05) == above
+
+
 def test_collapsed_images_span_strictly_less_than_the_fraction_of_the_allowed_range():
     # 1/16 of a range of 2 is 0.125, exact in binary.
     def images(*spans):
@@ -137,6 +144,7 @@ def test_random_field_against_numpy():
         "var_across": np.var([image.mean() for image in x]),
         "var_total": x.var(),
         "t1": sorted(each)[3],
+        "t1_p99": sorted(each)[5] + 0.94 * (sorted(each)[6] - sorted(each)[5]),
         "t2": 3 / 7,
         "t3": abs(x[region == TEXTURE].mean() - x[region == SMOOTH].mean()) / x.mean(),
         "t4": np.mean([image.var() for image in x]) / x.var(),

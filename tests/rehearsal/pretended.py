@@ -255,7 +255,8 @@ class Trace(TorchDispatchMode):
         if func is torch.ops.prim.device.default:
             return out
         given, made = (
-            [t for t in tree_leaves(part) if isinstance(t, Tensor)] for part in ((args, kwargs), out)
+            [t for t in tree_leaves(part) if isinstance(t, Tensor)]
+            for part in ((args, kwargs), out)
         )
         name = func.__name__.partition(".")[0]
         self._note_transfers(name, given, made, kwargs)
@@ -299,6 +300,10 @@ class Trace(TorchDispatchMode):
         elif ways == ("cpu", "cuda"):
             how = "pinned" if getattr(source, "pinned", False) else "pageable"
             self.work.copies.append(f"{how} {tuple(source.shape)}")
+
+
+def _tensors(values: Any) -> list[Tensor]:
+    return [value for value in tree_leaves(values) if isinstance(value, Tensor)]
 
 
 def _living(storages: dict) -> dict:

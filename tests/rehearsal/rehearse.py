@@ -1,6 +1,6 @@
-"""What every arm and method gives a GPU to do: `python tests/rehearsal/rehearse.py` writes the table.
+"""What every arm and method gives a GPU to do.
 
-One row per arm or method and kind of work: operations launched, GFLOP, GB read and written, and the
+`python tests/rehearsal/rehearse.py` writes the table. One row per arm or method and kind of work: operations launched, GFLOP, GB read and written, and the
 peak of live memory; counted on a pretended device (see `pretended`). Sizes are the paper's but for
 the depth of the super-resolution encoders (`DEPTH`). A step is the trainer's own, the second of a
 run.
@@ -12,7 +12,7 @@ import csv
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -143,11 +143,8 @@ def step(train_run: Callable[..., None]) -> Work:
             if len(works) == STEPS:
                 raise Enough
 
-        with mock.patch.object(loop._Run, "note", note):
-            try:
-                train_run(folder / "train.npy", folder, folder / "state.pt")
-            except Enough:
-                pass
+        with mock.patch.object(loop._Run, "note", note), suppress(Enough):
+            train_run(folder / "train.npy", folder, folder / "state.pt")
     return works[-1]
 
 

@@ -93,10 +93,10 @@ class Aggregates:
 
     def latency(self, factor: float = 1.0, chosen: dict[str, float] = TIMES) -> None:
         for method, value in chosen.items():
-            keys = {"method": method, "scale": "4", "track": "protocol", "metric": "mean_ms"}
+            keys = {"method": method, "scale": "4", "clock": "paper", "metric": "mean_ms"}
             for dataset, share in {"set14": 0.3, "urban100": 1.0}.items():
                 mean = factor * share * value
-                self.add("asr_latency", mean, 0.004 * mean, dataset=dataset, path="own", **keys)
+                self.add("asr_latency", mean, 0.004 * mean, dataset=dataset, **keys)
 
     def fields(self, spread: float = 0.013) -> None:
         """Write fields (images, rows, columns) whose CoV lies around `spread`."""

@@ -6,7 +6,7 @@ import pytest
 
 from gblsr_repro import config as configuration
 from gblsr_repro.data.sources import fetch, sources
-from gblsr_repro.reporting import plan
+from gblsr_repro.operations import plan
 
 TINY = {
     "rdn_features": 4,
@@ -35,11 +35,8 @@ def finished(config, benchmark, name, seed, steps_per_second, device):
     folder = f"{config['results']}/{benchmark}/runs/{name}/seed{seed}"
     path = configuration.resolve(config, folder) / "run.json"
     path.parent.mkdir(parents=True)
-    key = "arm" if benchmark == "native" else "method"
-    sections = {n: config[benchmark][n] for n in ("model", "training")}
-    if benchmark == "native":
-        sections["data"] = config["native"]["data"]
-    record = {key: name, "seed": seed, "config": sections, "device": {"name": device}}
+    row = (configuration.arms() | configuration.methods())[name]
+    record = {"identity": configuration.run_identity(row, config), "device": {"name": device}}
     path.write_text(json.dumps(record | {"steps_per_second": steps_per_second}))
 
 
@@ -83,6 +80,7 @@ def test_recorded_runs_of_this_device_go_first(config):
     assert "the paper" in estimate(config, "gblsr_asr_nf48").basis
     config["asr"]["training"]["queries"] = 1000  # another step, so the records do not hold
     assert estimate(config, "liif_rdn").hours is None
+    assert estimate(config, "liif_rdn").done == 0
 
 
 def test_disk_counts_what_is_missing_and_what_will_be_made(config):

@@ -95,7 +95,7 @@ def test_a_run_leaves_weights_log_curve_and_record(place, tmp_path, method):
     train_run(config, method_named(method), 0, place / "train.npy", tmp_path, state)
     record = json.loads((tmp_path / "run.json").read_text())
     assert (record["method"], record["seed"], record["steps"]) == (method, 0, 12)
-    assert record["precision"] == "tf32"
+    assert record["precision"] == "default"
     assert record["recipe"]["batch_size"] == 2
     assert record["data"]["train"] == PackedImages.open(place / "train.npy").sha256
     assert record["device"]["type"] == "cpu"
@@ -176,7 +176,7 @@ def test_bf16_runs_the_encoder_in_bfloat16(place):
     seen = []
     model.encoder.register_forward_hook(lambda _, __, out: seen.append(out.dtype))
     with torch.no_grad():
-        values = [float(absolute_error(model, sampler.batch(0), p)) for p in ("fp32", "bf16")]
+        values = [float(absolute_error(model, sampler.batch(0), p)) for p in ("default", "bf16")]
     assert seen == [torch.float32, torch.bfloat16]
     assert values[0] != values[1]
     assert values[1] == pytest.approx(values[0], rel=0.02)

@@ -47,7 +47,7 @@ def test_every_case_runs_and_its_variants_agree(plan, tmp_path):
 
 
 def result(times, peak=None, targets=(), **values):
-    own = Result(Variant("v", lambda: None, tuple(targets)), peak_mb=peak, **values)
+    own = Result(Variant("v", lambda: None, tuple(targets)), peak_mib=peak, **values)
     own.times = [[ms] for ms in times]
     return own
 
@@ -117,11 +117,11 @@ def test_what_is_kept_from_call_to_call_is_no_memory_of_a_call():
     kept = []
 
     def call():
-        kept[:] = kept or [torch.empty(1_000_000)]
-        return torch.empty(250_000)
+        kept[:] = kept or [torch.empty(2**20)]
+        return torch.empty(2**18)
 
     (found,) = measure.run(Case("native", "c", (Variant("v", call),)), CPU, 10, rounds=1)
-    assert found.peak_mb == pytest.approx(1.0, rel=0.01)
+    assert found.peak_mib == pytest.approx(1.0, rel=0.01)
 
 
 def full_size():
@@ -215,7 +215,7 @@ def test_a_call_that_takes_too_much_is_left_out_with_its_reason():
         Variant("fine", small, (Target(measure.SPEEDUP, 2),), Scout(small, 1.0)),
     )
     slow, fine = measure.run(Case("native", "c", variants), CPU, 10, rounds=1)
-    assert "GB of memory" in slow.missing
+    assert "GiB of memory" in slow.missing
     assert slow.times == []
     assert fine.times
     row = record.measured(Case("native", "c", variants), fine, slow)
@@ -225,13 +225,13 @@ def test_a_call_that_takes_too_much_is_left_out_with_its_reason():
 
 def test_peak_memory_is_what_lives_at_once():
     def call():
-        first = torch.empty(1_000_000)
+        first = torch.empty(2**20)
         del first
-        second, third = torch.empty(500_000), torch.empty(750_000)
+        second, third = torch.empty(2**19), torch.empty(3 * 2**18)
         return second, third
 
-    memory.peak_mb(call, CPU)
-    assert memory.peak_mb(call, CPU)[1] == pytest.approx(5.0, rel=0.01)  # second and third
+    memory.peak_mib(call, CPU)
+    assert memory.peak_mib(call, CPU)[1] == pytest.approx(5.0, rel=0.01)  # second and third
 
 
 def test_views_are_no_operations():

@@ -1,33 +1,75 @@
-"""The latency protocol: what it counts, what it refuses, what it records."""
+"""The latency protocol: its clocks, what it counts, what it refuses, what it records."""
 
+import gc
 import statistics
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from gblsr_repro import config
+from gblsr_repro import config, runtime
 from gblsr_repro.evaluation import latency
 
 CPU = torch.device("cpu")
 
 
+class Tiny(nn.Module):
+    """A model with the parts that timing needs."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Conv2d(3, 4, 3)
+        self.encoder.channels_last = True
+        self.activation = nn.SiLU()
+
+    def forward(self, images):
+        return self.activation(self.encoder(images))
+
+
 @pytest.fixture
 def model():
-    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.SiLU()).eval()
+    return Tiny().eval()
 
 
-def test_passes_are_warmed_up_then_timed_without_gradients(model):
+def settings(**latency_settings):
+    return config.merge(config.load(), {"latency": latency_settings})
+
+
+@pytest.mark.parametrize("gradients", [False, True])
+def test_passes_are_warmed_up_then_timed_with_or_without_gradients(model, gradients):
     seen = []
     record = latency.measure(
-        lambda: seen.append(torch.is_grad_enabled()), CPU, warmup=3, passes=5, model=model
+        lambda: seen.append(torch.is_grad_enabled()),
+        CPU,
+        warmup=3,
+        passes=5,
+        model=model,
+        gradients=gradients,
     )
-    assert seen == [False] * 8
+    assert seen == [gradients] * 8
     assert record.timed_passes == 5
-    assert record.peak_memory_mb is None
+    assert record.peak_memory_mib is None
     assert 0 < record.median_ms <= record.p90_ms <= record.p95_ms
+
+
+def test_a_pass_drops_its_output(model):
+    alive = []
+
+    def call():
+        gc.collect()
+        alive.append(sum(not ref.expired() for ref in outputs))
+        output = model(torch.rand(1, 3, 8, 8))
+        outputs.append(StorageWeakRef(output.untyped_storage()))
+        return output
+
+    outputs = []
+    latency.measure(call, CPU, warmup=1, passes=3, model=model, gradients=True)
+    assert alive == [0, 0, 0, 0]
 
 
 def test_summary_of_known_times():
@@ -38,60 +80,245 @@ def test_summary_of_known_times():
         std_ms=pytest.approx(np.std(times, ddof=1)),
         p90_ms=7.5,
         p95_ms=8.75,
-        peak_memory_mb=12.5,
+        peak_memory_mib=12.5,
         timed_passes=6,
     )
     assert latency.summarize([2.0], None).std_ms is None
 
 
 def test_training_mode_is_refused_wherever_it_hides(model):
-    model[1].train()
-    with pytest.raises(ValueError, match="1 is in training mode"):
+    model.activation.train()
+    with pytest.raises(ValueError, match="activation is in training mode"):
         latency.measure(lambda: None, CPU, 0, 1, model=model)
-    with pytest.raises(ValueError, match="Sequential is in training mode"):
+    with pytest.raises(ValueError, match="Tiny is in training mode"):
         latency.measure(lambda: None, CPU, 0, 1, model=model.train())
 
 
-def test_autocast_is_refused(model):
+def test_autocast_and_gradients_that_nothing_asks_for_are_refused(model):
     with torch.autocast("cpu"), pytest.raises(ValueError, match="autocast is on"):
         latency.measure(lambda: None, CPU, 0, 1, model=model)
+    model.requires_grad_(False)
+    with pytest.raises(ValueError, match="no weight asks for gradients"):
+        latency.measure(lambda: None, CPU, 0, 1, model=model, gradients=True)
 
 
-def test_deployed_path_computes_the_same(model):
-    images = torch.rand(1, 3, 16, 16)
-    with torch.no_grad():
-        expected = model(images)
-    path, call = latency.deployed(model, model, images)
-    assert path == "channels_last"
-    torch.testing.assert_close(call(images), expected)
-    assert model[0].weight.is_contiguous(memory_format=torch.channels_last)
+# --- clocks -------------------------------------------------------------------------------------
 
 
-def test_model_that_no_graph_takes_is_deployed_eagerly(model, monkeypatch, caplog):
-    def refuse(*_):
-        raise RuntimeError("operation not permitted when stream is capturing")
+def timed_modes(model, gradients, **latency_settings):
+    """Time a model by the clocks of a config; return by clock how each call found torch."""
+    seen = {}
 
-    monkeypatch.setattr(latency, "_graph", refuse)
-    example = SimpleNamespace(device=torch.device("cuda"))
-    assert latency.deployed(model, model, example) == ("eager", model)
-    assert "Sequential takes no CUDA graph: operation not permitted" in caplog.text
+    def watched(name):
+        def call(images):
+            output = model(images)
+            layout = model.encoder.weight.is_contiguous(memory_format=torch.channels_last)
+            seen.setdefault(name, set()).add(
+                (output.requires_grad, torch.is_inference_mode_enabled(), layout)
+            )
+            return output
+
+        return call
+
+    chosen = settings(warmup=1, passes=2, **latency_settings)
+    clocks = latency.clocks(
+        chosen, CPU, model, plain=watched("plain"), own=watched("own"), gradients=gradients
+    )
+    images = [latency.Image("a", 64, lambda: torch.rand(1, 3, 8, 8))]
+    rows, not_timed = latency.time_sets("tiny", {"set": images}, clocks, model, chosen, CPU)
+    assert not not_timed
+    return seen, [row["clock"] for row in rows]
 
 
-@pytest.mark.parametrize("mode", [0, 1])
-def test_protocol_settings_are_put_back(mode):
-    torch.set_deterministic_debug_mode(mode)
-    with latency.protocol_settings():
-        assert not torch.are_deterministic_algorithms_enabled()
-    assert torch.get_deterministic_debug_mode() == mode
-    torch.set_deterministic_debug_mode(0)
+@pytest.mark.parametrize("gradients", [False, True])
+def test_the_papers_clock_is_plain_and_ours_is_that_of_users(model, gradients):
+    seen, clocks = timed_modes(model, gradients)
+    assert clocks == ["paper", "ours"]
+    assert seen == {"plain": {(gradients, False, False)}, "own": {(False, True, True)}}
+
+
+def test_a_small_machine_times_ours_alone(model):
+    seen, clocks = timed_modes(model, True, clocks=["ours"])
+    assert clocks == ["ours"]
+    assert set(seen) == {"own"}
+
+
+def test_a_graph_is_timed_with_ours_on_cuda_alone():
+    cuda = torch.device("cuda")
+    assert latency.names(settings(), cuda) == ["paper", "ours", "graph"]
+    assert latency.names(settings(clocks=["paper"]), cuda) == ["paper"]
+    assert latency.names(settings(), CPU) == ["paper", "ours"]
+
+
+def test_saved_bytes_are_those_of_the_backward_pass(model):
+    images = torch.rand(1, 3, 10, 10)
+    # The convolution saves its input, SiLU the 4 x 8 x 8 values that it reads; weights count not.
+    assert latency.saved_bytes(model, images, model) == 4 * (3 * 10 * 10 + 4 * 8 * 8)
+
+
+def test_a_set_that_gradients_do_not_fit_for_is_refused_before_it_is_timed(
+    model, monkeypatch, caplog
+):
+    sides = {"small": (8, 16), "large": (8, 64)}
+    sets = {
+        name: [latency.Image(f"{name}{s}", s * s, lambda s=s: torch.rand(1, 3, s, s)) for s in both]
+        for name, both in sides.items()
+    }
+    example = torch.zeros(1, 3, latency.EXAMPLE, latency.EXAMPLE)
+    per_pixel = latency.saved_bytes(model, example, model) / latency.EXAMPLE**2
+    room = 1.25 * per_pixel * 64**2
+    chosen = settings(warmup=0, passes=1)
+
+    def time(free):
+        monkeypatch.setattr(runtime, "free_memory", lambda device: free)
+        clocks = latency.clocks(chosen, CPU, model, plain=model, own=model, gradients=True)
+        rows, not_timed = latency.time_sets("tiny", sets, clocks, model, chosen, CPU)
+        return [(row["clock"], row["image"]) for row in rows], not_timed
+
+    rows, not_timed = time(int(room) - 1)
+    assert rows == [
+        ("paper", "small8"), ("paper", "small16"), ("ours", "small8"), ("ours", "small16"),
+        ("ours", "large8"), ("ours", "large64"),
+    ]  # fmt: skip
+    assert set(not_timed) == {"paper"}
+    assert not_timed["paper"]["large"].startswith("large64 would take about 0.0 GiB")
+    assert caplog.text.count("tiny: large is not timed by the clock paper, since large64") == 1
+    assert time(int(room) + 1)[1] == {}
+
+
+def test_memory_that_ends_while_a_set_is_timed_leaves_the_set_out(model):
+    def load():
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried\nsecond line")
+
+    sets = {
+        "set": [latency.Image("a", 1, lambda: torch.rand(1, 3, 8, 8)), latency.Image("b", 1, load)]
+    }
+    chosen = settings(warmup=0, passes=1)
+    clocks = [latency.Clock("paper", lambda _: model)]
+    rows, not_timed = latency.time_sets("tiny", sets, clocks, model, chosen, CPU)
+    assert rows == []
+    assert not_timed == {"paper": {"set": "the memory does not suffice: CUDA out of memory. Tried"}}
+
+
+# --- CUDA graphs, under stand-ins ---------------------------------------------------------------
+
+
+class Tape(TorchDispatchMode):
+    """Stands in for a CUDA graph: keeps what ran by address, as a graph does, not by tensor."""
+
+    def __init__(self):
+        super().__init__()
+        self.read = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if "convolution" in str(func) and self.forbidden:
+            raise RuntimeError("operation not permitted when stream is capturing")
+        given = [a for a in args if isinstance(a, torch.Tensor)]
+        self.read += [StorageWeakRef(t.untyped_storage()) for t in given]
+        return func(*args, **(kwargs or {}))
+
+    def replay(self):
+        pass
+
+    forbidden = False
+
+
+@pytest.fixture
+def stand_ins(monkeypatch):
+    @contextmanager
+    def block(taken, *_, **__):
+        with taken:
+            yield
+
+    @contextmanager
+    def stream(_):
+        yield
+
+    side = SimpleNamespace(wait_stream=lambda other: None)
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Tape)
+    monkeypatch.setattr(torch.cuda, "graph", block)
+    monkeypatch.setattr(torch.cuda, "stream", stream)
+    monkeypatch.setattr(torch.cuda, "Stream", lambda *_: side)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda *_: side)
+    monkeypatch.setattr(Tape, "forbidden", False)
+
+
+def test_a_graph_keeps_all_that_it_reads(stand_ins):
+    class Derived(Tiny):
+        def __init__(self):
+            super().__init__()
+            self.kept = None  # as a memo: made once, dropped by whoever likes to
+
+        def forward(self, images):
+            if self.kept is None:
+                self.kept = self.encoder.weight.sum() * torch.ones(4, 1, 1)
+            return super().forward(images) + self.kept
+
+    model = Derived().eval()
+    replay = latency.Replay(model, torch.rand(1, 3, 8, 8))
+    weights = StorageWeakRef(model.encoder.weight.untyped_storage())
+    derived = StorageWeakRef(model.kept.untyped_storage())
+    del model
+    gc.collect()
+    assert not weights.expired()
+    assert not derived.expired()
+    between = [ref for ref in replay.graph.read if ref.expired()]
+    assert between  # what the call made and dropped is not held
+    del replay
+    gc.collect()
+    assert weights.expired()
+    assert derived.expired()
+
+
+def test_a_model_that_no_graph_takes_has_the_other_clocks(stand_ins, model, monkeypatch, caplog):
+    monkeypatch.setattr(Tape, "forbidden", True)
+    images = [latency.Image("a", 64, lambda: torch.rand(1, 3, 8, 8))]
+    clocks = [
+        latency.Clock("ours", lambda _: model),
+        latency.Clock("graph", lambda example: latency.Replay(model, example)),
+    ]
+    chosen = settings(warmup=0, passes=1)
+    rows, not_timed = latency.time_sets("tiny", {"set": images}, clocks, model, chosen, CPU)
+    assert [row["clock"] for row in rows] == ["ours"]
+    reason = "no CUDA graph takes the call: operation not permitted when stream is capturing"
+    assert not_timed == {"graph": {"set": reason}}
+    assert reason in caplog.text
+
+
+def test_a_graph_has_no_peak(model):
+    images = [latency.Image("a", 64, lambda: torch.rand(1, 3, 8, 8))]
+    clocks = [latency.Clock("graph", lambda _: model)]
+    rows, _ = latency.time_sets(
+        "tiny", {"set": images}, clocks, model, settings(warmup=0, passes=1), CPU
+    )
+    assert rows[0]["peak_memory_mib"] is None
+    assert rows[0]["mean_ms"] > 0
+
+
+# --- records ------------------------------------------------------------------------------------
+
+
+def test_peaks_are_in_mebibytes(model, monkeypatch):
+    calls = []
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda *_: calls.append("wait"))
+    monkeypatch.setattr(torch.cuda, "reset_peak_memory_stats", lambda *_: calls.append("reset"))
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda *_: 3 * 2**20 + 2**19)
+    monkeypatch.setattr(latency, "elapsed_ms", lambda call, device: calls.append("pass") or 1.0)
+    cuda = torch.device("cuda")
+    record = latency.measure(lambda: calls.append("warm"), cuda, 2, 3, model=model)
+    assert record.peak_memory_mib == 3.5
+    assert calls == ["warm", "warm", "wait", "reset", "pass", "pass", "pass"]
 
 
 def test_conditions_on_a_cpu_say_what_is_not_measured():
+    runtime.prepare("cpu")
     record = latency.conditions(config.load(), CPU)
-    assert record["clock"] == "monotonic clock"
+    assert record["timer"] == "monotonic clock"
     assert (record["peak_memory"], record["gpu_shared"]) == (None, None)
-    assert (record["warmup"], record["passes"]) == (10, 50)
+    assert (record["warmup"], record["passes"], record["clocks"]) == (10, 50, ["paper", "ours"])
     assert record["device"]["type"] == "cpu"
+    assert record["device"]["precision"] == "default"
+    assert record["device"]["deterministic"] is False
 
 
 @pytest.mark.parametrize(
@@ -115,9 +342,8 @@ def test_cuda_graph_replays_the_same_and_memory_is_measured(model):
     images = torch.rand(2, 1, 3, 16, 16, device=device)
     with torch.no_grad():
         expected = [model(x) for x in images]
-    path, call = latency.deployed(model, model, images[0])
-    assert path == "cuda_graph"
+    replay = latency.Replay(model, images[0])
     for x, wanted in zip(images, expected, strict=True):
-        torch.testing.assert_close(call(x), wanted)
-    record = latency.measure(lambda: call(images[0]), device, 2, 4, model=model)
-    assert record.peak_memory_mb > 0
+        torch.testing.assert_close(replay(x), wanted)
+    record = latency.measure(lambda: replay(images[0]), device, 2, 4, model=model)
+    assert record.peak_memory_mib > 0

@@ -66,3 +66,16 @@ def test_thresholds_survive_their_file_and_another_file_is_refused(tmp_path):
     (tmp_path / "other.json").write_text('{"hf_q1": 1}')
     with pytest.raises(UserError, match="does not hold region thresholds; delete it"):
         regions.Thresholds.read(tmp_path / "other.json")
+
+
+def test_seams_tell_a_jump_at_borders_from_one_at_centers(settings):
+    """A ramp with steps of 1, and 5 where the patch of 32 ends: (5, 1); nothing else: none."""
+    steps = torch.ones(2, 95)
+    steps[0, 31::32] = 5.0
+    steps[1, 15::32] = 3.0
+    ramp = torch.cat((torch.zeros(2, 1), steps.cumsum(1)), dim=1)
+    images = (ramp[:, None, :, None] + ramp[:, None, None, :]).expand(2, 3, 96, 96)
+    border, center = metrics.seams(images, settings)
+    assert border == pytest.approx([5.0, 1.0])
+    assert center == pytest.approx([1.0, 3.0])
+    assert metrics.seams(torch.zeros(1, 3, 32, 32), settings) == ([None], [None])

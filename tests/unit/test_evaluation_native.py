@@ -3,6 +3,7 @@
 import csv
 import json
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from PIL import Image
 from gblsr_repro import cli, files
 from gblsr_repro import config as configuration
 from gblsr_repro.data.arrays import Arrays
-from gblsr_repro.evaluation import locality, metrics, native, perceptual, regions
+from gblsr_repro.evaluation import latency, locality, metrics, native, perceptual, regions
 from gblsr_repro.models.native import build, load_run
 from gblsr_repro.weights import write_weights
 
@@ -71,6 +72,7 @@ def place(tmp_path_factory):
         model.decoder.coefficients.bias.fill_(0.3)
     run.mkdir()
     record = {"arm": ARM, "seed": 3, "config": {"model": config["native"]["model"]}}
+    record["identity"] = configuration.run_identity(configuration.arms()[ARM], config)
     record["weights_sha256"] = write_weights(run, model)
     files.write_json(run / "run.json", record)
     return root
@@ -258,7 +260,7 @@ def test_check_finds_before_training_what_evaluation_would_stumble_over(
 
 
 @pytest.mark.parametrize("arm", [ARM, "liif"])
-def test_latency_has_a_row_per_image_track_and_path(place, arm):
+def test_latency_has_a_row_per_image_and_clock(place, arm):
     output = place / "latency" / arm / "seed0.csv"
     code = command(
         place, "latency", "--arm", arm, "--seed", 0, "--arrays", place, "--output", output
@@ -266,19 +268,40 @@ def test_latency_has_a_row_per_image_track_and_path(place, arm):
     assert code == 0
     rows = rows_of(output)
     assert tuple(rows[0]) == native.LATENCY_COLUMNS
-    assert [(r["dataset"], r["image"], r["track"], r["path"]) for r in rows] == [
-        (dataset, f"{dataset}_0", track, path)
-        for track, path in (
-            ("protocol", "fast"),
-            ("protocol", "plain"),
-            ("deployment", "channels_last"),
-        )
+    assert [(r["dataset"], r["image"], r["clock"]) for r in rows] == [
+        (dataset, f"{dataset}_0", clock)
+        for clock in ("paper", "ours")
         for dataset in ("kodak", "set14")
     ]
     for row in rows:
         assert float(row["median_ms"]) > 0
         assert row["timed_passes"] == "2"
-        assert row["peak_memory_mb"] == ""
+        assert row["peak_memory_mib"] == ""
     record = json.loads(output.with_suffix(".json").read_text())
-    assert (record["arm"], record["seed"], record["clock"]) == (arm, 0, "monotonic clock")
+    assert (record["arm"], record["seed"], record["timer"]) == (arm, 0, "monotonic clock")
     assert record["device"]["name"]
+    assert record["gradients_recorded"] is False
+    assert record["not_timed"] == {}
+
+
+def test_the_papers_clock_takes_the_plain_path_without_gradients(place, monkeypatch):
+    seen = []
+
+    def measure(call, device, warmup, passes, *, model, gradients):
+        plain = mock.Mock(side_effect=model.decoder.render_plain)
+        fast = mock.Mock(side_effect=model.decoder.render)
+        with (
+            torch.set_grad_enabled(gradients),
+            mock.patch.object(model.decoder, "render_plain", plain),
+            mock.patch.object(model.decoder, "render", fast),
+        ):
+            output = call()
+        seen.append(
+            (plain.call_count, fast.call_count, output.requires_grad, output.is_inference())
+        )
+        return latency.summarize([1.0], None)
+
+    monkeypatch.setattr(latency, "measure", measure)
+    config = configuration.load([place / "config.yaml"])
+    native.time_arm(config, configuration.arms()[ARM], 0, place, place / "watched.csv")
+    assert seen == [(1, 0, False, False)] * 2 + [(0, 1, False, True)] * 2

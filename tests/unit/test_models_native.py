@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from gblsr_repro import config
+from gblsr_repro import config, tool
 from gblsr_repro.config import arm_named
 from gblsr_repro.errors import UserError
 from gblsr_repro.models import decoders, native
@@ -116,8 +116,8 @@ def test_an_arm_without_a_basis_has_no_fields(settings):
 
 @pytest.fixture
 def run_dir(settings, scalar, tmp_path):
-    record = {"arm": "gblsr_scalar", "decoder": "ScalarDecoder", "options": "", "seed": 0}
-    record["config"] = {"model": settings["native"]["model"]}
+    record = {"arm": "gblsr_scalar", "seed": 0, "config": {"model": settings["native"]["model"]}}
+    record["identity"] = config.run_identity(config.arms()["gblsr_scalar"], settings)
     record["weights_sha256"] = write_weights(tmp_path, scalar)
     (tmp_path / "run.json").write_text(json.dumps(record))
     return tmp_path
@@ -149,6 +149,15 @@ def test_a_run_with_other_settings_is_refused(settings, run_dir):
     other = config.merge(settings, {"native": {"model": {"modes": 5}}})
     with pytest.raises(UserError, match=r"native\.model\.modes = 4, but the config says 5"):
         native.load_run(run_dir, other)
+
+
+def test_a_run_of_another_definition_is_refused(settings, run_dir, monkeypatch):
+    row = replace(config.arms()["gblsr_scalar"], decoder="FixedDecoder")
+    monkeypatch.setattr(config, "arm_named", lambda name: row)
+    said = r"decoder = ScalarDecoder, but config/arms.tsv says FixedDecoder; train again"
+    for load in (lambda: native.load_run(run_dir, settings), lambda: tool.load_native(run_dir)):
+        with pytest.raises(UserError, match=said):
+            load()
 
 
 def test_a_damaged_or_missing_weights_file_is_named(settings, run_dir):

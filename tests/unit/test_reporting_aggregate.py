@@ -43,9 +43,7 @@ def write_record(path, **record):
 
 
 IMAGES = "image,psnr,ssim,lpips,edge_lpips,lse,psnr_edge"
-LATENCY = (
-    "dataset,image,track,path,median_ms,mean_ms,std_ms,p90_ms,p95_ms,peak_memory_mb,timed_passes"
-)
+LATENCY = "dataset,image,clock,median_ms,mean_ms,std_ms,p90_ms,p95_ms,peak_memory_mib,timed_passes"
 
 
 def metrics(root, arm, seed, *rows, dataset="kodak"):
@@ -55,7 +53,7 @@ def metrics(root, arm, seed, *rows, dataset="kodak"):
 def run_record(root, arm, seed, half="native", **extra):
     record = {
         "arm": arm, "seed": seed, "steps": 20, "parameters": 989955, "wall_seconds": 61.5,
-        "steps_per_second": 3.25, "peak_memory_mb": 812.0, "device": {"name": "NVIDIA H200"},
+        "steps_per_second": 3.25, "peak_memory_mib": 812.0, "device": {"name": "NVIDIA H200"},
         "finished": "2025-11-21T09:00:00", "versions": {"torch": "2.11.0"},
         "git": {"commit": "abc", "modified": False},
         "config": {"training": {"batch_size": 8}},
@@ -103,15 +101,18 @@ def test_time_and_parameters_stand_beside_quality(tmp_path, config):
     write_rows(
         tmp_path / "native/latency/liif/seed0.csv",
         LATENCY,
-        "kodak,a,protocol,fast,1,2,0,3,4,100,50",
-        "kodak,b,protocol,fast,1,4,0,3,4,300,50",
-        "kodak,a,protocol,plain,1,20,0,3,4,100,50",
-        "kodak,a,deployment,fast,1,0.5,0,3,4,100,50",
-        "set14,a,protocol,fast,1,9,0,3,4,100,50",
+        "kodak,a,paper,1,2,0,3,4,100,50",
+        "kodak,b,paper,1,4,0,3,4,300,50",
+        "kodak,a,ours,1,20,0,3,4,100,50",
+        "kodak,a,graph,1,0.5,0,3,4,,50",
+        "set14,a,ours,1,9,0,3,4,100,50",
     )
     found = made("native", tmp_path, config, tmp_path)
     assert found["kodak", "liif", "inference_ms"].mean == pytest.approx(3.0)
-    assert found["set14", "liif", "inference_ms"].mean == pytest.approx(9.0)
+    assert found["kodak", "liif", "ours_ms"].mean == pytest.approx(20.0)
+    assert found["kodak", "liif", "graph_ms"].mean == pytest.approx(0.5)
+    assert ("set14", "liif", "inference_ms") not in found  # ours does not stand in
+    assert found["set14", "liif", "ours_ms"].mean == pytest.approx(9.0)
     assert found["urban100", "liif", "params"].mean == 989955
 
 
@@ -119,12 +120,12 @@ def test_peak_memory_of_a_set_is_its_highest_image(tmp_path):
     path = write_rows(
         tmp_path / "seed0.csv",
         LATENCY,
-        "set14,a,protocol,fast,1,2,0,3,4,100,50",
-        "set14,b,protocol,fast,3,4,0,3,4,300,50",
+        "set14,a,paper,1,2,0,3,4,100,50",
+        "set14,b,paper,3,4,0,3,4,300,50",
     )
     found = read_latency(path)
-    assert found["set14", "protocol", "fast", "peak_memory_mb"] == 300
-    assert found["set14", "protocol", "fast", "median_ms"] == pytest.approx(2.0)
+    assert found["set14", "paper", "peak_memory_mib"] == 300
+    assert found["set14", "paper", "median_ms"] == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize(
@@ -171,18 +172,19 @@ def test_super_resolution_quality_with_and_without_seeds(tmp_path, config):
     assert (ours.mean, ours.std, ours.n) == (pytest.approx(38.0), pytest.approx(1.0), 3)
 
 
-def test_super_resolution_latency_keeps_tracks_and_paths(tmp_path, config):
+def test_super_resolution_latency_keeps_the_clocks(tmp_path, config):
     for seed, value in ((0, 10.0), (1, 14.0)):
         write_rows(
             tmp_path / f"asr/latency/gblsr_asr/seed{seed}.csv",
             LATENCY,
-            f"set14,a,protocol,fast,1,{value},0,3,4,100,50",
-            f"set14,a,protocol,plain,1,{10 * value},0,3,4,900,50",
+            f"set14,a,ours,1,{value},0,3,4,100,50",
+            f"set14,a,paper,1,{10 * value},0,3,4,900,50",
         )
     found = made("asr_latency", tmp_path, config, tmp_path)
-    fast = found["set14", "gblsr_asr", "4", "protocol", "fast", "mean_ms"]
-    assert (fast.mean, fast.n) == (12.0, 2)
-    assert found["set14", "gblsr_asr", "4", "protocol", "plain", "mean_ms"].mean == 120.0
+    ours = found["set14", "gblsr_asr", "4", "ours", "mean_ms"]
+    assert (ours.mean, ours.n) == (12.0, 2)
+    assert found["set14", "gblsr_asr", "4", "paper", "mean_ms"].mean == 120.0
+    assert found["set14", "gblsr_asr", "4", "paper", "peak_memory_mib"].mean == 900.0
 
 
 def test_runs_are_listed_in_the_order_of_the_arms(tmp_path, config):
@@ -265,6 +267,30 @@ def test_conditions_tell_what_was_run(tmp_path, config):
     assert "asr" not in found
 
 
+def test_a_shared_gpu_and_the_clocks_timed_are_told_apart_from_the_protocol(tmp_path, config):
+    for seed, shared in ((0, False), (1, True)):
+        write_record(
+            tmp_path / f"native/latency/liif/seed{seed}.json", arm="liif", gpu_shared=shared
+        )
+    write_record(tmp_path / "native/latency/gblsr_scalar/seed0.json", arm="gblsr_scalar")
+    config["latency"]["clocks"] = ["ours"]
+    native = conditions.collect(tmp_path, config)["native"]
+    assert native["latency_shared"] == ["liif"]
+    assert "changed_timing" not in native
+    config["latency"]["passes"] = 3
+    assert conditions.collect(tmp_path, config)["native"]["changed_timing"] == ["passes"]
+
+
+@pytest.mark.parametrize(
+    ("device", "said"),
+    [("NVIDIA H200", False), ("NVIDIA H200 NVL", True), ("NVIDIA H100 80GB HBM3", True)],
+)
+def test_another_h200_is_another_device(device, said):
+    record = {"preset": "paper", "native": {"latency_devices": [device]}}
+    notes = " ".join(captions.run_notes(record, "native", trained=False, timed=True))
+    assert (f"timed on {device} (paper: NVIDIA H200)" in notes) == said
+
+
 def trained(root, name, seed, half, paper, recipe=None, **changes):
     """Leave the record of a run with the paper's settings but for `changes`."""
     settings = {**paper[half]["training"]}
@@ -304,6 +330,16 @@ def test_changed_training_and_missing_seeds_are_recorded_and_told(tmp_path, conf
         "Trained with three seeds (fewer: GB-LSR-Scalar-ASR-noLE 1)",
     ]
     assert len(captions.run_notes(found, "asr", trained=False)) == 1
+
+
+@pytest.mark.parametrize("former", ["fp32", "tf32"])
+def test_runs_of_former_precisions_are_told_apart(tmp_path, config, former):
+    config["asr"]["methods"] = ["gblsr_asr"]
+    trained(tmp_path, "liif", 0, "native", config, precision=former)
+    trained(tmp_path, "gblsr_asr", 0, "asr", config, "rdn", precision=former)
+    found = conditions.collect(tmp_path, config)
+    for half in conditions.HALVES:
+        assert found[half]["changed_training"] == ["precision"]
 
 
 def test_a_recipe_is_compared_with_the_one_of_its_encoder(tmp_path, config):

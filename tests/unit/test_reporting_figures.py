@@ -176,7 +176,8 @@ def test_same_data_same_bytes(name, sources, tmp_path):
 
 def test_no_two_native_arms_or_methods_share_a_look(sources):
     source = sources["paper"]
-    for table in (source.arms, [*source.methods, "bicubic"]):
+    drawn = [name for name, arm in source.arms.items() if arm.group != "reading"]
+    for table in (drawn, [*source.methods, "bicubic"]):
         chosen = style.looks(table)
         for first, second in combinations(chosen.values(), 2):
             assert first.colour != second.colour
@@ -224,6 +225,16 @@ def test_frontier_shows_every_arm_and_set_with_lpips_downwards(draw, sources):
         for column in sources["paper"].evaluate:
             assert (native[column, arm, "psnr"].mean, native[column, arm, "lpips"].mean) in points
     assert "GB-LSR-Scalar (main)" in words(draw("paper", "frontier"))
+
+
+@pytest.mark.parametrize("name", ["frontier", "infcost"])
+def test_means_are_large_circles_and_shapes_tell_the_data_sets(name, draw):
+    spots = [line for line in draw("paper", name).axes[0].lines if len(line.get_xdata()) == 1]
+    shapes = {size: [s.get_marker() for s in spots if s.get_markersize() == size] for size in
+              (4.5, 9.0)}  # fmt: skip
+    assert shapes[9.0] == ["o"] * 7
+    assert {shapes[4.5].count(marker) for marker in set(shapes[4.5])} == {7}
+    assert len(set(shapes[4.5])) == 3
 
 
 def test_an_arm_without_all_sets_gets_no_mean(draw):
@@ -318,8 +329,17 @@ def test_labels_of_variances_stand_above_the_whiskers(draw):
 
 def test_logspace_metrics_shows_the_steps(draw):
     text = words(draw("paper", "logspace_metrics"))
-    for step in ("+2.096 vs Fixed", "+0.234 vs Scalar", "−0.091 vs Scalar", "+0.0690 vs Scalar"):
+    for step in ("+2.096", "+0.234", "−0.091", "+0.069"):
         assert step in text
+
+
+def test_panels_stand_side_by_side_as_the_paper_says(draw):
+    for name in ("cov_hist", "logspace_metrics"):
+        left, right = (axes.get_position() for axes in draw("paper", name).axes)
+        assert left.x1 < right.x0
+        assert left.y0 == pytest.approx(right.y0)
+    assert draw("paper", "logspace_metrics").axes[0].get_title().startswith("PSNR")
+    assert draw("paper", "cov_hist").axes[0].get_title().startswith("Full-Linear")
 
 
 def test_t4_is_not_met_where_only_its_ratio_clears(draw):
@@ -363,6 +383,7 @@ def test_qualitative_names_the_best_arms(draw, sources):
         assert line in text
     assert "22.31 dB / 0.642" in text
     assert "kodim01" in text
+    assert "Set14\nbaboon" in text
 
 
 def test_best_arms_that_differ_are_named_in_the_tags(draw, sources):
@@ -393,6 +414,8 @@ def test_scales_beyond_training_are_shaded(draw):
         (span,) = axes.patches
         assert span.get_x() == 5.0
         assert span.get_x() + span.get_width() == 8.5
+    assert sum(bool(axes.containers) for axes in figure.axes) == 10
+    assert {len(axes.containers) for axes in figure.axes} == {4}  # as in Tables 11 and 13 to 15
     titles = [axes.get_title() for axes in figure.axes[:5]]
     assert titles == ["Set5", "Set14", "B100", "Urban100", "DIV2Kval"]
 

@@ -9,7 +9,7 @@ import yaml
 from PIL import Image
 
 from gblsr_repro.cli import main
-from gblsr_repro.config import load, merge, settle
+from gblsr_repro.config import load, merge, validate
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.reporting import published, record
@@ -49,7 +49,7 @@ def config() -> dict:
         "native": {"training": {"steps": 40}, "data": {"evaluate": {"set14": None}}},
     }
     merged = merge(load(), overlay)
-    settle(merged)
+    validate(merged)
     return merged
 
 
@@ -85,7 +85,7 @@ def test_the_overlay_makes_the_same_config(results: Path, tmp_path: Path) -> Non
     assert overlay["native"]["data"]["evaluate"] == {"set14": None}
     assert overlay["results"] == "results/today"
     again = merge(load(), overlay)
-    settle(again)
+    validate(again)
     mine = config()
     assert again == mine | {name: again[name] for name in record.LOCAL}
 

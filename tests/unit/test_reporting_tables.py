@@ -15,7 +15,7 @@ from gblsr_repro.reporting import layout, markup, preview, table_native, tables
 from gblsr_repro.reporting.source import Source
 from gblsr_repro.reporting.statistics import Summary, bold, summarize, ties
 from gblsr_repro.reporting.table_cost import clock
-from gblsr_repro.reporting.tidy import KEYS, RUN_COLUMNS, VALUES, own_path
+from gblsr_repro.reporting.tidy import BUDGET_COLUMNS, KEYS, RUN_COLUMNS, VALUES
 
 ARMS = ("global_fourier_mlp", "gblsr_fixed", "gblsr_scalar", "gblsr_full", "liif", "lte", "wire")
 SETS = ("kodak", "set14", "urban100")
@@ -66,6 +66,11 @@ def folder(tmp_path):
         return root
 
     return make
+
+
+def budget_rows(**changes):
+    counts = dict.fromkeys(ARMS, 1_000_000) | {"gblsr_scalar": 989_955} | changes
+    return [*counts.items()]
 
 
 def built(name, root, config):
@@ -220,7 +225,8 @@ def test_extra_arm_is_one_row_of_the_arms_table(folder, repository, tmp_path, mo
     root = folder(rows=native_rows(arms=(*ARMS, "mine")))
     main_rows = body(built("main_kodak", root, config))
     assert list(main_rows)[-1] == "My arm"
-    assert body(built("fairness", root, config))["My arm"][-1] == "A note."
+    folder("budget", budget_rows(mine=1_000_001), BUDGET_COLUMNS)
+    assert body(built("fairness", root, config))["My arm"] == ["1,000,001", "1.010×", "A note."]
     assert "all eight arms" in built("winners", root, config).caption
 
 
@@ -332,8 +338,8 @@ def test_gates_are_decided_where_absent_numbers_cannot_matter():
 
 
 def test_fairness_orders_by_rank_and_names_offenders(folder, config):
-    changes = {(d, "liif", "params"): (2_000_000, 0.0) for d in SETS}
-    part = built("fairness", folder(rows=native_rows(changes)), config)
+    root = folder("budget", budget_rows(liif=2_000_000), BUDGET_COLUMNS)
+    part = built("fairness", root, config)
     assert next(iter(body(part))) == "**GB-LSR-Scalar** (F1 anchor)"
     assert body(part)["LIIF (matched-budget amortized)"][:2] == ["2,000,000", "2.020×"]
     assert "LIIF (matched-budget amortized) outside the band" in part.caption
@@ -385,15 +391,19 @@ def quality_rows(methods, n=3, scales=(2, 3, 4)):
 def test_quality_grid_with_bicubic_and_absent_cells(folder, config):
     rows = [*quality_rows(["liif_rdn", "gblsr_asr"])]
     rows += [["set5", "bicubic", "2.0", "psnr_y", 33.66, "", 1]]
-    part = built("asr_quality_x2_x3_x4_main", folder("asr_quality", rows), config)
+    root = folder("asr_quality", rows)
+    part = built("asr_quality_x2_x3_x4_main", root, config)
     first, last = part.groups[0], part.groups[-1]
     assert first[0][0].text == "**Set5**"
-    assert first[1] == ["Bicubic", "**33.660**", "—", "—"]
-    assert [line[0] for line in first[2:]] == [
-        "LIIF-RDN", "LTE-RDN", "LTE-SwinIR", "GB-LSR-Scalar-ASR",
-    ]  # fmt: skip
+    names = ["LIIF-RDN", "LTE-RDN", "LTE-SwinIR", "GB-LSR-Scalar-ASR"]
+    assert [line[0] for line in first[1:]] == names
     assert set(last[-1][1:]) == {"—"}
     assert "No results for LTE-RDN and LTE-SwinIR" in part.caption
+    assert "Bicubic" not in part.caption
+    beside = built("asr_quality_x2_x3_x4_main_vs_paper", root, config)
+    assert list(beside.groups[0][1]) == ["Bicubic", "paper", "—", "—", "—"]
+    assert list(beside.groups[0][2]) == ["", "here", "**33.660**", "—", "—"]
+    assert [line[0] for line in beside.groups[0][3::2]] == names
     with pytest.raises(UserError, match="at the scales 6, 8"):
         built("asr_quality_x6_x8_appendix", folder("asr_quality", rows), config)
 
@@ -408,12 +418,12 @@ def test_quality_ties_at_printed_precision_are_bold_without_a_test(folder, confi
     assert [line[1].startswith("**") for line in lines[1:]] == [True, True, False, False]
 
 
-def timing_rows(times, memory=1000.0, path="fast"):
+def timing_rows(times, memory=1000.0, clock="paper"):
     for method, milliseconds in times.items():
         for k, dataset in enumerate(("set14", "b100", "urban100"), start=1):
-            place = [dataset, method, 4, "protocol", path]
+            place = [dataset, method, 4, clock]
             yield [*place, "mean_ms", milliseconds * k, 0.1, 2]
-            yield [*place, "peak_memory_mb", memory * milliseconds, 0.1, 2]
+            yield [*place, "peak_memory_mib", memory * milliseconds, 0.1, 2]
 
 
 @pytest.mark.parametrize("name", ["asr_latency_main", "asr_pareto_main", "asr_pareto_appendix"])
@@ -430,7 +440,7 @@ def test_times_alone_make_a_table_that_leaves_quality_open(folder, config, name)
 def test_latency_ratios_and_absent_methods(folder, config):
     folder("asr_quality", quality_rows(["liif_rdn", "gblsr_asr"]))
     timed = [*timing_rows({"liif_rdn": 8.0, "gblsr_asr": 4.0})]
-    timed += timing_rows({"gblsr_asr": 40.0}, path="plain")
+    timed += timing_rows({"gblsr_asr": 1.0}, clock="ours")
     part = built("asr_latency_main", folder("asr_latency", timed), config)
     rows = body(part)
     assert rows["GB-LSR-Scalar-ASR (base)"] == [
@@ -489,12 +499,6 @@ def test_times_over_fewer_seeds_are_named(folder, config):
     assert "averaged over two seeds (fewer: GB-LSR-Scalar-ASR 1)" in caption
 
 
-def test_own_path_goes_before_the_plain_one():
-    assert own_path(["plain", "fast"]) == "fast"
-    assert own_path(["plain"]) == "plain"
-    assert own_path([]) is None
-
-
 # --- time and licences --------------------------------------------------------------------------
 
 
@@ -512,6 +516,14 @@ def test_training_time_groups_only_what_ran(folder, config):
         ["**9**", "", "**23m12s**"],
     ]
     assert "(LIIF, WIRE; 2 arms × 3 seeds)" in lines[0][0]
+
+
+@pytest.mark.parametrize(("trained", "said"), [(("gblsr_fixed", "gblsr_bandwidth"), True),
+                                               (("gblsr_fixed", "liif"), False)])  # fmt: skip
+def test_training_time_says_which_runs_the_ablation_shares(folder, config, trained, said):
+    rows = [["native", arm, 0, 2000, 1, 90, 1, 1, "NVIDIA H200", ""] for arm in trained]
+    caption = built("compute_native", folder("runs", rows, RUN_COLUMNS), config).caption
+    assert ("shares the runs of Fixed with the main tables" in caption) == said
 
 
 def test_training_time_elsewhere_is_said(folder, config):
@@ -580,6 +592,7 @@ def test_the_papers_winners_criteria_and_parameters(folder, config):
         ["quality sub-condition", "met (3/3)"], ["", "met (3/3)"],
     )  # fmt: skip
     assert gates["Inference-cost criterion"][0][1] == "met (0.247× on all 3)"
+    folder("budget", budget_rows(), BUDGET_COLUMNS)
     above, below = pairs("fairness", root, config)["LTE (matched-budget amortized)"]
     assert above == ["1,122,051", "1.133×", ""]
     assert below[2].startswith("3 linear layers")
@@ -620,6 +633,74 @@ def test_the_papers_speed(folder, config):
     rows = pairs("asr_latency_main", root, config)
     assert rows["LIIF-RDN"][0] == ["28.839", "—", "37.67", "—", "—", "—"]
     assert pairs("asr_pareto_main", root, config)["GB-LSR-Scalar-ASR-noLE"][0][4:] == ["—"] * 3
+
+
+def own_rows(name, root, config):
+    """Return the rows of a table beside the paper's, by the label and the name of the clock."""
+    part = built(f"{name}_vs_paper", root, config)
+    found, label = {}, ""
+    for line in (line for group in part.groups for line in group):
+        label = line[0] or label
+        found[label, line[1]] = list(line[2:])
+    return found, part.caption
+
+
+def test_our_own_clock_stands_beside_the_papers_in_rows_of_its_name(folder, config):
+    folder("asr_quality", quality_rows(["liif_rdn", "gblsr_asr"]))
+    timed = [*timing_rows({"liif_rdn": 8.0, "gblsr_asr": 4.0})]
+    timed += timing_rows({"liif_rdn": 6.0, "gblsr_asr": 1.0}, clock="ours")
+    root = folder("asr_latency", timed)
+    rows, caption = own_rows("asr_latency_main", root, config)
+    base = "GB-LSR-Scalar-ASR (base)"
+    assert rows[base, "here"] == ["31.000", "31.000", "4.00", "12.00", "2.00×", "—"]
+    assert rows[base, "own path"] == ["", "", "1.00", "3.00", "6.00×", "—"]
+    assert (base, "CUDA graph") not in rows
+    assert ("LTE-RDN", "own path") not in rows
+    assert "“own path”: this package's own path" in caption
+    assert "CUDA graph" not in caption
+    rows, _ = own_rows("asr_pareto_main", root, config)
+    assert rows[base, "own path"] == ["", "", "", "", "1.000×", "1000.0", "0.00%"]
+
+
+def test_native_rows_of_our_own_clock_hold_the_time_alone(folder, config):
+    extra = [
+        ["kodak", "liif", metric, ms, 0.0, 3]
+        for metric, ms in (("ours_ms", 2.5), ("graph_ms", 0.25))
+    ]
+    rows, caption = own_rows("main_kodak", folder(rows=[*native_rows(), *extra]), config)
+    liif = "LIIF (matched-budget amortized)"
+    assert rows[liif, "own path"] == ["", "", "", "", "2.50", ""]
+    assert rows[liif, "CUDA graph"] == ["", "", "", "", "0.25", ""]
+    assert sum(name == "own path" for _, name in rows) == 1
+    assert "“CUDA graph”: that call replayed as one graph" in caption
+
+
+@pytest.mark.parametrize("name", ["asr_latency_main", "asr_pareto_main", "asr_pareto_appendix"])
+def test_our_own_clock_never_stands_in_the_papers_tables(folder, config, name):
+    methods = ("liif_rdn", "gblsr_asr", "gblsr_asr_nole", "gblsr_asr_nf48_nole")
+    timed = [*timing_rows(dict.fromkeys(methods, 4.0), clock="ours")]
+    timed += timing_rows(dict.fromkeys(methods, 2.0), clock="graph")
+    shown = [c for row in body(built(name, folder("asr_latency", timed), config)).values()
+             for c in row]  # fmt: skip
+    assert set(shown) <= {"—", "n/a"}
+
+
+def test_our_own_clock_never_stands_in_the_native_tables(folder, config):
+    rows = [
+        [dataset, arm, "ours_ms" if metric == "inference_ms" else metric, *rest]
+        for dataset, arm, metric, *rest in native_rows()
+    ]
+    root = folder(rows=rows)
+    assert {line[-2] for line in body(built("main_kodak", root, config)).values()} == {"—"}
+    gates = body(built("gates", root, config))
+    assert gates["Inference-cost criterion"][-1] == "not measured"
+
+
+def test_a_criterion_about_times_is_not_judged_on_a_shared_gpu(folder, config):
+    conditions = {"preset": "paper", "image_size": 256, "native": {"latency_shared": ["liif"]}}
+    part = built("gates", folder(rows=native_rows(), conditions=conditions), config)
+    assert body(part)["Inference-cost criterion"][-1] == "not judged (shared GPU)"
+    assert "used at the same time, and so not judged" in part.caption
 
 
 def test_the_papers_training_time_is_that_of_the_groups_shown(folder, config):
@@ -697,6 +778,7 @@ def test_preview_compiles_without_overfull_lines(folder, repository, tmp_path, o
     folder("asr_latency", timing_rows(timed))
     every_run(folder, config)
     ablation(folder, {"psnr": 0.3})
+    folder("budget", budget_rows(), BUDGET_COLUMNS)
     root = folder(rows=native_rows())
     _, skipped = tables.write(root, tmp_path / "tables", config)
     assert not skipped

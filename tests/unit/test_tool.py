@@ -33,6 +33,7 @@ def make_run(folder, settings, arm):
             parameter.add_(0.1 * torch.randn_like(parameter))
     folder.mkdir(parents=True)
     record = {"arm": arm, "seed": 0, "config": {"model": settings["native"]["model"]}}
+    record["identity"] = config.run_identity(config.arms()[arm], settings)
     record["weights_sha256"] = write_weights(folder, model)
     (folder / "run.json").write_text(json.dumps(record))
     return folder
@@ -190,6 +191,7 @@ def trained(folder, settings, arm="gblsr_scalar", spread=0.1):
             parameter.add_(spread * torch.randn_like(parameter))
     sections = {name: settings["native"][name] for name in ("model", "data", "training")}
     facts = {"arm": arm, "seed": 0, "steps": 5, "config": sections}
+    facts["identity"] = config.run_identity(config.arms()[arm], settings)
     record = Record([], 1.0)
     leave(folder, model, record, torch.device("cpu"), facts)
     return folder
@@ -274,6 +276,7 @@ def make_superres(folder, method, told=False):
     folder.mkdir(parents=True)
     section = {name: settings["asr"][name] for name in ("model", "training")}
     record = {"method": method, "seed": 0, "config": section}
+    record["identity"] = config.run_identity(config.methods()[method], settings)
     record["weights_sha256"] = write_weights(folder, made, *([record] if told else []))
     (folder / "run.json").write_text(json.dumps(record))
     return folder

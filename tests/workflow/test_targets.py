@@ -1,5 +1,6 @@
 """Every target can be asked for, listed, and planned without running or touching anything."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -68,6 +69,20 @@ def test_a_single_table_needs_only_its_own_arms(snakemake):
     assert "arm=gblsr_scalar" in planned
     assert "gblsr_full_linear" not in planned
     assert "asr_train" not in planned
+
+
+def test_parameters_are_counted_without_training(snakemake):
+    planned = snakemake("--dry-run", "--cores", "1", "fairness", "fairness_vs_paper").stdout
+    assert "rule table:" in planned
+    assert not set(re.findall(r"^rule (\w+):", planned, re.M)) & {"train", "fetch", "check"}
+
+
+def test_readings_plan_a_run_of_every_reading(snakemake):
+    overlay = "config/readings.yaml"
+    done = snakemake("--dry-run", "--cores", "1", "readings", configfile=overlay)
+    trained = set(re.findall(r"rule train:.*?arm=(\w+)", done.stdout, re.S))
+    assert {"liif", "liif_near", "lte", "lte_summed", "wire", "wire_nearest"} <= trained
+    assert "gblsr_full" not in trained
 
 
 def test_snakemakes_own_report_has_captions(snakemake, tmp_path):

@@ -21,7 +21,7 @@ rule asr_standardize:
         runtime=growing("other"),
     params:
         config=CONFIG,
-        settings=settings("asr.train"),
+        settings=settings("asr-standardize"),
     shell:
         "python -m gblsr_repro asr-standardize --config {params.config}"
         " --output {output.array} 2>&1 | tee {log}"
@@ -36,6 +36,7 @@ rule asr_train_run:
         index=f"{R}/asr/arrays/train.csv",
         record=f"{R}/asr/arrays/train.json",
         validation=ancient(sources_of_validation),
+        code=code_of("asr-train"),
     output:
         weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
         log=f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv",
@@ -53,7 +54,7 @@ rule asr_train_run:
         runtime=MINUTES["asr_training"],
     params:
         config=CONFIG,
-        settings=settings_of_run,
+        settings=settings("asr-train"),
         run=subpath(output.record, parent=True),
         state=f"{R}/asr/state/{{method}}/seed{{seed}}.pt",
     shell:
@@ -67,9 +68,7 @@ rule asr_evaluate:
     input:
         weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
         sources=[f"{R}/sources/{name}.csv" for name in config["asr"]["evaluate"].values()],
-        code=package(
-            "models", "models/asr", "evaluation/asr.py", "evaluation/luma.py", "data/resize.py"
-        ),
+        code=code_of("asr-evaluate"),
     output:
         metrics=expand(
             f"{R}/asr/metrics/{{{{method}}}}/seed{{{{seed}}}}/{{column}}_x{{scale}}.csv",
@@ -94,7 +93,7 @@ rule asr_evaluate:
         runtime=growing("asr_evaluation"),
     params:
         config=CONFIG,
-        settings=settings("asr.evaluate", "asr.scales", "asr.downsampling", "asr.shave_extra"),
+        settings=settings("asr-evaluate"),
         run=subpath(input.weights, parent=True),
         metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
     shell:
@@ -106,7 +105,7 @@ rule asr_bicubic:
     """PSNR-Y and SSIM-Y of plain bicubic upsampling: the check of the whole protocol."""
     input:
         sources_of_column,
-        code=package("evaluation/asr.py", "evaluation/luma.py", "data/resize.py"),
+        code=code_of("asr-bicubic"),
     output:
         metrics=expand(f"{R}/asr/metrics/bicubic/{{{{column}}}}_x{{scale}}.csv", scale=SCALES),
         records=expand(f"{R}/asr/metrics/bicubic/{{{{column}}}}_x{{scale}}.json", scale=SCALES),
@@ -122,7 +121,7 @@ rule asr_bicubic:
         runtime=growing("other"),
     params:
         config=CONFIG,
-        settings=settings("asr.scales", "asr.downsampling", "asr.shave_extra"),
+        settings=settings("asr-bicubic"),
         metrics=lambda wildcards, output: os.path.dirname(output[0]),
     shell:
         "python -m gblsr_repro asr-bicubic --config {params.config} --dataset {wildcards.column}"

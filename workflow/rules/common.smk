@@ -4,12 +4,14 @@ import json
 import os
 import shutil
 import sys
+from functools import cache
 from pathlib import Path
 
 sys.path.insert(0, os.path.join(workflow.basedir, "src"))
 
 from gblsr_repro import config as settings_module
 from gblsr_repro import devices
+from gblsr_repro.config import code_of
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import check_dates
 
@@ -22,7 +24,7 @@ os.environ.update(
 )
 
 try:
-    settings_module.settle(config)
+    settings_module.validate(config)
     ARMS = settings_module.selected_arms(config)
     METHODS = settings_module.selected_methods(config)
     DATASETS = settings_module.selected_datasets(config)
@@ -38,6 +40,7 @@ SEEDS = config["seeds"]
 COLUMNS = list(config["native"]["data"]["evaluate"])
 SPLITS = ["train", "validation"]
 BENCHMARK = [arm for arm, row in ARMS.items() if row.in_benchmark]
+READINGS = [arm for arm, row in ARMS.items() if row.group in ("baseline", "reading")]
 DIAGNOSED = [arm for arm, row in ARMS.items() if row.diagnostic in ("log", "linear")]
 ABLATED = [arm for arm, row in ARMS.items() if row.diagnostic in ("reference", "control", "log")]
 ASR_COLUMNS = list(config["asr"]["evaluate"])
@@ -64,8 +67,6 @@ CONFIG_TABLES = sorted(
     for pattern in ("*.tsv", "paper/*")
     for path in Path(workflow.basedir, "config").glob(pattern)
 )
-# What tables, figures and verdicts depend on besides the aggregates.
-REPORTED = ("preset", "seeds", "native", "asr", "diagnostics", "claims")
 # All that --cores gives. A cluster's job has one, at submission and when it reads this again there.
 ALL_CORES = 1 if workflow.remote_exec else workflow.resource_settings.cores or 1
 # Without a cluster every job that computes takes a GPU for itself (see `gblsr_repro.devices`), and
@@ -94,15 +95,20 @@ wildcard_constraints:
     figure="|".join(FIGURES + ["measured_vs_published"]),
 
 
-def settings(*sections):
-    """Return the named sections of the config as text: a job reruns when one of them changes."""
-    chosen = {}
-    for section in sections:
-        value = config
-        for key in section.split("."):
-            value = value[key]
-        chosen[section] = value
-    return json.dumps(chosen, sort_keys=True)
+def settings(job):
+    """Return as text what a job of that kind follows from: it runs again when that changes."""
+    rows = {"arm": ARMS, "method": METHODS, "dataset": settings_module.datasets()}
+
+    @cache
+    def text(kind, name):
+        row = rows[kind][name] if kind in rows else name
+        return json.dumps(settings_module.settings_of(job, row, config), sort_keys=True)
+
+    def of(wildcards):
+        names = {k: v for k, v in wildcards.items() if k in (*rows, "array", "column")}
+        return text(*next(iter(names.items()), (None, None)))
+
+    return of
 
 
 def growing(kind):
@@ -110,35 +116,11 @@ def growing(kind):
     return lambda wildcards, attempt: attempt * MINUTES[kind]
 
 
-def settings_of_run(wildcards):
-    """Return as text what a run's weights follow from: it is not trained again for less."""
-    if "arm" in wildcards.keys():
-        chosen = [settings_module.native_run(config), config["native"]["data"]]
-    else:
-        chosen = settings_module.asr_run(config, METHODS[wildcards.method])
-    return json.dumps(chosen, sort_keys=True)
-
-
 def sources_of_array(wildcards):
     """Return the manifests of the data sets that an array is made from."""
     data = config["native"]["data"]
     names = data["train"] if wildcards.array in SPLITS else [data["evaluate"][wildcards.array]]
     return [f"{R}/sources/{name}.csv" for name in names]
-
-
-def package(*rooms):
-    """Return the package's source files that a native run depends on, compared by content."""
-    root = os.path.join("src", "gblsr_repro")
-    return sorted(
-        os.path.join(root, room, name) if name else os.path.join(root, room)
-        for room in rooms
-        for name in (
-            os.listdir(os.path.join(workflow.basedir, root, room))
-            if os.path.isdir(os.path.join(workflow.basedir, root, room))
-            else [""]
-        )
-        if not name or name.endswith(".py")
-    )
 
 
 def trunk(wildcards):
@@ -171,7 +153,12 @@ def sources_of_timing(wildcards):
 
 def inputs_of_aggregate(wildcards):
     """Return the rows and records that one aggregate is made from."""
-    arms = {"ablation": ABLATED, "locality": DIAGNOSED, "runs": ARMS}.get(wildcards.aggregate)
+    arms = {
+        "ablation": ABLATED,
+        "locality": DIAGNOSED,
+        "runs": ARMS,
+        "readings": READINGS,
+    }.get(wildcards.aggregate)
     native = dict(arm=arms or BENCHMARK, seed=SEEDS, column=COLUMNS)
     asr = dict(method=METHODS, seed=SEEDS, column=ASR_COLUMNS, scale=SCALES)
     run = f"{R}/native/runs/{{arm}}/seed{{seed}}/run.json"
@@ -182,6 +169,8 @@ def inputs_of_aggregate(wildcards):
     asr_metrics = f"{R}/asr/metrics/{{method}}/seed{{seed}}/{{column}}_x{{scale}}"
     patterns = {
         "native": [run, f"{latency}.csv", f"{metrics}/{{column}}.csv"],
+        "budget": [*code_of("budget"), os.path.join("config", "arms.tsv")],
+        "readings": [run, f"{latency}.csv", f"{metrics}/{{column}}.csv"],
         "runs": [run],
         "ablation": [f"{metrics}/validation.csv"],
         "locality": [f"{R}/native/fields/{{arm}}/seed{{seed}}.npz"],
@@ -241,8 +230,12 @@ def labels_of(wildcards):
 
 
 def conditions_of(item):
-    """Return the record of what was run that an item's caption and note are written from."""
-    return [f"{R}/aggregates/conditions_{item.half}.json"] if item.needs else []
+    """Return the record of what was run that an item's caption and note are written from.
+
+    Parameters are counted on untrained arms, so their table needs none.
+    """
+    untrained = item.needs in ("", "budget")
+    return [] if untrained else [f"{R}/aggregates/conditions_{item.half}.json"]
 
 
 def inputs_of_figure(wildcards):
@@ -289,10 +282,17 @@ onstart:
     try:
         settings_module.write_resolved(config, CONFIG)
         check_dates(Path(R).glob("**/*"))
+        rules = {job.rule.name for job in workflow.dag.needrun_jobs()}
+        if "train" in rules:
+            from gblsr_repro import preflight
+
+            # No rule that training waits for: Snakemake overlooks what else has changed of a job
+            # when one before it runs, even behind `ancient`.
+            preflight.check(config, fetches_trunk=not all(map(os.path.isfile, trunk(None))))
+        # The GPU-hours and the disk it takes, before days of training start.
+        if "asr_train_run" in rules:
+            from gblsr_repro.operations import plan
+
+            print(plan.text(plan.survey(config)), flush=True)
     except UserError as error:
         raise WorkflowError(str(error)) from None
-    # What is to be trained, the GPU-hours and the disk it takes, before days of training start.
-    if any(job.rule.name == "asr_train_run" for job in workflow.dag.needrun_jobs()):
-        from gblsr_repro.reporting import plan
-
-        print(plan.text(plan.survey(config)), flush=True)

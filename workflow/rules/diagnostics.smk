@@ -9,6 +9,7 @@ rule fields:
         array=f"{R}/native/arrays/validation.npy",
         index=f"{R}/native/arrays/validation.csv",
         regions=f"{R}/native/arrays/regions.json",
+        code=code_of("fields"),
     output:
         f"{R}/native/fields/{{arm}}/seed{{seed}}.npz",
     log:
@@ -24,7 +25,7 @@ rule fields:
         runtime=growing("evaluation"),
     params:
         config=CONFIG,
-        settings=settings("diagnostics.images"),
+        settings=settings("fields"),
         run=subpath(input.weights, parent=True),
     shell:
         "python -m gblsr_repro fields --config {params.config} --arm {wildcards.arm}"

@@ -2,36 +2,13 @@
 # exemplar reconstructions, and the native aggregates.
 
 
-rule check:
-    """Check before any training: parameter counts within the budget, LPIPS at hand."""
-    input:
-        trunk,
-    output:
-        f"{R}/native/check.json",
-    log:
-        f"{R}/logs/check.log",
-    benchmark:
-        f"{R}/benchmarks/check.tsv"
-    conda:
-        "../../envs/gblsr.yaml"
-    resources:
-        mem_mb=MEMORY["other"],
-        runtime=growing("other"),
-    params:
-        config=CONFIG,
-        settings=settings("native.arms", "native.model", "native.criteria", "require_lpips"),
-    shell:
-        "python -m gblsr_repro check --config {params.config} --output {output} 2>&1 | tee {log}"
-
-
 rule train:
     """Train one arm with one seed; a killed run goes on from its last state."""
     input:
         array=f"{R}/native/arrays/train.npy",
         index=f"{R}/native/arrays/train.csv",
         record=f"{R}/native/arrays/train.json",
-        check=ancient(f"{R}/native/check.json"),
-        code=package("models", "training"),
+        code=code_of("train"),
     output:
         weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
         log=f"{R}/native/runs/{{arm}}/seed{{seed}}/log.csv",
@@ -49,7 +26,7 @@ rule train:
         runtime=MINUTES["training"],
     params:
         config=CONFIG,
-        settings=settings_of_run,
+        settings=settings("train"),
         run=subpath(output.record, parent=True),
         state=f"{R}/native/state/{{arm}}/seed{{seed}}.pt",
     shell:
@@ -66,13 +43,7 @@ rule evaluate:
         index=expand(f"{R}/native/arrays/{{array}}.csv", array=COLUMNS + ["validation"]),
         regions=f"{R}/native/arrays/regions.json",
         trunk=trunk,
-        code=package(
-            "models",
-            "evaluation/metrics.py",
-            "evaluation/native.py",
-            "evaluation/perceptual.py",
-            "evaluation/regions.py",
-        ),
+        code=code_of("evaluate"),
     output:
         metrics=expand(
             f"{R}/native/metrics/{{{{arm}}}}/seed{{{{seed}}}}/{{array}}.csv",
@@ -98,7 +69,7 @@ rule evaluate:
         runtime=growing("evaluation"),
     params:
         config=CONFIG,
-        settings=settings("native.metrics", "native.data", "diagnostics.images", "lpips_trunk"),
+        settings=settings("evaluate"),
         run=subpath(input.weights, parent=True),
         arrays=subpath(input.regions, parent=True),
         metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
@@ -125,7 +96,7 @@ rule ground_truth:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings("native.data"),
+        settings=settings("exemplars"),
         arrays=lambda wildcards, input: os.path.dirname(input.arrays[0]),
         exemplars=lambda wildcards, output: os.path.dirname(output[0]),
     shell:

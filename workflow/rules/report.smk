@@ -16,7 +16,7 @@ rule aggregate:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings(*REPORTED),
+        settings=settings("aggregate"),
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro aggregate {wildcards.aggregate} --config {params.config}"
@@ -30,6 +30,28 @@ use rule aggregate as conditions with:
         f"{R}/logs/aggregate/{{aggregate}}.json.log",
     benchmark:
         f"{R}/benchmarks/aggregate/{{aggregate}}.json.tsv"
+
+
+rule readings:
+    """The readings of the baselines side by side (config/readings.yaml)."""
+    input:
+        rows=f"{R}/aggregates/readings.csv",
+        tables=CONFIG_TABLES,
+    output:
+        f"{R}/readings.md",
+    log:
+        f"{R}/logs/readings.log",
+    benchmark:
+        f"{R}/benchmarks/readings.tsv"
+    localrule: True
+    conda:
+        "../../envs/gblsr.yaml"
+    params:
+        config=CONFIG,
+        settings=settings("readings"),
+    shell:
+        "python -m gblsr_repro readings --config {params.config} --aggregate {input.rows}"
+        " --output {output} 2>&1 | tee {log}"
 
 
 rule table:
@@ -54,7 +76,7 @@ rule table:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings(*REPORTED),
+        settings=settings("tables"),
         aggregates=lambda wildcards: f"{R}/aggregates",
         tables=lambda wildcards, output: os.path.dirname(output[0]),
         title=title_of,
@@ -87,7 +109,7 @@ rule figure:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings(*REPORTED),
+        settings=settings("figures"),
         aggregates=lambda wildcards: f"{R}/aggregates",
         figures=subpath(output.pdf, parent=True),
         results=lambda wildcards: R,
@@ -121,7 +143,7 @@ rule claims:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings(*REPORTED),
+        settings=settings("claims"),
         aggregates=lambda wildcards: f"{R}/aggregates",
         results=lambda wildcards: R,
     shell:
@@ -175,7 +197,7 @@ rule report:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings(*REPORTED),
+        settings=settings("report"),
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro report --config {params.config} --results {params.results}"

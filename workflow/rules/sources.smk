@@ -10,13 +10,14 @@ rule fetch:
         f"{R}/logs/fetch/{{dataset}}.log",
     benchmark:
         f"{R}/benchmarks/fetch/{{dataset}}.tsv"
+    priority: 1  # what cannot be had is told before any training
     retries: 1
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings("mirror", "resources", "accept_partial"),
+        settings=settings("fetch"),
     shell:
         "python -m gblsr_repro fetch {wildcards.dataset} --config {params.config}"
         " --output {output} 2>&1 | tee {log}"
@@ -41,7 +42,7 @@ rule standardize:
         runtime=growing("other"),
     params:
         config=CONFIG,
-        settings=settings("native.data"),
+        settings=settings("standardize"),
     shell:
         "python -m gblsr_repro standardize {wildcards.array} --config {params.config}"
         " --output {output.array} 2>&1 | tee {log}"
@@ -65,7 +66,7 @@ rule regions:
         runtime=growing("other"),
     params:
         config=CONFIG,
-        settings=settings("native.metrics", "native.model"),
+        settings=settings("regions"),
     shell:
         "python -m gblsr_repro regions --config {params.config} --array {input.array}"
         " --output {output} 2>&1 | tee {log}"

@@ -49,33 +49,23 @@ def _train(options: Namespace) -> None:
     from ..config import method_named
     from ..training import asr
 
-    asr.train_run(
-        job_config(options),
-        method_named(options.method),
-        options.seed,
-        options.array,
-        options.output,
-        options.state,
-    )
+    method = method_named(options.method)
+    config = job_config(options, method)
+    asr.train_run(config, method, options.seed, options.array, options.output, options.state)
 
 
 def _evaluate(options: Namespace) -> None:
     from ..config import method_named
     from ..evaluation import asr
 
-    asr.evaluate(
-        job_config(options),
-        method_named(options.method),
-        options.seed,
-        options.folder,
-        options.output,
-    )
+    method = method_named(options.method)
+    asr.evaluate(job_config(options, method), method, options.seed, options.folder, options.output)
 
 
 def _bicubic(options: Namespace) -> None:
     from ..evaluation import asr
 
-    config = config_of(options)
+    config = config_of(options, options.dataset)
     for scale in config["asr"]["scales"]:
         output = Path(options.output) / f"{options.dataset}_x{scale:g}.csv"
         asr.evaluate_bicubic(config, options.dataset, scale, output)
@@ -85,6 +75,5 @@ def _latency(options: Namespace) -> None:
     from ..config import method_named
     from ..evaluation import asr_latency
 
-    asr_latency.time_method(
-        job_config(options), method_named(options.method), options.seed, options.output
-    )
+    method = method_named(options.method)
+    asr_latency.time_method(job_config(options, method), method, options.seed, options.output)

@@ -29,10 +29,10 @@ def register(commands: Any) -> None:
 
 
 def _fetch(options: argparse.Namespace) -> None:
-    from ..data.sources import fetch
+    from ..data.sources import dataset_row, fetch
     from ..files import write_text
 
-    manifest = fetch(options.dataset, config_of(options))
+    manifest = fetch(options.dataset, config_of(options, dataset_row(options.dataset)))
     if options.output:
         write_text(options.output, manifest.read_text(encoding="utf-8"))
 
@@ -40,7 +40,7 @@ def _fetch(options: argparse.Namespace) -> None:
 def _standardize(options: argparse.Namespace) -> None:
     from ..data.standardize import make_array
 
-    make_array(options.name, config_of(options), options.output)
+    make_array(options.name, config_of(options, options.name), options.output)
 
 
 def _sources(options: argparse.Namespace) -> None:

@@ -11,10 +11,9 @@ from .options import command, config_of, job_config
 
 def register(commands: Any) -> None:
     """Add this room's subcommands."""
-    check = command(
+    command(
         commands, "check", _check, "Check before any training: parameter budget, LPIPS at hand."
     )
-    check.add_argument("--output", type=Path, metavar="JSON", help="record to write")
 
     train = command(commands, "train", _train, "Train one arm with one seed, or go on with it.")
     train.add_argument("--arm", required=True, help="row of config/arms.tsv")
@@ -36,21 +35,16 @@ def register(commands: Any) -> None:
 def _check(options: argparse.Namespace) -> None:
     from ..preflight import check
 
-    check(config_of(options), options.output)
+    check(config_of(options))
 
 
 def _train(options: argparse.Namespace) -> None:
     from ..config import arm_named
     from ..training.native import train_run
 
-    train_run(
-        job_config(options),
-        arm_named(options.arm),
-        options.seed,
-        options.array,
-        options.output,
-        options.state,
-    )
+    arm = arm_named(options.arm)
+    config = job_config(options, arm)
+    train_run(config, arm, options.seed, options.array, options.output, options.state)
 
 
 # --- evaluation, timing, diagnostics --------------------------------------------------------------
@@ -100,10 +94,11 @@ def add_evaluate(commands: Any) -> None:
 
 
 def _evaluate(options: argparse.Namespace) -> None:
+    from ..config import arm_named
     from ..evaluation.native import evaluate
 
     evaluate(
-        job_config(options),
+        job_config(options, arm_named(options.arm)),
         options.arm,
         options.seed,
         options.folder,
@@ -145,9 +140,8 @@ def _latency(options: argparse.Namespace) -> None:
     from ..config import arm_named
     from ..evaluation.native import time_arm
 
-    time_arm(
-        job_config(options), arm_named(options.arm), options.seed, options.arrays, options.output
-    )
+    arm = arm_named(options.arm)
+    time_arm(job_config(options, arm), arm, options.seed, options.arrays, options.output)
 
 
 def add_fields(commands: Any) -> None:
@@ -166,10 +160,11 @@ def add_fields(commands: Any) -> None:
 
 
 def _fields(options: argparse.Namespace) -> None:
+    from ..config import arm_named
     from ..evaluation.native import write_fields
 
     write_fields(
-        job_config(options),
+        job_config(options, arm_named(options.arm)),
         options.arm,
         options.seed,
         options.folder,

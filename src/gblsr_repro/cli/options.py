@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..config import Config, load
+from ..config import JOBS, Config, Row, load, restrict
 
 
 def command(
@@ -22,20 +22,24 @@ def command(
         metavar="FILE",
         help="config file; repeat to lay one over another (default: config/config.yaml)",
     )
-    added.set_defaults(run=run)
+    added.set_defaults(run=run, job=name)
     return added
 
 
-def config_of(options: argparse.Namespace) -> Config:
-    """Return the checked configuration that the options name."""
-    return load([Path(p) for p in options.config])
+def config_of(options: argparse.Namespace, row: Row = None) -> Config:
+    """Return the checked configuration that the options name.
+
+    A job of the workflow sees of it what config/jobs.py declares for it and its `row` alone.
+    """
+    config = load([Path(p) for p in options.config])
+    return restrict(config, options.job, row) if options.job in JOBS else config
 
 
-def job_config(options: argparse.Namespace) -> Config:
+def job_config(options: argparse.Namespace, row: Row = None) -> Config:
     """Return the configuration of a job that computes on the device, with a GPU of its own."""
     from .. import devices
 
-    config = config_of(options)
+    config = config_of(options, row)
     if config["device"] != "cpu":
         devices.take_one()
     return config

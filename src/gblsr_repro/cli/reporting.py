@@ -13,6 +13,7 @@ from .options import command, config_of
 def register(commands: Any) -> None:
     """Add this room's subcommands."""
     add_aggregate(commands)
+    add_readings(commands)
     add_tables(commands)
     add_figures(commands)
     add_preview(commands)
@@ -45,6 +46,8 @@ def _run(options: argparse.Namespace) -> tuple[Config, Path]:
 
 AGGREGATES = (
     "native",
+    "readings",
+    "budget",
     "runs",
     "locality",
     "ablation",
@@ -76,6 +79,21 @@ def _aggregate(options: argparse.Namespace) -> None:
         conditions.write(results, config, options.output, (half,) if half else conditions.HALVES)
     else:
         aggregate.write(options.kind, results, config, options.output)
+
+
+def add_readings(commands: Any) -> None:
+    """Add the verb that sets the readings of the baselines side by side."""
+    added = command(
+        commands, "readings", _readings, "Set the readings of the baselines beside the paper's."
+    )
+    added.add_argument("--aggregate", type=Path, required=True, metavar="CSV")
+    added.add_argument("--output", type=Path, required=True, metavar="MD")
+
+
+def _readings(options: argparse.Namespace) -> None:
+    from ..reporting import readings
+
+    readings.write(options.aggregate, config_of(options), options.output)
 
 
 def add_tables(commands: Any) -> None:
@@ -214,7 +232,7 @@ def add_status(commands: Any) -> None:
 
 
 def _status(options: argparse.Namespace) -> None:
-    from ..reporting import status
+    from ..operations import status
 
     print(status.text(status.survey(config_of(options))))
 
@@ -233,7 +251,7 @@ def add_plan(commands: Any) -> None:
 
 
 def _plan(options: argparse.Namespace) -> None:
-    from ..reporting import plan
+    from ..operations import plan
 
     print(plan.text(plan.survey(config_of(options))))
 
@@ -244,7 +262,7 @@ def add_summary(commands: Any) -> None:
 
 
 def _summary(options: argparse.Namespace) -> None:
-    from ..reporting.summary import summary
+    from ..operations.summary import summary
 
     print(summary(config_of(options)))
 

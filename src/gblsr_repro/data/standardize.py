@@ -98,13 +98,13 @@ def plan_array(name: str, config: Config) -> Plan:
     that would be empty.
     """
     data = config["native"]["data"]
-    if name in data["evaluate"]:
+    if name not in SPLITS:
+        if name not in data["evaluate"]:
+            raise UserError(
+                f"There is no array {name!r}; there are {', '.join([*SPLITS, *data['evaluate']])}."
+            )
         dataset = data["evaluate"][name]
         return Plan([dataset], sources(dataset, config), random=False)
-    if name not in SPLITS:
-        raise UserError(
-            f"There is no array {name!r}; there are {', '.join([*SPLITS, *data['evaluate']])}."
-        )
     rows: list[Source] = []
     for dataset in data["train"]:
         images = sources(dataset, config)
@@ -141,7 +141,8 @@ def make_array(name: str, config: Config, output: Path) -> None:
 
 def _standardised(plan: Plan, config: Config) -> Iterator[Pixels]:
     data = config["native"]["data"]
-    size, first_seed = data["image_size"], data["data_seed"] * data["crop_seed_stride"]
+    size = data["image_size"]
+    first_seed = data["data_seed"] * data["crop_seed_stride"] if plan.random else 0
     for position, source in enumerate(plan.rows):
         pixels = as_rgb(source.load())
         if plan.random:

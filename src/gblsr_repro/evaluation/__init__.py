@@ -2,3 +2,6 @@
 
 REGIONS = ("smooth", "edge", "texture", "mixed")
 """Names of the region labels 0, 1, 2, 3 of patches."""
+
+PAPER, OURS, GRAPH = "paper", "ours", "graph"
+"""Names of the clocks that a call is timed by (see `latency`); only the paper's is judged."""

@@ -179,7 +179,7 @@ def evaluate_bicubic(config: Config, column: str, scale: float, output: Path | s
 def evaluate(
     config: Config, method: Method, seed: int, run: Path | str, output: Path | str
 ) -> None:
-    """Score a trained run on every set at every scale, in fp32.
+    """Score a trained run on every set at every scale.
 
     Writes <column>_x<scale>.csv, one row per image, and a .json beside it with the weights'
     checksum, the data set and how it was measured. Raises `UserError` when the run or a data set
@@ -196,7 +196,6 @@ def evaluate(
     upsample = upsampler(load_run(run, config, device), config, device)
     measured_on = {
         "weights_sha256": record["weights_sha256"],
-        "precision": "fp32",
         "device": runtime.device_record(device),
     }
     with torch.inference_mode():
@@ -207,7 +206,8 @@ def evaluate(
                 write_json(
                     path.with_suffix(".json"), conditions(column, scale, config) | measured_on
                 )
-    log.info("%s seed %d: peak memory %.0f MB", method.method, seed, runtime.peak_memory_mb(device))
+    peak = runtime.peak_memory_mib(device)
+    log.info("%s seed %d: peak memory %.0f MiB", method.method, seed, peak)
 
 
 def conditions(column: str, scale: float, config: Config) -> dict[str, Any]:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -28,16 +27,12 @@ from ..data.sources import HighRes, high_resolution
 from ..errors import UserError
 from ..files import write_csv, write_json
 from ..models.asr.decoders import PLAIN
-from ..models.asr.model import ASRModel, build
-from ..progress import Progress, log
+from ..models.asr.model import build
+from ..progress import log
 from . import latency
 from .asr import planes
 
-COLUMNS = ("dataset", "image", "height", "width", "track", "path", *latency.COLUMNS)
-
-Call = Callable[[Tensor], Tensor]
-Prepare = Callable[[Tensor], tuple[str, Call]]
-"""From an example input to the name of a path and its call for inputs of that shape."""
+COLUMNS = ("dataset", "image", "height", "width", "clock", *latency.COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -60,41 +55,44 @@ class Timed:
         small = downscale(high, timing["scale"], config["asr"]["downsampling"])
         return planes(small)[None].to(device).float() / 255
 
+    def input(self, config: Config, device: torch.device) -> latency.Image:
+        """Return its low-resolution image as an input to time."""
+        timing = config["asr"]["timing"]
+        sides = (self.height // timing["size_divisor"], self.width // timing["size_divisor"])
+        low = [round(side // timing["scale"]) for side in sides]
+        return latency.Image(self.name, low[0] * low[1], partial(self.low, config, device))
+
 
 def time_method(config: Config, method: Method, seed: int, output: Path | str) -> None:
     """Time a method with untrained weights of `seed` on the sets of config asr.timing.
 
-    Writes `output` (.csv), one row per image, track and path, with the low-resolution height and
-    width, and beside it the record of device and images (.json). Raises `UserError` where neither
-    images nor sizes of a set are known.
+    Writes `output` (.csv), one row per image and clock, with the low-resolution height and width,
+    and beside it the record of device and images (.json). Raises `UserError` where neither images
+    nor sizes of a set are known.
     """
     device = runtime.prepare(config["device"], config["threads"])
     output, timing = Path(output), config["asr"]["timing"]
     images = [image for column in timing["datasets"] for image in timed(column, config)]
+    sets: dict[str, list[latency.Image]] = {}
+    for image in images:
+        sets.setdefault(image.column, []).append(image.input(config, device))
     model = build(method, config, seed).eval().to(device)
-    ways = _ways(model, config)
-    rows: list[dict[str, Any]] = []
-    decoded: dict[str, list[str]] = {}
-    not_timed: dict[str, str] = {}
-    total = len(ways) * len(images)
-    with latency.protocol_settings(), Progress(f"time {method.method}", total, "image") as progress:
-        conditions = latency.conditions(config, device)
-        for track, prepare in ways:
-            try:
-                for image in images:
-                    rows.append(_row(image, track, prepare, model, config, device))
-                    taken = decoded.setdefault(f"{track} {rows[-1]['path']}", [])
-                    if model.path not in taken:
-                        taken.append(model.path)
-                    progress.update()
-            except RuntimeError as error:
-                # What cannot be recorded as a graph has no such time; the protocol's must exist.
-                if track == latency.PROTOCOL:
-                    raise
-                not_timed[track] = str(error).partition("\n")[0]
-                log.warning("%s: %s is not timed: %s", method.method, track, not_timed[track])
-                rows = [row for row in rows if row["track"] != track]
+
+    def render(images: Tensor, path: str | None = None) -> Tensor:
+        height, width = (round(side * timing["scale"]) for side in images.shape[-2:])
+        # With gradients recorded, pieces would save no memory.
+        tile = height * width if path == PLAIN else config["asr"]["tile_pixels"]
+        return model.render(images, height, width, tile, path)
+
+    conditions = latency.conditions(config, device)
+    clocks = latency.clocks(
+        config, device, model, plain=partial(render, path=PLAIN), own=render, gradients=True
+    )
+    rows, not_timed = latency.time_sets(method.method, sets, clocks, model, config, device)
     blank = _count(image.column for image in images if image.source is None)
+    taken: dict[str, list[str]] = {}
+    for clock, path in dict.fromkeys((row["clock"], row["path"]) for row in rows):
+        taken.setdefault(clock, []).append(path)
     record = {
         "method": method.method,
         "seed": seed,
@@ -103,7 +101,8 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
         "images": _count(image.column for image in images),
         "blank_images": blank,
         "sizes_only": bool(blank),
-        "decoder_paths": decoded,
+        "gradients_recorded": True,
+        "decoder_paths": taken,
         "not_timed": not_timed,
     }
     write_csv(output, COLUMNS, rows)
@@ -112,48 +111,6 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
 
 def _count(columns: Iterable[str]) -> dict[str, int]:
     return dict(Counter(columns))
-
-
-def _row(
-    image: Timed,
-    track: str,
-    prepare: Prepare,
-    model: ASRModel,
-    config: Config,
-    device: torch.device,
-) -> dict[str, Any]:
-    low = image.low(config, device)
-    path, call = prepare(low)
-    warmup, passes = config["latency"]["warmup"], config["latency"]["passes"]
-    measured = latency.measure(partial(call, low), device, warmup, passes, model=model)
-    height, width = low.shape[-2:]
-    return latency.row(image.column, image.name, track, path, measured) | {
-        "height": height,
-        "width": width,
-    }
-
-
-def _ways(model: ASRModel, config: Config) -> list[tuple[str, Prepare]]:
-    """Return the tracks and paths to time, the protocol's first: deployment turns the model.
-
-    Plain and own path are timed side by side in the protocol track; deployment takes the own path.
-    """
-    settings = config["asr"]
-    scale, tile = settings["timing"]["scale"], settings["tile_pixels"]
-
-    def render(images: Tensor, path: str | None = None) -> Tensor:
-        height, width = (round(side * scale) for side in images.shape[-2:])
-        return model.render(images, height, width, tile, path)
-
-    ways: dict[str, list[Prepare]] = {
-        latency.PROTOCOL: [
-            lambda _: (latency.FAST, render),
-            lambda _: (latency.PLAIN, partial(render, path=PLAIN)),
-        ],
-        latency.DEPLOYMENT: [partial(latency.deployed, model, render)],
-    }
-    wanted = settings["timing"]["tracks"]
-    return [(track, way) for track in ways if track in wanted for way in ways[track]]
 
 
 def timed(column: str, config: Config) -> list[Timed]:

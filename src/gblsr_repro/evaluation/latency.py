@@ -1,17 +1,23 @@
-"""The fixed latency protocol of both benchmarks (paper appendix on the evaluation protocol).
+"""The fixed latency protocol of both benchmarks (paper, appendix A.7 "GPU latency protocol").
 
 Batch 1, evaluation mode, warm-up passes, then timed passes with a synchronisation after each; no
 autocast, no compilation, no I/O while timing. On CUDA each pass is timed by a pair of events, on
-the CPU by the monotonic clock. Peak memory is that of the CUDA tensors, weights and input
-included; the CPU has no such counter, so there it is not measured.
+the CPU by the monotonic clock. Precision and kernels are torch's defaults (`runtime.DEFAULT`),
+since neither the paper nor the authors' code sets any. Peak memory is that of the CUDA tensors in
+MiB, weights and input included; the CPU has no such counter, so there it is not measured. Each
+pass drops its output, as a caller would who has shown it.
 
-Two tracks are recorded, and the path that was taken in each:
+A model is timed by up to three clocks:
 
-- `protocol`: eager calls, as in the paper. `fast` is the model's own call; `plain` renders by the
-  defining sum, so that the difference is what the algebra brings.
-- `deployment`: what else is exact. `cuda_graph` replays the fast call as one CUDA graph, with
-  convolution algorithms chosen by trial; `eager` is the plain call of a model that no graph takes;
-  `channels_last` is the CPU's fastest memory format in inference mode.
+- `paper`: the plain path, as the method is defined, and eager calls. The native benchmark has no
+  gradients (the authors' trainer times under no_grad). Super-resolution records them: the published
+  peaks of Urban100 are 1.252 times the bytes that autograd saves in a plain forward pass plus
+  2,300 MiB, within 6 MiB for all four variants, while without gradients base and noLE would peak
+  alike. Published times and memory are compared with this clock alone.
+- `ours`: the package's own call as its users get it, on the fast path, under inference mode, in
+  the memory format of `runtime.for_inference`.
+- `graph`, on CUDA only: `ours` replayed as one CUDA graph, with convolution algorithms chosen by
+  trial. It has no peak: its memory is taken when it is recorded, and a replay takes none.
 """
 
 from __future__ import annotations
@@ -19,23 +25,27 @@ from __future__ import annotations
 import statistics
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from .. import runtime
 from ..config import Config
-from ..progress import log
+from ..progress import Progress, log
+from . import GRAPH, OURS, PAPER
 
-PROTOCOL, DEPLOYMENT = "protocol", "deployment"
-FAST, PLAIN = "fast", "plain"
-CUDA_GRAPH, EAGER, CHANNELS_LAST = "cuda_graph", "eager", "channels_last"
 GRAPH_WARMUP = 3
+PEAK_OVER_SAVED = 1.25  # the published peaks over what autograd saves; see above
+EXAMPLE = 32  # side of the image by which the bytes that autograd saves are measured
+
+Call = Callable[[Tensor], Any]
 
 
 @dataclass(frozen=True)
@@ -43,7 +53,7 @@ class LatencyRecord:
     """Times of one call in milliseconds over `timed_passes` passes.
 
     `std_ms` is the sample standard deviation (None for one pass), `p90_ms` and `p95_ms` are linear
-    percentiles, `peak_memory_mb` is in 10^6 bytes (None on the CPU).
+    percentiles, `peak_memory_mib` is in 2^20 bytes (None on the CPU).
     """
 
     median_ms: float
@@ -51,7 +61,7 @@ class LatencyRecord:
     std_ms: float | None
     p90_ms: float
     p95_ms: float
-    peak_memory_mb: float | None
+    peak_memory_mib: float | None
     timed_passes: int
 
 
@@ -59,26 +69,33 @@ COLUMNS = tuple(LatencyRecord.__dataclass_fields__)
 
 
 def measure(
-    call: Callable[[], Any], device: torch.device, warmup: int, passes: int, *, model: nn.Module
+    call: Callable[[], Any],
+    device: torch.device,
+    warmup: int,
+    passes: int,
+    *,
+    model: nn.Module,
+    gradients: bool = False,
 ) -> LatencyRecord:
     """Time `call` by the protocol; `call` runs `model` on inputs that are on `device` already.
 
-    Raises `ValueError` when a part of `model` is in training mode or autocast is on: such times
+    With `gradients` autograd records them. Raises `ValueError` when a part of `model` is in
+    training mode, autocast is on, or gradients are asked for and no weight has any: such times
     are not the protocol's.
     """
-    _refuse(model, device)
-    with torch.no_grad():
+    _refuse(model, device, gradients)
+    with torch.set_grad_enabled(gradients):
         for _ in range(warmup):
             call()
         runtime.synchronize(device)
         if device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(device)
         times = [elapsed_ms(call, device) for _ in range(passes)]
-    peak = torch.cuda.max_memory_allocated(device) / 1e6 if device.type == "cuda" else None
+    peak = runtime.peak_memory_mib(device) if device.type == "cuda" else None
     return summarize(times, peak)
 
 
-def summarize(times: list[float], peak_memory_mb: float | None) -> LatencyRecord:
+def summarize(times: list[float], peak_memory_mib: float | None) -> LatencyRecord:
     """Describe the times of single passes, in milliseconds."""
     p90, p95 = np.percentile(times, [90, 95])
     return LatencyRecord(
@@ -87,12 +104,12 @@ def summarize(times: list[float], peak_memory_mb: float | None) -> LatencyRecord
         std_ms=statistics.stdev(times) if len(times) > 1 else None,
         p90_ms=float(p90),
         p95_ms=float(p95),
-        peak_memory_mb=peak_memory_mb,
+        peak_memory_mib=peak_memory_mib,
         timed_passes=len(times),
     )
 
 
-def _refuse(model: nn.Module, device: torch.device) -> None:
+def _refuse(model: nn.Module, device: torch.device, gradients: bool) -> None:
     training = next((name for name, part in model.named_modules() if part.training), None)
     if training is not None:
         raise ValueError(
@@ -100,6 +117,8 @@ def _refuse(model: nn.Module, device: torch.device) -> None:
         )
     if torch.is_autocast_enabled(device.type):
         raise ValueError("autocast is on; the latency protocol times full precision")
+    if gradients and not any(p.requires_grad for p in model.parameters()):
+        raise ValueError("no weight asks for gradients, so none would be recorded")
 
 
 def elapsed_ms(call: Callable[[], Any], device: torch.device) -> float:
@@ -116,95 +135,256 @@ def elapsed_ms(call: Callable[[], Any], device: torch.device) -> float:
     return (time.perf_counter() - began) * 1e3
 
 
-# --- what is timed ------------------------------------------------------------------------------
+# --- the clocks ---------------------------------------------------------------------------------
 
 
-@contextmanager
-def protocol_settings() -> Iterator[None]:
-    """Switch off the deterministic kernels that training asks for: they are slower."""
-    before = torch.get_deterministic_debug_mode()
-    torch.set_deterministic_debug_mode("default")
-    try:
-        yield
-    finally:
-        torch.set_deterministic_debug_mode(before)
+@dataclass(frozen=True)
+class Clock:
+    """A way to time a model: `prepare` turns an example input into the call for its shape.
 
-
-def deployed(
-    model: nn.Module, call: Callable[[Tensor], Tensor], example: Tensor
-) -> tuple[str, Callable[[Tensor], Tensor]]:
-    """Return the fastest exact path of this device and its call, for inputs shaped as `example`.
-
-    On CUDA one graph of `call`, replayed; its result is overwritten by the next call. Where a graph
-    cannot be made, `call` as it is, with a warning. On the CPU `call` in inference mode, with
-    `model` turned to channels last.
+    With `gradients` autograd records them, and a call saves `saved_per_pixel` bytes per pixel of
+    its input for a backward pass.
     """
-    if example.device.type == "cuda":
-        try:
-            return CUDA_GRAPH, _graph(call, example)
-        except RuntimeError as error:
-            log.warning("%s takes no CUDA graph: %s", type(model).__name__, error)
-            return EAGER, call
-    model.to(memory_format=torch.channels_last)
 
-    def run(images: Tensor) -> Tensor:
+    name: str
+    prepare: Callable[[Tensor], Call]
+    gradients: bool = False
+    saved_per_pixel: float = 0.0
+
+
+def names(config: Config, device: torch.device) -> list[str]:
+    """Return the clocks that config latency.clocks asks for on a device, the paper's first."""
+    wanted = config["latency"]["clocks"]
+    return [
+        name
+        for name in (PAPER, OURS, GRAPH)
+        if name in wanted or (name == GRAPH and OURS in wanted and device.type == "cuda")
+    ]
+
+
+def clocks(
+    config: Config,
+    device: torch.device,
+    model: nn.Module,
+    *,
+    plain: Call,
+    own: Call,
+    gradients: bool,
+) -> Iterator[Clock]:
+    """Yield the clocks of `names`: `plain` is the paper's call, `own` the package's.
+
+    To be used one after another: from `ours` on the model has the memory format of users.
+    """
+
+    def inferred(images: Tensor) -> Any:
         with torch.inference_mode():
-            return call(images.contiguous(memory_format=torch.channels_last))
+            return own(images)
 
-    return CHANNELS_LAST, run
+    for name in names(config, device):
+        if name == PAPER:
+            example = torch.zeros(1, 3, EXAMPLE, EXAMPLE, device=device)
+            saved = saved_bytes(plain, example, model) / EXAMPLE**2 if gradients else 0.0
+            yield Clock(name, lambda _: plain, gradients, saved)
+        elif name == OURS:
+            runtime.for_inference(model, device)
+            yield Clock(name, lambda _: inferred)
+        else:
+            yield Clock(name, partial(Replay, inferred))
 
 
-def _graph(call: Callable[[Tensor], Tensor], example: Tensor) -> Callable[[Tensor], Tensor]:
-    source = example.clone()
-    chosen_by_trial = torch.backends.cudnn.benchmark
-    torch.backends.cudnn.benchmark = True
-    try:
-        with torch.no_grad():
-            # Libraries set themselves up in the first calls, which a graph may not record.
-            side = torch.cuda.Stream(example.device)
-            side.wait_stream(torch.cuda.current_stream(example.device))
-            with torch.cuda.stream(side):
-                for _ in range(GRAPH_WARMUP):
-                    call(source)
-            torch.cuda.current_stream(example.device).wait_stream(side)
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
-                result = call(source)
-    finally:
-        torch.backends.cudnn.benchmark = chosen_by_trial
+def saved_bytes(call: Call, images: Tensor, model: nn.Module) -> int:
+    """Return the bytes that autograd saves in one call, each storage once, weights left out."""
+    own = {_address(part) for part in (*model.parameters(), *model.buffers())}
+    saved: dict[int, int] = {}
 
-    def replay(images: Tensor) -> Tensor:
-        source.copy_(images)
-        graph.replay()
+    def pack(tensor: Tensor) -> Tensor:
+        saved[_address(tensor)] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda kept: kept):
+        output = call(images)  # held until all is counted, so that no address is used again
+    del output
+    return sum(size for address, size in saved.items() if address not in own)
+
+
+def _address(tensor: Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()
+
+
+class Replay:
+    """A call recorded as one CUDA graph, for inputs of one shape.
+
+    Its result is overwritten by the next call. A graph holds addresses alone, so this keeps every
+    tensor that the call read: weights, and what was derived from them. Raises `RuntimeError` where
+    the call cannot be recorded.
+    """
+
+    def __init__(self, call: Call, example: Tensor) -> None:
+        self.source = example.clone()
+        self.graph = torch.cuda.CUDAGraph()
+        reads = _Reads()
+        chosen_by_trial = torch.backends.cudnn.benchmark
+        torch.backends.cudnn.benchmark = True
+        try:
+            with torch.no_grad():
+                # Libraries set themselves up in the first calls, which a graph may not record.
+                side = torch.cuda.Stream(example.device)
+                side.wait_stream(torch.cuda.current_stream(example.device))
+                with torch.cuda.stream(side):
+                    for _ in range(GRAPH_WARMUP):
+                        call(self.source)
+                torch.cuda.current_stream(example.device).wait_stream(side)
+                with torch.cuda.graph(self.graph), reads:
+                    self.result = call(self.source)
+        finally:
+            torch.backends.cudnn.benchmark = chosen_by_trial
+        self.reads = reads.kept
+
+    def __call__(self, images: Tensor) -> Any:
+        """Replay the graph on other images."""
+        self.source.copy_(images)
+        self.graph.replay()
+        return self.result
+
+
+class _Reads(TorchDispatchMode):
+    """Keeps the tensors that operations in its block read and did not make."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: list[Tensor] = []
+        self._known: set[int] = set()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        given, result = (args, kwargs or {}), func(*args, **(kwargs or {}))
+        self.kept += [t for t in tree_leaves(given) if self._is_new(t)]
+        self._known.update(_address(t) for t in tree_leaves(result) if isinstance(t, Tensor))
         return result
 
-    return replay
+    def _is_new(self, value: Any) -> bool:
+        if not isinstance(value, Tensor) or _address(value) in self._known:
+            return False
+        self._known.add(_address(value))
+        return True
 
 
-# --- records ------------------------------------------------------------------------------------
+# --- timing sets of images ----------------------------------------------------------------------
 
 
-def row(dataset: str, image: str, track: str, path: str, record: LatencyRecord) -> dict[str, Any]:
-    """Return one line of a latency file.
+@dataclass(frozen=True)
+class Image:
+    """An image to time: its name, the pixels of the input, and what loads it (1, 3, h, w)."""
 
-    A CUDA graph has no peak: its memory is taken when it is recorded, and a replay takes none.
+    name: str
+    pixels: int
+    load: Callable[[], Tensor]
+
+
+def time_sets(
+    label: str,
+    sets: Mapping[str, Sequence[Image]],
+    clocks: Iterable[Clock],
+    model: nn.Module,
+    config: Config,
+    device: torch.device,
+) -> tuple[list[dict[str, Any]], dict[str, dict[str, str]]]:
+    """Time every image of every set by every clock.
+
+    Returns rows, and by clock and set why there are none. A row holds dataset, image, height and
+    width of the input, clock, the path that the model took (None where it names none), and
+    `COLUMNS`. A set is timed whole or not at all, so that its mean is one over the same images for
+    every model: one that does not fit into memory, or that a CUDA graph does not take, is left out
+    with one logged sentence.
     """
-    place = {"dataset": dataset, "image": image, "track": track, "path": path}
-    unknown = {"peak_memory_mb": None} if path == CUDA_GRAPH else {}
-    return place | asdict(record) | unknown
+    rows: list[dict[str, Any]] = []
+    not_timed: dict[str, dict[str, str]] = {}
+    total = sum(map(len, sets.values())) * len(names(config, device))
+    with Progress(f"time {label}", total, "image") as progress:
+        for clock in clocks:
+            for dataset, images in sets.items():
+                found: list[dict[str, Any]] = []
+                reason = _too_large(clock, images, device)
+                try:
+                    for image in images if not reason else ():
+                        row = _row(image, clock, model, config, device)
+                        found.append({"dataset": dataset} | row)
+                        progress.update()
+                except torch.OutOfMemoryError as error:
+                    reason = f"the memory does not suffice: {_first_line(error)}"
+                except RuntimeError as error:
+                    if clock.name != GRAPH:
+                        raise
+                    reason = f"no CUDA graph takes the call: {_first_line(error)}"
+                if reason:
+                    log.warning(
+                        "%s: %s is not timed by the clock %s, since %s",
+                        label, dataset, clock.name, reason,
+                    )  # fmt: skip
+                    not_timed.setdefault(clock.name, {})[dataset] = reason
+                    runtime.release_memory(device)
+                    progress.update(len(images) - len(found))
+                else:
+                    rows += found
+    return rows, not_timed
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
+
+
+def _too_large(clock: Clock, images: Sequence[Image], device: torch.device) -> str:
+    """Return why the largest image cannot be timed, by what a small one takes; empty if it can.
+
+    On a CPU, running out of memory ends the process instead of raising an error.
+    """
+    if not clock.saved_per_pixel:
+        return ""
+    largest = max(images, key=lambda image: image.pixels)
+    needed = PEAK_OVER_SAVED * clock.saved_per_pixel * largest.pixels
+    runtime.release_memory(device)
+    free = runtime.free_memory(device)
+    if needed <= free:
+        return ""
+    return (
+        f"{largest.name} would take about {needed / 2**30:.1f} GiB with gradients recorded and "
+        f"{free / 2**30:.1f} GiB are free"
+    )
+
+
+def _row(
+    image: Image, clock: Clock, model: nn.Module, config: Config, device: torch.device
+) -> dict[str, Any]:
+    images = image.load()
+    call = partial(clock.prepare(images), images)
+    settings = config["latency"]
+    record = measure(
+        call,
+        device,
+        settings["warmup"],
+        settings["passes"],
+        model=model,
+        gradients=clock.gradients,
+    )
+    height, width = images.shape[-2:]
+    place = {"image": image.name, "height": height, "width": width, "clock": clock.name}
+    unknown = {"peak_memory_mib": None} if clock.name == GRAPH else {}
+    return place | {"path": getattr(model, "path", None)} | asdict(record) | unknown
 
 
 def conditions(config: Config, device: torch.device) -> dict[str, Any]:
     """Describe what times were taken on and how; warns when other processes use the GPU."""
     shared = gpu_is_shared(device)
     if shared:
-        log.warning("Other processes use this GPU: the times are not those of an idle one.")
+        log.warning("Other processes use this GPU: its times are recorded, but not judged.")
     cuda = device.type == "cuda"
     return {
         "device": runtime.device_record(device),
-        "clock": "CUDA events" if cuda else "monotonic clock",
-        "peak_memory": "CUDA tensors" if cuda else None,
+        "timer": "CUDA events" if cuda else "monotonic clock",
+        "peak_memory": "CUDA tensors, MiB" if cuda else None,
         "gpu_shared": shared,
+        "clocks": names(config, device),
         "warmup": config["latency"]["warmup"],
         "passes": config["latency"]["passes"],
         "versions": runtime.versions(),

@@ -90,7 +90,7 @@ def statistics(
     - global_mean, global_std over all patches; mean_<region> over the patches of a region;
     - gap: |mean_texture - mean_smooth|;
     - var_within, var_across, var_total;
-    - t1: median over images of the variation within an image;
+    - t1: median over images of the variation within an image, t1_p99 its 99th percentile;
     - t2: fraction of images whose range, max - min, is below `collapsed_fraction` of
       `allowed_range`;
     - t3: gap / global_mean; t4: var_within / var_total, 0 for a constant field.
@@ -119,6 +119,7 @@ def statistics(
         "var_across": across,
         "var_total": total,
         "t1": float(np.median(variation(bandwidth))),
+        "t1_p99": float(np.quantile(variation(bandwidth), 0.99)),
         "t2": float(np.mean(spread < collapsed_fraction * allowed_range)),
         "t3": None if gap is None else gap / mean,
         "t4": within / total if total > 0 else 0.0,

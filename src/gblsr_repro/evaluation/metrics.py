@@ -150,6 +150,28 @@ def edge_mask(truth: Tensor, settings: Settings) -> Tensor:
     return wide > 0
 
 
+def seams(images: Tensor, settings: Settings) -> tuple[list[float | None], list[float | None]]:
+    """Return how much larger steps are across patch borders, and across patch centers, per image.
+
+    A step is the absolute difference of two neighboring pixels, on both axes and in all channels;
+    each number is the mean of these over the mean of all other steps: 1 where a reconstruction
+    does not know of patches, None where it has no other steps.
+    """
+    sums = images.new_zeros(3, images.shape[0], 2, dtype=torch.float64)
+    for axis in (-2, -1):
+        change = images.double().diff(dim=axis).abs().movedim(axis, -1).flatten(1, -2)
+        place = torch.arange(change.shape[-1], device=images.device) % settings.patch
+        border, center = place == settings.patch - 1, place == settings.patch // 2 - 1
+        for kind, chosen in enumerate((border, center, ~(border | center))):
+            part = change[..., chosen]
+            sums[kind, :, 0] += part.sum(dim=(1, 2))
+            sums[kind, :, 1] += part[0].numel()
+    border, center, elsewhere = (sums[..., 0] / sums[..., 1]).tolist()
+    ratios = ([a / b if b else None for a, b in zip(one, elsewhere, strict=True)]
+              for one in (border, center))  # fmt: skip
+    return tuple(ratios)
+
+
 # --- per-patch metrics: (B, 3, H, W) twice -> (B, h, w) -----------------------------------------
 
 

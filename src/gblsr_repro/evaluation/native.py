@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,16 +24,15 @@ from .metrics import Settings
 from .perceptual import Perceptual, find_trunk
 
 VALIDATION = "validation"
-WHOLE_IMAGE = ("psnr", "ssim", "lpips", "edge_lpips", "lse")
+WHOLE_IMAGE = ("psnr", "ssim", "lpips", "edge_lpips", "lse", "border_step", "center_step")
 PER_REGION = {
     "psnr": metrics.patch_psnr,
     "ssim": metrics.patch_ssim,
     "lse": metrics.patch_lse,
 }
 COLUMNS = ("image", *WHOLE_IMAGE, *(f"{m}_{region}" for m in PER_REGION for region in REGIONS))
-LATENCY_COLUMNS = ("dataset", "image", "track", "path", *latency.COLUMNS)
+LATENCY_COLUMNS = ("dataset", "image", "clock", *latency.COLUMNS)
 BATCH = 4  # the largest arm, WIRE, takes about 0.6 GB of activations per 256x256 image
-PATHS = 3
 
 
 # --- quality ------------------------------------------------------------------------------------
@@ -132,11 +131,12 @@ def image_rows(
 
     Keys are `COLUMNS`. What a region lacks patches for, or LPIPS without its network, is None.
     """
-    columns: dict[str, list[float]] = {
+    columns: dict[str, list[float | None]] = {
         "psnr": metrics.psnr(images, truth, settings).tolist(),
         "ssim": metrics.ssim(images, truth, settings).tolist(),
         "lse": metrics.lse(images, truth, settings).tolist(),
     }
+    columns["border_step"], columns["center_step"] = metrics.seams(images, settings)
     if perceptual:
         mask = metrics.edge_mask(truth, settings)
         columns["lpips"] = perceptual.lpips(images, truth).tolist()
@@ -218,46 +218,26 @@ def write_png(path: Path | str, image: Tensor) -> None:
 def time_arm(config: Config, arm: Arm, seed: int, arrays: Path | str, output: Path | str) -> None:
     """Time an arm with untrained weights of `seed` on the images of every evaluation set.
 
-    Writes `output` (.csv), one row per image, track and path, and beside it the record of the
-    device (.json). Times do not depend on the weights, so no training is waited for.
+    Writes `output` (.csv), one row per image and clock (see `latency`), and beside it the record of
+    the device (.json). Times do not depend on the weights, so no training is waited for.
     """
     device = runtime.prepare(config["device"], config["threads"])
-    output, limit = Path(output), config["latency"]["images_per_set"]
-    images = [
-        (column, name, tensor)
-        for column in config["native"]["data"]["evaluate"]
-        for name, tensor in _timed_images(Path(arrays) / f"{column}.npy", limit)
-    ]
+    output, columns = Path(output), config["native"]["data"]["evaluate"]
+    sets = {c: _timed_images(Path(arrays) / f"{c}.npy", config, device) for c in columns}
     model = build(arm, config, seed).eval().to(device)
-    rows = []
-    total = PATHS * len(images)
-    with latency.protocol_settings(), Progress(f"time {arm.arm}", total, "image") as progress:
-        record = latency.conditions(config, device)
-        for track, path, call in _calls(model, images[0][2].to(device)):
-            for column, name, image in images:
-                measured = latency.measure(
-                    partial(call, image.to(device)),
-                    device,
-                    config["latency"]["warmup"],
-                    config["latency"]["passes"],
-                    model=model,
-                )
-                rows.append(latency.row(column, name, track, path, measured))
-                progress.update()
+    record = latency.conditions(config, device)
+    clocks = latency.clocks(
+        config, device, model, plain=partial(model, plain=True), own=model, gradients=False
+    )
+    rows, not_timed = latency.time_sets(arm.arm, sets, clocks, model, config, device)
+    record |= {"arm": arm.arm, "seed": seed, "gradients_recorded": False, "not_timed": not_timed}
     write_csv(output, LATENCY_COLUMNS, rows)
-    write_json(output.with_suffix(".json"), {"arm": arm.arm, "seed": seed} | record)
+    write_json(output.with_suffix(".json"), record)
 
 
-def _timed_images(path: Path, limit: int | None) -> Iterator[tuple[str, Tensor]]:
+def _timed_images(path: Path, config: Config, device: torch.device) -> list[latency.Image]:
     arrays = Arrays.open(path)
-    for position, name in enumerate(arrays.names[:limit]):
-        yield name, arrays.tensor([position])
-
-
-def _calls(
-    model: NativeModel, example: Tensor
-) -> Iterator[tuple[str, str, Callable[[Tensor], Tensor]]]:
-    """Yield track, path and call, `PATHS` in all; the last may turn the model's memory format."""
-    yield latency.PROTOCOL, latency.FAST, model
-    yield latency.PROTOCOL, latency.PLAIN, partial(model, plain=True)
-    yield latency.DEPLOYMENT, *latency.deployed(model, model, example)
+    return [
+        latency.Image(name, arrays.size**2, partial(arrays.tensor, [position], device))
+        for position, name in enumerate(arrays.names[: config["latency"]["images_per_set"]])
+    ]

@@ -13,27 +13,28 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from ..config import Config, selected_arms, selected_methods
+from ..config import BASELINE, READING, Arm, Config, selected_arms, selected_methods
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
+from ..models.native import parameter_budgets
 from .statistics import summarize
 from .tidy import (
+    BUDGET_COLUMNS,
     KEYS,
-    PROTOCOL_TRACK,
+    NATIVE_TIMES,
     RUN_COLUMNS,
     VALUES,
     Key,
     number,
-    own_path,
     read_rows,
     scale_key,
 )
 
 NATIVE_METRICS = ("psnr", "ssim", "lpips", "edge_lpips", "lse")
 ASR_METRICS = ("psnr_y", "ssim_y")
-LATENCY_METRICS = ("mean_ms", "median_ms", "p90_ms", "p95_ms", "peak_memory_mb")
-RUN_NUMBERS = ("steps", "parameters", "wall_seconds", "steps_per_second", "peak_memory_mb")
+LATENCY_METRICS = ("mean_ms", "median_ms", "p90_ms", "p95_ms", "peak_memory_mib")
+RUN_NUMBERS = ("steps", "parameters", "wall_seconds", "steps_per_second", "peak_memory_mib")
 
 Values = dict[Key, list[float]]
 Rows = Iterator[list[Any]]
@@ -117,11 +118,21 @@ def _something(rows: list[list[Any]], folder: Path, step: str) -> list[list[Any]
 def native(results: Path, config: Config) -> list[list[Any]]:
     """Rows of native.csv: every metric of every evaluation set and benchmark arm.
 
-    `inference_ms` is the mean over images of the mean time under the fixed protocol; `params` the
-    number of trainable parameters.
+    `inference_ms` is the mean over images of the mean time by the paper's clock, `ours_ms` and
+    `graph_ms` that by the package's own (see `evaluation.latency`); `params` the number of
+    trainable parameters.
     """
+    return _native_rows(results, config, lambda arm: arm.in_benchmark)
+
+
+def readings(results: Path, config: Config) -> list[list[Any]]:
+    """Rows of readings.csv: those of native.csv, of the baselines in all their readings."""
+    return _native_rows(results, config, lambda arm: arm.group in (BASELINE, READING))
+
+
+def _native_rows(results: Path, config: Config, wanted: Callable[[Arm], bool]) -> list[list[Any]]:
     root = results / "native"
-    arms = [name for name, arm in selected_arms(config).items() if arm.in_benchmark]
+    arms = [name for name, arm in selected_arms(config).items() if wanted(arm)]
     values: Values = {}
     same = SameImages()
     for column in config["native"]["data"]["evaluate"]:
@@ -131,45 +142,39 @@ def native(results: Path, config: Config) -> list[list[Any]]:
                 same.check(column, images)
                 for metric, mean in images.means().items():
                     _add(values, (column, arm, metric), mean)
-            for milliseconds in _protocol_times(root / "latency" / arm, config["seeds"], column):
-                _add(values, (column, arm, "inference_ms"), milliseconds)
+            for path in _latency_files(root / "latency" / arm, config["seeds"]):
+                times = read_latency(path)
+                for clock, metric in NATIVE_TIMES.items():
+                    if (column, clock, "mean_ms") in times:
+                        _add(values, (column, arm, metric), times[column, clock, "mean_ms"])
             for path in _seed_files(root / "runs" / arm, config["seeds"], "run.json"):
                 _add(values, (column, arm, "params"), _field(read_json(path), "parameters", path))
     return _something(list(_rows(values)), root, "train and evaluate an arm")
 
 
-def _protocol_times(folder: Path, seeds: Iterable[int], dataset: str) -> Iterator[float]:
-    for seed in seeds:
-        path = folder / f"seed{seed}.csv"
-        if path.is_file():
-            times = {
-                way: value
-                for (name, track, way, metric), value in read_latency(path).items()
-                if (name, track, metric) == (dataset, PROTOCOL_TRACK, "mean_ms")
-            }
-            chosen = own_path(times)
-            if chosen is not None:
-                yield times[chosen]
+def _latency_files(folder: Path, seeds: Iterable[int]) -> list[Path]:
+    paths = [folder / f"seed{seed}.csv" for seed in seeds]
+    return [path for path in paths if path.is_file()]
 
 
 def read_latency(path: Path) -> dict[Key, float]:
-    """Read one run's timing rows; return values by (dataset, track, path, metric).
+    """Read one run's timing rows; return values by (dataset, clock, metric).
 
     Times are means over the images of a set, the peak memory is the highest of any image.
     """
-    rows = read_rows(path, ("dataset", "image", "track", "path", *LATENCY_METRICS))
+    rows = read_rows(path, ("dataset", "image", "clock", *LATENCY_METRICS))
     cells: Values = {}
     seen: set[Key] = set()
     for row in rows:
-        place = (row["dataset"], row["image"], row["track"], row["path"])
+        place = (row["dataset"], row["image"], row["clock"])
         if place in seen:
             raise UserError(f"{path} times {' '.join(place)} twice; delete it and time again.")
         seen.add(place)
         for metric in LATENCY_METRICS:
             value = number(row[metric], path, f"{metric} of {row['image']}")
             if value is not None:
-                _add(cells, (row["dataset"], row["track"], row["path"], metric), value)
-    return {key: max(v) if key[-1] == "peak_memory_mb" else fmean(v) for key, v in cells.items()}
+                _add(cells, (row["dataset"], row["clock"], metric), value)
+    return {key: max(v) if key[-1] == "peak_memory_mib" else fmean(v) for key, v in cells.items()}
 
 
 # --- diagnostics ----------------------------------------------------------------------------------
@@ -260,16 +265,14 @@ def asr_quality(results: Path, config: Config) -> list[list[Any]]:
 
 
 def asr_latency(results: Path, config: Config) -> list[list[Any]]:
-    """Rows of asr_latency.csv: times and peak memory of every method, set, track and path."""
+    """Rows of asr_latency.csv: times and peak memory of every method, set and clock."""
     root = results / "asr" / "latency"
     scale = scale_key(config["asr"]["timing"]["scale"])
     values: Values = {}
     for method in selected_methods(config):
-        for seed in config["seeds"]:
-            path = root / method / f"seed{seed}.csv"
-            if path.is_file():
-                for (dataset, track, way, metric), value in read_latency(path).items():
-                    _add(values, (dataset, method, scale, track, way, metric), value)
+        for path in _latency_files(root / method, config["seeds"]):
+            for (dataset, clock, metric), value in read_latency(path).items():
+                _add(values, (dataset, method, scale, clock, metric), value)
     return _something(list(_rows(values)), root, "time a method")
 
 
@@ -279,6 +282,11 @@ def asr_latency(results: Path, config: Config) -> list[list[Any]]:
 def runs(results: Path, config: Config) -> list[list[Any]]:
     """Rows of runs.csv: one per native training run, in the order of the arms table."""
     return _run_rows(results, "native", selected_arms(config), config)
+
+
+def budget(results: Path, config: Config) -> list[list[Any]]:
+    """Rows of budget.csv: trainable parameters of every arm that the config runs, untrained."""
+    return [[arm.arm, arm.parameters] for arm in parameter_budgets(config)]
 
 
 def asr_runs(results: Path, config: Config) -> list[list[Any]]:
@@ -325,6 +333,8 @@ def _field(record: Mapping[str, Any], key: str, path: Path) -> Any:
 
 KINDS: dict[str, tuple[Sequence[str], Callable[[Path, Config], Iterable[Sequence[Any]]]]] = {
     "native": ((*KEYS["native"], *VALUES), native),
+    "readings": ((*KEYS["readings"], *VALUES), readings),
+    "budget": (BUDGET_COLUMNS, budget),
     "runs": (RUN_COLUMNS, runs),
     "locality": ((*KEYS["locality"], *VALUES), locality),
     "ablation": ((*KEYS["ablation"], *VALUES), ablation),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..config import Config, arms, datasets, methods, protocol
+from ..config import Config, arms, datasets, items, methods, protocol
 from .conditions import Record
 from .statistics import Summary
 
-PAPER_DEVICE = "NVIDIA H200"
+PAPER_DEVICE = "NVIDIA H200"  # the SXM module; "NVIDIA H200 NVL" is another device
+SHARED_GPU = "timed on a GPU that other processes used at the same time"
 SETTINGS = {  # training settings whose keys do not say what they are
     "lr_patch": "size of the low-resolution patches",
     "scale_range": "range of scales",
@@ -45,6 +46,15 @@ def sentence(text: str) -> str:
 def paragraph(title: str, *sentences: str | None) -> str:
     """Return a caption: a bold title and the sentences that are not empty."""
     return " ".join([f"**{title}.**", *(sentence(s) for s in sentences if s)])
+
+
+def with_readings(caption: str, item: str) -> str:
+    """Add to the caption of a table or figure which readings of the paper it rests on, if any."""
+    row = items().get(item)
+    if row is None or not row.readings:
+        return caption
+    subject = "Rests on this project's readings of what the paper leaves open"
+    return f"{caption} {subject} ({row.readings}; see docs/readings.md)."
 
 
 def over_seeds(cells: Mapping[str, Iterable[Summary | None]]) -> str:
@@ -257,8 +267,10 @@ def images_of(count: int) -> str:
 def _timing(record: Record) -> list[str]:
     found = []
     devices = record.get("latency_devices") or []
-    if devices and not all("H200" in device for device in devices):
+    if set(devices) - {PAPER_DEVICE}:
         found.append(f"timed on {listed(devices)} (paper: {PAPER_DEVICE})")
+    if record.get("latency_shared"):
+        found.append(f"{SHARED_GPU}, and so not judged")
     if record.get("timed_sizes_only"):
         found.append("images that are not at hand timed blank, by their sizes")
     if record.get("timed_size_divisor", 1) != 1:

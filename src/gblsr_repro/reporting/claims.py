@@ -41,8 +41,12 @@ MEANING = {
     Verdict.HOLDS: "about structure alone, and so in any preset; this one is not the paper's",
     Verdict.NOT_REPRODUCED: "misses by more, under the paper's conditions",
     Verdict.DIFFERENT: "measured on other data, settings, seeds or devices: shown, not judged",
+    Verdict.NOT_JUDGED: "timed on a GPU that other processes used: shown alone",
     Verdict.NOT_MEASURED: "no number here; the reason is given",
 }
+
+
+TOLERANCES = {"seeds": "seed noise", "spread": "F-test", "exact": "exact"}
 
 
 def registry(path: Path | None = None) -> list[Claim]:
@@ -62,9 +66,10 @@ class Page:
     paper_conditions: Mapping[str, Any]
 
     def counts(self) -> dict[Verdict, int]:
-        """Return how many claims got each verdict, in order; one of other presets if it is met."""
+        """Return how many claims got each verdict, in order; the rare ones where they are met."""
         found = Counter(result.verdict for result in self.results)
-        return {v: found[v] for v in Verdict if found[v] or v is not Verdict.HOLDS}
+        rare = (Verdict.HOLDS, Verdict.NOT_JUDGED)
+        return {v: found[v] for v in Verdict if found[v] or v not in rare}
 
     def by_topic(self) -> dict[str, list[Result]]:
         """Return the results of each topic, in order."""
@@ -96,7 +101,9 @@ class Page:
         rows = []
         for scope, title in SCOPE_TITLES.items():
             if scope not in shared:
-                state = "not measured"
+                of_scope = {r.verdict for r in self.results if r.claim.scope == scope}
+                state = str(Verdict.NOT_JUDGED if Verdict.NOT_JUDGED in of_scope
+                            else Verdict.NOT_MEASURED)  # fmt: skip
             elif shared[scope]:
                 state = "; ".join(shared[scope])
             else:
@@ -191,20 +198,20 @@ def outcome(result: Result) -> str:
 def tolerance(result: Result) -> str:
     """Return how far the number may miss: a value where it is one for all, with its reason."""
     claim = result.claim
-    if claim.tolerance == "exact":
-        return "exact"
+    if claim.tolerance in ("exact", "spread"):
+        return TOLERANCES[claim.tolerance]
     known = {format(value, ".2g") for value in result.allowed}
     if len(known) == 1:
         return f"±{known.pop()}"
-    return {"seeds": "seed noise"}.get(claim.tolerance, f"±{claim.tolerance}")
+    return TOLERANCES.get(claim.tolerance, f"±{claim.tolerance}")
 
 
 def reasons(results: Iterable[Result]) -> list[tuple[str, str]]:
     """Return the kinds of tolerance of some claims, each with its reason."""
-    names = {"seeds": "seed noise", "exact": "exact"}
     return list(
         dict.fromkeys(
-            (names.get(r.claim.tolerance, f"±{r.claim.tolerance}"), r.claim.reason) for r in results
+            (TOLERANCES.get(r.claim.tolerance, f"±{r.claim.tolerance}"), r.claim.reason)
+            for r in results
         )
     )
 

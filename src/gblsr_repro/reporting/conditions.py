@@ -68,6 +68,7 @@ def _native(results: Path, config: Config) -> tuple[Record, list[Record]]:
         "validation": _datasets(root / "arrays" / "validation.json"),
         "evaluate": {c: _datasets(root / "arrays" / f"{c}.json") for c in columns},
         "latency_devices": _devices(timings),
+        "latency_shared": _on_shared_gpus(timings),
         "changed_measuring": _changed_measuring(config, "native"),
         "changed_timing": _changed_timing(config),
     }
@@ -95,6 +96,7 @@ def _asr(results: Path, config: Config) -> tuple[Record, list[Record]]:
         "train": _datasets(root / "arrays" / "train.json"),
         "evaluate": scored,
         "latency_devices": _devices(timings),
+        "latency_shared": _on_shared_gpus(timings),
         "changed_measuring": _changed_measuring(config, "asr"),
         "changed_timing": _changed_timing(config),
         "timed_sizes_only": any(t.get("sizes_only") for t in timings) if timings else None,
@@ -178,8 +180,12 @@ def _changed_measuring(config: Config, half: str) -> list[str]:
 
 
 def _changed_timing(config: Config) -> list[str]:
-    """Return the settings of the latency protocol that are not the paper's."""
-    return _unequal(config["latency"], protocol()["latency"])
+    """Return the settings of the latency protocol that are not the paper's.
+
+    Which clocks are timed changes none of them.
+    """
+    own, paper = ({**c["latency"], "clocks": None} for c in (config, protocol()))
+    return _unequal(own, paper)
 
 
 def _unequal(own: Mapping[str, Any], paper: Mapping[str, Any]) -> list[str]:
@@ -222,6 +228,12 @@ def _devices(records: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the names of the devices, each once, from device records or records of one."""
     names = [(r.get("device") or r).get("name") for r in records]
     return list(dict.fromkeys(name for name in names if name))
+
+
+def _on_shared_gpus(timings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the arms or methods of which a timing was taken while others used the GPU."""
+    names = [t.get("arm") or t.get("method") for t in timings if t.get("gpu_shared")]
+    return list(dict.fromkeys(filter(None, names)))
 
 
 def _one_or_all(values: Iterable[Any]) -> Any:

@@ -5,7 +5,7 @@ All text is in the marks of `gblsr_repro.reporting.markup`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -37,8 +37,9 @@ class Float:
     """One float of LaTeX: `columns` holds the column types, `rules` the first and last column
     (from 1) of each short rule under the first header row, `separation` the space between columns
     in points; a line is drawn before every group of body rows. Paragraph columns are ragged where
-    `ragged` says so, and justified otherwise; `paired` rows, whose second has no first cell, stand
-    a little apart from the next pair.
+    `ragged` says so, and justified otherwise; in `paired` floats rows without a first cell belong
+    to the one above them, and stand a little apart from the next. `timed` are the columns (from 0)
+    whose cells depend on the clock.
     """
 
     label: str
@@ -53,6 +54,7 @@ class Float:
     tall: bool = False
     ragged: bool = False
     paired: bool = False
+    timed: Sequence[int] = ()
 
     @property
     def environment(self) -> str:
@@ -102,8 +104,11 @@ def signed(number: float | None, digits: int) -> str:
     return text.replace("-", "−") if text.startswith("-") or float(text) == 0 else f"+{text}"
 
 
-def beside(measured: Float, published: Float) -> Float:
+def beside(measured: Float, published: Float, others: Mapping[str, Float]) -> Float:
     """Put the published rows of a float above the measured ones, matched by their first cell.
+
+    Below them stand, by name, the `timed` cells of `others`, the same float by other clocks, in the
+    rows where there are any.
 
     Rows of one spanning cell head their group. A measured row without a published counterpart
     gets dashes. Text that both rows share in a paragraph column stands once. Sideways floats come
@@ -112,6 +117,9 @@ def beside(measured: Float, published: Float) -> Float:
     width = len(measured.columns)
     groups = []
     for number, group in enumerate(measured.groups):
+        clocks = {
+            name: {line[0]: line for line in other.groups[number]} for name, other in others.items()
+        }
         known = {
             line[0]: line[1:]
             for line in (published.groups[number] if number < len(published.groups) else [])
@@ -124,6 +132,11 @@ def beside(measured: Float, published: Float) -> Float:
             above = known.get(line[0], [DASH] * (width - 1))
             lines.append([line[0], "paper", *above])
             lines.append(["", "here", *_but_shared(line[1:], above, measured.columns[1:])])
+            for name, rows in clocks.items():
+                own = rows[line[0]]
+                if any(own[place] != DASH for place in measured.timed):
+                    kept = [own[i] if i in measured.timed else "" for i in range(1, width)]
+                    lines.append(["", name, *kept])
         groups.append(lines)
     return replace(
         measured,

@@ -25,16 +25,18 @@ from typing import Any
 
 import numpy as np
 
+from ..config import protocol
 from ..errors import UserError
+from ..evaluation import OURS, PAPER
 from . import statistics
 from .statistics import Summary
-from .tidy import KEYS, RUN_COLUMNS, Key, own_path, read_rows, read_summaries
+from .table_native import QUALITY
+from .tidy import KEYS, RUN_COLUMNS, Key, read_rows, read_summaries
 
 NATIVE_DATASETS = ("kodak", "set14", "urban100")
 ASR_DATASETS = ("set5", "set14", "b100", "urban100", "div2kval")
 VALIDATION = "validation"
 TIMED_SCALE = "4"
-PROTOCOL_TRACK = "protocol"
 RUN_TABLES = ("runs", "asr_runs")
 
 
@@ -143,9 +145,7 @@ class Evaluation:
 
     def mean(self, table: str, dataset: str, subject: str, key: Key) -> Measure:
         """Read mean and standard error, std / sqrt(n), of one aggregate."""
-        found = self.read(table, dataset, subject, key)
-        error = found.std / math.sqrt(found.n) if found.has_spread else math.nan
-        return Measure.of([found.mean], [error])
+        return _with_error(self.read(table, dataset, subject, key))
 
     def spread(self, dataset: str, arm: str, metric: str) -> Summary:
         """Read a native aggregate that has a standard deviation over seeds.
@@ -160,13 +160,15 @@ class Evaluation:
             raise NotMeasuredError(f"{metric} of {arm} on {dataset} has no spread over seeds")
         return found
 
-    def time(self, dataset: str, method: str, metric: str) -> Summary:
-        """Read one timing of the fixed protocol at x4, by the method's own render path."""
-        table = self.aggregates.summaries.get("asr_latency", {})
-        wanted = (dataset, method, TIMED_SCALE, PROTOCOL_TRACK, metric)
-        keys = {key[4]: key for key in table if (*key[:4], key[5]) == wanted}
-        path = own_path(keys)
-        return self.read("asr_latency", dataset, method, wanted if path is None else keys[path])
+    def time(self, dataset: str, method: str, metric: str, clock: str = PAPER) -> Summary:
+        """Read one timing at x4, by the paper's clock unless another is named."""
+        key = (dataset, method, TIMED_SCALE, clock, metric)
+        return self.read("asr_latency", dataset, method, key)
+
+
+def _with_error(summary: Summary) -> Measure:
+    error = summary.std / math.sqrt(summary.n) if summary.has_spread else math.nan
+    return Measure.of([summary.mean], [error])
 
 
 def _join(parts: Sequence[Measure]) -> Measure:
@@ -178,6 +180,13 @@ def _join(parts: Sequence[Measure]) -> Measure:
 
 def _names(text: str, everything: Sequence[str] = ()) -> list[str]:
     return list(everything) if text == "*" else text.split()
+
+
+def _spreads(found: Sequence[Summary], what: str) -> Measure:
+    """Return standard deviations; they carry no errors, `verdicts` tests them by their seeds."""
+    if not all(summary.has_spread for summary in found):
+        raise NotMeasuredError(f"{what} has no spread over seeds")
+    return Measure.of(summary.std or 0.0 for summary in found)
 
 
 def _extreme(parts: Sequence[Measure], choose: Callable[[np.ndarray], np.intp]) -> Measure:
@@ -195,6 +204,29 @@ def native(run: Evaluation, datasets: str, arms: str, metric: str) -> Measure:
             for arm in _names(arms)
         ]
     )
+
+
+@function
+def native_std(run: Evaluation, datasets: str, arms: str, metric: str) -> Measure:
+    """Standard deviations over seeds of a metric of the native benchmark."""
+    found = [
+        run.read("native", dataset, arm, (dataset, arm, metric))
+        for dataset in _names(datasets, NATIVE_DATASETS)
+        for arm in _names(arms)
+    ]
+    return _spreads(found, f"{metric} of {arms}")
+
+
+@function
+def native_bold(run: Evaluation, datasets: str, arms: str, metric: str) -> Measure:
+    """For each data set and arm, 1 where the paper's rule for its main tables sets it in bold."""
+    column = next(column for column in QUALITY if column.name == metric)
+    alpha = protocol()["native"]["significance"]
+    found: list[bool] = []
+    for dataset in _names(datasets, NATIVE_DATASETS):
+        cells = [run.spread(dataset, arm, metric) for arm in _names(arms)]
+        found += statistics.bold(cells, column.lower, column.digits, alpha)
+    return Measure.of(found)
 
 
 @function
@@ -254,14 +286,34 @@ def pooled_p(run: Evaluation, datasets: str, arms: str, metric: str) -> Measure:
 @function
 def asr(run: Evaluation, datasets: str, methods: str, scales: str, metric: str) -> Measure:
     """Means of a metric of the super-resolution benchmark."""
-    return _join(
-        [
-            run.mean("asr_quality", dataset, method, (dataset, method, scale, metric))
-            for dataset in _names(datasets, ASR_DATASETS)
-            for method in _names(methods)
-            for scale in _names(scales)
-        ]
-    )
+    cells = _asr_cells(run, datasets, methods, scales, metric)
+    return _join([_with_error(cell) for cell in cells])
+
+
+def _asr_cells(
+    run: Evaluation, datasets: str, methods: str, scales: str, metric: str
+) -> list[Summary]:
+    return [
+        run.read("asr_quality", dataset, method, (dataset, method, scale, metric))
+        for dataset in _names(datasets, ASR_DATASETS)
+        for method in _names(methods)
+        for scale in _names(scales)
+    ]
+
+
+@function
+def asr_std(run: Evaluation, datasets: str, methods: str, scales: str, metric: str) -> Measure:
+    """Standard deviations over seeds of a metric of the super-resolution benchmark."""
+    return _spreads(_asr_cells(run, datasets, methods, scales, metric), f"{metric} of {methods}")
+
+
+@function
+def asr_pooled_p(run: Evaluation, datasets: str, methods: str, scale: str, metric: str) -> Measure:
+    """For each data set, the two-sided p of the pooled t-test between the two methods."""
+    names = _names(datasets, ASR_DATASETS)
+    pairs = [_asr_cells(run, dataset, methods, scale, metric) for dataset in names]
+    _spreads([cell for pair in pairs for cell in pair], f"{metric} of {methods}")
+    return Measure.of(statistics.pooled_p(*pair) for pair in pairs)
 
 
 @function
@@ -278,8 +330,18 @@ def asr_max(run: Evaluation, datasets: str, methods: str, scales: str, metric: s
 
 @function
 def asr_time(run: Evaluation, datasets: str, methods: str, metric: str) -> Measure:
-    """Means of a timing metric (mean_ms, peak_memory_mb) at x4 under the fixed protocol."""
-    found = [run.time(d, method, metric) for d in _names(datasets) for method in _names(methods)]
+    """Means of a timing metric (mean_ms, peak_memory_mib) at x4 by the paper's clock."""
+    return _timings(run, datasets, methods, metric, PAPER)
+
+
+@function
+def asr_own_time(run: Evaluation, datasets: str, methods: str, metric: str) -> Measure:
+    """The same by this package's own clock."""
+    return _timings(run, datasets, methods, metric, OURS)
+
+
+def _timings(run: Evaluation, datasets: str, methods: str, metric: str, clock: str) -> Measure:
+    found = [run.time(d, m, metric, clock) for d in _names(datasets) for m in _names(methods)]
     return Measure.of(
         [summary.mean for summary in found],
         [s.std / math.sqrt(s.n) if s.has_spread else math.nan for s in found],
@@ -351,6 +413,35 @@ def asr_hours(run: Evaluation, methods: str) -> Measure:
 def asr_bandwidth(run: Evaluation, methods: str) -> Measure:
     """Trained bandwidth of every run of the super-resolution methods."""
     return _runs(run, "asr_runs", methods, "bandwidth")
+
+
+@function
+def highest_mode_weight(run: Evaluation) -> Measure:
+    """The weight that this package's cutoff gives the highest mode at full order (section 3.1)."""
+    import torch
+
+    from ..models.spectral import cutoff
+
+    model = protocol()["native"]["model"]
+    order = torch.tensor(float(model["modes"]), dtype=torch.float64)
+    weights = cutoff(order, model["modes"], model["cutoff_sharpness"])
+    return Measure.of([float(weights[-1, -1])])
+
+
+@function
+def coordinate_stretch(run: Evaluation) -> Measure:
+    """The step between two pixels in this package's patch coordinate, over the step 2 / P that
+    dividing offsets by half the patch's width gives (section 3.1).
+    """
+    import torch
+
+    from ..models.spectral import pixel_basis
+
+    patch = protocol()["native"]["model"]["patch"]
+    bandwidth = torch.tensor(0.25, dtype=torch.float64)
+    sine = pixel_basis(patch, 3, bandwidth)[:, 2]  # sin(pi s v), which rises over all of [-1, 1]
+    v = torch.asin(sine) / (math.pi * bandwidth)
+    return Measure.of([float(v[1] - v[0]) * patch / 2])
 
 
 @function

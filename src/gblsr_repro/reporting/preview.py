@@ -59,7 +59,11 @@ def document(
     """
     bodies = [_table(path.read_text(encoding="utf-8")) for path in tables.values()]
     pictures = [
-        {"path": path.resolve().as_posix(), "caption": latex(captions(name, run))}
+        {
+            "name": name,
+            "path": path.resolve().as_posix(),
+            "caption": latex(captions(name, run)),
+        }
         for name, path in figures.items()
         if name in NEEDS
     ]

@@ -40,6 +40,7 @@ SYMBOLS = {
     Verdict.HOLDS: "=",
     Verdict.NOT_REPRODUCED: "✗",
     Verdict.DIFFERENT: "≠",
+    Verdict.NOT_JUDGED: "○",
     Verdict.NOT_MEASURED: "–",
 }
 
@@ -302,7 +303,7 @@ def _cost_row(title: str, runs: Sequence[Row], total: bool = False) -> Cost:
         return [float(run[column]) for run in runs if run[column]]
 
     steps, seconds, rates = map(numbers, ("steps", "wall_seconds", "steps_per_second"))
-    memory = numbers("peak_memory_mb")
+    memory = numbers("peak_memory_mib")
     devices = dict.fromkeys(run["device"] for run in runs if run["device"])
     return Cost(
         title,

@@ -19,8 +19,18 @@ from ..config import (
     selected_methods,
 )
 from ..errors import UserError
+from ..evaluation import PAPER
 from . import conditions
-from .tidy import KEYS, RUN_COLUMNS, Row, Summaries, number, read_rows, read_summaries
+from .tidy import (
+    BUDGET_COLUMNS,
+    KEYS,
+    RUN_COLUMNS,
+    Row,
+    Summaries,
+    number,
+    read_rows,
+    read_summaries,
+)
 
 BICUBIC = "bicubic"
 
@@ -29,11 +39,13 @@ class Source:
     """Reads the aggregates of one folder, each once and only when a table needs it.
 
     Every property that names an aggregate raises `UserError` when its file is missing or unfit.
+    `clock` names the times that tables show: the paper's, unless they are for rows beside it.
     """
 
-    def __init__(self, folder: Path | str, config: Config) -> None:
+    def __init__(self, folder: Path | str, config: Config, clock: str = PAPER) -> None:
         self.folder = Path(folder)
         self.config = config
+        self.clock = clock
 
     @classmethod
     def published(cls, config: Config) -> Source:
@@ -61,6 +73,14 @@ class Source:
         return found
 
     @cached_property
+    def budget(self) -> dict[str, float | None]:
+        """Trainable parameters by arm; the arms are all in the arms table."""
+        path = self.path("budget")
+        rows = read_rows(path, BUDGET_COLUMNS)
+        self._known((row["arm"] for row in rows), self.arms, "budget", "arms")
+        return {r["arm"]: number(r["parameters"], path, f"parameters of {r['arm']}") for r in rows}
+
+    @cached_property
     def locality(self) -> Summaries:
         """By (arm, statistic)."""
         return self._summaries("locality")
@@ -80,7 +100,7 @@ class Source:
 
     @cached_property
     def asr_latency(self) -> Summaries:
-        """By (dataset, method, scale, track, path, metric)."""
+        """By (dataset, method, scale, clock, metric)."""
         found = self._summaries("asr_latency")
         self._known((key[1] for key in found), self.methods, "asr_latency", "methods")
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean, geometric_mean
 
 from ..config import Method
@@ -12,7 +13,7 @@ from .captions import paragraph, run_notes
 from .layout import DASH, Cell, Float, Line, Span, Table, signed, size_for, value
 from .source import BICUBIC, Source
 from .statistics import Summary, bold
-from .tidy import protocol_path, scale_key
+from .tidy import scale_key
 
 DIGITS = {"psnr_y": 3, "ssim_y": 4}
 MEGA = 1e6
@@ -21,18 +22,18 @@ MEGA = 1e6
 # --- quality grids ------------------------------------------------------------------------------
 
 
-def quality_trained(source: Source) -> Table:
-    """PSNR-Y at the scales seen in training (Table 11)."""
+def quality_trained(source: Source, bicubic: bool = False) -> Table:
+    """PSNR-Y at the scales seen in training (Table 11); `bicubic` adds a row that it lacks."""
     title = "Super-resolution quality at the trained scales (PSNR-Y, dB)"
     scales = source.config["asr"]["trained_scales"]
     return Table(
         "asr_quality_x2_x3_x4_main",
-        [_grid(source, "psnr_y", scales, "asr-quality-main", title)],
+        [_grid(source, "psnr_y", scales, "asr_quality_main", title, bicubic)],
     )
 
 
-def quality_beyond(source: Source) -> Table:
-    """PSNR-Y at the scales not seen in training (Table 13)."""
+def quality_beyond(source: Source, bicubic: bool = False) -> Table:
+    """PSNR-Y at the scales not seen in training (Table 13), see `quality_trained`."""
     trained = source.config["asr"]["trained_scales"]
     scales = [s for s in source.config["asr"]["scales"] if s not in trained]
     if not scales:
@@ -40,19 +41,23 @@ def quality_beyond(source: Source) -> Table:
     title = "Super-resolution quality beyond the trained scales (PSNR-Y, dB)"
     return Table(
         "asr_quality_x6_x8_appendix",
-        [_grid(source, "psnr_y", scales, "asr-quality-ood", title)],
+        [_grid(source, "psnr_y", scales, "asr_quality_ood", title, bicubic)],
     )
 
 
-def quality_full(source: Source) -> Table:
-    """PSNR-Y and SSIM-Y at every scale (Tables 14 and 15)."""
+def quality_full(source: Source, bicubic: bool = False) -> Table:
+    """PSNR-Y and SSIM-Y at every scale (Tables 14 and 15), see `quality_trained`."""
     scales = source.config["asr"]["scales"]
     title = "Super-resolution quality at every scale"
+    grids = (
+        ("psnr_y", "asr_quality_full_psnr", f"{title} (PSNR-Y, dB)"),
+        ("ssim_y", "asr_quality_full_ssim", f"{title} (SSIM-Y)"),
+    )
     return Table(
         "asr_full_all_scales_appendix",
         [
-            _grid(source, "psnr_y", scales, "asr-full-psnr", f"{title} (PSNR-Y, dB)", True),
-            _grid(source, "ssim_y", scales, "asr-full-ssim", f"{title} (SSIM-Y)", True),
+            replace(_grid(source, metric, scales, label, said, bicubic), sideways=True)
+            for metric, label, said in grids
         ],
     )
 
@@ -63,13 +68,15 @@ def _grid(
     scales: Sequence[float],
     label: str,
     title: str,
-    sideways: bool = False,
+    bicubic: bool,
 ) -> Float:
-    """One block of methods per evaluation set, one column per scale."""
+    """One block of methods per evaluation set, one column per scale; with the row of `bicubic`
+    interpolation, where it was measured, if asked for.
+    """
     quality, keys = source.asr_quality, [scale_key(scale) for scale in scales]
     columns = list(source.config["asr"]["evaluate"])
     names = {name: m.name for name, m in source.methods_where("baseline", "base").items()}
-    if any(method == BICUBIC for _, method, _, _ in quality):
+    if bicubic and any(method == BICUBIC for _, method, _, _ in quality):
         names = {BICUBIC: "Bicubic", **names}
     if not any((c, m, k, metric) in quality for c in columns for m in names for k in keys):
         raise UserError(
@@ -103,7 +110,7 @@ def _grid(
     )
     header = ["Method", *(f"×{key}" for key in keys)]
     spec = ["l", *["r"] * len(keys)]
-    return Float(label, caption, spec, [header], groups, sideways=sideways)
+    return Float(label, caption, spec, [header], groups)
 
 
 def _parameters_sentence(source: Source, methods: Mapping[str, Method]) -> str | None:
@@ -131,8 +138,9 @@ class Timing:
             raise UserError(f"{source.path('asr_latency')} has no rows; time a method first.")
 
     def cell(self, dataset: str, method: str, metric: str) -> Summary | None:
-        """Return `metric` of one cell, of the path that the method's own rendering takes."""
-        return protocol_path(self.source.asr_latency, (dataset, method, self.scale), metric)
+        """Return `metric` of one cell, by the source's clock."""
+        key = (dataset, method, self.scale, self.source.clock, metric)
+        return self.source.asr_latency.get(key)
 
     def mean(self, dataset: str, method: str, metric: str) -> float | None:
         """Return the mean over seeds, None where it was not measured."""
@@ -187,8 +195,8 @@ def latency(source: Source) -> Table:
     caption = paragraph(
         f"Super-resolution latency at ×{timing.scale}",
         _psnr_seeds(quality),
-        "Column ms/img: mean over the images of a set, batch size 1, by the method's own call"
-        + _seeds_of_means(every),
+        "Column ms/img: mean over the images of a set, batch size 1, by the plain path with "
+        "gradients recorded" + _seeds_of_means(every),
         "Speed: geometric mean, over "
         f"{captions.listed([source.title('asr', d) for d in timing.datasets])}, of the baseline's "
         "time divided by the method's",
@@ -209,9 +217,9 @@ def latency(source: Source) -> Table:
         "asr_latency_main",
         [
             Float(
-                "asr-latency-main", caption, ["l", *["r"] * (len(second) - 1)], [first, second],
+                "asr_latency_main", caption, ["l", *["r"] * (len(second) - 1)], [first, second],
                 groups, rules, size=size,
-                separation=3,
+                separation=3, timed=range(1 + len(shown), len(second)),
             )
         ],
     )  # fmt: skip
@@ -286,6 +294,8 @@ def _pareto(source: Source, name: str, methods: list[str]) -> Table:
         _cells_sentence(source, base, methods),
         f"Speed-up and memory reduction: arithmetic means over {sets} at ×{timing.scale} of the "
         "ratio to the base" + _seeds_of_means(every),
+        "Peak memory of the tensors on the GPU in MiB, which the heading calls MB as the paper's "
+        "does",
         captions.missing(every),
         *run_notes(
             source.conditions, "asr", columns=list(source.config["asr"]["evaluate"]), timed=True
@@ -301,8 +311,8 @@ def _pareto(source: Source, name: str, methods: list[str]) -> Table:
         name,
         [
             Float(
-                name.replace("_", "-"), caption, list("lrrrrrrr"), header, [lines], [(3, 4)],
-                size=size_for([title]), separation=3,
+                name, caption, list("lrrrrrrr"), header, [lines], [(3, 4)],
+                size=size_for([title]), separation=3, timed=(5, 6, 7),
             )
         ],
     )  # fmt: skip
@@ -358,8 +368,8 @@ def _pareto_line(source: Source, timing: Timing, base: str, method: str, peak: s
     inside = [d for (_, scale), d in deltas.items() if scale in trained]
     outside = [d for (_, scale), d in deltas.items() if scale not in trained]
     times = timing.ratios(base, method, "mean_ms")
-    memory = timing.ratios(method, base, "peak_memory_mb")
-    megabytes = timing.mean(peak, method, "peak_memory_mb")
+    memory = timing.ratios(method, base, "peak_memory_mib")
+    mebibytes = timing.mean(peak, method, "peak_memory_mib")
     count = source.parameters(method)
     worst = "n/a" if method == base else signed(min(deltas.values(), default=None), 4)
     return [
@@ -369,7 +379,7 @@ def _pareto_line(source: Source, timing: Timing, base: str, method: str, peak: s
         signed(fmean(outside) if outside else None, 4),
         worst,
         DASH if times is None else f"{fmean(times):.3f}×",
-        DASH if megabytes is None else f"{megabytes:.1f}",
+        DASH if mebibytes is None else f"{mebibytes:.1f}",
         DASH if memory is None else f"{signed(100 * (1 - fmean(memory)), 2)}%",
     ]
 

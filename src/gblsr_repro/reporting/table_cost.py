@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..config import Arm, Dataset, Method, read_table, repository_root
+from ..config import Arm, Dataset, Method, arms, read_table, repository_root
 from ..errors import UserError
 from ..progress import duration
 from . import captions
@@ -94,17 +94,31 @@ def _compute(
         if devices
         else "Wall-clock of each run (device not recorded)",
         "Shortest to longest run and the sum of all; evaluation and timing are not in it",
+        _shared(names, runs) if half == "native" else None,
         _elsewhere(devices),
         *run_notes(source.conditions, half),
     )
     header = ["Training group", "runs", "per-run", "total"]
     spec = [r"p{0.55\linewidth}", "r", "r", "r"]
-    label = table.replace("_", "-")
-    return Table(table, [Float(label, caption, spec, [header], [lines, [bottom]], ragged=True)])
+    return Table(table, [Float(table, caption, spec, [header], [lines, [bottom]], ragged=True)])
+
+
+def _shared(names: Mapping[str, str], runs: list[Row]) -> str | None:
+    """Say that the log-space ablation uses runs of the main tables, where any of it was trained."""
+    known = arms()
+    trained = [name for name in names if any(run["arm"] == name for run in runs)]
+    ablation = [n for n in trained if known[n].diagnostic in ("reference", "control", "log")]
+    both = [names[n] for n in ablation if known[n].in_benchmark]
+    if not both or len(both) == len(ablation):
+        return None
+    return (
+        f"The log-space ablation shares the runs of {captions.listed(both)} with the main tables, "
+        "where the paper trained all of its arms but Scalar again: nine runs of its own"
+    )
 
 
 def _elsewhere(devices: list[str]) -> str | None:
-    if not devices or all("H200" in device for device in devices):
+    if not set(devices) - {captions.PAPER_DEVICE}:
         return None
     return f"The paper's runs were on one {captions.PAPER_DEVICE}"
 

@@ -13,6 +13,7 @@ from .captions import paragraph, run_notes
 from .layout import DASH, Cell, Float, Line, Span, Table, signed, size_for, value
 from .source import Source
 from .statistics import Summary, best, bold, pooled_p, ties
+from .tidy import NATIVE_TIMES
 
 Column = list[Summary | None]
 
@@ -48,7 +49,7 @@ def main(source: Source, column: str) -> Table:
     arms = source.benchmark
     quality = [_measured(source, column, arms, metric) for metric in QUALITY]
     strong = [_bold(source, cells, m) for cells, m in zip(quality, QUALITY, strict=True)]
-    times = _column(source, column, arms, "inference_ms")
+    times = _column(source, column, arms, NATIVE_TIMES[source.clock])
     lines: list[Line] = []
     for i, (name, arm) in enumerate(arms.items()):
         marked = [
@@ -64,7 +65,7 @@ def main(source: Source, column: str) -> Table:
         f"Native reconstruction on {title}",
         captions.over_seeds(rows),
         _bold_rule(source, quality) + "; the bold name is the main arm",
-        "Column inf ms: time to reconstruct one image at batch size 1, by the model's own call",
+        "Column inf ms: time to reconstruct one image at batch size 1, by the plain path",
         captions.not_canonical(_baselines(arms)),
         captions.missing(rows),
         *run_notes(source.conditions, "native", columns=[column], timed=True, perceptual=True),
@@ -72,8 +73,13 @@ def main(source: Source, column: str) -> Table:
     header = ["Arm", *(m.heading for m in QUALITY), "inf ms", "#params"]
     return Table(
         f"main_{column}",
-        [Float(f"main-{column}", caption, list("lrrrrrr"), [header], [lines], separation=3)],
-    )
+        [
+            Float(
+                f"main-{column}", caption, list("lrrrrrr"), [header], [lines], separation=3,
+                timed=(5,),
+            )
+        ],
+    )  # fmt: skip
 
 
 def lse(source: Source) -> Table:
@@ -206,22 +212,20 @@ def _gap(source: Source, column: str, baselines: Mapping[str, Arm], metric: Metr
 
 def fairness(source: Source) -> Table:
     """Trainable parameters of every arm, the ratio to the main arm's, and its note (Table 8)."""
+    arms = {n: arm for n, arm in source.arms.items() if arm.in_benchmark and n in source.budget}
+    if not arms:
+        raise UserError(f"{source.path('budget')} has no arm of the main tables; make it again.")
     arms = dict(
-        sorted(
-            source.benchmark.items(),
-            key=lambda item: int(item[1].fairness_rank or len(source.arms) + 1),
-        )
+        sorted(arms.items(), key=lambda item: int(item[1].fairness_rank or len(source.arms) + 1))
     )
-    counts = {name: _parameter_count(source, name) for name in arms}
-    if not any(counts.values()):
-        raise UserError(f"{source.path('native')} has no rows for 'params'; train an arm first.")
+    counts = {name: source.budget[name] for name in arms}
     anchor = source.config["native"]["main_arm"]
     base = counts.get(anchor)
     ratios = {name: n / base if n and base else None for name, n in counts.items()}
     lines: list[Line] = [
         [
             f"**{arm.name}** (F1 anchor)" if name == anchor else arm.name,
-            _parameters(source, name),
+            _count_text(counts[name]),
             f"{ratios[name]:.3f}×" if ratios[name] else DASH,
             arm.note,
         ]
@@ -297,7 +301,7 @@ def gates(source: Source) -> Table:
         [
             "Inference-cost criterion",
             f"≤ {ratio:g}× slowest baseline's inference time on every dataset",
-            _latency_verdict([latency_ratio(source, column) for column in datasets], ratio),
+            _latency_verdict(source, [latency_ratio(source, column) for column in datasets], ratio),
         ],
     ]
     caption = paragraph(
@@ -373,7 +377,9 @@ def _count(outcomes: tuple[bool | None, ...]) -> str:
     return f" ({sum(known)}/{len(known)}{partial})"
 
 
-def _latency_verdict(ratios: list[float | None], bound: float) -> str:
+def _latency_verdict(source: Source, ratios: list[float | None], bound: float) -> str:
+    if source.conditions.get("native", {}).get("latency_shared"):
+        return "not judged (shared GPU)"
     known = [ratio for ratio in ratios if ratio is not None]
     verdict = _verdict(all_of([None if r is None else r <= bound for r in ratios]))
     if not known:
@@ -509,11 +515,10 @@ def _arm_label(source: Source, name: str, arm: Arm) -> str:
     return f"**{arm.name}** (main)" if name == _main_name(source) else arm.name
 
 
-def _parameter_count(source: Source, arm: str) -> float | None:
-    found = (source.native.get((column, arm, "params")) for column in source.evaluate)
-    return next((cell.mean for cell in found if cell is not None), None)
-
-
 def _parameters(source: Source, arm: str) -> str:
-    count = _parameter_count(source, arm)
+    found = (source.native.get((column, arm, "params")) for column in source.evaluate)
+    return _count_text(next((cell.mean for cell in found if cell is not None), None))
+
+
+def _count_text(count: float | None) -> str:
     return DASH if count is None else f"{round(count):,}"

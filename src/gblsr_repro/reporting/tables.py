@@ -9,14 +9,22 @@ from pathlib import Path
 
 from ..config import Config, protocol
 from ..errors import UserError
+from ..evaluation import GRAPH, OURS
 from ..files import write_text
 from . import printed, table_asr, table_cost, table_native
+from .captions import with_readings
 from .layout import Float, Table, beside, render
 from .source import Source
 
 Builder = Callable[[Source], Table]
 Published = Callable[[Source, Table], Iterable[Float]]
 VERSUS = "_vs_paper"
+OTHER_CLOCKS = {OURS: "own path", GRAPH: "CUDA graph"}
+CLOCK_NOTES = {
+    "own path": "“own path”: this package's own path, the fast call that its users get, which is "
+    "no part of the paper and is not judged",
+    "CUDA graph": "“CUDA graph”: that call replayed as one graph",
+}
 
 
 def builders(config: Config) -> dict[str, Builder]:
@@ -29,12 +37,12 @@ def builders(config: Config) -> dict[str, Builder]:
     rebuilt: dict[str, Builder] = {
         f"main_{column}": partial(table_native.main, column=column) for column in columns
     }
-    rebuilt |= {
-        "lse": table_native.lse,
+    grids = {
         "asr_quality_x2_x3_x4_main": table_asr.quality_trained,
         "asr_quality_x6_x8_appendix": table_asr.quality_beyond,
         "asr_full_all_scales_appendix": table_asr.quality_full,
     }
+    rebuilt |= {"lse": table_native.lse, **grids}
     others: dict[str, tuple[Builder, Published]] = {
         "winners": (table_native.winners, printed.winners),
         "gates": (table_native.gates, _published_gates),
@@ -49,8 +57,10 @@ def builders(config: Config) -> dict[str, Builder]:
     compared = {
         name: (make, partial(_rebuilt, make=make)) for name, make in rebuilt.items()
     } | others
+    # The paper has no bicubic row, so it stands where the measured numbers have company only.
+    fuller = {name: partial(make, bicubic=True) for name, make in grids.items()}
     versus = {
-        name + VERSUS: partial(_versus, make=make, published=published)
+        name + VERSUS: partial(_versus, make=fuller.get(name, make), published=published)
         for name, (make, published) in compared.items()
     }
     measured = {name: make for name, (make, _) in compared.items()}
@@ -60,9 +70,27 @@ def builders(config: Config) -> dict[str, Builder]:
 def _versus(source: Source, make: Builder, published: Published) -> Table:
     """Build a table from the aggregates and put the paper's rows above the measured ones."""
     measured = make(source)
-    name, note = measured.name + VERSUS, printed.NOTES.get(measured.name, "")
-    floats = map(beside, measured.floats, published(source, measured))
-    return Table(name, [replace(f, caption=_both(f.caption, note)) for f in floats])
+    notes = [printed.NOTES[measured.name]] if measured.name in printed.NOTES else []
+    others: dict[str, Sequence[Float]] = {}
+    if any(part.timed for part in measured.floats):
+        others = {
+            name: make(Source(source.folder, source.config, clock)).floats
+            for clock, name in OTHER_CLOCKS.items()
+        }
+    floats = [
+        beside(part, paper, {name: other[i] for name, other in others.items()})
+        for i, (part, paper) in enumerate(
+            zip(measured.floats, published(source, measured), strict=True)
+        )
+    ]
+    notes += [
+        note
+        for name, note in CLOCK_NOTES.items()
+        if any(line[1:2] == [name] for part in floats for group in part.groups for line in group)
+    ]
+    return Table(
+        measured.name + VERSUS, [replace(f, caption=_both(f.caption, notes)) for f in floats]
+    )
 
 
 def _rebuilt(source: Source, measured: Table, make: Builder) -> Sequence[Float]:
@@ -85,11 +113,11 @@ def _published_gates(source: Source, measured: Table) -> Sequence[Float]:
     return table_native.gates(Source.published(protocol())).floats
 
 
-def _both(caption: str, note: str) -> str:
+def _both(caption: str, notes: Iterable[str]) -> str:
     title, end, rest = caption.partition(".**")
     return (
         f"{title}, beside the paper's values{end} The paper's value stands above the one measured "
-        f"here, with its own bold numbers.{f' {note}.' if note else ''}{rest}"
+        f"here, with its own bold numbers.{''.join(f' {note}.' for note in notes)}{rest}"
     )
 
 
@@ -111,13 +139,15 @@ def write(
     rendered, skipped = [], {}
     for name in only or known:
         try:
-            text = render(known[name](source))
+            table = known[name](source)
         except UserError as error:
             if only:
                 raise
             skipped[name] = str(error)
             continue
-        write_text(output / f"{name}.tex", text)
+        item = name.removesuffix(VERSUS)
+        floats = [replace(f, caption=with_readings(f.caption, item)) for f in table.floats]
+        write_text(output / f"{name}.tex", render(replace(table, floats=floats)))
         rendered.append(name)
     if not rendered:
         raise UserError(f"{aggregates} holds nothing that a table can be made from.")

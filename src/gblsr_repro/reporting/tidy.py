@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import UserError
+from ..evaluation import GRAPH, OURS, PAPER
 from ..files import verify
 from .statistics import Summary
 
@@ -19,11 +20,17 @@ VALUES = ("mean", "std", "n")
 
 KEYS = {
     "native": ("dataset", "arm", "metric"),
+    "readings": ("dataset", "arm", "metric"),
     "locality": ("arm", "statistic"),
     "ablation": ("arm", "metric"),
     "asr_quality": ("dataset", "method", "scale", "metric"),
-    "asr_latency": ("dataset", "method", "scale", "track", "path", "metric"),
+    "asr_latency": ("dataset", "method", "scale", "clock", "metric"),
 }
+
+BUDGET_COLUMNS = ("arm", "parameters")
+
+NATIVE_TIMES = {PAPER: "inference_ms", OURS: "ours_ms", GRAPH: "graph_ms"}
+"""The metric of the native aggregate that holds the times by a clock."""
 
 RUN_COLUMNS = (
     "benchmark",
@@ -33,7 +40,7 @@ RUN_COLUMNS = (
     "parameters",
     "wall_seconds",
     "steps_per_second",
-    "peak_memory_mb",
+    "peak_memory_mib",
     "device",
     "finished",
 )
@@ -100,31 +107,3 @@ def scale_key(scale: float | str) -> str:
         return f"{float(scale):g}"
     except ValueError:
         return str(scale)
-
-
-PROTOCOL_TRACK = "protocol"
-PLAIN_PATH = "plain"
-
-
-def own_path(paths: Iterable[str]) -> str | None:
-    """Return the path of a method's own rendering among those timed, None where none was.
-
-    It is the exact fast path that the forward call takes; the plain query path, which some methods
-    are timed by as well, counts where there is no other.
-    """
-    timed = list(paths)
-    return next((path for path in timed if path != PLAIN_PATH), next(iter(timed), None))
-
-
-def protocol_path(timings: Summaries, place: Key, metric: str) -> Summary | None:
-    """Return one timing under the fixed protocol, by the method's own path; None: not measured.
-
-    `timings` has the keys of asr_latency, `place` is (dataset, method, scale).
-    """
-    found = {
-        key[4]: cell
-        for key, cell in timings.items()
-        if (*key[:3], key[3], key[5]) == (*place, PROTOCOL_TRACK, metric)
-    }
-    path = own_path(found)
-    return None if path is None else found[path]

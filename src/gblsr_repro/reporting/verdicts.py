@@ -3,7 +3,9 @@
 A number is reproduced when it agrees with the paper's at the precision the paper prints, or when
 the relation the paper claims holds; it is within noise when it misses by no more than the claim's
 tolerance. A run under other conditions than the paper's (data, steps, seeds, device) gets
-neither verdict: its numbers are shown, with whether the claim would hold. Claims about structure,
+neither verdict: its numbers are shown, with whether the claim would hold. Times are judged by the
+paper's clock alone (see `evaluation.latency`), and not at all where other processes used the GPU
+meanwhile. Claims about structure,
 such as parameter counts, depend on no conditions; in a preset other than the paper's they hold
 rather than are reproduced.
 """
@@ -23,7 +25,7 @@ from scipy import stats
 
 from ..config import datasets
 from ..errors import UserError
-from .captions import named_settings
+from .captions import SHARED_GPU, named_settings
 from .measures import Aggregates, Measure, NotMeasuredError, Use, evaluate, parse
 
 Conditions = Mapping[str, Any]
@@ -41,6 +43,7 @@ class Verdict(StrEnum):
     HOLDS = "holds (structure)"
     NOT_REPRODUCED = "not reproduced"
     DIFFERENT = "different conditions"
+    NOT_JUDGED = "not judged"
     NOT_MEASURED = "not measured"
 
 
@@ -73,9 +76,10 @@ class Claim:
 
     `where` names sections and tables of the paper; `measure` is an expression of
     `gblsr_repro.reporting.measures`, empty for what this workflow does not measure (`note` says
-    why); `published` is one number, several between slashes, a bound (<= 1.0), or `cells:3` for
-    the published table cells, which have 3 decimals; `tolerance` is `seeds`, a percentage, an
-    absolute number, or `exact`, and `reason` says why so much.
+    why); `published` is one number, several between slashes, bounds (<= 1.0 / 2.0), or `cells:3`
+    for the published table cells, which have 3 decimals; `tolerance` is `seeds`, a percentage, an
+    absolute number, `spread` (standard deviations alone: what an F-test allows), or `exact`, and
+    `reason` says why so much.
     """
 
     id: str
@@ -154,9 +158,9 @@ class Result:
     """A claim with its verdict.
 
     `agreement` is the verdict that the numbers alone would give, whatever the conditions (None:
-    not measured); `differences` in what the conditions differ from the paper's; `why` why there is
-    no number, or where numbers miss; `values` the measured numbers, `allowed` how far each may
-    miss.
+    not measured or not judged); `differences` in what the conditions differ from the paper's; `why`
+    why there is no number or no verdict, or where numbers miss; `values` the measured numbers,
+    `allowed` how far each may miss.
     """
 
     claim: Claim
@@ -172,7 +176,7 @@ class Result:
 
     @property
     def holds(self) -> bool | None:
-        """Whether the numbers agree within the tolerance (None: not measured)."""
+        """Whether the numbers agree within the tolerance (None: not measured or not judged)."""
         return None if self.agreement is None else self.agreement is not Verdict.NOT_REPRODUCED
 
 
@@ -215,7 +219,7 @@ def judge(
     except NotMeasuredError as error:
         why = _without_lpips(claim, conditions) or str(error)
         return Result(claim, Verdict.NOT_MEASURED, printed, why=why)
-    if target.relation == "=" and len(measured.values) != count:
+    if len(measured.values) != count and (target.relation == "=" or count > 1):
         raise UserError(
             f"config/paper/claims.tsv, claim {claim.id!r}: the paper has {count} numbers, the "
             f"measure {len(measured.values)}."
@@ -223,6 +227,8 @@ def judge(
     if not np.isfinite(measured.values).all():
         return Result(claim, Verdict.NOT_MEASURED, printed, why="a value is not finite")
     misses, allowed = _misses(claim, target, measured, published, sigmas)
+    if claim.tolerance == "spread":
+        allowed = _spread_bands(target, measured, uses, (here, paper), sigmas)
     exact = misses <= 0
     near = misses <= allowed
     outcome = (
@@ -240,6 +246,11 @@ def judge(
         if target.cells
         else target.show_measured(measured.values)
     )
+    if _on_shared_gpu(Scope(claim.scope), uses, conditions):
+        return Result(
+            claim, Verdict.NOT_JUDGED, printed, shown, why=SHARED_GPU, differences=differences,
+            values=tuple(measured.values.tolist()), targets=target.values,
+        )  # fmt: skip
     structural = claim.scope == Scope.STRUCTURE and conditions.get("preset") != PAPER_PRESET
     return Result(
         claim,
@@ -301,6 +312,31 @@ def _misses(
     return misses, np.asarray([_band(claim.tolerance, error, goal, band) for error, goal in pairs])
 
 
+def _spread_bands(
+    target: Target,
+    measured: Measure,
+    uses: Sequence[Use],
+    sides: tuple[Aggregates, Aggregates],
+    sigmas: float,
+) -> np.ndarray:
+    """Return how far standard deviations may miss: as far as an F-test of the variances allows.
+
+    `uses` holds the cells in the order of the values, `sides` this run's aggregates and the
+    paper's. The test is two-sided, at the chance of `sigmas` shared among the cells.
+    """
+    chance = stats.norm.sf(_sidak(sigmas, len(uses)))
+    bands = []
+    for use, value, goal in zip(uses, measured.values, target.values, strict=True):
+        here, there = (side.summary(use.table, use.key).n - 1 for side in sides)
+        if value > goal:
+            factor = math.sqrt(stats.f.isf(chance, here, there))
+            bands.append((factor - 1) * (goal + target.rounding(goal)))
+        else:
+            factor = math.sqrt(stats.f.isf(chance, there, here))
+            bands.append((1 - 1 / factor) * max(0.0, goal - target.rounding(goal)))
+    return np.asarray(bands)
+
+
 def _joint_errors(measured: Measure, published: Measure | None) -> np.ndarray:
     """Combine the standard errors of both sides; a side without one is as noisy as the other."""
     here = measured.errors
@@ -319,7 +355,7 @@ def _band(tolerance: str, error: float, goal: float, sigmas: float) -> float:
     """Return how far a number may miss: `seeds`, `exact`, a percentage, or a number."""
     if tolerance == "seeds":
         return sigmas * error
-    if tolerance == "exact":
+    if tolerance in ("exact", "spread"):  # spreads have a band of their own, see _spread_bands
         return 0.0
     if tolerance.endswith("%"):
         return abs(goal) * float(tolerance.removesuffix("%")) / 100
@@ -385,6 +421,12 @@ def differences_of(
     return list(dict.fromkeys(found))
 
 
+def _on_shared_gpu(scope: Scope, uses: Sequence[Use], conditions: Conditions) -> bool:
+    """Say whether a time in `uses` was taken while other processes used the GPU."""
+    shared = conditions.get(scope.half, {}).get("latency_shared") or ()
+    return scope.kind == "latency" and any(use.subject in shared for use in uses)
+
+
 def _seeds(run: Conditions, subjects: Sequence[str], wanted: Sequence[int]) -> list[str]:
     """Compare the seeds of each arm or method; timings of untrained models have none recorded."""
     trained = run.get("arms") or run.get("methods") or {}
@@ -442,7 +484,7 @@ def data_title(name: str) -> str:
 def _device(names: Sequence[str] | None, wanted: str) -> list[str]:
     if not names:
         return ["device not recorded"]
-    return [f"on {name}" for name in names if wanted not in name]
+    return [f"on {name}" for name in names if name != wanted]
 
 
 def _listed(noun: str, values: Sequence[int]) -> str:

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, Method, asr_run
+from ..config import Config, Method, code_digest, run_identity
 from ..data.superres import Batch, PackedImages, Sampler
 from ..evaluation import asr as evaluation
 from ..files import check_dates, verify, write_csv
@@ -45,9 +45,7 @@ def train_run(
     sections = {name: config["asr"][name] for name in ("model", "training")}
     settings = sections["training"]
     recipe = settings["recipes"][method.recipe]
-    device = runtime.prepare(
-        config["device"], config["threads"], tf32=settings["precision"] != "fp32"
-    )
+    device = runtime.prepare(config["device"], config["threads"], settings["precision"])
     images = PackedImages.open(array)
     check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
     sampler = Sampler(images, settings, recipe["batch_size"], seed, device)
@@ -57,6 +55,7 @@ def train_run(
     validation = Validation(model, config, output / "validation.csv", device)
     if sampler.resident:
         log.info("the training images are held on the device")
+    identity = run_identity(method, config)
     record = train(
         f"{method.method} seed {seed}",
         model,
@@ -67,11 +66,11 @@ def train_run(
         state_path=Path(state),
         identity={
             "method": method.method,
-            "options": method.options,
             "seed": seed,
-            **asr_run(config, method),
+            **identity,
             "train_sha256": images.sha256,
         },
+        code=code_digest("asr-train"),
         schedule=schedule(settings["steps"], recipe),
         bandwidth=model.bandwidth,
         after_step=validation.after_step,
@@ -85,6 +84,7 @@ def train_run(
         "precision": settings["precision"],
         "recipe": recipe,
         "config": sections,
+        "identity": identity,
         "data": {"train": images.sha256, "on_device": sampler.resident},
     }
     leave(output, model, record, device, facts)
@@ -100,13 +100,15 @@ def schedule(steps: int, recipe: Mapping[str, Any]) -> Callable[[int], float]:
     return rate
 
 
-def absolute_error(model: Callable[..., Tensor], batch: Batch, precision: str = "fp32") -> Tensor:
+def absolute_error(
+    model: Callable[..., Tensor], batch: Batch, precision: str = runtime.DEFAULT
+) -> Tensor:
     """Return the mean absolute error of the normalised colours of a batch: a scalar.
 
     With bf16 the encoder runs in bfloat16 autocast; decoder and loss stay in float32.
     """
     sizes = batch.sides[:, None].expand(-1, 2)
-    with torch.autocast(batch.low.device.type, torch.bfloat16, enabled=precision == "bf16"):
+    with torch.autocast(batch.low.device.type, torch.bfloat16, enabled=precision == runtime.BF16):
         colours = model(batch.low, sizes, batch.pixels)
     return F.l1_loss(normalise(colours), normalise(batch.colours))
 

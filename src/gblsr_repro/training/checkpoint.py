@@ -97,20 +97,15 @@ def previous(path: Path) -> Path:
 def save_state(path: Path | str, state: Mapping[str, Any]) -> None:
     """Save tensors and plain values; the state saved before is kept beside it.
 
-    The file has a line that names the format, a line of JSON that tells how far the run is and
-    what follows (size, SHA-256), then what `torch.save` writes. A kill at any moment leaves at
+    The file has a line that names the format, a line of JSON with the SHA-256 of what follows,
+    then what `torch.save` writes. A kill at any moment leaves at
     least one whole state.
     """
     path = Path(path)
     buffer = io.BytesIO()
     torch.save(dict(state), buffer)
     content = buffer.getbuffer()
-    header = {
-        "step": state.get("step"),
-        "steps_per_second": (state.get("rows") or [{}])[-1].get("steps_per_second"),
-        "bytes": len(content),
-        "sha256": hashlib.sha256(content).hexdigest(),
-    }
+    header = {"sha256": hashlib.sha256(content).hexdigest()}
     with atomic_path(path) as temporary:
         with temporary.open("wb") as out:
             out.write(MAGIC + json.dumps(header).encode() + b"\n")
@@ -188,10 +183,15 @@ def _differences(old: Any, new: Any, place: str = "") -> list[str]:
     return [] if old == new else [f"{place.lstrip('.')} was {old}, is {new}"]
 
 
+def progress_of(path: Path | str) -> Path:
+    """Return where a run tells how far it is, beside its state."""
+    return Path(path).with_suffix(".json")
+
+
 def remove_state(path: Path | str) -> None:
-    """Remove the states of a finished run."""
+    """Remove the states of a finished run, and its progress."""
     path = Path(path)
-    for file in (path, previous(path)):
+    for file in (path, previous(path), progress_of(path)):
         file.unlink(missing_ok=True)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,9 +15,11 @@ from torch import Tensor, nn
 
 from .. import runtime
 from ..errors import StopRequested, UserError
-from ..progress import Progress
+from ..files import write_json
+from ..progress import Progress, log
 from . import checkpoint
 
+NOTE_SECONDS = 15.0  # between two notes of how far a run is
 LOG_COLUMNS = ("step", "loss", "gradient_norm", "bandwidth", "steps_per_second")
 
 Batch = TypeVar("Batch")
@@ -48,7 +51,7 @@ class Record:
     rows: list[dict[str, float | None]] = field(default_factory=list)
     wall_seconds: float = 0.0
     resumed: int = 0
-    peak_memory_mb: float = 0.0
+    peak_memory_mib: float = 0.0
 
 
 def train(
@@ -65,6 +68,7 @@ def train(
     bandwidth: Callable[[], float | None] = lambda: None,
     after_step: Callable[[int], None] | None = None,
     keep_state: bool = False,
+    code: str = "",
 ) -> Record:
     """Train `model` in place, going on from the state at `state_path` where there is one.
 
@@ -72,7 +76,8 @@ def train(
     from 0 and must follow from it alone: then a resumed run repeats an uninterrupted one exactly
     on the CPU. `loss(batch)` is a mean over the batch; `split` cuts a batch into equal parts whose
     gradients add up to the batch's, which bounds memory and changes the result by rounding only.
-    `identity` says which run a state belongs to (see `checkpoint.load_state`).
+    `identity` says which run a state belongs to (see `checkpoint.load_state`), `code` by what code
+    it is trained: a state that other code made is gone on from, with a warning.
     `after_step(done)` is called after every step with the number of steps done. The caller removes
     the state once the weights are stored; with `keep_state` the state of the last step is saved
     too, and a run that is asked for again gives its weights without a step of training.
@@ -83,12 +88,12 @@ def train(
     """
     device = next(model.parameters()).device
     parameters = [p for p in model.parameters() if p.requires_grad]
-    run = _Run(label, model, optimizer, Path(state_path), dict(identity), device)
+    run = _Run(label, model, optimizer, Path(state_path), dict(identity), code, device)
     with checkpoint.alone(run.path, label):
         run.resume()
         model.train()
         progress = Progress(label, settings.steps, start=run.step)
-        with checkpoint.StopOnSignal() as stop, progress:
+        with checkpoint.StopOnSignal() as stop, progress, run.noting(progress):
             while run.step < settings.steps:
                 if schedule is not None:
                     for group in optimizer.param_groups:
@@ -113,6 +118,7 @@ def train(
                         0, **{k: row[k] for k in ("loss", "bandwidth") if row[k] is not None}
                     )
                 progress.update()
+                run.tell_progress()
                 due = stop.name or run.step % settings.checkpoint_every == 0
                 if keep_state if last else due:
                     run.save()
@@ -135,10 +141,11 @@ class _Run:
         optimizer: torch.optim.Optimizer,
         path: Path,
         identity: dict[str, Any],
+        code: str,
         device: torch.device,
     ) -> None:
         self.label, self.model, self.optimizer, self.path = label, model, optimizer, path
-        self.identity, self.device = identity, device
+        self.identity, self.code, self.device = identity, code, device
         self.step = 0
         self.record = Record()
         # Values since the last log row; tensors until read, so that CUDA is not waited for.
@@ -146,7 +153,7 @@ class _Run:
         self.norm = 0.0
         self.unread: list[tuple[Tensor, Tensor]] = []
         self.started = self.told = time.monotonic()
-        self.told_step = 0
+        self.told_step = self.saved = 0
 
     def resume(self) -> None:
         """Take up the saved state, if there is one."""
@@ -156,11 +163,45 @@ class _Run:
             self.optimizer.load_state_dict(state["optimizer"])
             checkpoint.restore_random_state(state["random"])
             self.step, self.losses = state["step"], state["losses"]
+            self.saved = self.step
+            if state["code"] != self.code:
+                log.warning(
+                    "%s: the state after step %d was made by other code; delete %s and run again "
+                    "to train anew", self.label, self.step, self.path,
+                )  # fmt: skip
             self.record = Record(
-                state["rows"], state["wall_seconds"], state["resumed"] + 1, state["peak_memory_mb"]
+                state["rows"], state["wall_seconds"], state["resumed"] + 1, state["peak_memory_mib"]
             )
         self.started = self.told = time.monotonic()
         self.told_step = self.step
+
+    @contextmanager
+    def noting(self, progress: Progress) -> Iterator[None]:
+        """Write from time to time, and at the end, how far the run is (see `tell_progress`)."""
+        self.progress = progress
+        self.tell_progress(at_once=True)
+        try:
+            yield
+        finally:
+            self.tell_progress(at_once=True, running=False)
+
+    def tell_progress(self, at_once: bool = False, running: bool = True) -> None:
+        """Write how far the run is into a small file beside the state, for `status` to read.
+
+        Keys: run, step and saved (the last step with a state) of steps, steps_per_second (None
+        before the first), running. At most every `NOTE_SECONDS` unless `at_once`.
+        """
+        now = time.monotonic()
+        if not at_once and now - self.noted < NOTE_SECONDS:
+            return
+        self.noted = now
+        facts = {"run": self.label, "step": self.step, "saved": self.saved,
+                 "steps": self.progress.total, "steps_per_second": self.progress.rate() or None,
+                 "running": running}  # fmt: skip
+        try:
+            write_json(checkpoint.progress_of(self.path), facts)
+        except UserError as error:  # a full disk: the next state says so, where it matters
+            log.warning("%s: its progress is not told: %s", self.label, error)
 
     def note(self, loss: Tensor, norm: Tensor) -> None:
         """Count a step; on the CPU, where reading is free, check its values at once."""
@@ -209,6 +250,7 @@ class _Run:
             self.path,
             {
                 "identity": self.identity,
+                "code": self.code,
                 "step": self.step,
                 "model": self.model.state_dict(),
                 "optimizer": self.optimizer.state_dict(),
@@ -217,22 +259,23 @@ class _Run:
                 "rows": self.record.rows,
                 "wall_seconds": self.wall_seconds(),
                 "resumed": self.record.resumed,
-                "peak_memory_mb": self.peak_memory_mb(),
+                "peak_memory_mib": self.peak_memory_mib(),
             },
         )
+        self.saved = self.step
 
     def wall_seconds(self) -> float:
         """Return the seconds spent on the run, all its processes together."""
         return self.record.wall_seconds + time.monotonic() - self.started
 
-    def peak_memory_mb(self) -> float:
+    def peak_memory_mib(self) -> float:
         """Return the highest peak of all processes that worked on the run."""
-        return max(self.record.peak_memory_mb, runtime.peak_memory_mb(self.device))
+        return max(self.record.peak_memory_mib, runtime.peak_memory_mib(self.device))
 
     def finish(self) -> Record:
         """Return the record of the whole run."""
         self.read()
         runtime.synchronize(self.device)
         self.record.wall_seconds = self.wall_seconds()
-        self.record.peak_memory_mb = self.peak_memory_mb()
+        self.record.peak_memory_mib = self.peak_memory_mib()
         return self.record

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import runtime
-from ..config import Arm, Config, native_run
+from ..config import Arm, Config, code_digest, run_identity
 from ..data.arrays import Arrays, as_float
 from ..errors import UserError
 from ..files import check_dates
@@ -36,8 +36,9 @@ def train_run(
 
     What repeats: on the CPU the same seed, settings, array, thread count, kind of processor and
     torch version give the same bits, interrupted or not. On CUDA initialisation and the order of
-    images are the same as on the CPU, and deterministic kernels are asked for, but torch promises
-    the same bits only on the same model of GPU, and warns where a kernel has no such variant.
+    images are the same as on the CPU; precision "strict" asks for deterministic kernels, but torch
+    promises the same bits only on the same model of GPU, and warns where a kernel has no such
+    variant.
     """
     output = Path(output)
     sections = {name: config["native"][name] for name in ("model", "data", "training")}
@@ -47,7 +48,7 @@ def train_run(
             f"Config: native.training.accumulate is {recipe['accumulate']}, but must divide the "
             f"batch size, {recipe['batch_size']}."
         )
-    device = runtime.prepare(config["device"], config["threads"], recipe["precision"] == "tf32")
+    device = runtime.prepare(config["device"], config["threads"], recipe["precision"])
     arrays = Arrays.open(array)
     check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
     model = build(arm, config, seed)
@@ -88,6 +89,7 @@ def train_run(
         weight_decay=recipe["weight_decay"],
         fused=True,
     )
+    identity = run_identity(arm, config)
     record = train(
         f"{arm.arm} seed {seed}",
         model,
@@ -104,22 +106,20 @@ def train_run(
         state_path=Path(state),
         identity={
             "arm": arm.arm,
-            "decoder": arm.decoder,
-            "options": arm.options,
             "seed": seed,
-            **native_run(config),
+            **identity,
             "train_sha256": arrays.record["sha256"],
         },
+        code=code_digest("train"),
         bandwidth=model.bandwidth,
     )
     facts = {
         "arm": arm.arm,
-        "decoder": arm.decoder,
-        "options": arm.options,
         "seed": seed,
         "steps": recipe["steps"],
         "parameters": count_parameters(model),
         "config": sections,
+        "identity": identity,
         "data": {"train": arrays.record["sha256"]},
     }
     leave(output, model, record, device, facts)

@@ -276,19 +276,13 @@ def count_parameters(model: nn.Module) -> int:
 def load_run(run_dir: Path | str, config: Config, device: torch.device | None = None) -> ASRModel:
     """Load a trained method from its run folder, in eval mode, on `device` (default: CPU).
 
-    Raises `UserError` when the folder is incomplete or damaged, or when the run's model settings
-    are not those of `config`.
+    Raises `UserError` when the folder is incomplete or damaged, or when the run's row or
+    settings are not those of the methods table and `config`.
     """
     run_dir = Path(run_dir)
     record = read_json(run_dir / "run.json")
     method = configuration.method_named(record["method"])
-    trained = record["config"]["model"]
-    for key, value in configuration.asr_run(config, method)["model"].items():
-        if trained.get(key) != value:
-            raise UserError(
-                f"{run_dir} was trained with asr.model.{key} = {trained.get(key)}, but the config "
-                f"says {value}; train again or use the run's config."
-            )
+    configuration.check_identity(run_dir, record, configuration.run_identity(method, config))
     model = build(method, config, record["seed"])
     load_weights(run_dir, record, model)
     return model.eval().to(device or torch.device("cpu"))

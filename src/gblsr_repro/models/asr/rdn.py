@@ -120,6 +120,8 @@ class RDN(nn.Module):
     convolutions are 3x3 except the 1x1 fusions.
     """
 
+    channels_last = True  # the memory format that is faster on a CPU
+
     def __init__(self, features: int, blocks: int, layers: int, growth: int) -> None:
         super().__init__()
         self.features = features
@@ -136,8 +138,8 @@ class RDN(nn.Module):
         """
         shallow = self.shallow(images)
         x = self.entry(shallow)
-        # In channels last no slice of a buffer is one block; a compiler plans its own buffers; a CPU
-        # joins the maps of a batch in less time than it computes the rows between the images.
+        # In channels last no slice of a buffer is one block; a compiler plans its own buffers; on a
+        # CPU to join the maps of a batch is faster than to compute the rows between its images.
         one = x.shape[0] == 1 or x.device.type != "cpu"
         if plain or not (one and x.is_contiguous()) or torch.compiler.is_compiling():
             fused = self._joined(x)

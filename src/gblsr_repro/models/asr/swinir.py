@@ -185,6 +185,8 @@ class SwinIR(nn.Module):
     layer to `drop_path` in the last.
     """
 
+    channels_last = False  # on a CPU it is slower in that memory format
+
     def __init__(
         self,
         embed: int,

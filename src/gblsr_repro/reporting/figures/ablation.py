@@ -5,16 +5,17 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from .source import FigureSource, ordered
-from .style import COLUMN_WIDTH, FAINT, INK, message, new_figure, row_texts
+from .style import COLUMN_WIDTH, FAINT, INK, message, new_figure
 
-PANELS = {"psnr": ("PSNR (dB) ↑", 3), "lpips": ("LPIPS ↓", 4)}
+PANELS = {"psnr": "PSNR (dB) ↑", "lpips": "LPIPS ↓"}
 PARTS = ("reference", "control", "log")
 
 
 def logspace_metrics(source: FigureSource, note: str) -> Figure:
-    """Draw PSNR and LPIPS of Fixed, Scalar and the log-space arms, with each step's size.
+    """Draw PSNR (left) and LPIPS (right) of Fixed, Scalar and the log-space arms, with each step.
 
     The control's step is counted from the reference, an arm's from the control; steps are the
     means over seeds of the gaps within a seed, `delta_<metric>` of the aggregate.
@@ -25,29 +26,40 @@ def logspace_metrics(source: FigureSource, note: str) -> Figure:
     values = table[table["metric"].isin(PANELS)]
     source.require(values, "ablation", "PSNR of an arm of the ablation")
     arms = ordered(values["arm"], arms)
-    figure = new_figure(COLUMN_WIDTH, 3.3, note)
-    for axes, (metric, (title, digits)) in zip(figure.subplots(2), PANELS.items(), strict=True):
+    figure = new_figure(COLUMN_WIDTH, 0.4 + 0.45 * len(arms), note)
+    measured = set(values["metric"])
+    # The reason for an absent value needs more room than the value.
+    panels = figure.subplots(1, 2, width_ratios=[1 if m in measured else 1.4 for m in PANELS])
+    for axes, (metric, title) in zip(panels, PANELS.items(), strict=True):
         rows = table[table["metric"] == metric].set_index("arm")
         if rows.empty:
             reason = source.lpips_reason() if metric == "lpips" else "no value in the aggregates"
             message(axes, f"{title[:-2]} not measured: {reason}")
             continue
         axes.set_title(title)
-        _rows(source, axes, rows, arms)
         gaps = table[table["metric"] == f"delta_{metric}"].set_index("arm")["mean"]
-        steps = _steps(source, gaps, arms)
-        row_texts(axes, [_numbers(rows["mean"].get(a), steps.get(a), digits) for a in arms])
+        _rows(source, axes, rows, arms, _steps(source, gaps, arms))
+        names = [source.arms[arm].short if axes is panels[0] else "" for arm in arms]
+        axes.set_yticks(range(len(arms)), names)
     return figure
 
 
-def _rows(source: FigureSource, axes: Axes, rows: pd.DataFrame, arms: list[str]) -> None:
-    """Draw one row per arm, its mean with its standard deviation, and a line at the control."""
+def _rows(
+    source: FigureSource,
+    axes: Axes,
+    rows: pd.DataFrame,
+    arms: list[str],
+    steps: dict[str, float],
+) -> None:
+    """Draw one row per arm: its mean, written above, with its standard deviation, and below it
+    its step; and a line at the control.
+    """
     for place, arm in enumerate(arms):
         if arm not in rows.index:
             continue
-        look = source.looks[arm]
+        look, mean = source.looks[arm], rows.loc[arm, "mean"]
         axes.errorbar(
-            rows.loc[arm, "mean"],
+            mean,
             place,
             xerr=rows.loc[arm, "std"],
             color=INK,
@@ -58,30 +70,39 @@ def _rows(source: FigureSource, axes: Axes, rows: pd.DataFrame, arms: list[str])
             elinewidth=1.0,
             capsize=2.5,
         )
+        _text(axes, mean, place, 5, f"{mean:.3f}")
+        if arm in steps:
+            _text(axes, mean, place, -5, f"{steps[arm]:+.3f}".replace("-", "−"))
         if source.arms[arm].diagnostic == "control":
-            axes.axvline(rows.loc[arm, "mean"], color=FAINT, linestyle=(0, (4, 2)), zorder=1)
+            axes.axvline(mean, color=FAINT, linestyle=(0, (4, 2)), zorder=1)
     axes.set_ylim(len(arms) - 0.4, -0.6)
-    axes.margins(x=0.12)
-    axes.set_yticks(range(len(arms)), [source.arms[arm].short for arm in arms])
+    axes.margins(x=0.35)
+    axes.xaxis.set_major_locator(MaxNLocator(3))
     axes.grid(False, axis="y")
 
 
-def _steps(source: FigureSource, gaps: pd.Series, arms: list[str]) -> dict[str, tuple[float, str]]:
-    """Return for each arm its step and the arm it is counted from; `gaps` are to the control."""
+def _text(axes: Axes, x: float, y: float, above: float, text: str) -> None:
+    """Write `text` over (or, for a negative distance in points, under) a marker."""
+    axes.annotate(
+        text,
+        (x, y),
+        xytext=(0, above),
+        textcoords="offset points",
+        ha="center",
+        va="bottom" if above > 0 else "top",
+        fontsize=7,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.3},
+    )
+
+
+def _steps(source: FigureSource, gaps: pd.Series, arms: list[str]) -> dict[str, float]:
+    """Return the step of each arm: the control's from the reference, others' from the control.
+
+    `gaps` are to the control.
+    """
     part = {source.arms[arm].diagnostic: arm for arm in arms}
     control, reference = part.get("control"), part.get("reference")
-    if control is None:
-        return {}
-    steps = {arm: (gaps[arm], source.arms[control].short) for arm in arms if arm in gaps.index}
-    if reference in steps:
-        steps[control] = (-steps.pop(reference)[0], source.arms[reference].short)
+    steps = {arm: float(gaps[arm]) for arm in arms if arm in gaps.index}
+    if reference in steps and control is not None:
+        steps[control] = -steps.pop(reference)
     return steps
-
-
-def _numbers(mean: float | None, step: tuple[float, str] | None, digits: int) -> str:
-    if mean is None:
-        return "—"
-    if step is None:
-        return f"{mean:.{digits}f}"
-    gap, other = step
-    return f"{mean:.{digits}f}\n{gap:+.{digits}f} vs {other}".replace("-", "−")

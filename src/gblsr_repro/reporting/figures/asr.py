@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ..source import BICUBIC
-from ..tidy import protocol_path, scale_key
+from ...evaluation import PAPER
+from ..tidy import scale_key
 from .placement import Label, place_labels
 from .source import FigureSource, ordered
 from .style import INK, TEXT_WIDTH, Look, broken, marker_handle, new_figure, time_axis
@@ -29,7 +29,7 @@ def asr_quality_latency_x4(source: FigureSource, note: str) -> Figure:
         & (quality["metric"] == "psnr_y")
     ].set_index("method")
     times = {
-        method: protocol_path(source.asr_latency, (TIMED_SET, method, scale), "mean_ms")
+        method: source.asr_latency.get((TIMED_SET, method, scale, PAPER, "mean_ms"))
         for method in quality.index
     }
     methods = [m for m in ordered(quality.index, source.methods) if times[m] is not None]
@@ -74,18 +74,19 @@ def _whiskers(quality: pd.DataFrame, times: dict, methods: list[str]) -> list:
 
 
 def asr_psnr_vs_scale(source: FigureSource, note: str) -> Figure:
-    """Draw PSNR-Y against the scale, one column per data set.
+    """Draw PSNR-Y of the baselines and the base method against the scale, a column per data set.
 
     Above the values, below the differences to the base method, which the range of the values
     hides. Scales beyond the trained ones are shaded.
     """
     table = source.frame("asr_quality")
     table = table[table["metric"] == "psnr_y"].assign(factor=lambda t: t["scale"].astype(float))
-    source.require(table, "asr_quality", "PSNR-Y")
+    table = table[table["method"].isin(source.methods_where("baseline", "base"))]
+    source.require(table, "asr_quality", "PSNR-Y of a baseline or the base method")
     sets = ordered(table["dataset"], source.config["asr"]["evaluate"])
-    methods = ordered(table["method"], [*source.methods, BICUBIC])
+    methods = ordered(table["method"], source.methods)
     base = source.config["asr"]["base_method"]
-    compared = base in methods and len([m for m in methods if m not in (base, BICUBIC)]) > 0
+    compared = base in methods and len(methods) > 1
     figure = new_figure(TEXT_WIDTH, 3.9 if compared else 2.5, note)
     trained = source.config["asr"]["trained_scales"]
     beyond = sorted(f for f in table["factor"].unique() if f > max(trained))
@@ -100,8 +101,7 @@ def asr_psnr_vs_scale(source: FigureSource, note: str) -> Figure:
         if compared:
             own = rows[rows["method"] == base].set_index("factor")["mean"]
             gap = rows.assign(mean=rows["mean"] - rows["factor"].map(own)).dropna(subset=["mean"])
-            rest = [m for m in methods if m != BICUBIC]
-            _curves(source, grid[1, column], gap, rest)
+            _curves(source, grid[1, column], gap, methods)
         for axes in grid[:, column]:
             if beyond:
                 edge = (max(trained) + beyond[0]) / 2
@@ -120,8 +120,9 @@ def _legend(source: FigureSource, figure: Figure, methods: list[str], beyond: bo
     handles = [marker_handle(source.looks[m], source.label(m), line=True) for m in methods]
     if beyond:
         handles.append(Patch(facecolor="#ececec", edgecolor="#bbbbbb", label="beyond training"))
-    longest = max(len(handle.get_label()) for handle in handles)
-    columns = min(len(handles), 4 if longest <= 22 else 3)
+    lengths = [len(handle.get_label()) for handle in handles]
+    fits = len(handles) <= 5 and sum(lengths) <= 60
+    columns = len(handles) if fits else 4 if max(lengths) <= 22 else 3
     figure.legend(handles=handles, loc="outside upper center", ncols=columns, handlelength=2.6)
 
 

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from ..captions import not_canonical, paragraph, run_notes, seeds_said, trained_seeds, unequal
+from ..captions import (
+    not_canonical,
+    paragraph,
+    run_notes,
+    seeds_said,
+    trained_seeds,
+    unequal,
+    with_readings,
+)
 from ..conditions import Record
 from .needs import NEEDS
 
@@ -35,7 +43,8 @@ def captions(name: str, conditions: Record) -> str:
     spread = _spread(record, first, need.validation) if name in _WITH_SPREAD else None
     gap = _unequal_gap(record, first) if name in _WITH_DIFFERENCES else None
     baselines = not_canonical(BASELINES) if name in _WITH_BASELINES else None
-    return paragraph(title, *sentences, spread, gap, baselines, *notes)
+    caption = paragraph(title, *sentences, spread, gap, baselines, *notes)
+    return with_readings(caption, name)
 
 
 def _within(half: str, remark: str) -> str:
@@ -89,8 +98,8 @@ _TEXTS: dict[str, tuple[str, ...]] = {
         "Fidelity against perception, every arm",
         "PSNR of the whole image (higher is better) against LPIPS with AlexNet features (lower is "
         "better, so the axis is inverted): the best place is the upper right",
-        "A small marker is an arm's mean over seeds on one data set, told apart by its filling; "
-        "the large one is the mean over the data sets",
+        "A small marker is an arm's mean over seeds on one data set, told apart by its shape; the "
+        "large circle is the mean over the data sets",
     ),
     "per_dataset": (
         "Four quality metrics, arm by arm",
@@ -101,7 +110,7 @@ _TEXTS: dict[str, tuple[str, ...]] = {
         "What quality costs at inference",
         "Time to render one image at batch size 1 under the fixed protocol against whole-image "
         "PSNR: the best place is the upper left",
-        "Small markers are means over seeds on one data set, large ones the mean over the data "
+        "Small markers are means over seeds on one data set, large circles the mean over the data "
         "sets; arms with almost equal times lie upon each other. A wide range of times is drawn "
         "on a logarithmic axis",
     ),
@@ -134,13 +143,14 @@ _TEXTS: dict[str, tuple[str, ...]] = {
         "PSNR and LPIPS on the validation images of the constant bandwidth (Fixed), the trained "
         "scalar (Scalar, dashed) and the two arms that predict a bandwidth for every patch in log "
         "space",
-        "Beside each row stand its mean and the step from the arm it is compared with",
+        "Over each marker stands its mean, under it the step: Scalar's from Fixed, that of the "
+        "others from Scalar",
     ),
     "logspace_loctests": (
         "Log-space ablation: the four locality tests",
         "Value of each test's statistic for the two log-space arms, with the threshold dashed: T1, "
-        "T3 and T4 need at least that value, T2 less. Plain bars belong to a test that is met, "
-        "hatched ones to a test that is not",
+        "T3 and T4 need at least that value, T2 less. Plain green bars belong to a test that is "
+        "met, hatched red ones to a test that is not",
         "T4 has two conditions and a panel for each: the share of the variance that lies within "
         "images, and the magnitude floor under that variance, without which noise alone would pass",
     ),
@@ -152,8 +162,8 @@ _TEXTS: dict[str, tuple[str, ...]] = {
     ),
     "asr_psnr_vs_scale": (
         "Super-resolution: quality against scale",
-        "Above, PSNR-Y of every method at each scale factor, one panel per data set; below, its "
-        "difference to the base model",
+        "Above, PSNR-Y of the baselines and the base model at each scale factor, one panel per "
+        "data set; below, the difference to the base model",
         "Shaded: scale factors beyond those of training",
     ),
     "measured_vs_published": (

@@ -13,8 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ...errors import UserError
 from .. import published
-from ..statistics import Summary
-from ..tidy import Key, Summaries, protocol_path
+from ..tidy import Summaries
 from .source import FigureSource, ordered
 from .style import FAINT, INK, LOG_FROM, TEXT_WIDTH, log_ticks, marker_handle, message, new_figure
 
@@ -90,16 +89,8 @@ def measured_vs_published(source: FigureSource, note: str) -> Figure:
 def _cells(panel: Panel, paper: Summaries, measured: Summaries) -> Iterable[Cell]:
     for key, summary in paper.items():
         if key[-1] == panel.metric:
-            yield key[panel.place], summary.mean, _mean(panel, measured, key)
-
-
-def _mean(panel: Panel, measured: Summaries, key: Key) -> float | None:
-    found: Summary | None
-    if panel.aggregate == "asr_latency":
-        found = protocol_path(measured, key[:3], panel.metric)
-    else:
-        found = measured.get(key)
-    return None if found is None else found.mean
+            found = measured.get(key)
+            yield key[panel.place], summary.mean, None if found is None else found.mean
 
 
 def _panel(source: FigureSource, axes: Axes, panel: Panel, cells: list[Cell]) -> None:

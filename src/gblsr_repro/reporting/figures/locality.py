@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from ...errors import UserError
 from .source import FigureSource, ordered
@@ -48,7 +49,7 @@ def cov_hist(source: FigureSource, note: str) -> Figure:
     threshold = source.config["diagnostics"]["thresholds"]["t1_cov_median"]
     bins = _bins(np.concatenate([np.concatenate(s) for s in found.values()]), threshold)
     logarithmic = bins[0] > 0
-    figure = new_figure(COLUMN_WIDTH, 0.9 + 1.05 * len(found), note)
+    figure = new_figure(COLUMN_WIDTH, 2.1, note)
     figure.legend(
         handles=[
             Line2D([], [], color=THRESHOLD, linestyle=(0, (4, 2)), label=f"T1: {threshold:g}"),
@@ -57,7 +58,7 @@ def cov_hist(source: FigureSource, note: str) -> Figure:
         loc="outside upper center",
         ncols=2,
     )
-    panels = figure.subplots(len(found), 1, sharex=True, squeeze=False)[:, 0]
+    panels = figure.subplots(1, len(found), sharex=True, sharey=True, squeeze=False)[0]
     for axes, (arm, seeds) in zip(panels, found.items(), strict=True):
         pooled = np.concatenate(seeds)
         median = float(np.mean([np.median(values) for values in seeds]))
@@ -66,16 +67,19 @@ def cov_hist(source: FigureSource, note: str) -> Figure:
         axes.axvline(threshold, color=THRESHOLD, linestyle=(0, (4, 2)), linewidth=1.1)
         axes.axvline(median, color="black", linewidth=1.1)
         reached = int((pooled >= threshold).sum())
-        title = f"{source.label(arm)}\nmedian {_short(median)}; {reached} of {pooled.size} reach T1"
-        axes.set_title(title, fontsize=7)
-        axes.set_ylabel("Images")
+        lines = (source.arms[arm].short, f"median {_short(median)}",
+                 f"{reached} of {pooled.size} reach T1")  # fmt: skip
+        axes.set_title("\n".join(lines), fontsize=7)
+        axes.set_xlabel("CoV of bandwidth")
+    panels[0].set_ylabel("Images")
     if logarithmic:
-        panels[-1].set_xscale("log")
-        ticks = log_ticks(bins[0], bins[-1], 5)
-        panels[-1].set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-        panels[-1].set_xticks([], minor=True)
-    panels[-1].set_xlim(bins[0], bins[-1])
-    panels[-1].set_xlabel("CoV of the bandwidth within an image")
+        panels[0].set_xscale("log")
+        ticks = log_ticks(bins[0], bins[-1], 3)
+        panels[0].set_xticks(ticks, [_plain(tick) for tick in ticks])
+        panels[0].set_xticks([], minor=True)
+    else:
+        panels[0].xaxis.set_major_locator(MaxNLocator(3))
+    panels[0].set_xlim(bins[0], bins[-1])
     return figure
 
 

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from .placement import Label, place_labels
 from .source import FigureSource, ordered
 from .style import (
-    DATASET_FILLS,
+    DATASET_MARKERS,
     FAINT,
     INK,
     TEXT_WIDTH,
@@ -27,6 +27,7 @@ from .style import (
 )
 
 SMALL, LARGE = 4.5, 9.0  # points: marker of one data set, of the mean over all
+MEAN_MARKER = "o"
 METRICS = {
     "psnr": "PSNR (dB) ↑",
     "ssim": "SSIM ↑",
@@ -138,41 +139,37 @@ def _bars(
     axes.grid(False, axis="x")
 
 
-def _fill(sets: list[str], dataset: str) -> str:
-    return DATASET_FILLS[sets.index(dataset) % len(DATASET_FILLS)]
+def _marker(sets: list[str], dataset: str) -> str:
+    return DATASET_MARKERS[sets.index(dataset) % len(DATASET_MARKERS)]
 
 
 def _dataset_legend(source: FigureSource, figure: Figure, sets: list[str]) -> None:
-    """Explain above the axes which filling stands for which data set."""
+    """Explain above the axes which shape stands for which data set."""
 
-    def entry(size: float, fill: str, label: str) -> Line2D:
+    def entry(size: float, marker: str, label: str) -> Line2D:
         return Line2D(
             [],
             [],
             linestyle="none",
-            marker="o",
+            marker=marker,
             markersize=size,
             color=FAINT,
-            markerfacecoloralt="white",
-            fillstyle=fill,
             markeredgecolor=INK,
             label=label,
         )
 
-    handles = [entry(SMALL, _fill(sets, name), source.title("native", name)) for name in sets]
-    handles.append(entry(LARGE - 1, "full", "Mean over the data sets"))
+    handles = [entry(SMALL, _marker(sets, name), source.title("native", name)) for name in sets]
+    handles.append(entry(LARGE - 1, MEAN_MARKER, "Mean over the data sets"))
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
 
 
-def _small_marker(axes: Axes, x: float, y: float, look: Look, fill: str) -> None:
+def _small_marker(axes: Axes, x: float, y: float, look: Look, marker: str) -> None:
     axes.plot(
         x,
         y,
-        marker=look.marker,
+        marker=marker,
         markersize=SMALL,
         color=look.colour,
-        markerfacecoloralt="white",
-        fillstyle=fill,
         markeredgecolor=INK,
         zorder=3,
     )
@@ -182,7 +179,7 @@ def _large_marker(axes: Axes, x: float, y: float, look: Look) -> None:
     axes.plot(
         x,
         y,
-        marker=look.marker,
+        marker=MEAN_MARKER,
         markersize=LARGE,
         color=look.colour,
         markeredgecolor=INK,
@@ -199,7 +196,7 @@ def _rows(source: FigureSource, axes: Axes, points: pd.DataFrame, sets: list[str
         own, look = quantity.loc[arm], source.looks[arm]
         axes.plot([own.min(), own.max()], [place] * 2, color=look.colour, linewidth=0.8, zorder=2)
         for dataset, value in own.items():
-            _small_marker(axes, value, place, look, _fill(sets, dataset))
+            _small_marker(axes, value, place, look, _marker(sets, dataset))
         if set(own.index) == set(sets):
             _large_marker(axes, own.mean(), place, look)
     axes.set_yticks(range(len(arms)), [_name(source, arm) for arm in arms])
@@ -234,7 +231,7 @@ def _constellation(source: FigureSource, axes: Axes, points: pd.DataFrame, sets:
                     alpha=0.7,
                     zorder=2,
                 )
-            _small_marker(axes, row[x], row[y], look, _fill(sets, dataset))
+            _small_marker(axes, row[x], row[y], look, _marker(sets, dataset))
             small.append((row[x], row[y], SMALL))
         if complete:
             _large_marker(axes, centre[x], centre[y], look)

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...config import protocol
+from ..captions import PAPER_DEVICE
 from .needs import Need
-
-PAPER_GPU = "H200"
 
 
 def note(conditions: Mapping[str, Any], need: Need) -> str:
@@ -70,8 +69,10 @@ def _each(records: Any) -> list[Mapping[str, Any]]:
 def _timing(record: Mapping[str, Any]) -> list[str]:
     devices = record.get("latency_devices") or []
     found = []
-    if devices and not all(PAPER_GPU in device for device in devices):
+    if set(devices) - {PAPER_DEVICE}:
         found.append(f"timed on {' and '.join(devices)}")
+    if record.get("latency_shared"):
+        found.append("timed on a shared GPU")
     if record.get("timed_sizes_only"):
         found.append("timed on blank images of the sets' sizes")
     return found

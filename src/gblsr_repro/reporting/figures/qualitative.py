@@ -14,6 +14,7 @@ from .native import benchmark, means
 from .source import FigureSource, ordered
 from .style import FAINT, TEXT_WIDTH, message, new_figure
 
+NAMES = {("set14", "img_001"): "baboon"}  # images known by another name than their file's
 WINNERS = {"psnr": ("Best PSNR", "idxmax"), "lpips": ("Best LPIPS", "idxmin")}
 
 
@@ -34,7 +35,9 @@ def qualitative(source: FigureSource, note: str) -> Figure:
         truth = figure.add_subplot(grid[row, 0])
         _show(truth, _exemplar(source, "ground_truth", name))
         title = source.title("native", name)
-        shown = source.config["native"]["data"]["exemplars"].get(name, "")
+        data = source.config["native"]["data"]
+        shown = data["exemplars"].get(name, "")
+        shown = NAMES.get((data["evaluate"].get(name), shown), shown)
         truth.set_ylabel(f"{title}\n{shown}", fontsize=7)
         for column, (key, arm) in enumerate(chosen[name].items(), start=1):
             if arm is None:

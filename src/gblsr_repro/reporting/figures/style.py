@@ -27,7 +27,7 @@ LOG_FROM = 8.0  # a time axis that spans more than this ratio is logarithmic
 INK = "#222222"
 FAINT = "#6b6b6b"
 MET = "#009E73"
-NOT_MET = "#D55E00"
+NOT_MET = "#CB181D"
 THRESHOLD = "#B2182B"
 LINE_SPACING = 1.25  # of the note's font size
 
@@ -74,7 +74,7 @@ FREE_LOOKS = (
     Look("#117733", "*", "xxxxx", (0, (2, 1, 2, 3))),
     Look("#999999", "d", "*****", (0, (7, 2, 2, 2))),
 )
-DATASET_FILLS = ("none", "left", "full", "bottom", "right", "top")
+DATASET_MARKERS = ("s", "^", "D", "v", "P", "X", "p")  # circles are means over data sets
 
 
 def looks(keys: Iterable[str]) -> dict[str, Look]:

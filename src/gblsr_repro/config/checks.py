@@ -1,11 +1,12 @@
-"""What the schema cannot say: settings that are impossible together, each told in one sentence."""
+"""What types cannot say: settings that are impossible together, each told in one sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from .config import (
+from ..errors import UserError
+from .tables import (
     Config,
     arms,
     datasets,
@@ -18,7 +19,6 @@ from .config import (
     selected_arms,
     selected_methods,
 )
-from .errors import UserError
 
 MULTIPLES = {
     "native.data.image_size": "native.model.patch",
@@ -35,7 +35,7 @@ BY_COLUMN = {
 
 
 def check(config: Config) -> None:
-    """Raise `UserError` about the first impossible setting of a `config` that fits the schema."""
+    """Raise `UserError` about the first impossible setting of a `config` that fits the model."""
     check_rows(config)
     check_images(config)
     check_timing(config)

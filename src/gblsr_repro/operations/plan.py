@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import csv
 import heapq
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,9 +18,20 @@ from typing import Any
 
 import torch
 
-from .. import config as configuration
 from .. import devices
-from ..config import Config, Dataset, repository_root, resolve
+from ..config import (
+    Arm,
+    Config,
+    Dataset,
+    Method,
+    datasets,
+    protocol,
+    repository_root,
+    resolve,
+    run_identity,
+    selected_arms,
+    selected_methods,
+)
 from ..data.manifest import read as read_manifest
 from ..data.places import place_of
 from ..errors import UserError
@@ -29,9 +39,6 @@ from ..files import read_json
 from ..runtime import device_record
 
 DASH = "—"
-# Settings that change how long a run is or how it is watched, not what a step costs.
-LENGTH = ("steps", "log_every", "checkpoint_every")
-WATCHING = ("validate_every", "validation_images", "validation_scale")
 STATES_KEPT = 3  # the last two, and the one being written
 STATE_COPIES = 3  # weights and the optimiser's two moments
 DECODED = 2  # what photographs take decoded, compared with their lossless files, about
@@ -164,66 +171,57 @@ def _device_name(config: Config) -> str:
 
 def _estimates(benchmark: str, config: Config, device: str) -> Iterator[Estimate]:
     results = resolve(config, config["results"])
-    settings = _comparable(config[benchmark])
     recorded = list(_recorded(benchmark, results))
     steps = config[benchmark]["training"]["steps"]
-    for name, parameters in _subjects(benchmark, config):
+    for row, parameters in _subjects(benchmark, config):
+        identity = run_identity(row, config)
+        name = getattr(row, "arm", None) or getattr(row, "method", "")
         speeds = [
             run["steps_per_second"]
-            for run in recorded
-            if _key(run) == name
-            and run["device"]["name"] == device
-            and _comparable(run["config"]) == settings
+            for _, run in recorded
+            if run["device"]["name"] == device and _step(run["identity"]) == _step(identity)
         ]
         if speeds:
             runs = "1 run" if len(speeds) == 1 else f"{len(speeds)} runs"
             seconds, basis = steps / fmean(speeds), f"{runs} recorded on {device}"
         else:
-            seconds, basis = _published(benchmark, name, steps, settings)
-        folder = results / benchmark / "runs" / name
-        done = sum((folder / f"seed{s}" / "run.json").is_file() for s in config["seeds"])
-        wanted = len(config["seeds"])
-        yield Estimate(benchmark, name, wanted, done, steps, seconds, basis, parameters)
+            seconds, basis = _published(benchmark, name, row, identity, steps)
+        wanted = {results / benchmark / "runs" / name / f"seed{s}" for s in config["seeds"]}
+        done = sum(place in wanted and run["identity"] == identity for place, run in recorded)
+        yield Estimate(benchmark, name, len(wanted), done, steps, seconds, basis, parameters)
 
 
-def _subjects(benchmark: str, config: Config) -> Iterator[tuple[str, int]]:
+def _subjects(benchmark: str, config: Config) -> Iterator[tuple[Arm | Method, int]]:
     """Yield every arm or method that the config runs, and its number of parameters."""
     from ..models import native
     from ..models.asr import model as asr
 
     if benchmark == "native":
-        for name, arm in configuration.selected_arms(config).items():
-            yield name, native.count_parameters(native.build(arm, config, 0))
+        for arm in selected_arms(config).values():
+            yield arm, native.count_parameters(native.build(arm, config, 0))
     else:
-        for name, method in configuration.selected_methods(config).items():
-            yield name, asr.count_parameters(asr.build(method, config, 0))
+        for method in selected_methods(config).values():
+            yield method, asr.count_parameters(asr.build(method, config, 0))
 
 
-def _comparable(section: Mapping[str, Any]) -> str:
-    """Return what decides the cost of a step: model, recipe and, natively, the image size."""
-    training = {k: v for k, v in section["training"].items() if k not in LENGTH + WATCHING}
-    size = section.get("data", {}).get("image_size")
-    return json.dumps([section["model"], training, size], sort_keys=True)
+def _step(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what decides the cost of a step: all but the number of steps and the images."""
+    return {
+        name: value
+        for name, value in identity.items()
+        if not name.endswith(".steps") and name != "asr.train"
+        if not name.startswith("native.data.") or name == "native.data.image_size"
+    }
 
 
-def _key(run: Mapping[str, Any]) -> str | None:
-    return run.get("arm") or run.get("method")
-
-
-def _recorded(benchmark: str, results: Path) -> Iterator[dict[str, Any]]:
-    """Yield the finished runs of this results folder and of the others of this checkout."""
-    folders = {results, repository_root() / "results"}
-    found = {path for folder in folders for path in _records(folder, benchmark)}
-    for path in sorted(found):
-        record = read_json(path)
-        if {"steps_per_second", "device", "config"} <= record.keys():
-            yield record
-
-
-def _records(folder: Path, benchmark: str) -> Iterable[Path]:
+def _recorded(benchmark: str, results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield folder and record of the finished runs here and elsewhere in this checkout."""
     # A preset keeps its results in a folder of its own inside `results`.
-    for pattern in ("", "*/"):
-        yield from folder.glob(f"{pattern}{benchmark}/runs/*/seed*/run.json")
+    folders = {results, repository_root() / "results", *(repository_root() / "results").glob("*/")}
+    for path in sorted(p for f in folders for p in f.glob(f"{benchmark}/runs/*/seed*/run.json")):
+        record = read_json(path)
+        if {"steps_per_second", "device", "identity"} <= record.keys():
+            yield path.parent, record
 
 
 @dataclass(frozen=True)
@@ -250,14 +248,15 @@ def _compute(benchmark: str) -> tuple[Published, ...]:
         )
 
 
-def _published(benchmark: str, name: str, steps: int, settings: str) -> tuple[float | None, str]:
-    paper = configuration.protocol()[benchmark]
-    if settings != _comparable(paper):
-        return None, DASH
-    for group in _compute(benchmark):
-        if name in group.subjects:
-            share = steps / paper["training"]["steps"]
-            return group.seconds * share, f"the paper, on {group.device}"
+def _published(
+    benchmark: str, name: str, row: Arm | Method, identity: Mapping[str, Any], steps: int
+) -> tuple[float | None, str]:
+    paper = protocol()
+    if _step(identity) == _step(run_identity(row, paper)):
+        for group in _compute(benchmark):
+            if name in group.subjects:
+                share = steps / paper[benchmark]["training"]["steps"]
+                return group.seconds * share, f"the paper, on {group.device}"
     return None, DASH
 
 
@@ -266,7 +265,7 @@ def _published(benchmark: str, name: str, steps: int, settings: str) -> tuple[fl
 
 def _disk(config: Config, estimates: list[Estimate]) -> Iterator[Disk]:
     native, asr = config["native"]["data"], config["asr"]
-    table = configuration.datasets()
+    table = datasets()
     used = [*native["train"], *native["evaluate"].values(), *asr["train"]]
     used = list(dict.fromkeys([*used, *asr["evaluate"].values()]))
     rows = [table[name] for name in used]

@@ -1,24 +1,17 @@
-"""The configuration: overlays merged, checked against the schema, tables of arms and data sets."""
+"""The tables beside the config: one typed row per arm, method, data set, table and figure."""
 
 from __future__ import annotations
 
-import copy
 import csv
 import difflib
-import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
-import jsonschema
 import yaml
 
-from .errors import UserError
-from .files import write_text
+from ..errors import UserError
 
 Config = dict[str, Any]
 Row = TypeVar("Row")
@@ -39,16 +32,6 @@ def repository_root(start: Path | None = None) -> Path:
     )
 
 
-def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Config:
-    """Lay `overlay` over `base` as Snakemake does: maps merge, everything else replaces."""
-    merged = dict(base)
-    for key, value in overlay.items():
-        old = merged.get(key)
-        both = isinstance(old, Mapping) and isinstance(value, Mapping)
-        merged[key] = merge(old, value) if both else value
-    return merged
-
-
 def read_yaml(path: Path | str) -> Config:
     """Read one YAML map; `UserError` names the file, line and column of a mistake."""
     try:
@@ -65,124 +48,7 @@ def read_yaml(path: Path | str) -> Config:
     return value
 
 
-def load(paths: Sequence[Path | str] = ()) -> Config:
-    """Read config files, later ones laid over earlier ones, and check the result.
-
-    With no paths the checkout's config/config.yaml is read. Raises `UserError`.
-    """
-    config: Config = {}
-    for path in paths or [repository_root() / "config" / "config.yaml"]:
-        config = merge(config, read_yaml(path))
-    settle(config)
-    return config
-
-
-def settle(config: Config) -> None:
-    """Drop table columns that an overlay sets to null, in place, and check the result.
-
-    Maps merge, so null is how an overlay leaves out a column of native.data.evaluate or
-    asr.evaluate. Raises `UserError`.
-    """
-    from .config_checks import check  # which reads this module's tables
-
-    for path in (("native", "data"), ("asr",)):
-        section: Any = config
-        for key in path:
-            section = section.get(key) if isinstance(section, Mapping) else None
-        columns = section.get("evaluate") if isinstance(section, Mapping) else None
-        if isinstance(columns, Mapping):
-            section["evaluate"] = {k: v for k, v in columns.items() if v is not None}
-    validate(config)
-    check(config)
-
-
-@cache
-def schema() -> Config:
-    """Return the JSON schema of the configuration."""
-    text = resources.files(__package__).joinpath("schemas/config.schema.json").read_text()
-    return json.loads(text)
-
-
-def _is_integer(_: Any, value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_number(_: Any, value: Any) -> bool:
-    return _is_integer(_, value) or (isinstance(value, float) and math.isfinite(value))
-
-
-# JSON schema takes 2.0 for an integer, and YAML writes .nan and .inf.
-Validator = jsonschema.validators.extend(
-    jsonschema.Draft202012Validator,
-    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
-        {"integer": _is_integer, "number": _is_number}
-    ),
-)
-
-
-def validate(config: Config) -> None:
-    """Raise `UserError` with one sentence about the first thing in `config` against the schema."""
-    checker = Validator(schema())
-    errors = sorted(checker.iter_errors(config), key=lambda e: (len(e.absolute_path), str(e.path)))
-    if errors:
-        raise UserError(_sentence(errors[0]))
-
-
-def _sentence(error: jsonschema.ValidationError) -> str:
-    place = ".".join(str(p) for p in error.absolute_path) or "the top level"
-    if "propertyNames" in error.absolute_schema_path:
-        place = f"a name in {place}"
-    if error.validator == "additionalProperties":
-        known = list(error.schema.get("properties", {}))
-        unknown = sorted({str(key) for key in error.instance} - set(known))[0]
-        return f"Config: unknown setting {unknown!r} at {place}; {guess(unknown, known)}"
-    if error.validator == "required":
-        missing = error.message.split("'")[1]
-        return f"Config: {place} lacks the setting {missing!r}; add it (see config/README.md)."
-    return f"Config: {place} is {error.instance!r}, but {_expectation(error)}."
-
-
-def _expectation(error: jsonschema.ValidationError) -> str:
-    wanted = error.validator_value
-    described = wanted if error.validator == "not" else error.schema
-    if "description" in described:
-        return described["description"]
-    if error.validator == "type" and wanted == "number" and isinstance(error.instance, float):
-        return "must be a finite number"
-    if error.validator == "type":
-        return f"must be of type {wanted if isinstance(wanted, str) else ' or '.join(wanted)}"
-    texts = {
-        "enum": "must be one of {}",
-        "minimum": "must be at least {}",
-        "exclusiveMinimum": "must be more than {}",
-        "maximum": "must be at most {}",
-        "exclusiveMaximum": "must be less than {}",
-        "minItems": "must have {} or more entries",
-        "maxItems": "must have at most {} entries",
-        "minProperties": "must have {} or more entries",
-        "uniqueItems": "must not name an entry twice",
-        "pattern": "must be a name without spaces and special characters",
-    }
-    return texts[str(error.validator)].format(wanted)
-
-
-def resolve(config: Config, path: str) -> Path:
-    """Return a path of the config: absolute as it is, relative ones from the checkout's top."""
-    candidate = Path(path).expanduser()
-    return candidate if candidate.is_absolute() else repository_root() / candidate
-
-
-def mirror_of(config: Config) -> Path | None:
-    """Return the folder that is used instead of downloads; `UserError` when it does not exist."""
-    if config["mirror"] is None:
-        return None
-    root = resolve(config, config["mirror"])
-    if not root.is_dir():
-        raise UserError(f"The mirror folder {root} does not exist; correct `mirror` in the config.")
-    return root
-
-
-# --- tables: one row per arm, method, data set -----------------------------------------------
+BASELINE, READING = "baseline", "reading"  # groups of arms: as the paper had it, or perhaps had it
 
 
 @dataclass(frozen=True)
@@ -323,7 +189,8 @@ class Item:
     """A row of config/items.tsv: one table or figure of the paper.
 
     `half` is native or asr; `paper` its number there; `needs` the aggregates it is made from;
-    `compared` says whether it also comes as <item>_vs_paper, with the published values.
+    `compared` says whether it also comes as <item>_vs_paper, with the published values; `readings`
+    names what it rests on of docs/readings.md.
     """
 
     item: str
@@ -332,6 +199,7 @@ class Item:
     paper: str
     needs: str
     compared: str
+    readings: str
     title: str
 
 
@@ -362,7 +230,7 @@ def selected_items(config: Config) -> dict[str, Item]:
     chosen = {k: v for k, v in table.items() if not k.startswith("main_") or k in mains}
     for name, column in mains.items():
         title = f"Native benchmark on {column}, every arm"
-        chosen.setdefault(name, Item(name, "table", "native", "Extra", "native", "no", title))
+        chosen.setdefault(name, Item(name, "table", "native", "Extra", "native", "no", "", title))
     return chosen
 
 
@@ -408,53 +276,3 @@ def selected_datasets(config: Config) -> dict[str, Dataset]:
     for setting, names in named.items():
         chosen |= select(table, names, setting, "config/datasets.tsv")
     return {name: row for name, row in table.items() if name in chosen}
-
-
-# Settings that change how a run is watched, not what it computes.
-WATCHING = (
-    "log_every",
-    "checkpoint_every",
-    "validate_every",
-    "validation_images",
-    "validation_scale",
-)
-ENCODERS = ("rdn", "swinir")
-
-
-def native_run(config: Config) -> Config:
-    """Return the settings that the weights of a native run follow from, beside arm and seed."""
-    native = config["native"]
-    training = {k: v for k, v in native["training"].items() if k not in WATCHING}
-    return {"model": native["model"], "training": training}
-
-
-def asr_run(config: Config, method: Method) -> Config:
-    """Return the settings that the weights of a method's run follow from, beside the seed.
-
-    Those of the other encoder and its recipe are left out.
-    """
-    section = config["asr"]
-    others = tuple(f"{encoder}_" for encoder in ENCODERS if encoder != method.encoder)
-    hidden = (*WATCHING, "recipes")
-    return {
-        "model": {k: v for k, v in section["model"].items() if not k.startswith(others)},
-        "training": {k: v for k, v in section["training"].items() if k not in hidden},
-        "recipe": section["training"]["recipes"][method.recipe],
-    }
-
-
-@cache
-def _protocol() -> Config:
-    return load([repository_root() / "config" / "paper" / "protocol.yaml"])
-
-
-def protocol() -> Config:
-    """Return the paper's settings, however config/config.yaml was edited."""
-    return copy.deepcopy(_protocol())
-
-
-def write_resolved(config: Config, path: Path | str) -> None:
-    """Write the configuration as the jobs read it; leave a file with the same content alone."""
-    text = yaml.safe_dump(json.loads(json.dumps(config)), sort_keys=False)
-    if not Path(path).is_file() or Path(path).read_text(encoding="utf-8") != text:
-        write_text(path, text)

@@ -1,0 +1,31 @@
+"""The configuration: `tables` <- `model` <- `checks` <- `load`; `identity` and `jobs` read it."""
+
+from .identity import WATCHING, check_identity, definition, run_identity
+from .jobs import JOBS, Row, code_digest, code_of, restrict, settings_of
+from .load import load, merge, mirror_of, protocol, resolve, validate, write_resolved
+from .tables import (
+    BASELINE,
+    READING,
+    Arm,
+    Config,
+    Dataset,
+    Item,
+    Method,
+    arm_named,
+    arms,
+    datasets,
+    guess,
+    items,
+    method_named,
+    methods,
+    named_datasets,
+    read_table,
+    read_yaml,
+    repository_root,
+    select,
+    selected_arms,
+    selected_datasets,
+    selected_items,
+    selected_methods,
+    sized_datasets,
+)

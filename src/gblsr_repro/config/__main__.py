@@ -1,0 +1,67 @@
+"""`python -m gblsr_repro.config` writes the list of settings into config/README.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from ..files import write_text
+from .model import Settings
+from .tables import repository_root
+
+HEADING = "## Settings\n"
+RANGES = {
+    "minimum": "at least",
+    "exclusiveMinimum": "more than",
+    "maximum": "at most",
+    "exclusiveMaximum": "less than",
+}
+
+
+def listing() -> str:
+    """Return the table of all settings: name, type and range, default, meaning."""
+    schema = Settings.model_json_schema()
+    rows = ["| setting | what it may be | meaning |", "|---|---|---|"]
+    return "\n".join([*rows, *_rows(schema, schema["$defs"], "")]) + "\n"
+
+
+def _rows(section: dict[str, Any], named: dict[str, Any], place: str) -> Iterator[str]:
+    for name, setting in section["properties"].items():
+        inner = named.get(setting.get("$ref", "").rpartition("/")[2])
+        if inner is not None:
+            yield f"| **`{place}{name}`** | | {setting.get('description', inner['description'])} |"
+            yield from _rows(inner, named, f"{place}{name}.")
+            continue
+        kind = _kind(setting)
+        if "default" in setting:
+            kind += f"; left out: `{json.dumps(setting['default'])}`"
+        yield f"| `{place}{name}` | {kind} | {setting['description']} |"
+        values = setting.get("additionalProperties", {})
+        if "$ref" in values:
+            yield from _rows(named[values["$ref"].rpartition("/")[2]], named, f"{place}{name}.*.")
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    """Say in words what a value of a JSON schema may be."""
+    if "anyOf" in schema:
+        return " or ".join(map(_kind, schema["anyOf"]))
+    if "enum" in schema:
+        return ", ".join(f"`{value}`" for value in schema["enum"])
+    if schema.get("type") == "array":
+        return f"list of {_kind(schema['items'])}"
+    if schema.get("type") == "object":
+        values = schema["additionalProperties"]
+        return "map" if "$ref" in values else f"map to {_kind(values)}"
+    ranges = [f"{words} {schema[key]:g}" for key, words in RANGES.items() if key in schema]
+    return " ".join([schema["type"], ", ".join(ranges)]).strip()
+
+
+def page(text: str) -> str:
+    """Return the text of config/README.md with the list of settings at its end renewed."""
+    return f"{text.partition(HEADING)[0]}{HEADING}\n{listing()}"
+
+
+if __name__ == "__main__":
+    readme = repository_root() / "config" / "README.md"
+    write_text(readme, page(readme.read_text(encoding="utf-8")))

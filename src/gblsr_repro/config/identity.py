@@ -1,0 +1,121 @@
+"""What the weights of a run follow from: its row and settings, whatever its seed.
+
+The same answer decides when a run is trained again, what its record and its saved states say, and
+whether its weights may be loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..errors import UserError
+from .model import leaves
+from .tables import Arm, Config, Dataset, Method
+
+# The columns of a row that decide what is made; the others say how it is shown.
+DEFINING = {
+    Arm: ("arms", ("decoder", "options")),
+    Method: ("methods", ("encoder", "decoder", "options", "recipe")),
+    Dataset: ("datasets", ("kind", "files", "images", "checksum")),
+}
+# Training settings that change how a run is watched, not what it computes.
+WATCHING = (
+    "log_every",
+    "checkpoint_every",
+    "validate_every",
+    "validation_images",
+    "validation_scale",
+)
+TRAINING_ARRAY = tuple(
+    f"native.data.{name}"
+    for name in ("image_size", "train", "data_seed", "crop_seed_stride", "holdout_fraction")
+)
+ENCODERS = ("rdn", "swinir")
+
+Identity = dict[str, Any]
+
+
+def run_identity(row: Arm | Method, config: Config) -> Identity:
+    """Return the defining columns and the settings that a run's weights follow from, by name."""
+    settings = chosen(config, run_settings(row))
+    return definition(row) | {name: v for name, v in settings.items() if not watches(name)}
+
+
+def run_settings(row: Arm | Method) -> tuple[str, ...]:
+    """Return the settings that training a row looks up: its identity's, and those that watch."""
+    if isinstance(row, Arm):
+        return (*TRAINING_ARRAY, "native.model", "native.training")
+    training = (n for n in within("asr.training") if n != "asr.training.recipes")
+    return ("asr.train", *model_of(row), *training, f"asr.training.recipes.{row.recipe}")
+
+
+def definition(row: Any) -> Identity:
+    """Return the defining columns of a row, by name."""
+    table, columns = DEFINING[type(row)]
+    return {f"{table}.{k}": v for k, v in asdict(row).items() if k in columns}
+
+
+def model_of(method: Method) -> tuple[str, ...]:
+    """Return the settings of a method's model: all but those of the other encoders."""
+    others = tuple(f"asr.model.{name}_" for name in ENCODERS if name != method.encoder)
+    return tuple(name for name in within("asr.model") if not name.startswith(others))
+
+
+def watches(name: str) -> bool:
+    """Say whether a setting changes only how a run is watched."""
+    section, _, setting = name.rpartition(".")
+    return section.endswith(".training") and setting in WATCHING
+
+
+def check_identity(place: Path | str, record: Mapping[str, Any], wanted: Identity) -> None:
+    """Raise `UserError` unless the run that `record` describes agrees with all of `wanted`."""
+    trained = record.get("identity")
+    if trained is None:
+        raise UserError(f"{place} does not say what its weights follow from; train this run again.")
+    for name, value in wanted.items():
+        if trained.get(name) != value:
+            table, _, _ = name.partition(".")
+            says = f"config/{table}.tsv" if table in ("arms", "methods") else "the config"
+            raise UserError(
+                f"{place} was trained with {name} = {trained.get(name)}, but {says} says {value}; "
+                "train again or use what it was trained with."
+            )
+
+
+# --- settings by their dotted names ---------------------------------------------------------------
+
+_LEAVES = tuple(leaves())
+
+
+@cache
+def within(name: str) -> tuple[str, ...]:
+    """Return the settings in a section, or a setting itself; none for an entry of a map."""
+    return tuple(leaf for leaf in _LEAVES if f"{leaf}.".startswith(f"{name}."))
+
+
+def chosen(config: Config, names: Iterable[str]) -> Identity:
+    """Return the named settings by their dotted names; a section stands for all in it.
+
+    Of a map, single entries can be named (`asr.evaluate.set5`); those that are not there are left
+    out.
+    """
+    found: Identity = {}
+    for name in names:
+        for leaf in within(name):
+            found[leaf] = _at(config, leaf)
+        if not within(name):
+            leaf, _, key = name.rpartition(".")
+            entries = {k: v for k, v in _at(config, leaf).items() if k == key}
+            found[leaf] = found.get(leaf, {}) | entries
+    return found
+
+
+def _at(config: Config, name: str) -> Any:
+    value: Any = config
+    for key in name.split("."):
+        value = value[key]
+    return value

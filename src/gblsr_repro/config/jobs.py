@@ -1,0 +1,230 @@
+"""What every kind of job looks up, what it follows from, and what code that is.
+
+One table for the rules, which ask for a job again when something it follows from changes, and for
+the jobs, which see of the config what stands here and nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NoReturn
+
+from .identity import (
+    DEFINING,
+    TRAINING_ARRAY,
+    Identity,
+    chosen,
+    definition,
+    model_of,
+    run_settings,
+    watches,
+)
+from .tables import Arm, Config, Dataset, Method
+
+
+@dataclass(frozen=True)
+class Job:
+    """A kind of job.
+
+    It is asked for again when a setting that it `follows` changes; those that it `reads` besides
+    change how it works and not what it makes. A section stands for all in it, `{row}` for the
+    column or array that the job is about. `run` says that it follows the identity of a run too.
+    `code` are source files; those of models/ and training/ bring what they import from there.
+    """
+
+    follows: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
+    run: bool = False
+
+
+# Where and how any job works.
+PLACE = ("device", "threads", "results", "resources", "mirror", "accept_partial")
+REPORTED = Job(("preset", "seeds", "native", "asr", "latency", "diagnostics", "claims"))
+SPLITS = ("train", "validation")
+ROOMS = ("models", "training")  # whose code is followed through its imports
+
+JOBS = {
+    "fetch": Job(("mirror", "resources", "accept_partial")),
+    "standardize": Job(
+        ("native.data.image_size", "native.data.evaluate.{row}"), reads=("native.data.evaluate",)
+    ),
+    "budget": Job(("native.model",), code=("models/native.py",)),
+    "regions": Job(("native.metrics", "native.model.patch")),
+    "train": Job(code=("training/native.py",), run=True),
+    "evaluate": Job(
+        (
+            "native.metrics",
+            "native.data.evaluate",
+            "native.data.exemplars",
+            "diagnostics.images",
+            "lpips_trunk",
+        ),
+        reads=("require_lpips",),
+        code=(
+            "models/native.py",
+            "evaluation/native.py",
+            "evaluation/metrics.py",
+            "evaluation/perceptual.py",
+            "evaluation/regions.py",
+        ),
+        run=True,
+    ),
+    "exemplars": Job(("native.data.evaluate", "native.data.exemplars")),
+    "fields": Job(
+        ("native.metrics", "diagnostics.images"),
+        code=("models/native.py", "evaluation/metrics.py", "evaluation/regions.py"),
+        run=True,
+    ),
+    "latency": Job(
+        ("latency", "native.model", "native.data.evaluate"),
+        code=("models/native.py", "evaluation/latency.py"),
+    ),
+    "asr-standardize": Job(("asr.train",)),
+    "asr-train": Job(
+        # The validation curve is measured as the evaluation measures.
+        reads=(
+            "asr.evaluate",
+            "asr.downsampling",
+            "asr.shave_extra",
+            "asr.tile_pixels",
+        ),
+        code=("training/asr.py", "data/superres.py"),
+        run=True,
+    ),
+    "asr-evaluate": Job(
+        ("asr.evaluate", "asr.scales", "asr.downsampling", "asr.shave_extra"),
+        reads=("asr.tile_pixels",),
+        code=("models/asr/model.py", "evaluation/asr.py", "evaluation/luma.py", "data/resize.py"),
+        run=True,
+    ),
+    "asr-bicubic": Job(
+        ("asr.evaluate.{row}", "asr.scales", "asr.downsampling", "asr.shave_extra.{row}"),
+        reads=("asr.evaluate",),
+        code=("evaluation/asr.py", "evaluation/luma.py", "data/resize.py"),
+    ),
+    "asr-latency": Job(
+        (
+            "latency.warmup",
+            "latency.passes",
+            "latency.clocks",
+            "asr.timing",
+            "asr.tile_pixels",
+            "asr.downsampling",
+            "asr.training.scale_range",
+        ),
+        reads=("asr.evaluate",),
+        code=("models/asr/model.py", "evaluation/asr_latency.py", "evaluation/latency.py"),
+    ),
+    "aggregate": REPORTED,
+    "readings": REPORTED,
+    "tables": REPORTED,
+    "figures": REPORTED,
+    "claims": REPORTED,
+    "report": REPORTED,
+}
+
+Row = Arm | Method | Dataset | str | None
+
+
+def settings_of(job: str, row: Row, config: Config) -> Identity:
+    """Return all that a job follows from, by name: settings, and the defining columns of its row.
+
+    `row` is what the job is about: an arm, method or data set, the name of a column or array, or
+    None.
+    """
+    columns = definition(row) if type(row) in DEFINING else {}
+    settings = chosen(config, _names(job, row, config))
+    return columns | {name: value for name, value in settings.items() if not watches(name)}
+
+
+def _names(job: str, row: Row, config: Config) -> list[str]:
+    """Return the settings that a job follows from, and those that watch a run it follows from."""
+    if job == "standardize" and row in SPLITS:
+        return list(TRAINING_ARRAY)
+    names = [name.format(row=row) for name in JOBS[job].follows]
+    if isinstance(row, Arm | Method) and JOBS[job].run:
+        names += run_settings(row)
+    if isinstance(row, Method) and job == "asr-latency":
+        timed = config["asr"]["timing"]["datasets"]
+        names += [*model_of(row), *(f"asr.evaluate.{column}" for column in timed)]
+    return names
+
+
+class Declared(dict[str, Any]):
+    """A section with the settings that a job declares; a look-up of another one fails."""
+
+    def __init__(self, job: str, place: str = "") -> None:
+        super().__init__()
+        self.job, self.place = job, place
+
+    def __missing__(self, key: str) -> NoReturn:
+        raise KeyError(f"{self.place}{key} is not among what config/jobs.py says {self.job} reads")
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Do what a look-up does: a section has no optional settings."""
+        return self[key]
+
+
+def restrict(config: Config, job: str, row: Row = None) -> Config:
+    """Return what a job sees of a config: what it follows from, reads besides, and its place."""
+    names = [*_names(job, row, config), *JOBS[job].reads, *PLACE]
+    seen = Declared(job)
+    for name, value in chosen(config, names).items():
+        *path, last = name.split(".")
+        section = seen
+        for key in path:
+            section = section.setdefault(key, Declared(job, f"{section.place}{key}."))
+        section[last] = value
+    return seen
+
+
+# --- code -----------------------------------------------------------------------------------------
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def code_of(job: str) -> list[str]:
+    """Return the source files that a job follows from, from the checkout's top, sorted."""
+    found: set[Path] = set()
+    for name in JOBS[job].code:
+        _gather(PACKAGE / name, found)
+    return sorted(str(Path("src", PACKAGE.name, path.relative_to(PACKAGE))) for path in found)
+
+
+def code_digest(job: str) -> str:
+    """Return the SHA-256 of the source files that a job follows from."""
+    digest = hashlib.sha256()
+    for name in code_of(job):
+        digest.update((PACKAGE.parents[1] / name).read_bytes())
+    return digest.hexdigest()
+
+
+def _gather(file: Path, found: set[Path]) -> None:
+    """Add a file and, where it is of models/ or training/, what it imports from there."""
+    found.add(file)
+    if _room(file) in ROOMS:
+        for path in _imports(file):
+            if path not in found and _room(path) in ROOMS:
+                _gather(path, found)
+
+
+def _room(file: Path) -> str:
+    return file.relative_to(PACKAGE).parts[0]
+
+
+@cache
+def _imports(file: Path) -> tuple[Path, ...]:
+    """Return the files of the package that a module imports by relative imports."""
+    nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+    found = []
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            names = [base, *(base / alias.name for alias in node.names)]
+            found += [path for name in names if (path := name.with_suffix(".py")).is_file()]
+    return tuple(found)

@@ -1,0 +1,85 @@
+"""Reading config files: overlays merged, columns left out, the result checked."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..errors import UserError
+from ..files import write_text
+from .checks import check
+from .model import validated
+from .tables import Config, read_yaml, repository_root
+
+
+def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Config:
+    """Lay `overlay` over `base` as Snakemake does: maps merge, everything else replaces."""
+    merged = dict(base)
+    for key, value in overlay.items():
+        old = merged.get(key)
+        both = isinstance(old, Mapping) and isinstance(value, Mapping)
+        merged[key] = merge(old, value) if both else value
+    return merged
+
+
+def load(paths: Sequence[Path | str] = ()) -> Config:
+    """Read config files, later ones laid over earlier ones, and check the result.
+
+    With no paths the checkout's config/config.yaml is read. Raises `UserError`.
+    """
+    config: Config = {}
+    for path in paths or [repository_root() / "config" / "config.yaml"]:
+        config = merge(config, read_yaml(path))
+    validate(config)
+    return config
+
+
+def validate(config: Config) -> None:
+    """Check a configuration and fill in what it leaves out, in place.
+
+    Columns that an overlay sets to null are dropped. Raises `UserError` with one sentence about
+    the first mistake.
+    """
+    made = validated(config)
+    check(made)
+    config.clear()
+    config.update(made)
+
+
+def resolve(config: Config, path: str) -> Path:
+    """Return a path of the config: absolute as it is, relative ones from the checkout's top."""
+    candidate = Path(path).expanduser()
+    return candidate if candidate.is_absolute() else repository_root() / candidate
+
+
+def mirror_of(config: Config) -> Path | None:
+    """Return the folder that is used instead of downloads; `UserError` when it does not exist."""
+    if config["mirror"] is None:
+        return None
+    root = resolve(config, config["mirror"])
+    if not root.is_dir():
+        raise UserError(f"The mirror folder {root} does not exist; correct `mirror` in the config.")
+    return root
+
+
+@cache
+def _protocol() -> Config:
+    return load([repository_root() / "config" / "paper" / "protocol.yaml"])
+
+
+def protocol() -> Config:
+    """Return the paper's settings, however config/config.yaml was edited."""
+    return copy.deepcopy(_protocol())
+
+
+def write_resolved(config: Config, path: Path | str) -> None:
+    """Write the configuration as the jobs read it; leave a file with the same content alone."""
+    text = yaml.safe_dump(json.loads(json.dumps(config)), sort_keys=False)
+    if not Path(path).is_file() or Path(path).read_text(encoding="utf-8") != text:
+        write_text(path, text)

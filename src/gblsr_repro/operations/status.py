@@ -1,0 +1,305 @@
+"""What of a run is done, running and left.
+
+Snakemake says what is left, by a dry-run; nothing is started, locked or changed, so it can be asked
+while jobs run. Times left come from the progress that training writes and the times that finished
+jobs took; a stage without either has no time, rather than a guessed one.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ..config import Config, repository_root, resolve, write_resolved
+from ..errors import UserError
+from ..files import read_json
+from ..progress import duration
+
+QUIET_SECONDS = 180.0
+TRAINING = {"train": "native", "asr_train_run": "asr"}
+# Title, rules, and the half of the paper whose device the jobs use; None: they use no GPU.
+STAGES = (
+    ("native: image arrays", ("standardize",), None),
+    ("native: training", ("train",), "native"),
+    ("native: evaluation", ("evaluate",), "native"),
+    ("native: bandwidth fields", ("fields",), "native"),
+    ("native: timing", ("latency",), "native"),
+    ("asr: bicubic", ("asr_bicubic",), None),
+    ("asr: training", ("asr_train_run",), "asr"),
+    ("asr: evaluation", ("asr_evaluate",), "asr"),
+    ("asr: timing", ("asr_latency",), "asr"),
+    ("tables", ("table",), None),
+    ("figures", ("figure",), None),
+    ("claims and report", ("claims", "report"), None),
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as a dry-run tells it; `benchmark` is where its time is kept."""
+
+    rule: str
+    wildcards: dict[str, str]
+    outputs: tuple[Path, ...]
+    benchmark: Path | None
+    done: bool = False
+
+    @property
+    def run(self) -> str:
+        """The name of a training run, as its progress has it."""
+        names = self.wildcards
+        return f"{names.get('arm') or names.get('method')} seed {names.get('seed')}"
+
+    def record(self) -> dict[str, Any]:
+        """Return the record of a training run; empty when it is not there."""
+        found = [path for path in self.outputs if path.name == "run.json" and path.is_file()]
+        return read_json(found[0]) if found else {}
+
+
+@dataclass(frozen=True)
+class Training:
+    """An unfinished training run.
+
+    `step` of `steps` are done (None: it has not begun), at `rate` steps per second (None: not known
+    yet); `running` says whether it told of itself in the last `QUIET_SECONDS`. One that does not
+    run goes on from `step`.
+    """
+
+    name: str
+    step: int | None
+    steps: int
+    rate: float | None
+    running: bool
+
+    def seconds_left(self, rate: float | None) -> float | None:
+        """Return the time left at its own rate, else at `rate`; None where neither is known."""
+        known = self.rate or rate
+        return (self.steps - (self.step or 0)) / known if known else None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A kind of job: how many are done of how many, and the seconds that the others need.
+
+    `seconds_left` is None where nothing tells how long a job takes; `gpu` says whether its jobs
+    run on one, None where no finished run has told yet.
+    """
+
+    title: str
+    done: int
+    total: int
+    seconds_left: float | None = None
+    gpu: bool | None = False
+    unfinished: tuple[Training, ...] = ()
+
+    @property
+    def running(self) -> int:
+        """How many of its training runs told of themselves lately."""
+        return sum(run.running for run in self.unfinished)
+
+
+def survey(
+    config: Config, jobs: Sequence[Job] | None = None, now: float | None = None
+) -> list[Stage]:
+    """Count what is done and left of a config; `now` is the time of day in seconds.
+
+    `jobs` are those of `planned_jobs` unless given. Raises `UserError` where Snakemake refuses.
+    """
+    every = planned_jobs(config) if jobs is None else jobs
+    now = time.time() if now is None else now
+    root = resolve(config, config["results"])
+    stages = []
+    for title, rules, half in STAGES:
+        chosen = [job for job in every if job.rule in rules]
+        gpu = _on_gpu(half, config, every) if half else False
+        if rules[0] in TRAINING:
+            steps = config[half]["training"]["steps"]
+            told = _progress(root / half / "state", steps, now)
+            stages.append(_training(title, chosen, steps, gpu, told))
+        else:
+            stages.append(_stage(title, chosen, gpu))
+    return stages
+
+
+def _stage(title: str, jobs: Sequence[Job], gpu: bool | None) -> Stage:
+    """Count the jobs; those that are left take the mean time of those that are done."""
+    done = [job for job in jobs if job.done]
+    seconds = [second for job in done for second in _seconds(job.benchmark)]
+    left = len(jobs) - len(done)
+    known = left * fmean(seconds) if left and seconds else None
+    return Stage(title, len(done), len(jobs), known, gpu)
+
+
+def _seconds(benchmark: Path | None) -> list[float]:
+    if benchmark is None or not benchmark.is_file():
+        return []
+    with benchmark.open(newline="", encoding="utf-8") as stream:
+        return [float(row["s"]) for row in csv.DictReader(stream, delimiter="\t")]
+
+
+def _training(
+    title: str,
+    jobs: Sequence[Job],
+    steps: int,
+    gpu: bool | None,
+    progress: dict[str, Training],
+) -> Stage:
+    unfinished = [
+        progress.get(job.run, Training(job.run, None, steps, None, running=False))
+        for job in jobs
+        if not job.done
+    ]
+    told = [(job.run, job.record().get("steps_per_second")) for job in jobs if job.done]
+    told += [(run.name, run.rate) for run in unfinished]
+    rates: dict[str, list[float]] = {}
+    for name, rate in told:
+        rates.setdefault(_subject(name), []).extend([rate] if rate else [])
+    typical = {name: fmean(known) for name, known in rates.items() if known}
+    fallback = fmean([rate for known in rates.values() for rate in known] or [0.0])
+    seconds = [r.seconds_left(typical.get(_subject(r.name), fallback)) for r in unfinished]
+    known = [second for second in seconds if second is not None]
+    return Stage(
+        title,
+        len(jobs) - len(unfinished),
+        len(jobs),
+        sum(known) if known and len(known) == len(seconds) else None,
+        gpu,
+        tuple(unfinished),
+    )
+
+
+def _subject(run: str) -> str:
+    """Return the arm or method of a run: those of one kind are equally fast."""
+    return run.partition(" ")[0]
+
+
+def _progress(states: Path, steps: int, now: float) -> dict[str, Training]:
+    """Return how far every run of so many steps is that has told, by its name."""
+    found = {}
+    for path in states.glob("*/*.json"):
+        told = read_json(path)
+        running = told["running"] and abs(now - path.stat().st_mtime) <= QUIET_SECONDS
+        step = told["step"] if running else told["saved"]
+        if told["steps"] == steps:
+            rate = told["steps_per_second"]
+            found[told["run"]] = Training(told["run"], step, steps, rate, running)
+    return found
+
+
+def _on_gpu(half: str, config: Config, jobs: Iterable[Job]) -> bool | None:
+    """Say whether jobs run on a GPU: as the config asks, else as a finished run did."""
+    if config["device"] != "auto":
+        return config["device"] == "cuda"
+    for job in jobs:
+        if TRAINING.get(job.rule) == half and job.done:
+            return (job.record().get("device") or {}).get("type") == "cuda"
+    return None
+
+
+# --- what Snakemake says ---------------------------------------------------------------------
+
+BLOCK = re.compile(r"^(?:local)?rule (\w+):\n((?: +.*\n)*)", re.MULTILINE)
+
+
+def planned_jobs(config: Config) -> list[Job]:
+    """Return all jobs of a config, and of each whether it is done, from two dry-runs.
+
+    Raises `UserError` with what Snakemake says where it refuses.
+    """
+    with TemporaryDirectory() as folder, ThreadPoolExecutor() as pool:
+        file = Path(folder) / "config.yaml"
+        write_resolved(config, file)
+        every, left = pool.map(lambda words: _dry_run(file, *words), (["--forceall"], []))
+    waiting = {(job.rule, *sorted(job.wildcards.items())) for job in _jobs(left)}
+    return [
+        Job(**vars(job) | {"done": (job.rule, *sorted(job.wildcards.items())) not in waiting})
+        for job in _jobs(every)
+    ]
+
+
+def _dry_run(file: Path, *words: str) -> str:
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "--nolock", "--cores", "1", *words]
+    done = subprocess.run(
+        [*command, "--replace-workflow-config", "--configfile", file],
+        cwd=repository_root(),
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        raise UserError(f"Snakemake cannot tell what is left: {said[-1].strip()}")
+    return done.stdout
+
+
+def _jobs(text: str) -> Iterator[Job]:
+    root = repository_root()
+    for rule, body in BLOCK.findall(text):
+        facts = dict(line.strip().partition(": ")[::2] for line in body.splitlines())
+        listed = {name: facts.get(name, "").split(", ") for name in ("output", "wildcards")}
+        yield Job(
+            rule,
+            dict(pair.split("=", 1) for pair in listed["wildcards"] if pair),
+            tuple(root / path for path in listed["output"] if path),
+            root / facts["benchmark"] if "benchmark" in facts else None,
+        )
+
+
+# --- text ------------------------------------------------------------------------------------
+
+
+def text(stages: Sequence[Stage]) -> str:
+    """Return the survey as a table for a terminal, with a line for every started run."""
+    lines = [f"{'stage':<26}{'done':>11}{'running':>9}{'left':>7}  time left"]
+    for stage in stages:
+        left = stage.total - stage.done
+        time_left = "" if not left else _time(stage.seconds_left)
+        count = f"{stage.done}/{stage.total}"
+        running = str(stage.running) if stage.running else "-"
+        lines.append(f"{stage.title:<26}{count:>11}{running:>9}{left or '-':>7}  {time_left}")
+    started = [run for s in stages for run in s.unfinished if run.running or run.step]
+    if started:
+        lines += ["", "started runs"]
+        lines += [_started(run) for run in started]
+    return "\n".join([*lines, "", *_total(stages)])
+
+
+def _time(seconds: float | None) -> str:
+    return "unknown" if seconds is None else duration(seconds)
+
+
+def _started(run: Training) -> str:
+    step = "step unknown" if run.step is None else f"step {run.step:,} of {run.steps:,}"
+    rate = f", {run.rate:.3g} steps/s, {_time(run.seconds_left(None))} left" if run.rate else ""
+    state = "running" if run.running else "stopped; the same command goes on from there"
+    return f"  {run.name}: {step}{rate} ({state})"
+
+
+def _total(stages: Sequence[Stage]) -> list[str]:
+    left = [stage for stage in stages if stage.done < stage.total]
+    known = [stage for stage in left if stage.seconds_left is not None]
+    if not left:
+        return ["Everything is done."]
+    if not known:
+        return ["The time left is not known yet: no job of these stages has finished."]
+    seconds = sum(stage.seconds_left or 0 for stage in known)
+    hours = sum(stage.seconds_left or 0 for stage in known if stage.gpu) / 3600
+    gpu = f"{hours:.1f} GPU-hours of it"
+    if any(stage.gpu is None for stage in known):
+        gpu = "how many GPU-hours of it shows when the first run has finished"
+    running = sum(stage.running for stage in stages)
+    line = f"Left: {duration(seconds)} of jobs, {gpu}"
+    if running > 1:
+        line += f"; with {running} at a time {duration(seconds / running)}"
+    unknown = [stage.title for stage in left if stage.seconds_left is None]
+    more = [f"Not counted, for want of a finished job: {', '.join(unknown)}."] if unknown else []
+    return [f"{line}.", *more]

@@ -1,0 +1,56 @@
+"""The readings of the baselines, from rows to the table that decides between them."""
+
+import pytest
+
+from gblsr_repro import config as configuration
+from gblsr_repro.errors import UserError
+from gblsr_repro.files import write_csv
+from gblsr_repro.reporting import aggregate, readings
+
+METRICS = ("psnr", "ssim", "lpips", "edge_lpips", "lse", "border_step", "center_step")
+NUMBERS = {
+    "lte": (16.0, 0.32, 0.94, 0.38, 5, 1.2, 0.7),
+    "lte_nearest": (16.3, 0.31, 0.80, 0.39, 5, 19.0, 1.3),
+}
+
+
+@pytest.fixture(scope="module")
+def config(repository):
+    overlay = repository / "config" / "readings.yaml"
+    return configuration.load([repository / "config" / "config.yaml", overlay])
+
+
+def rows_of(root, arm, numbers):
+    folder = root / "native" / "metrics" / arm / "seed0"
+    write_csv(folder / "urban100.csv", ("image", *METRICS), [("a", *numbers)])
+
+
+def test_each_reading_stands_below_the_published_numbers(tmp_path, config):
+    for arm, numbers in NUMBERS.items():
+        rows_of(tmp_path, arm, numbers)
+    rows_of(tmp_path, "gblsr_scalar", NUMBERS["lte"])  # no baseline, so no row
+    aggregate.write("readings", tmp_path, config, tmp_path / "readings.csv")
+    readings.write(tmp_path / "readings.csv", config, tmp_path / "readings.md")
+    lines = (tmp_path / "readings.md").read_text().splitlines()
+    cells = [[c.strip() for c in line.split("|")[1:-1]] for line in lines if line.startswith("|")]
+    assert [row[0] for row in cells[2:]] == [
+        "**LTE, published**",
+        "LTE (matched-budget amortized)",
+        "LTE, nearest cell, relative coordinates",
+    ]
+    assert cells[2][1:] == ["15.82 ± 0.02", "0.3155 ± 0.0011", "0.9457 ± 0.0065",
+                            "0.3836 ± 0.0014", "—", "—", "2.57"]  # fmt: skip
+    assert cells[4][1:] == ["16.30", "0.3100", "0.8000", "0.3900", "19.00", "1.30", "—"]
+
+
+def test_a_run_without_baselines_is_one_sentence(tmp_path, config):
+    write_csv(tmp_path / "readings.csv", ("dataset", "arm", "metric", "mean", "std", "n"),
+              [("kodak", "gblsr_scalar", "psnr", 20, "", 1)])  # fmt: skip
+    with pytest.raises(UserError, match=r"no reading of a baseline; name some under native\.arms"):
+        readings.write(tmp_path / "readings.csv", config, tmp_path / "out.md")
+
+
+def test_the_overlay_runs_every_reading(config):
+    rows = configuration.arms()
+    every = {n for n, row in rows.items() if row.group in ("baseline", "reading")}
+    assert every == set(config["native"]["arms"]) - {"gblsr_scalar"}

@@ -1,0 +1,329 @@
+"""What is made again when a setting, a row or the code changes, and what is not."""
+
+import copy
+import re
+import subprocess
+import sys
+from dataclasses import fields, replace
+
+import pytest
+import yaml
+
+from gblsr_repro import config
+from gblsr_repro.config import JOBS, code_of, settings_of
+from gblsr_repro.config.model import leaves
+
+BASE = config.load()
+ARMS, METHODS = config.arms(), config.methods()
+ROWS = {
+    "fetch": config.datasets()["kodak"],
+    "standardize train": "train",
+    "standardize kodak": "kodak",
+    "asr-bicubic": "set5",
+    **{f"{job} {m}": METHODS[m] for m in ("gblsr_asr", "lte_swinir")
+       for job in ("asr-train", "asr-evaluate", "asr-latency")},
+    **dict.fromkeys(("train", "evaluate", "fields", "latency"), ARMS["gblsr_full"]),
+}  # fmt: skip
+OTHERS = {job for job in JOBS if not any(name.partition(" ")[0] == job for name in ROWS)}
+REPORTS = {"aggregate", "tables", "figures", "claims", "report"}
+
+
+def followed(settings, rows=ROWS):
+    """What every kind of job follows from, under some settings."""
+    jobs = {name: (name.partition(" ")[0], row) for name, row in rows.items()}
+    jobs |= {name: (name, None) for name in OTHERS}
+    return {name: settings_of(job, row, settings) for name, (job, row) in jobs.items()}
+
+
+def changed(value):
+    """Another value of the same kind."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, list):
+        return value[:-1] or ["another"]
+    if isinstance(value, dict):
+        first = next(iter(value), "kodak")
+        return value | {first: changed(value.get(first, 0))}
+    if isinstance(value, int | float):
+        return 2 * value + 1
+    return f"another {value}"
+
+
+def rerun_by(setting, value=None):
+    """The kinds of job that a change of one setting asks for again."""
+    settings = copy.deepcopy(BASE)
+    before = followed(settings)
+    *path, last = setting.split(".")
+    section = settings
+    for key in path:
+        section = section[key]
+    section[last] = changed(section.get(last)) if value is None else section[last] | value
+    after = followed(settings)
+    return {name for name in before if before[name] != after[name]}
+
+
+NATIVE_RUN = {"train", "evaluate", "fields"}
+RDN = {"asr-train gblsr_asr", "asr-evaluate gblsr_asr"}
+SWINIR = {"asr-train lte_swinir", "asr-evaluate lte_swinir"}
+SCORED = {"asr-evaluate gblsr_asr", "asr-evaluate lte_swinir"}
+TIMED = {"asr-latency gblsr_asr", "asr-latency lte_swinir"}
+ARRAY = {"standardize train", *NATIVE_RUN}
+NOTHING = set()
+
+# Of the longest part of a setting's name that is here; reports follow from all that is reported.
+RERUN = {
+    "": NOTHING,
+    "resources": {"fetch"},
+    "mirror": {"fetch"},
+    "accept_partial": {"fetch"},
+    "lpips_trunk": {"evaluate"},
+    "native.data": ARRAY,
+    "native.data.image_size": {"standardize kodak", *ARRAY},
+    "native.data.evaluate": {"standardize kodak", "evaluate", "exemplars", "latency"},
+    "native.data.exemplars": {"evaluate", "exemplars"},
+    "native.model": {"latency", *NATIVE_RUN},
+    "native.model.patch": {"latency", "regions", *NATIVE_RUN},
+    "native.training": NATIVE_RUN,
+    "native.metrics": {"regions", "evaluate", "fields"},
+    "latency": {"latency", *TIMED},
+    "latency.images_per_set": {"latency"},
+    "diagnostics.images": {"evaluate", "fields"},
+    "asr.train": {"asr-standardize", *RDN, *SWINIR},
+    "asr.evaluate": {"asr-bicubic", *SCORED},  # of set5, which is not timed
+    "asr.scales": {"asr-bicubic", *SCORED},
+    "asr.downsampling": {"asr-bicubic", *SCORED, *TIMED},
+    "asr.shave_extra": SCORED,  # of a column other than set5
+    "asr.tile_pixels": TIMED,
+    "asr.model": {*RDN, *SWINIR, *TIMED},
+    "asr.model.rdn_features": {*RDN, *SWINIR, *TIMED} - SWINIR - {"asr-latency lte_swinir"},
+    "asr.training": {*RDN, *SWINIR},
+    "asr.training.scale_range": {*RDN, *SWINIR, *TIMED},
+    "asr.training.recipes": RDN,  # of rdn
+    "asr.timing": TIMED,
+}
+for part in ("blocks", "layers", "growth"):
+    RERUN[f"asr.model.rdn_{part}"] = RERUN["asr.model.rdn_features"]
+for part in ("embed", "depths", "heads", "window", "mlp_ratio", "drop_path"):
+    RERUN[f"asr.model.swinir_{part}"] = {*SWINIR, "asr-latency lte_swinir"}
+WATCHED = ("log_every", "checkpoint_every", "validate_every", "validation_images",
+           "validation_scale")  # fmt: skip
+REPORTED = ("preset", "seeds", "native", "asr", "latency", "diagnostics", "claims")
+
+
+@pytest.mark.parametrize("setting", list(leaves()))
+def test_a_setting(setting):
+    parts = setting.split(".")
+    longest = next(n for i in range(len(parts), -1, -1) if (n := ".".join(parts[:i])) in RERUN)
+    expected = RERUN[longest] | (REPORTS if parts[0] in REPORTED else NOTHING)
+    if parts[-1] in WATCHED and parts[1:2] == ["training"]:
+        expected = NOTHING
+    assert rerun_by(setting) == expected
+
+
+def test_one_more_of_a_kind_retrains_nothing():
+    """One more evaluation set or exemplar, a setting of the other recipe."""
+    measured = {"evaluate", "exemplars", *REPORTS}
+    assert rerun_by("native.data.evaluate", {"mine": "kodak"}) == {"latency", *measured}
+    assert rerun_by("native.data.exemplars", {"mine": "photo"}) == measured
+    assert rerun_by("asr.evaluate", {"mine": "kodak"}) == {*SCORED, *REPORTS}
+    assert rerun_by("asr.evaluate", {"set14": "kodak"}) == {*SCORED, *TIMED, *REPORTS}
+
+
+DEFINING = {
+    ("Arm", "decoder"): {"train", "evaluate", "fields", "latency"},
+    ("Method", "encoder"): {"asr-train", "asr-evaluate", "asr-latency"},
+    ("Method", "decoder"): {"asr-train", "asr-evaluate", "asr-latency"},
+    ("Method", "options"): {"asr-train", "asr-evaluate", "asr-latency"},
+    ("Method", "recipe"): {"asr-train", "asr-evaluate", "asr-latency"},
+    ("Dataset", "kind"): {"fetch"},
+    ("Dataset", "files"): {"fetch"},
+    ("Dataset", "images"): {"fetch"},
+    ("Dataset", "checksum"): {"fetch"},
+}
+DEFINING["Arm", "options"] = DEFINING["Arm", "decoder"]
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "column"),
+    [
+        (table, name, field.name)
+        for table, name in ((config.arms, "gblsr_full"), (config.methods, "gblsr_asr"),
+                            (config.datasets, "kodak"))
+        for field in fields(table()[name])[1:]
+    ],
+)  # fmt: skip
+def test_a_column_of_a_row(table, name, column):
+    """A row's definition asks for its own jobs again, how it is shown for none."""
+    row = table()[name]
+    edited = replace(row, **{column: "swinir" if column in ("encoder", "recipe") else "2"})
+    before = followed(BASE)
+    after = followed(BASE, {key: edited if of == row else of for key, of in ROWS.items()})
+    again = {key.partition(" ")[0] for key in before if before[key] != after[key]}
+    assert again == DEFINING.get((type(row).__name__, column), NOTHING)
+
+
+def test_code_by_stage():
+    native, asr = (
+        {path.removeprefix("src/gblsr_repro/") for path in code_of(job)}
+        for job in ("train", "asr-train")
+    )
+    both = {"training/loop.py", "training/checkpoint.py", "models/spectral.py"}
+    assert both <= native & asr
+    assert {"training/native.py", "models/decoders.py", "models/encoder.py"} <= native - asr
+    assert {"training/asr.py", "models/asr/decoders.py", "models/asr/rdn.py"} <= asr - native
+    assert not any(p.startswith(("evaluation/", "reporting/", "cli/")) for p in native | asr)
+    assert "models/decoders.py" not in "".join(code_of("asr-evaluate"))
+
+
+def test_a_job_sees_what_it_declares_and_nothing_else():
+    seen = config.restrict(BASE, "asr-latency", METHODS["gblsr_asr"])
+    assert seen["asr"]["tile_pixels"] == 1048576
+    assert seen["asr"]["training"] == {"scale_range": [1.0, 4.0]}
+    for look in (
+        lambda: seen["asr"]["model"]["swinir_embed"],
+        lambda: seen["asr"].get("scales", []),
+        lambda: seen["native"],
+    ):
+        with pytest.raises(KeyError, match=r"config/jobs\.py says asr-latency reads"):
+            look()
+
+
+# --- the workflow itself, on a finished tree of empty files ---------------------------------------
+
+STUB = """
+
+def _make(*arguments):
+    for path in arguments[1]:
+        Path(path).touch()
+
+
+for each in workflow.rules:
+    each.run_func, each._benchmark = _make, None
+"""
+OVERLAY = {
+    "seeds": [0],
+    "native": {"arms": ["gblsr_scalar", "gblsr_full", "liif"]},
+    "asr": {"methods": ["gblsr_asr", "lte_rdn"]},
+}
+TARGETS = ["main_kodak", "logspace_loctests", "asr_latency_main", "qualitative"]
+
+
+@pytest.fixture(scope="module")
+def finished(clone, tmp_path_factory):
+    """A checkout with a finished run of empty files, and a dry-run that tells what it would do."""
+    folder = clone(tmp_path_factory.mktemp("reruns") / "checkout")
+    with (folder / "Snakefile").open("a") as snakefile:
+        snakefile.write(STUB)
+
+    def snakemake(*arguments, **overlay):
+        (folder / "overlay.yaml").write_text(yaml.safe_dump(config.merge(OVERLAY, overlay)))
+        command = [sys.executable, "-m", "snakemake", "--cores", "1", "--configfile"]
+        done = subprocess.run(
+            [*command, "config/demo.yaml", "overlay.yaml", *arguments, "--", *TARGETS],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def planned(**overlay):
+        """The jobs that would run, as rule and the row they are about."""
+        text = snakemake("--dry-run", **overlay)
+        blocks = re.findall(r"^rule (\w+):\n((?: +.*\n)*)", text, re.MULTILINE)
+        row = re.compile(r"wildcards: .*?(?:arm|method|array|column|dataset|table)=(\w+)")
+        return {(rule, (row.search(body) or [None, None])[1]) for rule, body in blocks}
+
+    assert "GPU-hours" in snakemake()
+    assert planned() == set()
+    return folder, planned
+
+
+@pytest.fixture
+def edit(finished):
+    """Change a file of the checkout, for one test."""
+    kept = {}
+
+    def change(name, old, new):
+        path = finished[0] / name
+        kept.setdefault(path, path.read_bytes())
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+
+    yield change
+    for path, content in kept.items():
+        path.write_bytes(content)
+
+
+def rules(jobs):
+    return {rule for rule, _ in jobs}
+
+
+def trained(jobs):
+    return {row for rule, row in jobs if rule in ("train", "asr_train_run")}
+
+
+@pytest.mark.slow
+def test_an_edited_row_retrains_its_own_run(finished, edit):
+    _, planned = finished
+    edit("config/arms.tsv", "\tFullDecoder\t", "\tFullLinearDecoder\t")
+    edit("config/methods.tsv", "lte_rdn\trdn\tlte", "lte_rdn\trdn\tliif")
+    jobs = planned()
+    assert trained(jobs) == {"gblsr_full", "lte_rdn"}
+    assert {("evaluate", "gblsr_full"), ("fields", "gblsr_full")} <= jobs
+    assert ("evaluate", "liif") not in jobs
+
+
+@pytest.mark.slow
+def test_what_retrains_nothing(finished, edit):
+    _, planned = finished
+    edit("config/arms.tsv", "GB-LSR-Full\t", "GB-LSR-Whole\t")
+    edit("config/datasets.tsv", "demo_kodak\t", "demo_kodak\tof ")
+    data = {
+        "evaluate": {"mine": "demo_kodak"},
+        "exemplars": {"mine": "astronaut", "set14": "rocket"},
+    }
+    training = {"log_every": 7, "checkpoint_every": 9}
+    jobs = planned(
+        native={"data": data, "training": training},
+        asr={"tile_pixels": 4096, "training": training},
+    )
+    assert trained(jobs) == set()
+    assert ("standardize", "mine") in jobs
+    assert ("standardize", "train") not in jobs
+    assert {"evaluate", "latency", "asr_latency", "table"} <= rules(jobs)
+    assert "asr_evaluate" not in rules(jobs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("file", "retrained"),
+    [
+        ("training/asr.py", {"asr_train_run"}),
+        ("training/native.py", {"train"}),
+        ("models/decoders.py", {"train"}),
+        ("training/loop.py", {"train", "asr_train_run"}),
+        ("evaluation/luma.py", set()),
+    ],
+)
+def test_edited_code_touches_its_own_stage(finished, edit, file, retrained):
+    _, planned = finished
+    edit(f"src/gblsr_repro/{file}", "from __future__", "# edited\nfrom __future__")
+    assert rules(planned()) & {"train", "asr_train_run"} == retrained
+
+
+@pytest.mark.slow
+def test_a_setting_reruns_what_follows_from_it(finished):
+    _, planned = finished
+    recipe = {"recipes": {"swinir": {"learning_rate": 0.5}}}
+    jobs = planned(asr={"downsampling": "pil", "training": recipe})
+    assert trained(jobs) == set()
+    assert {"asr_evaluate", "asr_bicubic", "asr_latency"} <= rules(jobs)
+    jobs = planned(asr={"model": {"rdn_features": 8}}, native={"model": {"features": 64}})
+    assert trained(jobs) == set(OVERLAY["asr"]["methods"]) | set(OVERLAY["native"]["arms"])
+    assert "standardize" not in rules(jobs)
+    jobs = planned(native={"data": {"data_seed": 1}})
+    assert trained(jobs) == set(OVERLAY["native"]["arms"])
+    assert ("standardize", "train") in jobs
+    assert ("standardize", "kodak") not in jobs
