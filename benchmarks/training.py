@@ -294,13 +294,13 @@ def asr_steps(bench: Bench) -> Case:
     model = build_asr(methods()["gblsr_asr"], bench.config, 0).to(bench.device)
     optimizer = torch.optim.Adam(model.parameters(), recipe["learning_rate"], fused=True)
     make_state(optimizer)
-    drawn, steps = sampler(bench, batch), count()
+    drawn, steps = sampler(bench, batch).ahead(), count()
 
     each = ASR_STEPS[bench.device.type]
 
     def step(loss: Callable[[Batch], Tensor]) -> None:
         for _ in range(each):
-            loss(drawn.batch(next(steps))).backward()
+            loss(drawn(next(steps))).backward()
             nn.utils.clip_grad_norm_(model.parameters(), math.inf)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
@@ -318,8 +318,8 @@ def asr_steps(bench: Bench) -> Case:
     targets = (Target(MILLISECONDS, 25 * each),) if bench.cuda else ()
     variants = (
         Variant("encoder alone", partial(step, encoder)),
-        Variant("fast decoder", partial(step, fast), targets),
-        Variant("plain decoder", partial(step, plain)),
+        Variant("fast", partial(step, fast), targets),
+        Variant("plain", partial(step, plain)),
     )
     tf32 = precision != STRICT
     label = f"{each} super-resolution steps" if each > 1 else "super-resolution step"

@@ -20,9 +20,11 @@ import psutil
 import torch
 from torch import nn
 
+from . import __version__, devices
 from .errors import UserError
+from .progress import log
 
-RECORDED_PACKAGES = ("torch", "torchvision", "numpy", "pillow", "lpips", "gblsr-repro")
+RECORDED_PACKAGES = ("torch", "torchvision", "numpy", "pillow", "lpips")
 MIB = 2**20  # bytes; the unit of every memory figure
 
 DEFAULT, STRICT, BF16 = "default", "strict", "bf16"
@@ -53,10 +55,13 @@ def prepare(
 
     `device` is "auto" (CUDA when there is one), "cpu" or "cuda"; `threads` bounds the CPU threads
     (None: what the scheduler or the machine gives); `precision` is one of `PRECISIONS` (see
-    `set_precision`). Raises `UserError` when CUDA is asked for and absent.
+    `set_precision`). Raises `UserError` when CUDA is asked for and absent, and when there is an
+    NVIDIA GPU that torch cannot use and that is not asked to be left out.
     """
     if device not in ("auto", "cpu", "cuda"):
         raise UserError(f"device is {device!r} in the config; use auto, cpu or cuda.")
+    if device != "cpu":
+        devices.check_usable()
     if device == "cuda" and not torch.cuda.is_available():
         raise UserError(
             "device: cuda is set in the config but no CUDA GPU is visible; set device: auto or run "
@@ -68,7 +73,15 @@ def prepare(
     if chosen == "cpu":
         keep_large_blocks()
     set_precision(precision)
+    announce(torch.device(chosen))
     return torch.device(chosen)
+
+
+def announce(device: torch.device) -> None:
+    """Log what a job runs on, so that nobody finds out after days."""
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else _cpu_name()
+    threads = torch.get_num_threads()
+    log.info("device: %s (%s), %d CPU thread%s", name, device.type, threads, "s" * (threads > 1))
 
 
 def set_precision(precision: str) -> None:
@@ -183,10 +196,15 @@ def _cpu_name() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that can change a number."""
-    return {"python": platform.python_version()} | {
-        name: metadata.version(name) for name in RECORDED_PACKAGES
-    }
+    """Return the versions of Python, this package and the packages that can change a number.
+
+    A package that is not installed is left out. This package need not be: a checkout is enough.
+    """
+    found = {"python": platform.python_version()}
+    for name in RECORDED_PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found | {"gblsr-repro": __version__}
 
 
 def git_record() -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 sys.path.insert(0, os.path.join(workflow.basedir, "src"))
 
 from gblsr_repro import config as settings_module
+from gblsr_repro import devices
 from gblsr_repro.config import code_of
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import check_dates
@@ -68,7 +69,15 @@ CONFIG_TABLES = sorted(
 )
 # All that --cores gives. A cluster's job has one, at submission and when it reads this again there.
 ALL_CORES = 1 if workflow.remote_exec else workflow.resource_settings.cores or 1
-GPU = config["cluster"]["gpu"]
+# Without a cluster every job that computes takes a GPU for itself (see `gblsr_repro.devices`), and
+# as many run at once as there are, or as --resources gpu=N asks for: then some share one.
+LOCAL = workflow.local_exec and not workflow.remote_exec
+GPU = {"gpu": 1} if LOCAL else config["cluster"]["gpu"]
+if LOCAL and config["device"] != "cpu" and (gpus := len(devices.visible())):
+    if workflow.global_resources.get("gpu").value is None:
+        workflow.register_resource("gpu", gpus)
+    jobs = max(workflow.global_resources["gpu"].value, 1)
+    os.environ[devices.JOBS_PER_GPU] = str(-(-jobs // gpus))
 MINUTES = config["cluster"]["minutes"]
 MEMORY = config["cluster"]["memory_mb"]
 

@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from .options import command, config_of
+from .options import command, config_of, job_config
 
 
 def register(commands: Any) -> None:
@@ -50,7 +50,7 @@ def _train(options: Namespace) -> None:
     from ..training import asr
 
     method = method_named(options.method)
-    config = config_of(options, method)
+    config = job_config(options, method)
     asr.train_run(config, method, options.seed, options.array, options.output, options.state)
 
 
@@ -59,7 +59,7 @@ def _evaluate(options: Namespace) -> None:
     from ..evaluation import asr
 
     method = method_named(options.method)
-    asr.evaluate(config_of(options, method), method, options.seed, options.folder, options.output)
+    asr.evaluate(job_config(options, method), method, options.seed, options.folder, options.output)
 
 
 def _bicubic(options: Namespace) -> None:
@@ -76,4 +76,4 @@ def _latency(options: Namespace) -> None:
     from ..evaluation import asr_latency
 
     method = method_named(options.method)
-    asr_latency.time_method(config_of(options, method), method, options.seed, options.output)
+    asr_latency.time_method(job_config(options, method), method, options.seed, options.output)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .options import command, config_of
+from .options import command, config_of, job_config
 
 
 def register(commands: Any) -> None:
@@ -43,7 +43,7 @@ def _train(options: argparse.Namespace) -> None:
     from ..training.native import train_run
 
     arm = arm_named(options.arm)
-    config = config_of(options, arm)
+    config = job_config(options, arm)
     train_run(config, arm, options.seed, options.array, options.output, options.state)
 
 
@@ -98,7 +98,7 @@ def _evaluate(options: argparse.Namespace) -> None:
     from ..evaluation.native import evaluate
 
     evaluate(
-        config_of(options, arm_named(options.arm)),
+        job_config(options, arm_named(options.arm)),
         options.arm,
         options.seed,
         options.folder,
@@ -141,7 +141,7 @@ def _latency(options: argparse.Namespace) -> None:
     from ..evaluation.native import time_arm
 
     arm = arm_named(options.arm)
-    time_arm(config_of(options, arm), arm, options.seed, options.arrays, options.output)
+    time_arm(job_config(options, arm), arm, options.seed, options.arrays, options.output)
 
 
 def add_fields(commands: Any) -> None:
@@ -164,7 +164,7 @@ def _fields(options: argparse.Namespace) -> None:
     from ..evaluation.native import write_fields
 
     write_fields(
-        config_of(options, arm_named(options.arm)),
+        job_config(options, arm_named(options.arm)),
         options.arm,
         options.seed,
         options.folder,

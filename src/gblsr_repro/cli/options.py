@@ -36,3 +36,13 @@ def config_of(options: argparse.Namespace, row: Row = None) -> Config:
 
     config = load([Path(p) for p in options.config])
     return restrict(config, options.job, row) if options.job in JOBS else config
+
+
+def job_config(options: argparse.Namespace, row: Row = None) -> Config:
+    """Return the configuration of a job that computes on the device, with a GPU of its own."""
+    from .. import devices
+
+    config = config_of(options, row)
+    if config["device"] != "cpu":
+        devices.take_one()
+    return config

@@ -11,11 +11,12 @@ there.
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -34,6 +35,8 @@ from .standardize import dataset_record
 INDEX_COLUMNS = ("position", "dataset", "name", "offset", "height", "width")
 RESIDENT_SHARE = 0.25
 """The pixels live on the device where they take at most this part of its memory."""
+
+Result = TypeVar("Result")
 
 # What a random stream is for; streams of different kinds never coincide.
 EPOCH, SAMPLE = 0, 1
@@ -192,6 +195,40 @@ class Batch(NamedTuple):
     colours: Tensor
 
 
+class Drawn(NamedTuple):
+    """The random part of a batch, on the host.
+
+    `sides` (B,) int64 of the crops; `targets` (B, Q) as in `Draw`; `crops` (B, S, S, 3) uint8 the
+    turned crops, or (B, 2, S) int64 the places of their rows and columns where the device holds the
+    pixels.
+    """
+
+    sides: Tensor
+    targets: Tensor
+    crops: Tensor
+
+
+class Ahead(Generic[Result]):
+    """Calls `make(step)` and, on a thread, already `make(step + 1)`.
+
+    `make` must follow from the step alone: then it does not matter which steps are asked for, and
+    a run that goes on from a state sees what it would have seen. What `make` raises is raised where
+    its step is asked for.
+    """
+
+    def __init__(self, make: Callable[[int], Result]) -> None:
+        self.make = make
+        self._thread = ThreadPoolExecutor(1, "draw-ahead")
+        self._next: tuple[int, Future[Result]] | None = None
+
+    def __call__(self, step: int) -> Result:
+        """Return what `make` makes of `step`."""
+        due = self._next
+        current = due[1] if due and due[0] == step else self._thread.submit(self.make, step)
+        self._next = (step + 1, self._thread.submit(self.make, step + 1))
+        return current.result()
+
+
 class Sampler:
     """Draws training batches (protocol, section 5).
 
@@ -217,9 +254,8 @@ class Sampler:
         self.device = torch.device(device)
         smallest, largest = (round(self.patch * scale) for scale in self.scales)
         self._check(smallest, largest)
-        self.pixels = torch.from_numpy(images.pixels)
         if self.resident:
-            self.pixels = self.pixels.to(self.device)
+            self.pixels = torch.from_numpy(images.pixels).to(self.device)
         bank = np.zeros((largest - smallest + 1, self.patch, largest))
         for side in range(smallest, largest + 1):
             bank[side - smallest, :, :side] = pil_weights(side, self.patch)
@@ -271,34 +307,42 @@ class Sampler:
 
     def batch(self, step: int) -> Batch:
         """Make the batch of `step` on the device."""
+        return self.made(self.drawn(step))
+
+    def ahead(self) -> Callable[[int], Batch]:
+        """Return `batch` with the random part of the next step drawn on a thread meanwhile."""
+        drawn = Ahead(self.drawn)
+        return lambda step: self.made(drawn(step))
+
+    def drawn(self, step: int) -> Drawn:
+        """Draw the batch of `step`, on the host."""
         draws = [self.draw(step, place) for place in range(self.batch_size)]
         sides = np.array([draw.side for draw in draws])
-        canvas = self._crops(draws, int(sides.max()))
-        low = self._reduce(canvas, self._move(torch.from_numpy(sides - self.smallest)))
-        targets = self._move(torch.from_numpy(np.stack([draw.targets for draw in draws])))
-        sides = self._move(torch.from_numpy(sides))
+        size = int(sides.max())
+        # What row i and column j of each crop add to the place of a pixel: (B, 2, size). Beyond a
+        # crop its last row and column are repeated; nothing reads them.
+        crops = np.stack([self._lines(draw, size) for draw in draws])
+        if not self.resident:
+            index = crops[:, 0, :, None] + crops[:, 1, None, :]
+            crops = self.images.pixels.take(index, axis=0)
+        targets = np.stack([draw.targets for draw in draws])
+        return Drawn(*(self._pinned(torch.from_numpy(part)) for part in (sides, targets, crops)))
+
+    def made(self, drawn: Drawn) -> Batch:
+        """Make the batch of what was drawn, on the device, without waiting for it."""
+        sides, targets, canvas = (part.to(self.device, non_blocking=True) for part in drawn)
+        if self.resident:
+            down, along = canvas.unbind(1)
+            canvas = self.pixels[down[:, :, None] + along[:, None, :]]
+        low = self._reduce(canvas, sides - self.smallest)
         row, column = targets // sides[:, None], targets % sides[:, None]
         chosen = (row * canvas.shape[2] + column)[..., None].expand(-1, -1, 3)
         colours = canvas.flatten(1, 2).gather(1, chosen).float() / 255
         return Batch(low, torch.stack([row, column], dim=-1), sides, colours)
 
-    def _move(self, tensor: Tensor) -> Tensor:
-        if self.device.type != "cuda":
-            return tensor.to(self.device)
+    def _pinned(self, tensor: Tensor) -> Tensor:
         # From pinned memory the copy does not wait for the steps queued before it.
-        return tensor.pin_memory().to(self.device, non_blocking=True)
-
-    def _crops(self, draws: Sequence[Draw], size: int) -> Tensor:
-        """Gather the turned crops into the upper left of (B, size, size, 3) uint8.
-
-        Beyond a crop its last row and column are repeated; nothing reads them.
-        """
-        lines = np.stack([self._lines(draw, size) for draw in draws])
-        if self.resident:
-            down, along = self._move(torch.from_numpy(lines)).unbind(1)
-            return self.pixels[down[:, :, None] + along[:, None, :]]
-        down, along = torch.from_numpy(lines).unbind(1)
-        return self._move(self.pixels[down[:, :, None] + along[:, None, :]])
+        return tensor.pin_memory() if self.device.type == "cuda" else tensor
 
     def _lines(self, draw: Draw, size: int) -> np.ndarray:
         """Return (2, size): what row i and column j of a crop add to the place of a pixel."""

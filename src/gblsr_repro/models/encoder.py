@@ -5,9 +5,37 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..errors import UserError
+from .activations import SiLU
+
+# Values of one group from which its moments are worth operations of their own on CUDA.
+LARGE_GROUP = 1 << 19
+
+
+class GroupNorm(nn.GroupNorm):
+    """Group normalisation that uses the whole of a GPU for the large groups of a single image.
+
+    CUDA's kernel takes the moments of a group in one block: those of one image occupy as many
+    multiprocessors as there are groups. Exact to rounding; in inference only.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalise (B, C, H, W)."""
+        alone = x.shape[0] == 1 and x.numel() >= self.num_groups * LARGE_GROUP
+        if x.device.type == "cpu" or torch.is_grad_enabled() or not (alone and x.is_contiguous()):
+            return super().forward(x)
+        return self.by_moments(x)
+
+    def by_moments(self, x: Tensor) -> Tensor:
+        """Normalise one image (1, C, H, W) by moments that many blocks take together."""
+        moments = torch.var_mean(x.view(self.num_groups, -1), 1, correction=0)
+        each = self.num_channels // self.num_groups
+        var, mean = (m[:, None].expand(-1, each).reshape(-1) for m in moments)
+        return F.batch_norm(x, mean, var, self.weight, self.bias, eps=self.eps)
 
 
 class Encoder(nn.Module):
@@ -37,11 +65,18 @@ class Encoder(nn.Module):
             inputs, stride = (width, 2) if stage else (3, 1)
             layers += [
                 nn.Conv2d(inputs, width, 3, stride, padding=1),
-                nn.GroupNorm(groups, width),
-                nn.SiLU(inplace=True),
+                GroupNorm(groups, width),
+                SiLU(),
             ]
         self.layers = nn.Sequential(*layers, nn.Conv2d(width, width, 3, padding=1))
 
-    def forward(self, images: Tensor) -> Tensor:
-        """Encode images (B, 3, H, W) into features (B, D, H / P, W / P)."""
-        return self.layers(images)
+    def forward(self, images: Tensor, plain: bool = False) -> Tensor:
+        """Encode images (B, 3, H, W) into features (B, D, H / P, W / P).
+
+        `plain` computes as published; the values are the same.
+        """
+        x = images
+        for layer in self.layers:
+            as_published = plain and isinstance(layer, GroupNorm)
+            x = nn.GroupNorm.forward(layer, x) if as_published else layer(x)
+        return x

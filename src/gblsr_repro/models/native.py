@@ -61,14 +61,14 @@ class NativeModel(nn.Module):
         self.decoder = decoder
 
     def forward(self, images: Tensor, plain: bool = False) -> Tensor:
-        """Reconstruct images (B, 3, H, W); `plain` takes the decoder's plain path."""
-        return self.decode(self.encode(images), *images.shape[-2:], plain=plain)
+        """Reconstruct images (B, 3, H, W); `plain` computes everything as it is defined."""
+        return self.decode(self.encode(images, plain), *images.shape[-2:], plain=plain)
 
-    def encode(self, images: Tensor) -> Tensor:
+    def encode(self, images: Tensor, plain: bool = False) -> Tensor:
         """Return features (B, D, ceil(H / P), ceil(W / P)) of images (B, 3, H, W)."""
         if images.ndim != 4 or images.shape[1] != decoders.COLOURS:
             raise ValueError(f"images must be (B, 3, H, W), not {tuple(images.shape)}")
-        return self.encoder(pad(images, self.decoder.patch))
+        return self.encoder(pad(images, self.decoder.patch), plain)
 
     def decode(self, features: Tensor, height: int, width: int, plain: bool = False) -> Tensor:
         """Render features on the pixel grid of the image they came from: (B, 3, height, width)."""

@@ -8,6 +8,7 @@ settings alone. What neither tells is unknown and shown as a dash.
 from __future__ import annotations
 
 import csv
+import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +18,7 @@ from typing import Any
 
 import torch
 
+from .. import devices
 from ..config import (
     Arm,
     Config,
@@ -105,6 +107,7 @@ def text(plan: Plan) -> str:
         left = sum(e.runs - e.done for e in chosen)
         rows.append(["all", f"{left}", "", _hours(sum(known) if known else None), note])
         lines += [title, *_columns(rows), ""]
+    lines += [_days(plan.estimates, max(len(devices.visible()), 1)), ""]
     lines += ["Disk", *_columns([[d.purpose, _bytes(d.bytes), d.note] for d in plan.disk])]
     total = sum(d.bytes for d in plan.disk)
     return "\n".join([*lines, f"  in all {_bytes(total)}", "", FOOTNOTE])
@@ -114,6 +117,28 @@ FOOTNOTE = (
     "GPU-hours count training, one run after the other; evaluation and timing come on top and\n"
     "take an order of magnitude less (paper, appendix on compute resources)."
 )
+
+
+NODE = 8  # GPUs of a usual node, for a machine that has one or none
+
+
+def _days(estimates: list[Estimate], gpus: int) -> str:
+    """Return the line that tells the days of all known runs on one GPU and on all of a node."""
+    several = gpus if gpus > 1 else NODE
+    one, many = (days(estimates, count) for count in (1, several))
+    return f"Days of training: {one:,.1f} on one GPU, {many:,.1f} on {several}, a run to each GPU"
+
+
+def days(estimates: list[Estimate], gpus: int) -> float:
+    """Return the days that the runs left of known cost take on so many GPUs, one run to each.
+
+    Whichever GPU is free first takes the longest run that is left.
+    """
+    runs = [e.seconds for e in estimates if e.seconds is not None for _ in range(e.runs - e.done)]
+    free = [0.0] * gpus
+    for seconds in sorted(runs, reverse=True):
+        heapq.heapreplace(free, free[0] + seconds)
+    return max(free) / 86400
 
 
 def _columns(rows: list[list[str]]) -> list[str]:

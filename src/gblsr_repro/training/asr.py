@@ -62,7 +62,7 @@ def train_run(
         model,
         optimizer,
         Settings(settings["steps"], settings["log_every"], settings["checkpoint_every"]),
-        batch=sampler.batch,
+        batch=sampler.ahead(),
         loss=lambda batch: absolute_error(forward, batch, settings["precision"]),
         state_path=Path(state),
         identity={

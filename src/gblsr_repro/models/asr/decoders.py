@@ -20,6 +20,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from ..activations import relu
 from .part import Part
 from .taps import Taps, corners, taps_at, taps_of_pixels
 
@@ -211,7 +212,7 @@ class ImplicitDecoder(Decoder):
         for index, offsets, weight in found:
             x = self.enter(read(maps, index), offsets.to(maps.dtype), cell, path)
             for layer in self.hidden[1:]:
-                x = F.relu(layer(x), inplace=True)
+                x = relu(layer(x))
             x = weight.to(maps.dtype)[..., None] * self.last(x)
             total = x if total is None else total + x
         return total
@@ -243,9 +244,9 @@ class LIIF(ImplicitDecoder):
         first = self.hidden[0]
         if path == PLAIN:
             place = [x.expand(batch, queries, 2) for x in (offsets, cell)]
-            return F.relu(first(torch.cat((own, *place), dim=-1)), inplace=True)
+            return relu(first(torch.cat((own, *place), dim=-1)))
         placed = own + F.linear(offsets, first.weight[:, -4:-2])
-        return F.relu(placed + F.linear(cell, first.weight[:, -2:]), inplace=True)
+        return relu(placed + F.linear(cell, first.weight[:, -2:]))
 
 
 class LTE(ImplicitDecoder):
@@ -290,4 +291,4 @@ class LTE(ImplicitDecoder):
         else:
             angle = math.pi * (along_y * offsets[..., :1] + along_x * offsets[..., 1:] + phase)
         waves = torch.cat((angle.cos(), angle.sin()), dim=-1)
-        return F.relu(self.hidden[0](amplitude * waves), inplace=True)
+        return relu(self.hidden[0](amplitude * waves))

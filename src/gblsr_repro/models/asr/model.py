@@ -17,7 +17,7 @@ from ...errors import UserError
 from ...files import read_json
 from ...runtime import seed_everything
 from ...weights import load_weights
-from .decoders import COLOURS, LIIF, LTE, Decoder
+from .decoders import COLOURS, LIIF, LTE, PLAIN, Decoder
 from .local_spectral import LocalSpectralDecoder
 from .part import Part
 from .rdn import RDN
@@ -45,7 +45,8 @@ class ASRModel(nn.Module):
     Images and colours are RGB with values in [0, 1], colours unclamped; they are normalised and
     denormalised in here and nowhere else. Coordinates are (y, x), each from -1 to 1 between the
     outer edges of the image. `path` tells which way the last call went: "plain", "hoisted",
-    "folded" or "separable" (see `decoders`); all ways give the same values.
+    "folded" or "separable" (see `decoders`); all ways give the same values. The plain way takes
+    the encoder as published, too.
 
     Only the encoder runs in a lower precision under autocast; basis and coordinates need the
     precision of the weights.
@@ -57,11 +58,11 @@ class ASRModel(nn.Module):
         self.decoder = decoder
         self.path: str | None = None
 
-    def encode(self, images: Tensor) -> Tensor:
+    def encode(self, images: Tensor, plain: bool = False) -> Tensor:
         """Return features (B, D, h, w) of images (B, 3, h, w)."""
         if images.ndim != 4 or images.shape[1] != COLOURS:
             raise ValueError(f"images must be (B, 3, h, w), not {tuple(images.shape)}")
-        return self.encoder(normalise(images))
+        return self.encoder(normalise(images), plain)
 
     def forward(
         self, images: Tensor, sizes: Tensor, pixels: Tensor, path: str | None = None
@@ -71,7 +72,8 @@ class ASRModel(nn.Module):
         `images` (B, 3, h, w); sample b is shown at `sizes`[b] = (H, W) and asked for the rows and
         columns `pixels` (B, Q, 2); both int64. Differentiable; the fastest path unless named.
         """
-        return self.decode_pixels(self.encode(images), sizes, pixels, images, path)
+        features = self.encode(images, path == PLAIN)
+        return self.decode_pixels(features, sizes, pixels, images, path)
 
     def decode_pixels(
         self,
@@ -123,7 +125,8 @@ class ASRModel(nn.Module):
         Takes the fastest exact path, or the one named. About `tile_pixels` output pixels are
         decoded at once, at least one row of cells; it bounds the memory and changes no value.
         """
-        return self.decode(self.encode(images), height, width, tile_pixels, images, path)
+        features = self.encode(images, path == PLAIN)
+        return self.decode(features, height, width, tile_pixels, images, path)
 
     def decode(
         self,

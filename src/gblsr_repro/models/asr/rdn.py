@@ -1,6 +1,15 @@
-"""The residual dense network trunk (RDN) as arbitrary-scale methods use it: no upsampling part."""
+"""The residual dense network trunk (RDN) as arbitrary-scale methods use it: no upsampling part.
+
+A convolution of a dense block reads all maps before it. Joining them anew for each layer moves
+several times what the convolutions themselves read. Here a block's maps lie in one buffer and every
+layer writes beside what it reads. That needs the first channels of the buffer to be one block of
+memory, which those of a batch are not, so the images of a batch are laid below each other as the
+rows of one image, with a row of zeros after each: the same zeros that pad the convolutions.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -9,6 +18,20 @@ from torch import Tensor, nn
 
 def _conv(inputs: int, outputs: int, side: int) -> nn.Conv2d:
     return nn.Conv2d(inputs, outputs, side, padding=side // 2)
+
+
+def stack(images: Tensor) -> Tensor:
+    """Lay (B, C, H, W) out as one image (1, C, B (H + 1), W), zeros after each; B = 1 as it is."""
+    if images.shape[0] == 1:
+        return images
+    return F.pad(images.transpose(0, 1), (0, 0, 0, 1)).flatten(1, 2)[None]
+
+
+def unstack(image: Tensor, batch: int) -> Tensor:
+    """Undo `stack`: back to (batch, C, H, W)."""
+    if batch == 1:
+        return image
+    return image[0].unflatten(1, (batch, -1))[:, :, :-1].transpose(0, 1)
 
 
 class DenseBlock(nn.Module):
@@ -21,24 +44,73 @@ class DenseBlock(nn.Module):
         self.fusion = _conv(features + layers * growth, features, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Map features (B, G0, H, W) to the same shape."""
+        """Map features (B, G0, H, W) to the same shape, as the block is defined."""
         maps = x
         for layer in self.layers:
             maps = torch.cat((maps, F.relu(layer(maps))), dim=1)
         return x + self.fusion(maps)
 
-    def write(self, maps: Tensor) -> Tensor:
-        """Do what `forward` does with `maps` (B, G0 + C G, H, W), whose first G0 hold the input.
+    def stacked(self, x: Tensor, batch: int) -> Tensor:
+        """Do what `forward` does with `batch` images laid out by `stack`."""
+        parameters = [p.to(x.dtype) for p in self.parameters()]  # the encoder's under autocast
+        return _InOneBuffer.apply(x, batch, *parameters)
 
-        Every output is written beside its inputs instead of copying them all for each layer. The
-        result is the same; gradients cannot pass through a tensor that is written in parts.
-        """
-        end = self.layers[0].in_channels
-        x = maps[:, :end]
-        for layer in self.layers:
-            start, end = end, end + layer.out_channels
-            torch.clamp(layer(maps[:, :start]), min=0, out=maps[:, start:end])
-        return x + self.fusion(maps)
+
+class _InOneBuffer(torch.autograd.Function):
+    """A dense block on stacked images (1, G0, R, W); parameters are (weight, bias) by layer.
+
+    Autograd cannot follow a tensor that is written in parts; what it would do is written out, and
+    the gradients of all maps lie in one buffer likewise.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, batch: int, *parameters: Tensor) -> Tensor:
+        *layers, (weight, bias) = zip(parameters[::2], parameters[1::2], strict=True)
+        maps = x.new_empty(1, weight.shape[1], *x.shape[2:])
+        end = x.shape[1]
+        maps[:, :end] = x
+        # ReLU, and 0 in the rows between images, by one operation.
+        zero, limit = x.new_zeros(()), x.new_full((x.shape[2], 1), torch.inf)
+        _clear_between(limit[None, None], batch)
+        for own, offset in layers:
+            start, end = end, end + own.shape[0]
+            made = F.conv2d(maps[:, :start], own, offset, padding=1)
+            torch.clamp(made, zero, limit, out=maps[:, start:end])
+        ctx.save_for_backward(maps, *parameters[::2])
+        ctx.batch = batch
+        fused = F.conv2d(maps, weight, bias).add_(x)
+        _clear_between(fused, batch)
+        return fused
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        maps, *weights, fusion = ctx.saved_tensors
+        of_maps, *found = _conv_backward(gradient, maps, fusion, 0)
+        end = maps.shape[1]
+        for weight in reversed(weights):
+            start = end - weight.shape[0]
+            own = torch.ops.aten.threshold_backward(of_maps[:, start:end], maps[:, start:end], 0)
+            of_inputs, *of_layer = _conv_backward(own, maps[:, :start], weight, 1)
+            of_maps[:, :start].add_(of_inputs)  # `+=` on a slice also copies it onto itself
+            found = [*of_layer, *found]
+            end = start
+        of_x = of_maps[:, :end] + gradient
+        _clear_between(of_x, ctx.batch)
+        return of_x, None, *found
+
+
+def _clear_between(image: Tensor, batch: int) -> None:
+    """Set the rows between stacked images to zero."""
+    if batch > 1:
+        image.unflatten(2, (batch, -1))[:, :, :, -1] = 0
+
+
+def _conv_backward(gradient: Tensor, x: Tensor, weight: Tensor, pad: int) -> list[Tensor]:
+    """Return the gradients of a convolution's input, weight and bias."""
+    return torch.ops.aten.convolution_backward(
+        gradient, x, weight, [weight.shape[0]], [1, 1], [pad, pad], [1, 1], False, [0, 0], 1,
+        [True, True, True],
+    )  # fmt: skip
 
 
 class RDN(nn.Module):
@@ -59,36 +131,39 @@ class RDN(nn.Module):
         self.fusion = _conv(blocks * features, features, 1)
         self.last = _conv(features, features, 3)
 
-    def forward(self, images: Tensor) -> Tensor:
-        """Encode normalised images (B, 3, H, W) into features (B, G0, H, W)."""
+    def forward(self, images: Tensor, plain: bool = False) -> Tensor:
+        """Encode normalised images (B, 3, H, W) into features (B, G0, H, W).
+
+        `plain` computes as published; the values are the same.
+        """
         shallow = self.shallow(images)
         x = self.entry(shallow)
-        # One buffer for all layers saves copies only where its first channels are one block of
-        # memory: in the usual layout, not in channels last.
-        if torch.is_grad_enabled() or not shallow.is_contiguous():
-            outputs = []
-            for block in self.blocks:
-                x = block(x)
-                outputs.append(x)
-            fused = self.fusion(torch.cat(outputs, dim=1))
+        # In channels last no slice of a buffer is one block; a compiler plans its own buffers; on a
+        # CPU to join the maps of a batch is faster than to compute the rows between its images.
+        one = x.shape[0] == 1 or x.device.type != "cpu"
+        if plain or not (one and x.is_contiguous()) or torch.compiler.is_compiling():
+            fused = self._joined(x)
         else:
-            fused = self._fused_in_place(x)
+            fused = self._written(x)
         return shallow + self.last(fused)
 
-    def _fused_in_place(self, x: Tensor) -> Tensor:
-        """Run the blocks in one buffer and add up their parts of the fusion as they come.
+    def _joined(self, x: Tensor) -> Tensor:
+        """Run the blocks and their fusion as they are defined."""
+        outputs = []
+        for block in self.blocks:
+            x = block(x)
+            outputs.append(x)
+        return self.fusion(torch.cat(outputs, dim=1))
 
-        Neither the growing concatenations nor the blocks' outputs side by side are ever held.
-        """
-        width = self.blocks[0].fusion.in_channels
-        maps = x.new_empty(x.shape[0], width, *x.shape[2:])
+    def _written(self, x: Tensor) -> Tensor:
+        """Do the same on stacked images in buffers, adding up the fusion block by block."""
+        batch, x = x.shape[0], stack(x)
         fused: Tensor | None = None
         parts = self.fusion.weight.split(self.features, dim=1)
         for block, part in zip(self.blocks, parts, strict=True):
-            maps[:, : self.features] = x
-            x = block.write(maps)
+            x = block.stacked(x, batch)
             if fused is None:
                 fused = F.conv2d(x, part, self.fusion.bias)
             else:
                 fused += F.conv2d(x, part)
-        return fused
+        return unstack(fused, batch)

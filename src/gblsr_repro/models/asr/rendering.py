@@ -97,10 +97,11 @@ def render_folded(features: Tensor, folded: Folded) -> Tensor:
     (top, bottom), (left, right) = folded.gains
     image = _shuffle(blocks, scale_y, scale_x)
     image = image[..., len(bottom) :, len(right) :][..., : scale_y * h, : scale_x * w]
-    image[..., : len(top), :] *= top[:, None]
-    image[..., -len(bottom) :, :] *= bottom[:, None]
-    image[..., : len(left)] *= left
-    image[..., -len(right) :] *= right
+    # `*=` on a slice would also copy it onto itself.
+    image[..., : len(top), :].mul_(top[:, None])
+    image[..., -len(bottom) :, :].mul_(bottom[:, None])
+    image[..., : len(left)].mul_(left)
+    image[..., -len(right) :].mul_(right)
     return image
 
 

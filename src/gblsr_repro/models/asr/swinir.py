@@ -8,6 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+# CUDA's fused attention takes heads of such multiples only; at others it falls back to products
+# that write out all scores.
+HEAD_MULTIPLE = 8
 # Far below any attention score: what a query must not see gets no weight after the softmax.
 MASKED = -100.0
 INITIAL_STD = 0.02
@@ -27,6 +30,11 @@ def pad_to_window(images: Tensor, window: int) -> Tensor:
             index = torch.minimum(turn, 2 * size - 1 - turn)
             images = images.index_select(dim, index)
     return images
+
+
+def widening(size: int, device: torch.device) -> int:
+    """Return how many channels heads of `size` lack for the fused attention of a device."""
+    return 0 if device.type == "cpu" else -size % HEAD_MULTIPLE
 
 
 def windows(x: Tensor, side: int) -> Tensor:
@@ -86,16 +94,37 @@ class WindowAttention(nn.Module):
         step = place[:, None] - place[None] + side - 1
         self.register_buffer("relative", step[..., 0] * span + step[..., 1], persistent=False)
 
-    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        """Attend within windows x (B * n, L, C); `mask` (n, L, L) is added to the scores."""
+    def forward(self, x: Tensor, mask: Tensor | None, plain: bool = False) -> Tensor:
+        """Attend within windows x (B * n, L, C); `mask` (n, L, L) is added to the scores.
+
+        Heads are widened on CUDA unless `plain`.
+        """
         count, length, width = x.shape
-        q, k, v = self.qkv(x).view(count, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        size = width // self.heads
+        more = 0 if plain else widening(size, x.device)
+        weight, offset, project = self.widened(more)
+        qkv = F.linear(x, weight, offset)
+        q, k, v = qkv.view(count, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         bias = self.position_bias[self.relative].permute(2, 0, 1)
         if mask is not None:
             each = bias + mask[:, None].to(bias.dtype)
             bias = each.repeat(count // mask.shape[0], 1, 1, 1)
-        out = F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
-        return self.project(out.transpose(1, 2).reshape(count, length, width))
+        out = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, scale=size**-0.5)
+        out = out.transpose(1, 2).reshape(count, length, -1)
+        return F.linear(out, project, self.project.bias)
+
+    def widened(self, more: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Return weight and bias of `qkv` and the weight of `project` for wider heads.
+
+        Each head has `more` channels that are always 0, so the result is the same.
+        """
+        layer, project = self.qkv, self.project.weight
+        if not more:
+            return layer.weight, layer.bias, project
+        weight = F.pad(layer.weight.unflatten(0, (3 * self.heads, -1)), (0, 0, 0, more))
+        bias = F.pad(layer.bias.unflatten(0, (3 * self.heads, -1)), (0, more))
+        project = F.pad(project.unflatten(1, (self.heads, -1)), (0, more))
+        return weight.flatten(0, 1), bias.flatten(), project.flatten(1)
 
 
 class SwinLayer(nn.Module):
@@ -114,13 +143,13 @@ class SwinLayer(nn.Module):
         )
         self.drop = DropPath(drop)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor, plain: bool = False) -> Tensor:
         """Map (B, H, W, C) to the same shape; `mask` is used by layers that shift."""
         _, height, width, _ = x.shape
         y = self.attention_norm(x)
         if self.shift:
             y = y.roll((-self.shift, -self.shift), dims=(1, 2))
-        y = self.attention(windows(y, self.side), mask if self.shift else None)
+        y = self.attention(windows(y, self.side), mask if self.shift else None, plain)
         y = join(y, self.side, height, width)
         if self.shift:
             y = y.roll((self.shift, self.shift), dims=(1, 2))
@@ -141,11 +170,11 @@ class ResidualGroup(nn.Module):
         )
         self.conv = nn.Conv2d(width, width, 3, padding=1)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor, plain: bool = False) -> Tensor:
         """Map (B, H, W, C) to the same shape."""
         y = x
         for layer in self.layers:
-            y = layer(y, mask)
+            y = layer(y, mask, plain)
         return x + self.conv(y.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)
 
 
@@ -184,16 +213,17 @@ class SwinIR(nn.Module):
                 nn.init.trunc_normal_(module.weight, std=INITIAL_STD)
                 nn.init.zeros_(module.bias)
 
-    def forward(self, images: Tensor) -> Tensor:
+    def forward(self, images: Tensor, plain: bool = False) -> Tensor:
         """Encode normalised images (B, 3, H, W) into features (B, embed, H, W).
 
         Sides that are no multiple of the window are padded first and cropped back at the end.
+        `plain` computes as published; the values are the same.
         """
         height, width = images.shape[-2:]
         first = self.first(pad_to_window(images, self.window))
         mask = shift_mask(*first.shape[-2:], self.window, images.device)
         x = self.embed_norm(first.permute(0, 2, 3, 1))
         for group in self.groups:
-            x = group(x, mask)
+            x = group(x, mask, plain)
         x = first + self.last(self.norm(x).permute(0, 3, 1, 2))
         return x[..., :height, :width]

@@ -141,8 +141,7 @@ def slots(cells: int, sizes: Tensor, width: int, ensemble: bool) -> Slots:
     if not ensemble:
         return Slots(first, offset, inside.double())
     # A border group has one tap inside the map; it carries the whole weight there.
-    alone = torch.zeros_like(group[:-1], dtype=torch.bool)
-    alone[0] = alone[-1] = True
+    alone = (group[:-1] == 0) | (group[:-1] == cells)
     hat = torch.where(alone[:, None, None], 1.0, 1 - offset.abs() / 2)
     return Slots(first, offset, hat * inside)
 

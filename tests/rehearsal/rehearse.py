@@ -1,0 +1,182 @@
+"""What every arm and method gives a GPU to do.
+
+`python tests/rehearsal/rehearse.py` writes the table. One row per arm or method and kind of work: operations launched, GFLOP, GB read and written, and the
+peak of live memory; counted on a pretended device (see `pretended`). Sizes are the paper's but for
+the depth of the super-resolution encoders (`DEPTH`). A step is the trainer's own, the second of a
+run.
+"""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import torch
+from pretended import CUDA, Trace, Work, pretended_cuda, traced
+from torch._subclasses.fake_tensor import unset_fake_temporarily
+
+from gblsr_repro import config as configuration
+from gblsr_repro.data.arrays import Arrays
+from gblsr_repro.data.superres import PackedImages
+from gblsr_repro.models import native
+from gblsr_repro.models.asr import model as asr
+from gblsr_repro.models.asr.decoders import PLAIN
+from gblsr_repro.training import asr as asr_training
+from gblsr_repro.training import loop
+from gblsr_repro.training import native as native_training
+from gblsr_repro.training.sampler import EpochSampler
+
+TABLE = Path(__file__).with_name("trace.tsv")
+COLUMNS = ("subject", "work", "operations", "gflop", "gb", "peak_mb")
+IMAGES, SIDE = 16, 256  # of the pretended training arrays
+ODD = (250, 301)
+EPOCH_DRAWS = ("__init__", "indices")  # what reads values on the host
+QUERIES = 4096
+LOW = 96  # side of the low-resolution image that is shown
+SCALES = (2, 3, 3.3, 4)
+STEPS = 2
+DEPTH = {"rdn_blocks": 3, "swinir_depths": [2]}  # of 16 and [6, 6, 6, 6, 6, 6]: it takes a third
+
+
+class Enough(Exception):
+    """Ends a pretended training run."""
+
+
+def main() -> None:
+    """Write the table."""
+    works = {**native_works(config()), **asr_works(config())}
+    with TABLE.open("w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, delimiter="\t", lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows(map(row, works, works.values()))
+
+
+def config() -> configuration.Config:
+    """Return the configuration that is rehearsed."""
+    return configuration.merge(configuration.load(), {"asr": {"model": DEPTH}})
+
+
+def row(name: tuple[str, str], work: Work) -> list[str]:
+    """Return a line of the table."""
+    amounts = (work.flops / 1e9, work.bytes / 1e9, work.peak / 1e6)
+    return [*name, str(work.operations), *(f"{amount:.4g}" for amount in amounts)]
+
+
+def warm(call: Callable[[], Any]) -> Work:
+    """Return the work of a second call, when what follows from the weights alone is kept."""
+    call()
+    return traced(call)
+
+
+# --- the native benchmark -----------------------------------------------------------------------
+
+
+def native_works(config: configuration.Config) -> dict[tuple[str, str], Work]:
+    """Return the work of every native arm: inference in all its ways, and a training step."""
+    found = {}
+    for name, arm in configuration.selected_arms(config).items():
+        with pretended_cuda(), torch.no_grad():
+            model = native.build(arm, config, 0).to(CUDA).eval()
+            image, odd = (torch.rand(1, 3, *size, device=CUDA) for size in ((SIDE, SIDE), ODD))
+            points = torch.rand(1, QUERIES, 2, device=CUDA, dtype=torch.float64)
+            features = model.encode(odd)
+            calls = {
+                "fast": partial(model, image),
+                "plain": partial(model, image, plain=True),
+                "odd size": partial(model, odd),
+                "query": partial(model.query, features, points, ODD),
+            }
+            found |= {(name, kind): warm(call) for kind, call in calls.items()}
+        found[name, "step"] = step(partial(native_training.train_run, config, arm, 0))
+    return found
+
+
+# --- super-resolution ---------------------------------------------------------------------------
+
+
+def asr_works(config: configuration.Config) -> dict[tuple[str, str], Work]:
+    """Return the work of every method: encoder, decoder at every scale, and a training step."""
+    found = {}
+    tile = config["asr"]["tile_pixels"]
+    for name, method in configuration.selected_methods(config).items():
+        with pretended_cuda(), torch.no_grad():
+            model = asr.build(method, config, 0).to(CUDA).eval()
+            low = torch.rand(1, 3, LOW, LOW, device=CUDA)
+            features = model.encode(low)
+            calls: dict[str, Callable] = {
+                "encoder": partial(model.encode, low),
+                "encoder, plain": partial(model.encode, low, plain=True),
+            }
+            for scale in SCALES:
+                size = (round(LOW * scale),) * 2
+                for kind, path in (("", None), (", plain", PLAIN)):
+                    call = partial(model.decode, features, *size, tile, low, path)
+                    calls[f"x{scale:g}{kind}"] = call
+            points = torch.rand(1, QUERIES, 2, device=CUDA, dtype=torch.float64)
+            cell = torch.full_like(points, 2 / size[0])
+            calls["query"] = partial(model.query, features, points, cell, low)
+            found |= {(name, kind): warm(call) for kind, call in calls.items()}
+        found[name, "step"] = step(partial(asr_training.train_run, config, method, 0))
+    return found
+
+
+# --- training -----------------------------------------------------------------------------------
+
+
+def step(train_run: Callable[..., None]) -> Work:
+    """Return the work of the last of `STEPS` steps of a training run."""
+    works: list[Work] = []
+    with pretended_cuda(), tempfile.TemporaryDirectory() as name, Trace() as trace, data():
+        folder = Path(name)
+
+        def note(run: object, loss: torch.Tensor, norm: torch.Tensor) -> None:
+            run.step += 1
+            works.append(trace.next())
+            if len(works) == STEPS:
+                raise Enough
+
+        with mock.patch.object(loop._Run, "note", note), suppress(Enough):
+            train_run(folder / "train.npy", folder, folder / "state.pt")
+    return works[-1]
+
+
+@contextmanager
+def data() -> Iterator[None]:
+    """Let training arrays hold zeros, and draws be made with values."""
+    pixels = np.zeros((IMAGES, SIDE, SIDE, 3), np.uint8)
+    record = {"sha256": "", "images": IMAGES}
+    arrays = Arrays(Path("train.npy"), pixels, [{"name": str(i)} for i in range(IMAGES)], record)
+    sides, offsets = np.full(IMAGES, SIDE), np.arange(IMAGES) * SIDE**2
+    packed = PackedImages(
+        pixels.reshape(-1, 3), tuple(map(str, range(IMAGES))), offsets, sides, sides, ""
+    )
+    with ExitStack() as stack:
+        for place, attribute, value in (
+            (Arrays, "open", lambda _: arrays),
+            (PackedImages, "open", lambda _: packed),
+            *((EpochSampler, n, _with_values(getattr(EpochSampler, n))) for n in EPOCH_DRAWS),
+            (asr_training, "Validation", mock.Mock()),
+        ):
+            stack.enter_context(mock.patch.object(place, attribute, value))
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _with_values(call: Callable) -> Callable:
+    def real(*arguments: object) -> object:
+        with unset_fake_temporarily():
+            return call(*arguments)
+
+    return real
+
+
+if __name__ == "__main__":
+    main()
