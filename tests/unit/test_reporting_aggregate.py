@@ -313,7 +313,8 @@ def test_halves_of_conditions_merge(tmp_path, config):
     for half in conditions.HALVES:
         conditions.write(tmp_path, config, folder / f"conditions_{half}.json", [half])
     both = conditions.collect(tmp_path, config)
-    assert asdict(conditions.Conditions.read(folder)) == json.loads(json.dumps(asdict(both)))
+    read = conditions.Conditions.read(folder)
+    assert json.dumps(asdict(read)) == json.dumps(asdict(both))
     assert conditions.Conditions.read(tmp_path) == conditions.Conditions()
 
 

@@ -4,6 +4,8 @@ from .identity import WATCHING, check_identity, chosen, definition, run_identity
 from .jobs import JOBS, Row, code_digest, code_of, restrict, settings_of
 from .load import load, merge, mirror_of, protocol, resolve, validate, write_resolved
 from .tables import (
+    BASELINE,
+    READING,
     Arm,
     Config,
     Dataset,

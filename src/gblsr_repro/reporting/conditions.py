@@ -211,18 +211,18 @@ def _settings(config: Config, half: str, runs: Sequence[Json]) -> dict[str, list
     if not runs:
         return found
     trained = [run.get("identity") or {} for run in runs]
-    # A run that does not say what it follows from makes all of that unknown.
-    for name in (n for n in wanted if n.startswith((f"{half}.model.", training))):
-        found[name] = _distinct(r.get(name) for r in trained) if all(trained) else []
-    for name in {name for run in trained for name in run if name in wanted}:
-        found[name] = _distinct(run[name] for run in trained if name in run) if all(trained) else []
+    for name in wanted:
+        if name.startswith((f"{half}.model.", training)) or any(name in run for run in trained):
+            found[name] = _distinct(run[name] for run in trained if name in run)
+            # A run that does not say what it follows from makes all of that unknown.
+            found[name] = found[name] if all(trained) else []
     return found
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:
     found: list[Any] = []
     for value in values:
-        if value is not None and value not in found:
+        if value not in found:
             found.append(value)
     return found
 
@@ -253,12 +253,14 @@ def _records(folder: Path, names: Iterable[str], config: Config, pattern: str) -
 
 def _devices(records: Iterable[Json]) -> list[str]:
     """Return the names of the devices, each once, from device records or records of one."""
-    return _distinct((r.get("device") or r).get("name") for r in records)
+    names = ((r.get("device") or r).get("name") for r in records)
+    return _distinct(name for name in names if name)
 
 
 def _on_shared_gpus(timings: Iterable[Json]) -> list[str]:
     """Return the arms or methods of which a timing was taken while others used the GPU."""
-    return _distinct(t.get("arm") or t.get("method") for t in timings if t.get("gpu_shared"))
+    names = (t.get("arm") or t.get("method") for t in timings if t.get("gpu_shared"))
+    return _distinct(name for name in names if name)
 
 
 def _joined(maps: Iterable[Json]) -> dict[str, Any]:
