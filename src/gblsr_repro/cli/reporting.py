@@ -189,7 +189,7 @@ def add_claims(commands: Any) -> None:
     _takes_aggregates(added)
     added.add_argument(
         "--output", type=Path, metavar="DIR",
-        help="folder for claims.csv, claims.md, tables/claims.tex (default: the config's results)",
+        help="folder for claims.csv and claims.md (default: the config's results)",
     )  # fmt: skip
 
 

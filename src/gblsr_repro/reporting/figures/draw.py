@@ -11,12 +11,12 @@ from matplotlib.figure import Figure
 from ...config import Config
 from ...errors import UserError
 from . import ablation, asr, comparison, locality, native, qualitative
+from .captions import note
 from .needs import NEEDS
-from .notes import note
 from .source import FigureSource
 from .style import save, styled
 
-DRAW: dict[str, Callable[[FigureSource, str], Figure]] = {
+DRAW: dict[str, Callable[[FigureSource, Sequence[str]], Figure]] = {
     "frontier": native.frontier,
     "per_dataset": native.per_dataset,
     "cov_hist": locality.cov_hist,
@@ -41,7 +41,7 @@ def render(name: str, source: FigureSource, output: Path) -> tuple[Path, Path]:
         hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(DRAW)}."
         raise UserError(f"There is no figure {name!r}; {hint}")
     with styled():
-        figure = DRAW[name](source, note(source.conditions, NEEDS[name]))
+        figure = DRAW[name](source, note(source.conditions, NEEDS[name].scopes))
         return save(figure, Path(output), name)
 
 
