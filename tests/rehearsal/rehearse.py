@@ -1,10 +1,9 @@
-"""What every arm and method gives a GPU to do.
+"""What every arm and method gives a GPU to do: the table `trace.tsv`.
 
-`python tests/rehearsal/rehearse.py` writes the table. One row per arm or method and kind of work:
-operations launched, GFLOP, GB read and written, and the
-peak of live memory; counted on a pretended device (see `pretended`). Sizes are the paper's but for
-the depth of the super-resolution encoders (`DEPTH`). A step is the trainer's own, the second of a
-run.
+`python tests/rehearsal/rehearse.py` writes it. One row per arm or method and kind of work:
+operations launched, GFLOP, GB read and written, and the peak of live memory; counted on a pretended
+device (see `pretended`). Sizes are the paper's but for the depth of the super-resolution encoders
+(`DEPTH`). A step is the trainer's own, the second of a run.
 """
 
 from __future__ import annotations
@@ -53,6 +52,7 @@ class Enough(Exception):
 
 def main() -> None:
     """Write the table."""
+    warnings.filterwarnings("ignore", "Accessing the data pointer of FakeTensor")
     works = {**native_works(config()), **asr_works(config())}
     with TABLE.open("w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, delimiter="\t", lineterminator="\n")
@@ -167,7 +167,6 @@ def data() -> Iterator[None]:
             (asr_training, "Validation", mock.Mock()),
         ):
             stack.enter_context(mock.patch.object(place, attribute, value))
-        warnings.simplefilter("ignore")
         yield
 
 

@@ -34,9 +34,9 @@ class OnCuda(Tensor):
         cls, func: Callable, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = dict(kwargs or {})
-        if func is Tensor.device.__get__:
+        if func == Tensor.device.__get__:  # a new object each time
             return CUDA
-        if func is Tensor.is_cuda.__get__:
+        if func == Tensor.is_cuda.__get__:
             return True
         if func is Tensor.numpy:
             raise TypeError("can't convert cuda:0 device type tensor to numpy")
@@ -47,6 +47,12 @@ class OnCuda(Tensor):
             with torch._C.DisableTorchFunctionSubclass():
                 return args[0].as_subclass(Tensor).clone()
         return super().__torch_function__(func, types, args, kwargs)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> OnCuda:
+        """Copy a weight of a module that is copied."""
+        with torch._C.DisableTorchFunctionSubclass():
+            copy = self.detach().clone().as_subclass(OnCuda).requires_grad_(self.requires_grad)
+        return nn.Parameter(copy, copy.requires_grad) if isinstance(self, nn.Parameter) else copy
 
     def __reduce_ex__(self, protocol: int) -> Any:
         """Be saved as what a CUDA tensor is loaded as."""
@@ -126,7 +132,7 @@ class Graph(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.tape: list[tuple] = []
-        self.pool: list[Tensor] = []
+        self.pool: list[torch.UntypedStorage] = []
 
     @classmethod
     def forbid(cls, what: str) -> None:
@@ -152,12 +158,12 @@ class Graph(TorchDispatchMode):
             self.forbid(name)
         given = (args, kwargs or {})
         out = func(*given[0], **given[1])
-        if not func.is_view:
-            made = [t for t in tree_leaves(out) if isinstance(t, Tensor)]
-            places = tree_map_only(Tensor, _Address.of, given)
-            self.tape.append((func, places, [_Address.of(t) for t in made]))
-            if not func._schema.is_mutable:
-                self.pool += [t.untyped_storage() for t in made]
+        made = _storages(out)
+        views = set(made) <= set(_storages(given))  # `reshape` is one only where it copies nothing
+        if func._schema.is_mutable or not views:
+            places = tree_map_only(Tensor, _Address.of, (given, out))
+            self.tape.append((func, *places))
+            self.pool += [] if views else made.values()
         return out
 
     @torch.no_grad()
@@ -165,10 +171,16 @@ class Graph(TorchDispatchMode):
         """Do again what was recorded, in the same memory."""
         for func, given, made in self.tape:
             args, kwargs = tree_map_only(_Address, _Address.tensor, given)
-            again = [t for t in tree_leaves(func(*args, **kwargs)) if isinstance(t, Tensor)]
+            again = func(*args, **kwargs)
             if not func._schema.is_mutable:
-                for place, value in zip(made, again, strict=True):
-                    place.tensor().copy_(value)
+                for place, value in zip(tree_leaves(made), tree_leaves(again), strict=True):
+                    if isinstance(place, _Address):
+                        place.tensor().copy_(value)
+
+
+def _storages(values: Any) -> dict[int, torch.UntypedStorage]:
+    tensors = [value for value in tree_leaves(values) if isinstance(value, Tensor)]
+    return {tensor.untyped_storage()._cdata: tensor.untyped_storage() for tensor in tensors}
 
 
 class Event:
@@ -247,6 +259,7 @@ def believed_cuda() -> Iterator[list[str]]:
         "device_count": lambda: 1,
         "current_device": lambda: 0,
         "is_initialized": lambda: True,
+        "is_current_stream_capturing": lambda: Graph.recording is not None,
         "get_device_name": lambda *_: GPU.name,
         "get_device_properties": lambda *_: GPU,
         "manual_seed_all": RANDOM.manual_seed,

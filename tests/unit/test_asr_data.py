@@ -1,6 +1,7 @@
 """Packed training images and the sampler."""
 
 import math
+import threading
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import torch
 from PIL import Image as Picture
 
 from gblsr_repro.data import superres
-from gblsr_repro.data.superres import PackedImages, Sampler, pack
+from gblsr_repro.data.superres import Ahead, PackedImages, Sampler, pack
 from gblsr_repro.errors import UserError
 
 TRAINING = {"lr_patch": 16, "queries": 200, "scale_range": [1.0, 4.0]}
@@ -151,3 +152,41 @@ def test_an_image_smaller_than_the_largest_crop_is_a_users_error(packed):
 def test_more_queries_than_pixels_is_a_users_error(packed):
     with pytest.raises(UserError, match="only 256 pixels"):
         Sampler(packed, TRAINING | {"queries": 257}, 8, seed=0)
+
+
+def test_batches_drawn_ahead_are_those_of_their_steps(packed):
+    sampler = Sampler(packed, TRAINING, 8, seed=1)
+    ahead = sampler.ahead()
+    for step in (3, 4, 5, 9, 0):  # as it comes, resumed later, begun anew
+        for part, expected in zip(ahead(step), sampler.batch(step), strict=True):
+            assert torch.equal(part, expected)
+
+
+def test_the_next_step_is_drawn_while_this_one_is_at_work():
+    drawn = [threading.Event() for _ in range(4)]
+
+    def make(step):
+        drawn[step].set()
+        return step, threading.current_thread()
+
+    ahead = Ahead(make)
+    step, thread = ahead(0)
+    assert step == 0
+    assert thread is not threading.current_thread()
+    assert drawn[1].wait(10)
+    assert not drawn[2].is_set()
+    assert ahead(1)[0] == 1
+    assert drawn[2].wait(10)
+
+
+def test_what_fails_while_drawing_ahead_is_raised_in_its_step():
+    def make(step):
+        if step == 2:
+            raise ValueError("no such image")
+        return step
+
+    ahead = Ahead(make)
+    assert [ahead(0), ahead(1)] == [0, 1]
+    with pytest.raises(ValueError, match="no such image"):
+        ahead(2)
+    assert ahead(3) == 3

@@ -1,10 +1,11 @@
-"""The encoders' own business: the in-place way of RDN, padding and stochastic depth of SwinIR."""
+"""The encoders' own business: RDN in buffers; padding, heads and stochastic depth of SwinIR."""
 
 import pytest
 import torch
 from torch import nn
 
-from gblsr_repro.models.asr.rdn import RDN
+from gblsr_repro.models.asr import swinir as swinir_module
+from gblsr_repro.models.asr.rdn import RDN, stack, unstack
 from gblsr_repro.models.asr.swinir import DropPath, SwinIR, join, pad_to_window, windows
 
 
@@ -13,17 +14,57 @@ def swinir(drop_path: float = 0.0) -> SwinIR:
     return SwinIR(8, [2, 2], heads=2, window=4, mlp_ratio=2, drop_path=drop_path)
 
 
-@pytest.mark.parametrize("size", [(1, 5), (7, 6)])
-def test_rdn_gives_the_same_features_with_and_without_gradients(size):
+def test_stacked_images_have_zeros_between_them():
+    images = torch.arange(1.0, 13.0).view(2, 1, 2, 3)
+    stacked = stack(images)
+    assert stacked.shape == (1, 1, 6, 3)
+    assert stacked[0, 0, 2].tolist() == stacked[0, 0, 5].tolist() == [0, 0, 0]
+    assert torch.equal(unstack(stacked, 2), images)
+    assert torch.equal(unstack(stack(images[:1]), 1), images[:1])
+
+
+@pytest.mark.parametrize(("batch", "size"), [(1, (7, 6)), (3, (1, 5)), (2, (6, 7))])
+def test_rdn_in_buffers_gives_the_features_and_gradients_of_its_definition(batch, size):
     torch.manual_seed(0)
     encoder = RDN(features=6, blocks=3, layers=4, growth=5).double()
-    images = torch.randn(2, 3, *size, dtype=torch.float64)
-    whole = encoder(images)
-    assert whole.requires_grad
-    with torch.no_grad():
-        in_place = encoder(images)
-    assert in_place.shape == (2, 6, *size)
-    torch.testing.assert_close(in_place, whole.detach(), rtol=1e-12, atol=1e-14)
+    images = torch.randn(batch, 3, *size, dtype=torch.float64, requires_grad=True)
+    x = encoder.entry(encoder.shallow(images))
+    ways = encoder._joined(x), encoder._written(x)
+    torch.testing.assert_close(*ways, rtol=1e-12, atol=1e-14)
+    weight = torch.randn_like(ways[0])
+    inputs = [images, *(p for n, p in encoder.named_parameters() if not n.startswith("last"))]
+    plain, buffered = (
+        torch.autograd.grad((way * weight).sum(), inputs, retain_graph=True) for way in ways
+    )
+    for one, other in zip(plain, buffered, strict=True):
+        torch.testing.assert_close(other, one, rtol=1e-10, atol=1e-12)
+
+
+def test_rdn_takes_its_buffers_for_one_image_and_not_in_channels_last(monkeypatch):
+    encoder = RDN(features=6, blocks=2, layers=3, growth=5)
+    taken = []
+    written = encoder._written
+    monkeypatch.setattr(encoder, "_written", lambda x: taken.append(len(x)) or written(x))
+    image = torch.randn(1, 3, 8, 8)
+    expected = encoder(image, plain=True)
+    assert not taken
+    torch.testing.assert_close(encoder(image), expected)
+    assert taken == [1]
+    encoder(torch.randn(2, 3, 8, 8))  # on a CPU the maps of a batch are joined
+    last = encoder.to(memory_format=torch.channels_last)
+    torch.testing.assert_close(last(image), expected)
+    assert taken == [1]
+
+
+def test_rdn_in_buffers_under_autocast_keeps_float32_gradients():
+    encoder = RDN(features=8, blocks=2, layers=2, growth=8)
+    image = torch.randn(1, 3, 8, 8)
+    with torch.autocast("cpu", torch.bfloat16):
+        features, plain = encoder(image), encoder(image, plain=True)
+    assert features.dtype == torch.bfloat16
+    torch.testing.assert_close(features, plain, rtol=0.05, atol=0.05)
+    features.float().square().sum().backward()
+    assert all(p.grad.dtype == torch.float32 for p in encoder.parameters())
 
 
 def test_every_rdn_parameter_gets_a_gradient():
@@ -67,6 +108,36 @@ def test_every_swinir_parameter_gets_a_gradient():
     encoder = swinir()
     encoder(torch.randn(1, 3, 8, 8)).square().sum().backward()
     assert all(p.grad is not None and p.grad.any() for p in encoder.parameters())
+
+
+def test_wider_heads_change_nothing(monkeypatch):
+    encoder = swinir().double()
+    images = torch.randn(1, 3, 8, 8, dtype=torch.float64)
+    seen = []
+    attention = torch.nn.functional.scaled_dot_product_attention
+
+    def note(q, *others, **options):
+        seen.append(q.shape[-1])
+        return attention(q, *others, **options)
+
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", note)
+    results, gradients = [], []
+    for more in (0, 3):
+        monkeypatch.setattr(swinir_module, "widening", lambda size, device, more=more: more)
+        results.append(encoder(images))
+        encoder.zero_grad()
+        results[-1].square().sum().backward()
+        gradients.append([p.grad.clone() for p in encoder.parameters()])
+    assert set(seen) == {4, 7}
+    torch.testing.assert_close(*results, rtol=1e-12, atol=1e-14)
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(other, one, rtol=1e-10, atol=1e-12)
+
+
+def test_heads_are_widened_to_what_fused_attention_takes():
+    assert swinir_module.widening(30, torch.device("cuda")) == 2
+    assert swinir_module.widening(32, torch.device("cuda")) == 0
+    assert swinir_module.widening(30, torch.device("cpu")) == 0
 
 
 def test_swinir_linear_layers_start_narrow_and_unbiased():

@@ -1,0 +1,249 @@
+"""The control flow of a GPU run, with true values, on a make-believe CUDA (see `standins`)."""
+
+import csv
+import gc
+import json
+from unittest import mock
+
+import pytest
+import torch
+from pretended import CUDA, GPU
+from safetensors.torch import load_file
+from standins import HELD, PEAK, Event, Graph, OnCuda, believed_cuda
+from torch import nn
+
+from benchmarks import measure, memory, plans, training
+from benchmarks.__main__ import GROUPS
+from gblsr_repro import config as configuration
+from gblsr_repro import runtime
+from gblsr_repro.data import superres
+from gblsr_repro.errors import StopRequested
+from gblsr_repro.evaluation import asr_latency, latency, regions
+from gblsr_repro.evaluation import native as evaluation
+from gblsr_repro.evaluation.metrics import Settings
+from gblsr_repro.models import native
+from gblsr_repro.training import asr as asr_training
+from gblsr_repro.training import checkpoint
+from gblsr_repro.training import native as native_training
+
+pytestmark = pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is here: it need not be")
+
+ARMS = configuration.load()["native"]["arms"]
+
+
+@pytest.fixture
+def cuda():
+    with believed_cuda() as calls:
+        yield calls
+
+
+def saved(folder):
+    return load_file(folder / "weights.safetensors")
+
+
+# --- the stand-ins themselves -------------------------------------------------------------------
+
+
+def test_an_event_is_read_after_a_synchronisation_only(cuda):
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    start.record()
+    end.record()
+    with pytest.raises(RuntimeError, match="waited for"):
+        start.elapsed_time(end)
+    torch.cuda.synchronize()
+    assert start.elapsed_time(end) == 1.0
+
+
+def test_a_graph_shows_stale_inputs_overwritten_results_and_freed_memory(cuda):
+    weight, source = torch.ones(3, device="cuda"), torch.zeros(3, device="cuda")
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = source * weight + 1
+    source = source.copy_(torch.full((3,), 5.0))
+    assert result.tolist() == [1, 1, 1]  # the input is new, the result is not
+    graph.replay()
+    assert result.tolist() == [6, 6, 6]
+    del weight
+    gc.collect()
+    with pytest.raises(RuntimeError, match="freed"):
+        graph.replay()
+
+
+@pytest.mark.parametrize("wait", [float, torch.nonzero, lambda x: x + torch.ones(1).to("cuda")])
+def test_a_capture_refuses_what_waits(cuda, wait):
+    value = torch.ones((), device="cuda")
+    with torch.cuda.graph(Graph()), pytest.raises(RuntimeError, match="not permitted"):
+        wait(value)
+
+
+# --- timing -------------------------------------------------------------------------------------
+
+
+def test_passes_are_timed_by_events_with_a_synchronisation_after_each(cuda):
+    model = nn.Conv2d(3, 4, 3).to("cuda").eval()
+    image = torch.rand(1, 3, 8, 8, device="cuda")
+    record = latency.measure(lambda: model(image), CUDA, warmup=2, passes=3, model=model)
+    order = ["synchronize", "reset_peak_memory_stats", *["synchronize"] * 3, "max_memory_allocated"]
+    assert cuda == order
+    assert (record.median_ms, record.peak_memory_mib) == (1.0, PEAK / 2**20)
+    assert not Event.unfinished
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_a_replayed_graph_gives_what_the_call_gives(cuda, config, name):
+    model = native.build(configuration.arms()[name], config, 0).to("cuda").eval()
+    images = torch.rand(2, 1, 3, 16, 16, device="cuda")
+    with torch.no_grad():
+        expected = [model(image).clone() for image in images]
+        replay = latency.Replay(model, images[0])
+        del model
+        gc.collect()
+        first = replay(images[0])
+        assert torch.equal(first, expected[0])
+        assert torch.equal(replay(images[1]), expected[1])
+        assert torch.equal(first, expected[1])  # overwritten, as a graph's result is
+
+
+def test_arms_and_methods_are_timed_by_every_clock(cuda, config, arrays, tmp_path):
+    arm, method = configuration.arms()["gblsr_scalar"], configuration.methods()["gblsr_asr"]
+    evaluation.time_arm(config, arm, 0, arrays, tmp_path / "native.csv")
+    asr_latency.time_method(config, method, 0, tmp_path / "asr.csv")
+    for name in ("native", "asr"):
+        with (tmp_path / f"{name}.csv").open(newline="") as stream:
+            rows = list(csv.DictReader(stream))
+        assert [row["clock"] for row in rows] == ["paper", "ours", "graph"]
+        assert [row["peak_memory_mib"] for row in rows][2] == ""
+        record = json.loads((tmp_path / f"{name}.json").read_text())
+        assert record["device"]["name"] == GPU.name
+        assert record["gpu_shared"] is None  # no nvidia-smi to ask
+        assert not record["not_timed"]
+    assert cuda.count("capture") == 2
+
+
+# --- training -----------------------------------------------------------------------------------
+
+
+def train_native(config, arrays, folder, arm="gblsr_scalar"):
+    state = folder / "state.pt"
+    folder.mkdir(exist_ok=True)
+    native_training.train_run(
+        config, configuration.arms()[arm], 0, arrays / "train.npy", folder, state
+    )
+    return saved(folder)
+
+
+def train_asr(config, arrays, folder, method="lte_swinir"):
+    folder.mkdir(exist_ok=True)
+    row = configuration.methods()[method]
+    with mock.patch.object(asr_training, "Validation"):
+        asr_training.train_run(config, row, 0, arrays / "packed.npy", folder, folder / "state.pt")
+    return saved(folder)
+
+
+def interrupted(train, config, arrays, folder, at=4):
+    """Train with a signal after step `at`, let other draws happen, and go on."""
+    note, steps = checkpoint.StopOnSignal, []
+
+    class Stop(note):
+        @property
+        def name(self):
+            steps.append(1)
+            return "SIGTERM" if len(steps) > at else None
+
+        @name.setter
+        def name(self, value):
+            pass
+
+    with mock.patch.object(checkpoint, "StopOnSignal", Stop), pytest.raises(StopRequested):
+        train(config, arrays, folder)
+    torch.cuda.manual_seed_all(99)
+    return train(config, arrays, folder)
+
+
+def same(one, other, **tolerance):
+    assert one.keys() == other.keys()
+    for name, tensor in one.items():
+        torch.testing.assert_close(other[name], tensor, **tolerance or {"rtol": 0, "atol": 0})
+
+
+def test_a_native_run_on_cuda_learns_what_the_cpu_learns(config, arrays, tmp_path):
+    expected = train_native(config, arrays, tmp_path / "cpu")
+    with believed_cuda():
+        whole = train_native(config, arrays, tmp_path / "whole")
+        broken = interrupted(train_native, config, arrays, tmp_path / "broken")
+    record = json.loads((tmp_path / "broken" / "run.json").read_text())
+    assert (record["device"]["type"], record["resumed"]) == ("cuda", 1)
+    assert record["peak_memory_mib"] == PEAK / 2**20
+    same(whole, expected, rtol=1e-4, atol=1e-6)
+    same(broken, whole)
+
+
+@pytest.mark.parametrize("share", [superres.RESIDENT_SHARE, 0.0], ids=["resident", "from the host"])
+def test_a_super_resolution_run_goes_on_with_the_devices_own_random_numbers(
+    cuda, config, arrays, tmp_path, monkeypatch, share
+):
+    monkeypatch.setattr(superres, "RESIDENT_SHARE", share)
+    whole = train_asr(config, arrays, tmp_path / "whole")
+    broken = interrupted(train_asr, config, arrays, tmp_path / "broken")
+    record = json.loads((tmp_path / "broken" / "run.json").read_text())
+    assert (record["data"]["on_device"], record["resumed"]) == (share > 0, 1)
+    same(broken, whole)
+    assert {"get_rng_state_all", "set_rng_state_all"} <= set(cuda)
+
+
+def test_pixels_on_the_device_give_the_batches_of_those_on_the_host(config, arrays, monkeypatch):
+    images = superres.PackedImages.open(arrays / "packed.npy")
+    settings = config["asr"]["training"]
+    expected = superres.Sampler(images, settings, 3, 0).batch(5)
+    with believed_cuda():
+        for share in (superres.RESIDENT_SHARE, 0.0):
+            monkeypatch.setattr(superres, "RESIDENT_SHARE", share)
+            batch = superres.Sampler(images, settings, 3, 0, "cuda").ahead()(5)
+            for name, part in batch._asdict().items():
+                assert isinstance(part, OnCuda)
+                assert torch.equal(part.cpu(), getattr(expected, name))
+
+
+# --- evaluation ---------------------------------------------------------------------------------
+
+
+def test_a_run_is_evaluated_and_its_fields_are_read_on_cuda(cuda, config, arrays, tmp_path):
+    run = tmp_path / "run"
+    train_native(config, arrays, run, "gblsr_full")
+    settings = Settings.of(config)
+    for name in ("kodak", "validation"):
+        for ending in (".npy", ".csv", ".json"):
+            (tmp_path / f"{name}{ending}").write_bytes((arrays / f"{name}{ending}").read_bytes())
+    regions.write_thresholds(tmp_path / "validation.npy", tmp_path / "regions.json", settings)
+    evaluation.evaluate(config, "gblsr_full", 0, run, tmp_path, tmp_path / "metrics", tmp_path)
+    record = json.loads((tmp_path / "metrics" / "kodak.json").read_text())
+    assert record["device"]["name"] == GPU.name
+    fields = tmp_path / "fields.npz"
+    evaluation.write_fields(
+        config, "gblsr_full", 0, run, tmp_path / "validation.npy", tmp_path / "regions.json", fields
+    )
+    assert fields.is_file()
+
+
+# --- benchmarks ---------------------------------------------------------------------------------
+
+
+def test_memory_is_asked_of_the_device(cuda):
+    result, peak = memory.peak_mib(lambda: 7, CUDA)
+    assert (result, peak) == (7, (PEAK - HELD) / 2**20)
+    assert runtime.free_memory(CUDA) == GPU.total_memory // 2 + (20 << 20)
+    runtime.release_memory(CUDA)
+    assert cuda[-1] == "empty_cache"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_benchmark_runs_its_cuda_branch(cuda, tmp_path, monkeypatch, group):
+    for steps in (training.LOOP_STEPS, training.ASR_STEPS):
+        monkeypatch.setitem(steps, "cuda", 2)
+    bench = plans.Bench.open(CUDA, True, tmp_path)
+    for plan in GROUPS[group].plans(bench):
+        case = plan.make(bench).without_targets()
+        for found in measure.run(case, CUDA, seconds=1, rounds=1):
+            assert found.note in ("", "output differs from the reference's"), found.note
+            assert found.times

@@ -1,0 +1,222 @@
+"""The GPUs of a machine: named, checked, and shared out to jobs, with pretended devices."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+
+import pytest
+import torch
+
+from gblsr_repro import devices, runtime
+from gblsr_repro.errors import UserError
+
+# Takes a GPU as a job does, says which, and holds it until its input ends.
+JOB = (
+    "import os, sys; from gblsr_repro import devices; devices.take_one();"
+    "print(os.environ.get('CUDA_VISIBLE_DEVICES'), flush=True); sys.stdin.read()"
+)
+
+
+@pytest.fixture
+def smi(tmp_path, monkeypatch):
+    """Pretend an nvidia-smi that names so many GPUs; return their identifiers."""
+    monkeypatch.delenv(devices.VISIBLE, raising=False)
+    monkeypatch.delenv(devices.JOBS_PER_GPU, raising=False)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+
+    def pretend(count):
+        names = [f"GPU-{uuid.uuid4()}" for _ in range(count)]
+        lines = "\n".join(f"{index}, {name}" for index, name in enumerate(names))
+        program = tmp_path / "nvidia-smi"
+        program.write_text(f"#!/bin/sh\ncat <<END\n{lines}\nEND\n")
+        program.chmod(0o755)
+        return names
+
+    return pretend
+
+
+class Job:
+    """A process that takes a GPU."""
+
+    def __init__(self, **environment):
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", JOB],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | environment,
+        )
+
+    def gpu(self):
+        """Wait until it has one and return it."""
+        return self.process.stdout.readline().strip()
+
+    def waits(self):
+        """Whether it is still without one after a while."""
+        os.set_blocking(self.process.stdout.fileno(), False)
+        time.sleep(3 * devices.POLL_SECONDS)
+        said = self.process.stdout.readline()
+        os.set_blocking(self.process.stdout.fileno(), True)
+        return not said and self.process.poll() is None
+
+    def end(self):
+        self.process.communicate("", timeout=30)
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+@pytest.fixture
+def job():
+    """Start jobs that are ended with the test."""
+    started = []
+
+    def start(**environment):
+        started.append(Job(**environment))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.process.kill()
+        one.process.communicate()
+
+
+def test_every_job_gets_a_gpu_of_its_own_and_leaves_it_however_it_ends(smi, job):
+    names = smi(3)
+    jobs = [job() for _ in names]
+    taken = [one.gpu() for one in jobs]
+    assert sorted(taken) == sorted(names)
+    fourth = job()
+    assert fourth.waits()
+    jobs[0].kill()
+    assert fourth.gpu() == taken[0]
+    fifth = job()
+    assert fifth.waits()
+    jobs[1].end()
+    assert fifth.gpu() == taken[1]
+
+
+def test_so_many_jobs_share_a_gpu_as_were_asked_for(smi, job):
+    names = smi(2)
+    jobs = [job(**{devices.JOBS_PER_GPU: "2"}) for _ in range(4)]
+    taken = [one.gpu() for one in jobs]
+    assert sorted(taken) == sorted(names * 2)
+    assert job(**{devices.JOBS_PER_GPU: "2"}).waits()
+
+
+def test_what_a_scheduler_gave_is_used_without_waiting(smi, job):
+    names = smi(4)
+    given = {devices.VISIBLE: "2"}
+    assert [job(**given).gpu() for _ in range(2)] == ["2", "2"]
+    # Others keep off it, and from a list one is taken.
+    several = {devices.VISIBLE: "1,2"}
+    assert job(**several).gpu() == names[1]
+    assert job(**several).waits()
+
+
+@pytest.mark.parametrize("hidden", ["", "-1", "NoDevFiles"])
+def test_hidden_gpus_are_none(smi, job, hidden):
+    smi(2)
+    assert job(**{devices.VISIBLE: hidden}).gpu() == hidden
+
+
+def test_a_machine_without_gpus_is_not_touched(smi, job, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", os.path.dirname(sys.executable))
+    assert job().gpu() == "None"
+    assert not list(tmp_path.glob("*.lock"))
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        ("1,0", [1, 0]),
+        (" 2 ", [2]),
+        ("1,9,0", [1]),
+        ("0,-1,1", [0]),
+        ("uuid", [1]),
+        (None, [0, 1, 2]),
+    ],
+)
+def test_names_are_read_as_cuda_reads_them(smi, monkeypatch, named, expected):
+    names = smi(3)
+    if named is not None:
+        monkeypatch.setenv(devices.VISIBLE, names[1][:12] if named == "uuid" else named)
+    assert devices.visible() == [names[i] for i in expected]
+
+
+def test_parts_of_a_gpu_are_known_by_their_own_names(smi, monkeypatch):
+    smi(1)
+    monkeypatch.setenv(devices.VISIBLE, "MIG-1,MIG-2")
+    assert devices.visible() == ["MIG-1", "MIG-2"]
+
+
+# --- a GPU that torch cannot use ----------------------------------------------------------------
+
+
+@pytest.fixture
+def node(tmp_path, monkeypatch):
+    """Pretend the device file of a GPU and its driver."""
+    monkeypatch.delenv(devices.VISIBLE, raising=False)
+    (tmp_path / "nvidia0").touch()
+    (tmp_path / "nvidiactl").touch()
+    version = tmp_path / "version"
+    version.write_text("NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  Thu Jan 23\n")
+    monkeypatch.setattr(devices._present, "__defaults__", (tmp_path,))
+    monkeypatch.setattr(devices._driver, "__defaults__", (version,))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("build", "told"),
+    [("13.0", "built for CUDA 13.0, which needs driver 580 or newer"), (None, "without CUDA")],
+)
+def test_a_gpu_that_torch_cannot_use_is_an_error_that_names_driver_and_wheel(
+    node, monkeypatch, build, told
+):
+    monkeypatch.setattr(torch.version, "cuda", build)
+    for device in ("auto", "cuda"):
+        with pytest.raises(UserError, match=r"driver 570\.86\.15") as error:
+            runtime.prepare(device)
+        assert f"torch {torch.__version__}" in str(error.value)
+        assert told in str(error.value)
+        assert str(error.value).count(". ") == 0
+
+
+def test_a_gpu_that_is_hidden_or_not_ours_is_done_without(node, monkeypatch):
+    assert runtime.prepare("cpu").type == "cpu"
+    monkeypatch.setenv(devices.VISIBLE, "")
+    assert runtime.prepare("auto").type == "cpu"
+    monkeypatch.delenv(devices.VISIBLE)
+    (node / "nvidia0").unlink()
+    (node / "nvidia0").mkdir()  # cannot be opened, as in a job that was given no GPU
+    assert runtime.prepare("auto").type == "cpu"
+
+
+def test_every_job_says_what_it_runs_on(caplog):
+    with caplog.at_level("INFO", logger="gblsr_repro"):
+        runtime.prepare("cpu", 1)
+    assert len(caplog.messages) == 1
+    assert caplog.messages[0].startswith("device: ")
+    assert caplog.messages[0].endswith("(cpu), 1 CPU thread")
+
+
+def test_versions_need_no_installed_package(monkeypatch):
+    """As in a conda environment of the workflow, or beside a bare torch."""
+
+    def version(name):
+        if name in ("gblsr-repro", "lpips"):
+            raise runtime.metadata.PackageNotFoundError(name)
+        return "1.0"
+
+    monkeypatch.setattr(runtime.metadata, "version", version)
+    found = runtime.versions()
+    assert found["gblsr-repro"] == runtime.__version__
+    assert found["torch"] == "1.0"
+    assert "lpips" not in found
