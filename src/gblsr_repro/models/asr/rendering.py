@@ -165,9 +165,10 @@ def _spaced(cells: Tensor, taps: int) -> Tensor:
 class _TapProducts(torch.autograd.Function):
     """Sum over taps t of cells[g + t] @ weights_t[g]^T, or of the transposed products.
 
-    `cells` is (G + T - 1 or more, m, k) and each of the T weights (G, n, k); the result is (G, m, n) with
-    `cells_first`, otherwise (G, n, m). Written out because the derivative of a plain batched
-    product lays the weights' gradients out transposed and sums the overlapping cells' in copies.
+    `cells` is (G + T - 1 or more, m, k) and each of the T weights (G, n, k); the result is
+    (G, m, n) with `cells_first`, otherwise (G, n, m). Written out because the derivative of a
+    plain batched product lays the weights' gradients out transposed and sums the overlapping
+    cells' in copies.
     """
 
     @staticmethod
