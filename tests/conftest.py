@@ -11,6 +11,9 @@ import torch
 
 SHARED_VARIABLE = "GBLSR_SHARED"
 
+# Tests know what the CPU computes; they and all they start do so where there is a GPU as well.
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+
 
 @pytest.fixture(scope="session")
 def shared() -> Path:

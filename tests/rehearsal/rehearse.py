@@ -135,18 +135,25 @@ def asr_works(config: configuration.Config) -> dict[tuple[str, str], Work]:
 def step(train_run: Callable[..., None]) -> Work:
     """Return the work of the last of `STEPS` steps of a training run."""
     works: list[Work] = []
-    with pretended_cuda(), tempfile.TemporaryDirectory() as name, Trace() as trace, data():
-        folder = Path(name)
-
-        def note(run: object, loss: torch.Tensor, norm: torch.Tensor) -> None:
-            run.step += 1
-            works.append(trace.next())
-            if len(works) == STEPS:
-                raise Enough
-
-        with mock.patch.object(loop._Run, "note", note), suppress(Enough):
-            train_run(folder / "train.npy", folder, folder / "state.pt")
+    with pretended_cuda(), Trace() as trace:
+        steps(train_run, lambda: works.append(trace.next()))
     return works[-1]
+
+
+def steps(train_run: Callable[..., None], after: Callable[[], None]) -> None:
+    """Let a trainer take `STEPS` steps on images of zeros; call `after` after each of them."""
+    left = iter(range(STEPS - 1, -1, -1))
+
+    def note(run: Any, loss: torch.Tensor, norm: torch.Tensor) -> None:
+        run.step += 1
+        after()
+        if not next(left):
+            raise Enough
+
+    noting = mock.patch.object(loop._Run, "note", note)
+    with tempfile.TemporaryDirectory() as name, data(), noting, suppress(Enough):
+        folder = Path(name)
+        train_run(folder / "train.npy", folder, folder / "state.pt")
 
 
 @contextmanager

@@ -153,23 +153,23 @@ def along_rows(sums: Tensor, table: Tensor) -> Tensor:
 def _spaced(cells: Tensor, taps: int) -> Tensor:
     """Line up the cells of all images so that tap t of group g reads entry g + t: (B, n, ...).
 
-    With two taps a zero cell is put between the images and at both ends; the tables have weight 0
-    there, so one such cell serves the end of one image and the start of the next.
+    With two taps a zero cell is put before each image and after the last; the tables have weight 0
+    there, so one such cell serves the end of one image and the start of the next. What follows the
+    last one of a batch is not read.
     """
     if taps == 1:
         return cells.flatten(0, 1)
-    batch, n = cells.shape[:2]
-    spaced = cells.new_zeros(batch * (n + 1) + 1, *cells.shape[2:])
-    spaced[1:].view(batch, n + 1, *cells.shape[2:])[:, :n] = cells
-    return spaced
+    ends = (1, 1, 0, 0) if cells.shape[0] == 1 else (1, 0, 0, 1)
+    return F.pad(cells, (*[0, 0] * (cells.ndim - 2), *ends)).flatten(0, 1)
 
 
 class _TapProducts(torch.autograd.Function):
     """Sum over taps t of cells[g + t] @ weights_t[g]^T, or of the transposed products.
 
-    `cells` is (G + T - 1, m, k) and each of the T weights (G, n, k); the result is (G, m, n) with
-    `cells_first`, otherwise (G, n, m). Written out because the derivative of a plain batched
-    product lays the weights' gradients out transposed and sums the overlapping cells' in copies.
+    `cells` is (G + T - 1 or more, m, k) and each of the T weights (G, n, k); the result is
+    (G, m, n) with `cells_first`, otherwise (G, n, m). Written out because the derivative of a
+    plain batched product lays the weights' gradients out transposed and sums the overlapping
+    cells' in copies.
     """
 
     @staticmethod
