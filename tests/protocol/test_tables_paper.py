@@ -8,14 +8,16 @@ import csv
 import re
 import subprocess
 import sys
+from statistics import fmean, stdev
 
 import pytest
 from scipy import stats
 
 from gblsr_repro.config import arms, items, load, methods
 from gblsr_repro.reporting import tables
-from gblsr_repro.reporting.statistics import Summary, bold, pooled_p, summarize
-from gblsr_repro.reporting.tidy import BUDGET_COLUMNS, KEYS, RUN_COLUMNS, VALUES, read_summaries
+from gblsr_repro.reporting.aggregates import Aggregates
+from gblsr_repro.reporting.kinds import KINDS
+from gblsr_repro.reporting.statistics import Summary, bold, pooled_p
 
 EXACT = (
     "main_kodak",
@@ -231,11 +233,11 @@ def published_aggregates(targets, folder):
     }
     folder.mkdir()
     for name, rows in tidy.items():
-        write(folder / f"{name}.csv", [*KEYS[name], *VALUES], rows)
+        write(folder / f"{name}.csv", KINDS[name].header, rows)
     for name, rows in runs.items():
-        write(folder / f"{name}.csv", RUN_COLUMNS, rows)
+        write(folder / f"{name}.csv", KINDS[name].columns, rows)
     counts = {row[1]: row[3] for row in native if row[2] == "params"}
-    write(folder / "budget.csv", BUDGET_COLUMNS, counts.items())
+    write(folder / "budget.csv", KINDS["budget"].columns, counts.items())
 
 
 # --- statistics ---------------------------------------------------------------------------------
@@ -244,7 +246,8 @@ def published_aggregates(targets, folder):
 def test_pooled_test_agrees_with_scipy_on_samples():
     a, b = [22.1, 22.5, 22.4], [22.9, 22.3, 22.8]
     expected = stats.ttest_ind(a, b, equal_var=True).pvalue
-    assert pooled_p(summarize(a), summarize(b)) == pytest.approx(expected, rel=1e-12)
+    found = (Summary(fmean(seeds), stdev(seeds), 3) for seeds in (a, b))
+    assert pooled_p(*found) == pytest.approx(expected, rel=1e-12)
 
 
 def test_threshold_is_the_protocol_s_t_of_2776():
@@ -257,6 +260,6 @@ def test_threshold_is_the_protocol_s_t_of_2776():
 
 def test_every_published_bold_follows_from_the_rule(shared):
     # Scalar on Set14 SSIM is the one near miss: not bold although second.
-    native = read_summaries(shared / "paper" / "targets" / "native.csv", KEYS["native"])
+    native = Aggregates(shared / "paper" / "targets", load()).cells("native")
     scalar, full = (native["set14", arm, "ssim"] for arm in ("gblsr_scalar", "gblsr_full"))
     assert pooled_p(scalar, full) < 0.05

@@ -17,7 +17,7 @@ from gblsr_repro.reporting.compare import CONCERNS, EXEMPT, RECORDED, Scope, com
 from gblsr_repro.reporting.conditions import Conditions, ImageSet, of_paper
 from gblsr_repro.reporting.figures.captions import captions, note
 from gblsr_repro.reporting.figures.needs import NEEDS
-from gblsr_repro.reporting.tidy import RUN_COLUMNS
+from gblsr_repro.reporting.kinds import KINDS
 from gblsr_repro.reporting.verdicts import Verdict
 
 PAPER = of_paper()
@@ -172,7 +172,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for table, half in (("runs", "native"), ("asr_runs", "asr")):
         names = arms() if half == "native" else made.config["asr"]["methods"]
         rows = [[half, name, 0, 1, 1, 90.0, 1, 1, "", ""] for name in names]
-        write_csv(root / f"{table}.csv", RUN_COLUMNS, rows)
+        write_csv(root / f"{table}.csv", KINDS["runs"].columns, rows)
     return made.root
 
 

@@ -22,11 +22,11 @@ from gblsr_repro.cli import main
 from gblsr_repro.config import items, load
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import figures
+from gblsr_repro.reporting.aggregates import Aggregates
 from gblsr_repro.reporting.conditions import Conditions, of_paper
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.figures.captions import captions, note
 from gblsr_repro.reporting.figures.needs import NEEDS
-from gblsr_repro.reporting.figures.source import FigureSource
 
 NAMES = list(figures.DRAW)
 NEED_FILES = {"cov_hist", "qualitative"}
@@ -41,16 +41,16 @@ Draw = Callable[[str, str], Figure]
 
 
 @pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, FigureSource]:
+def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Aggregates]:
     found = {}
     for name, make in RUNS.items():
         run = make(tmp_path_factory.mktemp(name))
-        found[name] = FigureSource(run.write(), run.config)
+        found[name] = Aggregates(run.write(), run.config)
     return found
 
 
 @pytest.fixture(scope="module")
-def draw(sources: dict[str, FigureSource]) -> Iterator[Draw]:
+def draw(sources: dict[str, Aggregates]) -> Iterator[Draw]:
     """Build a figure of a run, laid out as it is saved; each once."""
     known: dict[tuple[str, str], Figure] = {}
 
@@ -218,7 +218,7 @@ def test_frontier_shows_every_arm_and_set_with_lpips_downwards(draw, sources):
         for line in small
         if line.get_marker() not in ("None", None) and len(line.get_xdata()) == 1
     }
-    native = sources["paper"].native
+    native = sources["paper"].cells("native")
     for arm in sources["paper"].benchmark:
         for column in sources["paper"].evaluate:
             assert (native[column, arm, "psnr"].mean, native[column, arm, "lpips"].mean) in points
@@ -252,14 +252,14 @@ def test_per_dataset_has_a_bar_with_its_spread_per_arm_and_set(draw, sources):
     source = sources["paper"]
     psnr = figure.axes[0]
     heights = sorted(bar.get_height() for bar in psnr.patches)
-    wanted = [s.mean for key, s in source.native.items() if key[2] == "psnr"]
+    wanted = [s.mean for key, s in source.cells("native").items() if key[2] == "psnr"]
     assert heights == pytest.approx(sorted(wanted))
     spans = [
         (path.vertices[1, 1] - path.vertices[0, 1]) / 2
         for collection in psnr.findobj(LineCollection)
         for path in collection.get_paths()
     ]
-    deviations = [s.std for key, s in source.native.items() if key[2] == "psnr"]
+    deviations = [s.std for key, s in source.cells("native").items() if key[2] == "psnr"]
     assert sorted(spans) == pytest.approx(sorted(deviations), abs=1e-9)
 
 
@@ -367,7 +367,7 @@ def test_a_test_without_a_statistic_is_a_dash(sources, tmp_path):
     made.rows["locality"] = [
         row for row in made.rows["locality"] if not row["statistic"].startswith("t3")
     ]
-    source = FigureSource(made.write(), made.config)
+    source = Aggregates(made.write(), made.config)
     with style.styled():
         figure = figures.DRAW["logspace_loctests"](source, ())
     figure.draw_without_rendering()
@@ -385,7 +385,7 @@ def test_qualitative_names_the_best_arms(draw, sources):
 
 
 def test_best_arms_that_differ_are_named_in_the_tags(draw, sources):
-    native = sources["demo"].native
+    native = sources["demo"].cells("native")
     tags = words(draw("demo", "qualitative"))
     for column in sources["demo"].evaluate:
         best = max(sources["demo"].benchmark, key=lambda arm: native[column, arm, "psnr"].mean)
@@ -420,7 +420,7 @@ def test_scales_beyond_training_are_shaded(draw):
 
 def test_differences_are_to_the_base_method(draw, sources):
     figure = draw("paper", "asr_psnr_vs_scale")
-    quality = sources["paper"].asr_quality
+    quality = sources["paper"].cells("asr_quality")
     lower = figure.axes[5 + 3]
     line = next(c.lines[0] for c in lower.containers if c.lines[0].get_marker() == "s")
     wanted = [
@@ -451,7 +451,7 @@ def test_missing_cells_are_counted(draw):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_figure_asked_for_by_name_says_what_is_missing(name, tmp_path):
     (tmp_path / "aggregates").mkdir()
-    source = FigureSource(tmp_path / "aggregates", load())
+    source = Aggregates(tmp_path / "aggregates", load())
     with pytest.raises(UserError, match=str(tmp_path)):
         figures.render(name, source, tmp_path)
     assert not list(tmp_path.glob("*.p*"))
@@ -482,7 +482,7 @@ def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
     source = sources["paper"]
     shutil.copytree(source.results, tmp_path / "run")
     picture = tmp_path / "run/native/exemplars/gblsr_full/seed0/set14.png"
-    copy = FigureSource(tmp_path / "run/aggregates", source.config)
+    copy = Aggregates(tmp_path / "run/aggregates", source.config)
     picture.write_bytes(b"no picture")
     with pytest.raises(UserError, match=r"set14\.png is not a readable image"):
         figures.render("qualitative", copy, tmp_path)
@@ -544,6 +544,6 @@ def test_a_figure_needs_a_folder_only(tmp_path: Path):
     made.ablation()
     folder = made.write()
     assert not (folder / "conditions.json").exists()
-    pdf, png = figures.render("logspace_metrics", FigureSource(folder, made.config), tmp_path)
+    pdf, png = figures.render("logspace_metrics", Aggregates(folder, made.config), tmp_path)
     assert pdf.is_file()
     assert png.is_file()

@@ -14,9 +14,10 @@ from PIL import Image
 from gblsr_repro.cli import main
 from gblsr_repro.config import load
 from gblsr_repro.files import write_csv, write_json, write_text
-from gblsr_repro.reporting import published, report
+from gblsr_repro.reporting import report
+from gblsr_repro.reporting.aggregates import Aggregates
+from gblsr_repro.reporting.kinds import KINDS
 from gblsr_repro.reporting.layout import Float, Span
-from gblsr_repro.reporting.tidy import KEYS, RUN_COLUMNS
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
@@ -58,10 +59,10 @@ class Tree(HTMLParser):
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results")
-    rows = published.aggregates().summaries["native"]
+    rows = Aggregates.paper(load()).cells("native")
     write_csv(
         folder / "aggregates" / "native.csv",
-        [*KEYS["native"], "mean", "std", "n"],
+        KINDS["native"].header,
         [[*key, s.mean, s.std, s.n] for key, s in rows.items()],
     )
     runs = [
@@ -80,7 +81,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for arm in ("liif", "gblsr_scalar")
         for seed in (0, 1)
     ]
-    write_csv(folder / "aggregates" / "runs.csv", RUN_COLUMNS, runs)
+    write_csv(folder / "aggregates" / "runs.csv", KINDS["runs"].columns, runs)
     train = {"dataset": "dtd", "title": "D & T", "images": 3, "expected": 9, "complete": False}
     kodak = {"dataset": "k", "title": "Kodak-like", "images": 5, "stands_in_for": "kodak"}
     conditions = {

@@ -9,12 +9,11 @@ from ..config import Arm
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from . import captions
+from .aggregates import NATIVE_TIMES, Aggregates
 from .captions import paragraph, run_notes
 from .compare import Scope
 from .layout import DASH, Cell, Float, Line, Span, Table, signed, size_for, value
-from .source import Source
 from .statistics import Summary, best, bold, pooled_p, ties
-from .tidy import NATIVE_TIMES
 
 Column = list[Summary | None]
 
@@ -40,12 +39,12 @@ QUALITY = (
 LSE = Metric("lse", "LSE ↓", 3, lower=True)
 
 
-def main(source: Source, column: str) -> Table:
+def main(source: Aggregates, column: str) -> Table:
     """All arms on one evaluation set: quality with spread, time per image, parameters (Tables 1-3).
 
     Raises `UserError` when the aggregates have no row of this set.
     """
-    if not any(dataset == column for dataset, _, _ in source.native):
+    if column not in set(source.frame("native")["dataset"]):
         raise UserError(f"{source.path('native')} has no rows for {column!r}; evaluate it first.")
     arms = source.benchmark
     quality = [_measured(source, column, arms, metric) for metric in QUALITY]
@@ -83,7 +82,7 @@ def main(source: Source, column: str) -> Table:
     )  # fmt: skip
 
 
-def lse(source: Source) -> Table:
+def lse(source: Aggregates) -> Table:
     """Local spectrum error beside PSNR for the arms of the family, all sets (Table 10)."""
     arms = {n: a for n, a in source.benchmark.items() if a.group == "family"}
     datasets = source.evaluate
@@ -127,7 +126,7 @@ def lse(source: Source) -> Table:
     )  # fmt: skip
 
 
-def winners(source: Source) -> Table:
+def winners(source: Aggregates) -> Table:
     """Best arm and best baseline of every set, and the main arm's gap to the latter (Table 4)."""
     arms = source.benchmark
     baselines = {n: a for n, a in arms.items() if a.group == "baseline"}
@@ -150,7 +149,7 @@ def winners(source: Source) -> Table:
         else None,
         captions.missing(
             {
-                a.short: [source.native.get((c, n, PSNR.name)) for c in source.evaluate]
+                a.short: [source.cell("native", c, n, PSNR.name) for c in source.evaluate]
                 for n, a in arms.items()
             }
         ),
@@ -186,7 +185,7 @@ def plural_arms(count: int) -> str:
     return f"all {captions.spelled(count)} arms"
 
 
-def _best(source: Source, column: str, arms: Mapping[str, Arm], metric: Metric) -> str:
+def _best(source: Aggregates, column: str, arms: Mapping[str, Arm], metric: Metric) -> str:
     cells = _measured(source, column, arms, metric)
     equal = ties(cells, metric.lower, metric.digits, source.config["native"]["significance"])
     if not equal:
@@ -197,8 +196,8 @@ def _best(source: Source, column: str, arms: Mapping[str, Arm], metric: Metric) 
     return f"{names} ({value(_mean(cells[equal[0]]), metric.digits)})"
 
 
-def _gap(source: Source, column: str, baselines: Mapping[str, Arm], metric: Metric) -> str:
-    own = source.native.get((column, source.config["native"]["main_arm"], metric.name))
+def _gap(source: Aggregates, column: str, baselines: Mapping[str, Arm], metric: Metric) -> str:
+    own = source.cell("native", column, source.config["native"]["main_arm"], metric.name)
     cells = _measured(source, column, baselines, metric)
     top = best(cells, metric.lower)
     rival = None if top is None else cells[top]
@@ -211,15 +210,16 @@ def _gap(source: Source, column: str, baselines: Mapping[str, Arm], metric: Metr
     return f"**{text}**" if better and told else text
 
 
-def fairness(source: Source) -> Table:
+def fairness(source: Aggregates) -> Table:
     """Trainable parameters of every arm, the ratio to the main arm's, and its note (Table 8)."""
-    arms = {n: arm for n, arm in source.arms.items() if arm.in_benchmark and n in source.budget}
+    counts = source.frame("budget").set_index("arm")["parameters"].to_dict()
+    arms = {n: arm for n, arm in source.arms.items() if arm.in_benchmark and n in counts}
     if not arms:
         raise UserError(f"{source.path('budget')} has no arm of the main tables; make it again.")
     arms = dict(
         sorted(arms.items(), key=lambda item: int(item[1].fairness_rank or len(source.arms) + 1))
     )
-    counts = {name: source.budget[name] for name in arms}
+    counts = {name: counts[name] for name in arms}
     anchor = source.config["native"]["main_arm"]
     base = counts.get(anchor)
     ratios = {name: n / base if n and base else None for name, n in counts.items()}
@@ -266,7 +266,7 @@ def fairness(source: Source) -> Table:
 # --- criteria -----------------------------------------------------------------------------------
 
 
-def gates(source: Source) -> Table:
+def gates(source: Aggregates) -> Table:
     """The quality and inference-cost criteria, met or not (Table 5).
 
     A criterion is decided from the sets that were measured; "not measured" stands where the
@@ -321,7 +321,7 @@ def gates(source: Source) -> Table:
     )  # fmt: skip
 
 
-def quality_conditions(source: Source, column: str) -> list[bool | None]:
+def quality_conditions(source: Aggregates, column: str) -> list[bool | None]:
     """Return whether the three quality sub-conditions hold on one set; None: not measured.
 
     PSNR and LPIPS against the best baseline, PSNR against the control, in this order.
@@ -338,11 +338,11 @@ def quality_conditions(source: Source, column: str) -> list[bool | None]:
     ]
 
 
-def latency_ratio(source: Source, column: str) -> float | None:
+def latency_ratio(source: Aggregates, column: str) -> float | None:
     """Return the main arm's time over the slowest baseline's on one set, None if not measured."""
     baselines = {n: a for n, a in source.benchmark.items() if a.group == "baseline"}
     times = _column(source, column, baselines, "inference_ms")
-    own = source.native.get((column, _main_name(source), "inference_ms"))
+    own = source.cell("native", column, _main_name(source), "inference_ms")
     if own is None or not times or any(t is None for t in times):
         return None
     return own.mean / max(t.mean for t in times if t is not None)
@@ -378,7 +378,7 @@ def _count(outcomes: tuple[bool | None, ...]) -> str:
     return f" ({sum(known)}/{len(known)}{partial})"
 
 
-def _latency_verdict(source: Source, ratios: list[float | None], bound: float) -> str:
+def _latency_verdict(source: Aggregates, ratios: list[float | None], bound: float) -> str:
     if source.conditions.native and source.conditions.native.shared_gpu:
         return "not judged (shared GPU)"
     known = [ratio for ratio in ratios if ratio is not None]
@@ -395,16 +395,16 @@ def _latency_verdict(source: Source, ratios: list[float | None], bound: float) -
 # --- the log-space ablation ---------------------------------------------------------------------
 
 
-def locality(source: Source) -> Table:
+def locality(source: Aggregates) -> Table:
     """Locality tests, PSNR and LPIPS of the log-space ablation's arms (Table 9)."""
     run = [n for n in source.config["native"]["arms"] if n in source.arms]
     arms = {n: source.arms[n] for n in run if source.arms[n].diagnostic in ABLATION_ORDER}
     order = sorted(arms, key=lambda n: (ABLATION_ORDER.index(arms[n].diagnostic),
                                         arms[n].in_benchmark))  # fmt: skip
-    if not any(arm in arms for arm, _ in source.ablation):
+    if not {*arms} & {*source.frame("ablation")["arm"]}:
         raise UserError(f"{source.path('ablation')} has no rows of the ablation; evaluate first.")
     lines = [_locality_line(source, name, arms[name]) for name in order]
-    rows = {arms[n].short: [source.ablation.get((n, "psnr"))] for n in order}
+    rows = {arms[n].short: [source.cell("ablation", n, "psnr")] for n in order}
     control = next((a for a in arms.values() if a.diagnostic == "control"), None)
     caption = paragraph(
         "Log-space ablation of the per-patch bandwidth",
@@ -428,25 +428,25 @@ def locality(source: Source) -> Table:
 ABLATION_ORDER = ("reference", "control", "log")
 
 
-def _locality_line(source: Source, name: str, arm: Arm) -> Line:
-    psnr = value(_mean(source.ablation.get((name, "psnr"))), 3)
+def _locality_line(source: Aggregates, name: str, arm: Arm) -> Line:
+    psnr = value(_mean(source.cell("ablation", name, "psnr")), 3)
     label = f"**{arm.name}**" if arm.diagnostic == "control" else arm.name
     if arm.diagnostic == "control":
         return [label, "n/a", psnr, "n/a", "n/a", "n/a"]
-    deltas = {m: source.ablation.get((name, f"delta_{m}")) for m in ("psnr", "lpips")}
+    deltas = {m: source.cell("ablation", name, f"delta_{m}") for m in ("psnr", "lpips")}
     gap = signed(deltas["psnr"].mean if deltas["psnr"] else None, 3)
     if arm.diagnostic == "reference":
         return [label, "n/a", psnr, gap, "n/a", "n/a"]
-    met = source.locality.get((name, "tests_met"))
+    met = source.cell("locality", name, "tests_met")
     count = DASH if met is None else f"{round(met.mean)}/4"
     lpips = signed(deltas["lpips"].mean if deltas["lpips"] else None, 3)
     return [label, count, psnr, gap, lpips, _criteria_result(source, name)]
 
 
-def _criteria_result(source: Source, arm: str) -> str:
-    flags = {test: source.locality.get((arm, f"{test}_met")) for test in diagnostic.TESTS}
+def _criteria_result(source: Aggregates, arm: str) -> str:
+    flags = {test: source.cell("locality", arm, f"{test}_met") for test in diagnostic.TESTS}
     margins = source.config["diagnostics"]["margins"]
-    deltas = {metric: source.ablation.get((arm, f"delta_{metric}")) for metric in margins}
+    deltas = {metric: source.cell("ablation", arm, f"delta_{metric}") for metric in margins}
     found = diagnostic.criteria(
         {test: None if flag is None else bool(flag.mean) for test, flag in flags.items()},
         {metric: None if cell is None else cell.mean for metric, cell in deltas.items()},
@@ -457,7 +457,7 @@ def _criteria_result(source: Source, arm: str) -> str:
     return f"A {_verdict(found.a)}, B {_verdict(found.b)}"
 
 
-def _criteria_text(source: Source) -> str:
+def _criteria_text(source: Aggregates) -> str:
     margins = source.config["diagnostics"]["margins"]
     return (
         f"Criterion A: all tests met. Criterion B: PSNR on texture ≥ "
@@ -470,19 +470,19 @@ def _criteria_text(source: Source) -> str:
 # --- helpers ------------------------------------------------------------------------------------
 
 
-def _column(source: Source, column: str, arms: Mapping[str, Arm], metric: str) -> Column:
-    return [source.native.get((column, arm, metric)) for arm in arms]
+def _column(source: Aggregates, column: str, arms: Mapping[str, Arm], metric: str) -> Column:
+    return [source.cell("native", column, arm, metric) for arm in arms]
 
 
-def _measured(source: Source, column: str, arms: Mapping[str, Arm], metric: Metric) -> Column:
+def _measured(source: Aggregates, column: str, arms: Mapping[str, Arm], metric: Metric) -> Column:
     return _column(source, column, arms, metric.name)
 
 
-def _bold(source: Source, cells: Column, metric: Metric) -> list[bool]:
+def _bold(source: Aggregates, cells: Column, metric: Metric) -> list[bool]:
     return bold(cells, metric.lower, metric.digits, source.config["native"]["significance"])
 
 
-def _bold_rule(source: Source, columns: list[Column]) -> str:
+def _bold_rule(source: Aggregates, columns: list[Column]) -> str:
     testable = any(sum(c is not None and c.has_spread for c in column) > 1 for column in columns)
     return captions.bold_rule(source.config["native"]["significance"], testable)
 
@@ -491,20 +491,20 @@ def _mean(cell: Summary | None) -> Summary | None:
     return None if cell is None else Summary(cell.mean)
 
 
-def _mean_of(source: Source, column: str, arms: list[str], metric: Metric) -> float | None:
+def _mean_of(source: Aggregates, column: str, arms: list[str], metric: Metric) -> float | None:
     """Return the best mean among `arms`, None unless every one of them was measured."""
-    cells = [source.native.get((column, arm, metric.name)) for arm in arms]
+    cells = [source.cell("native", column, arm, metric.name) for arm in arms]
     means = [cell.mean for cell in cells if cell is not None]
     if not means or len(means) < len(cells):
         return None
     return min(means) if metric.lower else max(means)
 
 
-def _main_name(source: Source) -> str:
+def _main_name(source: Aggregates) -> str:
     return source.config["native"]["main_arm"]
 
 
-def _main(source: Source) -> Arm:
+def _main(source: Aggregates) -> Arm:
     return source.arms[_main_name(source)]
 
 
@@ -512,12 +512,12 @@ def _baselines(arms: Mapping[str, Arm]) -> list[str]:
     return [arm.short for arm in arms.values() if arm.group == "baseline"]
 
 
-def _arm_label(source: Source, name: str, arm: Arm) -> str:
+def _arm_label(source: Aggregates, name: str, arm: Arm) -> str:
     return f"**{arm.name}** (main)" if name == _main_name(source) else arm.name
 
 
-def _parameters(source: Source, arm: str) -> str:
-    found = (source.native.get((column, arm, "params")) for column in source.evaluate)
+def _parameters(source: Aggregates, arm: str) -> str:
+    found = (source.cell("native", column, arm, "params") for column in source.evaluate)
     return _count_text(next((cell.mean for cell in found if cell is not None), None))
 
 

@@ -10,13 +10,13 @@ from matplotlib.figure import Figure
 
 from ...config import Config
 from ...errors import UserError
+from ..aggregates import Aggregates
 from . import ablation, asr, comparison, locality, native, qualitative
 from .captions import note
 from .needs import NEEDS
-from .source import FigureSource
 from .style import save, styled
 
-DRAW: dict[str, Callable[[FigureSource, Sequence[str]], Figure]] = {
+DRAW: dict[str, Callable[[Aggregates, Sequence[str]], Figure]] = {
     "frontier": native.frontier,
     "per_dataset": native.per_dataset,
     "cov_hist": locality.cov_hist,
@@ -31,7 +31,7 @@ DRAW: dict[str, Callable[[FigureSource, Sequence[str]], Figure]] = {
 }
 
 
-def render(name: str, source: FigureSource, output: Path) -> tuple[Path, Path]:
+def render(name: str, source: Aggregates, output: Path) -> tuple[Path, Path]:
     """Draw one figure into `output`; return the paths of the PDF and the PNG.
 
     Raises `UserError` for an unknown name, and naming what is missing for a known one.
@@ -58,7 +58,7 @@ def write(
     qualitative and cov_hist read (default: the folder above `aggregates`). Raises `UserError` for
     an unknown name, for a figure of `only` that cannot be drawn, and when nothing could be.
     """
-    source = FigureSource(aggregates, config, results)
+    source = Aggregates(aggregates, config, results)
     drawn, skipped = [], {}
     for name in only or DRAW:
         try:

@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from ...errors import UserError
-from .source import FigureSource, ordered
+from ..aggregates import Aggregates, ordered
 from .style import (
     COLUMN_WIDTH,
     INK,
@@ -22,6 +22,7 @@ from .style import (
     NOT_MET,
     THRESHOLD,
     log_ticks,
+    looks_of,
     new_figure,
     row_texts,
 )
@@ -34,7 +35,7 @@ MISSED = "/////"
 UNDECIDED = "#bbbbbb"
 
 
-def cov_hist(source: FigureSource, note: Sequence[str]) -> Figure:
+def cov_hist(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw histograms of the within-image CoV of the bandwidth, one panel per linear arm.
 
     Reads the patch fields under the results folder: (images, rows, columns) per arm and seed. The
@@ -63,7 +64,7 @@ def cov_hist(source: FigureSource, note: Sequence[str]) -> Figure:
     for axes, (arm, seeds) in zip(panels, found.items(), strict=True):
         pooled = np.concatenate(seeds)
         median = float(np.mean([np.median(values) for values in seeds]))
-        look = source.looks[arm]
+        look = looks_of(source)[arm]
         axes.hist(pooled, bins, color=look.colour, edgecolor=INK, linewidth=0.4)
         axes.axvline(threshold, color=THRESHOLD, linestyle=(0, (4, 2)), linewidth=1.1)
         axes.axvline(median, color="black", linewidth=1.1)
@@ -84,7 +85,7 @@ def cov_hist(source: FigureSource, note: Sequence[str]) -> Figure:
     return figure
 
 
-def variance_decomp(source: FigureSource, note: Sequence[str]) -> Figure:
+def variance_decomp(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw the variance of the bandwidth within and across images, one group per linear arm.
 
     The groups carry the share within images; T4's floor is a line where it lies near the bars,
@@ -121,7 +122,7 @@ def variance_decomp(source: FigureSource, note: Sequence[str]) -> Figure:
                 continue
             mean, std = table.loc[(arm, statistic), ["mean", "std"]] / unit
             within = statistic == "var_within"
-            colour = source.looks[arm].colour
+            colour = looks_of(source)[arm].colour
             axes.bar(
                 place + side * width,
                 mean,
@@ -146,7 +147,7 @@ def variance_decomp(source: FigureSource, note: Sequence[str]) -> Figure:
     return figure
 
 
-def logspace_loctests(source: FigureSource, note: Sequence[str]) -> Figure:
+def logspace_loctests(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw the values of T1-T4 of the log-space arms against their thresholds, met or not met.
 
     T4 has two panels, because its second condition, the magnitude floor, can fail a ratio that
@@ -214,11 +215,11 @@ def _verdict(value: float, flag: float | None) -> str:
     return _short(value) + ("" if flag is None else " met" if flag == 1 else " not met")
 
 
-def _arms(source: FigureSource, part: str) -> list[str]:
+def _arms(source: Aggregates, part: str) -> list[str]:
     return [name for name, arm in source.arms.items() if arm.diagnostic == part]
 
 
-def _statistics(source: FigureSource, part: str, statistics: list[str]) -> pd.DataFrame:
+def _statistics(source: Aggregates, part: str, statistics: list[str]) -> pd.DataFrame:
     """Return mean and std of `statistics` of the arms of one `part`, by (arm, statistic)."""
     table = source.frame("locality")
     arms = _arms(source, part)
@@ -229,7 +230,7 @@ def _statistics(source: FigureSource, part: str, statistics: list[str]) -> pd.Da
     return chosen.loc[order]
 
 
-def _variations(source: FigureSource, arm: str) -> list[np.ndarray]:
+def _variations(source: Aggregates, arm: str) -> list[np.ndarray]:
     """Return the within-image CoV of every image (images,) for each seed that has fields."""
     folder = source.results / "native" / "fields" / arm
     paths = [folder / f"seed{seed}.npz" for seed in source.config["seeds"]]

@@ -18,26 +18,23 @@ import ast
 import inspect
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ..config import protocol
+from ..config import Config, protocol
 from ..errors import UserError
 from ..evaluation import OURS, PAPER
 from . import statistics
+from .aggregates import Aggregates, Key
+from .kinds import scale_key
 from .statistics import Summary
 from .table_native import QUALITY
-from .tidy import KEYS, RUN_COLUMNS, Key, read_rows, read_summaries
 
-NATIVE_DATASETS = ("kodak", "set14", "urban100")
-ASR_DATASETS = ("set5", "set14", "b100", "urban100", "div2kval")
 VALIDATION = "validation"
-TIMED_SCALE = "4"
-RUN_TABLES = ("runs", "asr_runs")
 
 
 class NotMeasuredError(Exception):
@@ -45,30 +42,30 @@ class NotMeasuredError(Exception):
 
 
 @dataclass(frozen=True)
-class Measure:
+class Estimate:
     """`values` (k,) and their standard errors `errors` (k,), NaN where no spread is known."""
 
     values: np.ndarray
     errors: np.ndarray
 
     @classmethod
-    def of(cls, values: Iterable[float], errors: Iterable[float] | None = None) -> Measure:
+    def of(cls, values: Iterable[float], errors: Iterable[float] | None = None) -> Estimate:
         """Build a measure from any iterables; without `errors` the values are exact."""
         array = np.asarray(list(values), dtype=np.float64)
         return cls(
             array, np.zeros_like(array) if errors is None else np.asarray(list(errors), np.float64)
         )
 
-    def pick(self, index: int) -> Measure:
+    def pick(self, index: int) -> Estimate:
         """Return one element as a vector of length 1."""
-        return Measure(self.values[index : index + 1], self.errors[index : index + 1])
+        return Estimate(self.values[index : index + 1], self.errors[index : index + 1])
 
 
 @dataclass(frozen=True)
-class Use:
-    """One aggregate a measure was computed from: its table, data set, arm or method, and key."""
+class Operand:
+    """One aggregate an estimate was computed from: its kind, data set, arm or method, and key."""
 
-    table: str
+    kind: str
     dataset: str
     subject: str
     key: Key
@@ -79,52 +76,13 @@ class Use:
         return " ".join(self.key[:-1])
 
 
-@dataclass(frozen=True)
-class Aggregates:
-    """The tables that expressions read.
-
-    `summaries` holds a `Summary` per row by table and key, the columns of `tidy.KEYS` in order;
-    `runs` the rows of runs and asr_runs. A table that was not made is absent.
-    """
-
-    summaries: Mapping[str, Mapping[Key, Summary]]
-    runs: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
-
-    @classmethod
-    def read(cls, folder: Path | str) -> Aggregates:
-        """Read what `folder` holds of the aggregates; `UserError` when it is no folder."""
-        folder = Path(folder)
-        if not folder.is_dir():
-            raise UserError(f"{folder} is not a folder; run the aggregate step that makes it.")
-        summaries = {
-            table: read_summaries(folder / f"{table}.csv", keys)
-            for table, keys in KEYS.items()
-            if (folder / f"{table}.csv").is_file()
-        }
-        runs = {
-            table: read_rows(folder / f"{table}.csv", RUN_COLUMNS)
-            for table in RUN_TABLES
-            if (folder / f"{table}.csv").is_file()
-        }
-        return cls(summaries, runs)
-
-    def summary(self, table: str, key: Key) -> Summary:
-        """Return one row; raises `NotMeasuredError` when it or its table is absent."""
-        if table not in self.summaries:
-            raise NotMeasuredError(f"{table}.csv was not made")
-        try:
-            return self.summaries[table][key]
-        except KeyError:
-            raise NotMeasuredError(f"{table}.csv has no {' '.join(filter(None, key))}") from None
-
-
 # --- the functions of the language -------------------------------------------------------------
 
-FUNCTIONS: dict[str, Callable[..., Measure]] = {}
-Operand = Measure | str
+FUNCTIONS: dict[str, Callable[..., Estimate]] = {}
+Argument = Estimate | str
 
 
-def function(implementation: Callable[..., Measure]) -> Callable[..., Measure]:
+def function(implementation: Callable[..., Estimate]) -> Callable[..., Estimate]:
     """Make a function callable from expressions; its first argument is the `Evaluation`."""
     FUNCTIONS[implementation.__name__.removesuffix("_")] = implementation
     return implementation
@@ -132,20 +90,24 @@ def function(implementation: Callable[..., Measure]) -> Callable[..., Measure]:
 
 @dataclass
 class Evaluation:
-    """Evaluates expressions over `aggregates` and notes in `uses` what they read."""
+    """Evaluates expressions over `aggregates` and notes in `operands` what they read."""
 
     aggregates: Aggregates
-    uses: list[Use] = field(default_factory=list)
+    operands: list[Operand] = field(default_factory=list)
 
-    def read(self, table: str, dataset: str, subject: str, key: Key) -> Summary:
+    def read(self, kind: str, dataset: str, subject: str, key: Key) -> Summary:
         """Read one aggregate and note its use."""
-        found = self.aggregates.summary(table, key)
-        self.uses.append(Use(table, dataset, subject, key))
+        if not self.aggregates.has(kind):
+            raise NotMeasuredError(f"{kind}.csv was not made")
+        found = self.aggregates.cell(kind, *key)
+        if found is None:
+            raise NotMeasuredError(f"{kind}.csv has no {' '.join(filter(None, key))}")
+        self.operands.append(Operand(kind, dataset, subject, key))
         return found
 
-    def mean(self, table: str, dataset: str, subject: str, key: Key) -> Measure:
+    def mean(self, kind: str, dataset: str, subject: str, key: Key) -> Estimate:
         """Read mean and standard error, std / sqrt(n), of one aggregate."""
-        return _with_error(self.read(table, dataset, subject, key))
+        return _with_error(self.read(kind, dataset, subject, key))
 
     def spread(self, dataset: str, arm: str, metric: str) -> Summary:
         """Read a native aggregate that has a standard deviation over seeds.
@@ -162,91 +124,104 @@ class Evaluation:
 
     def time(self, dataset: str, method: str, metric: str, clock: str = PAPER) -> Summary:
         """Read one timing at x4, by the paper's clock unless another is named."""
-        key = (dataset, method, TIMED_SCALE, clock, metric)
+        key = (dataset, method, scale_key(_paper("asr")["timing"]["scale"]), clock, metric)
         return self.read("asr_latency", dataset, method, key)
 
 
-def _with_error(summary: Summary) -> Measure:
+def _with_error(summary: Summary) -> Estimate:
     error = summary.std / math.sqrt(summary.n) if summary.has_spread else math.nan
-    return Measure.of([summary.mean], [error])
+    return Estimate.of([summary.mean], [error])
 
 
-def _join(parts: Sequence[Measure]) -> Measure:
-    return Measure(
+def _join(parts: Sequence[Estimate]) -> Estimate:
+    return Estimate(
         np.concatenate([part.values for part in parts]),
         np.concatenate([part.errors for part in parts]),
     )
 
 
-def _names(text: str, everything: Sequence[str] = ()) -> list[str]:
+@cache
+def _paper(half: str) -> Config:
+    return protocol()[half]
+
+
+def _names(text: str, everything: Iterable[str] = ()) -> list[str]:
     return list(everything) if text == "*" else text.split()
 
 
-def _spreads(found: Sequence[Summary], what: str) -> Measure:
+def _native_sets(text: str) -> list[str]:
+    return _names(text, _paper("native")["data"]["evaluate"])
+
+
+def _asr_sets(text: str) -> list[str]:
+    return _names(text, _paper("asr")["evaluate"])
+
+
+def _spreads(found: Sequence[Summary], what: str) -> Estimate:
     """Return standard deviations; they carry no errors, `verdicts` tests them by their seeds."""
     if not all(summary.has_spread for summary in found):
         raise NotMeasuredError(f"{what} has no spread over seeds")
-    return Measure.of(summary.std or 0.0 for summary in found)
+    return Estimate.of(summary.std or 0.0 for summary in found)
 
 
-def _extreme(parts: Sequence[Measure], choose: Callable[[np.ndarray], np.intp]) -> Measure:
+def _extreme(parts: Sequence[Estimate], choose: Callable[[np.ndarray], np.intp]) -> Estimate:
     joined = _join(parts)
     return joined.pick(int(choose(joined.values)))
 
 
 @function
-def native(run: Evaluation, datasets: str, arms: str, metric: str) -> Measure:
+def native(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
     """Means of a metric of the native benchmark."""
     return _join(
         [
             run.mean("native", dataset, arm, (dataset, arm, metric))
-            for dataset in _names(datasets, NATIVE_DATASETS)
+            for dataset in _native_sets(datasets)
             for arm in _names(arms)
         ]
     )
 
 
 @function
-def native_std(run: Evaluation, datasets: str, arms: str, metric: str) -> Measure:
+def native_std(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
     """Standard deviations over seeds of a metric of the native benchmark."""
     found = [
         run.read("native", dataset, arm, (dataset, arm, metric))
-        for dataset in _names(datasets, NATIVE_DATASETS)
+        for dataset in _native_sets(datasets)
         for arm in _names(arms)
     ]
     return _spreads(found, f"{metric} of {arms}")
 
 
 @function
-def native_bold(run: Evaluation, datasets: str, arms: str, metric: str) -> Measure:
+def native_bold(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
     """For each data set and arm, 1 where the paper's rule for its main tables sets it in bold."""
     column = next(column for column in QUALITY if column.name == metric)
     alpha = protocol()["native"]["significance"]
     found: list[bool] = []
-    for dataset in _names(datasets, NATIVE_DATASETS):
+    for dataset in _native_sets(datasets):
         cells = [run.spread(dataset, arm, metric) for arm in _names(arms)]
         found += statistics.bold(cells, column.lower, column.digits, alpha)
-    return Measure.of(found)
+    return Estimate.of(found)
 
 
 @function
-def native_max(run: Evaluation, datasets: str, arms: str, metric: str) -> Measure:
+def native_max(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
     """For each data set, the highest mean among the arms."""
     return _join(
         [
             _extreme([native(run, dataset, arms, metric)], np.argmax)
-            for dataset in _names(datasets, NATIVE_DATASETS)
+            for dataset in _native_sets(datasets)
         ]
     )
 
 
 @function
-def native_min(run: Evaluation, datasets: str, arms: str, metric: str) -> Measure:
+def native_min(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
     """For each data set, the lowest mean among the arms."""
     return _join(
         [
             _extreme([native(run, dataset, arms, metric)], np.argmin)
-            for dataset in _names(datasets, NATIVE_DATASETS)
+            for dataset in _native_sets(datasets)
         ]
     )
 
@@ -261,30 +236,30 @@ def _welch(run: Evaluation, dataset: str, arms: str, metric: str) -> tuple[float
 
 
 @function
-def welch_t(run: Evaluation, datasets: str, arms: str, metric: str) -> Measure:
+def welch_t(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
     """For each data set, |t| of Welch's test between the two arms."""
-    names = _names(datasets, NATIVE_DATASETS)
-    return Measure.of(_welch(run, dataset, arms, metric)[0] for dataset in names)
+    names = _native_sets(datasets)
+    return Estimate.of(_welch(run, dataset, arms, metric)[0] for dataset in names)
 
 
 @function
-def welch_df(run: Evaluation, datasets: str, arms: str, metric: str) -> Measure:
+def welch_df(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
     """For each data set, the Welch-Satterthwaite degrees of freedom between the two arms."""
-    names = _names(datasets, NATIVE_DATASETS)
-    return Measure.of(_welch(run, dataset, arms, metric)[1] for dataset in names)
+    names = _native_sets(datasets)
+    return Estimate.of(_welch(run, dataset, arms, metric)[1] for dataset in names)
 
 
 @function
-def pooled_p(run: Evaluation, datasets: str, arms: str, metric: str) -> Measure:
+def pooled_p(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
     """For each data set, the two-sided p of the pooled t-test between the two arms."""
-    return Measure.of(
+    return Estimate.of(
         statistics.pooled_p(*(run.spread(dataset, arm, metric) for arm in _names(arms)))
-        for dataset in _names(datasets, NATIVE_DATASETS)
+        for dataset in _native_sets(datasets)
     )
 
 
 @function
-def asr(run: Evaluation, datasets: str, methods: str, scales: str, metric: str) -> Measure:
+def asr(run: Evaluation, datasets: str, methods: str, scales: str, metric: str) -> Estimate:
     """Means of a metric of the super-resolution benchmark."""
     cells = _asr_cells(run, datasets, methods, scales, metric)
     return _join([_with_error(cell) for cell in cells])
@@ -295,128 +270,128 @@ def _asr_cells(
 ) -> list[Summary]:
     return [
         run.read("asr_quality", dataset, method, (dataset, method, scale, metric))
-        for dataset in _names(datasets, ASR_DATASETS)
+        for dataset in _asr_sets(datasets)
         for method in _names(methods)
         for scale in _names(scales)
     ]
 
 
 @function
-def asr_std(run: Evaluation, datasets: str, methods: str, scales: str, metric: str) -> Measure:
+def asr_std(run: Evaluation, datasets: str, methods: str, scales: str, metric: str) -> Estimate:
     """Standard deviations over seeds of a metric of the super-resolution benchmark."""
     return _spreads(_asr_cells(run, datasets, methods, scales, metric), f"{metric} of {methods}")
 
 
 @function
-def asr_pooled_p(run: Evaluation, datasets: str, methods: str, scale: str, metric: str) -> Measure:
+def asr_pooled_p(run: Evaluation, datasets: str, methods: str, scale: str, metric: str) -> Estimate:
     """For each data set, the two-sided p of the pooled t-test between the two methods."""
-    names = _names(datasets, ASR_DATASETS)
+    names = _asr_sets(datasets)
     pairs = [_asr_cells(run, dataset, methods, scale, metric) for dataset in names]
     _spreads([cell for pair in pairs for cell in pair], f"{metric} of {methods}")
-    return Measure.of(statistics.pooled_p(*pair) for pair in pairs)
+    return Estimate.of(statistics.pooled_p(*pair) for pair in pairs)
 
 
 @function
-def asr_max(run: Evaluation, datasets: str, methods: str, scales: str, metric: str) -> Measure:
+def asr_max(run: Evaluation, datasets: str, methods: str, scales: str, metric: str) -> Estimate:
     """For each data set and scale, the highest mean among the methods."""
     return _join(
         [
             _extreme([asr(run, dataset, methods, scale, metric)], np.argmax)
-            for dataset in _names(datasets, ASR_DATASETS)
+            for dataset in _asr_sets(datasets)
             for scale in _names(scales)
         ]
     )
 
 
 @function
-def asr_time(run: Evaluation, datasets: str, methods: str, metric: str) -> Measure:
+def asr_time(run: Evaluation, datasets: str, methods: str, metric: str) -> Estimate:
     """Means of a timing metric (mean_ms, peak_memory_mib) at x4 by the paper's clock."""
     return _timings(run, datasets, methods, metric, PAPER)
 
 
 @function
-def asr_own_time(run: Evaluation, datasets: str, methods: str, metric: str) -> Measure:
+def asr_own_time(run: Evaluation, datasets: str, methods: str, metric: str) -> Estimate:
     """The same by this package's own clock."""
     return _timings(run, datasets, methods, metric, OURS)
 
 
-def _timings(run: Evaluation, datasets: str, methods: str, metric: str, clock: str) -> Measure:
+def _timings(run: Evaluation, datasets: str, methods: str, metric: str, clock: str) -> Estimate:
     found = [run.time(d, m, metric, clock) for d in _names(datasets) for m in _names(methods)]
-    return Measure.of(
+    return Estimate.of(
         [summary.mean for summary in found],
         [s.std / math.sqrt(s.n) if s.has_spread else math.nan for s in found],
     )
 
 
 @function
-def asr_time_spread(run: Evaluation, datasets: str, methods: str, metric: str) -> Measure:
+def asr_time_spread(run: Evaluation, datasets: str, methods: str, metric: str) -> Estimate:
     """Standard deviation over seeds divided by the mean, in percent, of a timing metric at x4."""
     found = [run.time(d, method, metric) for d in _names(datasets) for method in _names(methods)]
     if not all(summary.has_spread for summary in found):
         raise NotMeasuredError(f"{metric} of {methods} has no spread over seeds")
-    return Measure.of(100 * summary.std / summary.mean for summary in found)
+    return Estimate.of(100 * summary.std / summary.mean for summary in found)
 
 
 @function
-def locality(run: Evaluation, arms: str, statistic: str) -> Measure:
+def locality(run: Evaluation, arms: str, statistic: str) -> Estimate:
     """Means of a statistic of the locality diagnostic."""
     return _join([run.mean("locality", VALIDATION, arm, (arm, statistic)) for arm in _names(arms)])
 
 
 @function
-def ablation(run: Evaluation, arms: str, metric: str) -> Measure:
+def ablation(run: Evaluation, arms: str, metric: str) -> Estimate:
     """Means of a metric on the validation images."""
     return _join([run.mean("ablation", VALIDATION, arm, (arm, metric)) for arm in _names(arms)])
 
 
-def _runs(run: Evaluation, table: str, names: str, column: str) -> Measure:
-    if table not in run.aggregates.runs:
-        raise NotMeasuredError(f"{table}.csv was not made")
+def _runs(run: Evaluation, kind: str, names: str, column: str) -> Estimate:
+    if not run.aggregates.has(kind):
+        raise NotMeasuredError(f"{kind}.csv was not made")
+    rows = run.aggregates.frame(kind)
     found: list[float] = []
     for name in _names(names):
-        cells = [row.get(column) for row in run.aggregates.runs[table] if row["arm"] == name]
-        values = [float(cell) for cell in cells if cell]
-        if not values:
-            raise NotMeasuredError(f"{table}.csv has no {column} of {name}")
-        run.uses.append(Use(table, "", name, (name, column)))
-        found += values
-    return Measure.of(found)
+        values = rows[rows["arm"] == name].reindex(columns=[column])[column].dropna()
+        if values.empty:
+            raise NotMeasuredError(f"{kind}.csv has no {column} of {name}")
+        run.operands.append(Operand(kind, "", name, (name, column)))
+        found += values.astype(float).tolist()
+    return Estimate.of(found)
 
 
 @function
-def parameters(run: Evaluation, arms: str) -> Measure:
+def parameters(run: Evaluation, arms: str) -> Estimate:
     """Trainable parameters of the arms of the native benchmark."""
     return _join([_runs(run, "runs", arm, "parameters").pick(0) for arm in _names(arms)])
 
 
 @function
-def asr_parameters(run: Evaluation, methods: str) -> Measure:
+def asr_parameters(run: Evaluation, methods: str) -> Estimate:
     """Trainable parameters of the super-resolution methods."""
     names = _names(methods)
     return _join([_runs(run, "asr_runs", method, "parameters").pick(0) for method in names])
 
 
 @function
-def seconds(run: Evaluation, arms: str) -> Measure:
+def seconds(run: Evaluation, arms: str) -> Estimate:
     """Training time of every run of the arms of the native benchmark, in seconds."""
     return _runs(run, "runs", arms, "wall_seconds")
 
 
 @function
-def asr_hours(run: Evaluation, methods: str) -> Measure:
+def asr_hours(run: Evaluation, methods: str) -> Estimate:
     """Training time of every run of the super-resolution methods, in hours."""
     runs = _runs(run, "asr_runs", methods, "wall_seconds")
-    return Measure(runs.values / 3600, runs.errors)
+    return Estimate(runs.values / 3600, runs.errors)
 
 
 @function
-def asr_bandwidth(run: Evaluation, methods: str) -> Measure:
+def asr_bandwidth(run: Evaluation, methods: str) -> Estimate:
     """Trained bandwidth of every run of the super-resolution methods."""
     return _runs(run, "asr_runs", methods, "bandwidth")
 
 
 @function
-def highest_mode_weight(run: Evaluation) -> Measure:
+def highest_mode_weight(run: Evaluation) -> Estimate:
     """The weight that this package's cutoff gives the highest mode at full order (section 3.1)."""
     import torch
 
@@ -425,11 +400,11 @@ def highest_mode_weight(run: Evaluation) -> Measure:
     model = protocol()["native"]["model"]
     order = torch.tensor(float(model["modes"]), dtype=torch.float64)
     weights = cutoff(order, model["modes"], model["cutoff_sharpness"])
-    return Measure.of([float(weights[-1, -1])])
+    return Estimate.of([float(weights[-1, -1])])
 
 
 @function
-def coordinate_stretch(run: Evaluation) -> Measure:
+def coordinate_stretch(run: Evaluation) -> Estimate:
     """The step between two pixels in this package's patch coordinate, over the step 2 / P that
     dividing offsets by half the patch's width gives (section 3.1).
     """
@@ -441,52 +416,52 @@ def coordinate_stretch(run: Evaluation) -> Measure:
     bandwidth = torch.tensor(0.25, dtype=torch.float64)
     sine = pixel_basis(patch, 3, bandwidth)[:, 2]  # sin(pi s v), which rises over all of [-1, 1]
     v = torch.asin(sine) / (math.pi * bandwidth)
-    return Measure.of([float(v[1] - v[0]) * patch / 2])
+    return Estimate.of([float(v[1] - v[0]) * patch / 2])
 
 
 @function
-def min_(run: Evaluation, values: Measure) -> Measure:
+def min_(run: Evaluation, values: Estimate) -> Estimate:
     """The lowest element."""
     return _extreme([values], np.argmin)
 
 
 @function
-def max_(run: Evaluation, values: Measure) -> Measure:
+def max_(run: Evaluation, values: Estimate) -> Estimate:
     """The highest element."""
     return _extreme([values], np.argmax)
 
 
 @function
-def sum_(run: Evaluation, values: Measure) -> Measure:
+def sum_(run: Evaluation, values: Estimate) -> Estimate:
     """The sum of the elements."""
-    return Measure.of([values.values.sum()], [math.sqrt(np.square(values.errors).sum())])
+    return Estimate.of([values.values.sum()], [math.sqrt(np.square(values.errors).sum())])
 
 
 @function
-def count(run: Evaluation, values: Measure) -> Measure:
+def count(run: Evaluation, values: Estimate) -> Estimate:
     """How many elements are not 0: of a comparison, how many times it holds."""
-    return Measure.of([float(np.count_nonzero(values.values))])
+    return Estimate.of([float(np.count_nonzero(values.values))])
 
 
 @function
-def mean(run: Evaluation, values: Measure) -> Measure:
+def mean(run: Evaluation, values: Estimate) -> Estimate:
     """The arithmetic mean of the elements."""
     total = sum_(run, values)
-    return Measure(total.values / len(values.values), total.errors / len(values.values))
+    return Estimate(total.values / len(values.values), total.errors / len(values.values))
 
 
 @function
-def geomean(run: Evaluation, values: Measure) -> Measure:
+def geomean(run: Evaluation, values: Estimate) -> Estimate:
     """The geometric mean of the elements, which must be positive."""
     middle = math.exp(np.log(values.values).mean())
     relative = math.sqrt(np.square(values.errors / values.values).sum()) / len(values.values)
-    return Measure.of([middle], [middle * relative])
+    return Estimate.of([middle], [middle * relative])
 
 
 @function
-def abs_(run: Evaluation, values: Measure) -> Measure:
+def abs_(run: Evaluation, values: Estimate) -> Estimate:
     """The elements without their signs."""
-    return Measure(np.abs(values.values), values.errors)
+    return Estimate(np.abs(values.values), values.errors)
 
 
 # --- expressions --------------------------------------------------------------------------------
@@ -499,26 +474,26 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 }
 
 
-def _add(a: Measure, b: Measure) -> Measure:
-    return Measure(a.values + b.values, np.hypot(a.errors, b.errors))
+def _add(a: Estimate, b: Estimate) -> Estimate:
+    return Estimate(a.values + b.values, np.hypot(a.errors, b.errors))
 
 
-def _subtract(a: Measure, b: Measure) -> Measure:
-    return Measure(a.values - b.values, np.hypot(a.errors, b.errors))
+def _subtract(a: Estimate, b: Estimate) -> Estimate:
+    return Estimate(a.values - b.values, np.hypot(a.errors, b.errors))
 
 
-def _multiply(a: Measure, b: Measure) -> Measure:
-    return Measure(a.values * b.values, np.hypot(a.errors * b.values, b.errors * a.values))
+def _multiply(a: Estimate, b: Estimate) -> Estimate:
+    return Estimate(a.values * b.values, np.hypot(a.errors * b.values, b.errors * a.values))
 
 
-def _divide(a: Measure, b: Measure) -> Measure:
+def _divide(a: Estimate, b: Estimate) -> Estimate:
     if not b.values.all():
         raise NotMeasuredError("a divisor is 0")
     ratio = a.values / b.values
-    return Measure(ratio, np.hypot(a.errors, b.errors * ratio) / np.abs(b.values))
+    return Estimate(ratio, np.hypot(a.errors, b.errors * ratio) / np.abs(b.values))
 
 
-_ARITHMETIC: dict[type[ast.operator], Callable[[Measure, Measure], Measure]] = {
+_ARITHMETIC: dict[type[ast.operator], Callable[[Estimate, Estimate], Estimate]] = {
     ast.Add: _add,
     ast.Sub: _subtract,
     ast.Mult: _multiply,
@@ -537,11 +512,11 @@ def parse(expression: str) -> ast.expr:
     try:
         tree = ast.parse(expression.strip(), mode="eval").body
     except SyntaxError as error:
-        raise UserError(f"The measure {expression!r} cannot be read: {error.msg}.") from error
+        raise UserError(f"The expression {expression!r} cannot be read: {error.msg}.") from error
     for node in ast.walk(tree):
         fault = _fault(node)
         if fault:
-            raise UserError(f"The measure {expression!r} {fault}.")
+            raise UserError(f"The expression {expression!r} {fault}.")
     return tree
 
 
@@ -574,7 +549,7 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def evaluate(expression: str, aggregates: Aggregates) -> tuple[Measure, list[Use]]:
+def evaluate(expression: str, aggregates: Aggregates) -> tuple[Estimate, list[Operand]]:
     """Compute an expression; return its vector and what it was computed from.
 
     Standard errors are propagated to first order as if all terms were independent, which
@@ -584,44 +559,44 @@ def evaluate(expression: str, aggregates: Aggregates) -> tuple[Measure, list[Use
     run = Evaluation(aggregates)
     found = _visit(parse(expression), run)
     if isinstance(found, str):
-        raise UserError(f"The measure {expression!r} is a text, not a number.")
-    return found, run.uses
+        raise UserError(f"The expression {expression!r} is a text, not a number.")
+    return found, run.operands
 
 
-def _visit(node: ast.expr, run: Evaluation) -> Operand:
+def _visit(node: ast.expr, run: Evaluation) -> Argument:
     match node:
         case ast.Constant(value=str() as text):
             return text
         case ast.Constant(value=value):
-            return Measure.of([float(value)])
+            return Estimate.of([float(value)])
         case ast.List(elts=parts):
             return _join([_number(part, run) for part in parts])
         case ast.UnaryOp(op=sign, operand=part):
             inner = _number(part, run)
-            return Measure(-inner.values, inner.errors) if isinstance(sign, ast.USub) else inner
+            return Estimate(-inner.values, inner.errors) if isinstance(sign, ast.USub) else inner
         case ast.BinOp(left=left, op=op, right=right):
             return _ARITHMETIC[type(op)](*_pair(left, right, run))
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             first, second = _pair(left, right, run)
-            return Measure.of(_COMPARISONS[type(op)](first.values, second.values))
+            return Estimate.of(_COMPARISONS[type(op)](first.values, second.values))
         case ast.Call(func=ast.Name(id=name), args=arguments):
             return FUNCTIONS[name](run, *(_visit(argument, run) for argument in arguments))
         case _:
-            raise UserError(f"The measure holds {ast.unparse(node)!r}, which is not a number.")
+            raise UserError(f"The expression holds {ast.unparse(node)!r}, which is not a number.")
 
 
-def _number(node: ast.expr, run: Evaluation) -> Measure:
+def _number(node: ast.expr, run: Evaluation) -> Estimate:
     found = _visit(node, run)
     if isinstance(found, str):
-        raise UserError(f"The measure uses the text {found!r} as a number.")
+        raise UserError(f"The expression uses the text {found!r} as a number.")
     return found
 
 
-def _pair(left: ast.expr, right: ast.expr, run: Evaluation) -> tuple[Measure, Measure]:
+def _pair(left: ast.expr, right: ast.expr, run: Evaluation) -> tuple[Estimate, Estimate]:
     first, second = _number(left, run), _number(right, run)
     if 1 not in (len(first.values), len(second.values)) and len(first.values) != len(second.values):
         raise UserError(
-            f"The measure joins {len(first.values)} with {len(second.values)} numbers: "
+            f"The expression joins {len(first.values)} with {len(second.values)} numbers: "
             f"{ast.unparse(left)} and {ast.unparse(right)}."
         )
     return first, second
