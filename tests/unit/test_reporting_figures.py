@@ -24,11 +24,9 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import figures
 from gblsr_repro.reporting.aggregates import Aggregates
 from gblsr_repro.reporting.conditions import Conditions, of_paper
-from gblsr_repro.reporting.figures import style
-from gblsr_repro.reporting.figures.captions import captions, note
-from gblsr_repro.reporting.figures.needs import NEEDS
+from gblsr_repro.reporting.figures import FIGURES, captions, note, style
 
-NAMES = list(figures.DRAW)
+NAMES = list(FIGURES)
 NEED_FILES = {"cov_hist", "qualitative"}
 RUNS = {
     "paper": made_up.paper_run,
@@ -57,7 +55,7 @@ def draw(sources: dict[str, Aggregates]) -> Iterator[Draw]:
     def build(run: str, name: str) -> Figure:
         if (run, name) not in known:
             source = sources[run]
-            figure = figures.DRAW[name](source, note(source.conditions, NEEDS[name].scopes))
+            figure = FIGURES[name].draw(source, note(source.conditions, FIGURES[name].scopes))
             known[run, name] = figure
         return known[run, name]
 
@@ -99,7 +97,6 @@ def collisions(texts: list[Text], slack: float = 1.0) -> list[tuple[str, str]]:
 def test_the_papers_figures_are_all_there():
     wanted = {name for name, item in items().items() if item.kind == "figure"}
     assert wanted <= set(NAMES)
-    assert set(NAMES) == set(NEEDS)
 
 
 def cases() -> list[object]:
@@ -130,7 +127,7 @@ def test_texts_are_legible_inside_and_apart(run, name, draw, sources, monkeypatc
         assert box.y0 >= -1, text
         assert box.x1 <= width + 1, text
         assert box.y1 <= height + 1, text
-    hint = next(iter(note(sources[run].conditions, NEEDS[name].scopes)), None)
+    hint = next(iter(note(sources[run].conditions, FIGURES[name].scopes)), None)
     sizes = {t.get_fontsize() for t in texts if hint is None or not t.get_text().startswith(hint)}
     assert sizes <= {7.0, 7.5, 8.0}
 
@@ -369,7 +366,7 @@ def test_a_test_without_a_statistic_is_a_dash(sources, tmp_path):
     ]
     source = Aggregates(made.write(), made.config)
     with style.styled():
-        figure = figures.DRAW["logspace_loctests"](source, ())
+        figure = FIGURES["logspace_loctests"].draw(source, ())
     figure.draw_without_rendering()
     panel = next(axes for axes in figure.axes if axes.get_title().startswith("T3"))
     assert [t.get_text() for t in panel.child_axes[0].get_yticklabels()] == ["—", "—"]
@@ -496,19 +493,19 @@ def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_papers_own_run_has_no_note_and_others_say_what_they_are(name):
-    assert note(of_paper(), NEEDS[name].scopes) == []
+    assert note(of_paper(), FIGURES[name].scopes) == []
     assert "Unlike in the paper" not in captions(name, of_paper())
     demo = made_up.demo_conditions(2)
-    said = note(demo, NEEDS[name].scopes)
+    said = note(demo, FIGURES[name].scopes)
     assert said[0] == "preset demo"
     assert "Not the paper's experiment" in captions(name, demo)
-    assert "conditions not recorded" in note(Conditions(), NEEDS[name].scopes)
+    assert "conditions not recorded" in note(Conditions(), FIGURES[name].scopes)
     assert "not recorded" in captions(name, Conditions())
 
 
 def test_a_half_that_was_not_run_is_no_unrecorded_one():
     run = replace(of_paper(), asr=None)
-    assert note(run, NEEDS["measured_vs_published"].scopes) == []
+    assert note(run, FIGURES["measured_vs_published"].scopes) == []
     assert "not recorded" not in captions("measured_vs_published", run)
 
 

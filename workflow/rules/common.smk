@@ -10,6 +10,7 @@ from pathlib import Path
 sys.path.insert(0, os.path.join(workflow.basedir, "src"))
 
 from gblsr_repro import config as settings_module
+from gblsr_repro.config import code_of
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import check_dates
 from gblsr_repro.reporting import kinds

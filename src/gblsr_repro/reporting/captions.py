@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from ..config import arms, items, methods
+from ..config import BASELINE, arms, items, methods
 from .compare import PAPER_PRESET, Scope, compare_all
 from .conditions import Conditions, Half, of_paper
 from .statistics import Summary
@@ -109,12 +109,14 @@ def bold_rule(significance: float, testable: bool) -> str:
     )
 
 
-def not_canonical(names: Sequence[str]) -> str | None:
-    """Say what the baselines of the native benchmark are not."""
-    if not names:
+def not_canonical(names: Sequence[str] | None = None) -> str | None:
+    """Say what the baselines of the native benchmark are not (default: all of them)."""
+    known = [arm.short for arm in arms().values() if arm.group == BASELINE]
+    shown = known if names is None else names
+    if not shown:
         return None
     return (
-        f"{listed(names)} are rebuilt within the parameter budget and amortized; they do not stand "
+        f"{listed(shown)} are rebuilt within the parameter budget and amortized; they do not stand "
         "for the published models"
     )
 

@@ -13,8 +13,7 @@ from ..config import items
 from ..errors import UserError
 from ..files import atomic_path
 from .conditions import Conditions
-from .figures.captions import captions
-from .figures.needs import NEEDS
+from .figures import FIGURES, captions
 from .layout import environment
 from .markup import latex
 
@@ -63,7 +62,7 @@ def document(tables: Mapping[str, Path], figures: Mapping[str, Path], run: Condi
             "caption": latex(captions(name, run)),
         }
         for name, path in figures.items()
-        if name in NEEDS
+        if name in FIGURES
     ]
     template = environment().get_template("preview.tex.j2")
     return template.render(tables=bodies, figures=pictures)

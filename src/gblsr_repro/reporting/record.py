@@ -26,7 +26,7 @@ from .aggregates import Aggregates
 from .captions import HALVES, run_notes, sentence
 from .compare import Scope
 from .conditions import Conditions, ImageSet, of_paper
-from .figures.captions import captions
+from .figures import captions
 from .kinds import RUN_COLUMNS
 from .layout import DASH, Float
 from .tables import VERSUS, builders

@@ -30,8 +30,7 @@ from .aggregates import Aggregates
 from .captions import HALVES
 from .compare import data_title
 from .conditions import Conditions, ImageSet
-from .figures.captions import captions
-from .figures.needs import NEEDS
+from .figures import FIGURES, captions
 from .layout import DASH, Float, Line, Span
 from .tables import VERSUS, builders
 from .verdicts import Verdict
@@ -259,7 +258,7 @@ def _figures(results: Path, folder: Path, run: Conditions) -> list[Exhibit]:
     known = items()
     drawn = [name for name, item in known.items() if item.kind == "figure"]
     exhibits = []
-    for name in drawn + [name for name in NEEDS if name not in known]:
+    for name in drawn + [name for name in FIGURES if name not in known]:
         item = known.get(name)
         number, title = (item.paper, item.title) if item else ("", name.replace("_", " "))
         png = results / "figures" / f"{name}.png"

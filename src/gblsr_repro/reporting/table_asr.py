@@ -13,7 +13,7 @@ from .aggregates import BICUBIC, Aggregates
 from .captions import paragraph, run_notes
 from .compare import Scope
 from .kinds import scale_key
-from .layout import DASH, Cell, Float, Line, Span, Table, signed, size_for, value
+from .layout import DASH, Cell, Float, Line, Span, signed, size_for, table, value
 from .statistics import Summary, bold
 
 DIGITS = {"psnr_y": 3, "ssim_y": 4}
@@ -23,30 +23,27 @@ MEGA = 1e6
 # --- quality grids ------------------------------------------------------------------------------
 
 
-def quality_trained(source: Aggregates, bicubic: bool = False) -> Table:
+@table("asr_quality_x2_x3_x4_main", bicubic=True)
+def quality_trained(source: Aggregates, bicubic: bool = False) -> Float:
     """PSNR-Y at the scales seen in training (Table 11); `bicubic` adds a row that it lacks."""
     title = "Super-resolution quality at the trained scales (PSNR-Y, dB)"
     scales = source.config["asr"]["trained_scales"]
-    return Table(
-        "asr_quality_x2_x3_x4_main",
-        [_grid(source, "psnr_y", scales, "asr_quality_main", title, bicubic)],
-    )
+    return _grid(source, "psnr_y", scales, "asr_quality_main", title, bicubic)
 
 
-def quality_beyond(source: Aggregates, bicubic: bool = False) -> Table:
+@table("asr_quality_x6_x8_appendix", bicubic=True)
+def quality_beyond(source: Aggregates, bicubic: bool = False) -> Float:
     """PSNR-Y at the scales not seen in training (Table 13), see `quality_trained`."""
     trained = source.config["asr"]["trained_scales"]
     scales = [s for s in source.config["asr"]["scales"] if s not in trained]
     if not scales:
         raise UserError("Config: asr.scales has no scale outside asr.trained_scales; add one.")
     title = "Super-resolution quality beyond the trained scales (PSNR-Y, dB)"
-    return Table(
-        "asr_quality_x6_x8_appendix",
-        [_grid(source, "psnr_y", scales, "asr_quality_ood", title, bicubic)],
-    )
+    return _grid(source, "psnr_y", scales, "asr_quality_ood", title, bicubic)
 
 
-def quality_full(source: Aggregates, bicubic: bool = False) -> Table:
+@table("asr_full_all_scales_appendix", bicubic=True)
+def quality_full(source: Aggregates, bicubic: bool = False) -> list[Float]:
     """PSNR-Y and SSIM-Y at every scale (Tables 14 and 15), see `quality_trained`."""
     scales = source.config["asr"]["scales"]
     title = "Super-resolution quality at every scale"
@@ -54,13 +51,10 @@ def quality_full(source: Aggregates, bicubic: bool = False) -> Table:
         ("psnr_y", "asr_quality_full_psnr", f"{title} (PSNR-Y, dB)"),
         ("ssim_y", "asr_quality_full_ssim", f"{title} (SSIM-Y)"),
     )
-    return Table(
-        "asr_full_all_scales_appendix",
-        [
-            replace(_grid(source, metric, scales, label, said, bicubic), sideways=True)
-            for metric, label, said in grids
-        ],
-    )
+    return [
+        replace(_grid(source, metric, scales, label, said, bicubic), sideways=True)
+        for metric, label, said in grids
+    ]
 
 
 def _grid(
@@ -156,7 +150,8 @@ class Timing:
         return [a / b for a, b in pairs]  # type: ignore[operator]
 
 
-def latency(source: Aggregates) -> Table:
+@table("asr_latency_main")
+def latency(source: Aggregates) -> Float:
     """PSNR-Y, time per image and speed against one baseline per encoder (Table 6).
 
     Times are shown for the first and the last timed set; speed ratios are geometric means over all
@@ -214,16 +209,11 @@ def latency(source: Aggregates) -> Table:
             rules.append((start, start + len(members) - 1))
             start += len(members)
     second = ["", *titles, *titles, *(f"vs {baselines[r].name}" for r in references)]
-    return Table(
-        "asr_latency_main",
-        [
-            Float(
+    return Float(
                 "asr_latency_main", caption, ["l", *["r"] * (len(second) - 1)], [first, second],
                 groups, rules, size=size,
                 separation=3, timed=range(1 + len(shown), len(second)),
-            )
-        ],
-    )  # fmt: skip
+            )  # fmt: skip
 
 
 def _psnr(source: Aggregates, dataset: str, method: str, scale: str) -> Summary | None:
@@ -261,13 +251,15 @@ def _seeds_of_means(rows: Mapping[str, Sequence[Summary | None]]) -> str:
     return f", averaged over {said}" if said else ""
 
 
-def pareto_main(source: Aggregates) -> Table:
+@table("asr_pareto_main")
+def pareto_main(source: Aggregates) -> Float:
     """Quality and efficiency of the family's variants against its base (Table 7)."""
     base = source.config["asr"]["base_method"]
     return _pareto(source, "asr_pareto_main", [base, *_variants(source, "main")])
 
 
-def pareto_appendix(source: Aggregates) -> Table:
+@table("asr_pareto_appendix")
+def pareto_appendix(source: Aggregates) -> Float:
     """The same for the variants of the appendix (Table 12)."""
     return _pareto(source, "asr_pareto_appendix", _variants(source, "appendix"))
 
@@ -276,7 +268,7 @@ def _variants(source: Aggregates, table: str) -> list[str]:
     return [n for n, m in source.methods_where("variant").items() if m.table == table]
 
 
-def _pareto(source: Aggregates, name: str, methods: list[str]) -> Table:
+def _pareto(source: Aggregates, name: str, methods: list[str]) -> Float:
     timing = Timing(source)
     if not methods:
         raise UserError(f"Config: asr.methods has no variant for the table {name}; add one.")
@@ -306,15 +298,10 @@ def _pareto(source: Aggregates, name: str, methods: list[str]) -> Table:
          f"{title} peak", "Mean mem"],
         ["", "", "ID ↑", "OOD ↑", "Δ (dB)", "vs base ↑", "(MB) ↓", "reduction ↑"],
     ]  # fmt: skip
-    return Table(
-        name,
-        [
-            Float(
+    return Float(
                 name, caption, list("lrrrrrrr"), header, [lines], [(3, 4)],
                 size=size_for([title]), separation=3, timed=(5, 6, 7),
-            )
-        ],
-    )  # fmt: skip
+            )  # fmt: skip
 
 
 def psnr_deltas(source: Aggregates, method: str, base: str) -> dict[tuple[str, str], float]:

@@ -14,7 +14,7 @@ from . import captions
 from .aggregates import Aggregates
 from .captions import paragraph, run_notes
 from .compare import Scope
-from .layout import DASH, Float, Line, Span, Table
+from .layout import DASH, Float, Line, Span, table
 
 NATIVE_GROUPS = (
     "Matched-budget amortized baselines",
@@ -24,13 +24,15 @@ NATIVE_GROUPS = (
 )
 
 
-def compute_native(source: Aggregates) -> Table:
+@table("compute_native")
+def compute_native(source: Aggregates) -> Float:
     """Training time of the native benchmark by group of arms (Table 16)."""
     names = {name: arm.short for name, arm in source.arms.items()}
     return _compute(source, "native", "compute_native", names)
 
 
-def compute_asr(source: Aggregates) -> Table:
+@table("compute_asr")
+def compute_asr(source: Aggregates) -> Float:
     """Training time of super-resolution by group of methods (Table 17)."""
     names = {name: method.name for name, method in source.methods.items()}
     return _compute(source, "asr", "compute_asr", names)
@@ -65,7 +67,7 @@ def _asr_group(method: Method) -> str:
 ENCODERS = {"rdn": "RDN", "swinir": "SwinIR"}
 
 
-def _compute(source: Aggregates, half: str, table: str, names: Mapping[str, str]) -> Table:
+def _compute(source: Aggregates, half: str, table: str, names: Mapping[str, str]) -> Float:
     runs = source.frame("runs" if half == "native" else "asr_runs")
     noun = "arm" if half == "native" else "method"
     lines: list[Line] = []
@@ -90,7 +92,7 @@ def _compute(source: Aggregates, half: str, table: str, names: Mapping[str, str]
     )
     header = ["Training group", "runs", "per-run", "total"]
     spec = [r"p{0.55\linewidth}", "r", "r", "r"]
-    return Table(table, [Float(table, caption, spec, [header], [lines, [bottom]], ragged=True)])
+    return Float(table, caption, spec, [header], [lines, [bottom]], ragged=True)
 
 
 def _shared(names: Mapping[str, str], run: set[str]) -> str | None:
@@ -147,7 +149,8 @@ def assets() -> dict[str, Asset]:
     return read_table(repository_root() / "config" / "assets.tsv", Asset, "asset")
 
 
-def licenses(source: Aggregates) -> Table:
+@table("licenses")
+def licenses(source: Aggregates) -> Float:
     """Licences and terms of the data sets the config uses, and of code (Table 18)."""
     data = [[d.title, d.licence, _link(d.homepage)] for d in used_datasets(source)]
     code = [[a.title, a.licence, _link(a.url)] for a in assets().values()]
@@ -162,7 +165,7 @@ def licenses(source: Aggregates) -> Table:
         [[Span("*Data sets*", 3, "l")], *data],
         [[Span("*Code and architectures*", 3, "l")], *code],
     ]
-    return Table("licenses", [Float("licenses", caption, spec, [header], groups, ragged=True)])
+    return Float("licenses", caption, spec, [header], groups, ragged=True)
 
 
 def _link(address: str) -> str:

@@ -12,7 +12,7 @@ from . import captions
 from .aggregates import NATIVE_TIMES, Aggregates
 from .captions import paragraph, run_notes
 from .compare import Scope
-from .layout import DASH, Cell, Float, Line, Span, Table, signed, size_for, value
+from .layout import DASH, Cell, Float, Line, Span, signed, size_for, table, value
 from .statistics import Summary, best, bold, pooled_p, ties
 
 Column = list[Summary | None]
@@ -39,7 +39,7 @@ QUALITY = (
 LSE = Metric("lse", "LSE ↓", 3, lower=True)
 
 
-def main(source: Aggregates, column: str) -> Table:
+def main(source: Aggregates, column: str) -> Float:
     """All arms on one evaluation set: quality with spread, time per image, parameters (Tables 1-3).
 
     Raises `UserError` when the aggregates have no row of this set.
@@ -71,18 +71,14 @@ def main(source: Aggregates, column: str) -> Table:
         *run_notes(source.conditions, (Scope.QUALITY, Scope.LATENCY), [column], perceptual=True),
     )
     header = ["Arm", *(m.heading for m in QUALITY), "inf ms", "#params"]
-    return Table(
-        f"main_{column}",
-        [
-            Float(
+    return Float(
                 f"main-{column}", caption, list("lrrrrrr"), [header], [lines], separation=3,
                 timed=(5,),
-            )
-        ],
-    )  # fmt: skip
+            )  # fmt: skip
 
 
-def lse(source: Aggregates) -> Table:
+@table("lse")
+def lse(source: Aggregates) -> Float:
     """Local spectrum error beside PSNR for the arms of the family, all sets (Table 10)."""
     arms = {n: a for n, a in source.benchmark.items() if a.group == "family"}
     datasets = source.evaluate
@@ -115,18 +111,14 @@ def lse(source: Aggregates) -> Table:
     header: Line = ["Arm", *(["LSE ↓", "PSNR (dB) ↑"] * len(datasets))]
     rules = [(2 + 2 * k, 3 + 2 * k) for k in range(len(datasets))]
     columns = ["l", *["r"] * len(pairs)]
-    return Table(
-        "lse",
-        [
-            Float(
+    return Float(
                 "lse", caption, columns, [titles, header], [lines], rules,
                 separation=3, sideways=len(datasets) > 3,
-            )
-        ],
-    )  # fmt: skip
+            )  # fmt: skip
 
 
-def winners(source: Aggregates) -> Table:
+@table("winners")
+def winners(source: Aggregates) -> Float:
     """Best arm and best baseline of every set, and the main arm's gap to the latter (Table 4)."""
     arms = source.benchmark
     baselines = {n: a for n, a in arms.items() if a.group == "baseline"}
@@ -164,19 +156,14 @@ def winners(source: Aggregates) -> Table:
     for metric in (PSNR, LPIPS):
         short = metric.name.upper()
         header += [f"best {short} (any)", f"best {short} (baseline)", f"Δ {short}"]
-    return Table(
+    return Float(
         "winners",
-        [
-            Float(
-                "winners",
-                caption,
-                list("lllrllr"),
-                [header],
-                [lines],
-                size=size_for([source.title("native", c) for c in source.evaluate]),
-                separation=3,
-            )
-        ],
+        caption,
+        list("lllrllr"),
+        [header],
+        [lines],
+        size=size_for([source.title("native", c) for c in source.evaluate]),
+        separation=3,
     )
 
 
@@ -210,7 +197,8 @@ def _gap(source: Aggregates, column: str, baselines: Mapping[str, Arm], metric: 
     return f"**{text}**" if better and told else text
 
 
-def fairness(source: Aggregates) -> Table:
+@table("fairness")
+def fairness(source: Aggregates) -> Float:
     """Trainable parameters of every arm, the ratio to the main arm's, and its note (Table 8)."""
     counts = source.frame("budget").set_index("arm")["parameters"].to_dict()
     arms = {n: arm for n, arm in source.arms.items() if arm.in_benchmark and n in counts}
@@ -247,26 +235,22 @@ def fairness(source: Aggregates) -> Table:
         captions.not_canonical(_baselines(arms)),
     )
     header = ["Arm", "#params", "ratio", "Decoder / notes"]
-    return Table(
+    return Float(
         "fairness",
-        [
-            Float(
-                "fairness",
-                caption,
-                ["l", "r", "r", "p{6.8cm}"],
-                [header],
-                [lines],
-                size="small",
-                ragged=True,
-            )
-        ],
+        caption,
+        ["l", "r", "r", "p{6.8cm}"],
+        [header],
+        [lines],
+        size="small",
+        ragged=True,
     )
 
 
 # --- criteria -----------------------------------------------------------------------------------
 
 
-def gates(source: Aggregates) -> Table:
+@table("gates")
+def gates(source: Aggregates) -> Float:
     """The quality and inference-cost criteria, met or not (Table 5).
 
     A criterion is decided from the sets that were measured; "not measured" stands where the
@@ -311,14 +295,9 @@ def gates(source: Aggregates) -> Table:
         *run_notes(source.conditions, (Scope.QUALITY, Scope.LATENCY), perceptual=True),
     )
     header = ["Criterion / sub-condition", "Definition", "Result"]
-    return Table(
-        "gates",
-        [
-            Float(
+    return Float(
                 "gates", caption, ["p{5.8cm}", "p{6.6cm}", "l"], [header], [lines], separation=3
-            )
-        ],
-    )  # fmt: skip
+            )  # fmt: skip
 
 
 def quality_conditions(source: Aggregates, column: str) -> list[bool | None]:
@@ -395,7 +374,8 @@ def _latency_verdict(source: Aggregates, ratios: list[float | None], bound: floa
 # --- the log-space ablation ---------------------------------------------------------------------
 
 
-def locality(source: Aggregates) -> Table:
+@table("locality")
+def locality(source: Aggregates) -> Float:
     """Locality tests, PSNR and LPIPS of the log-space ablation's arms (Table 9)."""
     run = [n for n in source.config["native"]["arms"] if n in source.arms]
     arms = {n: source.arms[n] for n in run if source.arms[n].diagnostic in ABLATION_ORDER}
@@ -419,10 +399,7 @@ def locality(source: Aggregates) -> Table:
     header = [
         "Arm", "T1–T4", "whole-image PSNR (dB)", "Δ PSNR", "Δ LPIPS", "Criteria result",
     ]  # fmt: skip
-    return Table(
-        "locality",
-        [Float("locality", caption, list("lllrrl"), [header], [lines], size="small", separation=3)],
-    )
+    return Float("locality", caption, list("lllrrl"), [header], [lines], size="small", separation=3)
 
 
 ABLATION_ORDER = ("reference", "control", "log")

@@ -7,14 +7,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ..config import Config
+from ..config import Config, items
 from ..errors import UserError
 from ..evaluation import GRAPH, OURS
 from ..files import write_text
-from . import printed, table_asr, table_cost, table_native
+from . import printed, table_asr, table_cost, table_native  # noqa: F401 (register)
 from .aggregates import Aggregates
 from .captions import with_readings
-from .layout import Float, Table, beside, render
+from .layout import TABLES, Float, Maker, Table, beside, render
 
 Builder = Callable[[Aggregates], Table]
 VERSUS = "_vs_paper"
@@ -29,71 +29,63 @@ CLOCK_NOTES = {
 def builders(config: Config) -> dict[str, Builder]:
     """Return the maker of every table: one main table per evaluation column, then the others.
 
-    All but the licences also come as `<name>_vs_paper`, with the published value above the
-    measured one.
+    Those that config/items.tsv says to compare also come as `<name>_vs_paper`, with the published
+    value above the measured one.
     """
     columns = config["native"]["data"]["evaluate"]
-    grids = {
-        "asr_quality_x2_x3_x4_main": table_asr.quality_trained,
-        "asr_quality_x6_x8_appendix": table_asr.quality_beyond,
-        "asr_full_all_scales_appendix": table_asr.quality_full,
-    }
-    compared: dict[str, Builder] = {
-        **{f"main_{column}": partial(table_native.main, column=column) for column in columns},
-        "lse": table_native.lse,
-        **grids,
-        "winners": table_native.winners,
-        "gates": table_native.gates,
-        "fairness": table_native.fairness,
-        "locality": table_native.locality,
-        "compute_native": table_cost.compute_native,
-        "asr_latency_main": table_asr.latency,
-        "asr_pareto_main": table_asr.pareto_main,
-        "asr_pareto_appendix": table_asr.pareto_appendix,
-        "compute_asr": table_cost.compute_asr,
-    }
-    # The paper has no bicubic row, so it stands where the measured numbers have company only.
-    fuller = {name: partial(make, bicubic=True) for name, make in grids.items()}
+    made = {f"main_{column}": partial(table_native.main, column=column) for column in columns}
+    made |= {name: entry.make for name, entry in TABLES.items()}
+    alone = {name for name, item in items().items() if item.compared == "no"}
     versus = {
-        name + VERSUS: partial(_versus, make=fuller.get(name, make), paper=make)
-        for name, make in compared.items()
+        name + VERSUS: partial(_versus, name=name, make=make)
+        for name, make in made.items()
+        if name not in alone
     }
-    return compared | {"licenses": table_cost.licenses} | versus
+    return {name: partial(_table, name=name, make=make) for name, make in made.items()} | versus
 
 
-def _versus(source: Aggregates, make: Builder, paper: Builder) -> Table:
+def _table(source: Aggregates, name: str, make: Maker) -> Table:
+    made = make(source)
+    return Table(name, [made] if isinstance(made, Float) else made)
+
+
+def _versus(source: Aggregates, name: str, make: Maker) -> Table:
     """Build a table from the aggregates and put the paper's rows above the measured ones."""
-    measured = make(source)
+    # The paper has no bicubic row, so it stands where the measured numbers have company only.
+    fuller = partial(make, bicubic=True) if name in TABLES and TABLES[name].bicubic else make
+    measured = _table(source, name, fuller)
     notes = [printed.NOTES[measured.name]] if measured.name in printed.NOTES else []
     others: dict[str, Sequence[Float]] = {}
     if any(part.timed for part in measured.floats):
         others = {
-            name: make(Aggregates(source.folder, source.config, clock)).floats
-            for clock, name in OTHER_CLOCKS.items()
+            told: _table(Aggregates(source.folder, source.config, clock), name, make).floats
+            for clock, told in OTHER_CLOCKS.items()
         }
     floats = [
-        beside(part, published, {name: other[i] for name, other in others.items()})
+        beside(part, published, {told: other[i] for told, other in others.items()})
         for i, (part, published) in enumerate(
-            zip(measured.floats, _published(source, measured, paper), strict=True)
+            zip(measured.floats, _published(source, measured, make), strict=True)
         )
     ]
     notes += [
         note
-        for name, note in CLOCK_NOTES.items()
-        if any(line[1:2] == [name] for part in floats for group in part.groups for line in group)
+        for told, note in CLOCK_NOTES.items()
+        if any(line[1:2] == [told] for part in floats for group in part.groups for line in group)
     ]
     return Table(
         measured.name + VERSUS, [replace(f, caption=_both(f.caption, notes)) for f in floats]
     )
 
 
-def _published(source: Aggregates, measured: Table, make: Builder) -> Sequence[Float]:
+def _published(source: Aggregates, measured: Table, make: Maker) -> Sequence[Float]:
     """Return the floats with the paper's rows.
 
     Columns that are all one's own get dashes; a main table of such a column is refused.
     """
     try:
-        return printed.paper_floats(make, source, measured)
+        return printed.paper_floats(
+            partial(_table, name=measured.name, make=make), source, measured
+        )
     except UserError as error:
         if not measured.name.startswith("main_"):
             return [replace(part, groups=[]) for part in measured.floats]

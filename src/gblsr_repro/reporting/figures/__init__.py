@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from matplotlib.figure import Figure
-
-from ...config import Config
+from ...config import Config, guess
 from ...errors import UserError
 from ..aggregates import Aggregates
-from . import ablation, asr, comparison, locality, native, qualitative
-from .captions import note
-from .needs import NEEDS
+from . import ablation, asr, comparison, locality, native, qualitative  # noqa: F401 (register)
+from .registry import FIGURES, note
+from .registry import captions as captions
 from .style import save, styled
-
-DRAW: dict[str, Callable[[Aggregates, Sequence[str]], Figure]] = {
-    "frontier": native.frontier,
-    "per_dataset": native.per_dataset,
-    "cov_hist": locality.cov_hist,
-    "variance_decomp": locality.variance_decomp,
-    "logspace_metrics": ablation.logspace_metrics,
-    "logspace_loctests": locality.logspace_loctests,
-    "infcost": native.infcost,
-    "qualitative": qualitative.qualitative,
-    "asr_quality_latency_x4": asr.asr_quality_latency_x4,
-    "asr_psnr_vs_scale": asr.asr_psnr_vs_scale,
-    "measured_vs_published": comparison.measured_vs_published,
-}
 
 
 def render(name: str, source: Aggregates, output: Path) -> tuple[Path, Path]:
@@ -36,12 +19,11 @@ def render(name: str, source: Aggregates, output: Path) -> tuple[Path, Path]:
 
     Raises `UserError` for an unknown name, and naming what is missing for a known one.
     """
-    if name not in DRAW:
-        close = difflib.get_close_matches(name, DRAW, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(DRAW)}."
-        raise UserError(f"There is no figure {name!r}; {hint}")
+    if name not in FIGURES:
+        raise UserError(f"There is no figure {name!r}; {guess(name, FIGURES)}")
+    drawing = FIGURES[name]
     with styled():
-        figure = DRAW[name](source, note(source.conditions, NEEDS[name].scopes))
+        figure = drawing.draw(source, note(source.conditions, drawing.scopes))
         return save(figure, Path(output), name)
 
 
@@ -60,7 +42,7 @@ def write(
     """
     source = Aggregates(aggregates, config, results)
     drawn, skipped = [], {}
-    for name in only or DRAW:
+    for name in only or FIGURES:
         try:
             render(name, source, output)
         except UserError as error:

@@ -10,12 +10,26 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from ..aggregates import Aggregates, ordered
+from ..compare import Scope
+from .registry import figure
 from .style import COLUMN_WIDTH, FAINT, INK, looks_of, message, new_figure
 
 PANELS = {"psnr": "PSNR (dB) ↑", "lpips": "LPIPS ↓"}
 PARTS = ("reference", "control", "log")
 
 
+@figure(
+    Scope.ABLATION,
+    says=(
+        "PSNR and LPIPS on the validation images of the constant bandwidth (Fixed), the "
+        "trained scalar (Scalar, dashed) and the two arms that predict a bandwidth for every "
+        "patch in log space",
+        "Over each marker stands its mean, under it the step: Scalar's from Fixed, that of "
+        "the others from Scalar",
+    ),
+    perceptual=True,
+    spread=True,
+)
 def logspace_metrics(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR (left) and LPIPS (right) of Fixed, Scalar and the log-space arms, with each step.
 

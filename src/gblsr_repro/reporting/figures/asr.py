@@ -12,14 +12,26 @@ from matplotlib.patches import Patch
 
 from ...evaluation import PAPER
 from ..aggregates import Aggregates, ordered
+from ..compare import Scope
 from ..kinds import scale_key
 from .placement import Label, place_labels
+from .registry import figure
 from .style import INK, TEXT_WIDTH, Look, broken, looks_of, marker_handle, new_figure, time_axis
 
 TIMED_SET = "urban100"
 MARKER = 6.5  # points
 
 
+@figure(
+    Scope.ASR_QUALITY,
+    Scope.ASR_LATENCY,
+    says=(
+        "PSNR-Y on Urban100 at ×4 against the time per image under the fixed protocol, every "
+        "method that was timed; the diamond is the base model. A wide range of times is drawn "
+        "on a logarithmic axis",
+    ),
+    spread=True,
+)
 def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR-Y against the time per image of every method, Urban100 at the timed scale."""
     scale = scale_key(source.config["asr"]["timing"]["scale"])
@@ -74,6 +86,16 @@ def _whiskers(quality: pd.DataFrame, times: dict, methods: list[str]) -> list:
     return segments
 
 
+@figure(
+    Scope.ASR_QUALITY,
+    says=(
+        "Above, PSNR-Y of the baselines and the base model at each scale factor, one panel "
+        "per data set; below, the difference to the base model",
+        "Shaded: scale factors beyond those of training",
+    ),
+    spread=True,
+    differences=True,
+)
 def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR-Y of the baselines and the base method against the scale, a column per data set.
 

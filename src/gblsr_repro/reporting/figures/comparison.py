@@ -14,6 +14,8 @@ from matplotlib.ticker import MaxNLocator
 from ...config import protocol
 from ...errors import UserError
 from ..aggregates import Aggregates, ordered
+from ..compare import Scope
+from .registry import figure
 from .style import (
     FAINT,
     INK,
@@ -60,6 +62,21 @@ PANELS = (
 Cell = tuple[str, float, float | None]  # arm or method, published, measured
 
 
+@figure(
+    Scope.QUALITY,
+    Scope.LATENCY,
+    Scope.ABLATION,
+    Scope.ASR_QUALITY,
+    Scope.ASR_LATENCY,
+    title="Measured here against published",
+    says=(
+        "Every number of the paper's tables that was measured here, one panel per metric; on "
+        "the diagonal both agree",
+        "Above a panel: how many of the published numbers were measured, and the median "
+        "distance between the two. SR stands for the super-resolution benchmark",
+    ),
+    perceptual=True,
+)
 def measured_vs_published(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw every cell that the paper publishes against its measured value, a panel per metric.
 

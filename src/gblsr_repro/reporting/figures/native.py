@@ -11,7 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ..aggregates import Aggregates, ordered
+from ..compare import Scope
 from .placement import Label, place_labels
+from .registry import figure
 from .style import (
     DATASET_MARKERS,
     FAINT,
@@ -50,6 +52,17 @@ def means(table: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
     return wide.reindex(columns=metrics)
 
 
+@figure(
+    Scope.QUALITY,
+    says=(
+        "PSNR of the whole image (higher is better) against LPIPS with AlexNet features "
+        "(lower is better, so the axis is inverted): the best place is the upper right",
+        "A small marker is an arm's mean over seeds on one data set, told apart by its shape; "
+        "the large circle is the mean over the data sets",
+    ),
+    perceptual=True,
+    baselines=True,
+)
 def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw whole-image PSNR against LPIPS (inverted) of every arm; the best is upper right.
 
@@ -77,6 +90,18 @@ def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
     return figure
 
 
+@figure(
+    Scope.QUALITY,
+    Scope.LATENCY,
+    says=(
+        "Time to render one image at batch size 1 under the fixed protocol against whole- "
+        "image PSNR: the best place is the upper left",
+        "Small markers are means over seeds on one data set, large circles the mean over the "
+        "data sets; arms with almost equal times lie upon each other. A wide range of times "
+        "is drawn on a logarithmic axis",
+    ),
+    baselines=True,
+)
 def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR against the inference time per image of every arm; the best is upper left."""
     metrics = ["inference_ms", "psnr"]
@@ -92,6 +117,16 @@ def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
     return figure
 
 
+@figure(
+    Scope.QUALITY,
+    says=(
+        "PSNR, SSIM, LPIPS and edge-LPIPS in groups of bars, one group per data set and one "
+        "bar per arm in the order of the legend; arrows point to the better side",
+    ),
+    perceptual=True,
+    spread=True,
+    baselines=True,
+)
 def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR, SSIM, LPIPS and edge-LPIPS as bars grouped by data set, one bar per arm."""
     table = benchmark(source, "quality metric", METRICS)

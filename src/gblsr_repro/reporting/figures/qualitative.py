@@ -12,13 +12,26 @@ from matplotlib.figure import Figure
 from ...data.images import open_rgb
 from ...errors import UserError
 from ..aggregates import Aggregates, ordered
+from ..compare import Scope
 from .native import benchmark, means
+from .registry import figure
 from .style import FAINT, TEXT_WIDTH, message, new_figure
 
 NAMES = {("set14", "img_001"): "baboon"}  # images known by another name than their file's
 WINNERS = {"psnr": ("Best PSNR", "idxmax"), "lpips": ("Best LPIPS", "idxmin")}
 
 
+@figure(
+    Scope.QUALITY,
+    says=(
+        "Left to right: the ground truth, the main arm, the arm with the best PSNR and the "
+        "one with the best LPIPS on that data set, all from the first seed; best is by the "
+        "mean over seeds among the arms of the benchmark",
+        "The tag in a picture gives that arm's PSNR and LPIPS on the whole data set, and its "
+        "name where the best arm differs between data sets",
+    ),
+    perceptual=True,
+)
 def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw the ground truth, the main arm, the best-PSNR and the best-LPIPS arm per data set.
 
