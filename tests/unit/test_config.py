@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from gblsr_repro import config as configuration
-from gblsr_repro.config.__main__ import page
+from gblsr_repro.config.__main__ import PAGES
 from gblsr_repro.errors import UserError
 
 
@@ -53,10 +53,11 @@ def test_a_whole_scale_stays_a_whole_number(load):
     ]
 
 
-def test_the_list_of_settings_is_that_of_the_model(repository):
-    """`python -m gblsr_repro.config` renews it."""
-    text = (repository / "config" / "README.md").read_text()
-    assert page(text) == text
+@pytest.mark.parametrize("name", PAGES)
+def test_the_lists_of_settings_and_items_are_up_to_date(repository, name):
+    """`python -m gblsr_repro.config` renews them."""
+    text = (repository / name).read_text(encoding="utf-8")
+    assert PAGES[name](text) == text
 
 
 @pytest.mark.parametrize(

@@ -178,10 +178,9 @@ def _row(result: Result) -> dict[str, str]:
 
 def would_hold(result: Result) -> str:
     """Return whether the claim would hold if the conditions were the paper's."""
-    return {
-        Verdict.REPRODUCED: "would hold",
-        Verdict.WITHIN_NOISE: "would hold within noise",
-    }.get(result.agreement, "would not hold")
+    return {Verdict.REPRODUCED: "would hold", Verdict.WITHIN_NOISE: "would hold within noise"}.get(
+        result.agreement, "would not hold"
+    )
 
 
 def outcome(result: Result) -> str:

@@ -90,12 +90,16 @@ def function(implementation: Callable[..., Estimate]) -> Callable[..., Estimate]
 
 @dataclass
 class Evaluation:
-    """Evaluates expressions over `aggregates` and notes in `operands` what they read."""
+    """Evaluates expressions over `aggregates` and notes in `operands` what they read.
+
+    Every method takes names in one text (see `_names`) and reads data sets first, then arms or
+    methods, then scales. Raises `NotMeasuredError` where a number is absent.
+    """
 
     aggregates: Aggregates
     operands: list[Operand] = field(default_factory=list)
 
-    def read(self, kind: str, dataset: str, subject: str, key: Key) -> Summary:
+    def read(self, kind: str, dataset: str, subject: str, *key: str) -> Summary:
         """Read one aggregate and note its use."""
         if not self.aggregates.has(kind):
             raise NotMeasuredError(f"{kind}.csv was not made")
@@ -105,39 +109,47 @@ class Evaluation:
         self.operands.append(Operand(kind, dataset, subject, key))
         return found
 
-    def mean(self, kind: str, dataset: str, subject: str, key: Key) -> Estimate:
-        """Read mean and standard error, std / sqrt(n), of one aggregate."""
-        return _with_error(self.read(kind, dataset, subject, key))
+    def native(self, datasets: str, arms: str, metric: str) -> list[Summary]:
+        """Read native aggregates; those of the data set `validation` are the ablation's."""
+        return [
+            self.read("ablation", d, arm, arm, metric)
+            if d == VALIDATION
+            else self.read("native", d, arm, d, arm, metric)
+            for d in _names(datasets, _paper("native")["data"]["evaluate"])
+            for arm in _names(arms)
+        ]
 
-    def spread(self, dataset: str, arm: str, metric: str) -> Summary:
-        """Read a native aggregate that has a standard deviation over seeds.
+    def asr(self, datasets: str, methods: str, scales: str, metric: str) -> list[Summary]:
+        """Read aggregates of super-resolution quality."""
+        return [
+            self.read("asr_quality", d, method, d, method, scale, metric)
+            for d in _names(datasets, _paper("asr")["evaluate"])
+            for method in _names(methods)
+            for scale in _names(scales)
+        ]
 
-        The data set `validation` is read from the ablation's table.
-        """
-        if dataset == VALIDATION:
-            found = self.read("ablation", dataset, arm, (arm, metric))
-        else:
-            found = self.read("native", dataset, arm, (dataset, arm, metric))
-        if not found.has_spread:
-            raise NotMeasuredError(f"{metric} of {arm} on {dataset} has no spread over seeds")
+    def times(self, datasets: str, methods: str, metric: str, clock: str = PAPER) -> list[Summary]:
+        """Read timings at the paper's scale, by its clock unless another is named."""
+        scale = scale_key(_paper("asr")["timing"]["scale"])
+        return [
+            self.read("asr_latency", d, method, d, method, scale, clock, metric)
+            for d in _names(datasets)
+            for method in _names(methods)
+        ]
+
+    def runs(self, kind: str, names: str, column: str) -> list[float]:
+        """Read a column of all runs of the arms or methods."""
+        if not self.aggregates.has(kind):
+            raise NotMeasuredError(f"{kind}.csv was not made")
+        rows = self.aggregates.frame(kind)
+        found: list[float] = []
+        for name in _names(names):
+            values = rows[rows["arm"] == name].reindex(columns=[column])[column].dropna()
+            if values.empty:
+                raise NotMeasuredError(f"{kind}.csv has no {column} of {name}")
+            self.operands.append(Operand(kind, "", name, (name, column)))
+            found += values.astype(float).tolist()
         return found
-
-    def time(self, dataset: str, method: str, metric: str, clock: str = PAPER) -> Summary:
-        """Read one timing at x4, by the paper's clock unless another is named."""
-        key = (dataset, method, scale_key(_paper("asr")["timing"]["scale"]), clock, metric)
-        return self.read("asr_latency", dataset, method, key)
-
-
-def _with_error(summary: Summary) -> Estimate:
-    error = summary.std / math.sqrt(summary.n) if summary.has_spread else math.nan
-    return Estimate.of([summary.mean], [error])
-
-
-def _join(parts: Sequence[Estimate]) -> Estimate:
-    return Estimate(
-        np.concatenate([part.values for part in parts]),
-        np.concatenate([part.errors for part in parts]),
-    )
 
 
 @cache
@@ -149,245 +161,201 @@ def _names(text: str, everything: Iterable[str] = ()) -> list[str]:
     return list(everything) if text == "*" else text.split()
 
 
-def _native_sets(text: str) -> list[str]:
-    return _names(text, _paper("native")["data"]["evaluate"])
+def _pairs(cells: Sequence[Summary]) -> list[tuple[Summary, Summary]]:
+    """Return the cells of two arms by data set."""
+    return list(zip(cells[::2], cells[1::2], strict=True))
 
 
-def _asr_sets(text: str) -> list[str]:
-    return _names(text, _paper("asr")["evaluate"])
+def _rows(cells: Sequence[Summary], columns: int) -> list[list[Summary]]:
+    return [list(cells[i : i + columns]) for i in range(0, len(cells), columns)]
 
 
-def _spreads(found: Sequence[Summary], what: str) -> Estimate:
-    """Return standard deviations; they carry no errors, `verdicts` tests them by their seeds."""
-    if not all(summary.has_spread for summary in found):
+def _means(cells: Iterable[Summary]) -> Estimate:
+    """Return means with their standard errors, std / sqrt(n)."""
+    known = list(cells)
+    return Estimate.of(
+        [cell.mean for cell in known],
+        [cell.std / math.sqrt(cell.n) if cell.has_spread else math.nan for cell in known],
+    )
+
+
+def _spread(cells: Sequence[Summary], what: str) -> Sequence[Summary]:
+    """Return cells that all have a standard deviation over seeds."""
+    if not all(cell.has_spread for cell in cells):
         raise NotMeasuredError(f"{what} has no spread over seeds")
-    return Estimate.of(summary.std or 0.0 for summary in found)
+    return cells
 
 
-def _extreme(parts: Sequence[Estimate], choose: Callable[[np.ndarray], np.intp]) -> Estimate:
-    joined = _join(parts)
-    return joined.pick(int(choose(joined.values)))
+def _join(parts: Sequence[Estimate]) -> Estimate:
+    return Estimate(
+        np.concatenate([part.values for part in parts]),
+        np.concatenate([part.errors for part in parts]),
+    )
+
+
+def _extreme(values: Estimate, choose: Callable[[np.ndarray], np.intp]) -> Estimate:
+    return values.pick(int(choose(values.values)))
+
+
+def _best(cells: Sequence[Summary], columns: int, choose: Callable[..., np.intp]) -> Estimate:
+    """Return of every so many cells the extreme one."""
+    return _join([_extreme(_means(row), choose) for row in _rows(cells, columns)])
 
 
 @function
 def native(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
     """Means of a metric of the native benchmark."""
-    return _join(
-        [
-            run.mean("native", dataset, arm, (dataset, arm, metric))
-            for dataset in _native_sets(datasets)
-            for arm in _names(arms)
-        ]
-    )
+    return _means(run.native(datasets, arms, metric))
 
 
 @function
 def native_std(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
-    """Standard deviations over seeds of a metric of the native benchmark."""
-    found = [
-        run.read("native", dataset, arm, (dataset, arm, metric))
-        for dataset in _native_sets(datasets)
-        for arm in _names(arms)
-    ]
-    return _spreads(found, f"{metric} of {arms}")
+    """Standard deviations over seeds, without errors: `verdicts` tests them by their seeds."""
+    cells = _spread(run.native(datasets, arms, metric), f"{metric} of {arms}")
+    return Estimate.of(cell.std for cell in cells)
 
 
 @function
 def native_bold(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
     """For each data set and arm, 1 where the paper's rule for its main tables sets it in bold."""
     column = next(column for column in QUALITY if column.name == metric)
-    alpha = protocol()["native"]["significance"]
-    found: list[bool] = []
-    for dataset in _native_sets(datasets):
-        cells = [run.spread(dataset, arm, metric) for arm in _names(arms)]
-        found += statistics.bold(cells, column.lower, column.digits, alpha)
-    return Estimate.of(found)
+    alpha = _paper("native")["significance"]
+    cells = _spread(run.native(datasets, arms, metric), f"{metric} of {arms}")
+    rows = _rows(cells, len(_names(arms)))
+    strong = [statistics.bold(row, column.lower, column.digits, alpha) for row in rows]
+    return Estimate.of(told for row in strong for told in row)
 
 
 @function
 def native_max(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
     """For each data set, the highest mean among the arms."""
-    return _join(
-        [
-            _extreme([native(run, dataset, arms, metric)], np.argmax)
-            for dataset in _native_sets(datasets)
-        ]
-    )
+    return _best(run.native(datasets, arms, metric), len(_names(arms)), np.argmax)
 
 
 @function
 def native_min(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
     """For each data set, the lowest mean among the arms."""
-    return _join(
-        [
-            _extreme([native(run, dataset, arms, metric)], np.argmin)
-            for dataset in _native_sets(datasets)
-        ]
-    )
+    return _best(run.native(datasets, arms, metric), len(_names(arms)), np.argmin)
 
 
-def _welch(run: Evaluation, dataset: str, arms: str, metric: str) -> tuple[float, float]:
-    a, b = (run.spread(dataset, arm, metric) for arm in _names(arms))
-    u, v = a.std**2 / a.n, b.std**2 / b.n
-    if u + v == 0:
-        raise NotMeasuredError(f"{metric} of {arms} on {dataset} does not vary over seeds")
-    freedom = (u + v) ** 2 / (u**2 / (a.n - 1) + v**2 / (b.n - 1))
-    return abs(a.mean - b.mean) / math.sqrt(u + v), freedom
+def _welch(run: Evaluation, datasets: str, arms: str, metric: str) -> list[tuple[float, float]]:
+    found = []
+    for a, b in _pairs(_spread(run.native(datasets, arms, metric), f"{metric} of {arms}")):
+        u, v = a.std**2 / a.n, b.std**2 / b.n
+        if u + v == 0:
+            raise NotMeasuredError(f"{metric} of {arms} does not vary over seeds")
+        freedom = (u + v) ** 2 / (u**2 / (a.n - 1) + v**2 / (b.n - 1))
+        found.append((abs(a.mean - b.mean) / math.sqrt(u + v), freedom))
+    return found
 
 
 @function
 def welch_t(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
     """For each data set, |t| of Welch's test between the two arms."""
-    names = _native_sets(datasets)
-    return Estimate.of(_welch(run, dataset, arms, metric)[0] for dataset in names)
+    return Estimate.of(t for t, _ in _welch(run, datasets, arms, metric))
 
 
 @function
 def welch_df(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
     """For each data set, the Welch-Satterthwaite degrees of freedom between the two arms."""
-    names = _native_sets(datasets)
-    return Estimate.of(_welch(run, dataset, arms, metric)[1] for dataset in names)
+    return Estimate.of(freedom for _, freedom in _welch(run, datasets, arms, metric))
 
 
 @function
 def pooled_p(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
     """For each data set, the two-sided p of the pooled t-test between the two arms."""
-    return Estimate.of(
-        statistics.pooled_p(*(run.spread(dataset, arm, metric) for arm in _names(arms)))
-        for dataset in _native_sets(datasets)
-    )
+    cells = _spread(run.native(datasets, arms, metric), f"{metric} of {arms}")
+    return Estimate.of(statistics.pooled_p(*pair) for pair in _pairs(cells))
 
 
 @function
 def asr(run: Evaluation, datasets: str, methods: str, scales: str, metric: str) -> Estimate:
     """Means of a metric of the super-resolution benchmark."""
-    cells = _asr_cells(run, datasets, methods, scales, metric)
-    return _join([_with_error(cell) for cell in cells])
-
-
-def _asr_cells(
-    run: Evaluation, datasets: str, methods: str, scales: str, metric: str
-) -> list[Summary]:
-    return [
-        run.read("asr_quality", dataset, method, (dataset, method, scale, metric))
-        for dataset in _asr_sets(datasets)
-        for method in _names(methods)
-        for scale in _names(scales)
-    ]
+    return _means(run.asr(datasets, methods, scales, metric))
 
 
 @function
 def asr_std(run: Evaluation, datasets: str, methods: str, scales: str, metric: str) -> Estimate:
     """Standard deviations over seeds of a metric of the super-resolution benchmark."""
-    return _spreads(_asr_cells(run, datasets, methods, scales, metric), f"{metric} of {methods}")
+    cells = _spread(run.asr(datasets, methods, scales, metric), f"{metric} of {methods}")
+    return Estimate.of(cell.std for cell in cells)
 
 
 @function
 def asr_pooled_p(run: Evaluation, datasets: str, methods: str, scale: str, metric: str) -> Estimate:
     """For each data set, the two-sided p of the pooled t-test between the two methods."""
-    names = _asr_sets(datasets)
-    pairs = [_asr_cells(run, dataset, methods, scale, metric) for dataset in names]
-    _spreads([cell for pair in pairs for cell in pair], f"{metric} of {methods}")
-    return Estimate.of(statistics.pooled_p(*pair) for pair in pairs)
+    cells = _spread(run.asr(datasets, methods, scale, metric), f"{metric} of {methods}")
+    return Estimate.of(statistics.pooled_p(*pair) for pair in _pairs(cells))
 
 
 @function
 def asr_max(run: Evaluation, datasets: str, methods: str, scales: str, metric: str) -> Estimate:
     """For each data set and scale, the highest mean among the methods."""
-    return _join(
-        [
-            _extreme([asr(run, dataset, methods, scale, metric)], np.argmax)
-            for dataset in _asr_sets(datasets)
-            for scale in _names(scales)
-        ]
-    )
+    names = _names(datasets, _paper("asr")["evaluate"])
+    places = [(dataset, scale) for dataset in names for scale in _names(scales)]
+    rows = (_means(run.asr(dataset, methods, scale, metric)) for dataset, scale in places)
+    return _join([_extreme(row, np.argmax) for row in rows])
 
 
 @function
 def asr_time(run: Evaluation, datasets: str, methods: str, metric: str) -> Estimate:
     """Means of a timing metric (mean_ms, peak_memory_mib) at x4 by the paper's clock."""
-    return _timings(run, datasets, methods, metric, PAPER)
+    return _means(run.times(datasets, methods, metric))
 
 
 @function
 def asr_own_time(run: Evaluation, datasets: str, methods: str, metric: str) -> Estimate:
     """The same by this package's own clock."""
-    return _timings(run, datasets, methods, metric, OURS)
-
-
-def _timings(run: Evaluation, datasets: str, methods: str, metric: str, clock: str) -> Estimate:
-    found = [run.time(d, m, metric, clock) for d in _names(datasets) for m in _names(methods)]
-    return Estimate.of(
-        [summary.mean for summary in found],
-        [s.std / math.sqrt(s.n) if s.has_spread else math.nan for s in found],
-    )
+    return _means(run.times(datasets, methods, metric, OURS))
 
 
 @function
 def asr_time_spread(run: Evaluation, datasets: str, methods: str, metric: str) -> Estimate:
     """Standard deviation over seeds divided by the mean, in percent, of a timing metric at x4."""
-    found = [run.time(d, method, metric) for d in _names(datasets) for method in _names(methods)]
-    if not all(summary.has_spread for summary in found):
-        raise NotMeasuredError(f"{metric} of {methods} has no spread over seeds")
-    return Estimate.of(100 * summary.std / summary.mean for summary in found)
+    cells = _spread(run.times(datasets, methods, metric), f"{metric} of {methods}")
+    return Estimate.of(100 * cell.std / cell.mean for cell in cells)
 
 
 @function
 def locality(run: Evaluation, arms: str, statistic: str) -> Estimate:
     """Means of a statistic of the locality diagnostic."""
-    return _join([run.mean("locality", VALIDATION, arm, (arm, statistic)) for arm in _names(arms)])
+    return _means(run.read("locality", VALIDATION, arm, arm, statistic) for arm in _names(arms))
 
 
 @function
 def ablation(run: Evaluation, arms: str, metric: str) -> Estimate:
     """Means of a metric on the validation images."""
-    return _join([run.mean("ablation", VALIDATION, arm, (arm, metric)) for arm in _names(arms)])
-
-
-def _runs(run: Evaluation, kind: str, names: str, column: str) -> Estimate:
-    if not run.aggregates.has(kind):
-        raise NotMeasuredError(f"{kind}.csv was not made")
-    rows = run.aggregates.frame(kind)
-    found: list[float] = []
-    for name in _names(names):
-        values = rows[rows["arm"] == name].reindex(columns=[column])[column].dropna()
-        if values.empty:
-            raise NotMeasuredError(f"{kind}.csv has no {column} of {name}")
-        run.operands.append(Operand(kind, "", name, (name, column)))
-        found += values.astype(float).tolist()
-    return Estimate.of(found)
+    return _means(run.native(VALIDATION, arms, metric))
 
 
 @function
 def parameters(run: Evaluation, arms: str) -> Estimate:
     """Trainable parameters of the arms of the native benchmark."""
-    return _join([_runs(run, "runs", arm, "parameters").pick(0) for arm in _names(arms)])
+    return Estimate.of(run.runs("runs", arm, "parameters")[0] for arm in _names(arms))
 
 
 @function
 def asr_parameters(run: Evaluation, methods: str) -> Estimate:
     """Trainable parameters of the super-resolution methods."""
-    names = _names(methods)
-    return _join([_runs(run, "asr_runs", method, "parameters").pick(0) for method in names])
+    return Estimate.of(run.runs("asr_runs", name, "parameters")[0] for name in _names(methods))
 
 
 @function
 def seconds(run: Evaluation, arms: str) -> Estimate:
     """Training time of every run of the arms of the native benchmark, in seconds."""
-    return _runs(run, "runs", arms, "wall_seconds")
+    return Estimate.of(run.runs("runs", arms, "wall_seconds"))
 
 
 @function
 def asr_hours(run: Evaluation, methods: str) -> Estimate:
     """Training time of every run of the super-resolution methods, in hours."""
-    runs = _runs(run, "asr_runs", methods, "wall_seconds")
-    return Estimate(runs.values / 3600, runs.errors)
+    return Estimate.of(s / 3600 for s in run.runs("asr_runs", methods, "wall_seconds"))
 
 
 @function
 def asr_bandwidth(run: Evaluation, methods: str) -> Estimate:
     """Trained bandwidth of every run of the super-resolution methods."""
-    return _runs(run, "asr_runs", methods, "bandwidth")
+    return Estimate.of(run.runs("asr_runs", methods, "bandwidth"))
 
 
 @function
@@ -397,7 +365,7 @@ def highest_mode_weight(run: Evaluation) -> Estimate:
 
     from ..models.spectral import cutoff
 
-    model = protocol()["native"]["model"]
+    model = _paper("native")["model"]
     order = torch.tensor(float(model["modes"]), dtype=torch.float64)
     weights = cutoff(order, model["modes"], model["cutoff_sharpness"])
     return Estimate.of([float(weights[-1, -1])])
@@ -412,7 +380,7 @@ def coordinate_stretch(run: Evaluation) -> Estimate:
 
     from ..models.spectral import pixel_basis
 
-    patch = protocol()["native"]["model"]["patch"]
+    patch = _paper("native")["model"]["patch"]
     bandwidth = torch.tensor(0.25, dtype=torch.float64)
     sine = pixel_basis(patch, 3, bandwidth)[:, 2]  # sin(pi s v), which rises over all of [-1, 1]
     v = torch.asin(sine) / (math.pi * bandwidth)
@@ -422,13 +390,13 @@ def coordinate_stretch(run: Evaluation) -> Estimate:
 @function
 def min_(run: Evaluation, values: Estimate) -> Estimate:
     """The lowest element."""
-    return _extreme([values], np.argmin)
+    return _extreme(values, np.argmin)
 
 
 @function
 def max_(run: Evaluation, values: Estimate) -> Estimate:
     """The highest element."""
-    return _extreme([values], np.argmax)
+    return _extreme(values, np.argmax)
 
 
 @function

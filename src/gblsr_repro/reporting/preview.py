@@ -56,11 +56,7 @@ def document(tables: Mapping[str, Path], figures: Mapping[str, Path], run: Condi
     """
     bodies = [_table(path.read_text(encoding="utf-8")) for path in tables.values()]
     pictures = [
-        {
-            "name": name,
-            "path": path.resolve().as_posix(),
-            "caption": latex(captions(name, run)),
-        }
+        {"name": name, "path": path.resolve().as_posix(), "caption": latex(captions(name, run))}
         for name, path in figures.items()
         if name in FIGURES
     ]

@@ -58,12 +58,7 @@ def quality_full(source: Aggregates, bicubic: bool = False) -> list[Float]:
 
 
 def _grid(
-    source: Aggregates,
-    metric: str,
-    scales: Sequence[float],
-    label: str,
-    title: str,
-    bicubic: bool,
+    source: Aggregates, metric: str, scales: Sequence[float], label: str, title: str, bicubic: bool
 ) -> Float:
     """One block of methods per evaluation set, one column per scale; with the row of `bicubic`
     interpolation, where it was measured, if asked for.

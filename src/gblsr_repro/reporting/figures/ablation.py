@@ -61,11 +61,7 @@ def logspace_metrics(source: Aggregates, note: Sequence[str]) -> Figure:
 
 
 def _rows(
-    source: Aggregates,
-    axes: Axes,
-    rows: pd.DataFrame,
-    arms: list[str],
-    steps: dict[str, float],
+    source: Aggregates, axes: Axes, rows: pd.DataFrame, arms: list[str], steps: dict[str, float]
 ) -> None:
     """Draw one row per arm: its mean, written above, with its standard deviation, and below it
     its step; and a line at the control.

@@ -201,13 +201,7 @@ def _dataset_legend(source: Aggregates, figure: Figure, sets: list[str]) -> None
 
 def _small_marker(axes: Axes, x: float, y: float, look: Look, marker: str) -> None:
     axes.plot(
-        x,
-        y,
-        marker=marker,
-        markersize=SMALL,
-        color=look.colour,
-        markeredgecolor=INK,
-        zorder=3,
+        x, y, marker=marker, markersize=SMALL, color=look.colour, markeredgecolor=INK, zorder=3
     )
 
 
