@@ -14,9 +14,11 @@ import pytest
 from scipy import stats
 
 from gblsr_repro.config import arms, items, load, methods
-from gblsr_repro.reporting import tables
+from gblsr_repro.reporting import printed, tables
 from gblsr_repro.reporting.aggregates import Aggregates
 from gblsr_repro.reporting.kinds import KINDS
+from gblsr_repro.reporting.layout import Table
+from gblsr_repro.reporting.markup import plain
 from gblsr_repro.reporting.statistics import Summary, bold, pooled_p
 
 EXACT = (
@@ -100,6 +102,45 @@ def test_published_values_stand_beside_measured_ones(rendered, config):
     assert len(arms) == 14
     for published, measured in zip(arms[::2], arms[1::2], strict=True):
         assert published.split("& paper &")[1] == measured.split("& here &")[1]
+
+
+# --- the paper's numbers in config/paper ----------------------------------------------------------
+
+WIDE = [  # the file of targets, the column of its rows' names, and the table that prints them
+    ("winners", "dataset", "winners"),
+    ("params", "arm", "fairness"),
+    ("ablation", "arm", "locality"),
+    ("asr_latency", "method", "asr_latency_main"),
+    ("asr_pareto", "variant", "asr_pareto_main"),
+    ("asr_pareto", "variant", "asr_pareto_appendix"),
+]
+
+
+def typeset(text):
+    thousands = f"{int(text):,}" if text.isdigit() and len(text) > 3 else text
+    return re.sub(r"x$", "×", thousands.replace(r"\approx", "≈").replace("-", "−"))
+
+
+@pytest.mark.parametrize(("target", "key", "name"), WIDE, ids=[row[2] for row in WIDE])
+def test_the_papers_rows_print_the_targets(shared, config, target, key, name):
+    builder = tables.builders(config)[name]
+    nowhere = Aggregates(shared / "nowhere", config)
+    floats = printed.paper_floats(builder, nowhere, Table(name, ()))
+    lines = [line for part in floats for group in part.groups for line in group]
+    found = {
+        printed.REMARKS.sub("", plain(line[0])): [plain(c) for c in line[1:]] for line in lines
+    }
+    for row in read(shared / "paper" / "targets" / f"{target}.csv"):
+        if row.pop("table", name) == name:
+            label = printed.REMARKS.sub("", row.pop(key))
+            assert found[label][: len(row)] == [typeset(text) for text in row.values()]
+
+
+@pytest.mark.parametrize("kind", ["native", "asr_quality"])
+def test_config_paper_holds_the_targets(shared, kind):
+    published = Aggregates.paper(load()).cells(kind)
+    targets = Aggregates(shared / "paper" / "targets", load()).cells(kind)
+    assert targets.items() <= published.items()
 
 
 # --- aggregates that fit every published number ---------------------------------------------------

@@ -323,14 +323,6 @@ def test_published_column(text: str, relation: str, numbers: tuple, half_unit: f
     assert target.rounding(numbers[0]) == pytest.approx(half_unit)
 
 
-def test_numbers_print_as_in_the_paper() -> None:
-    assert Target.parse("+2.835").show([2.5]) == "+2.500"
-    assert Target.parse("989955").show([989954.0]) == "989,954"
-    assert Target.parse("1.07e-4").show([2e-5]) == "2.00e-05"
-    assert Target.parse("> 0").show_measured([0.00473]) == "0.00473"
-    assert Target.parse(">= 2").show_measured([3.0]) == "3"
-
-
 # --- verdicts -------------------------------------------------------------------------------
 
 GAP = REGISTRY["psnr_gap_urban100"]
@@ -590,27 +582,6 @@ def test_the_demo_calls_no_number_reproduced(tmp_path: Path) -> None:
     verdicts = [row["verdict"] for row in rows]
     assert "reproduced" not in verdicts
     assert verdicts.count("holds (structure)") == 17
-
-
-def test_the_papers_preset_has_no_count_of_what_merely_holds() -> None:
-    page = claims.Page([verdict_of(GAP, PAPER)], PAPER_CONDITIONS, PAPER_CONDITIONS)
-    assert Verdict.HOLDS not in page.counts()
-
-
-def test_shared_conditions_are_told_once() -> None:
-    native = PAPER_CONDITIONS.native
-    conditions = changed(
-        "native",
-        evaluate={**native.evaluate, "kodak": [ImageSet("k", "K", 3, 9)]},
-        settings={**native.settings, "native.training.steps": [7]},
-    )
-    results = [
-        verdict_of(REGISTRY[name], PAPER, conditions)
-        for name in ("psnr_gap_kodak", "psnr_gap_set14")
-    ]
-    page = claims.Page(results, conditions, PAPER_CONDITIONS)
-    assert page.shared_differences[Scope.QUALITY] == ["7 steps"]
-    assert page.own_differences(results[0]) == ["kodak: 3 of 9 images of K"]
 
 
 def test_the_verb_names_a_missing_folder(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

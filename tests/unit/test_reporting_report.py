@@ -17,7 +17,6 @@ from gblsr_repro.files import write_csv, write_json, write_text
 from gblsr_repro.reporting import report
 from gblsr_repro.reporting.aggregates import Aggregates
 from gblsr_repro.reporting.kinds import KINDS
-from gblsr_repro.reporting.layout import Float, Span
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
@@ -196,29 +195,6 @@ def test_an_empty_folder_gives_a_page_that_says_so(tmp_path: Path) -> None:
     assert "There are no aggregates in results yet" in page.text
     assert "No image array is made yet." in page.text
     assert "Not the paper's experiment" not in page.text
-
-
-def test_links_are_relative_to_the_page(results: Path, tmp_path: Path) -> None:
-    collected = report.collect(results, results.parent, load())
-    assert (f"{results.name}/tables/main_kodak.tex") in [link for _, link in collected.files]
-
-
-def test_spanning_cells() -> None:
-    part = Float(
-        label="x",
-        caption="A **bold** <claim>",
-        columns=["l", "r", "r"],
-        header=[["", Span("Both", 2)], ["Arm", "a", "b"]],
-        groups=[[[Span("Set5", 3, "l")], ["LIIF", "**1**", "2"]]],
-    )
-    grid = report.grid(part)
-    assert grid.caption == "A <strong>bold</strong> &lt;claim&gt;"
-    empty, both = grid.header[0]
-    assert (empty.scope, both.scope, both.columns) == ("", "colgroup", 2)
-    assert [(c.scope, c.align) for c in grid.groups[0][1]] == [
-        ("row", "left"), ("", "right"), ("", "right"),
-    ]  # fmt: skip
-    assert grid.groups[0][0][0].scope == "rowgroup"
 
 
 def test_the_verb(results: Path, capsys: pytest.CaptureFixture) -> None:

@@ -14,7 +14,7 @@ from gblsr_repro.config import items, load
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import layout, markup, preview, table_native, tables
 from gblsr_repro.reporting.aggregates import Aggregates
-from gblsr_repro.reporting.conditions import Conditions, ImageSet, of_paper
+from gblsr_repro.reporting.conditions import Conditions, of_paper
 from gblsr_repro.reporting.kinds import KINDS
 from gblsr_repro.reporting.statistics import Summary, bold, ties
 from gblsr_repro.reporting.table_cost import clock
@@ -169,12 +169,6 @@ def test_one_seed_shows_no_spread_and_says_so(folder, config):
     assert "too few seeds for a test" in part.caption
 
 
-def test_caption_names_arms_with_fewer_seeds(folder, config):
-    rows = [r if r[1] != "wire" else [*r[:5], 2] for r in native_rows()]
-    caption = built("main_kodak", folder(rows=rows), config).caption
-    assert "three training seeds (fewer: WIRE 2)" in caption
-
-
 def test_missing_arm_is_a_row_of_dashes(folder, config):
     part = built("main_kodak", folder(rows=native_rows(drop=["wire"])), config)
     assert body(part)["WIRE (matched-budget amortized)"] == ["—"] * 6
@@ -235,22 +229,6 @@ def test_unknown_arm_is_refused(folder, config):
 def test_unmeasured_set_has_no_table(folder, config):
     with pytest.raises(UserError, match="no rows for 'set14'"):
         built("main_set14", folder(rows=native_rows(sets=["kodak"])), config)
-
-
-def test_captions_say_what_differs(folder, config):
-    run = changed(evaluate={"kodak": [ImageSet("k", "Kodak stand-in", 2, 2, True, "kodak")]},
-                  timed_on=["Some CPU"])  # fmt: skip
-    caption = built("main_kodak", folder(rows=native_rows(), conditions=run), config).caption
-    assert ("Unlike in the paper: kodak: Kodak stand-in in place of Kodak; "
-            "timed on Some CPU (paper: NVIDIA H200).") in caption  # fmt: skip
-    run = replace(run, preset="demo")
-    caption = built("main_kodak", folder(rows=native_rows(), conditions=run), config).caption
-    assert "**Not the paper's experiment**: preset demo; kodak: " in caption
-
-
-def test_paper_conditions_need_no_excuse(folder, config):
-    part = built("main_kodak", folder(rows=native_rows(), conditions=of_paper()), config)
-    assert "Unlike in the paper" not in part.caption
 
 
 # --- summary tables -----------------------------------------------------------------------------
@@ -445,39 +423,6 @@ def test_variants_are_compared_on_the_cells_both_have(folder, config):
     assert "GB-LSR-Scalar-ASR-noLE 1 of 25" in part.caption
 
 
-def sentences(name, folder, config, seeds):
-    """Return the caption of a table of four methods whose PSNR-Y is over `seeds` of each."""
-    rows = [row for method, n in seeds.items() for row in quality_rows([method], n)]
-    folder("asr_quality", rows)
-    timed = timing_rows(dict.fromkeys(seeds, 4.0))
-    return built(name, folder("asr_latency", timed), config).caption
-
-
-@pytest.mark.parametrize("name", ["asr_latency_main", "asr_pareto_main", "asr_pareto_appendix"])
-def test_psnr_beside_times_says_over_how_many_seeds(folder, config, name):
-    seeds = {"gblsr_asr": 3, "gblsr_asr_nole": 3, "gblsr_asr_nf48_nole": 3}
-    equal = sentences(name, folder, config, seeds)
-    assert "then over three training seeds." in equal
-    assert "unequal" not in equal
-    fewer = sentences(name, folder, config, {**seeds, "gblsr_asr": 2})
-    assert "then over three training seeds (fewer: GB-LSR-Scalar-ASR 2)." in fewer
-
-
-def test_differences_over_unequal_seeds_are_named(folder, config):
-    seeds = {"gblsr_asr": 3, "gblsr_asr_nole": 1, "gblsr_asr_nf96_nole": 3}
-    caption = sentences("asr_pareto_main", folder, config, seeds)
-    assert "then over three training seeds (fewer: GB-LSR-Scalar-ASR-noLE 1)." in caption
-    assert "between means over unequal numbers of seeds for GB-LSR-Scalar-ASR-noLE." in caption
-
-
-def test_times_over_fewer_seeds_are_named(folder, config):
-    folder("asr_quality", quality_rows(["liif_rdn", "gblsr_asr"]))
-    timed = [*timing_rows({"liif_rdn": 8.0, "gblsr_asr": 4.0})]
-    timed = [[*row[:-1], 1] if row[1] == "gblsr_asr" else row for row in timed]
-    caption = built("asr_latency_main", folder("asr_latency", timed), config).caption
-    assert "averaged over two seeds (fewer: GB-LSR-Scalar-ASR 1)" in caption
-
-
 # --- time and licences --------------------------------------------------------------------------
 
 
@@ -495,20 +440,6 @@ def test_training_time_groups_only_what_ran(folder, config):
         ["**9**", "", "**23m12s**"],
     ]
     assert "(LIIF, WIRE; 2 arms × 3 seeds)" in lines[0][0]
-
-
-@pytest.mark.parametrize(("trained", "said"), [(("gblsr_fixed", "gblsr_bandwidth"), True),
-                                               (("gblsr_fixed", "liif"), False)])  # fmt: skip
-def test_training_time_says_which_runs_the_ablation_shares(folder, config, trained, said):
-    rows = [["native", arm, 0, 2000, 1, 90, 1, 1, "NVIDIA H200", ""] for arm in trained]
-    caption = built("compute_native", folder("runs", rows, KINDS["runs"].columns), config).caption
-    assert ("shares the runs of Fixed with the main tables" in caption) == said
-
-
-def test_ragged_cells_keep_their_first_letter(folder, config, tmp_path):
-    # TeX reads "fil L" as "fill": the glue must end before the cell's text.
-    tables.write(folder(rows=[]), tmp_path, config, ["licenses"])
-    assert r"plus 1fil\relax LIIF & " in (tmp_path / "licenses.tex").read_text()
 
 
 def test_licences_follow_the_config(folder, config):

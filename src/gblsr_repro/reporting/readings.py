@@ -13,6 +13,7 @@ from ..config import BASELINE, Config, arms, protocol
 from ..errors import UserError
 from ..files import write_text
 from .aggregates import Aggregates, Key, read
+from .layout import value
 from .markdown import table
 from .statistics import Summary
 
@@ -62,15 +63,8 @@ def write(aggregate: Path, config: Config, output: Path) -> None:
 
 
 def _row(label: str, values: Mapping[Key, Summary], dataset: str, arm: str) -> list[str]:
-    found = ((values.get((dataset, arm, m)), digits) for m, (_, digits) in COLUMNS.items())
-    return [label, *(_cell(summary, digits) for summary, digits in found)]
-
-
-def _cell(summary: Summary | None, digits: int) -> str:
-    if summary is None:
-        return "—"
-    spread = f" ± {summary.std:.{digits}f}" if summary.has_spread else ""
-    return f"{summary.mean:.{digits}f}{spread}"
+    columns = COLUMNS.items()
+    return [label, *(value(values.get((dataset, arm, m)), digits) for m, (_, digits) in columns)]
 
 
 def _conditions(config: Config) -> str:

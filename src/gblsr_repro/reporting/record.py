@@ -23,9 +23,9 @@ from ..files import atomic_path, verify, write_text
 from ..progress import duration
 from . import claims, markdown
 from .aggregates import Aggregates
-from .captions import HALVES, run_notes, sentence
+from .captions import HALVES, facts, run_notes, sentence
 from .compare import Scope
-from .conditions import Conditions, ImageSet, of_paper
+from .conditions import Conditions, of_paper
 from .figures import captions
 from .kinds import RUN_COLUMNS
 from .layout import DASH, Float
@@ -171,19 +171,12 @@ def _halves(aggregates: Path, run: Conditions, config: Config) -> list[Section]:
         runs = source.frame(kind) if source.has(kind) else pd.DataFrame(columns=RUN_COLUMNS)
         trained = runs["arm"].unique()
         names = ", ".join(known[n].name if n in known else n for n in trained) or "nothing"
-        rows = [("Trained", names, "all"), ("Training images", *_both(here.train, there.train))]
-        rows += [
-            (f"Measured on: {column}", *_both(here.evaluate[column], there.evaluate[column]))
-            for column in there.evaluate
-            if column in here.evaluate
-        ]
-        rows += [
-            ("Trained on", ", ".join(here.devices), ", ".join(there.devices)),
-            ("Timed on", ", ".join(here.timed_on), ", ".join(there.timed_on)),
-        ]
+        published = facts(there)
+        rows = [("trained", names, "all")]
+        rows += [(label, text, published.get(label, DASH)) for label, text in facts(here).items()]
         if len(runs):
-            rows.append(("Training time, all runs", duration(runs["wall_seconds"].sum()), DASH))
-        table = markdown.table(("", "This run", "Paper"), [row for row in rows if row[1]])
+            rows.append(("training time, all runs", duration(runs["wall_seconds"].sum()), DASH))
+        table = markdown.table(("", "This run", "Paper"), rows)
         scopes = [s for s in Scope if s.half == half and (len(runs) or s.kind == "latency")]
         notes = run_notes(replace(run, **{h: None for h in HALVES if h != half}), scopes,
                           perceptual=half == "native")  # fmt: skip
@@ -194,10 +187,6 @@ def _halves(aggregates: Path, run: Conditions, config: Config) -> list[Section]:
         lines = [*sections[-1].lines, "", f"Runs of commit {run.git['commit']}{state}. {versions}."]
         sections[-1] = Section(sections[-1].title, lines)
     return sections
-
-
-def _both(here: Sequence[ImageSet], there: Sequence[ImageSet]) -> tuple[str, str]:
-    return tuple("; ".join(f"{i.title}, {i.images:,}" for i in sets) for sets in (here, there))
 
 
 def _tables(aggregates: Path, config: Config) -> list[Section]:

@@ -27,9 +27,8 @@ from ..files import read_json, write_text
 from ..progress import duration
 from . import claims, markup
 from .aggregates import Aggregates
-from .captions import HALVES
-from .compare import data_title
-from .conditions import Conditions, ImageSet
+from .captions import HALVES, facts
+from .conditions import Conditions
 from .figures import FIGURES, captions
 from .layout import DASH, Float, Line, Span
 from .tables import VERSUS, builders
@@ -323,31 +322,16 @@ def _cost_row(title: str, runs: pd.DataFrame, total: bool = False) -> Cost:
 
 def _provenance(results: Path, run: Conditions) -> list[tuple[str, str]]:
     """Facts about code, versions and devices, from the records of the runs."""
-    facts: list[tuple[str, str]] = []
+    found: list[tuple[str, str]] = []
     if run.git.get("commit"):
         state = " (with uncommitted changes)" if "True" in str(run.git.get("modified")) else ""
-        facts.append(("Code", f"commit {run.git['commit']}{state}"))
+        found.append(("Code", f"commit {run.git['commit']}{state}"))
     for name, title in HALVES.items():
         half = run.half(name)
         if half is None:
             continue
-        measured = [images for sets in half.evaluate.values() for images in sets]
-        found = {
-            "trained on": ", ".join(half.devices),
-            "timed on": ", ".join(half.timed_on),
-            "training images": "; ".join(map(_data_set, half.train)),
-            "measured on": "; ".join(map(_data_set, measured)),
-            "LPIPS": half.without_lpips and f"not measured: {half.without_lpips}",
-        }
-        facts += [(f"{title}: {label}", text) for label, text in found.items() if text]
-    return facts + [(f"Version of {name}", value) for name, value in run.versions.items()]
-
-
-def _data_set(images: ImageSet) -> str:
-    text = f"{images.title}, {images.images} images"
-    if images.stands_in_for:
-        return f"{text}, in place of {data_title(images.stands_in_for)}"
-    return text if images.complete else f"{text} of {images.expected}"
+        found += [(f"{title}: {label}", text) for label, text in facts(half).items()]
+    return found + [(f"Version of {name}", value) for name, value in run.versions.items()]
 
 
 def _arrays(results: Path) -> list[dict[str, str]]:

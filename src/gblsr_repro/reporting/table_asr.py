@@ -278,7 +278,6 @@ def _pareto(source: Aggregates, name: str, methods: list[str]) -> Float:
         "ΔPSNR-Y: variant minus base, averaged over the cells (data set and scale) that both have "
         "at the trained scales (ID) and beyond them (OOD); worst cell: the lowest of them",
         _psnr_seeds(_quality_cells(source, [base, *methods])),
-        _unequal_seeds(source, base, methods),
         _cells_sentence(source, base, methods),
         f"Speed-up and memory reduction: arithmetic means over {sets} at ×{timing.scale} of the "
         "ratio to the base" + _seeds_of_means(every),
@@ -301,20 +300,12 @@ def _pareto(source: Aggregates, name: str, methods: list[str]) -> Float:
 
 def psnr_deltas(source: Aggregates, method: str, base: str) -> dict[tuple[str, str], float]:
     """Return PSNR-Y of a method minus the base's by (dataset, scale), where both were measured."""
-    pairs = _psnr_pairs(source, method, base)
-    return {place: own.mean - reference.mean for place, (own, reference) in pairs.items()}
-
-
-def _psnr_pairs(
-    source: Aggregates, method: str, base: str
-) -> dict[tuple[str, str], tuple[Summary, Summary]]:
-    """Return PSNR-Y of a method and of the base by (dataset, scale), where both were measured."""
     found = {}
     for dataset in source.config["asr"]["evaluate"]:
         for scale in map(scale_key, source.config["asr"]["scales"]):
             own, reference = (_psnr(source, dataset, name, scale) for name in (method, base))
             if own is not None and reference is not None:
-                found[dataset, scale] = (own, reference)
+                found[dataset, scale] = own.mean - reference.mean
     return found
 
 
@@ -326,21 +317,6 @@ def _quality_cells(source: Aggregates, methods: Sequence[str]) -> dict[str, list
         source.methods[name].name: [_psnr(source, d, name, scale) for d, scale in places]
         for name in methods
     }
-
-
-def _unequal_seeds(source: Aggregates, base: str, methods: Sequence[str]) -> str | None:
-    """Name the methods whose difference to the base is one of means over other seed counts."""
-    names = [
-        source.methods[method].name
-        for method in methods
-        if any(
-            None not in (own.n, reference.n) and own.n != reference.n
-            for own, reference in _psnr_pairs(source, method, base).values()
-        )
-    ]
-    if not names:
-        return None
-    return f"ΔPSNR-Y is between means over unequal numbers of seeds for {captions.listed(names)}"
 
 
 def _pareto_line(source: Aggregates, timing: Timing, base: str, method: str, peak: str) -> Line:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..config import Arm
@@ -47,7 +47,7 @@ def main(source: Aggregates, column: str) -> Float:
     if column not in set(source.frame("native")["dataset"]):
         raise UserError(f"{source.path('native')} has no rows for {column!r}; evaluate it first.")
     arms = source.benchmark
-    quality = [_measured(source, column, arms, metric) for metric in QUALITY]
+    quality = [_column(source, column, arms, metric) for metric in QUALITY]
     strong = [_bold(source, cells, m) for cells, m in zip(quality, QUALITY, strict=True)]
     times = _column(source, column, arms, NATIVE_TIMES[source.clock])
     lines: list[Line] = []
@@ -83,7 +83,7 @@ def lse(source: Aggregates) -> Float:
     arms = {n: a for n, a in source.benchmark.items() if a.group == "family"}
     datasets = source.evaluate
     pairs = [(column, metric) for column in datasets for metric in (LSE, PSNR)]
-    cells = [_measured(source, column, arms, metric) for column, metric in pairs]
+    cells = [_column(source, column, arms, metric) for column, metric in pairs]
     if all(cell is None for column in cells[::2] for cell in column):
         raise UserError(f"{source.path('native')} has no LSE of the GB-LSR arms; evaluate first.")
     strong = [_bold(source, c, metric) for c, (_, metric) in zip(cells, pairs, strict=True)]
@@ -121,7 +121,7 @@ def lse(source: Aggregates) -> Float:
 def winners(source: Aggregates) -> Float:
     """Best arm and best baseline of every set, and the main arm's gap to the latter (Table 4)."""
     arms = source.benchmark
-    baselines = {n: a for n, a in arms.items() if a.group == "baseline"}
+    baselines = source.baselines
     lines: list[Line] = []
     for column in source.evaluate:
         line: list[Cell] = [source.title("native", column)]
@@ -173,7 +173,7 @@ def plural_arms(count: int) -> str:
 
 
 def _best(source: Aggregates, column: str, arms: Mapping[str, Arm], metric: Metric) -> str:
-    cells = _measured(source, column, arms, metric)
+    cells = _column(source, column, arms, metric)
     equal = ties(cells, metric.lower, metric.digits, source.config["native"]["significance"])
     if not equal:
         return DASH
@@ -185,7 +185,7 @@ def _best(source: Aggregates, column: str, arms: Mapping[str, Arm], metric: Metr
 
 def _gap(source: Aggregates, column: str, baselines: Mapping[str, Arm], metric: Metric) -> str:
     own = source.cell("native", column, source.config["native"]["main_arm"], metric.name)
-    cells = _measured(source, column, baselines, metric)
+    cells = _column(source, column, baselines, metric)
     top = best(cells, metric.lower)
     rival = None if top is None else cells[top]
     if own is None or rival is None:
@@ -307,8 +307,7 @@ def quality_conditions(source: Aggregates, column: str) -> list[bool | None]:
     """
     criteria = source.config["native"]["criteria"]
     own = {m.name: _mean_of(source, column, [_main_name(source)], m) for m in (PSNR, LPIPS)}
-    baselines = [n for n, a in source.benchmark.items() if a.group == "baseline"]
-    rival = {m.name: _mean_of(source, column, baselines, m) for m in (PSNR, LPIPS)}
+    rival = {m.name: _mean_of(source, column, source.baselines, m) for m in (PSNR, LPIPS)}
     control = _mean_of(source, column, [source.config["native"]["control_arm"]], PSNR)
     return [
         _at_least(own["psnr"], rival["psnr"], -criteria["psnr_below_best_baseline"]),
@@ -319,8 +318,7 @@ def quality_conditions(source: Aggregates, column: str) -> list[bool | None]:
 
 def latency_ratio(source: Aggregates, column: str) -> float | None:
     """Return the main arm's time over the slowest baseline's on one set, None if not measured."""
-    baselines = {n: a for n, a in source.benchmark.items() if a.group == "baseline"}
-    times = _column(source, column, baselines, "inference_ms")
+    times = _column(source, column, source.baselines, "inference_ms")
     own = source.cell("native", column, _main_name(source), "inference_ms")
     if own is None or not times or any(t is None for t in times):
         return None
@@ -447,12 +445,9 @@ def _criteria_text(source: Aggregates) -> str:
 # --- helpers ------------------------------------------------------------------------------------
 
 
-def _column(source: Aggregates, column: str, arms: Mapping[str, Arm], metric: str) -> Column:
-    return [source.cell("native", column, arm, metric) for arm in arms]
-
-
-def _measured(source: Aggregates, column: str, arms: Mapping[str, Arm], metric: Metric) -> Column:
-    return _column(source, column, arms, metric.name)
+def _column(source: Aggregates, column: str, arms: Iterable[str], metric: Metric | str) -> Column:
+    name = metric.name if isinstance(metric, Metric) else metric
+    return [source.cell("native", column, arm, name) for arm in arms]
 
 
 def _bold(source: Aggregates, cells: Column, metric: Metric) -> list[bool]:
@@ -468,9 +463,9 @@ def _mean(cell: Summary | None) -> Summary | None:
     return None if cell is None else Summary(cell.mean)
 
 
-def _mean_of(source: Aggregates, column: str, arms: list[str], metric: Metric) -> float | None:
+def _mean_of(source: Aggregates, column: str, arms: Iterable[str], metric: Metric) -> float | None:
     """Return the best mean among `arms`, None unless every one of them was measured."""
-    cells = [source.cell("native", column, arm, metric.name) for arm in arms]
+    cells = _column(source, column, arms, metric)
     means = [cell.mean for cell in cells if cell is not None]
     if not means or len(means) < len(cells):
         return None

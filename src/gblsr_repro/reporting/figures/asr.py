@@ -94,7 +94,6 @@ def _whiskers(quality: pd.DataFrame, times: dict, methods: list[str]) -> list:
         "Shaded: scale factors beyond those of training",
     ),
     spread=True,
-    differences=True,
 )
 def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR-Y of the baselines and the base method against the scale, a column per data set.

@@ -15,7 +15,6 @@ from ..captions import (
     run_notes,
     seeds_said,
     trained_seeds,
-    unequal,
     with_readings,
 )
 from ..compare import Scope, compare_all
@@ -29,8 +28,8 @@ class Drawing:
     """A figure: the function that draws it, the scopes of its numbers, and its caption.
 
     `says` are the caption's sentences after the title, which is that of config/items.tsv but for a
-    figure that the paper lacks; the flags add sentences about LPIPS, the spread over seeds,
-    differences between methods, and the baselines.
+    figure that the paper lacks; the flags add sentences about LPIPS, the spread over seeds, and the
+    baselines.
     """
 
     draw: Draw
@@ -39,7 +38,6 @@ class Drawing:
     title: str
     perceptual: bool
     spread: bool
-    differences: bool
     baselines: bool
 
 
@@ -52,15 +50,12 @@ def figure(
     title: str = "",
     perceptual: bool = False,
     spread: bool = False,
-    differences: bool = False,
     baselines: bool = False,
 ) -> Callable[[Draw], Draw]:
     """Register a function under its own name as that of a figure (see `Drawing`)."""
 
     def register(draw: Draw) -> Draw:
-        FIGURES[draw.__name__] = Drawing(
-            draw, scopes, says, title, perceptual, spread, differences, baselines
-        )
+        FIGURES[draw.__name__] = Drawing(draw, scopes, says, title, perceptual, spread, baselines)
         return draw
 
     return register
@@ -79,17 +74,13 @@ def captions(name: str, run: Conditions) -> str:
     drawing = FIGURES[name]
     scope = drawing.scopes[0]
     half = run.half(scope.half) or Half()
-    counts = trained_seeds(half, scope.half)
     # The record counts no seeds of the arms beside the main tables, which these figures draw.
-    shown = {} if scope in (Scope.LOCALITY, Scope.ABLATION) else counts
+    beside = scope in (Scope.LOCALITY, Scope.ABLATION)
+    counts = {} if beside else trained_seeds(half, scope.half)
     caption = paragraph(
         drawing.title or items()[name].title,
         *drawing.says,
-        _spread(half, shown) if drawing.spread else None,
-        "A difference between methods with different numbers of seeds is between means over "
-        "unequal seeds"
-        if drawing.differences and unequal(counts)
-        else None,
+        _spread(half, counts) if drawing.spread else None,
         not_canonical() if drawing.baselines else None,
         *run_notes(run, drawing.scopes, perceptual=drawing.perceptual),
     )
