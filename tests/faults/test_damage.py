@@ -20,8 +20,9 @@ from gblsr_repro.data.superres import PackedImages, pack
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.locality import Fields
 from gblsr_repro.models.native import load_run
-from gblsr_repro.reporting.aggregate import read_images, read_latency
-from gblsr_repro.reporting.tidy import KEYS, VALUES, read_summaries
+from gblsr_repro.reporting.aggregates import read
+from gblsr_repro.reporting.averaging import read_images, read_latency
+from gblsr_repro.reporting.kinds import KINDS
 from gblsr_repro.training import checkpoint
 
 TIMES = 8  # per file and repetition
@@ -59,7 +60,7 @@ def stored(tmp_path_factory, small_config, array, undisturbed):
     rows = [("kodak", f"kodim{n:02}", "paper", *[n / 7] * 5) for n in range(24)]
     files.write_csv(folder / "latency.csv", timed, rows)
     rows = [("kodak", f"arm{n}", "psnr", 20 + n / 7, n / 90, 3) for n in range(40)]
-    files.write_csv(folder / "native.csv", (*KEYS["native"], *VALUES), rows)
+    files.write_csv(folder / "native.csv", KINDS["native"].header, rows)
     grid = np.random.default_rng(0).random((3, 8, 8))
     Fields(grid, grid, grid, ["a", "b", "c"]).write(folder / "fields.npz")
     arm = config.merge(small_config, {})
@@ -126,7 +127,7 @@ READERS = {
     "manifest.csv": lambda folder, _: manifest.read(folder / "manifest.csv"),
     "metrics.csv": lambda folder, _: read_images(folder / "metrics.csv", ("psnr",)),
     "latency.csv": lambda folder, _: read_latency(folder / "latency.csv"),
-    "native.csv": lambda folder, _: read_summaries(folder / "native.csv", KEYS["native"]),
+    "native.csv": lambda folder, _: read(folder / "native.csv", "native"),
     "fields.npz": lambda folder, _: [a.tobytes() if hasattr(a, "tobytes") else a for a in
                                      astuple(Fields.read(folder / "fields.npz"))],
     "code.gblsr": code,

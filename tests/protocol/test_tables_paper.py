@@ -8,14 +8,18 @@ import csv
 import re
 import subprocess
 import sys
+from statistics import fmean, stdev
 
 import pytest
 from scipy import stats
 
 from gblsr_repro.config import arms, items, load, methods
-from gblsr_repro.reporting import tables
-from gblsr_repro.reporting.statistics import Summary, bold, pooled_p, summarize
-from gblsr_repro.reporting.tidy import BUDGET_COLUMNS, KEYS, RUN_COLUMNS, VALUES, read_summaries
+from gblsr_repro.reporting import printed, tables
+from gblsr_repro.reporting.aggregates import Aggregates
+from gblsr_repro.reporting.kinds import KINDS
+from gblsr_repro.reporting.layout import Table
+from gblsr_repro.reporting.markup import plain
+from gblsr_repro.reporting.statistics import Summary, bold, pooled_p
 
 EXACT = (
     "main_kodak",
@@ -98,6 +102,45 @@ def test_published_values_stand_beside_measured_ones(rendered, config):
     assert len(arms) == 14
     for published, measured in zip(arms[::2], arms[1::2], strict=True):
         assert published.split("& paper &")[1] == measured.split("& here &")[1]
+
+
+# --- the paper's numbers in config/paper ----------------------------------------------------------
+
+WIDE = [  # the file of targets, the column of its rows' names, and the table that prints them
+    ("winners", "dataset", "winners"),
+    ("params", "arm", "fairness"),
+    ("ablation", "arm", "locality"),
+    ("asr_latency", "method", "asr_latency_main"),
+    ("asr_pareto", "variant", "asr_pareto_main"),
+    ("asr_pareto", "variant", "asr_pareto_appendix"),
+]
+
+
+def typeset(text):
+    thousands = f"{int(text):,}" if text.isdigit() and len(text) > 3 else text
+    return re.sub(r"x$", "×", thousands.replace(r"\approx", "≈").replace("-", "−"))
+
+
+@pytest.mark.parametrize(("target", "key", "name"), WIDE, ids=[row[2] for row in WIDE])
+def test_the_papers_rows_print_the_targets(shared, config, target, key, name):
+    builder = tables.builders(config)[name]
+    nowhere = Aggregates(shared / "nowhere", config)
+    floats = printed.paper_floats(builder, nowhere, Table(name, ()))
+    lines = [line for part in floats for group in part.groups for line in group]
+    found = {
+        printed.REMARKS.sub("", plain(line[0])): [plain(c) for c in line[1:]] for line in lines
+    }
+    for row in read(shared / "paper" / "targets" / f"{target}.csv"):
+        if row.pop("table", name) == name:
+            label = printed.REMARKS.sub("", row.pop(key))
+            assert found[label][: len(row)] == [typeset(text) for text in row.values()]
+
+
+@pytest.mark.parametrize("kind", ["native", "asr_quality"])
+def test_config_paper_holds_the_targets(shared, kind):
+    published = Aggregates.paper(load()).cells(kind)
+    targets = Aggregates(shared / "paper" / "targets", load()).cells(kind)
+    assert targets.items() <= published.items()
 
 
 # --- aggregates that fit every published number ---------------------------------------------------
@@ -231,11 +274,11 @@ def published_aggregates(targets, folder):
     }
     folder.mkdir()
     for name, rows in tidy.items():
-        write(folder / f"{name}.csv", [*KEYS[name], *VALUES], rows)
+        write(folder / f"{name}.csv", KINDS[name].header, rows)
     for name, rows in runs.items():
-        write(folder / f"{name}.csv", RUN_COLUMNS, rows)
+        write(folder / f"{name}.csv", KINDS[name].columns, rows)
     counts = {row[1]: row[3] for row in native if row[2] == "params"}
-    write(folder / "budget.csv", BUDGET_COLUMNS, counts.items())
+    write(folder / "budget.csv", KINDS["budget"].columns, counts.items())
 
 
 # --- statistics ---------------------------------------------------------------------------------
@@ -244,7 +287,8 @@ def published_aggregates(targets, folder):
 def test_pooled_test_agrees_with_scipy_on_samples():
     a, b = [22.1, 22.5, 22.4], [22.9, 22.3, 22.8]
     expected = stats.ttest_ind(a, b, equal_var=True).pvalue
-    assert pooled_p(summarize(a), summarize(b)) == pytest.approx(expected, rel=1e-12)
+    found = (Summary(fmean(seeds), stdev(seeds), 3) for seeds in (a, b))
+    assert pooled_p(*found) == pytest.approx(expected, rel=1e-12)
 
 
 def test_threshold_is_the_protocol_s_t_of_2776():
@@ -257,6 +301,6 @@ def test_threshold_is_the_protocol_s_t_of_2776():
 
 def test_every_published_bold_follows_from_the_rule(shared):
     # Scalar on Set14 SSIM is the one near miss: not bold although second.
-    native = read_summaries(shared / "paper" / "targets" / "native.csv", KEYS["native"])
+    native = Aggregates(shared / "paper" / "targets", load()).cells("native")
     scalar, full = (native["set14", arm, "ssim"] for arm in ("gblsr_scalar", "gblsr_full"))
     assert pooled_p(scalar, full) < 0.05

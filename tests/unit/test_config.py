@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from gblsr_repro import config as configuration
-from gblsr_repro.config.__main__ import page
+from gblsr_repro.config.__main__ import PAGES
 from gblsr_repro.errors import UserError
 
 
@@ -53,10 +53,11 @@ def test_a_whole_scale_stays_a_whole_number(load):
     ]
 
 
-def test_the_list_of_settings_is_that_of_the_model(repository):
-    """`python -m gblsr_repro.config` renews it."""
-    text = (repository / "config" / "README.md").read_text()
-    assert page(text) == text
+@pytest.mark.parametrize("name", PAGES)
+def test_the_lists_of_settings_and_items_are_up_to_date(repository, name):
+    """`python -m gblsr_repro.config` renews them."""
+    text = (repository / name).read_text(encoding="utf-8")
+    assert PAGES[name](text) == text
 
 
 @pytest.mark.parametrize(
@@ -224,12 +225,14 @@ def test_table_mistakes_name_the_line(tmp_path):
     header = "\t".join(configuration.Item.__dataclass_fields__)
     path = tmp_path / "items.tsv"
     path.write_text(
-        header + "\na\tfigure\tnative\tFigure 1\t\tno\t\tone\na\tfigure\tnative\tF\t\tno\t\ttwo\n"
+        header
+        + "\na\tfigure\tnative\tFigure 1\t\t\tno\t\tone"
+        + "\na\tfigure\tnative\tF\t\t\tno\t\ttwo\n"
     )
     with pytest.raises(UserError, match=r"line 3: 'a' is there twice"):
         configuration.read_table(path, configuration.Item, "item")
     path.write_text(header + "\na\tfigure\n")
-    with pytest.raises(UserError, match=r"line 2: needs 8 columns"):
+    with pytest.raises(UserError, match=r"line 2: needs 9 columns"):
         configuration.read_table(path, configuration.Item, "item")
 
 

@@ -13,10 +13,10 @@ from gblsr_repro.cli import main
 from gblsr_repro.config import arms, load, methods, run_identity
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.locality import Fields
-from gblsr_repro.reporting import aggregate, conditions
-from gblsr_repro.reporting.aggregate import read_images, read_latency
+from gblsr_repro.reporting import averaging, conditions
+from gblsr_repro.reporting.aggregates import Aggregates
+from gblsr_repro.reporting.averaging import read_images, read_latency
 from gblsr_repro.reporting.compare import Scope, compare
-from gblsr_repro.reporting.tidy import KEYS, read_summaries
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +70,8 @@ def run_record(root, arm, seed, half="native", **extra):
 
 def made(kind, root, config, tmp_path):
     output = tmp_path / "made" / f"{kind}.csv"
-    aggregate.write(kind, root, config, output)
-    return read_summaries(output, KEYS[kind])
+    averaging.write(kind, root, config, output)
+    return Aggregates(output.parent, config).cells(kind)
 
 
 def test_image_mean_comes_before_the_spread_over_seeds(tmp_path, config):
@@ -149,7 +149,7 @@ def test_peak_memory_of_a_set_is_its_highest_image(tmp_path):
 def test_unfit_rows_are_refused_by_name(tmp_path, header, rows, complaint):
     path = write_rows(tmp_path / "kodak.csv", header, *rows)
     with pytest.raises(UserError, match=complaint) as caught:
-        read_images(path, aggregate.NATIVE_METRICS)
+        read_images(path, averaging.NATIVE_METRICS)
     assert str(path) in str(caught.value)
 
 
@@ -162,7 +162,7 @@ def test_seeds_must_share_their_images(tmp_path, config):
 
 def test_nothing_to_aggregate_says_what_to_run(tmp_path, config):
     with pytest.raises(UserError, match="train and evaluate an arm first"):
-        aggregate.write("native", tmp_path, config, tmp_path / "native.csv")
+        averaging.write("native", tmp_path, config, tmp_path / "native.csv")
     assert not (tmp_path / "native.csv").exists()
 
 
@@ -198,7 +198,7 @@ def test_runs_are_listed_in_the_order_of_the_arms(tmp_path, config):
     run_record(tmp_path, "liif", 1)
     run_record(tmp_path, "gblsr_scalar", 0, wall_seconds=12.125)
     output = tmp_path / "runs.csv"
-    aggregate.write("runs", tmp_path, config, output)
+    averaging.write("runs", tmp_path, config, output)
     lines = output.read_text().splitlines()
     assert lines[1].startswith("native,gblsr_scalar,0,20,989955,12.125,3.25,812.0,NVIDIA H200,")
     assert lines[2].startswith("native,liif,1,")
@@ -207,7 +207,7 @@ def test_runs_are_listed_in_the_order_of_the_arms(tmp_path, config):
 def test_run_record_without_a_number_is_refused(tmp_path, config):
     run_record(tmp_path, "liif", 1, wall_seconds="long")
     with pytest.raises(UserError, match="no number 'wall_seconds'"):
-        aggregate.write("runs", tmp_path, config, tmp_path / "runs.csv")
+        averaging.write("runs", tmp_path, config, tmp_path / "runs.csv")
 
 
 def write_fields(root, arm, seed, bandwidth):

@@ -15,9 +15,8 @@ from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.reporting import claims, record, report
 from gblsr_repro.reporting.compare import CONCERNS, EXEMPT, RECORDED, Scope, compare, place_of
 from gblsr_repro.reporting.conditions import Conditions, ImageSet, of_paper
-from gblsr_repro.reporting.figures.captions import captions, note
-from gblsr_repro.reporting.figures.needs import NEEDS
-from gblsr_repro.reporting.tidy import RUN_COLUMNS
+from gblsr_repro.reporting.figures import FIGURES, captions, note
+from gblsr_repro.reporting.kinds import KINDS
 from gblsr_repro.reporting.verdicts import Verdict
 
 PAPER = of_paper()
@@ -154,7 +153,7 @@ def test_blank_images_do_not_keep_a_time_from_being_judged() -> None:
 
 # --- all that tells it --------------------------------------------------------------------------
 
-FIGURES = ("per_dataset", "logspace_loctests", "logspace_metrics", "infcost", "asr_psnr_vs_scale",
+SHOWN = ("per_dataset", "logspace_loctests", "logspace_metrics", "infcost", "asr_psnr_vs_scale",
            "asr_quality_latency_x4")  # fmt: skip
 
 
@@ -172,7 +171,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for table, half in (("runs", "native"), ("asr_runs", "asr")):
         names = arms() if half == "native" else made.config["asr"]["methods"]
         rows = [[half, name, 0, 1, 1, 90.0, 1, 1, "", ""] for name in names]
-        write_csv(root / f"{table}.csv", RUN_COLUMNS, rows)
+        write_csv(root / f"{table}.csv", KINDS["runs"].columns, rows)
     return made.root
 
 
@@ -198,9 +197,9 @@ def test_claims_captions_notes_page_and_record_say_the_same(
             assert result.verdict in (Verdict.DIFFERENT, Verdict.NOT_JUDGED)
         if words and scope in scopes and change not in ("partial set", "shared GPU"):
             assert told[scope] == words  # those are about single claims
-    for name in FIGURES:
-        of_figure = bool(scopes & {*NEEDS[name].scopes})
-        assert note(run, NEEDS[name].scopes) == ([words] if of_figure else [])
+    for name in SHOWN:
+        of_figure = bool(scopes & {*FIGURES[name].scopes})
+        assert note(run, FIGURES[name].scopes) == ([words] if of_figure else [])
         assert (words in captions(name, run)) == (of_figure or not words)
     page = record.page(folder, "today", load())
     assert words in page

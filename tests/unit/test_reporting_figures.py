@@ -21,14 +21,12 @@ from PIL import Image
 from gblsr_repro.cli import main
 from gblsr_repro.config import items, load
 from gblsr_repro.errors import UserError
+from gblsr_repro.reporting import figures
+from gblsr_repro.reporting.aggregates import Aggregates
 from gblsr_repro.reporting.conditions import Conditions, of_paper
-from gblsr_repro.reporting.figures import draw as figures
-from gblsr_repro.reporting.figures import style
-from gblsr_repro.reporting.figures.captions import captions, note
-from gblsr_repro.reporting.figures.needs import NEEDS
-from gblsr_repro.reporting.figures.source import FigureSource
+from gblsr_repro.reporting.figures import FIGURES, captions, note, style
 
-NAMES = list(figures.DRAW)
+NAMES = list(FIGURES)
 NEED_FILES = {"cov_hist", "qualitative"}
 RUNS = {
     "paper": made_up.paper_run,
@@ -41,23 +39,23 @@ Draw = Callable[[str, str], Figure]
 
 
 @pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, FigureSource]:
+def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Aggregates]:
     found = {}
     for name, make in RUNS.items():
         run = make(tmp_path_factory.mktemp(name))
-        found[name] = FigureSource(run.write(), run.config)
+        found[name] = Aggregates(run.write(), run.config)
     return found
 
 
 @pytest.fixture(scope="module")
-def draw(sources: dict[str, FigureSource]) -> Iterator[Draw]:
+def draw(sources: dict[str, Aggregates]) -> Iterator[Draw]:
     """Build a figure of a run, laid out as it is saved; each once."""
     known: dict[tuple[str, str], Figure] = {}
 
     def build(run: str, name: str) -> Figure:
         if (run, name) not in known:
             source = sources[run]
-            figure = figures.DRAW[name](source, note(source.conditions, NEEDS[name].scopes))
+            figure = FIGURES[name].draw(source, note(source.conditions, FIGURES[name].scopes))
             known[run, name] = figure
         return known[run, name]
 
@@ -99,7 +97,6 @@ def collisions(texts: list[Text], slack: float = 1.0) -> list[tuple[str, str]]:
 def test_the_papers_figures_are_all_there():
     wanted = {name for name, item in items().items() if item.kind == "figure"}
     assert wanted <= set(NAMES)
-    assert set(NAMES) == set(NEEDS)
 
 
 def cases() -> list[object]:
@@ -130,7 +127,7 @@ def test_texts_are_legible_inside_and_apart(run, name, draw, sources, monkeypatc
         assert box.y0 >= -1, text
         assert box.x1 <= width + 1, text
         assert box.y1 <= height + 1, text
-    hint = next(iter(note(sources[run].conditions, NEEDS[name].scopes)), None)
+    hint = next(iter(note(sources[run].conditions, FIGURES[name].scopes)), None)
     sizes = {t.get_fontsize() for t in texts if hint is None or not t.get_text().startswith(hint)}
     assert sizes <= {7.0, 7.5, 8.0}
 
@@ -140,23 +137,6 @@ def test_collisions_are_found(monkeypatch):
     for x in (0.2, 0.3, 0.8):
         figure.text(x, 0.5, f"at {x}", fontsize=12)
     assert collisions(drawn_texts(figure, monkeypatch)) == [("at 0.2", "at 0.3")]
-
-
-def test_files_are_small_and_at_200_dots_per_inch(sources, tmp_path):
-    names = ["frontier", "logspace_metrics"]
-    drawn, skipped = figures.write(
-        sources["paper"].folder, tmp_path, sources["paper"].config, names
-    )
-    assert drawn == names
-    assert not skipped
-    for name in drawn:
-        pdf, png = tmp_path / f"{name}.pdf", tmp_path / f"{name}.png"
-        assert pdf.read_bytes().startswith(b"%PDF")
-        with Image.open(png) as image:
-            assert image.width in (round(200 * style.TEXT_WIDTH), round(200 * style.COLUMN_WIDTH))
-            assert image.info["dpi"] == pytest.approx((200, 200), abs=0.1)
-        assert png.stat().st_size < 300_000
-    assert not list(tmp_path.glob(".*"))
 
 
 @pytest.mark.parametrize("name", ["variance_decomp", "qualitative"])
@@ -183,27 +163,12 @@ def test_no_two_native_arms_or_methods_share_a_look(sources):
             assert first.hatch != second.hatch or first.dash != second.dash
 
 
-def test_bars_differ_by_hatching_too():
-    benchmark = ["global_fourier_mlp", "gblsr_fixed", "gblsr_scalar", "gblsr_full"]
-    chosen = style.looks([*benchmark, "liif", "lte", "wire"])
-    assert len({look.hatch for look in chosen.values()}) == len(chosen)
-
-
 def test_a_new_arm_takes_the_next_free_look_and_moves_no_other():
     before = style.looks(["gblsr_scalar", "first_new", "lte"])
     after = style.looks(["gblsr_scalar", "first_new", "lte", "second_new"])
     assert before["first_new"] == style.FREE_LOOKS[0]
     assert after["second_new"] == style.FREE_LOOKS[1]
     assert all(after[name] == look for name, look in before.items())
-
-
-def test_the_users_own_style_does_not_leak_in():
-    import matplotlib as mpl
-
-    with mpl.rc_context({"font.size": 33}):
-        with style.styled():
-            assert mpl.rcParams["font.size"] == 7.5
-        assert mpl.rcParams["font.size"] == 33
 
 
 # --- what is shown --------------------------------------------------------------------------------
@@ -218,21 +183,11 @@ def test_frontier_shows_every_arm_and_set_with_lpips_downwards(draw, sources):
         for line in small
         if line.get_marker() not in ("None", None) and len(line.get_xdata()) == 1
     }
-    native = sources["paper"].native
+    native = sources["paper"].cells("native")
     for arm in sources["paper"].benchmark:
         for column in sources["paper"].evaluate:
             assert (native[column, arm, "psnr"].mean, native[column, arm, "lpips"].mean) in points
     assert "GB-LSR-Scalar (main)" in words(draw("paper", "frontier"))
-
-
-@pytest.mark.parametrize("name", ["frontier", "infcost"])
-def test_means_are_large_circles_and_shapes_tell_the_data_sets(name, draw):
-    spots = [line for line in draw("paper", name).axes[0].lines if len(line.get_xdata()) == 1]
-    shapes = {size: [s.get_marker() for s in spots if s.get_markersize() == size] for size in
-              (4.5, 9.0)}  # fmt: skip
-    assert shapes[9.0] == ["o"] * 7
-    assert {shapes[4.5].count(marker) for marker in set(shapes[4.5])} == {7}
-    assert len(set(shapes[4.5])) == 3
 
 
 def test_an_arm_without_all_sets_gets_no_mean(draw):
@@ -252,14 +207,14 @@ def test_per_dataset_has_a_bar_with_its_spread_per_arm_and_set(draw, sources):
     source = sources["paper"]
     psnr = figure.axes[0]
     heights = sorted(bar.get_height() for bar in psnr.patches)
-    wanted = [s.mean for key, s in source.native.items() if key[2] == "psnr"]
+    wanted = [s.mean for key, s in source.cells("native").items() if key[2] == "psnr"]
     assert heights == pytest.approx(sorted(wanted))
     spans = [
         (path.vertices[1, 1] - path.vertices[0, 1]) / 2
         for collection in psnr.findobj(LineCollection)
         for path in collection.get_paths()
     ]
-    deviations = [s.std for key, s in source.native.items() if key[2] == "psnr"]
+    deviations = [s.std for key, s in source.cells("native").items() if key[2] == "psnr"]
     assert sorted(spans) == pytest.approx(sorted(deviations), abs=1e-9)
 
 
@@ -293,12 +248,6 @@ def test_cov_hist_marks_threshold_and_the_mean_of_the_seeds_medians(draw, source
         assert sum(bar.get_height() for bar in axes.patches) == 3 * 64
 
 
-def test_tiny_variation_is_drawn_on_a_logarithmic_axis(draw):
-    axes = draw("demo", "cov_hist").axes[-1]
-    assert axes.get_xscale() == "log"
-    assert sum(bar.get_height() > 0 for bar in axes.patches) > 5
-
-
 def test_variance_bars_carry_the_share_and_the_floor(draw):
     figure = draw("paper", "variance_decomp")
     axes = figure.axes[0]
@@ -312,32 +261,10 @@ def test_variance_bars_carry_the_share_and_the_floor(draw):
     assert "T4 floor 10⁻³\n" in words(draw("wide", "variance_decomp")) + "\n"
 
 
-def test_labels_of_variances_stand_above_the_whiskers(draw):
-    figure = draw("paper", "variance_decomp")
-    figure.draw_without_rendering()
-    axes = figure.axes[0]
-    tops = [
-        axes.transData.transform(path.vertices[-1])[1]
-        for collection in axes.findobj(LineCollection)
-        for path in collection.get_paths()
-    ]
-    labels = [t.get_window_extent() for t in axes.texts if "within" in t.get_text()]
-    assert min(label.y0 for label in labels) > sorted(tops)[-2]
-
-
 def test_logspace_metrics_shows_the_steps(draw):
     text = words(draw("paper", "logspace_metrics"))
     for step in ("+2.096", "+0.234", "−0.091", "+0.069"):
         assert step in text
-
-
-def test_panels_stand_side_by_side_as_the_paper_says(draw):
-    for name in ("cov_hist", "logspace_metrics"):
-        left, right = (axes.get_position() for axes in draw("paper", name).axes)
-        assert left.x1 < right.x0
-        assert left.y0 == pytest.approx(right.y0)
-    assert draw("paper", "logspace_metrics").axes[0].get_title().startswith("PSNR")
-    assert draw("paper", "cov_hist").axes[0].get_title().startswith("Full-Linear")
 
 
 def test_t4_is_not_met_where_only_its_ratio_clears(draw):
@@ -367,9 +294,9 @@ def test_a_test_without_a_statistic_is_a_dash(sources, tmp_path):
     made.rows["locality"] = [
         row for row in made.rows["locality"] if not row["statistic"].startswith("t3")
     ]
-    source = FigureSource(made.write(), made.config)
+    source = Aggregates(made.write(), made.config)
     with style.styled():
-        figure = figures.DRAW["logspace_loctests"](source, ())
+        figure = FIGURES["logspace_loctests"].draw(source, ())
     figure.draw_without_rendering()
     panel = next(axes for axes in figure.axes if axes.get_title().startswith("T3"))
     assert [t.get_text() for t in panel.child_axes[0].get_yticklabels()] == ["—", "—"]
@@ -385,25 +312,12 @@ def test_qualitative_names_the_best_arms(draw, sources):
 
 
 def test_best_arms_that_differ_are_named_in_the_tags(draw, sources):
-    native = sources["demo"].native
+    native = sources["demo"].cells("native")
     tags = words(draw("demo", "qualitative"))
     for column in sources["demo"].evaluate:
         best = max(sources["demo"].benchmark, key=lambda arm: native[column, arm, "psnr"].mean)
         name = sources["demo"].label(best)
         assert f"{name}\n{native[column, best, 'psnr'].mean:.2f} dB / —" in tags
-
-
-def test_base_method_is_a_blue_diamond_with_both_error_bars(draw):
-    axes = draw("paper", "asr_quality_latency_x4").axes[0]
-    spots = {
-        (line.get_marker(), line.get_color()): (line.get_xdata()[0], line.get_ydata()[0])
-        for line in axes.lines
-        if len(line.get_xdata()) == 1
-    }
-    assert spots["D", "#0072B2"] == (85.94, 26.457)
-    bars = [c for c in axes.containers if isinstance(c, ErrorbarContainer)]
-    assert all(bar.has_xerr and bar.has_yerr for bar in bars)
-    assert len(bars) == 6
 
 
 def test_scales_beyond_training_are_shaded(draw):
@@ -420,7 +334,7 @@ def test_scales_beyond_training_are_shaded(draw):
 
 def test_differences_are_to_the_base_method(draw, sources):
     figure = draw("paper", "asr_psnr_vs_scale")
-    quality = sources["paper"].asr_quality
+    quality = sources["paper"].cells("asr_quality")
     lower = figure.axes[5 + 3]
     line = next(c.lines[0] for c in lower.containers if c.lines[0].get_marker() == "s")
     wanted = [
@@ -451,7 +365,7 @@ def test_missing_cells_are_counted(draw):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_figure_asked_for_by_name_says_what_is_missing(name, tmp_path):
     (tmp_path / "aggregates").mkdir()
-    source = FigureSource(tmp_path / "aggregates", load())
+    source = Aggregates(tmp_path / "aggregates", load())
     with pytest.raises(UserError, match=str(tmp_path)):
         figures.render(name, source, tmp_path)
     assert not list(tmp_path.glob("*.p*"))
@@ -482,7 +396,7 @@ def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
     source = sources["paper"]
     shutil.copytree(source.results, tmp_path / "run")
     picture = tmp_path / "run/native/exemplars/gblsr_full/seed0/set14.png"
-    copy = FigureSource(tmp_path / "run/aggregates", source.config)
+    copy = Aggregates(tmp_path / "run/aggregates", source.config)
     picture.write_bytes(b"no picture")
     with pytest.raises(UserError, match=r"set14\.png is not a readable image"):
         figures.render("qualitative", copy, tmp_path)
@@ -496,19 +410,19 @@ def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_papers_own_run_has_no_note_and_others_say_what_they_are(name):
-    assert note(of_paper(), NEEDS[name].scopes) == []
+    assert note(of_paper(), FIGURES[name].scopes) == []
     assert "Unlike in the paper" not in captions(name, of_paper())
     demo = made_up.demo_conditions(2)
-    said = note(demo, NEEDS[name].scopes)
+    said = note(demo, FIGURES[name].scopes)
     assert said[0] == "preset demo"
     assert "Not the paper's experiment" in captions(name, demo)
-    assert "conditions not recorded" in note(Conditions(), NEEDS[name].scopes)
+    assert "conditions not recorded" in note(Conditions(), FIGURES[name].scopes)
     assert "not recorded" in captions(name, Conditions())
 
 
 def test_a_half_that_was_not_run_is_no_unrecorded_one():
     run = replace(of_paper(), asr=None)
-    assert note(run, NEEDS["measured_vs_published"].scopes) == []
+    assert note(run, FIGURES["measured_vs_published"].scopes) == []
     assert "not recorded" not in captions("measured_vs_published", run)
 
 
@@ -518,18 +432,6 @@ def test_a_note_is_one_line_and_says_what_it_leaves_out():
     assert text.get_text().startswith("difference 0 · difference 1 · ")
     assert text.get_text().endswith("more in the caption")
     assert text.get_window_extent().width <= style.COLUMN_WIDTH * text.figure.dpi
-
-
-@pytest.mark.parametrize("name", ["asr_quality_latency_x4", "asr_psnr_vs_scale"])
-def test_captions_of_super_resolution_say_over_how_many_seeds(name):
-    equal = captions(name, of_paper())
-    assert "Means over three training seeds. Error bars" in equal
-    assert "fewer" not in equal
-    asr = of_paper().asr
-    seeds = {**asr.seeds, "gblsr_asr_nole": [0]}
-    fewer = captions(name, replace(of_paper(), asr=replace(asr, seeds=seeds)))
-    assert "three training seeds (fewer: GB-LSR-Scalar-ASR-noLE 1)" in fewer
-    assert ("means over unequal seeds" in fewer) == (name == "asr_psnr_vs_scale")
 
 
 def test_different_single_seeds_have_no_error_bars():
@@ -544,6 +446,6 @@ def test_a_figure_needs_a_folder_only(tmp_path: Path):
     made.ablation()
     folder = made.write()
     assert not (folder / "conditions.json").exists()
-    pdf, png = figures.render("logspace_metrics", FigureSource(folder, made.config), tmp_path)
+    pdf, png = figures.render("logspace_metrics", Aggregates(folder, made.config), tmp_path)
     assert pdf.is_file()
     assert png.is_file()

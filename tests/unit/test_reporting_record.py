@@ -12,11 +12,12 @@ from gblsr_repro.cli import main
 from gblsr_repro.config import load, merge, validate
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv, write_json
-from gblsr_repro.reporting import published, record
+from gblsr_repro.reporting import record
+from gblsr_repro.reporting.aggregates import Aggregates
 from gblsr_repro.reporting.conditions import of_paper
+from gblsr_repro.reporting.kinds import KINDS
 from gblsr_repro.reporting.layout import Float, Span
 from gblsr_repro.reporting.markdown import grid
-from gblsr_repro.reporting.tidy import KEYS, RUN_COLUMNS
 
 
 @pytest.fixture
@@ -24,14 +25,14 @@ def results(tmp_path: Path) -> Path:
     folder = tmp_path / "results"
     write_csv(
         folder / "aggregates" / "native.csv",
-        [*KEYS["native"], "mean", "std", "n"],
+        KINDS["native"].header,
         [
             [*key, summary.mean, summary.std, summary.n]
-            for key, summary in published.aggregates().summaries["native"].items()
+            for key, summary in Aggregates.paper(load()).cells("native").items()
         ],
     )
     run = ["native", "liif", 0, 40, 12, 100.0, 20.0, 512.0, "Some CPU", "2026-01-02T03:04:05"]
-    write_csv(folder / "aggregates" / "runs.csv", RUN_COLUMNS, [run])
+    write_csv(folder / "aggregates" / "runs.csv", KINDS["runs"].columns, [run])
     train = {"dataset": "dtd", "title": "DTD", "images": 3, "expected": 9, "complete": False}
     settings = {**of_paper().native.settings, "native.training.steps": [40]}
     native = {"settings": settings, "seeds": {"liif": [0]}, "train": [train]}

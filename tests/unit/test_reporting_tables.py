@@ -13,11 +13,11 @@ from gblsr_repro.cli import main
 from gblsr_repro.config import items, load
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import layout, markup, preview, table_native, tables
-from gblsr_repro.reporting.conditions import Conditions, ImageSet, of_paper
-from gblsr_repro.reporting.source import Source
-from gblsr_repro.reporting.statistics import Summary, bold, summarize, ties
+from gblsr_repro.reporting.aggregates import Aggregates
+from gblsr_repro.reporting.conditions import Conditions, of_paper
+from gblsr_repro.reporting.kinds import KINDS
+from gblsr_repro.reporting.statistics import Summary, bold, ties
 from gblsr_repro.reporting.table_cost import clock
-from gblsr_repro.reporting.tidy import BUDGET_COLUMNS, KEYS, RUN_COLUMNS, VALUES
 
 ARMS = ("global_fourier_mlp", "gblsr_fixed", "gblsr_scalar", "gblsr_full", "liif", "lte", "wire")
 SETS = ("kodak", "set14", "urban100")
@@ -65,7 +65,7 @@ def folder(tmp_path):
         root = tmp_path / "aggregates"
         root.mkdir(exist_ok=True)
         with (root / f"{name}.csv").open("w", newline="") as stream:
-            header = columns or [*KEYS[name], *VALUES]
+            header = columns or KINDS[name].header
             csv.writer(stream).writerows([header, *rows])
         if conditions is not None:
             (root / "conditions.json").write_text(json.dumps(asdict(conditions)))
@@ -80,7 +80,7 @@ def budget_rows(**changes):
 
 
 def built(name, root, config):
-    return tables.builders(config)[name](Source(root, config)).floats[0]
+    return tables.builders(config)[name](Aggregates(root, config)).floats[0]
 
 
 def body(part):
@@ -88,13 +88,6 @@ def body(part):
 
 
 # --- statistics ---------------------------------------------------------------------------------
-
-
-def test_summary_of_seeds():
-    one, three = summarize([2.0]), summarize([1.0, 2.0, 6.0])
-    assert (one.mean, one.std, one.n) == (2.0, None, 1)
-    assert three.mean == pytest.approx(3.0)
-    assert three.std == pytest.approx(7**0.5)
 
 
 def test_without_spread_only_printed_ties_are_bold():
@@ -176,12 +169,6 @@ def test_one_seed_shows_no_spread_and_says_so(folder, config):
     assert "too few seeds for a test" in part.caption
 
 
-def test_caption_names_arms_with_fewer_seeds(folder, config):
-    rows = [r if r[1] != "wire" else [*r[:5], 2] for r in native_rows()]
-    caption = built("main_kodak", folder(rows=rows), config).caption
-    assert "three training seeds (fewer: WIRE 2)" in caption
-
-
 def test_missing_arm_is_a_row_of_dashes(folder, config):
     part = built("main_kodak", folder(rows=native_rows(drop=["wire"])), config)
     assert body(part)["WIRE (matched-budget amortized)"] == ["—"] * 6
@@ -228,7 +215,7 @@ def test_extra_arm_is_one_row_of_the_arms_table(folder, repository, tmp_path, mo
     root = folder(rows=native_rows(arms=(*ARMS, "mine")))
     main_rows = body(built("main_kodak", root, config))
     assert list(main_rows)[-1] == "My arm"
-    folder("budget", budget_rows(mine=1_000_001), BUDGET_COLUMNS)
+    folder("budget", budget_rows(mine=1_000_001), KINDS["budget"].columns)
     assert body(built("fairness", root, config))["My arm"] == ["1,000,001", "1.010×", "A note."]
     assert "all eight arms" in built("winners", root, config).caption
 
@@ -242,22 +229,6 @@ def test_unknown_arm_is_refused(folder, config):
 def test_unmeasured_set_has_no_table(folder, config):
     with pytest.raises(UserError, match="no rows for 'set14'"):
         built("main_set14", folder(rows=native_rows(sets=["kodak"])), config)
-
-
-def test_captions_say_what_differs(folder, config):
-    run = changed(evaluate={"kodak": [ImageSet("k", "Kodak stand-in", 2, 2, True, "kodak")]},
-                  timed_on=["Some CPU"])  # fmt: skip
-    caption = built("main_kodak", folder(rows=native_rows(), conditions=run), config).caption
-    assert ("Unlike in the paper: kodak: Kodak stand-in in place of Kodak; "
-            "timed on Some CPU (paper: NVIDIA H200).") in caption  # fmt: skip
-    run = replace(run, preset="demo")
-    caption = built("main_kodak", folder(rows=native_rows(), conditions=run), config).caption
-    assert "**Not the paper's experiment**: preset demo; kodak: " in caption
-
-
-def test_paper_conditions_need_no_excuse(folder, config):
-    part = built("main_kodak", folder(rows=native_rows(), conditions=of_paper()), config)
-    assert "Unlike in the paper" not in part.caption
 
 
 # --- summary tables -----------------------------------------------------------------------------
@@ -324,7 +295,7 @@ def test_gates_are_decided_where_absent_numbers_cannot_matter():
 
 
 def test_fairness_orders_by_rank_and_names_offenders(folder, config):
-    root = folder("budget", budget_rows(liif=2_000_000), BUDGET_COLUMNS)
+    root = folder("budget", budget_rows(liif=2_000_000), KINDS["budget"].columns)
     part = built("fairness", root, config)
     assert next(iter(body(part))) == "**GB-LSR-Scalar** (F1 anchor)"
     assert body(part)["LIIF (matched-budget amortized)"][:2] == ["2,000,000", "2.020×"]
@@ -452,39 +423,6 @@ def test_variants_are_compared_on_the_cells_both_have(folder, config):
     assert "GB-LSR-Scalar-ASR-noLE 1 of 25" in part.caption
 
 
-def sentences(name, folder, config, seeds):
-    """Return the caption of a table of four methods whose PSNR-Y is over `seeds` of each."""
-    rows = [row for method, n in seeds.items() for row in quality_rows([method], n)]
-    folder("asr_quality", rows)
-    timed = timing_rows(dict.fromkeys(seeds, 4.0))
-    return built(name, folder("asr_latency", timed), config).caption
-
-
-@pytest.mark.parametrize("name", ["asr_latency_main", "asr_pareto_main", "asr_pareto_appendix"])
-def test_psnr_beside_times_says_over_how_many_seeds(folder, config, name):
-    seeds = {"gblsr_asr": 3, "gblsr_asr_nole": 3, "gblsr_asr_nf48_nole": 3}
-    equal = sentences(name, folder, config, seeds)
-    assert "then over three training seeds." in equal
-    assert "unequal" not in equal
-    fewer = sentences(name, folder, config, {**seeds, "gblsr_asr": 2})
-    assert "then over three training seeds (fewer: GB-LSR-Scalar-ASR 2)." in fewer
-
-
-def test_differences_over_unequal_seeds_are_named(folder, config):
-    seeds = {"gblsr_asr": 3, "gblsr_asr_nole": 1, "gblsr_asr_nf96_nole": 3}
-    caption = sentences("asr_pareto_main", folder, config, seeds)
-    assert "then over three training seeds (fewer: GB-LSR-Scalar-ASR-noLE 1)." in caption
-    assert "between means over unequal numbers of seeds for GB-LSR-Scalar-ASR-noLE." in caption
-
-
-def test_times_over_fewer_seeds_are_named(folder, config):
-    folder("asr_quality", quality_rows(["liif_rdn", "gblsr_asr"]))
-    timed = [*timing_rows({"liif_rdn": 8.0, "gblsr_asr": 4.0})]
-    timed = [[*row[:-1], 1] if row[1] == "gblsr_asr" else row for row in timed]
-    caption = built("asr_latency_main", folder("asr_latency", timed), config).caption
-    assert "averaged over two seeds (fewer: GB-LSR-Scalar-ASR 1)" in caption
-
-
 # --- time and licences --------------------------------------------------------------------------
 
 
@@ -494,7 +432,7 @@ def test_training_time_groups_only_what_ran(folder, config):
         for arm, seconds in (("liif", 97), ("wire", 290), ("gblsr_scalar", 77))
         for seed in (0, 1, 2)
     ]
-    part = built("compute_native", folder("runs", rows, RUN_COLUMNS), config)
+    part = built("compute_native", folder("runs", rows, KINDS["runs"].columns), config)
     lines = [list(line) for group in part.groups for line in group]
     assert [line[1:] for line in lines] == [
         ["6", "1m37s–4m50s", "19m21s"],
@@ -502,20 +440,6 @@ def test_training_time_groups_only_what_ran(folder, config):
         ["**9**", "", "**23m12s**"],
     ]
     assert "(LIIF, WIRE; 2 arms × 3 seeds)" in lines[0][0]
-
-
-@pytest.mark.parametrize(("trained", "said"), [(("gblsr_fixed", "gblsr_bandwidth"), True),
-                                               (("gblsr_fixed", "liif"), False)])  # fmt: skip
-def test_training_time_says_which_runs_the_ablation_shares(folder, config, trained, said):
-    rows = [["native", arm, 0, 2000, 1, 90, 1, 1, "NVIDIA H200", ""] for arm in trained]
-    caption = built("compute_native", folder("runs", rows, RUN_COLUMNS), config).caption
-    assert ("shares the runs of Fixed with the main tables" in caption) == said
-
-
-def test_ragged_cells_keep_their_first_letter(folder, config, tmp_path):
-    # TeX reads "fil L" as "fill": the glue must end before the cell's text.
-    tables.write(folder(rows=[]), tmp_path, config, ["licenses"])
-    assert r"plus 1fil\relax LIIF & " in (tmp_path / "licenses.tex").read_text()
 
 
 def test_licences_follow_the_config(folder, config):
@@ -536,7 +460,7 @@ def every_run(folder, config):
     for half, name in (("native", "runs"), ("asr", "asr_runs")):
         subjects = config[half]["arms" if half == "native" else "methods"]
         rows = [[half, arm, 0, 9, 1, 50, 1, 1, "Some CPU", ""] for arm in subjects]
-        folder(name, rows, RUN_COLUMNS)
+        folder(name, rows, KINDS["runs"].columns)
 
 
 def pairs(name, root, config):
@@ -571,7 +495,7 @@ def test_the_papers_winners_criteria_and_parameters(folder, config):
         ["quality sub-condition", "met (3/3)"], ["", "met (3/3)"],
     )  # fmt: skip
     assert gates["Inference-cost criterion"][0][1] == "met (0.247× on all 3)"
-    folder("budget", budget_rows(), BUDGET_COLUMNS)
+    folder("budget", budget_rows(), KINDS["budget"].columns)
     above, below = pairs("fairness", root, config)["LTE (matched-budget amortized)"]
     assert above == ["1,122,051", "1.133×", ""]
     assert below[2].startswith("3 linear layers")
@@ -610,7 +534,7 @@ def test_the_papers_speed(folder, config):
     assert appendix[0][:2] == ["20.611", "−0.0419"]
     config["asr"]["timing"]["datasets"] = ["set14", "b100"]
     rows = pairs("asr_latency_main", root, config)
-    assert rows["LIIF-RDN"][0] == ["28.839", "—", "37.67", "—", "—", "—"]
+    assert rows["LIIF-RDN"][0] == ["28.839", "27.752", "37.67", "—", "—", "—"]
     assert pairs("asr_pareto_main", root, config)["GB-LSR-Scalar-ASR-noLE"][0][4:] == ["—"] * 3
 
 
@@ -757,7 +681,7 @@ def test_preview_compiles_without_overfull_lines(folder, repository, tmp_path, o
     folder("asr_latency", timing_rows(timed))
     every_run(folder, config)
     ablation(folder, {"psnr": 0.3})
-    folder("budget", budget_rows(), BUDGET_COLUMNS)
+    folder("budget", budget_rows(), KINDS["budget"].columns)
     root = folder(rows=native_rows())
     _, skipped = tables.write(root, tmp_path / "tables", config)
     assert not skipped

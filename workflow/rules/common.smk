@@ -14,6 +14,7 @@ from gblsr_repro import devices
 from gblsr_repro.config import code_of
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import check_dates
+from gblsr_repro.reporting import kinds
 
 # Jobs find the package and the interpreter that runs Snakemake, whether or not it is activated.
 os.environ.update(
@@ -40,25 +41,9 @@ SEEDS = config["seeds"]
 COLUMNS = list(config["native"]["data"]["evaluate"])
 SPLITS = ["train", "validation"]
 BENCHMARK = [arm for arm, row in ARMS.items() if row.in_benchmark]
-READINGS = [arm for arm, row in ARMS.items() if row.group in ("baseline", "reading")]
-DIAGNOSED = [arm for arm, row in ARMS.items() if row.diagnostic in ("log", "linear")]
-ABLATED = [arm for arm, row in ARMS.items() if row.diagnostic in ("reference", "control", "log")]
 ASR_COLUMNS = list(config["asr"]["evaluate"])
 SCALES = config["asr"]["scales"]
-AGGREGATES = [
-    f"{R}/aggregates/{name}"
-    for name in (
-        "native.csv",
-        "runs.csv",
-        "locality.csv",
-        "ablation.csv",
-        "conditions_native.json",
-        "asr_quality.csv",
-        "asr_latency.csv",
-        "asr_runs.csv",
-        "conditions_asr.json",
-    )
-]
+AGGREGATES = [f"{R}/{kinds.file_of(name)}" for name, kind in kinds.KINDS.items() if kind.judged]
 TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
 COMPARED = [f"{name}_vs_paper" for name, item in ITEMS.items() if item.compared == "yes"]
 FIGURES = [name for name, item in ITEMS.items() if item.kind == "figure"]
@@ -91,7 +76,7 @@ wildcard_constraints:
     column="|".join(ASR_COLUMNS),
     scale="[0-9.]+",
     table="|".join(TABLES + COMPARED),
-    aggregate="[a-z_]+",
+    aggregate="|".join(kinds.KINDS),
     figure="|".join(FIGURES + ["measured_vs_published"]),
 
 
@@ -153,43 +138,8 @@ def sources_of_timing(wildcards):
 
 def inputs_of_aggregate(wildcards):
     """Return the rows and records that one aggregate is made from."""
-    arms = {
-        "ablation": ABLATED,
-        "locality": DIAGNOSED,
-        "runs": ARMS,
-        "readings": READINGS,
-    }.get(wildcards.aggregate)
-    native = dict(arm=arms or BENCHMARK, seed=SEEDS, column=COLUMNS)
-    asr = dict(method=METHODS, seed=SEEDS, column=ASR_COLUMNS, scale=SCALES)
-    run = f"{R}/native/runs/{{arm}}/seed{{seed}}/run.json"
-    latency = f"{R}/native/latency/{{arm}}/seed{{seed}}"
-    metrics = f"{R}/native/metrics/{{arm}}/seed{{seed}}"
-    asr_run = f"{R}/asr/runs/{{method}}/seed{{seed}}/run.json"
-    asr_latency = f"{R}/asr/latency/{{method}}/seed{{seed}}"
-    asr_metrics = f"{R}/asr/metrics/{{method}}/seed{{seed}}/{{column}}_x{{scale}}"
-    patterns = {
-        "native": [run, f"{latency}.csv", f"{metrics}/{{column}}.csv"],
-        "budget": [*code_of("budget"), os.path.join("config", "arms.tsv")],
-        "readings": [run, f"{latency}.csv", f"{metrics}/{{column}}.csv"],
-        "runs": [run],
-        "ablation": [f"{metrics}/validation.csv"],
-        "locality": [f"{R}/native/fields/{{arm}}/seed{{seed}}.npz"],
-        "conditions_native": [run, f"{latency}.json", f"{metrics}/{{column}}.json"],
-        "asr_quality": [
-            f"{asr_metrics}.csv",
-            f"{R}/asr/metrics/bicubic/{{column}}_x{{scale}}.csv",
-        ],
-        "asr_latency": [f"{asr_latency}.csv"],
-        "asr_runs": [asr_run],
-        "conditions_asr": [
-            asr_run,
-            f"{asr_latency}.json",
-            f"{asr_metrics}.json",
-            f"{R}/asr/metrics/bicubic/{{column}}_x{{scale}}.json",
-        ],
-    }[wildcards.aggregate]
-    values = asr if "asr" in wildcards.aggregate else native
-    return [path for pattern in patterns for path in expand(pattern, **values)]
+    name = wildcards.aggregate
+    return [f"{R}/{path}" for path in kinds.inputs(name, config)] + kinds.code_inputs(name)
 
 
 def aggregates_of_item(wildcards):
@@ -248,7 +198,9 @@ def inputs_of_figure(wildcards):
         )
         + expand(f"{R}/native/exemplars/ground_truth/{{column}}.png", column=COLUMNS),
         "cov_hist": expand(
-            f"{R}/native/fields/{{arm}}/seed{{seed}}.npz", arm=DIAGNOSED, seed=SEEDS
+            f"{R}/native/fields/{{arm}}/seed{{seed}}.npz",
+            arm=kinds.subjects("locality", config),
+            seed=SEEDS,
         ),
     }.get(wildcards.figure, [])
 

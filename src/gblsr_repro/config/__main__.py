@@ -1,4 +1,4 @@
-"""`python -m gblsr_repro.config` writes the list of settings into config/README.md."""
+"""`python -m gblsr_repro.config` renews the lists of settings and items in the README files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ..files import write_text
 from .model import Settings
-from .tables import repository_root
+from .tables import items, repository_root
 
 HEADING = "## Settings\n"
 RANGES = {
@@ -62,6 +62,42 @@ def page(text: str) -> str:
     return f"{text.partition(HEADING)[0]}{HEADING}\n{listing()}"
 
 
+# --- the paper's items ----------------------------------------------------------------------------
+
+ITEMS = (
+    "| paper item | target | cost (training on one H200 with the paper's code) |\n|---|---|---|\n"
+)
+COSTS = {  # by the first aggregate that an item needs
+    "": "nothing",
+    "budget": "nothing",
+    "native": "21 runs, 43 minutes",
+    "ablation": "12 runs, 17 minutes",
+    "locality": "12 runs, 17 minutes",
+    "runs": "30 runs, 55 minutes",
+    "asr_latency": "timing only; its PSNR 27 runs, 1,232 GPU-hours",
+    "asr_quality": "27 runs, 1,232 GPU-hours",
+    "asr_runs": "27 runs, 1,232 GPU-hours",
+}
+
+
+def front_page(text: str) -> str:
+    """Return the text of README.md with its table of the paper's items renewed."""
+    before, _, rest = text.partition(ITEMS)
+    _, _, after = rest.partition("\n\n")
+    rows = []
+    for name, item in items().items():
+        cost = COSTS[item.needs.partition(" ")[0]]
+        rows.append(f"| {item.paper}: {_lowered(item.title)} | `{name}` | {cost} |")
+    return f"{before}{ITEMS}{chr(10).join(rows)}\n\n{after}"
+
+
+def _lowered(title: str) -> str:
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title
+
+
+PAGES = {"config/README.md": page, "README.md": front_page}
+
 if __name__ == "__main__":
-    readme = repository_root() / "config" / "README.md"
-    write_text(readme, page(readme.read_text(encoding="utf-8")))
+    for name, renewed in PAGES.items():
+        path = repository_root() / name
+        write_text(path, renewed(path.read_text(encoding="utf-8")))

@@ -189,6 +189,7 @@ class Item:
     """A row of config/items.tsv: one table or figure of the paper.
 
     `half` is native or asr; `paper` its number there; `needs` the aggregates it is made from;
+    `about` the part in the diagnostic of the arms that it is about, where it is about some;
     `compared` says whether it also comes as <item>_vs_paper, with the published values; `readings`
     names what it rests on of docs/readings.md.
     """
@@ -198,6 +199,7 @@ class Item:
     half: str
     paper: str
     needs: str
+    about: str
     compared: str
     readings: str
     title: str
@@ -208,29 +210,21 @@ def items() -> dict[str, Item]:
     return read_table(repository_root() / "config" / "items.tsv", Item, "item")
 
 
-# Items about the bandwidth fields of one kind of per-patch arm (column `diagnostic` of the arms).
-_ABOUT = {
-    "cov_hist": "linear",
-    "variance_decomp": "linear",
-    "locality": "log",
-    "logspace_metrics": "log",
-    "logspace_loctests": "log",
-}
-
-
 def selected_items(config: Config) -> dict[str, Item]:
     """Return the tables and figures that the config makes.
 
     There is one main table per evaluation column, and no item about arms that do not run.
     """
     kinds = {arm.diagnostic for arm in selected_arms(config).values()}
-    table = {k: v for k, v in items().items() if k not in _ABOUT or _ABOUT[k] in kinds}
+    table = {k: v for k, v in items().items() if not v.about or v.about in kinds}
     columns = config["native"]["data"]["evaluate"]
     mains = {f"main_{column}": column for column in columns}
     chosen = {k: v for k, v in table.items() if not k.startswith("main_") or k in mains}
     for name, column in mains.items():
         title = f"Native benchmark on {column}, every arm"
-        chosen.setdefault(name, Item(name, "table", "native", "Extra", "native", "no", "", title))
+        chosen.setdefault(
+            name, Item(name, "table", "native", "Extra", "native", "", "no", "", title)
+        )
     return chosen
 
 

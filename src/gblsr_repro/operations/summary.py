@@ -7,7 +7,7 @@ from pathlib import Path
 from .. import config as configuration
 from ..config import Config
 from ..errors import UserError
-from ..reporting.tidy import KEYS, read_summaries
+from ..reporting.aggregates import Aggregates
 
 
 def summary(config: Config) -> str:
@@ -20,13 +20,13 @@ def summary(config: Config) -> str:
     path = results / "aggregates" / "native.csv"
     if not path.is_file():
         raise UserError(f"{path} does not exist yet; run the workflow first.")
-    means = read_summaries(path, KEYS["native"])
+    run = Aggregates(path.parent, config)
     columns = list(config["native"]["data"]["evaluate"])
     lines = [f"{'PSNR (dB)':<32}" + "".join(f"{column:>12}" for column in columns)]
     for arm, row in configuration.selected_arms(config).items():
-        found = [means.get((column, arm, "psnr")) for column in columns]
+        found = [run.cell("native", column, arm, "psnr") for column in columns]
         if any(found):
-            cells = (f"{psnr.mean:12.2f}" if psnr else f"{'-':>12}" for psnr in found)
+            cells = (f"{cell.mean:12.2f}" if cell else f"{'-':>12}" for cell in found)
             lines.append(f"{row.name:<32}" + "".join(cells))
     steps = config["native"]["training"]["steps"]
     seeds = len(config["seeds"])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from ..config import arms, items, methods
-from .compare import PAPER_PRESET, Scope, compare_all
-from .conditions import Conditions, Half, of_paper
+from ..config import BASELINE, arms, items, methods
+from .compare import PAPER_PRESET, Scope, compare_all, data_title
+from .conditions import Conditions, Half, ImageSet, of_paper
 from .statistics import Summary
 
 HALVES = {"native": "Native benchmark", "asr": "Super-resolution"}
@@ -88,11 +88,6 @@ def trained_seeds(run: Half, half: str) -> dict[str, set[int]]:
     return {titles.get(name, name): {len(seeds)} for name, seeds in run.seeds.items()}
 
 
-def unequal(counts: Mapping[str, Collection[int]]) -> bool:
-    """Say whether some rows are over fewer seeds than others."""
-    return len({n for row in counts.values() for n in row}) > 1
-
-
 def missing(cells: Mapping[str, Iterable[Summary | None]]) -> str | None:
     """Name the rows without a single number."""
     empty = [name for name, row in cells.items() if all(cell is None for cell in row)]
@@ -109,12 +104,14 @@ def bold_rule(significance: float, testable: bool) -> str:
     )
 
 
-def not_canonical(names: Sequence[str]) -> str | None:
-    """Say what the baselines of the native benchmark are not."""
-    if not names:
+def not_canonical(names: Sequence[str] | None = None) -> str | None:
+    """Say what the baselines of the native benchmark are not (default: all of them)."""
+    known = [arm.short for arm in arms().values() if arm.group == BASELINE]
+    shown = known if names is None else names
+    if not shown:
         return None
     return (
-        f"{listed(names)} are rebuilt within the parameter budget and amortized; they do not stand "
+        f"{listed(shown)} are rebuilt within the parameter budget and amortized; they do not stand "
         "for the published models"
     )
 
@@ -146,3 +143,20 @@ def run_notes(
     if perceptual and native is not None and native.without_lpips:
         notes.append(f"LPIPS was not measured: {native.without_lpips.rstrip('.')}")
     return notes
+
+
+def facts(half: Half) -> dict[str, str]:
+    """Return what is known of a half, by its name: devices, image sets, why there is no LPIPS."""
+    sets = {"training images": half.train}
+    sets |= {f"measured on {column}": images for column, images in half.evaluate.items()}
+    found = {"trained on": ", ".join(half.devices), "timed on": ", ".join(half.timed_on)}
+    found |= {label: "; ".join(map(_image_set, images)) for label, images in sets.items()}
+    found["LPIPS"] = half.without_lpips and f"not measured: {half.without_lpips}"
+    return {label: text for label, text in found.items() if text}
+
+
+def _image_set(images: ImageSet) -> str:
+    text = f"{images.title}, {images.images:,} images"
+    if images.stands_in_for:
+        return f"{text}, in place of {data_title(images.stands_in_for)}"
+    return text if images.complete else f"{text} of {images.expected}"

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ..config import Config, read_table
+from ..config import Config, protocol, read_table, repository_root
+from ..errors import UserError
 from ..files import write_csv, write_text
-from . import published
+from .aggregates import Aggregates
 from .compare import Scope
-from .conditions import Conditions, of_paper
+from .conditions import Conditions
 from .layout import DASH
 from .markdown import table as markdown_table
-from .measures import Aggregates
 from .verdicts import Claim, Result, Verdict, check, judge
 
 COLUMNS = (
@@ -51,7 +51,7 @@ TOLERANCES = {"seeds": "seed noise", "spread": "F-test", "exact": "exact"}
 
 def registry(path: Path | None = None) -> list[Claim]:
     """Read and check config/paper/claims.tsv; raises `UserError`."""
-    rows = read_table(path or published.folder() / "claims.tsv", Claim, "id")
+    rows = read_table(path or repository_root() / "config" / "paper" / "claims.tsv", Claim, "id")
     for claim in rows.values():
         check(claim)
     return list(rows.values())
@@ -133,9 +133,10 @@ def paper_setting(scope: Scope, paper: Conditions) -> str:
 
 def evaluate(aggregates: Path, config: Config, claims: Sequence[Claim] | None = None) -> Page:
     """Judge every claim on the aggregates of one folder; raises `UserError`."""
-    here = Aggregates.read(aggregates)
-    paper = published.aggregates()
-    run, paper_run = Conditions.read(aggregates), of_paper()
+    if not aggregates.is_dir():
+        raise UserError(f"{aggregates} is not a folder; run the aggregate step that makes it.")
+    here, paper = Aggregates(aggregates, config), Aggregates.paper(protocol())
+    run, paper_run = here.conditions, paper.conditions
     sigmas = config["claims"]["seed_noise_sigmas"]
     return Page(
         [judge(c, here, paper, run, paper_run, sigmas) for c in claims or registry()],
@@ -177,10 +178,9 @@ def _row(result: Result) -> dict[str, str]:
 
 def would_hold(result: Result) -> str:
     """Return whether the claim would hold if the conditions were the paper's."""
-    return {
-        Verdict.REPRODUCED: "would hold",
-        Verdict.WITHIN_NOISE: "would hold within noise",
-    }.get(result.agreement, "would not hold")
+    return {Verdict.REPRODUCED: "would hold", Verdict.WITHIN_NOISE: "would hold within noise"}.get(
+        result.agreement, "would not hold"
+    )
 
 
 def outcome(result: Result) -> str:

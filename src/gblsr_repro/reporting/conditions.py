@@ -20,7 +20,7 @@ from ..config import (
     within,
 )
 from ..files import read_json, write_json
-from .tidy import scale_key
+from .kinds import scale_key
 
 HALVES = ("native", "asr")
 Json = Mapping[str, Any]

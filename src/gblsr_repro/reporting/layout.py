@@ -5,7 +5,7 @@ All text is in the marks of `gblsr_repro.reporting.markup`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -73,6 +73,30 @@ class Table:
 
     name: str
     floats: Sequence[Float]
+
+
+Maker = Callable[..., Float | Sequence[Float]]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The maker of a table; `bicubic` says whether it can add a row of bicubic interpolation."""
+
+    make: Maker
+    bicubic: bool = False
+
+
+TABLES: dict[str, Entry] = {}
+
+
+def table(name: str, bicubic: bool = False) -> Callable[[Maker], Maker]:
+    """Register a function as the maker of the table of that name in config/items.tsv."""
+
+    def register(make: Maker) -> Maker:
+        TABLES[name] = Entry(make, bicubic)
+        return make
+
+    return register
 
 
 def size_for(headings: Sequence[str]) -> str:

@@ -13,8 +13,7 @@ from ..config import items
 from ..errors import UserError
 from ..files import atomic_path
 from .conditions import Conditions
-from .figures.captions import captions
-from .figures.needs import NEEDS
+from .figures import FIGURES, captions
 from .layout import environment
 from .markup import latex
 
@@ -57,13 +56,9 @@ def document(tables: Mapping[str, Path], figures: Mapping[str, Path], run: Condi
     """
     bodies = [_table(path.read_text(encoding="utf-8")) for path in tables.values()]
     pictures = [
-        {
-            "name": name,
-            "path": path.resolve().as_posix(),
-            "caption": latex(captions(name, run)),
-        }
+        {"name": name, "path": path.resolve().as_posix(), "caption": latex(captions(name, run))}
         for name, path in figures.items()
-        if name in NEEDS
+        if name in FIGURES
     ]
     template = environment().get_template("preview.tex.j2")
     return template.render(tables=bodies, figures=pictures)

@@ -6,15 +6,16 @@ the plain path.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from ..config import BASELINE, Config, arms, protocol
 from ..errors import UserError
 from ..files import write_text
-from . import published
+from .aggregates import Aggregates, Key, read
+from .layout import value
 from .markdown import table
 from .statistics import Summary
-from .tidy import KEYS, Summaries, read_summaries
 
 COLUMNS = {  # metric of the aggregate: heading and decimals
     "psnr": ("PSNR ↑", 2),
@@ -33,8 +34,9 @@ def write(aggregate: Path, config: Config, output: Path) -> None:
     A baseline's readings are the arms of its decoder class; its published numbers are those of the
     arm that the benchmark takes for the paper's.
     """
-    measured = read_summaries(aggregate, KEYS["readings"])
-    printed = published.aggregates().summaries["native"]
+    run = Aggregates(aggregate.parent, config, frames={"readings": read(aggregate, "readings")})
+    measured = run.cells("readings")
+    published = Aggregates.paper(protocol()).cells("native")
     rows = arms()
     lines = ["# Readings of the baselines", "", _conditions(config), ""]
     for dataset in dict.fromkeys(key[0] for key in measured):
@@ -44,7 +46,7 @@ def write(aggregate: Path, config: Config, output: Path) -> None:
             same = [n for n, row in rows.items() if row.decoder == rows[name].decoder]
             found = [n for n in same if (dataset, n, "psnr") in measured]
             if found:
-                cells.append(_row(f"**{rows[name].short}, published**", printed, dataset, name))
+                cells.append(_row(f"**{rows[name].short}, published**", published, dataset, name))
                 cells += [_row(rows[n].name, measured, dataset, n) for n in found]
         if not cells:
             raise UserError(
@@ -60,16 +62,9 @@ def write(aggregate: Path, config: Config, output: Path) -> None:
     write_text(output, "\n".join(lines) + "\n")
 
 
-def _row(label: str, values: Summaries, dataset: str, arm: str) -> list[str]:
-    found = ((values.get((dataset, arm, m)), digits) for m, (_, digits) in COLUMNS.items())
-    return [label, *(_cell(summary, digits) for summary, digits in found)]
-
-
-def _cell(summary: Summary | None, digits: int) -> str:
-    if summary is None:
-        return "—"
-    spread = f" ± {summary.std:.{digits}f}" if summary.has_spread else ""
-    return f"{summary.mean:.{digits}f}{spread}"
+def _row(label: str, values: Mapping[Key, Summary], dataset: str, arm: str) -> list[str]:
+    columns = COLUMNS.items()
+    return [label, *(value(values.get((dataset, arm, m)), digits) for m, (_, digits) in columns)]
 
 
 def _conditions(config: Config) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import pandas as pd
 import yaml
 from PIL import Image
 
@@ -21,14 +22,14 @@ from ..errors import UserError
 from ..files import atomic_path, verify, write_text
 from ..progress import duration
 from . import claims, markdown
-from .captions import HALVES, run_notes, sentence
+from .aggregates import Aggregates
+from .captions import HALVES, facts, run_notes, sentence
 from .compare import Scope
-from .conditions import Conditions, ImageSet, of_paper
-from .figures.captions import captions
+from .conditions import Conditions, of_paper
+from .figures import captions
+from .kinds import RUN_COLUMNS
 from .layout import DASH, Float
-from .source import Source
 from .tables import VERSUS, builders
-from .tidy import Row
 from .verdicts import Verdict
 
 LARGEST_BYTES = 3_000_000
@@ -159,31 +160,24 @@ def page(folder: Path, name: str, config: Config) -> str:
 
 def _halves(aggregates: Path, run: Conditions, config: Config) -> list[Section]:
     """Say of each half what was run, beside the paper's, and in what that differs."""
-    paper, source = of_paper(), Source(aggregates, config)
+    paper, source = of_paper(), Aggregates(aggregates, config)
     sections = []
     for half in HALVES:
         here, there = run.half(half), paper.half(half)
         if here is None or there is None:
             continue
         known = arms() if half == "native" else methods()
-        runs = _runs(source, half)
-        trained = dict.fromkeys(r["arm"] for r in runs)
+        kind = "runs" if half == "native" else "asr_runs"
+        runs = source.frame(kind) if source.has(kind) else pd.DataFrame(columns=RUN_COLUMNS)
+        trained = runs["arm"].unique()
         names = ", ".join(known[n].name if n in known else n for n in trained) or "nothing"
-        rows = [("Trained", names, "all"), ("Training images", *_both(here.train, there.train))]
-        rows += [
-            (f"Measured on: {column}", *_both(here.evaluate[column], there.evaluate[column]))
-            for column in there.evaluate
-            if column in here.evaluate
-        ]
-        rows += [
-            ("Trained on", ", ".join(here.devices), ", ".join(there.devices)),
-            ("Timed on", ", ".join(here.timed_on), ", ".join(there.timed_on)),
-        ]
-        if runs:
-            seconds = sum(float(r["wall_seconds"]) for r in runs if r["wall_seconds"])
-            rows.append(("Training time, all runs", duration(seconds), DASH))
-        table = markdown.table(("", "This run", "Paper"), [row for row in rows if row[1]])
-        scopes = [s for s in Scope if s.half == half and (runs or s.kind == "latency")]
+        published = facts(there)
+        rows = [("trained", names, "all")]
+        rows += [(label, text, published.get(label, DASH)) for label, text in facts(here).items()]
+        if len(runs):
+            rows.append(("training time, all runs", duration(runs["wall_seconds"].sum()), DASH))
+        table = markdown.table(("", "This run", "Paper"), rows)
+        scopes = [s for s in Scope if s.half == half and (len(runs) or s.kind == "latency")]
         notes = run_notes(replace(run, **{h: None for h in HALVES if h != half}), scopes,
                           perceptual=half == "native")  # fmt: skip
         sections.append(Section(HALVES[half], [*table, "", " ".join(map(sentence, notes))]))
@@ -195,19 +189,9 @@ def _halves(aggregates: Path, run: Conditions, config: Config) -> list[Section]:
     return sections
 
 
-def _both(here: Sequence[ImageSet], there: Sequence[ImageSet]) -> tuple[str, str]:
-    return tuple("; ".join(f"{i.title}, {i.images:,}" for i in sets) for sets in (here, there))
-
-
-def _runs(source: Source, half: str) -> list[Row]:
-    """Return the rows of all trained runs of a half; none where only times were taken."""
-    name = "runs" if half == "native" else "asr_runs"
-    return getattr(source, name) if source.has(name) else []
-
-
 def _tables(aggregates: Path, config: Config) -> list[Section]:
     """The measured tables: those that the paper's values can stand beside, with them."""
-    source = Source(aggregates, config)
+    source = Aggregates(aggregates, config)
     known = builders(config)
     sections = []
     for name in (name for name in known if name.endswith(VERSUS)):

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 from urllib.parse import quote
 
 import jinja2
+import pandas as pd
 from markupsafe import Markup
 
 from .. import __version__
@@ -26,15 +26,12 @@ from ..errors import UserError
 from ..files import read_json, write_text
 from ..progress import duration
 from . import claims, markup
-from .captions import HALVES
-from .compare import data_title
-from .conditions import Conditions, ImageSet
-from .figures.captions import captions
-from .figures.needs import NEEDS
+from .aggregates import Aggregates
+from .captions import HALVES, facts
+from .conditions import Conditions
+from .figures import FIGURES, captions
 from .layout import DASH, Float, Line, Span
-from .source import Source
 from .tables import VERSUS, builders
-from .tidy import Row
 from .verdicts import Verdict
 
 SYMBOLS = {
@@ -176,7 +173,7 @@ def collect(results: Path, folder: Path, config: Config) -> Page:
         reason = f"There are no aggregates in {results.name} yet; run the aggregate step."
         page.absent = dict.fromkeys(("claims", "tables", "cost"), reason)
         return page
-    source = Source(aggregates, config)
+    source = Aggregates(aggregates, config)
     page.tables = _tables(source, results, folder)
     page.cost = _cost(source)
     try:
@@ -189,7 +186,7 @@ def collect(results: Path, folder: Path, config: Config) -> Page:
 # --- tables --------------------------------------------------------------------------------------
 
 
-def _tables(source: Source, results: Path, folder: Path) -> list[Exhibit]:
+def _tables(source: Aggregates, results: Path, folder: Path) -> list[Exhibit]:
     known = builders(source.config)
     titles = {name: item for name, item in items().items() if item.kind == "table"}
     exhibits = []
@@ -210,7 +207,7 @@ def _tables(source: Source, results: Path, folder: Path) -> list[Exhibit]:
     return _in_paper_order(exhibits, titles)
 
 
-def _versus(make: Callable[[Source], Any] | None, source: Source) -> list[Grid]:
+def _versus(make: Callable[[Aggregates], Any] | None, source: Aggregates) -> list[Grid]:
     if make is None:
         return []
     try:
@@ -260,7 +257,7 @@ def _figures(results: Path, folder: Path, run: Conditions) -> list[Exhibit]:
     known = items()
     drawn = [name for name, item in known.items() if item.kind == "figure"]
     exhibits = []
-    for name in drawn + [name for name in NEEDS if name not in known]:
+    for name in drawn + [name for name in FIGURES if name not in known]:
         item = known.get(name)
         number, title = (item.paper, item.title) if item else ("", name.replace("_", " "))
         png = results / "figures" / f"{name}.png"
@@ -285,38 +282,37 @@ def _figures(results: Path, folder: Path, run: Conditions) -> list[Exhibit]:
 # --- cost ----------------------------------------------------------------------------------------
 
 
-def _cost(source: Source) -> list[Cost]:
+def _cost(source: Aggregates) -> list[Cost]:
     """One row per arm or method that was trained, and a total per benchmark."""
     rows = []
     for half, names in (("native", arms()), ("asr", methods())):
         try:
-            runs = source.runs if half == "native" else source.asr_runs
+            runs = source.frame("runs" if half == "native" else "asr_runs")
         except UserError:
             continue
-        for name in dict.fromkeys(run["arm"] for run in runs):
+        for name in runs["arm"].unique():
             title = names[name].name if name in names else name
-            rows.append(_cost_row(title, [run for run in runs if run["arm"] == name]))
+            rows.append(_cost_row(title, runs[runs["arm"] == name]))
         title = "All native runs" if half == "native" else "All super-resolution runs"
         rows.append(_cost_row(title, runs, total=True))
     return rows
 
 
-def _cost_row(title: str, runs: Sequence[Row], total: bool = False) -> Cost:
-    def numbers(column: str) -> list[float]:
-        return [float(run[column]) for run in runs if run[column]]
+def _cost_row(title: str, runs: pd.DataFrame, total: bool = False) -> Cost:
+    def shown(value: float, form: Callable[[float], str]) -> str:
+        return DASH if pd.isna(value) else form(value)
 
-    steps, seconds, rates = map(numbers, ("steps", "wall_seconds", "steps_per_second"))
-    memory = numbers("peak_memory_mib")
-    devices = dict.fromkeys(run["device"] for run in runs if run["device"])
+    seconds, steps = runs["wall_seconds"], runs["steps"].dropna()
+    span = dict.fromkeys(f"{step:,.0f}" for step in (steps.min(), steps.max()))
     return Cost(
         title,
         len(runs),
-        " to ".join(sorted({f"{s:,.0f}" for s in (min(steps), max(steps))})) if steps else DASH,
-        duration(fmean(seconds)) if seconds else DASH,
-        duration(sum(seconds)) if seconds else DASH,
-        f"{fmean(rates):,.3g}" if rates else DASH,
-        f"{max(memory):,.0f}" if memory else DASH,
-        ", ".join(devices) or DASH,
+        " to ".join(span) if len(steps) else DASH,
+        shown(seconds.mean(), duration),
+        shown(seconds.sum(min_count=1), duration),
+        shown(runs["steps_per_second"].mean(), "{:,.3g}".format),
+        shown(runs["peak_memory_mib"].max(), "{:,.0f}".format),
+        ", ".join(device for device in runs["device"].unique() if device) or DASH,
         total,
     )
 
@@ -326,31 +322,16 @@ def _cost_row(title: str, runs: Sequence[Row], total: bool = False) -> Cost:
 
 def _provenance(results: Path, run: Conditions) -> list[tuple[str, str]]:
     """Facts about code, versions and devices, from the records of the runs."""
-    facts: list[tuple[str, str]] = []
+    found: list[tuple[str, str]] = []
     if run.git.get("commit"):
         state = " (with uncommitted changes)" if "True" in str(run.git.get("modified")) else ""
-        facts.append(("Code", f"commit {run.git['commit']}{state}"))
+        found.append(("Code", f"commit {run.git['commit']}{state}"))
     for name, title in HALVES.items():
         half = run.half(name)
         if half is None:
             continue
-        measured = [images for sets in half.evaluate.values() for images in sets]
-        found = {
-            "trained on": ", ".join(half.devices),
-            "timed on": ", ".join(half.timed_on),
-            "training images": "; ".join(map(_data_set, half.train)),
-            "measured on": "; ".join(map(_data_set, measured)),
-            "LPIPS": half.without_lpips and f"not measured: {half.without_lpips}",
-        }
-        facts += [(f"{title}: {label}", text) for label, text in found.items() if text]
-    return facts + [(f"Version of {name}", value) for name, value in run.versions.items()]
-
-
-def _data_set(images: ImageSet) -> str:
-    text = f"{images.title}, {images.images} images"
-    if images.stands_in_for:
-        return f"{text}, in place of {data_title(images.stands_in_for)}"
-    return text if images.complete else f"{text} of {images.expected}"
+        found += [(f"{title}: {label}", text) for label, text in facts(half).items()]
+    return found + [(f"Version of {name}", value) for name, value in run.versions.items()]
 
 
 def _arrays(results: Path) -> list[dict[str, str]]:

@@ -20,19 +20,16 @@ class Summary:
     std: float | None = None
     n: int | None = None
 
+    @classmethod
+    def of(cls, mean: float, std: float, n: float) -> Summary:
+        """Build a summary from the numbers of a frame's row, where NaN stands for None."""
+        known = None if math.isnan(n) else round(n)
+        return cls(mean, None if math.isnan(std) else std, known)
+
     @property
     def has_spread(self) -> bool:
         """Whether a test can use it: a standard deviation over two seeds or more."""
         return self.std is not None and self.n is not None and self.n > 1
-
-
-def summarize(values: Sequence[float]) -> Summary:
-    """Return mean, sample standard deviation and count of one value per seed (at least one)."""
-    n = len(values)
-    mean = math.fsum(values) / n
-    if n == 1:
-        return Summary(mean, None, 1)
-    return Summary(mean, math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1)), n)
 
 
 def pooled_p(a: Summary, b: Summary) -> float:

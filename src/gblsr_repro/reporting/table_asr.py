@@ -9,12 +9,12 @@ from statistics import fmean, geometric_mean
 from ..config import Method
 from ..errors import UserError
 from . import captions
+from .aggregates import BICUBIC, Aggregates
 from .captions import paragraph, run_notes
 from .compare import Scope
-from .layout import DASH, Cell, Float, Line, Span, Table, signed, size_for, value
-from .source import BICUBIC, Source
+from .kinds import scale_key
+from .layout import DASH, Cell, Float, Line, Span, signed, size_for, table, value
 from .statistics import Summary, bold
-from .tidy import scale_key
 
 DIGITS = {"psnr_y": 3, "ssim_y": 4}
 MEGA = 1e6
@@ -23,30 +23,27 @@ MEGA = 1e6
 # --- quality grids ------------------------------------------------------------------------------
 
 
-def quality_trained(source: Source, bicubic: bool = False) -> Table:
+@table("asr_quality_x2_x3_x4_main", bicubic=True)
+def quality_trained(source: Aggregates, bicubic: bool = False) -> Float:
     """PSNR-Y at the scales seen in training (Table 11); `bicubic` adds a row that it lacks."""
     title = "Super-resolution quality at the trained scales (PSNR-Y, dB)"
     scales = source.config["asr"]["trained_scales"]
-    return Table(
-        "asr_quality_x2_x3_x4_main",
-        [_grid(source, "psnr_y", scales, "asr_quality_main", title, bicubic)],
-    )
+    return _grid(source, "psnr_y", scales, "asr_quality_main", title, bicubic)
 
 
-def quality_beyond(source: Source, bicubic: bool = False) -> Table:
+@table("asr_quality_x6_x8_appendix", bicubic=True)
+def quality_beyond(source: Aggregates, bicubic: bool = False) -> Float:
     """PSNR-Y at the scales not seen in training (Table 13), see `quality_trained`."""
     trained = source.config["asr"]["trained_scales"]
     scales = [s for s in source.config["asr"]["scales"] if s not in trained]
     if not scales:
         raise UserError("Config: asr.scales has no scale outside asr.trained_scales; add one.")
     title = "Super-resolution quality beyond the trained scales (PSNR-Y, dB)"
-    return Table(
-        "asr_quality_x6_x8_appendix",
-        [_grid(source, "psnr_y", scales, "asr_quality_ood", title, bicubic)],
-    )
+    return _grid(source, "psnr_y", scales, "asr_quality_ood", title, bicubic)
 
 
-def quality_full(source: Source, bicubic: bool = False) -> Table:
+@table("asr_full_all_scales_appendix", bicubic=True)
+def quality_full(source: Aggregates, bicubic: bool = False) -> list[Float]:
     """PSNR-Y and SSIM-Y at every scale (Tables 14 and 15), see `quality_trained`."""
     scales = source.config["asr"]["scales"]
     title = "Super-resolution quality at every scale"
@@ -54,27 +51,19 @@ def quality_full(source: Source, bicubic: bool = False) -> Table:
         ("psnr_y", "asr_quality_full_psnr", f"{title} (PSNR-Y, dB)"),
         ("ssim_y", "asr_quality_full_ssim", f"{title} (SSIM-Y)"),
     )
-    return Table(
-        "asr_full_all_scales_appendix",
-        [
-            replace(_grid(source, metric, scales, label, said, bicubic), sideways=True)
-            for metric, label, said in grids
-        ],
-    )
+    return [
+        replace(_grid(source, metric, scales, label, said, bicubic), sideways=True)
+        for metric, label, said in grids
+    ]
 
 
 def _grid(
-    source: Source,
-    metric: str,
-    scales: Sequence[float],
-    label: str,
-    title: str,
-    bicubic: bool,
+    source: Aggregates, metric: str, scales: Sequence[float], label: str, title: str, bicubic: bool
 ) -> Float:
     """One block of methods per evaluation set, one column per scale; with the row of `bicubic`
     interpolation, where it was measured, if asked for.
     """
-    quality, keys = source.asr_quality, [scale_key(scale) for scale in scales]
+    quality, keys = source.cells("asr_quality"), [scale_key(scale) for scale in scales]
     columns = list(source.config["asr"]["evaluate"])
     names = {name: m.name for name, m in source.methods_where("baseline", "base").items()}
     if bicubic and any(method == BICUBIC for _, method, _, _ in quality):
@@ -114,7 +103,7 @@ def _grid(
     return Float(label, caption, spec, [header], groups)
 
 
-def _parameters_sentence(source: Source, methods: Mapping[str, Method]) -> str | None:
+def _parameters_sentence(source: Aggregates, methods: Mapping[str, Method]) -> str | None:
     counts = {m.name: source.parameters(name) for name, m in methods.items()}
     known = [
         f"{name} {count / MEGA:.2f}M" if count >= MEGA / 10 else f"{name} {count:,}"
@@ -130,18 +119,18 @@ def _parameters_sentence(source: Source, methods: Mapping[str, Method]) -> str |
 class Timing:
     """Times and memory under the fixed protocol at the timed scale, and ratios between methods."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Aggregates) -> None:
         timing = source.config["asr"]["timing"]
         self.source = source
         self.scale = scale_key(timing["scale"])
         self.datasets: list[str] = timing["datasets"]
-        if not source.asr_latency:
+        if source.frame("asr_latency").empty:
             raise UserError(f"{source.path('asr_latency')} has no rows; time a method first.")
 
     def cell(self, dataset: str, method: str, metric: str) -> Summary | None:
         """Return `metric` of one cell, by the source's clock."""
-        key = (dataset, method, self.scale, self.source.clock, metric)
-        return self.source.asr_latency.get(key)
+        clock = self.source.clock
+        return self.source.cell("asr_latency", dataset, method, self.scale, clock, metric)
 
     def mean(self, dataset: str, method: str, metric: str) -> float | None:
         """Return the mean over seeds, None where it was not measured."""
@@ -156,7 +145,8 @@ class Timing:
         return [a / b for a, b in pairs]  # type: ignore[operator]
 
 
-def latency(source: Source) -> Table:
+@table("asr_latency_main")
+def latency(source: Aggregates) -> Float:
     """PSNR-Y, time per image and speed against one baseline per encoder (Table 6).
 
     Times are shown for the first and the last timed set; speed ratios are geometric means over all
@@ -214,23 +204,18 @@ def latency(source: Source) -> Table:
             rules.append((start, start + len(members) - 1))
             start += len(members)
     second = ["", *titles, *titles, *(f"vs {baselines[r].name}" for r in references)]
-    return Table(
-        "asr_latency_main",
-        [
-            Float(
+    return Float(
                 "asr_latency_main", caption, ["l", *["r"] * (len(second) - 1)], [first, second],
                 groups, rules, size=size,
                 separation=3, timed=range(1 + len(shown), len(second)),
-            )
-        ],
-    )  # fmt: skip
+            )  # fmt: skip
 
 
-def _psnr(source: Source, dataset: str, method: str, scale: str) -> Summary | None:
+def _psnr(source: Aggregates, dataset: str, method: str, scale: str) -> Summary | None:
     """Return PSNR-Y; None where it was not measured, as when only times were taken."""
     if not source.has("asr_quality"):
         return None
-    return source.asr_quality.get((dataset, method, scale, "psnr_y"))
+    return source.cell("asr_quality", dataset, method, scale, "psnr_y")
 
 
 def _plain(cell: Summary | None) -> Summary | None:
@@ -261,22 +246,24 @@ def _seeds_of_means(rows: Mapping[str, Sequence[Summary | None]]) -> str:
     return f", averaged over {said}" if said else ""
 
 
-def pareto_main(source: Source) -> Table:
+@table("asr_pareto_main")
+def pareto_main(source: Aggregates) -> Float:
     """Quality and efficiency of the family's variants against its base (Table 7)."""
     base = source.config["asr"]["base_method"]
     return _pareto(source, "asr_pareto_main", [base, *_variants(source, "main")])
 
 
-def pareto_appendix(source: Source) -> Table:
+@table("asr_pareto_appendix")
+def pareto_appendix(source: Aggregates) -> Float:
     """The same for the variants of the appendix (Table 12)."""
     return _pareto(source, "asr_pareto_appendix", _variants(source, "appendix"))
 
 
-def _variants(source: Source, table: str) -> list[str]:
+def _variants(source: Aggregates, table: str) -> list[str]:
     return [n for n, m in source.methods_where("variant").items() if m.table == table]
 
 
-def _pareto(source: Source, name: str, methods: list[str]) -> Table:
+def _pareto(source: Aggregates, name: str, methods: list[str]) -> Float:
     timing = Timing(source)
     if not methods:
         raise UserError(f"Config: asr.methods has no variant for the table {name}; add one.")
@@ -291,7 +278,6 @@ def _pareto(source: Source, name: str, methods: list[str]) -> Table:
         "ΔPSNR-Y: variant minus base, averaged over the cells (data set and scale) that both have "
         "at the trained scales (ID) and beyond them (OOD); worst cell: the lowest of them",
         _psnr_seeds(_quality_cells(source, [base, *methods])),
-        _unequal_seeds(source, base, methods),
         _cells_sentence(source, base, methods),
         f"Speed-up and memory reduction: arithmetic means over {sets} at ×{timing.scale} of the "
         "ratio to the base" + _seeds_of_means(every),
@@ -306,37 +292,24 @@ def _pareto(source: Source, name: str, methods: list[str]) -> Table:
          f"{title} peak", "Mean mem"],
         ["", "", "ID ↑", "OOD ↑", "Δ (dB)", "vs base ↑", "(MB) ↓", "reduction ↑"],
     ]  # fmt: skip
-    return Table(
-        name,
-        [
-            Float(
+    return Float(
                 name, caption, list("lrrrrrrr"), header, [lines], [(3, 4)],
                 size=size_for([title]), separation=3, timed=(5, 6, 7),
-            )
-        ],
-    )  # fmt: skip
+            )  # fmt: skip
 
 
-def psnr_deltas(source: Source, method: str, base: str) -> dict[tuple[str, str], float]:
+def psnr_deltas(source: Aggregates, method: str, base: str) -> dict[tuple[str, str], float]:
     """Return PSNR-Y of a method minus the base's by (dataset, scale), where both were measured."""
-    pairs = _psnr_pairs(source, method, base)
-    return {place: own.mean - reference.mean for place, (own, reference) in pairs.items()}
-
-
-def _psnr_pairs(
-    source: Source, method: str, base: str
-) -> dict[tuple[str, str], tuple[Summary, Summary]]:
-    """Return PSNR-Y of a method and of the base by (dataset, scale), where both were measured."""
     found = {}
     for dataset in source.config["asr"]["evaluate"]:
         for scale in map(scale_key, source.config["asr"]["scales"]):
             own, reference = (_psnr(source, dataset, name, scale) for name in (method, base))
             if own is not None and reference is not None:
-                found[dataset, scale] = (own, reference)
+                found[dataset, scale] = own.mean - reference.mean
     return found
 
 
-def _quality_cells(source: Source, methods: Sequence[str]) -> dict[str, list[Summary | None]]:
+def _quality_cells(source: Aggregates, methods: Sequence[str]) -> dict[str, list[Summary | None]]:
     """Return the PSNR-Y of every data set and scale by the method's name."""
     asr = source.config["asr"]
     places = [(dataset, scale_key(scale)) for dataset in asr["evaluate"] for scale in asr["scales"]]
@@ -346,22 +319,7 @@ def _quality_cells(source: Source, methods: Sequence[str]) -> dict[str, list[Sum
     }
 
 
-def _unequal_seeds(source: Source, base: str, methods: Sequence[str]) -> str | None:
-    """Name the methods whose difference to the base is one of means over other seed counts."""
-    names = [
-        source.methods[method].name
-        for method in methods
-        if any(
-            None not in (own.n, reference.n) and own.n != reference.n
-            for own, reference in _psnr_pairs(source, method, base).values()
-        )
-    ]
-    if not names:
-        return None
-    return f"ΔPSNR-Y is between means over unequal numbers of seeds for {captions.listed(names)}"
-
-
-def _pareto_line(source: Source, timing: Timing, base: str, method: str, peak: str) -> Line:
+def _pareto_line(source: Aggregates, timing: Timing, base: str, method: str, peak: str) -> Line:
     trained = [scale_key(s) for s in source.config["asr"]["trained_scales"]]
     deltas = psnr_deltas(source, method, base)
     inside = [d for (_, scale), d in deltas.items() if scale in trained]
@@ -383,7 +341,7 @@ def _pareto_line(source: Source, timing: Timing, base: str, method: str, peak: s
     ]
 
 
-def _cells_sentence(source: Source, base: str, methods: list[str]) -> str | None:
+def _cells_sentence(source: Aggregates, base: str, methods: list[str]) -> str | None:
     """Say where fewer than all cells of the quality grid were measured."""
     asr = source.config["asr"]
     every = len(asr["evaluate"]) * len(asr["scales"])

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+
+import pandas as pd
 
 from ..config import Arm, Dataset, Method, arms, read_table, repository_root
-from ..errors import UserError
 from ..progress import duration
 from . import captions
+from .aggregates import Aggregates
 from .captions import paragraph, run_notes
 from .compare import Scope
-from .layout import DASH, Float, Line, Span, Table
-from .source import Source
-from .tidy import Row, number
+from .layout import DASH, Float, Line, Span, table
 
 NATIVE_GROUPS = (
     "Matched-budget amortized baselines",
@@ -25,19 +24,21 @@ NATIVE_GROUPS = (
 )
 
 
-def compute_native(source: Source) -> Table:
+@table("compute_native")
+def compute_native(source: Aggregates) -> Float:
     """Training time of the native benchmark by group of arms (Table 16)."""
     names = {name: arm.short for name, arm in source.arms.items()}
-    return _compute(source, "native", "compute_native", source.runs, names)
+    return _compute(source, "native", "compute_native", names)
 
 
-def compute_asr(source: Source) -> Table:
+@table("compute_asr")
+def compute_asr(source: Aggregates) -> Float:
     """Training time of super-resolution by group of methods (Table 17)."""
     names = {name: method.name for name, method in source.methods.items()}
-    return _compute(source, "asr", "compute_asr", source.asr_runs, names)
+    return _compute(source, "asr", "compute_asr", names)
 
 
-def groups_of(source: Source, half: str) -> dict[str, list[str]]:
+def groups_of(source: Aggregates, half: str) -> dict[str, list[str]]:
     """Return the arms or methods of every group of a half's table, by the group's title."""
     groups: dict[str, list[str]] = {}
     if half == "asr":
@@ -66,28 +67,19 @@ def _asr_group(method: Method) -> str:
 ENCODERS = {"rdn": "RDN", "swinir": "SwinIR"}
 
 
-def _compute(
-    source: Source,
-    half: str,
-    table: str,
-    runs: list[Row],
-    names: Mapping[str, str],
-) -> Table:
-    path = source.path("runs" if half == "native" else "asr_runs")
-    stranger = next((run["arm"] for run in runs if run["arm"] not in names), None)
-    if stranger is not None:
-        raise UserError(f"{path} has runs of {stranger!r}, which its table in config/ lacks.")
+def _compute(source: Aggregates, half: str, table: str, names: Mapping[str, str]) -> Float:
+    runs = source.frame("runs" if half == "native" else "asr_runs")
     noun = "arm" if half == "native" else "method"
     lines: list[Line] = []
     for title, members in groups_of(source, half).items():
-        chosen = [run for run in runs if run["arm"] in members]
-        if chosen:
-            present = [names[m] for m in members if any(r["arm"] == m for r in chosen)]
+        chosen = runs[runs["arm"].isin(members)]
+        if not chosen.empty:
+            present = [names[m] for m in members if m in set(chosen["arm"])]
             label = f"{title} ({', '.join(present)}; {_runs_by_seed(chosen, len(present), noun)})"
-            lines.append([label, *_times(chosen, path)])
-    total = _times(runs, path)
+            lines.append([label, *_times(chosen)])
+    total = _times(runs)
     bottom: Line = ["**Total**", f"**{total[0]}**", "", f"**{total[2]}**"]
-    devices = list(dict.fromkeys(run["device"] for run in runs if run["device"]))
+    devices = [device for device in runs["device"].unique() if device]
     what = "the native benchmark" if half == "native" else "super-resolution"
     caption = paragraph(
         f"Training time of {what}",
@@ -95,18 +87,18 @@ def _compute(
         if devices
         else "Wall-clock of each run (device not recorded)",
         "Shortest to longest run and the sum of all; evaluation and timing are not in it",
-        _shared(names, runs) if half == "native" else None,
+        _shared(names, {*runs["arm"]}) if half == "native" else None,
         *run_notes(source.conditions, (Scope.COST if half == "native" else Scope.ASR_COST,)),
     )
     header = ["Training group", "runs", "per-run", "total"]
     spec = [r"p{0.55\linewidth}", "r", "r", "r"]
-    return Table(table, [Float(table, caption, spec, [header], [lines, [bottom]], ragged=True)])
+    return Float(table, caption, spec, [header], [lines, [bottom]], ragged=True)
 
 
-def _shared(names: Mapping[str, str], runs: list[Row]) -> str | None:
+def _shared(names: Mapping[str, str], run: set[str]) -> str | None:
     """Say that the log-space ablation uses runs of the main tables, where any of it was trained."""
     known = arms()
-    trained = [name for name in names if any(run["arm"] == name for run in runs)]
+    trained = [name for name in names if name in run]
     ablation = [n for n in trained if known[n].diagnostic in ("reference", "control", "log")]
     both = [names[n] for n in ablation if known[n].in_benchmark]
     if not both or len(both) == len(ablation):
@@ -117,7 +109,7 @@ def _shared(names: Mapping[str, str], runs: list[Row]) -> str | None:
     )
 
 
-def _runs_by_seed(runs: list[Row], members: int, noun: str) -> str:
+def _runs_by_seed(runs: pd.DataFrame, members: int, noun: str) -> str:
     shown = f"{members} {noun}{'' if members == 1 else 's'}"
     seeds, rest = divmod(len(runs), members)
     if rest:
@@ -125,14 +117,13 @@ def _runs_by_seed(runs: list[Row], members: int, noun: str) -> str:
     return f"{shown} × {seeds} seed{'' if seeds == 1 else 's'}"
 
 
-def _times(runs: list[Row], path: Path) -> list[str]:
-    seconds = [number(r["wall_seconds"], path, f"wall_seconds of {r['arm']}") for r in runs]
-    known = [s for s in seconds if s is not None]
-    if not known:
+def _times(runs: pd.DataFrame) -> list[str]:
+    known = runs["wall_seconds"].dropna()
+    if known.empty:
         return [f"{len(runs)}", DASH, DASH]
-    shortest, longest = clock(min(known)), clock(max(known))
+    shortest, longest = clock(known.min()), clock(known.max())
     span = shortest if shortest == longest else f"{shortest}–{longest}"
-    return [f"{len(runs)}", span, clock(sum(known))]
+    return [f"{len(runs)}", span, clock(known.sum())]
 
 
 def clock(seconds: float) -> str:
@@ -158,7 +149,8 @@ def assets() -> dict[str, Asset]:
     return read_table(repository_root() / "config" / "assets.tsv", Asset, "asset")
 
 
-def licenses(source: Source) -> Table:
+@table("licenses")
+def licenses(source: Aggregates) -> Float:
     """Licences and terms of the data sets the config uses, and of code (Table 18)."""
     data = [[d.title, d.licence, _link(d.homepage)] for d in used_datasets(source)]
     code = [[a.title, a.licence, _link(a.url)] for a in assets().values()]
@@ -173,14 +165,14 @@ def licenses(source: Source) -> Table:
         [[Span("*Data sets*", 3, "l")], *data],
         [[Span("*Code and architectures*", 3, "l")], *code],
     ]
-    return Table("licenses", [Float("licenses", caption, spec, [header], groups, ragged=True)])
+    return Float("licenses", caption, spec, [header], groups, ragged=True)
 
 
 def _link(address: str) -> str:
     return f"<{address}>" if address.startswith("http") else address or DASH
 
 
-def used_datasets(source: Source) -> list[Dataset]:
+def used_datasets(source: Aggregates) -> list[Dataset]:
     """Return the rows of datasets.tsv that the config names, in that table's order."""
     native, asr = source.config["native"]["data"], source.config["asr"]
     used = {

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..config import Arm
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from . import captions
+from .aggregates import NATIVE_TIMES, Aggregates
 from .captions import paragraph, run_notes
 from .compare import Scope
-from .layout import DASH, Cell, Float, Line, Span, Table, signed, size_for, value
-from .source import Source
+from .layout import DASH, Cell, Float, Line, Span, signed, size_for, table, value
 from .statistics import Summary, best, bold, pooled_p, ties
-from .tidy import NATIVE_TIMES
 
 Column = list[Summary | None]
 
@@ -40,15 +39,15 @@ QUALITY = (
 LSE = Metric("lse", "LSE ↓", 3, lower=True)
 
 
-def main(source: Source, column: str) -> Table:
+def main(source: Aggregates, column: str) -> Float:
     """All arms on one evaluation set: quality with spread, time per image, parameters (Tables 1-3).
 
     Raises `UserError` when the aggregates have no row of this set.
     """
-    if not any(dataset == column for dataset, _, _ in source.native):
+    if column not in set(source.frame("native")["dataset"]):
         raise UserError(f"{source.path('native')} has no rows for {column!r}; evaluate it first.")
     arms = source.benchmark
-    quality = [_measured(source, column, arms, metric) for metric in QUALITY]
+    quality = [_column(source, column, arms, metric) for metric in QUALITY]
     strong = [_bold(source, cells, m) for cells, m in zip(quality, QUALITY, strict=True)]
     times = _column(source, column, arms, NATIVE_TIMES[source.clock])
     lines: list[Line] = []
@@ -72,23 +71,19 @@ def main(source: Source, column: str) -> Table:
         *run_notes(source.conditions, (Scope.QUALITY, Scope.LATENCY), [column], perceptual=True),
     )
     header = ["Arm", *(m.heading for m in QUALITY), "inf ms", "#params"]
-    return Table(
-        f"main_{column}",
-        [
-            Float(
+    return Float(
                 f"main-{column}", caption, list("lrrrrrr"), [header], [lines], separation=3,
                 timed=(5,),
-            )
-        ],
-    )  # fmt: skip
+            )  # fmt: skip
 
 
-def lse(source: Source) -> Table:
+@table("lse")
+def lse(source: Aggregates) -> Float:
     """Local spectrum error beside PSNR for the arms of the family, all sets (Table 10)."""
     arms = {n: a for n, a in source.benchmark.items() if a.group == "family"}
     datasets = source.evaluate
     pairs = [(column, metric) for column in datasets for metric in (LSE, PSNR)]
-    cells = [_measured(source, column, arms, metric) for column, metric in pairs]
+    cells = [_column(source, column, arms, metric) for column, metric in pairs]
     if all(cell is None for column in cells[::2] for cell in column):
         raise UserError(f"{source.path('native')} has no LSE of the GB-LSR arms; evaluate first.")
     strong = [_bold(source, c, metric) for c, (_, metric) in zip(cells, pairs, strict=True)]
@@ -116,21 +111,17 @@ def lse(source: Source) -> Table:
     header: Line = ["Arm", *(["LSE ↓", "PSNR (dB) ↑"] * len(datasets))]
     rules = [(2 + 2 * k, 3 + 2 * k) for k in range(len(datasets))]
     columns = ["l", *["r"] * len(pairs)]
-    return Table(
-        "lse",
-        [
-            Float(
+    return Float(
                 "lse", caption, columns, [titles, header], [lines], rules,
                 separation=3, sideways=len(datasets) > 3,
-            )
-        ],
-    )  # fmt: skip
+            )  # fmt: skip
 
 
-def winners(source: Source) -> Table:
+@table("winners")
+def winners(source: Aggregates) -> Float:
     """Best arm and best baseline of every set, and the main arm's gap to the latter (Table 4)."""
     arms = source.benchmark
-    baselines = {n: a for n, a in arms.items() if a.group == "baseline"}
+    baselines = source.baselines
     lines: list[Line] = []
     for column in source.evaluate:
         line: list[Cell] = [source.title("native", column)]
@@ -150,7 +141,7 @@ def winners(source: Source) -> Table:
         else None,
         captions.missing(
             {
-                a.short: [source.native.get((c, n, PSNR.name)) for c in source.evaluate]
+                a.short: [source.cell("native", c, n, PSNR.name) for c in source.evaluate]
                 for n, a in arms.items()
             }
         ),
@@ -165,19 +156,14 @@ def winners(source: Source) -> Table:
     for metric in (PSNR, LPIPS):
         short = metric.name.upper()
         header += [f"best {short} (any)", f"best {short} (baseline)", f"Δ {short}"]
-    return Table(
+    return Float(
         "winners",
-        [
-            Float(
-                "winners",
-                caption,
-                list("lllrllr"),
-                [header],
-                [lines],
-                size=size_for([source.title("native", c) for c in source.evaluate]),
-                separation=3,
-            )
-        ],
+        caption,
+        list("lllrllr"),
+        [header],
+        [lines],
+        size=size_for([source.title("native", c) for c in source.evaluate]),
+        separation=3,
     )
 
 
@@ -186,8 +172,8 @@ def plural_arms(count: int) -> str:
     return f"all {captions.spelled(count)} arms"
 
 
-def _best(source: Source, column: str, arms: Mapping[str, Arm], metric: Metric) -> str:
-    cells = _measured(source, column, arms, metric)
+def _best(source: Aggregates, column: str, arms: Mapping[str, Arm], metric: Metric) -> str:
+    cells = _column(source, column, arms, metric)
     equal = ties(cells, metric.lower, metric.digits, source.config["native"]["significance"])
     if not equal:
         return DASH
@@ -197,9 +183,9 @@ def _best(source: Source, column: str, arms: Mapping[str, Arm], metric: Metric) 
     return f"{names} ({value(_mean(cells[equal[0]]), metric.digits)})"
 
 
-def _gap(source: Source, column: str, baselines: Mapping[str, Arm], metric: Metric) -> str:
-    own = source.native.get((column, source.config["native"]["main_arm"], metric.name))
-    cells = _measured(source, column, baselines, metric)
+def _gap(source: Aggregates, column: str, baselines: Mapping[str, Arm], metric: Metric) -> str:
+    own = source.cell("native", column, source.config["native"]["main_arm"], metric.name)
+    cells = _column(source, column, baselines, metric)
     top = best(cells, metric.lower)
     rival = None if top is None else cells[top]
     if own is None or rival is None:
@@ -211,15 +197,17 @@ def _gap(source: Source, column: str, baselines: Mapping[str, Arm], metric: Metr
     return f"**{text}**" if better and told else text
 
 
-def fairness(source: Source) -> Table:
+@table("fairness")
+def fairness(source: Aggregates) -> Float:
     """Trainable parameters of every arm, the ratio to the main arm's, and its note (Table 8)."""
-    arms = {n: arm for n, arm in source.arms.items() if arm.in_benchmark and n in source.budget}
+    counts = source.frame("budget").set_index("arm")["parameters"].to_dict()
+    arms = {n: arm for n, arm in source.arms.items() if arm.in_benchmark and n in counts}
     if not arms:
         raise UserError(f"{source.path('budget')} has no arm of the main tables; make it again.")
     arms = dict(
         sorted(arms.items(), key=lambda item: int(item[1].fairness_rank or len(source.arms) + 1))
     )
-    counts = {name: source.budget[name] for name in arms}
+    counts = {name: counts[name] for name in arms}
     anchor = source.config["native"]["main_arm"]
     base = counts.get(anchor)
     ratios = {name: n / base if n and base else None for name, n in counts.items()}
@@ -247,26 +235,22 @@ def fairness(source: Source) -> Table:
         captions.not_canonical(_baselines(arms)),
     )
     header = ["Arm", "#params", "ratio", "Decoder / notes"]
-    return Table(
+    return Float(
         "fairness",
-        [
-            Float(
-                "fairness",
-                caption,
-                ["l", "r", "r", "p{6.8cm}"],
-                [header],
-                [lines],
-                size="small",
-                ragged=True,
-            )
-        ],
+        caption,
+        ["l", "r", "r", "p{6.8cm}"],
+        [header],
+        [lines],
+        size="small",
+        ragged=True,
     )
 
 
 # --- criteria -----------------------------------------------------------------------------------
 
 
-def gates(source: Source) -> Table:
+@table("gates")
+def gates(source: Aggregates) -> Float:
     """The quality and inference-cost criteria, met or not (Table 5).
 
     A criterion is decided from the sets that were measured; "not measured" stands where the
@@ -311,25 +295,19 @@ def gates(source: Source) -> Table:
         *run_notes(source.conditions, (Scope.QUALITY, Scope.LATENCY), perceptual=True),
     )
     header = ["Criterion / sub-condition", "Definition", "Result"]
-    return Table(
-        "gates",
-        [
-            Float(
+    return Float(
                 "gates", caption, ["p{5.8cm}", "p{6.6cm}", "l"], [header], [lines], separation=3
-            )
-        ],
-    )  # fmt: skip
+            )  # fmt: skip
 
 
-def quality_conditions(source: Source, column: str) -> list[bool | None]:
+def quality_conditions(source: Aggregates, column: str) -> list[bool | None]:
     """Return whether the three quality sub-conditions hold on one set; None: not measured.
 
     PSNR and LPIPS against the best baseline, PSNR against the control, in this order.
     """
     criteria = source.config["native"]["criteria"]
     own = {m.name: _mean_of(source, column, [_main_name(source)], m) for m in (PSNR, LPIPS)}
-    baselines = [n for n, a in source.benchmark.items() if a.group == "baseline"]
-    rival = {m.name: _mean_of(source, column, baselines, m) for m in (PSNR, LPIPS)}
+    rival = {m.name: _mean_of(source, column, source.baselines, m) for m in (PSNR, LPIPS)}
     control = _mean_of(source, column, [source.config["native"]["control_arm"]], PSNR)
     return [
         _at_least(own["psnr"], rival["psnr"], -criteria["psnr_below_best_baseline"]),
@@ -338,11 +316,10 @@ def quality_conditions(source: Source, column: str) -> list[bool | None]:
     ]
 
 
-def latency_ratio(source: Source, column: str) -> float | None:
+def latency_ratio(source: Aggregates, column: str) -> float | None:
     """Return the main arm's time over the slowest baseline's on one set, None if not measured."""
-    baselines = {n: a for n, a in source.benchmark.items() if a.group == "baseline"}
-    times = _column(source, column, baselines, "inference_ms")
-    own = source.native.get((column, _main_name(source), "inference_ms"))
+    times = _column(source, column, source.baselines, "inference_ms")
+    own = source.cell("native", column, _main_name(source), "inference_ms")
     if own is None or not times or any(t is None for t in times):
         return None
     return own.mean / max(t.mean for t in times if t is not None)
@@ -378,7 +355,7 @@ def _count(outcomes: tuple[bool | None, ...]) -> str:
     return f" ({sum(known)}/{len(known)}{partial})"
 
 
-def _latency_verdict(source: Source, ratios: list[float | None], bound: float) -> str:
+def _latency_verdict(source: Aggregates, ratios: list[float | None], bound: float) -> str:
     if source.conditions.native and source.conditions.native.shared_gpu:
         return "not judged (shared GPU)"
     known = [ratio for ratio in ratios if ratio is not None]
@@ -395,16 +372,17 @@ def _latency_verdict(source: Source, ratios: list[float | None], bound: float) -
 # --- the log-space ablation ---------------------------------------------------------------------
 
 
-def locality(source: Source) -> Table:
+@table("locality")
+def locality(source: Aggregates) -> Float:
     """Locality tests, PSNR and LPIPS of the log-space ablation's arms (Table 9)."""
     run = [n for n in source.config["native"]["arms"] if n in source.arms]
     arms = {n: source.arms[n] for n in run if source.arms[n].diagnostic in ABLATION_ORDER}
     order = sorted(arms, key=lambda n: (ABLATION_ORDER.index(arms[n].diagnostic),
                                         arms[n].in_benchmark))  # fmt: skip
-    if not any(arm in arms for arm, _ in source.ablation):
+    if not {*arms} & {*source.frame("ablation")["arm"]}:
         raise UserError(f"{source.path('ablation')} has no rows of the ablation; evaluate first.")
     lines = [_locality_line(source, name, arms[name]) for name in order]
-    rows = {arms[n].short: [source.ablation.get((n, "psnr"))] for n in order}
+    rows = {arms[n].short: [source.cell("ablation", n, "psnr")] for n in order}
     control = next((a for a in arms.values() if a.diagnostic == "control"), None)
     caption = paragraph(
         "Log-space ablation of the per-patch bandwidth",
@@ -419,34 +397,31 @@ def locality(source: Source) -> Table:
     header = [
         "Arm", "T1–T4", "whole-image PSNR (dB)", "Δ PSNR", "Δ LPIPS", "Criteria result",
     ]  # fmt: skip
-    return Table(
-        "locality",
-        [Float("locality", caption, list("lllrrl"), [header], [lines], size="small", separation=3)],
-    )
+    return Float("locality", caption, list("lllrrl"), [header], [lines], size="small", separation=3)
 
 
 ABLATION_ORDER = ("reference", "control", "log")
 
 
-def _locality_line(source: Source, name: str, arm: Arm) -> Line:
-    psnr = value(_mean(source.ablation.get((name, "psnr"))), 3)
+def _locality_line(source: Aggregates, name: str, arm: Arm) -> Line:
+    psnr = value(_mean(source.cell("ablation", name, "psnr")), 3)
     label = f"**{arm.name}**" if arm.diagnostic == "control" else arm.name
     if arm.diagnostic == "control":
         return [label, "n/a", psnr, "n/a", "n/a", "n/a"]
-    deltas = {m: source.ablation.get((name, f"delta_{m}")) for m in ("psnr", "lpips")}
+    deltas = {m: source.cell("ablation", name, f"delta_{m}") for m in ("psnr", "lpips")}
     gap = signed(deltas["psnr"].mean if deltas["psnr"] else None, 3)
     if arm.diagnostic == "reference":
         return [label, "n/a", psnr, gap, "n/a", "n/a"]
-    met = source.locality.get((name, "tests_met"))
+    met = source.cell("locality", name, "tests_met")
     count = DASH if met is None else f"{round(met.mean)}/4"
     lpips = signed(deltas["lpips"].mean if deltas["lpips"] else None, 3)
     return [label, count, psnr, gap, lpips, _criteria_result(source, name)]
 
 
-def _criteria_result(source: Source, arm: str) -> str:
-    flags = {test: source.locality.get((arm, f"{test}_met")) for test in diagnostic.TESTS}
+def _criteria_result(source: Aggregates, arm: str) -> str:
+    flags = {test: source.cell("locality", arm, f"{test}_met") for test in diagnostic.TESTS}
     margins = source.config["diagnostics"]["margins"]
-    deltas = {metric: source.ablation.get((arm, f"delta_{metric}")) for metric in margins}
+    deltas = {metric: source.cell("ablation", arm, f"delta_{metric}") for metric in margins}
     found = diagnostic.criteria(
         {test: None if flag is None else bool(flag.mean) for test, flag in flags.items()},
         {metric: None if cell is None else cell.mean for metric, cell in deltas.items()},
@@ -457,7 +432,7 @@ def _criteria_result(source: Source, arm: str) -> str:
     return f"A {_verdict(found.a)}, B {_verdict(found.b)}"
 
 
-def _criteria_text(source: Source) -> str:
+def _criteria_text(source: Aggregates) -> str:
     margins = source.config["diagnostics"]["margins"]
     return (
         f"Criterion A: all tests met. Criterion B: PSNR on texture ≥ "
@@ -470,19 +445,16 @@ def _criteria_text(source: Source) -> str:
 # --- helpers ------------------------------------------------------------------------------------
 
 
-def _column(source: Source, column: str, arms: Mapping[str, Arm], metric: str) -> Column:
-    return [source.native.get((column, arm, metric)) for arm in arms]
+def _column(source: Aggregates, column: str, arms: Iterable[str], metric: Metric | str) -> Column:
+    name = metric.name if isinstance(metric, Metric) else metric
+    return [source.cell("native", column, arm, name) for arm in arms]
 
 
-def _measured(source: Source, column: str, arms: Mapping[str, Arm], metric: Metric) -> Column:
-    return _column(source, column, arms, metric.name)
-
-
-def _bold(source: Source, cells: Column, metric: Metric) -> list[bool]:
+def _bold(source: Aggregates, cells: Column, metric: Metric) -> list[bool]:
     return bold(cells, metric.lower, metric.digits, source.config["native"]["significance"])
 
 
-def _bold_rule(source: Source, columns: list[Column]) -> str:
+def _bold_rule(source: Aggregates, columns: list[Column]) -> str:
     testable = any(sum(c is not None and c.has_spread for c in column) > 1 for column in columns)
     return captions.bold_rule(source.config["native"]["significance"], testable)
 
@@ -491,20 +463,20 @@ def _mean(cell: Summary | None) -> Summary | None:
     return None if cell is None else Summary(cell.mean)
 
 
-def _mean_of(source: Source, column: str, arms: list[str], metric: Metric) -> float | None:
+def _mean_of(source: Aggregates, column: str, arms: Iterable[str], metric: Metric) -> float | None:
     """Return the best mean among `arms`, None unless every one of them was measured."""
-    cells = [source.native.get((column, arm, metric.name)) for arm in arms]
+    cells = _column(source, column, arms, metric)
     means = [cell.mean for cell in cells if cell is not None]
     if not means or len(means) < len(cells):
         return None
     return min(means) if metric.lower else max(means)
 
 
-def _main_name(source: Source) -> str:
+def _main_name(source: Aggregates) -> str:
     return source.config["native"]["main_arm"]
 
 
-def _main(source: Source) -> Arm:
+def _main(source: Aggregates) -> Arm:
     return source.arms[_main_name(source)]
 
 
@@ -512,12 +484,12 @@ def _baselines(arms: Mapping[str, Arm]) -> list[str]:
     return [arm.short for arm in arms.values() if arm.group == "baseline"]
 
 
-def _arm_label(source: Source, name: str, arm: Arm) -> str:
+def _arm_label(source: Aggregates, name: str, arm: Arm) -> str:
     return f"**{arm.name}** (main)" if name == _main_name(source) else arm.name
 
 
-def _parameters(source: Source, arm: str) -> str:
-    found = (source.native.get((column, arm, "params")) for column in source.evaluate)
+def _parameters(source: Aggregates, arm: str) -> str:
+    found = (source.cell("native", column, arm, "params") for column in source.evaluate)
     return _count_text(next((cell.mean for cell in found if cell is not None), None))
 
 

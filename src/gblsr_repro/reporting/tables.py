@@ -7,17 +7,16 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ..config import Config, protocol
+from ..config import Config, items
 from ..errors import UserError
 from ..evaluation import GRAPH, OURS
 from ..files import write_text
-from . import printed, table_asr, table_cost, table_native
+from . import printed, table_asr, table_cost, table_native  # noqa: F401 (register)
+from .aggregates import Aggregates
 from .captions import with_readings
-from .layout import Float, Table, beside, render
-from .source import Source
+from .layout import TABLES, Float, Maker, Table, beside, render
 
-Builder = Callable[[Source], Table]
-Published = Callable[[Source, Table], Iterable[Float]]
+Builder = Callable[[Aggregates], Table]
 VERSUS = "_vs_paper"
 OTHER_CLOCKS = {OURS: "own path", GRAPH: "CUDA graph"}
 CLOCK_NOTES = {
@@ -30,87 +29,69 @@ CLOCK_NOTES = {
 def builders(config: Config) -> dict[str, Builder]:
     """Return the maker of every table: one main table per evaluation column, then the others.
 
-    All but the licences also come as `<name>_vs_paper`, with the published value above the
-    measured one.
+    Those that config/items.tsv says to compare also come as `<name>_vs_paper`, with the published
+    value above the measured one.
     """
     columns = config["native"]["data"]["evaluate"]
-    rebuilt: dict[str, Builder] = {
-        f"main_{column}": partial(table_native.main, column=column) for column in columns
-    }
-    grids = {
-        "asr_quality_x2_x3_x4_main": table_asr.quality_trained,
-        "asr_quality_x6_x8_appendix": table_asr.quality_beyond,
-        "asr_full_all_scales_appendix": table_asr.quality_full,
-    }
-    rebuilt |= {"lse": table_native.lse, **grids}
-    others: dict[str, tuple[Builder, Published]] = {
-        "winners": (table_native.winners, printed.winners),
-        "gates": (table_native.gates, _published_gates),
-        "fairness": (table_native.fairness, printed.fairness),
-        "locality": (table_native.locality, printed.locality),
-        "compute_native": (table_cost.compute_native, printed.compute),
-        "asr_latency_main": (table_asr.latency, printed.asr_latency),
-        "asr_pareto_main": (table_asr.pareto_main, printed.asr_pareto),
-        "asr_pareto_appendix": (table_asr.pareto_appendix, printed.asr_pareto),
-        "compute_asr": (table_cost.compute_asr, printed.compute),
-    }
-    compared = {
-        name: (make, partial(_rebuilt, make=make)) for name, make in rebuilt.items()
-    } | others
-    # The paper has no bicubic row, so it stands where the measured numbers have company only.
-    fuller = {name: partial(make, bicubic=True) for name, make in grids.items()}
+    made = {f"main_{column}": partial(table_native.main, column=column) for column in columns}
+    made |= {name: entry.make for name, entry in TABLES.items()}
+    alone = {name for name, item in items().items() if item.compared == "no"}
     versus = {
-        name + VERSUS: partial(_versus, make=fuller.get(name, make), published=published)
-        for name, (make, published) in compared.items()
+        name + VERSUS: partial(_versus, name=name, make=make)
+        for name, make in made.items()
+        if name not in alone
     }
-    measured = {name: make for name, (make, _) in compared.items()}
-    return measured | {"licenses": table_cost.licenses} | versus
+    return {name: partial(_table, name=name, make=make) for name, make in made.items()} | versus
 
 
-def _versus(source: Source, make: Builder, published: Published) -> Table:
+def _table(source: Aggregates, name: str, make: Maker) -> Table:
+    made = make(source)
+    return Table(name, [made] if isinstance(made, Float) else made)
+
+
+def _versus(source: Aggregates, name: str, make: Maker) -> Table:
     """Build a table from the aggregates and put the paper's rows above the measured ones."""
-    measured = make(source)
+    # The paper has no bicubic row, so it stands where the measured numbers have company only.
+    fuller = partial(make, bicubic=True) if name in TABLES and TABLES[name].bicubic else make
+    measured = _table(source, name, fuller)
     notes = [printed.NOTES[measured.name]] if measured.name in printed.NOTES else []
     others: dict[str, Sequence[Float]] = {}
     if any(part.timed for part in measured.floats):
         others = {
-            name: make(Source(source.folder, source.config, clock)).floats
-            for clock, name in OTHER_CLOCKS.items()
+            told: _table(Aggregates(source.folder, source.config, clock), name, make).floats
+            for clock, told in OTHER_CLOCKS.items()
         }
     floats = [
-        beside(part, paper, {name: other[i] for name, other in others.items()})
-        for i, (part, paper) in enumerate(
-            zip(measured.floats, published(source, measured), strict=True)
+        beside(part, published, {told: other[i] for told, other in others.items()})
+        for i, (part, published) in enumerate(
+            zip(measured.floats, _published(source, measured, make), strict=True)
         )
     ]
     notes += [
         note
-        for name, note in CLOCK_NOTES.items()
-        if any(line[1:2] == [name] for part in floats for group in part.groups for line in group)
+        for told, note in CLOCK_NOTES.items()
+        if any(line[1:2] == [told] for part in floats for group in part.groups for line in group)
     ]
     return Table(
         measured.name + VERSUS, [replace(f, caption=_both(f.caption, notes)) for f in floats]
     )
 
 
-def _rebuilt(source: Source, measured: Table, make: Builder) -> Sequence[Float]:
-    """Build a table from the published values, in the columns of the run.
+def _published(source: Aggregates, measured: Table, make: Maker) -> Sequence[Float]:
+    """Return the floats with the paper's rows.
 
     Columns that are all one's own get dashes; a main table of such a column is refused.
     """
     try:
-        return make(Source.published(source.config)).floats
+        return printed.paper_floats(
+            partial(_table, name=measured.name, make=make), source, measured
+        )
     except UserError as error:
         if not measured.name.startswith("main_"):
             return [replace(part, groups=[]) for part in measured.floats]
         raise UserError(
             f"The paper has no values to put beside {measured.name}; ask for the table itself."
         ) from error
-
-
-def _published_gates(source: Source, measured: Table) -> Sequence[Float]:
-    """Judge the published values by the paper's criteria, on its own data sets."""
-    return table_native.gates(Source.published(protocol())).floats
 
 
 def _both(caption: str, notes: Iterable[str]) -> str:
@@ -135,7 +116,7 @@ def write(
         raise UserError(f"There is no table {stranger!r}; known are {', '.join(known)}.")
     if not only and not aggregates.is_dir():
         raise UserError(f"{aggregates} is not a folder; name one that holds aggregates.")
-    source = Source(aggregates, config)
+    source = Aggregates(aggregates, config)
     rendered, skipped = [], {}
     for name in only or known:
         try:

@@ -23,9 +23,10 @@ import numpy as np
 from scipy import special
 
 from ..errors import UserError
+from .aggregates import Aggregates
 from .compare import PAPER_PRESET, SHARED_GPU, Scope, compare
 from .conditions import Conditions
-from .measures import Aggregates, Measure, NotMeasuredError, Use, evaluate, parse
+from .expressions import Estimate, NotMeasuredError, Operand, evaluate, parse
 
 BOUNDS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 CELLS = "cells:"
@@ -48,7 +49,7 @@ class Claim:
     """A row of config/paper/claims.tsv.
 
     `where` names sections and tables of the paper; `measure` is an expression of
-    `gblsr_repro.reporting.measures`, empty for what this workflow does not measure (`note` says
+    `gblsr_repro.reporting.expressions`, empty for what this workflow does not measure (`note` says
     why); `published` is one number, several between slashes, bounds (<= 1.0 / 2.0), or `cells:3`
     for the published table cells, which have 3 decimals; `tolerance` is `seeds`, a percentage, an
     absolute number, `spread` (standard deviations alone: what an F-test allows), or `exact`, and
@@ -80,7 +81,7 @@ class Target:
     cells: bool = False
 
     @classmethod
-    def parse(cls, text: str, published: Measure | None = None) -> Target:
+    def parse(cls, text: str, published: Estimate | None = None) -> Target:
         """Read the `published` column; `published` holds the table cells where it names them."""
         if text.startswith(CELLS):
             if published is None:
@@ -252,7 +253,7 @@ def judge(
     )
 
 
-def _published(claim: Claim, paper: Aggregates) -> Measure | None:
+def _published(claim: Claim, paper: Aggregates) -> Estimate | None:
     if not claim.measure:
         return None
     try:
@@ -284,7 +285,7 @@ def _without_lpips(claim: Claim, conditions: Conditions) -> str | None:
 
 
 def _misses(
-    claim: Claim, target: Target, measured: Measure, published: Measure | None, sigmas: float
+    claim: Claim, target: Target, measured: Estimate, published: Estimate | None, sigmas: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return by how much each number misses the paper's (<= 0: agrees) and how much it may."""
     count = len(measured.values)
@@ -305,8 +306,8 @@ def _misses(
 
 def _spread_bands(
     target: Target,
-    measured: Measure,
-    uses: Sequence[Use],
+    measured: Estimate,
+    uses: Sequence[Operand],
     sides: tuple[Aggregates, Aggregates],
     sigmas: float,
 ) -> np.ndarray:
@@ -318,7 +319,7 @@ def _spread_bands(
     chance = special.ndtr(-_sidak(sigmas, len(uses)))
     bands = []
     for use, value, goal in zip(uses, measured.values, target.values, strict=True):
-        here, there = (side.summary(use.table, use.key).n - 1 for side in sides)
+        here, there = (side.cell(use.kind, *use.key).n - 1 for side in sides)
         if value > goal:
             factor = 1 / math.sqrt(special.fdtri(there, here, chance))
             bands.append((factor - 1) * (goal + target.rounding(goal)))
@@ -328,7 +329,7 @@ def _spread_bands(
     return np.asarray(bands)
 
 
-def _joint_errors(measured: Measure, published: Measure | None) -> np.ndarray:
+def _joint_errors(measured: Estimate, published: Estimate | None) -> np.ndarray:
     """Combine the standard errors of both sides; a side without one is as noisy as the other."""
     here = measured.errors
     there = np.full_like(here, np.nan) if published is None else published.errors
@@ -354,7 +355,11 @@ def _band(tolerance: str, error: float, goal: float, sigmas: float) -> float:
 
 
 def _furthest(
-    target: Target, measured: Measure, misses: np.ndarray, allowed: np.ndarray, uses: Sequence[Use]
+    target: Target,
+    measured: Estimate,
+    misses: np.ndarray,
+    allowed: np.ndarray,
+    uses: Sequence[Operand],
 ) -> str:
     """Say which of several numbers misses most beyond what it may."""
     beyond = misses - allowed

@@ -9,14 +9,28 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from .source import FigureSource, ordered
-from .style import COLUMN_WIDTH, FAINT, INK, message, new_figure
+from ..aggregates import Aggregates, ordered
+from ..compare import Scope
+from .registry import figure
+from .style import COLUMN_WIDTH, FAINT, INK, looks_of, message, new_figure
 
 PANELS = {"psnr": "PSNR (dB) ↑", "lpips": "LPIPS ↓"}
 PARTS = ("reference", "control", "log")
 
 
-def logspace_metrics(source: FigureSource, note: Sequence[str]) -> Figure:
+@figure(
+    Scope.ABLATION,
+    says=(
+        "PSNR and LPIPS on the validation images of the constant bandwidth (Fixed), the "
+        "trained scalar (Scalar, dashed) and the two arms that predict a bandwidth for every "
+        "patch in log space",
+        "Over each marker stands its mean, under it the step: Scalar's from Fixed, that of "
+        "the others from Scalar",
+    ),
+    perceptual=True,
+    spread=True,
+)
+def logspace_metrics(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR (left) and LPIPS (right) of Fixed, Scalar and the log-space arms, with each step.
 
     The control's step is counted from the reference, an arm's from the control; steps are the
@@ -35,7 +49,7 @@ def logspace_metrics(source: FigureSource, note: Sequence[str]) -> Figure:
     for axes, (metric, title) in zip(panels, PANELS.items(), strict=True):
         rows = table[table["metric"] == metric].set_index("arm")
         if rows.empty:
-            reason = source.lpips_reason() if metric == "lpips" else "no value in the aggregates"
+            reason = source.without_lpips() if metric == "lpips" else "no value in the aggregates"
             message(axes, f"{title[:-2]} not measured: {reason}")
             continue
         axes.set_title(title)
@@ -47,11 +61,7 @@ def logspace_metrics(source: FigureSource, note: Sequence[str]) -> Figure:
 
 
 def _rows(
-    source: FigureSource,
-    axes: Axes,
-    rows: pd.DataFrame,
-    arms: list[str],
-    steps: dict[str, float],
+    source: Aggregates, axes: Axes, rows: pd.DataFrame, arms: list[str], steps: dict[str, float]
 ) -> None:
     """Draw one row per arm: its mean, written above, with its standard deviation, and below it
     its step; and a line at the control.
@@ -59,7 +69,7 @@ def _rows(
     for place, arm in enumerate(arms):
         if arm not in rows.index:
             continue
-        look, mean = source.looks[arm], rows.loc[arm, "mean"]
+        look, mean = looks_of(source)[arm], rows.loc[arm, "mean"]
         axes.errorbar(
             mean,
             place,
@@ -97,7 +107,7 @@ def _text(axes: Axes, x: float, y: float, above: float, text: str) -> None:
     )
 
 
-def _steps(source: FigureSource, gaps: pd.Series, arms: list[str]) -> dict[str, float]:
+def _steps(source: Aggregates, gaps: pd.Series, arms: list[str]) -> dict[str, float]:
     """Return the step of each arm: the control's from the reference, others' from the control.
 
     `gaps` are to the control.

@@ -11,16 +11,28 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ...evaluation import PAPER
-from ..tidy import scale_key
+from ..aggregates import Aggregates, ordered
+from ..compare import Scope
+from ..kinds import scale_key
 from .placement import Label, place_labels
-from .source import FigureSource, ordered
-from .style import INK, TEXT_WIDTH, Look, broken, marker_handle, new_figure, time_axis
+from .registry import figure
+from .style import INK, TEXT_WIDTH, Look, broken, looks_of, marker_handle, new_figure, time_axis
 
 TIMED_SET = "urban100"
 MARKER = 6.5  # points
 
 
-def asr_quality_latency_x4(source: FigureSource, note: Sequence[str]) -> Figure:
+@figure(
+    Scope.ASR_QUALITY,
+    Scope.ASR_LATENCY,
+    says=(
+        "PSNR-Y on Urban100 at ×4 against the time per image under the fixed protocol, every "
+        "method that was timed; the diamond is the base model. A wide range of times is drawn "
+        "on a logarithmic axis",
+    ),
+    spread=True,
+)
+def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR-Y against the time per image of every method, Urban100 at the timed scale."""
     scale = scale_key(source.config["asr"]["timing"]["scale"])
     quality = source.frame("asr_quality")
@@ -30,7 +42,7 @@ def asr_quality_latency_x4(source: FigureSource, note: Sequence[str]) -> Figure:
         & (quality["metric"] == "psnr_y")
     ].set_index("method")
     times = {
-        method: source.asr_latency.get((TIMED_SET, method, scale, PAPER, "mean_ms"))
+        method: source.cell("asr_latency", TIMED_SET, method, scale, PAPER, "mean_ms")
         for method in quality.index
     }
     methods = [m for m in ordered(quality.index, source.methods) if times[m] is not None]
@@ -43,7 +55,7 @@ def asr_quality_latency_x4(source: FigureSource, note: Sequence[str]) -> Figure:
     axes.set_title(f"{title} ×{scale}")
     labels = []
     for method in methods:
-        look, row, time = source.looks[method], quality.loc[method], times[method]
+        look, row, time = looks_of(source)[method], quality.loc[method], times[method]
         axes.errorbar(
             time.mean,
             row["mean"],
@@ -74,7 +86,16 @@ def _whiskers(quality: pd.DataFrame, times: dict, methods: list[str]) -> list:
     return segments
 
 
-def asr_psnr_vs_scale(source: FigureSource, note: Sequence[str]) -> Figure:
+@figure(
+    Scope.ASR_QUALITY,
+    says=(
+        "Above, PSNR-Y of the baselines and the base model at each scale factor, one panel "
+        "per data set; below, the difference to the base model",
+        "Shaded: scale factors beyond those of training",
+    ),
+    spread=True,
+)
+def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR-Y of the baselines and the base method against the scale, a column per data set.
 
     Above the values, below the differences to the base method, which the range of the values
@@ -117,8 +138,8 @@ def asr_psnr_vs_scale(source: FigureSource, note: Sequence[str]) -> Figure:
     return figure
 
 
-def _legend(source: FigureSource, figure: Figure, methods: list[str], beyond: bool) -> None:
-    handles = [marker_handle(source.looks[m], source.label(m), line=True) for m in methods]
+def _legend(source: Aggregates, figure: Figure, methods: list[str], beyond: bool) -> None:
+    handles = [marker_handle(looks_of(source)[m], source.label(m), line=True) for m in methods]
     if beyond:
         handles.append(Patch(facecolor="#ececec", edgecolor="#bbbbbb", label="beyond training"))
     lengths = [len(handle.get_label()) for handle in handles]
@@ -127,12 +148,12 @@ def _legend(source: FigureSource, figure: Figure, methods: list[str], beyond: bo
     figure.legend(handles=handles, loc="outside upper center", ncols=columns, handlelength=2.6)
 
 
-def _curves(source: FigureSource, axes: Axes, rows: pd.DataFrame, methods: list[str]) -> None:
+def _curves(source: Aggregates, axes: Axes, rows: pd.DataFrame, methods: list[str]) -> None:
     """Draw the means of `rows` over the scale factor with their standard deviations."""
     for method in methods:
         own = rows[rows["method"] == method].sort_values("factor")
         if not own.empty:
-            look = source.looks[method]
+            look = looks_of(source)[method]
             axes.errorbar(
                 own["factor"],
                 own["mean"],

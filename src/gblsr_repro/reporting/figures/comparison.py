@@ -11,11 +11,22 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from ...config import protocol
 from ...errors import UserError
-from .. import published
-from ..tidy import Summaries
-from .source import FigureSource, ordered
-from .style import FAINT, INK, LOG_FROM, TEXT_WIDTH, log_ticks, marker_handle, message, new_figure
+from ..aggregates import Aggregates, ordered
+from ..compare import Scope
+from .registry import figure
+from .style import (
+    FAINT,
+    INK,
+    LOG_FROM,
+    TEXT_WIDTH,
+    log_ticks,
+    looks_of,
+    marker_handle,
+    message,
+    new_figure,
+)
 
 COLUMNS = 4
 
@@ -51,19 +62,30 @@ PANELS = (
 Cell = tuple[str, float, float | None]  # arm or method, published, measured
 
 
-def measured_vs_published(source: FigureSource, note: Sequence[str]) -> Figure:
+@figure(
+    Scope.QUALITY,
+    Scope.LATENCY,
+    Scope.ABLATION,
+    Scope.ASR_QUALITY,
+    Scope.ASR_LATENCY,
+    title="Measured here against published",
+    says=(
+        "Every number of the paper's tables that was measured here, one panel per metric; on "
+        "the diagonal both agree",
+        "Above a panel: how many of the published numbers were measured, and the median "
+        "distance between the two. SR stands for the super-resolution benchmark",
+    ),
+    perceptual=True,
+)
+def measured_vs_published(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw every cell that the paper publishes against its measured value, a panel per metric.
 
     On the diagonal both agree. Metrics of aggregates that are not there are left out. Raises
     `UserError` when nothing published was measured.
     """
-    paper = published.aggregates().summaries
-    aggregates = dict.fromkeys(panel.aggregate for panel in PANELS)
-    measured = {a: getattr(source, a) for a in aggregates if source.path(a).is_file()}
+    paper = Aggregates.paper(protocol())
     cells = {
-        panel: list(_cells(panel, paper[panel.aggregate], measured[panel.aggregate]))
-        for panel in PANELS
-        if panel.aggregate in measured
+        panel: list(_cells(panel, paper, source)) for panel in PANELS if source.has(panel.aggregate)
     }
     shown = {key for found in cells.values() for key, _, value in found if value is not None}
     if not shown:
@@ -71,7 +93,7 @@ def measured_vs_published(source: FigureSource, note: Sequence[str]) -> Figure:
     names = ordered(shown, [*source.arms, *source.methods])
     rows = math.ceil(len(cells) / COLUMNS)
     figure = new_figure(TEXT_WIDTH, 0.75 + 1.45 * rows, note)
-    handles = [marker_handle(source.looks[name], source.label(name)) for name in names]
+    handles = [marker_handle(looks_of(source)[name], source.label(name)) for name in names]
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
     grid = figure.subplots(rows, COLUMNS, squeeze=False)
     for axes in grid.flat[len(cells) :]:
@@ -86,14 +108,14 @@ def measured_vs_published(source: FigureSource, note: Sequence[str]) -> Figure:
     return figure
 
 
-def _cells(panel: Panel, paper: Summaries, measured: Summaries) -> Iterable[Cell]:
-    for key, summary in paper.items():
+def _cells(panel: Panel, paper: Aggregates, measured: Aggregates) -> Iterable[Cell]:
+    for key, summary in paper.cells(panel.aggregate).items():
         if key[-1] == panel.metric:
-            found = measured.get(key)
+            found = measured.cell(panel.aggregate, *key)
             yield key[panel.place], summary.mean, None if found is None else found.mean
 
 
-def _panel(source: FigureSource, axes: Axes, panel: Panel, cells: list[Cell]) -> None:
+def _panel(source: Aggregates, axes: Axes, panel: Panel, cells: list[Cell]) -> None:
     drawn = [(key, x / panel.unit, y / panel.unit) for key, x, y in cells if y is not None]
     if not drawn:
         axes.set_title(f"{panel.title}\n", fontsize=7)
@@ -105,7 +127,7 @@ def _panel(source: FigureSource, axes: Axes, panel: Panel, cells: list[Cell]) ->
     low, high = _limits(axes, min(values), max(values))
     axes.plot([low, high], [low, high], color=FAINT, linewidth=0.8, zorder=1)
     for key, x, y in drawn:
-        look = source.looks[key]
+        look = looks_of(source)[key]
         axes.plot(
             x,
             y,

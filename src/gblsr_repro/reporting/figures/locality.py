@@ -14,7 +14,9 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from ...errors import UserError
-from .source import FigureSource, ordered
+from ..aggregates import Aggregates, ordered
+from ..compare import Scope
+from .registry import figure
 from .style import (
     COLUMN_WIDTH,
     INK,
@@ -22,6 +24,7 @@ from .style import (
     NOT_MET,
     THRESHOLD,
     log_ticks,
+    looks_of,
     new_figure,
     row_texts,
 )
@@ -34,7 +37,17 @@ MISSED = "/////"
 UNDECIDED = "#bbbbbb"
 
 
-def cov_hist(source: FigureSource, note: Sequence[str]) -> Figure:
+@figure(
+    Scope.LOCALITY,
+    says=(
+        "Histograms of the coefficient of variation of the per-patch bandwidth within an "
+        "image, over the validation images of all seeds, for the two arms with a linear "
+        "bandwidth scale",
+        "Dashed: what test T1 asks of the median. Solid: the median, averaged over seeds. "
+        "Each panel counts the images that reach the threshold",
+    ),
+)
+def cov_hist(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw histograms of the within-image CoV of the bandwidth, one panel per linear arm.
 
     Reads the patch fields under the results folder: (images, rows, columns) per arm and seed. The
@@ -63,7 +76,7 @@ def cov_hist(source: FigureSource, note: Sequence[str]) -> Figure:
     for axes, (arm, seeds) in zip(panels, found.items(), strict=True):
         pooled = np.concatenate(seeds)
         median = float(np.mean([np.median(values) for values in seeds]))
-        look = source.looks[arm]
+        look = looks_of(source)[arm]
         axes.hist(pooled, bins, color=look.colour, edgecolor=INK, linewidth=0.4)
         axes.axvline(threshold, color=THRESHOLD, linestyle=(0, (4, 2)), linewidth=1.1)
         axes.axvline(median, color="black", linewidth=1.1)
@@ -84,7 +97,19 @@ def cov_hist(source: FigureSource, note: Sequence[str]) -> Figure:
     return figure
 
 
-def variance_decomp(source: FigureSource, note: Sequence[str]) -> Figure:
+@figure(
+    Scope.LOCALITY,
+    says=(
+        "Variance of the per-patch bandwidth within images (filled) and between the means of "
+        "images (hatched) for the two arms with a linear bandwidth scale, computed per seed "
+        "and averaged",
+        "The numbers give the share within images, the mean of the seeds' ratios. A high "
+        "share says little where both variances lie under the magnitude floor of test T4, "
+        "which is drawn or, far above the bars, stated",
+    ),
+    spread=True,
+)
+def variance_decomp(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw the variance of the bandwidth within and across images, one group per linear arm.
 
     The groups carry the share within images; T4's floor is a line where it lies near the bars,
@@ -121,7 +146,7 @@ def variance_decomp(source: FigureSource, note: Sequence[str]) -> Figure:
                 continue
             mean, std = table.loc[(arm, statistic), ["mean", "std"]] / unit
             within = statistic == "var_within"
-            colour = source.looks[arm].colour
+            colour = looks_of(source)[arm].colour
             axes.bar(
                 place + side * width,
                 mean,
@@ -146,7 +171,19 @@ def variance_decomp(source: FigureSource, note: Sequence[str]) -> Figure:
     return figure
 
 
-def logspace_loctests(source: FigureSource, note: Sequence[str]) -> Figure:
+@figure(
+    Scope.LOCALITY,
+    says=(
+        "Value of each test's statistic for the two log-space arms, with the threshold "
+        "dashed: T1, T3 and T4 need at least that value, T2 less. Plain green bars belong to "
+        "a test that is met, hatched red ones to a test that is not",
+        "T4 has two conditions and a panel for each: the share of the variance that lies "
+        "within images, and the magnitude floor under that variance, without which noise "
+        "alone would pass",
+    ),
+    spread=True,
+)
+def logspace_loctests(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw the values of T1-T4 of the log-space arms against their thresholds, met or not met.
 
     T4 has two panels, because its second condition, the magnitude floor, can fail a ratio that
@@ -214,11 +251,11 @@ def _verdict(value: float, flag: float | None) -> str:
     return _short(value) + ("" if flag is None else " met" if flag == 1 else " not met")
 
 
-def _arms(source: FigureSource, part: str) -> list[str]:
+def _arms(source: Aggregates, part: str) -> list[str]:
     return [name for name, arm in source.arms.items() if arm.diagnostic == part]
 
 
-def _statistics(source: FigureSource, part: str, statistics: list[str]) -> pd.DataFrame:
+def _statistics(source: Aggregates, part: str, statistics: list[str]) -> pd.DataFrame:
     """Return mean and std of `statistics` of the arms of one `part`, by (arm, statistic)."""
     table = source.frame("locality")
     arms = _arms(source, part)
@@ -229,7 +266,7 @@ def _statistics(source: FigureSource, part: str, statistics: list[str]) -> pd.Da
     return chosen.loc[order]
 
 
-def _variations(source: FigureSource, arm: str) -> list[np.ndarray]:
+def _variations(source: Aggregates, arm: str) -> list[np.ndarray]:
     """Return the within-image CoV of every image (images,) for each seed that has fields."""
     folder = source.results / "native" / "fields" / arm
     paths = [folder / f"seed{seed}.npz" for seed in source.config["seeds"]]

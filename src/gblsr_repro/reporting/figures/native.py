@@ -10,8 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from ..aggregates import Aggregates, ordered
+from ..compare import Scope
 from .placement import Label, place_labels
-from .source import FigureSource, ordered
+from .registry import figure
 from .style import (
     DATASET_MARKERS,
     FAINT,
@@ -20,6 +22,7 @@ from .style import (
     Look,
     bar_handle,
     broken,
+    looks_of,
     message,
     new_figure,
     time_axis,
@@ -36,7 +39,7 @@ METRICS = {
 }
 
 
-def benchmark(source: FigureSource, what: str, metrics: Iterable[str]) -> pd.DataFrame:
+def benchmark(source: Aggregates, what: str, metrics: Iterable[str]) -> pd.DataFrame:
     """Return the rows of `metrics` (in words: `what`) of the arms that the main tables show."""
     table = source.frame("native")
     chosen = table[table["arm"].isin(source.benchmark) & table["metric"].isin(list(metrics))]
@@ -49,7 +52,18 @@ def means(table: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
     return wide.reindex(columns=metrics)
 
 
-def frontier(source: FigureSource, note: Sequence[str]) -> Figure:
+@figure(
+    Scope.QUALITY,
+    says=(
+        "PSNR of the whole image (higher is better) against LPIPS with AlexNet features "
+        "(lower is better, so the axis is inverted): the best place is the upper right",
+        "A small marker is an arm's mean over seeds on one data set, told apart by its shape; "
+        "the large circle is the mean over the data sets",
+    ),
+    perceptual=True,
+    baselines=True,
+)
+def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw whole-image PSNR against LPIPS (inverted) of every arm; the best is upper right.
 
     Where LPIPS was not measured the arms stand in rows and the figure says why.
@@ -67,7 +81,7 @@ def frontier(source: FigureSource, note: Sequence[str]) -> Figure:
     if both.empty:
         _rows(source, axes, shown, sets)
         title = axes.set_title(" ", fontsize=7)
-        reason = f"LPIPS not measured: {source.lpips_reason()}"
+        reason = f"LPIPS not measured: {source.without_lpips()}"
         wrap_text(title, reason, 0.9 * figure.get_window_extent().width)
     else:
         axes.invert_yaxis()
@@ -76,7 +90,19 @@ def frontier(source: FigureSource, note: Sequence[str]) -> Figure:
     return figure
 
 
-def infcost(source: FigureSource, note: Sequence[str]) -> Figure:
+@figure(
+    Scope.QUALITY,
+    Scope.LATENCY,
+    says=(
+        "Time to render one image at batch size 1 under the fixed protocol against whole- "
+        "image PSNR: the best place is the upper left",
+        "Small markers are means over seeds on one data set, large circles the mean over the "
+        "data sets; arms with almost equal times lie upon each other. A wide range of times "
+        "is drawn on a logarithmic axis",
+    ),
+    baselines=True,
+)
+def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR against the inference time per image of every arm; the best is upper left."""
     metrics = ["inference_ms", "psnr"]
     points = means(benchmark(source, "inference time", metrics), metrics).dropna()
@@ -91,38 +117,48 @@ def infcost(source: FigureSource, note: Sequence[str]) -> Figure:
     return figure
 
 
-def per_dataset(source: FigureSource, note: Sequence[str]) -> Figure:
+@figure(
+    Scope.QUALITY,
+    says=(
+        "PSNR, SSIM, LPIPS and edge-LPIPS in groups of bars, one group per data set and one "
+        "bar per arm in the order of the legend; arrows point to the better side",
+    ),
+    perceptual=True,
+    spread=True,
+    baselines=True,
+)
+def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR, SSIM, LPIPS and edge-LPIPS as bars grouped by data set, one bar per arm."""
     table = benchmark(source, "quality metric", METRICS)
     arms = ordered(table["arm"], source.arms)
     sets = ordered(table["dataset"], source.evaluate)
     figure = new_figure(TEXT_WIDTH, 4.3, note)
-    handles = [bar_handle(source.looks[arm], source.label(arm)) for arm in arms]
+    handles = [bar_handle(looks_of(source)[arm], source.label(arm)) for arm in arms]
     figure.legend(handles=handles, loc="outside upper center", ncols=4, handleheight=1.1)
     for axes, (metric, title) in zip(figure.subplots(2, 2).flat, METRICS.items(), strict=True):
         axes.set_title(title)
         rows = table[table["metric"] == metric].set_index(["arm", "dataset"])
         if rows.empty:
-            reason = source.lpips_reason() if "lpips" in metric else "the aggregates have no value"
+            reason = source.without_lpips() if "lpips" in metric else "the aggregates have no value"
             message(axes, f"{title[:-2]} not measured: {reason}")
         else:
             _bars(source, axes, rows.reindex(pd.MultiIndex.from_product([arms, sets])), arms, sets)
     return figure
 
 
-def _sets(source: FigureSource, points: pd.DataFrame) -> list[str]:
+def _sets(source: Aggregates, points: pd.DataFrame) -> list[str]:
     found = points.index.get_level_values("dataset")
     return ordered(found, source.evaluate)
 
 
 def _bars(
-    source: FigureSource, axes: Axes, rows: pd.DataFrame, arms: list[str], sets: list[str]
+    source: Aggregates, axes: Axes, rows: pd.DataFrame, arms: list[str], sets: list[str]
 ) -> None:
     """Draw `rows`, indexed by (arm, dataset), as one group of bars per data set."""
     width = min(0.86 / len(arms), 0.2)
     places = np.arange(len(sets))
     for k, arm in enumerate(arms):
-        look, own = source.looks[arm], rows.loc[arm]
+        look, own = looks_of(source)[arm], rows.loc[arm]
         axes.bar(
             places + (k - (len(arms) - 1) / 2) * width,
             own["mean"],
@@ -143,7 +179,7 @@ def _marker(sets: list[str], dataset: str) -> str:
     return DATASET_MARKERS[sets.index(dataset) % len(DATASET_MARKERS)]
 
 
-def _dataset_legend(source: FigureSource, figure: Figure, sets: list[str]) -> None:
+def _dataset_legend(source: Aggregates, figure: Figure, sets: list[str]) -> None:
     """Explain above the axes which shape stands for which data set."""
 
     def entry(size: float, marker: str, label: str) -> Line2D:
@@ -165,13 +201,7 @@ def _dataset_legend(source: FigureSource, figure: Figure, sets: list[str]) -> No
 
 def _small_marker(axes: Axes, x: float, y: float, look: Look, marker: str) -> None:
     axes.plot(
-        x,
-        y,
-        marker=marker,
-        markersize=SMALL,
-        color=look.colour,
-        markeredgecolor=INK,
-        zorder=3,
+        x, y, marker=marker, markersize=SMALL, color=look.colour, markeredgecolor=INK, zorder=3
     )
 
 
@@ -188,12 +218,12 @@ def _large_marker(axes: Axes, x: float, y: float, look: Look) -> None:
     )
 
 
-def _rows(source: FigureSource, axes: Axes, points: pd.DataFrame, sets: list[str]) -> None:
+def _rows(source: Aggregates, axes: Axes, points: pd.DataFrame, sets: list[str]) -> None:
     """Draw one quantity, indexed by (arm, dataset), as a row of markers per arm."""
     quantity = points.iloc[:, 0]
     arms = ordered(points.index.get_level_values("arm"), source.arms)
     for place, arm in enumerate(arms):
-        own, look = quantity.loc[arm], source.looks[arm]
+        own, look = quantity.loc[arm], looks_of(source)[arm]
         axes.plot([own.min(), own.max()], [place] * 2, color=look.colour, linewidth=0.8, zorder=2)
         for dataset, value in own.items():
             _small_marker(axes, value, place, look, _marker(sets, dataset))
@@ -204,12 +234,12 @@ def _rows(source: FigureSource, axes: Axes, points: pd.DataFrame, sets: list[str
     axes.margins(x=0.06)
 
 
-def _name(source: FigureSource, arm: str) -> str:
+def _name(source: Aggregates, arm: str) -> str:
     main = arm == source.config["native"]["main_arm"]
     return source.label(arm) + (" (main)" if main else "")
 
 
-def _constellation(source: FigureSource, axes: Axes, points: pd.DataFrame, sets: list[str]) -> None:
+def _constellation(source: Aggregates, axes: Axes, points: pd.DataFrame, sets: list[str]) -> None:
     """Draw per arm a small marker for each data set, joined to a large one at their mean.
 
     `points` has the index (arm, dataset) and two columns, x then y; the axes' labels and the
@@ -219,7 +249,7 @@ def _constellation(source: FigureSource, axes: Axes, points: pd.DataFrame, sets:
     x, y = points.columns
     labels, small, spokes = [], [], []
     for arm in ordered(points.index.get_level_values("arm"), source.arms):
-        own, look = points.loc[arm], source.looks[arm]
+        own, look = points.loc[arm], looks_of(source)[arm]
         complete, centre = set(own.index) == set(sets), own.mean()
         for dataset, row in own.iterrows():
             if complete:

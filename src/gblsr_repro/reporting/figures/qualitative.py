@@ -11,15 +11,28 @@ from matplotlib.figure import Figure
 
 from ...data.images import open_rgb
 from ...errors import UserError
+from ..aggregates import Aggregates, ordered
+from ..compare import Scope
 from .native import benchmark, means
-from .source import FigureSource, ordered
+from .registry import figure
 from .style import FAINT, TEXT_WIDTH, message, new_figure
 
 NAMES = {("set14", "img_001"): "baboon"}  # images known by another name than their file's
 WINNERS = {"psnr": ("Best PSNR", "idxmax"), "lpips": ("Best LPIPS", "idxmin")}
 
 
-def qualitative(source: FigureSource, note: Sequence[str]) -> Figure:
+@figure(
+    Scope.QUALITY,
+    says=(
+        "Left to right: the ground truth, the main arm, the arm with the best PSNR and the "
+        "one with the best LPIPS on that data set, all from the first seed; best is by the "
+        "mean over seeds among the arms of the benchmark",
+        "The tag in a picture gives that arm's PSNR and LPIPS on the whole data set, and its "
+        "name where the best arm differs between data sets",
+    ),
+    perceptual=True,
+)
+def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw the ground truth, the main arm, the best-PSNR and the best-LPIPS arm per data set.
 
     The images are those of the first seed under the results folder; the tags give the means over
@@ -53,7 +66,7 @@ def qualitative(source: FigureSource, note: Sequence[str]) -> Figure:
         if row == 0:
             truth.set_title("Ground truth\n", fontsize=7)
     if not perceptual:
-        message(figure.add_subplot(grid[:, 3]), f"LPIPS not measured: {source.lpips_reason()}")
+        message(figure.add_subplot(grid[:, 3]), f"LPIPS not measured: {source.without_lpips()}")
     return figure
 
 
@@ -66,7 +79,7 @@ def _columns(scores: pd.DataFrame, main: str) -> dict[str, str | None]:
     return found
 
 
-def _heading(source: FigureSource, key: str, arm: str | None) -> str:
+def _heading(source: Aggregates, key: str, arm: str | None) -> str:
     kind = "Main arm" if key == "main" else WINNERS[key][0]
     return f"{kind}\n{source.label(arm)}" if arm else f"{kind}\n"
 
@@ -76,7 +89,7 @@ def _score(row: pd.Series) -> str:
     return f"{row['psnr']:.2f} dB / {lpips}"
 
 
-def _exemplar(source: FigureSource, arm: str, dataset: str) -> Path:
+def _exemplar(source: Aggregates, arm: str, dataset: str) -> Path:
     folder = source.results / "native" / "exemplars" / arm
     if arm != "ground_truth":
         folder /= f"seed{source.config['seeds'][0]}"

@@ -20,6 +20,7 @@ from matplotlib.patches import Patch
 from matplotlib.text import Text
 
 from ...files import atomic_path
+from ..aggregates import BICUBIC, Aggregates
 
 TEXT_WIDTH = 5.5  # inches: the text width of the paper's page
 COLUMN_WIDTH = 2.64  # inches: two figures side by side on it
@@ -92,6 +93,11 @@ def looks(keys: Iterable[str]) -> dict[str, Look]:
             chosen[key] = FREE_LOOKS[given % len(FREE_LOOKS)]
             given += 1
     return chosen
+
+
+def looks_of(source: Aggregates) -> dict[str, Look]:
+    """Return the look of every arm, every method and the bicubic reference."""
+    return looks(source.arms) | looks(source.methods) | looks([BICUBIC])
 
 
 @contextmanager

@@ -1,0 +1,286 @@
+"""The aggregates of a run, or of the paper: one class over data frames, and reading them checked.
+
+A number over seeds is a row of a frame: the columns that name it (see `kinds`), then mean, std (NaN
+for one seed) and n (NaN where the source does not say).
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from ..config import (
+    Arm,
+    Config,
+    Dataset,
+    Method,
+    arms,
+    datasets,
+    methods,
+    repository_root,
+    selected_arms,
+    selected_methods,
+)
+from ..errors import UserError
+from ..evaluation import GRAPH, OURS, PAPER
+from ..files import verify
+from .conditions import Conditions, of_paper
+from .kinds import KINDS, RUN_COLUMNS, VALUES, scale_key
+from .statistics import Summary
+
+BICUBIC = "bicubic"
+NATIVE_TIMES = {PAPER: "inference_ms", OURS: "ours_ms", GRAPH: "graph_ms"}
+"""The metric of the native aggregate that holds the times by a clock."""
+TEXTS = ("benchmark", "arm", "device", "finished")  # columns of runs that hold no number
+
+Key = tuple[str, ...]
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def read_rows(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    """Read a CSV file of texts that has at least `columns`; `UserError` says what is wrong."""
+    verify(path)
+    try:
+        with path.open(newline="", encoding="utf-8") as stream:
+            reader = csv.reader(stream)
+            header = next(reader, [])
+            absent = [column for column in columns if column not in header]
+            if absent:
+                raise UserError(f"{path} lacks the column {absent[0]!r}; make it again.")
+            rows = []
+            for row in filter(None, reader):
+                if len(row) != len(header):
+                    raise UserError(
+                        f"{path}, line {reader.line_num}: the row does not have as many cells as "
+                        "the header; make the file again."
+                    )
+                rows.append(row)
+            return pd.DataFrame(rows, columns=header, dtype=object)
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; run the step that makes it first.") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{path} is not a CSV text file; delete it and make it again.") from error
+
+
+def numbers(frame: pd.DataFrame, columns: Iterable[str], by: Sequence[str], path: Path) -> None:
+    """Turn columns of texts into finite numbers, in place, NaN for an empty cell.
+
+    Raises `UserError` naming the cell, with the columns `by` of its row.
+    """
+    for column in columns:
+        values = []
+        for row, text in enumerate(frame[column]):
+            try:
+                value = float(text) if text != "" else math.nan
+            except ValueError:
+                value = math.inf
+            if text != "" and not math.isfinite(value):
+                what = " ".join(frame[name].iloc[row] for name in by)
+                raise UserError(
+                    f"{path}: {column} of {what} is {text!r}, not a number; make the file again."
+                )
+            values.append(value)
+        frame[column] = pd.Series(values, index=frame.index, dtype=float)
+
+
+def read(path: Path, kind: str) -> pd.DataFrame:
+    """Read one aggregate; rows over seeds that have no mean are left out.
+
+    Raises `UserError` on a missing column, a cell that is no number, or two rows of one name.
+    """
+    keys = KINDS[kind].keys
+    frame = read_rows(path, KINDS[kind].header)
+    if not keys:
+        numbers(frame, [c for c in KINDS[kind].header if c not in TEXTS], ["arm"], path)
+        return frame
+    if "scale" in keys:
+        frame["scale"] = frame["scale"].map(scale_key)
+    numbers(frame, VALUES, keys, path)
+    twice = frame[frame.duplicated(list(keys))]
+    if not twice.empty:
+        what = " ".join(twice.iloc[0][list(keys)])
+        raise UserError(f"{path} has two rows for {what}; make it again.")
+    return frame.dropna(subset=["mean"]).reset_index(drop=True)
+
+
+# --- the aggregates of one folder -----------------------------------------------------------------
+
+
+class Aggregates:
+    """The aggregates of one folder, each read once and only when it is needed.
+
+    Asking for one raises `UserError` when its file is missing or unfit, or names arms or methods
+    that their tables in config/ lack. `clock` names the times that tables show: the paper's, unless
+    they are for rows beside it. Figures of images and fields read `results`, by default the folder
+    that holds the aggregates' folder.
+    """
+
+    def __init__(
+        self,
+        folder: Path | str,
+        config: Config,
+        clock: str = PAPER,
+        results: Path | None = None,
+        frames: Mapping[str, pd.DataFrame] | None = None,
+    ) -> None:
+        self.folder = Path(folder)
+        self.config = config
+        self.clock = clock
+        self.results = Path(results) if results else self.folder.parent
+        self._frames = dict(frames or {})
+        self._cells: dict[str, dict[Key, Summary]] = {}
+
+    @classmethod
+    def paper(cls, config: Config) -> Aggregates:
+        """The paper's own numbers, in the rows and columns of `config`."""
+        found = cls(repository_root() / "config" / "paper", config)
+        found.conditions = of_paper()
+        budget = found.frame("budget")
+        found._frames["runs"] = budget.reindex(columns=RUN_COLUMNS)
+        return found
+
+    # --- numbers ---
+
+    def path(self, kind: str) -> Path:
+        """Return the file of an aggregate."""
+        return self.folder / f"{kind}.csv"
+
+    def has(self, kind: str) -> bool:
+        """Whether an aggregate was made, for what can do without."""
+        return kind in self._frames or self.path(kind).is_file()
+
+    def frame(self, kind: str) -> pd.DataFrame:
+        """Return an aggregate as it stands in its file."""
+        if kind not in self._frames:
+            frame = read(self.path(kind), kind)
+            self._check(kind, frame)
+            self._frames[kind] = frame
+        return self._frames[kind]
+
+    def _check(self, kind: str, frame: pd.DataFrame) -> None:
+        if KINDS[kind].columns == RUN_COLUMNS and frame.empty:
+            raise UserError(f"{self.path(kind)} has no rows; train first.")
+        if KINDS[kind].half == "native":
+            column, known, file = "arm", {*self.arms}, "arms"
+        else:
+            column = "arm" if kind == "asr_runs" else "method"
+            known, file = {*self.methods, BICUBIC}, "methods"
+        stranger = next((name for name in frame[column] if name not in known), None)
+        if stranger is not None:
+            raise UserError(
+                f"{self.path(kind)} has rows for {stranger!r}, which config/{file}.tsv does not "
+                "have; add its row there or delete the file."
+            )
+
+    def cells(self, kind: str) -> Mapping[Key, Summary]:
+        """Return an aggregate's numbers by the values of its key columns."""
+        if kind not in self._cells:
+            frame = self.frame(kind)
+            keys = zip(*(frame[key] for key in KINDS[kind].keys), strict=True)
+            values = zip(*(frame[value] for value in VALUES), strict=True)
+            self._cells[kind] = {k: Summary.of(*v) for k, v in zip(keys, values, strict=True)}
+        return self._cells[kind]
+
+    def cell(self, kind: str, *key: str) -> Summary | None:
+        """Return one number, None where it was not measured."""
+        return self.cells(kind).get(key)
+
+    def require(self, rows: pd.DataFrame, kind: str, what: str) -> pd.DataFrame:
+        """Return `rows`, or raise `UserError` that the aggregate's file has no such rows."""
+        if rows.empty:
+            raise UserError(f"{self.path(kind)} has no {what}; run the jobs that measure it.")
+        return rows
+
+    def parameters(self, method: str) -> float | None:
+        """Return a super-resolution method's trainable parameters, None where no run tells."""
+        if not self.has("asr_runs"):
+            return None
+        runs = self.frame("asr_runs")
+        counts = runs.loc[runs["arm"] == method, "parameters"].dropna()
+        return None if counts.empty else float(counts.iloc[0])
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        """What was run; empty when the folder does not tell."""
+        return Conditions.read(self.folder)
+
+    # --- names ---
+
+    @cached_property
+    def arms(self) -> dict[str, Arm]:
+        """The arms table."""
+        return arms()
+
+    @cached_property
+    def methods(self) -> dict[str, Method]:
+        """The table of super-resolution methods."""
+        return methods()
+
+    @cached_property
+    def datasets(self) -> dict[str, Dataset]:
+        """The table of data sets."""
+        return datasets()
+
+    @cached_property
+    def benchmark(self) -> dict[str, Arm]:
+        """Arms with a row in the main tables: those that the config runs or that were measured."""
+        shown = {*selected_arms(self.config), *self.frame("native")["arm"]}
+        return {n: arm for n, arm in self.arms.items() if arm.in_benchmark and n in shown}
+
+    @cached_property
+    def baselines(self) -> dict[str, Arm]:
+        """The baselines among them."""
+        return {name: arm for name, arm in self.benchmark.items() if arm.group == "baseline"}
+
+    def methods_where(self, *groups: str) -> dict[str, Method]:
+        """Return the methods the config runs whose group is one of `groups`."""
+        run = selected_methods(self.config)
+        return {name: method for name, method in run.items() if method.group in groups}
+
+    @cached_property
+    def evaluate(self) -> list[str]:
+        """Columns of the native tables, in order."""
+        return list(self.config["native"]["data"]["evaluate"])
+
+    def title(self, half: str, column: str) -> str:
+        """Return the heading of an evaluation column of "native" or "asr"."""
+        section = self.config["native"]["data"] if half == "native" else self.config["asr"]
+        row = self.datasets.get(section["evaluate"].get(column, column))
+        return row.title if row else column
+
+    def label(self, key: str) -> str:
+        """Return the name of an arm or method that a figure shows.
+
+        The family goes by its full names; the native baselines by their short ones, because how
+        they were rebuilt is for the caption to tell.
+        """
+        if key in self.methods:
+            return self.methods[key].name
+        if key in self.arms:
+            arm = self.arms[key]
+            return arm.name if arm.group in ("family", "ablation") else arm.short
+        return key.capitalize()
+
+    def without_lpips(self) -> str:
+        """Return why the aggregates hold no LPIPS."""
+        native = self.conditions.native
+        return (native and native.without_lpips) or "no value in the aggregates"
+
+    def on_device(self, half: str) -> str:
+        """Return " on <device>" for the axis of a timing, nothing where none is recorded."""
+        run = self.conditions.half(half)
+        return f" on {' and '.join(run.timed_on)}" if run and run.timed_on else ""
+
+
+def ordered(found: Iterable[str], order: Iterable[str]) -> list[str]:
+    """Return what was found in the order of `order`, then the rest as it came."""
+    unique = list(dict.fromkeys(found))
+    known = [key for key in order if key in unique]
+    return known + [key for key in unique if key not in known]

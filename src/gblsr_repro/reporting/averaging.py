@@ -1,0 +1,298 @@
+"""From per-image rows and run records to means, standard deviations and counts over seeds.
+
+Each maker returns the rows of one kind of aggregate (see `kinds`) from the files under the results
+folder: first the mean over the images of a set for every seed, then mean and sample standard
+deviation over the seeds found. Seeds that were not run are not guessed: `n` says how many there
+are. What nobody measured has no row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..config import Config, guess, selected_arms
+from ..errors import UserError
+from ..evaluation import locality as diagnostic
+from ..files import read_json, write_csv
+from ..models.native import parameter_budgets
+from . import conditions
+from .aggregates import NATIVE_TIMES, numbers, read_rows
+from .kinds import KINDS, VALUES, scale_key, subjects
+
+NATIVE_METRICS = ("psnr", "ssim", "lpips", "edge_lpips", "lse")
+ASR_METRICS = ("psnr_y", "ssim_y")
+LATENCY_METRICS = ("mean_ms", "median_ms", "p90_ms", "p95_ms", "peak_memory_mib")
+RUN_NUMBERS = ("steps", "parameters", "wall_seconds", "steps_per_second", "peak_memory_mib")
+
+Measured = Iterator[tuple[Any, ...]]  # the key of a number, then its value for one seed
+
+
+# --- files of one seed ----------------------------------------------------------------------------
+
+
+def read_images(path: Path, metrics: Sequence[str]) -> pd.DataFrame:
+    """Read per-image rows by image: `metrics` and whatever else was measured, NaN where not.
+
+    Raises `UserError` naming the file when a column is missing, an image is there twice, a cell is
+    no number, or there are no rows.
+    """
+    frame = read_rows(path, ("image", *metrics))
+    if frame.empty:
+        raise UserError(f"{path} has no rows; delete it and evaluate again.")
+    twice = frame.loc[frame["image"].duplicated(), "image"]
+    if not twice.empty:
+        raise UserError(
+            f"{path} lists the image {twice.iloc[0]!r} twice; delete it and evaluate again."
+        )
+    numbers(frame, [column for column in frame if column != "image"], ["image"], path)
+    return frame.set_index("image")
+
+
+def read_latency(path: Path) -> pd.Series:
+    """Read one run's timing rows; return values by (dataset, clock, metric).
+
+    Times are means over the images of a set, the peak memory is the highest of any image.
+    """
+    places = ["dataset", "image", "clock"]
+    frame = read_rows(path, (*places, *LATENCY_METRICS))
+    twice = frame[frame.duplicated(places)]
+    if not twice.empty:
+        raise UserError(
+            f"{path} times {' '.join(twice.iloc[0][places])} twice; delete it and time again."
+        )
+    numbers(frame, LATENCY_METRICS, ["image"], path)
+    how = {metric: "max" if metric == "peak_memory_mib" else "mean" for metric in LATENCY_METRICS}
+    return frame.groupby(["dataset", "clock"], sort=False).agg(how).stack().dropna()
+
+
+class SameImages:
+    """Checks that all files of one image set list the same images: else means do not compare."""
+
+    def __init__(self) -> None:
+        self.first: dict[str, tuple[Path, set[str]]] = {}
+
+    def means(self, dataset: str, path: Path, metrics: Sequence[str]) -> pd.Series:
+        """Return the mean over images of every metric that was measured in a file.
+
+        Raises `UserError` when its images are others than those of an earlier file of that set.
+        """
+        images = read_images(path, metrics)
+        first, names = self.first.setdefault(dataset, (path, {*images.index}))
+        if names != {*images.index}:
+            raise UserError(
+                f"{path} holds other images than {first}; delete both and evaluate again."
+            )
+        return images.mean().dropna()
+
+
+def _seed_files(folder: Path, seeds: Iterable[int], pattern: str) -> Iterator[tuple[int, Path]]:
+    paths = ((seed, folder / pattern.format(seed=seed)) for seed in seeds)
+    return ((seed, path) for seed, path in paths if path.is_file())
+
+
+# --- over seeds -----------------------------------------------------------------------------------
+
+
+def over_seeds(kind: str, measured: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
+    """Return the rows of a kind from one value per key and seed."""
+    keys = list(KINDS[kind].keys)
+    frame = pd.DataFrame(measured, columns=[*keys, "value"])
+    values = frame.astype({"value": float}).groupby(keys, sort=False)["value"]
+    made = values.agg(mean="mean", std="std", n="count", first="first", distinct="nunique")
+    same = made["distinct"] == 1  # then the value itself, and no spread at all
+    made["mean"] = made["mean"].mask(same, made["first"])
+    made["std"] = made["std"].mask(same & (made["n"] > 1), 0.0)
+    return made[list(VALUES)].reset_index()
+
+
+# --- native -------------------------------------------------------------------------------------
+
+
+def native(results: Path, config: Config, kind: str = "native") -> pd.DataFrame:
+    """Every metric of every evaluation set and arm.
+
+    `inference_ms` is the mean over images of the mean time by the paper's clock, `ours_ms` and
+    `graph_ms` that by the package's own (see `evaluation.latency`); `params` the number of
+    trainable parameters.
+    """
+    root, seeds, same = results / "native", config["seeds"], SameImages()
+
+    def measured() -> Measured:
+        for column in config["native"]["data"]["evaluate"]:
+            for arm in subjects(kind, config):
+                metrics = root / "metrics" / arm
+                for _, path in _seed_files(metrics, seeds, f"seed{{seed}}/{column}.csv"):
+                    for metric, mean in same.means(column, path, NATIVE_METRICS).items():
+                        yield column, arm, metric, mean
+                for _, path in _seed_files(root / "latency" / arm, seeds, "seed{seed}.csv"):
+                    times = read_latency(path)
+                    for clock, metric in NATIVE_TIMES.items():
+                        if (column, clock, "mean_ms") in times:
+                            yield column, arm, metric, times[column, clock, "mean_ms"]
+                for _, path in _seed_files(root / "runs" / arm, seeds, "seed{seed}/run.json"):
+                    yield column, arm, "params", _field(read_json(path), "parameters", path)
+
+    return over_seeds(kind, measured())
+
+
+def readings(results: Path, config: Config) -> pd.DataFrame:
+    """The same of the baselines in all their readings."""
+    return native(results, config, "readings")
+
+
+def locality(results: Path, config: Config) -> pd.DataFrame:
+    """Every statistic of the bandwidth fields of the per-patch arms.
+
+    Tests are made on statistics averaged over seeds: t1_met to t4_met are 1 or 0 and tests_met
+    their sum, without a spread. What could not be measured has no row.
+    """
+    measured, flags = [], []
+    for arm in subjects("locality", config):
+        folder = results / "native" / "fields" / arm
+        seeds = diagnostic.summarize(
+            (path for _, path in _seed_files(folder, config["seeds"], "seed{seed}.npz")), config
+        )
+        if not seeds:
+            continue
+        measured += [
+            (arm, name, seed[name]) for name in seeds[0] for seed in seeds if seed[name] is not None
+        ]
+        met = diagnostic.tests(diagnostic.average(seeds), config["diagnostics"]["thresholds"])
+        told = {f"{t}_met": m for t, m in met.items()} | {"tests_met": diagnostic.tests_met(met)}
+        flags += [(arm, n, int(f), None, len(seeds)) for n, f in told.items() if f is not None]
+    made = over_seeds("locality", measured)
+    return pd.concat([made, pd.DataFrame(flags, columns=made.columns)]) if flags else made
+
+
+def ablation(results: Path, config: Config) -> pd.DataFrame:
+    """The log-space ablation's arms on the validation images.
+
+    PSNR, LPIPS and per-region PSNR, and delta_<metric>: arm minus control, seed by seed over the
+    seeds that both have.
+    """
+    root, same, rows = results / "native" / "metrics", SameImages(), []
+    for arm in subjects("ablation", config):
+        for seed, path in _seed_files(root / arm, config["seeds"], "seed{seed}/validation.csv"):
+            means = same.means("validation", path, NATIVE_METRICS)
+            rows += [(arm, seed, metric, mean) for metric, mean in means.items()]
+    frame = pd.DataFrame(rows, columns=["arm", "seed", "metric", "value"])
+    frame = frame[frame["metric"].isin(("psnr", "lpips")) | frame["metric"].str.startswith("psnr_")]
+    control = [n for n, arm in selected_arms(config).items() if arm.diagnostic == "control"]
+    own = frame[~frame["arm"].isin(control)]
+    pairs = own.merge(frame[frame["arm"].isin(control)], on=["seed", "metric"])
+    deltas = pd.DataFrame({"arm": pairs["arm_x"], "metric": "delta_" + pairs["metric"],
+                           "value": pairs["value_x"] - pairs["value_y"]})  # fmt: skip
+    both = pd.concat([frame[["arm", "metric", "value"]], deltas])
+    return over_seeds("ablation", both.itertuples(index=False))
+
+
+def budget(results: Path, config: Config) -> pd.DataFrame:
+    """Trainable parameters of every arm that the config runs, untrained."""
+    counts = [(arm.arm, arm.parameters) for arm in parameter_budgets(config)]
+    return pd.DataFrame(counts, columns=KINDS["budget"].columns)
+
+
+# --- super-resolution ---------------------------------------------------------------------------
+
+
+def asr_quality(results: Path, config: Config) -> pd.DataFrame:
+    """PSNR-Y and SSIM-Y of every method, set and scale, and of bicubic, which has no seeds."""
+    root, same = results / "asr" / "metrics", SameImages()
+
+    def measured() -> Measured:
+        for column in config["asr"]["evaluate"]:
+            for method in ("bicubic", *subjects("asr_quality", config)):
+                seeds = [0] if method == "bicubic" else config["seeds"]
+                place = "" if method == "bicubic" else "seed{seed}/"
+                for scale in map(scale_key, config["asr"]["scales"]):
+                    name = f"{place}{column}_x{scale}.csv"
+                    for _, path in _seed_files(root / method, seeds, name):
+                        for metric, mean in same.means(column, path, ASR_METRICS).items():
+                            yield column, method, scale, metric, mean
+
+    return over_seeds("asr_quality", measured())
+
+
+def asr_latency(results: Path, config: Config) -> pd.DataFrame:
+    """Times and peak memory of every method, set and clock."""
+    scale = scale_key(config["asr"]["timing"]["scale"])
+    folder = results / "asr" / "latency"
+
+    def measured() -> Measured:
+        for method in subjects("asr_latency", config):
+            for _, path in _seed_files(folder / method, config["seeds"], "seed{seed}.csv"):
+                for (dataset, clock, metric), value in read_latency(path).items():
+                    yield dataset, method, scale, clock, metric, value
+
+    return over_seeds("asr_latency", measured())
+
+
+# --- runs ---------------------------------------------------------------------------------------
+
+
+def runs(results: Path, config: Config, kind: str = "runs") -> pd.DataFrame:
+    """One row per training run, in the order of the arms or methods table."""
+    half = KINDS[kind].half
+    rows = [
+        _run_row(half, name, seed, path)
+        for name in subjects(kind, config)
+        for seed, path in _seed_files(
+            results / half / "runs" / name, config["seeds"], "seed{seed}/run.json"
+        )
+    ]
+    return pd.DataFrame(rows, columns=KINDS[kind].columns, dtype=object)
+
+
+def asr_runs(results: Path, config: Config) -> pd.DataFrame:
+    """The same of super-resolution."""
+    return runs(results, config, "asr_runs")
+
+
+def _run_row(half: str, name: str, seed: int, path: Path) -> list[Any]:
+    record = read_json(path)
+    measured = (_field(record, key, path) for key in RUN_NUMBERS)
+    device = record.get("device") or {}
+    return [half, name, seed, *measured, device.get("name"), record.get("finished")]
+
+
+def _field(record: Mapping[str, Any], key: str, path: Path) -> Any:
+    value = record.get(key) if isinstance(record, Mapping) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UserError(f"{path} has no number {key!r}; train this run again.")
+    return value
+
+
+# --- writing ------------------------------------------------------------------------------------
+
+MAKERS: dict[str, Callable[[Path, Config], pd.DataFrame]] = {
+    make.__name__: make
+    for make in (
+        native, readings, locality, ablation, budget, asr_quality, asr_latency, runs, asr_runs
+    )
+}  # fmt: skip
+STEPS = {  # what to do first where there is nothing
+    "native": "train and evaluate an arm", "readings": "train and evaluate an arm",
+    "locality": "run the fields step of a per-patch arm",
+    "ablation": "evaluate the ablation's arms", "budget": "name arms in the config",
+    "asr_quality": "evaluate a method", "asr_latency": "time a method",
+    "runs": "train", "asr_runs": "train",
+}  # fmt: skip
+
+
+def write(kind: str, results: Path, config: Config, output: Path) -> None:
+    """Make one aggregate of `KINDS` and write it to `output`. Raises `UserError`."""
+    if kind not in KINDS:
+        raise UserError(f"There is no aggregate {kind!r}; {guess(kind, KINDS)}")
+    if kind not in MAKERS:
+        conditions.write(results, config, output, [KINDS[kind].half])
+        return
+    made = MAKERS[kind](results, config)
+    if made.empty:
+        half = results / KINDS[kind].half
+        raise UserError(f"Nothing to aggregate under {half}; {STEPS[kind]} first.")
+    cells = made.astype(object).where(made.notna(), None)
+    write_csv(output, KINDS[kind].header, cells.itertuples(index=False, name=None))

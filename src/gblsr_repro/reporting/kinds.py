@@ -1,0 +1,145 @@
+"""The kinds of aggregates: what names their numbers, what they are of, and what they come from.
+
+One table for the rules of the workflow, the command line, those who make aggregates and those who
+read them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import string
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..config import BASELINE, READING, Config, code_of, selected_arms, selected_methods
+
+VALUES = ("mean", "std", "n")
+RUN_COLUMNS = (
+    "benchmark", "arm", "seed", "steps", "parameters", "wall_seconds", "steps_per_second",
+    "peak_memory_mib", "device", "finished",
+)  # fmt: skip
+
+RUN = "{half}/runs/{subject}/seed{seed}/run.json"
+TIMES = "{half}/latency/{subject}/seed{seed}"
+SCORES = "native/metrics/{subject}/seed{seed}/{column}"
+GRID = "asr/metrics/{subject}/seed{seed}/{column}_x{scale}"
+BICUBIC_GRID = "asr/metrics/bicubic/{column}_x{scale}"
+
+
+def _every(row: Any) -> bool:
+    return True
+
+
+def _benchmark(arm: Any) -> bool:
+    return arm.in_benchmark
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of aggregate.
+
+    `keys` are the columns that name a number, before mean, std and n; a kind without keys has
+    `columns`. `of` chooses the arms or methods of its `half`; `inputs` are patterns of the files
+    below the results folder. `judged` says whether claims read it, `form` how its file is named.
+    """
+
+    keys: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    half: str = "native"
+    of: Callable[[Any], bool] = _every
+    columns: tuple[str, ...] = ()
+    judged: bool = True
+    form: str = "csv"
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """All columns of the file."""
+        return (*self.keys, *VALUES) if self.keys else self.columns
+
+
+KINDS = {
+    "native": Kind(
+        ("dataset", "arm", "metric"), (RUN, f"{TIMES}.csv", f"{SCORES}.csv"), of=_benchmark
+    ),
+    "readings": Kind(
+        ("dataset", "arm", "metric"),
+        (RUN, f"{TIMES}.csv", f"{SCORES}.csv"),
+        of=lambda arm: arm.group in (BASELINE, READING),
+        judged=False,
+    ),
+    "budget": Kind(columns=("arm", "parameters"), judged=False),
+    "runs": Kind(columns=RUN_COLUMNS, inputs=(RUN,)),
+    "locality": Kind(
+        ("arm", "statistic"),
+        ("native/fields/{subject}/seed{seed}.npz",),
+        of=lambda arm: arm.diagnostic in ("log", "linear"),
+    ),
+    "ablation": Kind(
+        ("arm", "metric"),
+        ("native/metrics/{subject}/seed{seed}/validation.csv",),
+        of=lambda arm: arm.diagnostic in ("reference", "control", "log"),
+    ),
+    "conditions_native": Kind(
+        inputs=(RUN, f"{TIMES}.json", f"{SCORES}.json"), of=_benchmark, form="json"
+    ),
+    "asr_quality": Kind(
+        ("dataset", "method", "scale", "metric"), (f"{GRID}.csv", f"{BICUBIC_GRID}.csv"), "asr"
+    ),
+    "asr_latency": Kind(
+        ("dataset", "method", "scale", "clock", "metric"), (f"{TIMES}.csv",), "asr"
+    ),
+    "asr_runs": Kind(columns=RUN_COLUMNS, inputs=(RUN,), half="asr"),
+    "conditions_asr": Kind(
+        inputs=(RUN, f"{TIMES}.json", f"{GRID}.json", f"{BICUBIC_GRID}.json"),
+        half="asr",
+        form="json",
+    ),
+}
+
+
+def subjects(name: str, config: Config) -> list[str]:
+    """Return the arms or methods that a kind is of, in the order of their table."""
+    kind = KINDS[name]
+    table: Mapping[str, Any] = (
+        selected_arms(config) if kind.half == "native" else selected_methods(config)
+    )
+    return [subject for subject, row in table.items() if kind.of(row)]
+
+
+def file_of(name: str) -> str:
+    """Return the file of a kind, below the results folder."""
+    return f"aggregates/{name}.{KINDS[name].form}"
+
+
+def inputs(name: str, config: Config) -> list[str]:
+    """Return the files that a kind is made from, below the results folder."""
+    kind = KINDS[name]
+    section = config["native"]["data"] if kind.half == "native" else config["asr"]
+    values = {
+        "half": [kind.half],
+        "subject": subjects(name, config),
+        "seed": config["seeds"],
+        "column": list(section["evaluate"]),
+        "scale": map(scale_key, config["asr"]["scales"]),
+    }
+    lists = {key: list(value) for key, value in values.items()}
+    found = []
+    for pattern in kind.inputs:
+        names = [field for _, field, _, _ in string.Formatter().parse(pattern) if field]
+        for chosen in itertools.product(*(lists[field] for field in names)):
+            found.append(pattern.format(**dict(zip(names, chosen, strict=True))))
+    return found
+
+
+def code_inputs(name: str) -> list[str]:
+    """Return what a kind is made from below the checkout's top: models whose parameters count."""
+    return [*code_of("budget"), "config/arms.tsv"] if name == "budget" else []
+
+
+def scale_key(scale: float | str) -> str:
+    """Return a scale factor as it stands in file names and tables: 2, 2.5."""
+    try:
+        return f"{float(scale):g}"
+    except ValueError:
+        return str(scale)
