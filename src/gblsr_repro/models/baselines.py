@@ -17,16 +17,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from .activations import relu
 from .coordinates import centres, offset, owner
 from .decoders import Decoder, as_image, perceptron, pointwise
 
 BILINEAR, NEAREST = "bilinear", "nearest"
 GLOBAL, RELATIVE = "global", "relative"
-
-
-def rectified(x: Tensor) -> Tensor:
-    """Return max(x, 0), in place where nothing is recorded: on a view autograd would copy more."""
-    return F.relu(x) if torch.is_grad_enabled() else F.relu_(x)
 
 
 def rectifier_network(hidden: Tensor, layers: nn.ModuleList) -> Tensor:
@@ -35,7 +31,7 @@ def rectifier_network(hidden: Tensor, layers: nn.ModuleList) -> Tensor:
     `layers` is the whole perceptron. Returns (B, H, W, 3); may overwrite `hidden`.
     """
     for layer in list(layers)[1:]:
-        hidden = pointwise(rectified(hidden), layer.weight, layer.bias)
+        hidden = pointwise(relu(hidden), layer.weight, layer.bias)
     return hidden
 
 
