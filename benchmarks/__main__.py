@@ -17,14 +17,14 @@ from gblsr_repro import runtime
 from gblsr_repro.errors import StopRequested, UserError
 from gblsr_repro.progress import log, setup_logging
 
-from . import data, measure, native, rendering, training
+from . import data, measure, native, rendering, training, upscalers
 from .page import write_page
 from .plans import Bench, Plan
 from .plot import write_plot
 from .record import Record
 
 GROUPS: dict[str, ModuleType] = {
-    module.GROUP: module for module in (native, data, training, rendering)
+    module.GROUP: module for module in (native, data, training, rendering, upscalers)
 }
 MINUTES = {"cpu": 11.0, "cuda": 9.0}
 RECORDS = Path(__file__).resolve().parent / "records"
@@ -60,6 +60,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
             **MINUTES
         ),
     )
+    parser.add_argument(
+        "--model", type=Path, help="trained super-resolution run, for the group upscalers"
+    )
+    parser.add_argument(
+        "--mirror", type=Path, help="folder with Set5, Set14 and B100, for the same group"
+    )
     return parser.parse_args(arguments)
 
 
@@ -71,7 +77,7 @@ def measure_all(options: argparse.Namespace) -> None:
     groups = options.only or list(GROUPS)
     record = Record(output / "results.csv", device, groups)
     with tempfile.TemporaryDirectory() as scratch:
-        bench = Bench.open(device, options.quick, Path(scratch))
+        bench = Bench.open(device, options.quick, Path(scratch), options.model, options.mirror)
         plans = [(group, plan) for group in groups for plan in GROUPS[group].plans(bench)]
         plans.sort(key=lambda entry: not entry[1].targets)
         minutes = MINUTES[device.type] if options.minutes is None else options.minutes

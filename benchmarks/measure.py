@@ -71,12 +71,13 @@ class Scout:
 
 @dataclass(frozen=True)
 class Variant:
-    """One way of doing a case's work."""
+    """One way of doing a case's work; of a `published` one only what it returned is known."""
 
     name: str
     call: Callable[[], Any]
     targets: tuple[Target, ...] = ()
     scout: Scout | None = None
+    published: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Case:
     does. With `same` the variants must return equal tensors. `training` keeps gradients on and the
     training settings; `tf32` allows TF32 convolutions on CUDA. `count` counts operations, `memory`
     takes peak memory. The calls of an `outside` case run in processes of their own and return
-    milliseconds.
+    milliseconds. The calls of a `scored` case return a mean PSNR-Y in dB and are made once.
     """
 
     group: str
@@ -102,6 +103,7 @@ class Case:
     count: bool = False
     memory: bool = True
     outside: bool = False
+    scored: bool = False
 
     @property
     def has_targets(self) -> bool:
@@ -127,6 +129,7 @@ class Result:
     peak_mib: float | None = None
     operations: int | None = None
     difference: float | None = None
+    psnr_y: float | None = None
     missing: str = ""
 
     @property
@@ -203,6 +206,10 @@ def run(case: Case, device: torch.device, seconds: float, rounds: int) -> list[R
         if not case.outside:
             _first_calls(case, results, device, seconds)
         able = [result for result in results if not result.missing]
+        if case.scored:
+            for result in able:
+                result.times.append([result.first_ms])
+            return results
         often = rounds > QUICK_ROUNDS and not case.outside
         turns = [1] * len(able)
         if often:
@@ -245,6 +252,9 @@ def _first_calls(case: Case, results: list[Result], device: torch.device, second
     expected: Tensor | None = None
     for result in results:
         variant = result.variant
+        if variant.published:
+            result.psnr_y, result.missing = variant.call(), "as published, not run here"
+            continue
         limit = None if case.has_targets else TIME_SHARE * seconds
         result.missing = _beyond(variant, device, limit) if variant.scout else ""
         if result.missing:
@@ -252,6 +262,9 @@ def _first_calls(case: Case, results: list[Result], device: torch.device, second
         for _ in range(CUDA_WARMUP if device.type == "cuda" else 0):
             variant.call()
         output = _first_call(result, case, device)
+        if case.scored:
+            result.psnr_y = output
+            continue
         if device.type == "cpu" and result.first_ms < QUICK_MS:
             # The memory of what follows from the weights alone, and is kept, is not a call's own.
             output = _first_call(result, case, device)

@@ -34,6 +34,13 @@ GROUPS = {
         "the array and writing the weights are left out. Of decoders alone forward and backward. "
         "The allocator's two variants run in processes of their own.",
     ),
+    "upscalers": (
+        "Upscalers",
+        "PSNR-Y of the trained model, of Pillow's Lanczos and of plain bicubic interpolation, as "
+        "evaluation measures it, beside values that others published of their own networks. Times "
+        "are those of enlarging and scoring all images once. The photograph is enlarged to 8 bits "
+        "by the model and by untrained LIIF and LTE decoders on the same encoder.",
+    ),
     "data": ("Data and evaluation", "Batches as training reads them, images as evaluation does."),
 }
 HEAD = (
@@ -54,7 +61,10 @@ def render(rows: list[Row], plot: str) -> str:
         of_group = [row for row in rows if row["group"] == group]
         if not of_group:
             continue
-        parts += [f"## {title}", text, table(HEAD, map(cells, of_group))]
+        scored = any(row.get("psnr_y") for row in of_group)  # no older record has the column
+        head = (*HEAD, "PSNR-Y (dB)") if scored else HEAD
+        lines = [[*cells(row), *([psnr(row)] if scored else [])] for row in of_group]
+        parts += [f"## {title}", text, table(head, lines)]
         notes = [f"- {label(row)}: {row['note']}." for row in of_group if row["note"]]
         parts += ["Not measured, or to be known:", "\n".join(notes)] if notes else []
     parts.append(
@@ -151,6 +161,10 @@ def cells(row: Row) -> list[str]:
     met = ", ".join(verdict_word(verdict) for verdict in split(row["met"]))
     place = [row["case"], row["size"], row["scale"], row["variant"]]
     return [*place, *ratios, *numbers, row["target"].replace("; ", ", "), met, row["repeats"]]
+
+
+def psnr(row: Row) -> str:
+    return f"{float(row['psnr_y']):.2f}" if row["psnr_y"] else ""
 
 
 def number(text: str, unit: str = "") -> str:

@@ -36,19 +36,30 @@ QUICK: Config = {
 class Bench:
     """What all cases share; `scratch` is an empty folder that goes away after the run.
 
-    `quick` goes with a config that `QUICK` was laid over.
+    `quick` goes with a config that `QUICK` was laid over. `model` is a trained super-resolution
+    run and `mirror` a folder of images, for the cases that need them.
     """
 
     config: Config
     device: torch.device
     quick: bool
     scratch: Path
+    model: Path | None = None
+    mirror: Path | None = None
 
     @classmethod
-    def open(cls, device: torch.device, quick: bool, scratch: Path) -> Bench:
+    def open(
+        cls,
+        device: torch.device,
+        quick: bool,
+        scratch: Path,
+        model: Path | None = None,
+        mirror: Path | None = None,
+    ) -> Bench:
         """Take the checkout's config, made small for a quick run."""
         config = load()
-        return cls(merge(config, QUICK) if quick else config, device, quick, scratch)
+        config = merge(config, QUICK) if quick else config
+        return cls(config, device, quick, scratch, model, mirror)
 
     @property
     def image_side(self) -> int:

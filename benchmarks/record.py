@@ -23,7 +23,8 @@ COLUMNS = (
     "group", "case", "variant", "reference", "size", "scale", "items",
     "median_ms", "p25_ms", "p75_ms", "items_per_s", "peak_mib", "operations", "difference",
     "ratio_to_reference", "ratio_p25", "ratio_p75", "memory_ratio", "target", "met", "repeats",
-    "note", "device", "threads", "busy_elsewhere", "gpu_shared", "torch", "date", "commit",
+    "psnr_y", "note", "device", "threads", "busy_elsewhere", "gpu_shared", "torch", "date",
+    "commit",
 )  # fmt: skip
 
 
@@ -82,6 +83,7 @@ def measured(case: Case, own: Result, reference: Result) -> dict[str, Any]:
         "target": "; ".join(map(str, own.variant.targets)),
         "met": "; ".join(verdicts),
         "repeats": len(own.times),
+        "psnr_y": own.psnr_y,
         "note": own.note,
     }
     if own.times:

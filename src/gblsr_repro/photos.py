@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
-from PIL import Image
+from PIL import ExifTags, Image
 from torch import Tensor
 
 from .data import images
 from .data.images import Pixels
 from .errors import UserError
 from .files import atomic_path
-from .progress import Progress
+from .progress import Progress, log
 
 WRITTEN = {
     ".png": "PNG",
@@ -28,6 +29,8 @@ WRITTEN = {
     ".ppm": "PPM",
 }
 OPAQUE = ("JPEG", "BMP", "PPM")
+BARE = ("BMP", "PPM")  # hold neither colour profile nor EXIF data
+ALL = slice(None)
 ORIENTATION = 0x0112  # the EXIF tag; its values say how a picture is turned upright
 UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -38,63 +41,109 @@ UPRIGHT = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
+# EXIF tags that are kept when they are asked for, and those that hold for the old size alone.
+TOLD = [
+    ExifTags.Base[name]
+    for name in (
+        "ImageDescription", "Make", "Model", "Software", "DateTime", "Artist", "Copyright"
+    )
+]  # fmt: skip
+SIZES = (ExifTags.Base.ExifImageWidth, ExifTags.Base.ExifImageHeight)
 
 
 @dataclass(frozen=True)
 class Photo:
-    """An 8-bit photograph: colours (H, W, 3), opacity (H, W) or None, and whether it is grey."""
+    """An 8-bit photograph: colours (H, W, 3), opacity (H, W) or None, and whether it is grey.
+
+    `profile` is the ICC profile that says what the colours mean, `exif` the EXIF data that was
+    asked for.
+    """
 
     rgb: Pixels
     alpha: Pixels | None = None
     grey: bool = False
+    profile: bytes | None = None
+    exif: bytes | None = None
 
     @property
     def size(self) -> tuple[int, int]:
         """Height and width in pixels."""
         return self.rgb.shape[0], self.rgb.shape[1]
 
-    def tensor(self, device: torch.device) -> Tensor:
-        """Return the colours as (1, 3, H, W) in [0, 1]."""
-        pixels = torch.from_numpy(np.ascontiguousarray(self.rgb)).to(device)
+    def tensor(self, device: torch.device, rows: slice = ALL, columns: slice = ALL) -> Tensor:
+        """Return the colours, or some rows and columns of them, as (1, 3, H, W) in [0, 1]."""
+        pixels = torch.from_numpy(np.ascontiguousarray(self.rgb[rows, columns])).to(device)
         return pixels.permute(2, 0, 1)[None].float() / 255
 
-    def with_colours(self, colours: Tensor, alpha: Pixels | None = None) -> Photo:
-        """Return this photo with colours (1, 3, H', W'), clamped and rounded to 8 bits.
+    def painted(
+        self,
+        size: tuple[int, int],
+        parts: Iterable[tuple[int, int, Tensor]],
+        alpha: Pixels | None = None,
+    ) -> Photo:
+        """Return this photo with other colours and opacity, of another `size` (H, W).
 
-        A grey photo stays grey: its three channels are averaged. `alpha` replaces the opacity.
+        `parts` are the first row, the first column and the colours (1, 3, h, w) of rectangles that
+        cover it, clamped and rounded to 8 bits one by one. A grey photo stays grey: its three
+        channels are averaged.
         """
-        values = colours[0].permute(1, 2, 0).clamp(0, 1).mul(255)
-        if self.grey:
-            values = values.mean(dim=2, keepdim=True).expand(-1, -1, 3)
-        rgb = values.round().to(torch.uint8).cpu().numpy()
+        rgb = np.empty((*size, 3), np.uint8)
+        for top, left, colours in parts:
+            values = colours[0].permute(1, 2, 0).clamp(0, 1).mul(255)
+            if self.grey:
+                values = values.mean(dim=2, keepdim=True).expand(-1, -1, 3)
+            height, width = values.shape[:2]
+            shown = values.round().to(torch.uint8).cpu().numpy()
+            rgb[top : top + height, left : left + width] = shown
         return replace(self, rgb=rgb, alpha=alpha)
 
 
-def read(path: Path | str) -> Photo:
+def read(path: Path | str, metadata: bool = False) -> Photo:
     """Read an image file upright, with its opacity; raises `UserError` as `images.open_rgb` does.
 
-    Transparent pixels keep the colour that the file gives them.
+    Transparent pixels keep the colour that the file gives them. The colour profile comes along
+    where it is one for the channels that are read, the EXIF data with `metadata`.
     """
     pixels = images.open_native(path)
     rgb, alpha, grey = images.as_rgb(pixels), None, pixels.ndim == 2
     with Image.open(path, formats=images.FORMATS) as image:
+        profile = _profile(image, grey)
         transparent = image.has_transparency_data
-        if not transparent and image.getexif().get(ORIENTATION, 1) == 1:
-            return Photo(rgb, grey=grey)
-        image.load()  # turns a TIFF file upright, and forgets its tag
+        if transparent or metadata or image.getexif().get(ORIENTATION, 1) != 1:
+            image.load()  # turns a TIFF file upright, and forgets its tag
         turn = UPRIGHT.get(image.getexif().get(ORIENTATION))
+        exif = _exif(image) if metadata else None
         if transparent and image.mode.startswith("I"):  # 16 bits, of which one value is clear
             clear = np.asarray(image) == image.info["transparency"]
             alpha = np.where(clear, 0, 255).astype(np.uint8)
         elif transparent:
             rgba = np.array(image.convert("RGBA"))
             rgb, alpha = rgba[..., :3], rgba[..., 3]
-    return Photo(_turned(rgb, turn), None if alpha is None else _turned(alpha, turn), grey)
+    if turn is not None:
+        rgb, alpha = _turned(rgb, turn), None if alpha is None else _turned(alpha, turn)
+    return Photo(rgb, alpha, grey, profile, exif)
 
 
-def _turned(pixels: Pixels, turn: Image.Transpose | None) -> Pixels:
-    image = Image.fromarray(np.ascontiguousarray(pixels))
-    return np.array(image if turn is None else image.transpose(turn))
+def _profile(image: Image.Image, grey: bool) -> bytes | None:
+    """Return an image's ICC profile where it is for grey or RGB pixels, as they are read."""
+    profile = image.info.get("icc_profile") or b""
+    space = profile[16:20]  # the header's signature of the colour space
+    return profile if space == (b"GRAY" if grey else b"RGB ") else None
+
+
+def _exif(image: Image.Image) -> bytes | None:
+    """Return what an image's EXIF data tells of the picture, without what it tells of the file."""
+    found, kept = image.getexif(), Image.Exif()
+    kept.update({tag: found[tag] for tag in TOLD if tag in found})
+    for part in (ExifTags.IFD.Exif, ExifTags.IFD.GPSInfo):
+        inner = {k: v for k, v in found.get_ifd(part).items() if k not in SIZES}
+        if inner:
+            kept[part] = inner
+    return kept.tobytes() if len(kept) else None
+
+
+def _turned(pixels: Pixels, turn: Image.Transpose) -> Pixels:
+    return np.array(Image.fromarray(np.ascontiguousarray(pixels)).transpose(turn))
 
 
 def _transparent(path: Path) -> bool:
@@ -124,7 +173,13 @@ def write(path: Path | str, photo: Photo) -> None:
         image = image.getchannel(0)
     if photo.alpha is not None:
         image.putalpha(Image.fromarray(photo.alpha))
-    options = {"quality": 95, "subsampling": 0} if form == "JPEG" else {}
+    options: dict[str, Any] = {"quality": 95, "subsampling": 0} if form == "JPEG" else {}
+    kept = {"icc_profile": photo.profile, "exif": photo.exif}
+    kept = {name: value for name, value in kept.items() if value}
+    if kept and form in BARE:
+        log.warning("%s cannot hold color profile or EXIF data; write a .png file.", path)
+    elif kept:
+        options |= kept
     with atomic_path(path) as temporary:
         image.save(temporary, format=form, **options)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from types import TracebackType
-
-from tqdm import tqdm
+from typing import TypeVar
 
 log = logging.getLogger("gblsr_repro")
 
 LOG_INTERVAL_SECONDS = 15.0
+
+Item = TypeVar("Item")
 
 
 def setup_logging() -> None:
@@ -30,25 +32,32 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
 
 
+def counted(number: int, unit: str) -> str:
+    """Return a number with its unit: 1 image, 2 images."""
+    return f"{number} {unit}{'' if number == 1 else 's'}"
+
+
 class Progress:
     """Counts units of work; shows rate and time left.
 
     On a terminal it is a tqdm bar. Elsewhere it logs a line when it starts, at most one line every
     `LOG_INTERVAL_SECONDS`, and one when it is done. `start` units are counted as done before (a
-    resumed run) and do not enter the rate.
+    resumed run) and do not enter the rate. A bar within another one goes away when it is done.
     """
 
     def __init__(self, label: str, total: int, unit: str = "step", start: int = 0) -> None:
         self.label, self.total, self.unit, self.done, self.start = label, total, unit, start, start
         self.began = self.told = time.monotonic()
-        self.bar = (
-            tqdm(total=total, initial=start, desc=label, unit=unit, dynamic_ncols=True)
-            if sys.stderr.isatty()
-            else None
-        )
-        if self.bar is None:
+        self.bar = None
+        if sys.stderr.isatty():
+            from tqdm import tqdm
+
+            self.bar = tqdm(
+                total=total, initial=start, desc=label, unit=unit, dynamic_ncols=True, leave=None
+            )
+        else:
             resumed = f", going on from {start}" if start else ""
-            log.info("%s: %d %ss%s", label, total, unit, resumed)
+            log.info("%s: %s%s", label, counted(total, unit), resumed)
 
     def rate(self) -> float:
         """Units per second since this process began; 0 before the first."""
@@ -88,3 +97,14 @@ class Progress:
             self.bar.close()
         elif kind is None:
             log.info("%s: done in %s", self.label, duration(time.monotonic() - self.began))
+
+
+def each(items: Sequence[Item], label: str, unit: str) -> Iterator[Item]:
+    """Yield the items one by one and show how far it is, where there is more than one."""
+    if len(items) < 2:
+        yield from items
+        return
+    with Progress(label, len(items), unit) as progress:
+        for item in items:
+            yield item
+            progress.update()

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +28,8 @@ from torch import Tensor
 from . import config as configuration
 from .data.images import Pixels
 from .errors import UserError
-from .models import native, spectral
+from .models import bands, native, spectral
+from .models.bands import Track
 from .models.decoders import SpectralDecoder
 from .models.native import NativeModel
 from .photos import Photo, read, resize_alpha, write
@@ -35,6 +38,7 @@ from .weights import checksum, read_weights, write_tensors
 
 if TYPE_CHECKING:
     from .models.asr.model import ASRModel
+    from .models.asr.tiling import Tile
 
 __all__ = [
     "Code",
@@ -52,7 +56,8 @@ __all__ = [
 
 Crop = tuple[float, float, float, float]
 FORMAT = "gblsr-code-1"
-QUERIES = 16384
+BYTES = ("profile", "exif")  # fields of a code that are kept as they are, where there are any
+BAND_PIXELS = 1 << 18  # rendered at once
 MAX_OUTPUT_PIXELS = 200_000_000
 
 
@@ -62,7 +67,8 @@ class Code:
 
     `coefficients` (3, p, p, h, w) float32 with the cutoff applied; `bandwidth` (h, w); `patch`
     pixels per patch side; `top`, `left` the padding before the image of `size` (H, W) pixels;
-    `alpha` (H, W) uint8 or None; `arm` the arm that encoded it.
+    `alpha` (H, W) uint8 or None; `arm` the arm that encoded it; `profile` and `exif` as for
+    `Photo`.
     """
 
     coefficients: Tensor
@@ -74,6 +80,8 @@ class Code:
     alpha: Pixels | None
     grey: bool
     arm: str
+    profile: bytes | None = None
+    exif: bytes | None = None
 
 
 def _run(path: Path | str, kind: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -82,6 +90,18 @@ def _run(path: Path | str, kind: str) -> tuple[dict[str, Any], dict[str, Tensor]
     if kind not in record:
         raise UserError(f"{path} holds no run of the kind that this command takes ({kind}).")
     return record, weights
+
+
+def _row(path: Path | str, record: dict[str, Any], named: Callable[[str], Any], kind: str) -> Any:
+    """Return the row that a model is built from: a bundled file's own, or the checkout's.
+
+    `UserError` where the checkout defines the row otherwise than the run was trained.
+    """
+    if "row" in record:
+        return SimpleNamespace(**record["row"])
+    row = named(record[kind])
+    configuration.check_identity(path, record, configuration.definition(row))
+    return row
 
 
 def _fill(model: torch.nn.Module, weights: dict[str, Tensor], path: Path | str) -> None:
@@ -99,8 +119,7 @@ def load_native(path: Path | str, device: torch.device | None = None) -> NativeM
     The model's attribute `arm` is the arm's name.
     """
     record, weights = _run(path, "arm")
-    arm = configuration.arm_named(record["arm"])
-    configuration.check_identity(path, record, configuration.definition(arm))
+    arm = _row(path, record, configuration.arm_named, "arm")
     model = native.build(arm, {"native": record["config"]}, record["seed"])
     _fill(model, weights, path)
     model.arm = arm.arm
@@ -112,8 +131,7 @@ def load_superres(path: Path | str, device: torch.device | None = None) -> ASRMo
     from .models.asr import model as asr
 
     record, weights = _run(path, "method")
-    method = configuration.method_named(record["method"])
-    configuration.check_identity(path, record, configuration.definition(method))
+    method = _row(path, record, configuration.method_named, "method")
     model = asr.build(method, {"asr": record["config"]}, record["seed"])
     _fill(model, weights, path)
     return for_inference(model, device or torch.device("cpu"))
@@ -124,13 +142,19 @@ def _device(model: torch.nn.Module) -> torch.device:
 
 
 @torch.inference_mode()
-def reconstruct(model: NativeModel, photo: Photo) -> Photo:
-    """Encode and decode a photo at its own size."""
-    return photo.with_colours(model(photo.tensor(_device(model))), photo.alpha)
+def reconstruct(model: NativeModel, photo: Photo, track: Track = iter) -> Photo:
+    """Encode and decode a photo at its own size.
+
+    Large photos go in bands, which changes no value beyond rounding. Here and below `track` is
+    given the list of them and yields one after the other, as it likes to show how far it is.
+    """
+    features = bands.encode(model, photo.rgb, track)
+    parts = bands.render(model, features, photo.size, track)
+    return photo.painted(photo.size, ((top, 0, colours) for top, colours in parts), photo.alpha)
 
 
 @torch.inference_mode()
-def encode(model: NativeModel, photo: Photo, arm: str = "") -> Code:
+def encode(model: NativeModel, photo: Photo, arm: str = "", track: Track = iter) -> Code:
     """Encode a photo into coefficients and bandwidths; only arms of the GB-LSR family can.
 
     `arm` is kept with the code; without it, the name of the arm that `load_native` loaded.
@@ -140,7 +164,7 @@ def encode(model: NativeModel, photo: Photo, arm: str = "") -> Code:
         raise UserError(
             f"{type(decoder).__name__} keeps no coefficients to store; use a GB-LSR arm."
         )
-    features = model.encode(photo.tensor(_device(model)))
+    features = bands.encode(model, photo.rgb, track)
     left, _, top, _ = native.padding(*photo.size, decoder.patch)
     coefficients, bandwidth = decoder.code(features)
     return Code(
@@ -153,6 +177,8 @@ def encode(model: NativeModel, photo: Photo, arm: str = "") -> Code:
         photo.alpha,
         photo.grey,
         arm or getattr(model, "arm", ""),
+        photo.profile,
+        photo.exif,
     )
 
 
@@ -161,6 +187,9 @@ def save_code(path: Path | str, code: Code) -> None:
     tensors = {"coefficients": code.coefficients, "bandwidth": code.bandwidth}
     if code.alpha is not None:
         tensors["alpha"] = torch.from_numpy(np.ascontiguousarray(code.alpha))
+    for name in BYTES:
+        if (value := getattr(code, name)) is not None:
+            tensors[name] = torch.frombuffer(bytearray(value), dtype=torch.uint8)
     facts = {"patch": code.patch, "top": code.top, "left": code.left, "size": code.size}
     facts |= {"grey": code.grey, "arm": code.arm}
     text = json.dumps(facts)
@@ -198,6 +227,7 @@ def load_code(path: Path | str) -> Code:
         None if alpha is None else alpha.numpy(),
         facts["grey"],
         facts["arm"],
+        *(tensors[name].numpy().tobytes() if name in tensors else None for name in BYTES),
     )
 
 
@@ -222,28 +252,32 @@ def _window(size: tuple[int, int], scale: float, crop: Crop | None) -> tuple[Cro
     return (top, left, bottom, right), round(out_height), round(out_width)
 
 
-def _positions(window: Crop, height: int, width: int) -> Tensor:
-    """Return the pixel positions of an output grid over `window`: (height * width, 2), float64."""
+def _positions(window: Crop, height: int, width: int) -> tuple[Tensor, Tensor]:
+    """Return the pixel positions of an output grid's rows and columns over `window`, float64."""
     top, left, bottom, right = window
     y = top + (torch.arange(height, dtype=torch.float64) + 0.5) * (bottom - top) / height - 0.5
     x = left + (torch.arange(width, dtype=torch.float64) + 0.5) * (right - left) / width - 0.5
-    return torch.cartesian_prod(y, x)
+    return y, x
 
 
 @torch.inference_mode()
-def decode(code: Code, scale: float = 1.0, crop: Crop | None = None) -> Photo:
+def decode(code: Code, scale: float = 1.0, crop: Crop | None = None, track: Track = iter) -> Photo:
     """Render an encoded image at any scale, whole or cropped."""
     window, height, width = _window(code.size, scale, crop)
-    offset = torch.tensor([code.top, code.left], dtype=torch.float64)
-    positions = (_positions(window, height, width) + offset)[None]
-    parts = [
-        spectral.evaluate(code.coefficients[None], code.bandwidth[None], part, code.patch)
-        for part in positions.split(QUERIES, dim=1)
-    ]
-    colours = torch.cat(parts, dim=1).mT.reshape(1, 3, height, width)
+    y, x = _positions(window, height, width)
+    y, x = y + code.top, x + code.left
+    coefficients, bandwidth = code.coefficients[None], code.bandwidth[None]
+    rows = max(BAND_PIXELS // width, 1)
+
+    def parts() -> Iterator[tuple[int, int, Tensor]]:
+        for top in track(range(0, height, rows)):
+            some = y[top : top + rows]
+            yield top, 0, spectral.evaluate_grid(coefficients, bandwidth, some, x, code.patch)
+
     alpha = resize_alpha(code.alpha, window, (height, width))
-    blank = Photo(np.zeros((1, 1, 3), np.uint8), grey=code.grey)
-    return blank.with_colours(colours, alpha)
+    blank = np.zeros((1, 1, 3), np.uint8)
+    photo = Photo(blank, grey=code.grey, profile=code.profile, exif=code.exif)
+    return photo.painted((height, width), parts(), alpha)
 
 
 @torch.inference_mode()
@@ -252,19 +286,52 @@ def upscale(
     photo: Photo,
     scale: float,
     crop: Crop | None = None,
-    tile_pixels: int = 1 << 20,
+    track: Track = iter,
+    memory: int | None = None,
 ) -> Photo:
-    """Super-resolve a photo by any scale, whole or cropped."""
+    """Super-resolve a photo by any scale, whole or cropped.
+
+    What would take more than `memory` bytes goes in tiles, which changes no value beyond rounding
+    (see `models.asr.tiling`).
+    """
+    from .models.asr import tiling
+
     window, height, width = _window(photo.size, scale, crop)
-    low = photo.tensor(_device(model))
-    if crop is None:
-        colours = model.render(low, height, width, tile_pixels)
-    else:
-        extent = torch.tensor(photo.size, dtype=torch.float64)
-        coordinates = (2 * _positions(window, height, width) + 1) / extent - 1
-        coordinates = coordinates[None].to(low.device)
-        cell = torch.full_like(coordinates, 2 / scale) / extent.to(low.device)
-        features = model.encode(low)
-        colours = model.query(features, coordinates, cell, low).mT.reshape(1, 3, height, width)
+    y, x = _positions(window, height, width)
+    tiles = tiling.tiles(model, photo.size, y, x, memory or tiling.MEMORY)
+    device = _device(model)
+
+    def parts() -> Iterator[tuple[int, int, Tensor]]:
+        for tile in track(tiles):
+            pixels = photo.tensor(device, *(slice(*span) for span in tile.pixels))
+            features, low = tile.own(model.encode(pixels)), tile.own(pixels)
+            if crop is None:
+                part = tile.part(photo.size)
+                colours = model.decode(features, height, width, BAND_PIXELS, low, part=part)
+            else:
+                grid = y[slice(*tile.rows)], x[slice(*tile.columns)]
+                colours = _queried(model, features, low, tile, grid, scale)
+            yield tile.rows[0], tile.columns[0], colours
+
     alpha = resize_alpha(photo.alpha, window, (height, width))
-    return photo.with_colours(colours, alpha)
+    return photo.painted((height, width), parts(), alpha)
+
+
+def _queried(
+    model: ASRModel,
+    features: Tensor,
+    low: Tensor,
+    tile: Tile,
+    grid: tuple[Tensor, Tensor],
+    scale: float,
+) -> Tensor:
+    """Answer every crossing of a grid's rows and columns from the cells of a tile."""
+    origin, extent = (
+        torch.tensor(values, dtype=torch.float64)
+        for values in ([first for first, _ in tile.cells], features.shape[-2:])
+    )
+    positions = torch.cartesian_prod(*grid) - origin
+    coordinates = ((2 * positions + 1) / extent - 1)[None].to(low.device)
+    cell = torch.full_like(coordinates, 2 / scale) / extent.to(low.device)
+    colours = model.query(features, coordinates, cell, low)
+    return colours.mT.reshape(1, -1, *(len(axis) for axis in grid))

@@ -46,18 +46,25 @@ def write_weights(run_dir: Path, model: nn.Module, facts: Mapping[str, Any] | No
     file, so that `read_weights` needs no run.json beside it.
     """
     tensors = {k: v.contiguous().cpu() for k, v in model.state_dict().items()}
-    write_tensors(run_dir / NAME, tensors, _metadata(facts, tensors) if facts else None)
+    write_tensors(run_dir / NAME, tensors, metadata(facts, tensors) if facts else None)
     return sha256(run_dir / NAME)
 
 
-def _metadata(facts: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> dict[str, str]:
-    """Return one entry: safetensors writes several in an order that changes with the process."""
+def metadata(
+    facts: Mapping[str, Any],
+    tensors: Mapping[str, Tensor],
+    more: Mapping[str, Any] | None = None,
+) -> dict[str, str]:
+    """Return what a weights file says of itself: what its model is built from, and `more`.
+
+    It is one entry: safetensors writes several in an order that changes with the process.
+    """
     training = facts["config"].get("training", {})
     config = {
         "model": facts["config"]["model"],
         "training": {k: training[k] for k in BUILT_FROM_TRAINING if k in training},
     }
-    record = {k: facts[k] for k in BUILT_FROM if k in facts} | {"config": config}
+    record = {k: facts[k] for k in BUILT_FROM if k in facts} | {"config": config, **(more or {})}
     digest = checksum(tensors, json.dumps(record))
     return {"run": json.dumps({"record": record, "sha256": digest})}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from PIL import Image
 
 from gblsr_repro.config import arms, load, methods, repository_root
 from gblsr_repro.evaluation.locality import Fields
+from gblsr_repro.reporting.conditions import Conditions, ImageSet, of_paper
 
 PAPER = repository_root() / "config" / "paper"
 VALUES = ["mean", "std", "n"]
@@ -46,7 +48,7 @@ class Aggregates:
         self.config = load()
         self.config["seeds"] = list(range(seeds))
         self.rows: dict[str, list[dict]] = {}
-        self.conditions: dict | None = None
+        self.conditions: Conditions | None = None
 
     def add(self, table: str, mean: float, std: float | None = None, **keys: object) -> None:
         spread = None if self.seeds == 1 else std
@@ -139,41 +141,34 @@ class Aggregates:
                 writer.writeheader()
                 writer.writerows(rows)
         if self.conditions is not None:
-            (folder / "conditions.json").write_text(json.dumps(self.conditions))
+            (folder / "conditions.json").write_text(json.dumps(asdict(self.conditions)))
         return folder
 
 
-def conditions(device: str, preset: str, steps: int, seeds: int, stand_ins: bool) -> dict:
-    """Return a record of what was run, as the aggregate step writes it."""
-    config = load()
-
-    def record(name: str) -> dict:
-        published = name.replace("demo_", "") if stand_ins else ""
-        return {
-            "dataset": name,
-            "title": f"{name} stand-in" if stand_ins else name,
-            "images": 2 if stand_ins else 10,
-            "expected": 2 if stand_ins else 10,
-            "complete": True,
-            "stands_in_for": published or None,
-        }
-
+def demo_conditions(seeds: int) -> Conditions:
+    """Return what the demo runs: stand-ins, few steps, no LPIPS, a slow CPU."""
+    device = "AMD EPYC 7763 64-Core Processor"
     halves = {}
-    for half in ("native", "asr"):
-        section = config["native"]["data"] if half == "native" else config["asr"]
-        rows = "arms" if half == "native" else "methods"
-        halves[half] = {
-            "steps": steps if stand_ins else config[half]["training"]["steps"],
-            "seeds": list(range(seeds)),
-            rows: {name: list(range(seeds)) for name in config[half][rows]},
-            "train": [record("dtd")],
-            "evaluate": {column: [record(column)] for column in section["evaluate"]},
-            "devices": [device],
-            "latency_devices": [device],
-        }
-    halves["native"]["validation"] = [record("dtd")]
-    halves["native"]["lpips"] = {"measured": True, "reason": None}
-    return {"preset": preset, "image_size": 256, **halves}
+    for name in ("native", "asr"):
+        half = of_paper().half(name)
+        assert half is not None
+        halves[name] = replace(
+            half,
+            settings={**half.settings, f"{name}.training.steps": [40]},
+            seeds={subject: list(range(seeds)) for subject in half.seeds},
+            train=[_stand_in("dtd")],
+            validation=[_stand_in("dtd")],
+            evaluate={column: [_stand_in(column)] for column in half.evaluate},
+            devices=[device],
+            timed_on=[device],
+        )
+    reason = "no AlexNet trunk: set lpips_trunk in the config or GBLSR_LPIPS_TRUNK"
+    halves["native"] = replace(halves["native"], without_lpips=reason)
+    return Conditions("demo", **halves)
+
+
+def _stand_in(name: str) -> ImageSet:
+    return ImageSet(f"demo_{name}", f"{name} stand-in", 2, 2, True, name)
 
 
 def paper_run(root: Path) -> Aggregates:
@@ -190,7 +185,7 @@ def paper_run(root: Path) -> Aggregates:
     made.latency()
     made.fields()
     made.exemplars()
-    made.conditions = conditions("NVIDIA H200", "paper", 2000, 3, stand_ins=False)
+    made.conditions = of_paper()
     return made
 
 
@@ -220,10 +215,7 @@ def demo_run(root: Path, seeds: int = 2) -> Aggregates:
     made.latency(0.01, {name: 40.0 + 3 * k for k, name in enumerate(methods())})
     made.fields(1e-4)
     made.exemplars()
-    device = "AMD EPYC 7763 64-Core Processor"
-    made.conditions = conditions(device, "demo", 40, seeds, stand_ins=True)
-    reason = "no AlexNet trunk: set lpips_trunk in the config or GBLSR_LPIPS_TRUNK"
-    made.conditions["native"]["lpips"] = {"measured": False, "reason": reason}
+    made.conditions = demo_conditions(seeds)
     return made
 
 

@@ -10,10 +10,23 @@ import torch
 from torch import nn
 
 from benchmarks import __main__ as command
-from benchmarks import measure, memory, native, page, plans, plot, record, training
+from benchmarks import (
+    measure,
+    memory,
+    native,
+    page,
+    plans,
+    plot,
+    record,
+    training,
+    upscalers,
+)
 from benchmarks.measure import Case, Comparison, Result, Scout, Target, Variant, verdict
+from gblsr_repro import config
 from gblsr_repro.data.superres import Sampler
+from gblsr_repro.models.asr import model as asr
 from gblsr_repro.training import loop
+from gblsr_repro.weights import write_weights
 
 CPU = torch.device("cpu")
 LISTED = [
@@ -295,3 +308,40 @@ def test_the_page_tells_missed_targets_first(tmp_path):
     kept.add(case, measure.run(case, CPU, 10, rounds=2), busy_elsewhere=0)
     text = page.render(record.read(kept.path), "plot.png")
     assert "Targets: 1 met, 1 missed, 2 of too few rounds, 0 not measured." in text
+
+
+@pytest.fixture
+def upscaler(tmp_path):
+    """The folder of an untrained super-resolution run."""
+    settings = config.merge(config.load(), plans.QUICK)["asr"]
+    model = asr.build(config.methods()["gblsr_asr"], {"asr": settings}, 0)
+    section = {name: settings[name] for name in ("model", "training")}
+    facts = {"method": "gblsr_asr", "seed": 0, "config": section}
+    write_weights(tmp_path / "run", model, facts)
+    return tmp_path / "run" / "weights.safetensors"
+
+
+def test_an_upscaler_is_set_beside_the_known_ones(upscaler, shared, tmp_path):
+    bench = plans.Bench.open(CPU, True, tmp_path, upscaler, shared / "data")
+    listed = {plan.label: plan for plan in upscalers.plans(bench)}
+    assert len(listed) == 10
+    case = listed["set5 x3"].make(bench)
+    kept = record.Record(tmp_path / "results.csv", CPU, ["upscalers"])
+    kept.add(case, measure.run(case, CPU, 600, rounds=5), busy_elsewhere=0)
+    rows = {row["variant"]: row for row in record.read(kept.path)}
+    assert float(rows["bicubic"]["psnr_y"]) == pytest.approx(30.39, abs=0.03)  # as all publish it
+    assert 30.39 < float(rows["Lanczos"]["psnr_y"]) < 31.5
+    assert float(rows["gblsr_asr"]["median_ms"]) > 0
+    assert rows["FSRCNN, published"]["psnr_y"] == "33.16"
+    assert rows["FSRCNN, published"]["median_ms"] == ""
+    text = page.render(record.read(kept.path), "plot.png")
+    assert "| PSNR-Y (dB) |" in text
+    assert "FSRCNN, published: as published, not run here." in text
+
+
+def test_an_upscaler_costs_beside_other_decoders(upscaler, tmp_path):
+    bench = plans.Bench.open(CPU, True, tmp_path, upscaler)
+    (plan,) = upscalers.plans(bench)  # without a mirror there are no images to score
+    results = measure.run(plan.make(bench), CPU, 600, rounds=1)
+    assert [r.variant.name for r in results] == ["gblsr_asr", "LIIF decoder", "LTE decoder"]
+    assert all(r.peak_mb > 0 and r.times for r in results)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from PIL import Image, ImageOps
+from PIL import ExifTags, Image, ImageCms, ImageOps
 
 from gblsr_repro import photos
 from gblsr_repro.errors import UserError
@@ -122,3 +122,63 @@ def test_other_errors_are_not_hidden(tmp_path):
 
     with pytest.raises(RuntimeError, match="a fault of the program"):
         photos.convert(tmp_path / "a.png", tmp_path / "b.png", work)
+
+
+PROFILE = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+TAKEN = "2020:01:01 00:00:00"
+
+
+def exif():
+    told = turned(6)
+    told[ExifTags.Base.Make] = "Maker"
+    told[ExifTags.Base.Compression] = 5  # of the file, not of the picture
+    told[ExifTags.IFD.Exif] = {
+        ExifTags.Base.DateTimeOriginal: TAKEN,
+        ExifTags.Base.ExifImageWidth: 77,
+    }
+    told[ExifTags.IFD.GPSInfo] = {1: "N", 2: (1.0, 2.0, 3.0)}
+    return told.tobytes()
+
+
+@pytest.mark.parametrize("ending", [".png", ".jpg", ".webp", ".tiff"])
+@pytest.mark.parametrize("metadata", [True, False])
+def test_profiles_are_kept_and_metadata_when_asked_for(tmp_path, ending, metadata):
+    Image.fromarray(RGBA).convert("RGB").save(tmp_path / "a.jpg", exif=exif(), icc_profile=PROFILE)
+    photo = photos.read(tmp_path / "a.jpg", metadata)
+    photos.write(tmp_path / f"b{ending}", photo)
+    with Image.open(tmp_path / f"b{ending}") as image:
+        image.load()
+        told = image.getexif()
+        assert image.info["icc_profile"] == PROFILE
+        assert image.size == (6, 4)  # upright
+        assert told.get(ExifTags.Base.Orientation, 1) == 1
+        inner = dict(told.get_ifd(ExifTags.IFD.Exif))
+        place = dict(told.get_ifd(ExifTags.IFD.GPSInfo))
+        assert told.get(ExifTags.Base.Make) == ("Maker" if metadata else None)
+        assert inner == ({ExifTags.Base.DateTimeOriginal: TAKEN} if metadata else {})
+        assert place == ({1: "N", 2: (1.0, 2.0, 3.0)} if metadata else {})
+        assert told.get(ExifTags.Base.Compression) != 5
+
+
+def test_a_profile_that_is_not_for_these_pixels_is_left_out(tmp_path):
+    """The pixels of a CMYK file become RGB: its profile would say something false of them."""
+    cmyk = PROFILE[:16] + b"CMYK" + PROFILE[20:]
+    Image.fromarray(RGBA, "CMYK").save(tmp_path / "a.jpg", icc_profile=cmyk)
+    Image.fromarray(RGBA[..., 0]).save(tmp_path / "b.png", icc_profile=PROFILE)
+    assert photos.read(tmp_path / "a.jpg").profile is None
+    assert photos.read(tmp_path / "b.png").profile is None  # grey, with a profile for colours
+
+
+def test_a_format_without_room_for_a_profile_says_so(tmp_path, caplog):
+    photos.write(tmp_path / "a.bmp", photos.Photo(RGBA[..., :3], profile=PROFILE))
+    assert "a.bmp cannot hold color profile" in caplog.text
+    assert photos.read(tmp_path / "a.bmp").size == (6, 4)
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, ": 1 image\n"), (2, ": 2 images\n")])
+def test_one_image_is_no_images(tmp_path, caplog, count, said):
+    for name in range(count):
+        photos.write(tmp_path / "in" / f"{name}.png", photos.Photo(RGBA[..., :3]))
+    with caplog.at_level("INFO"):
+        photos.convert(tmp_path / "in", tmp_path / "out", lambda *_: None)
+    assert said in caplog.text

@@ -2,17 +2,20 @@
 
 import copy
 import csv
+import itertools
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 
 from gblsr_repro.cli import main
-from gblsr_repro.config import load
+from gblsr_repro.config import arms, load, methods, run_identity
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.locality import Fields
-from gblsr_repro.reporting import aggregate, captions, conditions
+from gblsr_repro.reporting import aggregate, conditions
 from gblsr_repro.reporting.aggregate import read_images, read_latency
+from gblsr_repro.reporting.compare import Scope, compare
 from gblsr_repro.reporting.tidy import KEYS, read_summaries
 
 
@@ -50,13 +53,17 @@ def metrics(root, arm, seed, *rows, dataset="kodak"):
     return write_rows(root / f"native/metrics/{arm}/seed{seed}/{dataset}.csv", IMAGES, *rows)
 
 
+def identity(name, config):
+    return run_identity(arms().get(name) or methods()[name], config)
+
+
 def run_record(root, arm, seed, half="native", **extra):
     record = {
         "arm": arm, "seed": seed, "steps": 20, "parameters": 989955, "wall_seconds": 61.5,
         "steps_per_second": 3.25, "peak_memory_mib": 812.0, "device": {"name": "NVIDIA H200"},
         "finished": "2025-11-21T09:00:00", "versions": {"torch": "2.11.0"},
         "git": {"commit": "abc", "modified": False},
-        "config": {"training": {"batch_size": 8}},
+        "identity": identity(arm, load()),
     }  # fmt: skip
     return write_record(root / half / "runs" / arm / f"seed{seed}" / "run.json", **record | extra)
 
@@ -245,137 +252,58 @@ def test_ablation_compares_with_the_control_seed_by_seed(tmp_path, config):
 
 def test_conditions_tell_what_was_run(tmp_path, config):
     run_record(tmp_path, "liif", 0)
-    run_record(tmp_path, "liif", 1, steps=40, versions={"torch": "2.12.0"})
-    kodak = [{"dataset": "kodak", "title": "Kodak", "images": 3, "expected": 24,
-              "complete": False, "stands_in_for": None}]  # fmt: skip
-    write_record(tmp_path / "native/arrays/kodak.json", datasets=kodak, images=3)
+    run_record(tmp_path, "liif", 1, versions={"torch": "2.12.0"},
+               identity={**identity("liif", config), "native.training.steps": 40})  # fmt: skip
+    kodak = {"dataset": "kodak", "title": "Kodak", "images": 3, "expected": 24,
+             "complete": False, "stands_in_for": None, "selection": "all"}  # fmt: skip
+    write_record(tmp_path / "native/arrays/kodak.json", datasets=[kodak], images=3)
     write_record(tmp_path / "native/latency/liif/seed0.json", name="Some CPU", type="cpu")
     lpips = {"measured": False, "reason": "no trunk"}
     write_record(tmp_path / "native/metrics/liif/seed0/kodak.json", lpips=lpips)
+    config["latency"]["passes"] = 3
     found = conditions.collect(tmp_path, config)
-    native = found["native"]
-    assert found["preset"] == "paper"
-    assert found["versions"] == {"torch": "2.11.0, 2.12.0"}
-    assert native["steps"] == [20, 40]
-    assert native["batch_size"] == 8
-    assert native["seeds"] == [0, 1]
-    assert native["arms"] == {"liif": [0, 1]}
-    assert native["evaluate"] == {"kodak": kodak}
-    assert native["devices"] == ["NVIDIA H200"]
-    assert native["latency_devices"] == ["Some CPU"]
-    assert native["lpips"] == lpips
-    assert "asr" not in found
+    native = found.native
+    assert found.preset == "paper"
+    assert found.versions == {"torch": "2.11.0, 2.12.0"}
+    assert native.settings["native.training.steps"] == [2000, 40]
+    assert native.settings["latency.passes"] == [3]
+    assert native.seeds == {"liif": [0, 1]}
+    (images,) = native.evaluate["kodak"]
+    assert (images.images, images.expected, images.complete) == (3, 24, False)
+    assert native.devices == ["NVIDIA H200"]
+    assert native.timed_on == ["Some CPU"]
+    assert native.without_lpips == "no trunk"
+    assert found.asr is None
 
 
-def test_a_shared_gpu_and_the_clocks_timed_are_told_apart_from_the_protocol(tmp_path, config):
+def test_a_run_that_does_not_say_what_it_follows_from_leaves_that_unknown(tmp_path, config):
+    run_record(tmp_path, "liif", 0)
+    run_record(tmp_path, "liif", 1, identity=None)
+    settings = conditions.collect(tmp_path, config).native.settings
+    assert settings["native.training.steps"] == settings["native.model.modes"] == []
+    assert settings["native.metrics.ssim_window"] == [11]
+
+
+def test_times_alone_have_the_settings_of_the_config_and_no_training(tmp_path, config):
     for seed, shared in ((0, False), (1, True)):
         write_record(
             tmp_path / f"native/latency/liif/seed{seed}.json", arm="liif", gpu_shared=shared
         )
     write_record(tmp_path / "native/latency/gblsr_scalar/seed0.json", arm="gblsr_scalar")
-    config["latency"]["clocks"] = ["ours"]
-    native = conditions.collect(tmp_path, config)["native"]
-    assert native["latency_shared"] == ["liif"]
-    assert "changed_timing" not in native
-    config["latency"]["passes"] = 3
-    assert conditions.collect(tmp_path, config)["native"]["changed_timing"] == ["passes"]
+    native = conditions.collect(tmp_path, config).native
+    assert native.shared_gpu == ["liif"]
+    assert native.settings["native.model.modes"] == [16]
+    assert not native.settings.get("native.training.steps")
 
 
-@pytest.mark.parametrize(
-    ("device", "said"),
-    [("NVIDIA H200", False), ("NVIDIA H200 NVL", True), ("NVIDIA H100 80GB HBM3", True)],
-)
-def test_another_h200_is_another_device(device, said):
-    record = {"preset": "paper", "native": {"latency_devices": [device]}}
-    notes = " ".join(captions.run_notes(record, "native", trained=False, timed=True))
-    assert (f"timed on {device} (paper: NVIDIA H200)" in notes) == said
-
-
-def trained(root, name, seed, half, paper, recipe=None, **changes):
-    """Leave the record of a run with the paper's settings but for `changes`."""
-    settings = {**paper[half]["training"]}
-    own = dict(settings["recipes"][recipe]) if recipe else {}
-    for key, value in changes.items():
-        (own if key in own else settings)[key] = value
-    extra = {"recipe": own, "precision": settings["precision"]} if recipe else {}
-    extra |= {"steps": settings["steps"], "device": {"name": "NVIDIA H200"}}
-    run_record(root, name, seed, half, config={"training": settings}, **extra)
-
-
-def test_the_papers_training_has_nothing_to_tell(tmp_path, config):
-    config["asr"]["methods"] = ["liif_rdn", "lte_swinir"]
-    watched = {"log_every": 1, "checkpoint_every": 1, "validate_every": 1, "validation_images": 1,
-               "validation_scale": 2}  # fmt: skip
-    for seed in (0, 1, 2):
-        trained(tmp_path, "liif", seed, "native", config, accumulate=4, log_every=1)
-        trained(tmp_path, "liif_rdn", seed, "asr", config, "rdn", **watched)
-        trained(tmp_path, "lte_swinir", seed, "asr", config, "swinir")
+def test_the_papers_training_differs_in_nothing(tmp_path, config):
+    for half, names in (("native", ["liif"]), ("asr", ["liif_rdn", "lte_swinir"])):
+        config[half]["arms" if half == "native" else "methods"] = names
+        for name, seed in itertools.product(names, (0, 1, 2)):
+            run_record(tmp_path, name, seed, half, identity=identity(name, config))
     found = conditions.collect(tmp_path, config)
-    for half in conditions.HALVES:
-        assert "changed_training" not in found[half]
-        assert captions.run_notes(found, half) == []
-
-
-def test_changed_training_and_missing_seeds_are_recorded_and_told(tmp_path, config):
-    config["asr"]["methods"] = ["gblsr_asr", "gblsr_asr_nole"]
-    changes = {"batch_size": 2, "queries": 10, "precision": "bf16", "lr_patch": 16}
-    for seed in (0, 1, 2):
-        trained(tmp_path, "gblsr_asr", seed, "asr", config, "rdn", **changes)
-    trained(tmp_path, "gblsr_asr_nole", 0, "asr", config, "rdn")
-    found = conditions.collect(tmp_path, config)
-    assert found["asr"]["changed_training"] == ["batch_size", "lr_patch", "precision", "queries"]
-    assert captions.run_notes(found, "asr") == [
-        "Training settings other than the paper's: batch size, size of the low-resolution patches, "
-        "precision and queries",
-        "Trained with three seeds (fewer: GB-LSR-Scalar-ASR-noLE 1)",
-    ]
-    assert len(captions.run_notes(found, "asr", trained=False)) == 1
-
-
-@pytest.mark.parametrize("former", ["fp32", "tf32"])
-def test_runs_of_former_precisions_are_told_apart(tmp_path, config, former):
-    config["asr"]["methods"] = ["gblsr_asr"]
-    trained(tmp_path, "liif", 0, "native", config, precision=former)
-    trained(tmp_path, "gblsr_asr", 0, "asr", config, "rdn", precision=former)
-    found = conditions.collect(tmp_path, config)
-    for half in conditions.HALVES:
-        assert found[half]["changed_training"] == ["precision"]
-
-
-def test_a_recipe_is_compared_with_the_one_of_its_encoder(tmp_path, config):
-    config["asr"]["methods"] = ["lte_swinir"]
-    trained(tmp_path, "lte_swinir", 0, "asr", config, "rdn")
-    found = conditions.collect(tmp_path, config)["asr"]
-    assert found["changed_training"] == ["batch_size", "halve_at", "learning_rate"]
-
-
-def test_changed_native_training_is_told_once(tmp_path, config):
-    for seed in (0, 1, 2):
-        changes = {"batch_size": 4, "betas": [0.9, 0.999], "weight_decay": 0.1}
-        trained(tmp_path, "liif", seed, "native", config, **changes)
-    found = conditions.collect(tmp_path, config)
-    assert found["native"]["changed_training"] == ["batch_size", "betas", "weight_decay"]
-    assert captions.run_notes(found, "native") == [
-        "Unlike in the paper: batches of 4 (paper: 8)",
-        "Training settings other than the paper's: betas of Adam and weight decay",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("arms", "notes"),
-    [
-        ({"liif": [0, 1], "lte": [0, 1]}, ["Unlike in the paper: two seeds (paper: three)"]),
-        ({"liif": [0], "lte": [1], "wire": [2]}, ["Unlike in the paper: one seed (paper: three)"]),
-        ({"liif": [3, 4, 5]}, ["Unlike in the paper: seeds 3, 4, 5"]),
-        ({"liif": [0, 1], "wire": [0]},
-         ["Unlike in the paper: two seeds (paper: three)",
-          "Trained with two seeds (fewer: WIRE 1)"]),
-    ],
-)  # fmt: skip
-def test_seeds_are_counted_by_arm(arms, notes):
-    seeds = sorted(set().union(*arms.values()))
-    record = {"preset": "paper", "native": {"seeds": seeds, "arms": arms}}
-    assert captions.run_notes(record, "native") == notes
+    for scope in (Scope.COST, Scope.ASR_COST):
+        assert compare(found, conditions.of_paper(), scope) == []
 
 
 def test_halves_of_conditions_merge(tmp_path, config):
@@ -384,8 +312,10 @@ def test_halves_of_conditions_merge(tmp_path, config):
     folder = tmp_path / "aggregates"
     for half in conditions.HALVES:
         conditions.write(tmp_path, config, folder / f"conditions_{half}.json", [half])
-    assert conditions.read(folder).keys() >= {"preset", "native", "asr"}
-    assert conditions.read(tmp_path) == {}
+    both = conditions.collect(tmp_path, config)
+    read = conditions.Conditions.read(folder)
+    assert json.dumps(asdict(read)) == json.dumps(asdict(both))
+    assert conditions.Conditions.read(tmp_path) == conditions.Conditions()
 
 
 def test_command_line(tmp_path, capsys):

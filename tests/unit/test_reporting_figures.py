@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -20,11 +21,11 @@ from PIL import Image
 from gblsr_repro.cli import main
 from gblsr_repro.config import items, load
 from gblsr_repro.errors import UserError
-from gblsr_repro.reporting import figures
+from gblsr_repro.reporting.conditions import Conditions, of_paper
+from gblsr_repro.reporting.figures import draw as figures
 from gblsr_repro.reporting.figures import style
-from gblsr_repro.reporting.figures.captions import captions
+from gblsr_repro.reporting.figures.captions import captions, note
 from gblsr_repro.reporting.figures.needs import NEEDS
-from gblsr_repro.reporting.figures.notes import note
 from gblsr_repro.reporting.figures.source import FigureSource
 
 NAMES = list(figures.DRAW)
@@ -56,7 +57,7 @@ def draw(sources: dict[str, FigureSource]) -> Iterator[Draw]:
     def build(run: str, name: str) -> Figure:
         if (run, name) not in known:
             source = sources[run]
-            figure = figures.DRAW[name](source, note(source.conditions, NEEDS[name]))
+            figure = figures.DRAW[name](source, note(source.conditions, NEEDS[name].scopes))
             known[run, name] = figure
         return known[run, name]
 
@@ -129,16 +130,13 @@ def test_texts_are_legible_inside_and_apart(run, name, draw, sources, monkeypatc
         assert box.y0 >= -1, text
         assert box.x1 <= width + 1, text
         assert box.y1 <= height + 1, text
-    hint = note(sources[run].conditions, NEEDS[name])
-    assert {t.get_fontsize() for t in texts if t.get_text().replace("\n", " ") != hint} <= {
-        7.0,
-        7.5,
-        8.0,
-    }
+    hint = next(iter(note(sources[run].conditions, NEEDS[name].scopes)), None)
+    sizes = {t.get_fontsize() for t in texts if hint is None or not t.get_text().startswith(hint)}
+    assert sizes <= {7.0, 7.5, 8.0}
 
 
 def test_collisions_are_found(monkeypatch):
-    figure = style.new_figure(2, 2, "")
+    figure = style.new_figure(2, 2, ())
     for x in (0.2, 0.3, 0.8):
         figure.text(x, 0.5, f"at {x}", fontsize=12)
     assert collisions(drawn_texts(figure, monkeypatch)) == [("at 0.2", "at 0.3")]
@@ -371,7 +369,7 @@ def test_a_test_without_a_statistic_is_a_dash(sources, tmp_path):
     ]
     source = FigureSource(made.write(), made.config)
     with style.styled():
-        figure = figures.DRAW["logspace_loctests"](source, "")
+        figure = figures.DRAW["logspace_loctests"](source, ())
     figure.draw_without_rendering()
     panel = next(axes for axes in figure.axes if axes.get_title().startswith("T3"))
     assert [t.get_text() for t in panel.child_axes[0].get_yticklabels()] == ["—", "—"]
@@ -498,65 +496,47 @@ def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_papers_own_run_has_no_note_and_others_say_what_they_are(name):
-    paper = made_up.conditions("NVIDIA H200", "paper", 2000, 3, stand_ins=False)
-    assert note(paper, NEEDS[name]) == ""
-    demo = note(made_up.conditions("Some CPU", "demo", 40, 2, stand_ins=True), NEEDS[name])
-    assert "preset demo" in demo
-    assert "2 seeds" in demo
-    assert "stand-in images" in demo
-    assert ("timed on Some CPU" in demo) == NEEDS[name].timed
-    assert "not recorded" in note({}, NEEDS[name])
+    assert note(of_paper(), NEEDS[name].scopes) == []
+    assert "Unlike in the paper" not in captions(name, of_paper())
+    demo = made_up.demo_conditions(2)
+    said = note(demo, NEEDS[name].scopes)
+    assert said[0] == "preset demo"
+    assert "Not the paper's experiment" in captions(name, demo)
+    assert "conditions not recorded" in note(Conditions(), NEEDS[name].scopes)
+    assert "not recorded" in captions(name, Conditions())
 
 
 def test_a_half_that_was_not_run_is_no_unrecorded_one():
-    record = made_up.conditions("NVIDIA H200", "paper", 2000, 3, stand_ins=False)
-    del record["asr"]
-    assert note(record, NEEDS["measured_vs_published"]) == ""
-    assert "not recorded" not in captions("measured_vs_published", record)
+    run = replace(of_paper(), asr=None)
+    assert note(run, NEEDS["measured_vs_published"].scopes) == []
+    assert "not recorded" not in captions("measured_vs_published", run)
 
 
-def test_incomplete_sets_and_blank_timings_are_noted():
-    record = made_up.conditions("NVIDIA H200", "paper", 2000, 3, stand_ins=False)
-    record["native"]["evaluate"]["urban100"][0]["complete"] = False
-    record["asr"]["timed_sizes_only"] = True
-    assert note(record, NEEDS["frontier"]) == "incomplete image sets"
-    assert note(record, NEEDS["cov_hist"]) == ""
-    assert note(record, NEEDS["asr_quality_latency_x4"]).startswith("timed on blank images")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_captions(name):
-    paper = made_up.conditions("NVIDIA H200", "paper", 2000, 3, stand_ins=False)
-    plain = captions(name, paper)
-    assert plain.startswith("**")
-    assert plain.endswith(".")
-    assert "Unlike in the paper" not in plain
-    demo = captions(name, made_up.conditions("Some CPU", "demo", 40, 1, stand_ins=True))
-    assert "Not the paper's experiment" in demo
-    assert "one seed (paper: three)" in demo
-    assert "Error bars" not in demo
-    assert "not recorded" in captions(name, {})
+def test_a_note_is_one_line_and_says_what_it_leaves_out():
+    words = [f"difference {k}" for k in range(20)]
+    (text,) = style.new_figure(style.COLUMN_WIDTH, 2, words).texts
+    assert text.get_text().startswith("difference 0 · difference 1 · ")
+    assert text.get_text().endswith("more in the caption")
+    assert text.get_window_extent().width <= style.COLUMN_WIDTH * text.figure.dpi
 
 
 @pytest.mark.parametrize("name", ["asr_quality_latency_x4", "asr_psnr_vs_scale"])
 def test_captions_of_super_resolution_say_over_how_many_seeds(name):
-    record = made_up.conditions("NVIDIA H200", "paper", 2000, 3, stand_ins=False)
-    equal = captions(name, record)
+    equal = captions(name, of_paper())
     assert "Means over three training seeds. Error bars" in equal
     assert "fewer" not in equal
-    assert "unequal seeds" not in equal
-    record["asr"]["methods"]["gblsr_asr_nole"] = [0]
-    fewer = captions(name, record)
+    asr = of_paper().asr
+    seeds = {**asr.seeds, "gblsr_asr_nole": [0]}
+    fewer = captions(name, replace(of_paper(), asr=replace(asr, seeds=seeds)))
     assert "three training seeds (fewer: GB-LSR-Scalar-ASR-noLE 1)" in fewer
     assert ("means over unequal seeds" in fewer) == (name == "asr_psnr_vs_scale")
 
 
 def test_different_single_seeds_have_no_error_bars():
-    record = made_up.conditions("NVIDIA H200", "paper", 2000, 3, stand_ins=False)
-    record["native"]["arms"] = {"liif": [0], "wire": [1], "gblsr_scalar": [2]}
-    caption = captions("per_dataset", record)
+    seeds = {"liif": [0], "wire": [1], "gblsr_scalar": [2]}
+    native = replace(of_paper().native, seeds=seeds)
+    caption = captions("per_dataset", replace(of_paper(), native=native))
     assert "One training seed, so there are no error bars" in caption
-    assert "one seed (paper: three)" in caption
 
 
 def test_a_figure_needs_a_folder_only(tmp_path: Path):

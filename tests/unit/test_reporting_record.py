@@ -13,6 +13,7 @@ from gblsr_repro.config import load, merge, validate
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.reporting import published, record
+from gblsr_repro.reporting.conditions import of_paper
 from gblsr_repro.reporting.layout import Float, Span
 from gblsr_repro.reporting.markdown import grid
 from gblsr_repro.reporting.tidy import KEYS, RUN_COLUMNS
@@ -32,8 +33,9 @@ def results(tmp_path: Path) -> Path:
     run = ["native", "liif", 0, 40, 12, 100.0, 20.0, 512.0, "Some CPU", "2026-01-02T03:04:05"]
     write_csv(folder / "aggregates" / "runs.csv", RUN_COLUMNS, [run])
     train = {"dataset": "dtd", "title": "DTD", "images": 3, "expected": 9, "complete": False}
-    native = {"steps": 40, "seeds": [0], "arms": {"liif": [0]}, "train": [train]}
-    conditions = {"preset": "mirror", "image_size": 256, "native": native}
+    settings = {**of_paper().native.settings, "native.training.steps": [40]}
+    native = {"settings": settings, "seeds": {"liif": [0]}, "train": [train]}
+    conditions = {"preset": "mirror", "native": native}
     write_json(folder / "aggregates" / "conditions_native.json", conditions)
     write_json(folder / "native" / "runs" / "liif" / "seed0" / "run.json", {"steps": 40})
     (folder / "native" / "runs" / "liif" / "seed0" / "weights.safetensors").write_bytes(b"large")
@@ -72,8 +74,8 @@ def test_holds_what_was_measured_and_not_where(results: Path, tmp_path: Path) ->
     assert list(output.parent.iterdir()) == [output]
 
     page = (output / "README.md").read_text(encoding="utf-8")
-    assert "| Steps | 40 | 2,000 |" in page
-    assert "DTD, 3 of 9" in page
+    assert "40 steps (paper: 2,000)" in page
+    assert "trained on 3 of 9 images of DTD" in page
     assert "22.312 ± 0.204" in page  # the published row, and the same number as measured
     assert "higher PSNR than every baseline" in page
     assert "--configfile docs/records/today/overlay.yaml --config mirror=FOLDER -- native" in page

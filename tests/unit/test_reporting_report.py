@@ -85,14 +85,13 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     kodak = {"dataset": "k", "title": "Kodak-like", "images": 5, "stands_in_for": "kodak"}
     conditions = {
         "preset": "demo",
-        "image_size": 96,
         "native": {
-            "steps": 40,
-            "seeds": [0, 1],
+            "settings": {"native.training.steps": [40]},
+            "seeds": {"liif": [0, 1]},
             "train": [train],
             "evaluate": {"kodak": [kodak]},
             "devices": ["Some CPU"],
-            "lpips": {"measured": False, "reason": "no trunk"},
+            "without_lpips": "no trunk",
         },
         "versions": {"torch": "2.11.0"},
         "git": {"commit": "c0ffee", "modified": "True"},

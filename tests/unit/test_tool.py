@@ -7,11 +7,14 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from PIL import Image
+from PIL import Image, ImageCms
+from safetensors.torch import load_file
 
-from gblsr_repro import cli, config, photos, tool
+from gblsr_repro import bundled, cli, config, photos, tool
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.asr import upsampler
+from gblsr_repro.files import write_csv, write_json
+from gblsr_repro.models.asr import tiling
 from gblsr_repro.models.native import build
 from gblsr_repro.training.leaving import leave
 from gblsr_repro.training.loop import Record
@@ -331,3 +334,178 @@ def test_any_scale_and_alpha(tmp_path):
     assert cli.main(["upscale", source, target, "--model", str(run), "--scale", "3.7"]) == 0
     with Image.open(target) as image:
         assert (image.size, image.mode) == ((111, 74), "RGBA")
+
+
+@pytest.mark.parametrize("crop", [None, (3.5, 20, 40, 66.5)])
+@pytest.mark.parametrize("method", ["gblsr_asr", "lte_rdn"])
+def test_a_large_photo_is_upscaled_in_parts(tmp_path, photo, method, crop, monkeypatch):
+    model = tool.load_superres(make_superres(tmp_path / method, method))
+    image = tool.read(photo)
+    whole = tool.upscale(model, image, 2.5, crop)
+    monkeypatch.setattr(tiling, "_side", lambda *_: 20)
+    seen = []
+    parts = tool.upscale(model, image, 2.5, crop, lambda x: seen.extend(x) or x, memory=1)
+    assert len(seen) >= 6
+    assert whole.size == parts.size
+    difference = np.abs(whole.rgb.astype(int) - parts.rgb.astype(int))
+    assert difference.max() <= 1
+    assert (difference > 0).mean() < 0.01
+
+
+def test_decoding_in_bands_changes_nothing(run, photo, monkeypatch):
+    code = tool.encode(tool.load_native(run), tool.read(photo))
+    whole = tool.decode(code, 1.7)
+    monkeypatch.setattr(tool, "BAND_PIXELS", 1000)
+    assert np.array_equal(tool.decode(code, 1.7).rgb, whole.rgb)
+
+
+def test_profile_and_metadata_go_through_a_code(run, tmp_path):
+    exif = Image.Exif()
+    exif[0x010F] = "Maker"
+    pixels = np.random.default_rng(0).integers(0, 256, (40, 40, 3), dtype=np.uint8)
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    Image.fromarray(pixels).save(tmp_path / "a.png", exif=exif, icc_profile=profile)
+    arguments = [str(tmp_path / name) for name in ("a.png", "a.gblsr")]
+    model = ["--model", str(run), "--keep-metadata"]
+    assert cli.main(["encode", *arguments, *model]) == 0
+    assert cli.main(["decode", arguments[1], str(tmp_path / "b.png")]) == 0
+    with Image.open(tmp_path / "b.png") as image:
+        assert image.info["icc_profile"] == profile
+        assert image.getexif()[0x010F] == "Maker"
+
+
+# --- weights that come along -----------------------------------------------------------------
+
+
+def measured(folder, weights_sha256, columns, values):
+    """Rows as evaluation leaves them."""
+    for name, value in values.items():
+        write_csv(folder / f"{name}.csv", ("image", *columns), [["a", value, 0.5], ["b", value, 1]])
+        write_json(folder / f"{name}.json", {"weights_sha256": weights_sha256})
+    return folder
+
+
+def with_facts(folder):
+    """A run's folder with all that training records."""
+    record = json.loads((folder / "run.json").read_text())
+    record |= {"steps": 1234, "git": {"commit": "0123456789abcdef", "modified": False}}
+    (folder / "run.json").write_text(json.dumps(record))
+    return record["weights_sha256"]
+
+
+def bundle(folder, metrics, output):
+    return cli.main(
+        ["bundle", str(folder), "--metrics", str(metrics), "--trained-on", "noise",
+         "--output", str(output)]
+    )  # fmt: skip
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package folder in which bundled weights are looked for."""
+    monkeypatch.setattr(bundled.resources, "files", lambda _: tmp_path / "package")
+    return tmp_path / "package" / "bundled"
+
+
+def test_bundled_weights_are_the_default(tmp_path, settings, photo, package, caplog, monkeypatch):
+    folder = trained(tmp_path / "run", settings)
+    sha256 = with_facts(folder)
+    rows = measured(tmp_path / "m", sha256, ("psnr", "ssim"), {"kodak": 22.25, "validation": 99})
+    assert bundle(folder, rows, package / "native.safetensors") == 0
+    superres = make_superres(tmp_path / "superres", "gblsr_asr_nole", told=True)
+    sha256 = with_facts(superres)
+    rows = measured(tmp_path / "a", sha256, ("psnr_y", "ssim_y"), {"set5_x2": 36.5})
+    assert bundle(superres, rows, package / "asr.safetensors") == 0
+    card = (package / "native.md").read_text()
+    assert "| kodak | 2 | 22.25 | 0.75 | - |" in card
+    assert "0123456789abcdef" in card
+
+    monkeypatch.chdir("/")  # outside a checkout: the file brings all that is needed along
+    monkeypatch.setattr(config, "repository_root", fails)
+    caplog.set_level("INFO")
+    caplog.clear()
+    image = tool.read(photo)
+    assert cli.main(["reconstruct", str(photo), str(tmp_path / "r.png")]) == 0
+    assert cli.main(["upscale", str(photo), str(tmp_path / "u.png"), "--scale", "2"]) == 0
+    said = caplog.text
+    assert "gblsr_scalar, 1,234 steps on noise, commit 0123456789ab; PSNR (dB): kodak 22.25" in said
+    assert "gblsr_asr_nole, 1,234 steps on noise" in said
+    assert "set5 x2 36.50" in said
+    for name, size in (("r", (70, 45)), ("u", (140, 90))):
+        with Image.open(tmp_path / f"{name}.png") as made:
+            assert made.size == size
+    monkeypatch.undo()
+    full = tool.reconstruct(tool.load_native(folder), image).rgb.astype(int)
+    half = tool.read(tmp_path / "r.png").rgb.astype(int)
+    assert np.abs(full - half).max() <= 2
+    stored = load_file(package / "native.safetensors")
+    assert {t.dtype for t in stored.values() if t.ndim > 1} == {torch.float16}
+    assert {t.dtype for t in stored.values() if t.ndim < 2} == {torch.float32}
+
+
+def test_without_bundled_weights_the_commands_say_so(photo, package, capsys):
+    for command in (["reconstruct"], ["encode"], ["upscale", "--scale", "2"]):
+        arguments = [command[0], str(photo), "out.png", *command[1:]]
+        assert cli.main(arguments) == 2
+        said = capsys.readouterr().err
+        assert "weights come with this version yet; name a trained run's folder" in said
+
+
+def test_only_a_measured_run_is_bundled(tmp_path, settings, capsys, monkeypatch):
+    folder = trained(tmp_path / "run", settings)
+    sha256 = with_facts(folder)
+    columns, output = ("psnr", "ssim"), tmp_path / "native.safetensors"
+    others = measured(tmp_path / "others", "0" * 64, columns, {"kodak": 20.0})
+    mine = measured(tmp_path / "mine", sha256, columns, {"kodak": 20.0})
+    (tmp_path / "none").mkdir()
+    for rows, sentence in (
+        (others, "was measured on other weights"),
+        (tmp_path / "none", "holds no measured rows"),
+    ):
+        assert bundle(folder, rows, output) == 2
+        assert sentence in capsys.readouterr().err
+    assert bundle(folder, mine, tmp_path / "native.pt") == 2
+    assert "must end in .safetensors" in capsys.readouterr().err
+    monkeypatch.setattr(bundled, "LIMIT", 1000)
+    assert bundle(folder, mine, output) == 2
+    assert "train a smaller model" in capsys.readouterr().err
+    assert not list(tmp_path.glob("native.*"))
+
+
+# --- export ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "scale"), [("gblsr_asr", 4), ("gblsr_asr", 3), ("gblsr_asr_nole", 2)]
+)
+def test_an_exported_model_computes_the_same(tmp_path, method, scale):
+    pytest.importorskip("onnx", reason="needs the extra `export`")
+    runtime = pytest.importorskip("onnxruntime", reason="needs the extra `export`")
+    folder = make_superres(tmp_path / "run", method)
+    file = tmp_path / "model.onnx"
+    assert cli.main(["export", str(folder), str(file), "--scale", str(scale)]) == 0
+    session = runtime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
+    model = tool.load_superres(folder)
+    for batch, height, width in ((1, 16, 16), (2, 9, 31)):
+        images = torch.rand(batch, 3, height, width)
+        (found,) = session.run(None, {"image": images.numpy()})
+        with torch.no_grad():
+            expected = model.render(images, height * scale, width * scale, 10**6).numpy()
+        assert found.shape == expected.shape
+        assert np.abs(found - expected).max() < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("method", "scale", "name", "sentence"),
+    [
+        ("lte_swinir", "2", "m.onnx", "SwinIR is not made of convolutions"),
+        ("liif_rdn", "2", "m.onnx", "LIIF is not made of convolutions"),
+        ("gblsr_asr", "0", "m.onnx", "must be a whole number above 0"),
+        ("gblsr_asr", "2", "m.pt", "must end in .onnx"),
+    ],
+)
+def test_what_cannot_be_exported_is_told(tmp_path, capsys, method, scale, name, sentence):
+    folder = make_superres(tmp_path / "run", method)
+    assert cli.main(["export", str(folder), str(tmp_path / name), "--scale", scale]) == 2
+    assert sentence in capsys.readouterr().err
+    assert not (tmp_path / name).exists()

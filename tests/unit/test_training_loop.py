@@ -1,5 +1,6 @@
 """The loop: what it computes, logs, saves, and how it stops."""
 
+import json
 import os
 import signal
 
@@ -89,6 +90,28 @@ def test_a_stopped_job_goes_on_to_the_same_end(path, stop_at):
     assert torch.equal(again.weights(), whole.weights())
     assert rows_without_rate(record) == rows_without_rate(expected)
     assert record.resumed == 1
+
+
+def test_it_tells_how_far_it_is(path):
+    job = Job(path)
+    job.at[5] = lambda: os.kill(os.getpid(), signal.SIGTERM)
+    seen = []
+    job.at[3] = lambda: seen.append(json.loads(checkpoint.progress_of(path).read_text()))
+    with pytest.raises(StopRequested):
+        job.run()
+    told = {"run": "job", "step": 0, "saved": 0, "steps": 20, "steps_per_second": None}
+    assert seen == [told | {"running": True}]
+    last = json.loads(checkpoint.progress_of(path).read_text())
+    assert last.pop("steps_per_second") > 0
+    assert last == {"run": "job", "step": 6, "saved": 6, "steps": 20, "running": False}
+
+
+def test_a_state_that_other_code_made_is_gone_on_from_with_a_warning(path, caplog):
+    Job(path).run(keep_state=True, code="old")
+    Job(path).run(keep_state=True, code="old")
+    assert "other code" not in caplog.text
+    Job(path).run(keep_state=True, code="new")
+    assert "job: the state after step 20 was made by other code; delete" in caplog.text
 
 
 def test_a_crash_goes_on_from_the_last_state(path):

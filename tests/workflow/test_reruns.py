@@ -86,7 +86,6 @@ RERUN = {
     "native.training": NATIVE_RUN,
     "native.metrics": {"regions", "evaluate", "fields"},
     "latency": {"latency", *TIMED},
-    "latency.images_per_set": {"latency"},
     "diagnostics.images": {"evaluate", "fields"},
     "asr.train": {"asr-standardize", *RDN, *SWINIR},
     "asr.evaluate": {"asr-bicubic", *SCORED},  # of set5, which is not timed

@@ -133,7 +133,6 @@ rule claims:
             labels={"what": "every claim with its verdict"},
         ),
         markdown=f"{R}/claims.md",
-        table=f"{R}/tables/claims.tex",
     log:
         f"{R}/logs/claims.log",
     benchmark:
@@ -156,7 +155,6 @@ rule preview:
     input:
         items_of("native"),
         items_of("asr"),
-        rules.claims.output,
     output:
         f"{R}/preview.pdf",
     log:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from .. import __version__
 from ..errors import StopRequested, UserError
 from ..progress import setup_logging
-from . import asr, data, native, reporting, tool
+from . import asr, data, native, operations, reporting, tool
 
-ROOMS = (data, native, asr, reporting, tool)
+ROOMS = (data, native, asr, reporting, operations, tool)
 
 
 def parser() -> argparse.ArgumentParser:

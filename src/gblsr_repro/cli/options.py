@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..config import JOBS, Config, Row, load, restrict
+if TYPE_CHECKING:
+    from ..config import Config, Row
 
 
 def command(
@@ -31,6 +32,8 @@ def config_of(options: argparse.Namespace, row: Row = None) -> Config:
 
     A job of the workflow sees of it what config/jobs.py declares for it and its `row` alone.
     """
+    from ..config import JOBS, load, restrict
+
     config = load([Path(p) for p in options.config])
     return restrict(config, options.job, row) if options.job in JOBS else config
 

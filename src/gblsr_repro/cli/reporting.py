@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..config import Config, resolve
 from .options import command, config_of
+
+if TYPE_CHECKING:
+    from ..config import Config
 
 
 def register(commands: Any) -> None:
@@ -19,9 +21,6 @@ def register(commands: Any) -> None:
     add_preview(commands)
     add_claims(commands)
     add_report(commands)
-    add_status(commands)
-    add_plan(commands)
-    add_summary(commands)
     add_record(commands)
 
 
@@ -37,6 +36,8 @@ def _takes_aggregates(added: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> tuple[Config, Path]:
     """Return the configuration and the results folder that the options name."""
+    from ..config import resolve
+
     config = config_of(options)
     named = getattr(options, "results", None)
     return config, named or resolve(config, config["results"])
@@ -144,12 +145,12 @@ def add_figures(commands: Any) -> None:
 
 
 def _figures(options: argparse.Namespace) -> None:
-    from ..reporting import figures
+    from ..reporting.figures import draw
 
     config, results = _run(options)
     aggregates = options.aggregates or results / "aggregates"
     output = options.output or results / "figures"
-    drawn, skipped = figures.write(aggregates, output, config, options.only, options.results)
+    drawn, skipped = draw.write(aggregates, output, config, options.only, options.results)
     for name in drawn:
         print(output / f"{name}.pdf")
         print(output / f"{name}.png")
@@ -177,7 +178,7 @@ def _preview(options: argparse.Namespace) -> None:
     print(output)
 
 
-# --- claims, report, status ---------------------------------------------------------------------
+# --- claims, report, record ---------------------------------------------------------------------
 
 
 def add_claims(commands: Any) -> None:
@@ -188,7 +189,7 @@ def add_claims(commands: Any) -> None:
     _takes_aggregates(added)
     added.add_argument(
         "--output", type=Path, metavar="DIR",
-        help="folder for claims.csv, claims.md, tables/claims.tex (default: the config's results)",
+        help="folder for claims.csv and claims.md (default: the config's results)",
     )  # fmt: skip
 
 
@@ -222,49 +223,6 @@ def _report(options: argparse.Namespace) -> None:
     output = options.output or results / "report.html"
     report.write(results, output, config)
     log.info("report: %s", output)
-
-
-def add_status(commands: Any) -> None:
-    """Add the verb that tells what is done and what is left."""
-    command(
-        commands, "status", _status, "Tell what is done, running and left, from the files alone."
-    )
-
-
-def _status(options: argparse.Namespace) -> None:
-    from ..operations import status
-
-    print(status.text(status.survey(config_of(options))))
-
-
-# --- cost up front ------------------------------------------------------------------------------
-
-
-def add_plan(commands: Any) -> None:
-    """Add the verb that tells what a configuration costs before it is run."""
-    command(
-        commands,
-        "plan",
-        _plan,
-        "Tell what is to be trained, the GPU-hours and the disk it takes; runs nothing.",
-    )
-
-
-def _plan(options: argparse.Namespace) -> None:
-    from ..operations import plan
-
-    print(plan.text(plan.survey(config_of(options))))
-
-
-def add_summary(commands: Any) -> None:
-    """Add the verb that says what a run has made."""
-    command(commands, "summary", _summary, "Print the main numbers and where everything is.")
-
-
-def _summary(options: argparse.Namespace) -> None:
-    from ..operations.summary import summary
-
-    print(summary(config_of(options)))
 
 
 def add_record(commands: Any) -> None:

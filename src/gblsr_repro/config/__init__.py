@@ -1,6 +1,6 @@
 """The configuration: `tables` <- `model` <- `checks` <- `load`; `identity` and `jobs` read it."""
 
-from .identity import WATCHING, check_identity, definition, run_identity
+from .identity import WATCHING, check_identity, chosen, definition, run_identity, within
 from .jobs import JOBS, Row, code_digest, code_of, restrict, settings_of
 from .load import load, merge, mirror_of, protocol, resolve, validate, write_resolved
 from .tables import (

@@ -6,8 +6,8 @@ the jobs, which see of the config what stands here and nothing else.
 
 from __future__ import annotations
 
-import ast
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -109,9 +109,7 @@ JOBS = {
     ),
     "asr-latency": Job(
         (
-            "latency.warmup",
-            "latency.passes",
-            "latency.clocks",
+            "latency",
             "asr.timing",
             "asr.tile_pixels",
             "asr.downsampling",
@@ -185,6 +183,7 @@ def restrict(config: Config, job: str, row: Row = None) -> Config:
 
 # --- code -----------------------------------------------------------------------------------------
 
+IMPORT = re.compile(r"^ *from (\.+)([\w.]*) import (\([^)]*\)|.+)$", re.MULTILINE)
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -220,11 +219,9 @@ def _room(file: Path) -> str:
 @cache
 def _imports(file: Path) -> tuple[Path, ...]:
     """Return the files of the package that a module imports by relative imports."""
-    nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
     found = []
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))
-            names = [base, *(base / alias.name for alias in node.names)]
-            found += [path for name in names if (path := name.with_suffix(".py")).is_file()]
+    for dots, module, names in IMPORT.findall(file.read_text(encoding="utf-8")):
+        base = file.parents[len(dots) - 1].joinpath(*module.split("."))
+        modules = [base, *(base / name for name in re.findall(r"\w+", names))]
+        found += [path for each in modules if (path := each.with_suffix(".py")).is_file()]
     return tuple(found)

@@ -87,7 +87,7 @@ Columns = Annotated[dict[Key, str], Field(min_length=1), BeforeValidator(_withou
 class Section(BaseModel):
     """A closed map of settings; integers, numbers and truth values are told apart strictly."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
 
 
 def about(description: str, **facts: Any) -> Any:

@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .activations import relu
-from .coordinates import centres, offset, owner
+from .coordinates import centres, image_coordinates, offset, owner
 from .decoders import Decoder, as_image, perceptron, pointwise
 
 BILINEAR, NEAREST = "bilinear", "nearest"
@@ -99,8 +99,8 @@ class LatentDecoder(Decoder):
         return self._over_image(features, positions).to(features.dtype)
 
     def _over_image(self, features: Tensor, positions: Tensor) -> Tensor:
-        sides = torch.tensor(features.shape[-2:], device=positions.device) * self.patch
-        return (2 * positions + 1) / sides - 1
+        h, w = features.shape[-2:]
+        return image_coordinates(positions, (h * self.patch, w * self.patch))
 
     def corner(
         self, features: Tensor, positions: Tensor, shift: tuple[float, float]

@@ -26,8 +26,14 @@ def pixel_coordinates(height: int, width: int, device: torch.device | None = Non
 
 def pixel_positions(coordinates: Tensor, size: tuple[int, int]) -> Tensor:
     """Map image coordinates (..., 2) in an image of `size` (H, W) to pixel positions, float64."""
-    extent = torch.tensor(size, dtype=torch.float64, device=coordinates.device)
-    return ((coordinates.double() + 1) * extent - 1) / 2
+    axes = zip(coordinates.double().unbind(-1), size, strict=True)
+    return torch.stack([((u + 1) * count - 1) / 2 for u, count in axes], dim=-1)
+
+
+def image_coordinates(positions: Tensor, size: tuple[int, int]) -> Tensor:
+    """Map pixel positions (..., 2) in an image of `size` (H, W) to image coordinates."""
+    axes = zip(positions.unbind(-1), size, strict=True)
+    return torch.stack([(2 * pixel + 1) / count - 1 for pixel, count in axes], dim=-1)
 
 
 def owner(positions: Tensor, patch: int, cells: int, shift: float = 0.0) -> Tensor:

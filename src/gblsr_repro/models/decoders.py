@@ -337,9 +337,11 @@ class GlobalFourierMLP(Decoder):
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
         """Evaluate the MLP on its whole input at each position."""
         h, w = features.shape[-2:]
-        last = torch.tensor([h, w], dtype=torch.float64, device=positions.device) * self.patch - 1
-        u = (2 * positions / last - 1).to(features.dtype)
-        code = features.mean((2, 3))[:, None, :].expand(-1, u.shape[1], -1)
-        hidden = torch.cat((self._fourier(u[..., 0], u[..., 1]), code), dim=-1)
+        y, x = (
+            (2 * along / (count * self.patch - 1) - 1).to(features.dtype)
+            for along, count in zip(positions.unbind(-1), (h, w), strict=True)
+        )
+        code = features.mean((2, 3))[:, None, :].expand(-1, positions.shape[1], -1)
+        hidden = torch.cat((self._fourier(y, x), code), dim=-1)
         first = self.layers[0]
         return self._rest(pointwise(hidden[None], first.weight, first.bias))[0]

@@ -139,3 +139,25 @@ def evaluate(coefficients: Tensor, bandwidth: Tensor, positions: Tensor, patch: 
     own = coefficients.permute(0, 4, 5, 1, 2, 3)[item, cell_y, cell_x]
     half = torch.einsum("bqcij,bqj->bqci", own, modes(v[..., 1], count, s))
     return torch.einsum("bqci,bqi->bqc", half, modes(v[..., 0], count, s))
+
+
+def evaluate_grid(
+    coefficients: Tensor, bandwidth: Tensor, rows: Tensor, columns: Tensor, patch: int
+) -> Tensor:
+    """Do what `evaluate` does at every crossing of pixel positions: (B, C, R, Q).
+
+    `rows` (R,) and `columns` (Q,) are float64, `bandwidth` is (B, h, w). The sum over the modes of
+    y is done once for each row and patch and not once for each pixel.
+    """
+    count, h, w = coefficients.shape[2], *coefficients.shape[-2:]
+    cell_y, cell_x = owner(rows, patch, h), owner(columns, patch, w)
+    v_y, v_x = (
+        (2 * (at - patch * cell) / (patch - 1) - 1).to(coefficients.dtype)
+        for at, cell in ((rows, cell_y), (columns, cell_x))
+    )
+    s = bandwidth[:, cell_y]
+    along_y = modes(v_y[:, None], count, s).permute(0, 1, 3, 2)  # (B, R, p, w)
+    own = coefficients[..., cell_y, :]
+    half = torch.einsum("bcijrw,briw->bcrjw", own, along_y)
+    along_x = modes(v_x, count, s[:, :, cell_x]).permute(0, 1, 3, 2)
+    return (half[..., cell_x] * along_x[:, None]).sum(3)

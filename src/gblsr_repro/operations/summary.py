@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pandas as pd
-
 from .. import config as configuration
 from ..config import Config
 from ..errors import UserError
-from ..files import verify
+from ..reporting.tidy import KEYS, read_summaries
 
 
 def summary(config: Config) -> str:
@@ -22,14 +20,13 @@ def summary(config: Config) -> str:
     path = results / "aggregates" / "native.csv"
     if not path.is_file():
         raise UserError(f"{path} does not exist yet; run the workflow first.")
-    verify(path)
-    psnr = pd.read_csv(path).query("metric == 'psnr'")
+    means = read_summaries(path, KEYS["native"])
     columns = list(config["native"]["data"]["evaluate"])
     lines = [f"{'PSNR (dB)':<32}" + "".join(f"{column:>12}" for column in columns)]
     for arm, row in configuration.selected_arms(config).items():
-        means = psnr[psnr.arm == arm].set_index("dataset")["mean"]
-        if len(means):
-            cells = (f"{means[c]:12.2f}" if c in means else f"{'-':>12}" for c in columns)
+        found = [means.get((column, arm, "psnr")) for column in columns]
+        if any(found):
+            cells = (f"{psnr.mean:12.2f}" if psnr else f"{'-':>12}" for psnr in found)
             lines.append(f"{row.name:<32}" + "".join(cells))
     steps = config["native"]["training"]["steps"]
     seeds = len(config["seeds"])

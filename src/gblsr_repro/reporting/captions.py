@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
 
-from ..config import Config, arms, datasets, items, methods, protocol
-from .conditions import Record
+from ..config import arms, items, methods
+from .compare import PAPER_PRESET, Scope, compare_all
+from .conditions import Conditions, Half, of_paper
 from .statistics import Summary
 
-PAPER_DEVICE = "NVIDIA H200"  # the SXM module; "NVIDIA H200 NVL" is another device
-SHARED_GPU = "timed on a GPU that other processes used at the same time"
-SETTINGS = {  # training settings whose keys do not say what they are
-    "lr_patch": "size of the low-resolution patches",
-    "scale_range": "range of scales",
-    "halve_at": "where the learning rate is halved",
-    "betas": "betas of Adam",
-    "gradient_clip": "gradient clipping",
-}
+HALVES = {"native": "Native benchmark", "asr": "Super-resolution"}
 SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -86,18 +78,14 @@ def seeds_said(counts: Mapping[str, Collection[int]], noun: str = "training seed
     return f"{text} (fewer: {', '.join(fewer)})" if fewer else text
 
 
-def trained_seeds(record: Record, half: str) -> dict[str, set[int]]:
-    """Return how many seeds of each arm or method were trained, by its name, as `seed_counts`.
-
-    `record` holds the conditions of that half; empty where they do not tell.
-    """
-    trained = record.get("arms" if half == "native" else "methods") or {}
+def trained_seeds(run: Half, half: str) -> dict[str, set[int]]:
+    """Return how many seeds of each arm or method were trained, by its name, as `seed_counts`."""
     titles = (
         {name: arm.short for name, arm in arms().items()}
         if half == "native"
         else {name: method.name for name, method in methods().items()}
     )
-    return {titles.get(name, name): {len(seeds)} for name, seeds in trained.items()}
+    return {titles.get(name, name): {len(seeds)} for name, seeds in run.seeds.items()}
 
 
 def unequal(counts: Mapping[str, Collection[int]]) -> bool:
@@ -132,147 +120,29 @@ def not_canonical(names: Sequence[str]) -> str | None:
 
 
 def run_notes(
-    conditions: Record,
-    half: str,
-    *,
-    columns: Sequence[str] = (),
-    validation: bool = False,
-    trained: bool = True,
-    timed: bool = False,
+    run: Conditions,
+    scopes: Iterable[Scope],
+    columns: Iterable[str] | None = None,
     perceptual: bool = False,
 ) -> list[str]:
-    """Say in what the run behind a table differs from the paper's.
+    """Say in what the run behind a table or figure differs from the paper's.
 
-    `half` is native or asr; `columns` are the evaluation columns shown, `validation` whether the
-    validation images are; `trained`, `timed` and `perceptual` whether trained weights, timings and
-    LPIPS took part. The paper's side is config/paper/protocol.yaml.
+    `scopes` are those of its numbers, `columns` the evaluation columns shown (default: all),
+    `perceptual` says whether LPIPS is among them.
     """
-    if half not in conditions:
-        return ["The conditions of this run (data, steps, seeds, device) are not recorded"]
-    record = conditions[half]
-    paper = protocol()
+    known = list(scopes)
+    found = compare_all(run, of_paper(), known, columns)
+    several = len({half for halves in found.values() for half in halves}) > 1
+    texts = [
+        f"{HALVES[halves[0]].lower()}: {d.long}" if several and len(halves) == 1 else d.long
+        for d, halves in found.items()
+    ]
     notes = []
-    preset = conditions.get("preset", "paper")
-    if preset != "paper":
-        notes.append(f"**Not the paper's experiment**: a run of the preset “{preset}”")
-    different = []
-    if half == "native":
-        different += _size(conditions, paper)
-    if trained:
-        different += _training(record, paper, half)
-    if record.get("changed_model"):
-        different.append("networks of other sizes or settings")
-    seeds = trained_seeds(record, half)
-    different += _seeds(record, seeds, paper)
-    if trained:
-        different += _data(record.get("train") or [], "trained on")
-    shown = [record.get("evaluate", {}).get(column, []) for column in columns]
-    different += _data(_each(shown), "measured on")
-    if validation:
-        different += _data(record.get("validation") or [], "measured on held-out images of")
-    if timed:
-        different += _timing(record)
-    if different:
-        notes.append("Unlike in the paper: " + "; ".join(different))
-    if trained:
-        notes += _settings(record, paper, half)
-    if columns or validation:
-        notes += _others("Measured with settings", record.get("changed_measuring"))
-    if timed:
-        notes += _others("Timed with settings", record.get("changed_timing"))
-    if unequal(seeds):
-        notes.append(f"Trained with {seeds_said(seeds, 'seed')}")
-    if perceptual and not record.get("lpips", {"measured": True}).get("measured"):
-        reason = record["lpips"].get("reason") or "the reason is not recorded"
-        notes.append(f"LPIPS was not measured: {reason.rstrip('.')}")
+    if texts:
+        own = run.preset not in ("", PAPER_PRESET)
+        lead = "**Not the paper's experiment**" if own else "Unlike in the paper"
+        notes.append(f"{lead}: {'; '.join(texts)}")
+    native = run.half("native")
+    if perceptual and native is not None and native.without_lpips:
+        notes.append(f"LPIPS was not measured: {native.without_lpips.rstrip('.')}")
     return notes
-
-
-def _size(conditions: Record, paper: Config) -> list[str]:
-    size, published = conditions.get("image_size"), paper["native"]["data"]["image_size"]
-    if size in (None, published):
-        return []
-    return [f"images of {size}×{size} pixels (paper: {published}×{published})"]
-
-
-def _training(record: Record, paper: Config, half: str) -> list[str]:
-    found = []
-    steps, published = record.get("steps"), paper[half]["training"]["steps"]
-    if steps not in (None, published):
-        found.append(f"{_span(steps)} training steps (paper: {published:,})")
-    batch = record.get("batch_size")
-    published = paper[half]["training"].get("batch_size")
-    if None not in (batch, published) and batch != published:
-        found.append(f"batches of {_span(batch)} (paper: {published})")
-    return found
-
-
-def _settings(record: Record, paper: Config, half: str) -> list[str]:
-    """Name the changed training settings, but for a batch size that `_training` tells."""
-    told = {"batch_size"} & paper[half]["training"].keys()
-    changed = [key for key in record.get("changed_training") or [] if key not in told]
-    return _others("Training settings", changed)
-
-
-def _others(what: str, changed: Sequence[str] | None) -> list[str]:
-    words = named_settings(changed or ())
-    return [f"{what} other than the paper's: {listed(words)}"] if words else []
-
-
-def named_settings(keys: Sequence[str]) -> list[str]:
-    """Return settings in words."""
-    return [SETTINGS.get(key, key.replace("_", " ")) for key in keys]
-
-
-def _span(number: int | list[int]) -> str:
-    if isinstance(number, list):
-        return f"{min(number):,} to {max(number):,}"
-    return f"{number:,}"
-
-
-def _seeds(record: Record, trained: Mapping[str, Collection[int]], paper: Config) -> list[str]:
-    """Compare the seeds with the paper's, by the arm or method that has most of them."""
-    seeds, published = record.get("seeds") or [], paper["seeds"]
-    most = max((n for counts in trained.values() for n in counts), default=len(seeds))
-    if most and most != len(published):
-        return [f"{plural(most, 'seed')} (paper: {spelled(len(published))})"]
-    if not set(seeds) <= set(published):
-        return [f"seeds {', '.join(map(str, seeds))}"]
-    return []
-
-
-def _each(records: Iterable[Any]) -> list[Record]:
-    return [r for entry in records for r in (entry if isinstance(entry, list) else [entry])]
-
-
-def _data(records: Iterable[Record], verb: str) -> list[str]:
-    """Name data sets that are not the paper's own, or not the whole of it."""
-    titles, texts = datasets(), []
-    for record in _each(records):
-        images, title = record.get("images"), record["title"]
-        if record.get("stands_in_for"):
-            replaced = record["stands_in_for"]
-            own = titles[replaced].title if replaced in titles else replaced
-            texts.append(f"{title} ({images_of(images)}) in place of {own}")
-        elif record.get("complete") is False:
-            texts.append(f"{images} of the {record['expected']} images of {title}")
-    return [f"{verb} {listed(texts)}"] if texts else []
-
-
-def images_of(count: int) -> str:
-    """Return a number of images as text."""
-    return f"{count:,} image{'' if count == 1 else 's'}"
-
-
-def _timing(record: Record) -> list[str]:
-    found = []
-    devices = record.get("latency_devices") or []
-    if set(devices) - {PAPER_DEVICE}:
-        found.append(f"timed on {listed(devices)} (paper: {PAPER_DEVICE})")
-    if record.get("latency_shared"):
-        found.append(f"{SHARED_GPU}, and so not judged")
-    if record.get("timed_sizes_only"):
-        found.append("images that are not at hand timed blank, by their sizes")
-    if record.get("timed_size_divisor", 1) != 1:
-        found.append(f"timed images {record['timed_size_divisor']} times smaller on each side")
-    return found

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from ..config import Config, datasets, read_table
+from ..config import Config, read_table
 from ..files import write_csv, write_text
-from . import conditions as conditions_module
 from . import published
-from .layout import DASH, Float, Table, render
+from .compare import Scope
+from .conditions import Conditions, of_paper
+from .layout import DASH
 from .markdown import table as markdown_table
 from .measures import Aggregates
-from .verdicts import Claim, Result, Scope, Verdict, check, judge
+from .verdicts import Claim, Result, Verdict, check, judge
 
 COLUMNS = (
     "id", "topic", "where", "claim", "unit", "paper", "measured", "verdict", "holds", "why",
@@ -27,7 +26,8 @@ COLUMNS = (
 SCOPE_TITLES = {
     Scope.STRUCTURE: "Structure (any conditions)",
     Scope.QUALITY: "Native quality",
-    Scope.LOCALITY: "Locality and ablation",
+    Scope.LOCALITY: "Locality diagnostic",
+    Scope.ABLATION: "Log-space ablation",
     Scope.LATENCY: "Native inference time",
     Scope.COST: "Native training time",
     Scope.ASR_QUALITY: "Super-resolution quality",
@@ -62,8 +62,8 @@ class Page:
     """All results in the registry's order, with the conditions behind them."""
 
     results: Sequence[Result]
-    conditions: Mapping[str, Any]
-    paper_conditions: Mapping[str, Any]
+    conditions: Conditions
+    paper_conditions: Conditions
 
     def counts(self) -> dict[Verdict, int]:
         """Return how many claims got each verdict, in order; the rare ones where they are met."""
@@ -114,32 +114,28 @@ class Page:
         return rows
 
 
-def paper_setting(scope: Scope, paper: Mapping[str, Any]) -> str:
+def paper_setting(scope: Scope, paper: Conditions) -> str:
     """Return the paper's conditions of a scope in a few words."""
-    run = paper[scope.half]
-    seeds = f"seeds {', '.join(map(str, run['seeds']))}"
-    trained = f"{run['steps']:,} steps, {seeds}"
-    if scope is Scope.STRUCTURE:
+    run = paper.half(scope.half)
+    if scope is Scope.STRUCTURE or run is None:
         return "none"
-    if scope.kind == "quality":
-        return f"{trained}, trained on {_sets(run['train'])}, complete image sets"
-    if scope.kind == "locality":
-        return f"{trained}, trained on {_sets(run['train'])}, {run['validation']} held-out images"
+    seeds = f"seeds {', '.join(map(str, run.all_seeds))}"
     if scope.kind == "latency":
-        return f"{run['device']}, fixed latency protocol, {seeds}"
-    return f"{run['device']}, {trained}"
-
-
-def _sets(names: Iterable[str]) -> str:
-    known = datasets()
-    return " + ".join(known[name].title for name in names)
+        return f"{', '.join(run.timed_on)}, fixed latency protocol, {seeds}"
+    trained = f"{run.settings[f'{scope.half}.training.steps'][0]:,} steps, {seeds}"
+    if scope.kind == "cost":
+        return f"{', '.join(run.devices)}, {trained}"
+    sets = " + ".join(images.title for images in run.train)
+    held_out = f"{run.settings['diagnostics.images'][0]} held-out images"
+    shown = "complete image sets" if scope.kind == "quality" else held_out
+    return f"{trained}, trained on {sets}, {shown}"
 
 
 def evaluate(aggregates: Path, config: Config, claims: Sequence[Claim] | None = None) -> Page:
     """Judge every claim on the aggregates of one folder; raises `UserError`."""
     here = Aggregates.read(aggregates)
     paper = published.aggregates()
-    run, paper_run = conditions_module.read(aggregates), published.conditions()
+    run, paper_run = Conditions.read(aggregates), of_paper()
     sigmas = config["claims"]["seed_noise_sigmas"]
     return Page(
         [judge(c, here, paper, run, paper_run, sigmas) for c in claims or registry()],
@@ -149,15 +145,14 @@ def evaluate(aggregates: Path, config: Config, claims: Sequence[Claim] | None = 
 
 
 def write(aggregates: Path, output: Path, config: Config) -> Page:
-    """Write claims.csv, claims.md and tables/claims.tex under `output`; return what they say."""
+    """Write claims.csv and claims.md under `output`; return what they say."""
     page = evaluate(aggregates, config)
     write_csv(output / "claims.csv", COLUMNS, (_row(result) for result in page.results))
     write_text(output / "claims.md", markdown(page))
-    write_text(output / "tables" / "claims.tex", render(table(page)))
     return page
 
 
-def _row(result: Result) -> dict[str, Any]:
+def _row(result: Result) -> dict[str, str]:
     claim = result.claim
     return {
         "id": claim.id,
@@ -261,39 +256,3 @@ def markdown(page: Page) -> str:
             ],
         )
     return "\n".join(lines) + "\n"
-
-
-ROWS_PER_FLOAT = 24
-
-
-def table(page: Page) -> Table:
-    """Return the claims as a table of LaTeX: floats of a page at most each, in topic order."""
-    floats = []
-    for topic, results in page.by_topic().items():
-        parts = math.ceil(len(results) / ROWS_PER_FLOAT)
-        rows = math.ceil(len(results) / parts)
-        label = "claims-" + "-".join(topic.lower().replace(":", "").split())
-        for part in range(parts):
-            floats.append(
-                Float(
-                    label=f"{label}-{part + 1}" if part else label,
-                    caption=f"**Claims of the paper. {topic}{' (continued)' if part else ''}.**",
-                    columns=[f"p{{{width}\\linewidth}}" for width in (0.41, 0.17, 0.17, 0.17)],
-                    header=[["Claim", "Paper", "Measured", "Verdict"]],
-                    groups=[[_tex_row(r) for r in results[part * rows : (part + 1) * rows]]],
-                    size="scriptsize",
-                    tall=True,
-                    ragged=True,
-                )
-            )
-    return Table("claims", floats)
-
-
-def _tex_row(result: Result) -> list[str]:
-    unit = result.claim.unit
-    return [
-        f"{result.claim.claim} ({result.claim.where})",
-        with_unit(result.paper, unit),
-        with_unit(result.measured, unit),
-        outcome(result),
-    ]

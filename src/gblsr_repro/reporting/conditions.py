@@ -1,117 +1,191 @@
-"""What the numbers of a results folder were measured under: data, steps, seeds, devices."""
+"""What the numbers of a results folder were measured under: data, settings, seeds, devices."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..config import WATCHING, Config, methods, protocol, selected_arms, selected_methods
+from ..config import (
+    Config,
+    chosen,
+    datasets,
+    protocol,
+    read_yaml,
+    repository_root,
+    selected_arms,
+    selected_methods,
+    within,
+)
 from ..files import read_json, write_json
 from .tidy import scale_key
 
-Record = dict[str, Any]
-
 HALVES = ("native", "asr")
-# Training settings that are not compared: those that only watch or save memory, and the steps,
-# which have a key of their own.
-NOT_COMPARED = (*WATCHING, "accumulate", "steps")
+Json = Mapping[str, Any]
 
 
-def collect(results: Path, config: Config, halves: Iterable[str] = HALVES) -> Record:
-    """Gather the conditions of the named halves from the records under `results`.
+@dataclass(frozen=True)
+class ImageSet:
+    """A data set as a job read it; `stands_in_for` names the one it replaces, if any."""
 
-    Keys: preset, image_size, one map per half that has run records, versions and git (distinct
-    values joined by commas where runs differ). Native are the arms of the main tables. A half
-    without runs or timings is absent.
+    dataset: str
+    title: str
+    images: int
+    expected: int | None = None
+    complete: bool = False
+    stands_in_for: str | None = None
+
+
+@dataclass(frozen=True)
+class Half:
+    """One benchmark of a run. What is not known is empty.
+
+    `settings` holds the values that its runs had, by dotted name; `seeds` those trained, by arm or
+    method; `evaluate` the image sets by column; `devices` and `timed_on` the names of devices;
+    `shared_gpu` the arms or methods of which a time was taken while others used the GPU;
+    `sizes_only` says whether images were timed blank; `without_lpips` why there is no LPIPS.
     """
-    makers = {"native": _native, "asr": _asr}
-    found: Record = {
-        "preset": config["preset"],
-        "image_size": config["native"]["data"]["image_size"],
-    }
-    runs: list[Record] = []
-    for half in halves:
-        record, records = makers[half](results, config)
-        if record:
-            found[half] = record
-        runs += records
-    if runs:
-        found["versions"] = _joined(run.get("versions") or {} for run in runs)
-        found["git"] = _joined(run.get("git") or {} for run in runs)
-    return found
+
+    settings: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    train: Sequence[ImageSet] = ()
+    validation: Sequence[ImageSet] = ()
+    evaluate: Mapping[str, Sequence[ImageSet]] = field(default_factory=dict)
+    devices: Sequence[str] = ()
+    timed_on: Sequence[str] = ()
+    shared_gpu: Sequence[str] = ()
+    sizes_only: bool = False
+    without_lpips: str = ""
+
+    @property
+    def all_seeds(self) -> list[int]:
+        """Every seed that any arm or method was trained with."""
+        return sorted({seed for seeds in self.seeds.values() for seed in seeds})
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Conditions of a run, or of the paper; a half that was not run is None."""
+
+    preset: str = ""
+    native: Half | None = None
+    asr: Half | None = None
+    versions: Mapping[str, Any] = field(default_factory=dict)
+    git: Mapping[str, Any] = field(default_factory=dict)
+
+    def half(self, name: str) -> Half | None:
+        """Return the half of that name."""
+        return self.native if name == "native" else self.asr
+
+    @classmethod
+    def read(cls, aggregates: Path) -> Conditions:
+        """Merge the conditions*.json files of an aggregates folder; empty when there is none."""
+        merged: dict[str, Any] = {}
+        for path in sorted(aggregates.glob("conditions*.json")):
+            merged |= read_json(path)
+        halves = {name: _half(merged.pop(name)) for name in HALVES if name in merged}
+        return cls(**{k: v for k, v in merged.items() if k in {f.name for f in fields(cls)}},
+                   **halves)  # fmt: skip
+
+
+def _half(record: Json) -> Half:
+    known = {f.name for f in fields(Half)}
+    values = {key: value for key, value in record.items() if key in known}
+    for key in ("train", "validation"):
+        values[key] = _image_sets(values.get(key, ()))
+    values["evaluate"] = {c: _image_sets(r) for c, r in values.get("evaluate", {}).items()}
+    return Half(**values)
+
+
+def _image_sets(records: Iterable[Json]) -> list[ImageSet]:
+    known = {f.name for f in fields(ImageSet)}
+    return [ImageSet(**{k: v for k, v in r.items() if k in known}) for r in records]
 
 
 def write(results: Path, config: Config, output: Path, halves: Iterable[str] = HALVES) -> None:
-    """Write the conditions of the named halves to `output` as JSON."""
-    write_json(output, collect(results, config, halves))
+    """Write the conditions of the named halves, from the records under `results`, as JSON."""
+    record = asdict(collect(results, config, halves))
+    for half in HALVES:
+        record[half] = {k: v for k, v in (record[half] or {}).items() if v}
+    write_json(output, {key: value for key, value in record.items() if value})
 
 
-def read(aggregates: Path) -> Record:
-    """Merge the conditions*.json files of an aggregates folder; empty when there is none."""
-    merged: Record = {}
-    for path in sorted(aggregates.glob("conditions*.json")):
-        merged |= read_json(path)
-    return merged
+def collect(results: Path, config: Config, halves: Iterable[str] = HALVES) -> Conditions:
+    """Gather the conditions of the named halves; native are the arms of the main tables.
+
+    A half without runs, timings and scores is None. Where runs differ, versions and git hold their
+    distinct values, joined by commas.
+    """
+    makers = {"native": _native, "asr": _asr}
+    found: dict[str, Half | None] = {}
+    runs: list[Json] = []
+    for half in halves:
+        found[half], records = makers[half](results, config)
+        runs += records
+    versions, git = (_joined(run.get(key) or {} for run in runs) for key in ("versions", "git"))
+    return Conditions(config["preset"], versions=versions, git=git, **found)
 
 
-def _native(results: Path, config: Config) -> tuple[Record, list[Record]]:
+def _native(results: Path, config: Config) -> tuple[Half | None, list[Json]]:
     root = results / "native"
     arms = [name for name, arm in selected_arms(config).items() if arm.in_benchmark]
     runs = _runs(root / "runs", arms, config)
     timings = _records(root / "latency", arms, config, "seed{seed}.json")
     if not runs and not timings:
-        return {}, []
+        return None, []
+    arrays = {path.stem: _image_sets(read_json(path)["datasets"])
+              for path in sorted((root / "arrays").glob("*.json"))}  # fmt: skip
     columns = config["native"]["data"]["evaluate"]
-    record = _of_runs(runs, "native") | {
-        "train": _datasets(root / "arrays" / "train.json"),
-        "validation": _datasets(root / "arrays" / "validation.json"),
-        "evaluate": {c: _datasets(root / "arrays" / f"{c}.json") for c in columns},
-        "latency_devices": _devices(timings),
-        "latency_shared": _on_shared_gpus(timings),
-        "changed_measuring": _changed_measuring(config, "native"),
-        "changed_timing": _changed_timing(config),
-    }
-    lpips = [
-        side["lpips"]
+    scores = [
+        record
         for column in columns
-        for side in _records(root / "metrics", arms, config, f"seed{{seed}}/{column}.json")
-        if side.get("lpips")
+        for record in _records(root / "metrics", arms, config, f"seed{{seed}}/{column}.json")
     ]
-    if lpips:
+    half = Half(
+        settings=_settings(config, "native", runs),
+        seeds=_seeds(runs),
+        train=arrays.get("train", ()),
+        validation=arrays.get("validation", ()),
+        evaluate={column: arrays[column] for column in columns if column in arrays},
+        devices=_devices(run.get("device") or {} for run in runs),
+        timed_on=_devices(timings),
+        shared_gpu=_on_shared_gpus(timings),
         # One arm without LPIPS leaves a dash somewhere, so its reason is the one to tell.
-        record["lpips"] = next((r for r in lpips if not r.get("measured")), lpips[0])
-    return _present(record), runs
+        without_lpips=next(filter(None, map(_without_lpips, scores)), ""),
+    )
+    return half, runs
 
 
-def _asr(results: Path, config: Config) -> tuple[Record, list[Record]]:
+def _without_lpips(record: Json) -> str:
+    told = record.get("lpips") or {"measured": True}
+    return "" if told.get("measured") else told.get("reason") or "the reason is not recorded"
+
+
+def _asr(results: Path, config: Config) -> tuple[Half | None, list[Json]]:
     root = results / "asr"
-    methods = selected_methods(config)
+    methods = list(selected_methods(config))
     runs = _runs(root / "runs", methods, config)
     timings = _records(root / "latency", methods, config, "seed{seed}.json")
     scored = {c: _scored(root / "metrics", methods, config, c) for c in config["asr"]["evaluate"]}
     if not runs and not timings and not any(scored.values()):
-        return {}, []
-    record = _of_runs(runs, "asr") | {
-        "train": _datasets(root / "arrays" / "train.json"),
-        "evaluate": scored,
-        "latency_devices": _devices(timings),
-        "latency_shared": _on_shared_gpus(timings),
-        "changed_measuring": _changed_measuring(config, "asr"),
-        "changed_timing": _changed_timing(config),
-        "timed_sizes_only": any(t.get("sizes_only") for t in timings) if timings else None,
-        "timed_size_divisor": _one_or_all(t.get("size_divisor") for t in timings),
-    }
-    return _present(record), runs
+        return None, []
+    train = root / "arrays" / "train.json"
+    half = Half(
+        settings=_settings(config, "asr", runs),
+        seeds=_seeds(runs),
+        train=_image_sets(read_json(train)["datasets"]) if train.is_file() else (),
+        evaluate={column: found for column, found in scored.items() if found},
+        devices=_devices(run.get("device") or {} for run in runs),
+        timed_on=_devices(timings),
+        shared_gpu=_on_shared_gpus(timings),
+        sizes_only=any(timing.get("sizes_only") for timing in timings),
+    )
+    return half, runs
 
 
-def _present(record: Record) -> Record:
-    """Leave out what is not known."""
-    columns = {c: v for c, v in record["evaluate"].items() if v}
-    return {k: v for k, v in (record | {"evaluate": columns}).items() if v not in (None, [], {})}
-
-
-def _scored(folder: Path, methods: Iterable[str], config: Config, column: str) -> list[Record]:
+def _scored(folder: Path, methods: Iterable[str], config: Config, column: str) -> list[ImageSet]:
     """Return the data sets behind a column, from the first record of a scored scale.
 
     The bicubic row is scored on the same images, without training.
@@ -120,90 +194,47 @@ def _scored(folder: Path, methods: Iterable[str], config: Config, column: str) -
         name = f"{column}_x{scale}.json"
         bicubic = folder / "bicubic" / name
         if bicubic.is_file():
-            return read_json(bicubic)["datasets"]
+            return _image_sets(read_json(bicubic)["datasets"])
         for side in _records(folder, methods, config, f"seed{{seed}}/{name}"):
-            return side["datasets"]
+            return _image_sets(side["datasets"])
     return []
 
 
-def _of_runs(runs: list[Record], half: str) -> Record:
+def _settings(config: Config, half: str, runs: Sequence[Json]) -> dict[str, list[Any]]:
+    """Return the values of the settings of a half: those of its runs, else those of the config.
+
+    Training that did not happen has none.
+    """
+    wanted = [name for section in (half, "latency", "diagnostics") for name in within(section)]
+    training = f"{half}.training."
+    found = {k: [v] for k, v in chosen(config, wanted).items() if not k.startswith(training)}
+    if not runs:
+        return found
+    trained = [run.get("identity") or {} for run in runs]
+    for name in wanted:
+        if name.startswith((f"{half}.model.", training)) or any(name in run for run in trained):
+            found[name] = _distinct(run[name] for run in trained if name in run)
+            # A run that does not say what it follows from makes all of that unknown.
+            found[name] = found[name] if all(trained) else []
+    return found
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    found: list[Any] = []
+    for value in values:
+        if value not in found:
+            found.append(value)
+    return found
+
+
+def _seeds(runs: Iterable[Json]) -> dict[str, list[int]]:
     trained: dict[str, list[int]] = {}
     for run in runs:
         trained.setdefault(run["name"], []).append(run["seed"])
-    return {
-        "steps": _one_or_all(run.get("steps") for run in runs),
-        "batch_size": _one_or_all(map(_batch_size, runs)),
-        "seeds": sorted({run["seed"] for run in runs}),
-        "arms" if half == "native" else "methods": trained,
-        "devices": _devices(run.get("device") or {} for run in runs),
-        "changed_model": _changed_model(runs, half),
-        "changed_training": _changed_training(runs, half),
-    }
+    return trained
 
 
-def _changed_model(runs: list[Record], half: str) -> list[str]:
-    """Return the model settings in which a run differs from the checkout's config/config.yaml."""
-    paper = protocol()[half]["model"]
-    models = [run.get("config", {}).get("model") or {} for run in runs]
-    return sorted({key for model in models for key in model if model[key] != paper.get(key)})
-
-
-def _changed_training(runs: list[Record], half: str) -> list[str]:
-    """Return the training settings in which a run differs from the checkout's config.yaml."""
-    paper = protocol()[half]["training"]
-    recipes = {name: method.recipe for name, method in methods().items()}
-    changed = set()
-    for run in runs:
-        published = _flat(paper, (paper.get("recipes") or {}).get(recipes.get(run["name"])))
-        own = _flat(run.get("config", {}).get("training"), run.get("recipe"))
-        if run.get("precision"):
-            own["precision"] = run["precision"]
-        changed |= {key for key, value in own.items() if value != published.get(key)}
-    return sorted(changed)
-
-
-def _changed_measuring(config: Config, half: str) -> list[str]:
-    """Return the settings of splits, crops and metrics that are not the paper's."""
-    if half == "native":
-        told = ("train", "evaluate", "exemplars", "image_size")
-        own, paper = (
-            {k: v for k, v in c["native"]["data"].items() if k not in told} | c["native"]["metrics"]
-            for c in (config, protocol())
-        )
-    else:
-        own, paper = (
-            {"downsampling": c["asr"]["downsampling"]}
-            | {f"shave_extra {k}": v for k, v in c["asr"]["shave_extra"].items()}
-            for c in (config, protocol())
-        )
-    return _unequal(own, paper)
-
-
-def _changed_timing(config: Config) -> list[str]:
-    """Return the settings of the latency protocol that are not the paper's.
-
-    Which clocks are timed changes none of them.
-    """
-    own, paper = ({**c["latency"], "clocks": None} for c in (config, protocol()))
-    return _unequal(own, paper)
-
-
-def _unequal(own: Mapping[str, Any], paper: Mapping[str, Any]) -> list[str]:
-    return sorted(key for key in {**own, **paper} if own.get(key) != paper.get(key))
-
-
-def _flat(training: Mapping[str, Any] | None, recipe: Mapping[str, Any] | None) -> Record:
-    """Return the settings to compare: those of all runs and those of a run's own recipe."""
-    settings = {**(training or {}), **(recipe or {})}
-    return {k: v for k, v in settings.items() if k not in (*NOT_COMPARED, "recipes")}
-
-
-def _batch_size(run: Record) -> int | None:
-    # Super-resolution has one recipe per encoder, the native benchmark one for all arms.
-    return (run.get("recipe") or run.get("config", {}).get("training") or {}).get("batch_size")
-
-
-def _runs(folder: Path, names: Iterable[str], config: Config) -> list[Record]:
+def _runs(folder: Path, names: Iterable[str], config: Config) -> list[Json]:
     found = []
     for name in names:
         for seed in config["seeds"]:
@@ -213,38 +244,61 @@ def _runs(folder: Path, names: Iterable[str], config: Config) -> list[Record]:
     return found
 
 
-def _records(folder: Path, names: Iterable[str], config: Config, pattern: str) -> list[Record]:
+def _records(folder: Path, names: Iterable[str], config: Config, pattern: str) -> list[Json]:
     paths = (
         folder / name / pattern.format(seed=seed) for name in names for seed in config["seeds"]
     )
     return [read_json(path) for path in paths if path.is_file()]
 
 
-def _datasets(path: Path) -> list[Record]:
-    return read_json(path)["datasets"] if path.is_file() else []
-
-
-def _devices(records: Iterable[Mapping[str, Any]]) -> list[str]:
+def _devices(records: Iterable[Json]) -> list[str]:
     """Return the names of the devices, each once, from device records or records of one."""
-    names = [(r.get("device") or r).get("name") for r in records]
-    return list(dict.fromkeys(name for name in names if name))
+    names = ((r.get("device") or r).get("name") for r in records)
+    return _distinct(name for name in names if name)
 
 
-def _on_shared_gpus(timings: Iterable[Mapping[str, Any]]) -> list[str]:
+def _on_shared_gpus(timings: Iterable[Json]) -> list[str]:
     """Return the arms or methods of which a timing was taken while others used the GPU."""
-    names = [t.get("arm") or t.get("method") for t in timings if t.get("gpu_shared")]
-    return list(dict.fromkeys(filter(None, names)))
+    names = (t.get("arm") or t.get("method") for t in timings if t.get("gpu_shared"))
+    return _distinct(name for name in names if name)
 
 
-def _one_or_all(values: Iterable[Any]) -> Any:
-    distinct = sorted({value for value in values if value is not None})
-    return distinct[0] if len(distinct) == 1 else distinct or None
-
-
-def _joined(maps: Iterable[Mapping[str, Any]]) -> Record:
+def _joined(maps: Iterable[Json]) -> dict[str, Any]:
     values: dict[str, list[Any]] = {}
     for record in maps:
         for key, value in record.items():
             if value is not None and value not in values.setdefault(key, []):
                 values[key].append(value)
     return {k: v[0] if len(v) == 1 else ", ".join(map(str, v)) for k, v in values.items() if v}
+
+
+# --- the paper's ----------------------------------------------------------------------------------
+
+
+@cache
+def of_paper() -> Conditions:
+    """Return what the paper's numbers were measured under.
+
+    The settings are those of config/paper/protocol.yaml, the images those of config/datasets.tsv.
+    """
+    config = protocol()
+    device = read_yaml(repository_root() / "config" / "paper" / "facts.yaml")["device"]
+    native, asr = config["native"]["data"], config["asr"]
+    halves = {}
+    for name, data, subjects in (("native", native, "arms"), ("asr", asr, "methods")):
+        halves[name] = Half(
+            settings=_settings(config, name, ())
+            | {k: [v] for k, v in chosen(config, [f"{name}.training"]).items()},
+            seeds=dict.fromkeys(config[name][subjects], config["seeds"]),
+            train=_published(data["train"]),
+            validation=_published(data["train"]) if name == "native" else (),
+            evaluate={column: _published([row]) for column, row in data["evaluate"].items()},
+            devices=[device],
+            timed_on=[device],
+        )
+    return Conditions(config["preset"], **halves)
+
+
+def _published(names: Iterable[str]) -> list[ImageSet]:
+    rows = [datasets()[name] for name in names]
+    return [ImageSet(r.dataset, r.title, int(r.images), int(r.images), True) for r in rows]

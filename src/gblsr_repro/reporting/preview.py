@@ -12,7 +12,7 @@ from pathlib import Path
 from ..config import items
 from ..errors import UserError
 from ..files import atomic_path
-from . import conditions
+from .conditions import Conditions
 from .figures.captions import captions
 from .figures.needs import NEEDS
 from .layout import environment
@@ -40,7 +40,7 @@ def write(results: Path, output: Path) -> None:
     tables, figures = _ordered(results / "tables", ".tex"), _ordered(results / "figures", ".pdf")
     if not tables and not figures:
         raise UserError(f"{results} has no tables and no figures yet; make them first.")
-    run = conditions.read(results / "aggregates")
+    run = Conditions.read(results / "aggregates")
     compile_pdf(document(tables, figures, run), output)
 
 
@@ -50,9 +50,7 @@ def _ordered(folder: Path, suffix: str) -> dict[str, Path]:
     return {name: found[name] for name in order + [n for n in found if n not in order]}
 
 
-def document(
-    tables: Mapping[str, Path], figures: Mapping[str, Path], run: conditions.Record
-) -> str:
+def document(tables: Mapping[str, Path], figures: Mapping[str, Path], run: Conditions) -> str:
     """Return the LaTeX document that shows the given files by name.
 
     `run` is what was run, for the captions of figures; tables bring theirs.

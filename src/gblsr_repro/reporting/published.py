@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from ..config import arms, methods, repository_root
 from ..evaluation import PAPER
-from ..files import read_json
 from .measures import TIMED_SCALE, Aggregates
 from .statistics import Summary
 from .tidy import KEYS, Row, Summaries, read_rows, read_summaries
@@ -18,11 +16,6 @@ from .tidy import KEYS, Row, Summaries, read_rows, read_summaries
 def folder() -> Path:
     """Return config/paper of the checkout."""
     return repository_root() / "config" / "paper"
-
-
-def conditions(paper: Path | None = None) -> dict[str, Any]:
-    """Return what the paper's numbers were measured under: its conditions.json."""
-    return read_json((paper or folder()) / "conditions.json")
 
 
 def aggregates(paper: Path | None = None) -> Aggregates:

@@ -6,7 +6,7 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from importlib import resources
 from pathlib import Path
@@ -16,12 +16,14 @@ import jinja2
 import yaml
 from PIL import Image
 
-from ..config import Config, arms, datasets, load, methods
+from ..config import Config, arms, load, methods
 from ..errors import UserError
 from ..files import atomic_path, verify, write_text
 from ..progress import duration
-from . import claims, conditions, markdown, published
-from .captions import run_notes, sentence
+from . import claims, markdown
+from .captions import HALVES, run_notes, sentence
+from .compare import Scope
+from .conditions import Conditions, ImageSet, of_paper
 from .figures.captions import captions
 from .layout import DASH, Float
 from .source import Source
@@ -64,7 +66,7 @@ def write(results: Path, output: Path, config: Config) -> int:
     """
     if output.exists():
         raise UserError(f"{output} exists already; name a new folder, or remove this one first.")
-    if not conditions.read(results / "aggregates"):
+    if not any((results / "aggregates").glob("conditions*.json")):
         raise UserError(f"{results} has no aggregates yet; run the workflow first.")
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as temporary:
@@ -130,7 +132,7 @@ def _shrink(source: Path, target: Path) -> None:
 def page(folder: Path, name: str, config: Config) -> str:
     """Return the README of a record, from the files already in its folder."""
     aggregates = folder / "aggregates"
-    run = conditions.read(aggregates)
+    run = Conditions.read(aggregates)
     verdicts = claims.evaluate(aggregates, config)
     templates = resources.files(__package__).joinpath("templates")
     template = jinja2.Template(
@@ -155,70 +157,46 @@ def page(folder: Path, name: str, config: Config) -> str:
     )
 
 
-def _halves(aggregates: Path, run: conditions.Record, config: Config) -> list[Section]:
-    """One table per half of the paper: what this run was, beside what the paper's was."""
-    titles = {"native": "Native benchmark", "asr": "Super-resolution"}
-    paper = published.conditions()
-    source = Source(aggregates, config)
+def _halves(aggregates: Path, run: Conditions, config: Config) -> list[Section]:
+    """Say of each half what was run, beside the paper's, and in what that differs."""
+    paper, source = of_paper(), Source(aggregates, config)
     sections = []
-    for half in (half for half in titles if run.get(half)):
-        here, there = run[half], paper[half]
+    for half in HALVES:
+        here, there = run.half(half), paper.half(half)
+        if here is None or there is None:
+            continue
         known = arms() if half == "native" else methods()
         runs = _runs(source, half)
         trained = dict.fromkeys(r["arm"] for r in runs)
-        rows = [
-            (
-                "Trained",
-                ", ".join(known[n].name if n in known else n for n in trained) or "nothing",
-                "all",
-            ),
-            ("Steps", _number(here.get("steps")), _number(there["steps"])),
-            ("Seeds", _plain(here.get("seeds")), _plain(there["seeds"])),
-        ]
-        if half == "native":
-            size = run["image_size"]
-            theirs = there["image_size"]
-            rows.append(("Image size", f"{size} x {size}", f"{theirs} x {theirs}"))
+        names = ", ".join(known[n].name if n in known else n for n in trained) or "nothing"
+        rows = [("Trained", names, "all"), ("Training images", *_both(here.train, there.train))]
         rows += [
-            ("Batch", _number(here.get("batch_size")), _number(there.get("batch_size"))),
-            ("Training images", _sets(here.get("train")), _names(there["train"])),
+            (f"Measured on: {column}", *_both(here.evaluate[column], there.evaluate[column]))
+            for column in there.evaluate
+            if column in here.evaluate
         ]
         rows += [
-            (
-                f"Measured on: {column}",
-                _sets(here.get("evaluate", {}).get(column)),
-                f"{count} images",
-            )
-            for column, count in there["evaluate"].items()
-            if column in here.get("evaluate", {})
-        ]
-        if here.get("lpips"):
-            told = here["lpips"]
-            rows.append(("LPIPS", "measured" if told["measured"] else told["reason"], "measured"))
-        rows += [
-            ("Trained on", _plain(here.get("devices")), there["device"]),
-            ("Timed on", _plain(here.get("latency_devices")), there["device"]),
+            ("Trained on", ", ".join(here.devices), ", ".join(there.devices)),
+            ("Timed on", ", ".join(here.timed_on), ", ".join(there.timed_on)),
         ]
         if runs:
             seconds = sum(float(r["wall_seconds"]) for r in runs if r["wall_seconds"])
             rows.append(("Training time, all runs", duration(seconds), DASH))
-        rows = [row for row in rows if row[1]]
-        notes = run_notes(
-            run,
-            half,
-            columns=list(here.get("evaluate", {})),
-            trained=bool(runs),
-            timed=bool(here.get("latency_devices")),
-        )
-        table = markdown.table(("", "This run", "Paper"), rows)
-        sections.append(Section(titles[half], [*table, "", " ".join(map(sentence, notes))]))
-    git = run.get("git") or {}
-    if git.get("commit") and sections:
-        state = " with uncommitted changes" if "True" in str(git.get("modified")) else ""
-        versions = ", ".join(f"{k} {v}" for k, v in (run.get("versions") or {}).items())
-        lines = [*sections[-1].lines, "", f"Runs of commit {git['commit']}{state}. {versions}."]
+        table = markdown.table(("", "This run", "Paper"), [row for row in rows if row[1]])
+        scopes = [s for s in Scope if s.half == half and (runs or s.kind == "latency")]
+        notes = run_notes(replace(run, **{h: None for h in HALVES if h != half}), scopes,
+                          perceptual=half == "native")  # fmt: skip
+        sections.append(Section(HALVES[half], [*table, "", " ".join(map(sentence, notes))]))
+    if run.git.get("commit") and sections:
+        state = " with uncommitted changes" if "True" in str(run.git.get("modified")) else ""
+        versions = ", ".join(f"{k} {v}" for k, v in run.versions.items())
+        lines = [*sections[-1].lines, "", f"Runs of commit {run.git['commit']}{state}. {versions}."]
         sections[-1] = Section(sections[-1].title, lines)
     return sections
+
+
+def _both(here: Sequence[ImageSet], there: Sequence[ImageSet]) -> tuple[str, str]:
+    return tuple("; ".join(f"{i.title}, {i.images:,}" for i in sets) for sets in (here, there))
 
 
 def _runs(source: Source, half: str) -> list[Row]:
@@ -262,35 +240,11 @@ def _relations(verdicts: claims.Page) -> list[str]:
     )
 
 
-def _command(name: str, config: Config, run: conditions.Record) -> str:
+def _command(name: str, config: Config, run: Conditions) -> str:
     words = ["snakemake", "--cores", "all", "--configfile", f"docs/records/{name}/overlay.yaml"]
     if config["mirror"]:
         words += ["--config", "mirror=FOLDER"]
-    targets = ["native"] if run.get("native") else []
-    if run.get("asr"):
-        targets.append("asr" if run["asr"].get("methods") else "asr_timing")
+    targets = ["native"] if run.native else []
+    if run.asr:
+        targets.append("asr" if run.asr.seeds else "asr_timing")
     return shlex.join([*words, "--", *targets])
-
-
-def _sets(records: Sequence[Mapping[str, Any]] | None) -> str:
-    texts = []
-    for record in records or ():
-        text = f"{record['title']}, {record['images']:,}"
-        if record.get("complete") is False and record.get("expected"):
-            text += f" of {record['expected']:,}"
-        known = datasets().get(record.get("stands_in_for") or "")
-        texts.append(f"{text} in place of {known.title}" if known else text)
-    return "; ".join(texts)
-
-
-def _names(names: Iterable[str]) -> str:
-    return "; ".join(datasets()[name].title for name in names)
-
-
-def _number(value: Any) -> str:
-    values = value if isinstance(value, list) else [value]
-    return " to ".join(f"{v:,}" for v in values if v is not None)
-
-
-def _plain(values: Any) -> str:
-    return ", ".join(map(str, values or ()))

@@ -25,14 +25,17 @@ from ..config import Config, Item, arms, items, methods
 from ..errors import UserError
 from ..files import read_json, write_text
 from ..progress import duration
-from . import claims, conditions, markup
+from . import claims, markup
+from .captions import HALVES
+from .compare import data_title
+from .conditions import Conditions, ImageSet
 from .figures.captions import captions
 from .figures.needs import NEEDS
 from .layout import DASH, Float, Line, Span
 from .source import Source
 from .tables import VERSUS, builders
 from .tidy import Row
-from .verdicts import Verdict, data_title
+from .verdicts import Verdict
 
 SYMBOLS = {
     Verdict.REPRODUCED: "✓",
@@ -155,7 +158,7 @@ def render(page: Page) -> str:
 def collect(results: Path, folder: Path, config: Config) -> Page:
     """Gather all that the page shows; links are relative to `folder`."""
     aggregates = results / "aggregates"
-    run = conditions.read(aggregates) if aggregates.is_dir() else {}
+    run = Conditions.read(aggregates)
     page = Page(
         title="GB-LSR: the paper and this run",
         preset=config["preset"],
@@ -253,7 +256,7 @@ def _cells(line: Line, aligns: Sequence[str], header: bool) -> list[Cell]:
 # --- figures -------------------------------------------------------------------------------------
 
 
-def _figures(results: Path, folder: Path, run: conditions.Record) -> list[Exhibit]:
+def _figures(results: Path, folder: Path, run: Conditions) -> list[Exhibit]:
     known = items()
     drawn = [name for name, item in known.items() if item.kind == "figure"]
     exhibits = []
@@ -321,38 +324,33 @@ def _cost_row(title: str, runs: Sequence[Row], total: bool = False) -> Cost:
 # --- provenance ----------------------------------------------------------------------------------
 
 
-def _provenance(results: Path, run: conditions.Record) -> list[tuple[str, str]]:
+def _provenance(results: Path, run: Conditions) -> list[tuple[str, str]]:
     """Facts about code, versions and devices, from the records of the runs."""
     facts: list[tuple[str, str]] = []
-    git = run.get("git") or {}
-    if git.get("commit"):
-        state = " (with uncommitted changes)" if "True" in str(git.get("modified")) else ""
-        facts.append(("Code", f"commit {git['commit']}{state}"))
-    for half, title in (("native", "Native benchmark"), ("asr", "Super-resolution")):
-        part = run.get(half) or {}
-        if part.get("devices"):
-            facts.append((f"{title}: trained on", ", ".join(part["devices"])))
-        if part.get("latency_devices"):
-            facts.append((f"{title}: timed on", ", ".join(part["latency_devices"])))
-        measured = [r for records in (part.get("evaluate") or {}).values() for r in records]
-        for label, records in (("training images", part.get("train")), ("measured on", measured)):
-            if records:
-                facts.append((f"{title}: {label}", "; ".join(map(_data_set, records))))
-    lpips = (run.get("native") or {}).get("lpips")
-    if lpips:
-        measured = "measured" if lpips.get("measured") else f"not measured: {lpips.get('reason')}"
-        facts.append(("LPIPS", measured))
-    facts += [(f"Version of {name}", value) for name, value in (run.get("versions") or {}).items()]
-    return facts
+    if run.git.get("commit"):
+        state = " (with uncommitted changes)" if "True" in str(run.git.get("modified")) else ""
+        facts.append(("Code", f"commit {run.git['commit']}{state}"))
+    for name, title in HALVES.items():
+        half = run.half(name)
+        if half is None:
+            continue
+        measured = [images for sets in half.evaluate.values() for images in sets]
+        found = {
+            "trained on": ", ".join(half.devices),
+            "timed on": ", ".join(half.timed_on),
+            "training images": "; ".join(map(_data_set, half.train)),
+            "measured on": "; ".join(map(_data_set, measured)),
+            "LPIPS": half.without_lpips and f"not measured: {half.without_lpips}",
+        }
+        facts += [(f"{title}: {label}", text) for label, text in found.items() if text]
+    return facts + [(f"Version of {name}", value) for name, value in run.versions.items()]
 
 
-def _data_set(record: dict[str, Any]) -> str:
-    text = f"{record['title']}, {record.get('images')} images"
-    if record.get("stands_in_for"):
-        return f"{text}, in place of {data_title(record['stands_in_for'])}"
-    if record.get("complete") is False:
-        return f"{text} of {record.get('expected')}"
-    return text
+def _data_set(images: ImageSet) -> str:
+    text = f"{images.title}, {images.images} images"
+    if images.stands_in_for:
+        return f"{text}, in place of {data_title(images.stands_in_for)}"
+    return text if images.complete else f"{text} of {images.expected}"
 
 
 def _arrays(results: Path) -> list[dict[str, str]]:

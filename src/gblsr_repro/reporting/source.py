@@ -20,7 +20,7 @@ from ..config import (
 )
 from ..errors import UserError
 from ..evaluation import PAPER
-from . import conditions
+from .conditions import Conditions, of_paper
 from .tidy import (
     BUDGET_COLUMNS,
     KEYS,
@@ -49,9 +49,9 @@ class Source:
 
     @classmethod
     def published(cls, config: Config) -> Source:
-        """The paper's own numbers, config/paper of the checkout, without a run's records."""
+        """The paper's own numbers, config/paper of the checkout."""
         source = cls(repository_root() / "config" / "paper", config)
-        source.conditions = {}
+        source.conditions = of_paper()
         return source
 
     def path(self, aggregate: str) -> Path:
@@ -184,6 +184,6 @@ class Source:
         return row.title if row else column
 
     @cached_property
-    def conditions(self) -> conditions.Record:
+    def conditions(self) -> Conditions:
         """What was run; empty when the folder does not tell."""
-        return conditions.read(self.folder)
+        return Conditions.read(self.folder)

@@ -10,6 +10,7 @@ from ..config import Method
 from ..errors import UserError
 from . import captions
 from .captions import paragraph, run_notes
+from .compare import Scope
 from .layout import DASH, Cell, Float, Line, Span, Table, signed, size_for, value
 from .source import BICUBIC, Source
 from .statistics import Summary, bold
@@ -106,7 +107,7 @@ def _grid(
         "Bicubic interpolation is not trained and has no spread" if "Bicubic" in rows else None,
         _parameters_sentence(source, source.methods_where("baseline", "base")),
         captions.missing(rows),
-        *run_notes(source.conditions, "asr", columns=columns),
+        *run_notes(source.conditions, (Scope.ASR_QUALITY,)),
     )
     header = ["Method", *(f"×{key}" for key in keys)]
     spec = ["l", *["r"] * len(keys)]
@@ -203,7 +204,7 @@ def latency(source: Source) -> Table:
         "The noLE variants are trained and evaluated without the 4-corner ensemble",
         _parameters_sentence(source, baselines | family),
         captions.missing(every),
-        *run_notes(source.conditions, "asr", columns=shown, timed=True),
+        *run_notes(source.conditions, (Scope.ASR_QUALITY, Scope.ASR_LATENCY), shown),
     )
     first: list[Cell] = ["Method"]
     rules, start = [], 2
@@ -297,9 +298,7 @@ def _pareto(source: Source, name: str, methods: list[str]) -> Table:
         "Peak memory of the tensors on the GPU in MiB, which the heading calls MB as the paper's "
         "does",
         captions.missing(every),
-        *run_notes(
-            source.conditions, "asr", columns=list(source.config["asr"]["evaluate"]), timed=True
-        ),
+        *run_notes(source.conditions, (Scope.ASR_QUALITY, Scope.ASR_LATENCY)),
     )
     title = source.title("asr", peak)
     header = [

@@ -12,6 +12,7 @@ from ..errors import UserError
 from ..progress import duration
 from . import captions
 from .captions import paragraph, run_notes
+from .compare import Scope
 from .layout import DASH, Float, Line, Span, Table
 from .source import Source
 from .tidy import Row, number
@@ -95,8 +96,7 @@ def _compute(
         else "Wall-clock of each run (device not recorded)",
         "Shortest to longest run and the sum of all; evaluation and timing are not in it",
         _shared(names, runs) if half == "native" else None,
-        _elsewhere(devices),
-        *run_notes(source.conditions, half),
+        *run_notes(source.conditions, (Scope.COST if half == "native" else Scope.ASR_COST,)),
     )
     header = ["Training group", "runs", "per-run", "total"]
     spec = [r"p{0.55\linewidth}", "r", "r", "r"]
@@ -115,12 +115,6 @@ def _shared(names: Mapping[str, str], runs: list[Row]) -> str | None:
         f"The log-space ablation shares the runs of {captions.listed(both)} with the main tables, "
         "where the paper trained all of its arms but Scalar again: nine runs of its own"
     )
-
-
-def _elsewhere(devices: list[str]) -> str | None:
-    if not set(devices) - {captions.PAPER_DEVICE}:
-        return None
-    return f"The paper's runs were on one {captions.PAPER_DEVICE}"
 
 
 def _runs_by_seed(runs: list[Row], members: int, noun: str) -> str:

@@ -10,6 +10,7 @@ from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from . import captions
 from .captions import paragraph, run_notes
+from .compare import Scope
 from .layout import DASH, Cell, Float, Line, Span, Table, signed, size_for, value
 from .source import Source
 from .statistics import Summary, best, bold, pooled_p, ties
@@ -68,7 +69,7 @@ def main(source: Source, column: str) -> Table:
         "Column inf ms: time to reconstruct one image at batch size 1, by the plain path",
         captions.not_canonical(_baselines(arms)),
         captions.missing(rows),
-        *run_notes(source.conditions, "native", columns=[column], timed=True, perceptual=True),
+        *run_notes(source.conditions, (Scope.QUALITY, Scope.LATENCY), [column], perceptual=True),
     )
     header = ["Arm", *(m.heading for m in QUALITY), "inf ms", "#params"]
     return Table(
@@ -109,7 +110,7 @@ def lse(source: Source) -> Table:
         "A lower LSE means a spectrum closer to the original's; it does not always go with a "
         "higher PSNR",
         captions.missing(rows),
-        *run_notes(source.conditions, "native", columns=datasets),
+        *run_notes(source.conditions, (Scope.QUALITY,)),
     )
     titles: Line = ["", *(Span(source.title("native", column), 2) for column in datasets)]
     header: Line = ["Arm", *(["LSE ↓", "PSNR (dB) ↑"] * len(datasets))]
@@ -158,7 +159,7 @@ def winners(source: Source) -> Table:
         "(three or more are counted); its mean is in brackets",
         f"Δ is {_main(source).name} minus the best baseline, from unrounded means; bold where the "
         "main arm is better beyond that test",
-        *run_notes(source.conditions, "native", columns=source.evaluate, perceptual=True),
+        *run_notes(source.conditions, (Scope.QUALITY,), perceptual=True),
     )
     header = ["Dataset"]
     for metric in (PSNR, LPIPS):
@@ -307,7 +308,7 @@ def gates(source: Source) -> Table:
     caption = paragraph(
         "The benchmark's two criteria",
         f"They judge {_main(source).name}; in brackets: data sets on which a condition holds",
-        *run_notes(source.conditions, "native", columns=datasets, timed=True, perceptual=True),
+        *run_notes(source.conditions, (Scope.QUALITY, Scope.LATENCY), perceptual=True),
     )
     header = ["Criterion / sub-condition", "Definition", "Result"]
     return Table(
@@ -378,7 +379,7 @@ def _count(outcomes: tuple[bool | None, ...]) -> str:
 
 
 def _latency_verdict(source: Source, ratios: list[float | None], bound: float) -> str:
-    if source.conditions.get("native", {}).get("latency_shared"):
+    if source.conditions.native and source.conditions.native.shared_gpu:
         return "not judged (shared GPU)"
     known = [ratio for ratio in ratios if ratio is not None]
     verdict = _verdict(all_of([None if r is None else r <= bound for r in ratios]))
@@ -413,7 +414,7 @@ def locality(source: Source) -> Table:
         else None,
         _criteria_text(source),
         captions.missing(rows),
-        *run_notes(source.conditions, "native", validation=True, perceptual=True),
+        *run_notes(source.conditions, (Scope.LOCALITY, Scope.ABLATION), perceptual=True),
     )
     header = [
         "Arm", "T1–T4", "whole-image PSNR (dB)", "Δ PSNR", "Δ LPIPS", "Criteria result",

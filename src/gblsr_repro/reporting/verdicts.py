@@ -14,25 +14,21 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
-from ..config import datasets
 from ..errors import UserError
-from .captions import SHARED_GPU, named_settings
+from .compare import PAPER_PRESET, SHARED_GPU, Scope, compare
+from .conditions import Conditions
 from .measures import Aggregates, Measure, NotMeasuredError, Use, evaluate, parse
-
-Conditions = Mapping[str, Any]
 
 BOUNDS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 CELLS = "cells:"
-PAPER_PRESET = "paper"
 
 
 class Verdict(StrEnum):
@@ -45,29 +41,6 @@ class Verdict(StrEnum):
     DIFFERENT = "different conditions"
     NOT_JUDGED = "not judged"
     NOT_MEASURED = "not measured"
-
-
-class Scope(StrEnum):
-    """What a claim depends on, and hence which conditions must be the paper's."""
-
-    STRUCTURE = "structure"
-    QUALITY = "quality"
-    LOCALITY = "locality"
-    LATENCY = "latency"
-    COST = "cost"
-    ASR_QUALITY = "asr_quality"
-    ASR_LATENCY = "asr_latency"
-    ASR_COST = "asr_cost"
-
-    @property
-    def half(self) -> str:
-        """The benchmark: native or asr."""
-        return "asr" if self.startswith("asr") else "native"
-
-    @property
-    def kind(self) -> str:
-        """The scope without its benchmark."""
-        return self.removeprefix("asr_")
 
 
 @dataclass(frozen=True)
@@ -238,20 +211,33 @@ def judge(
         if near.all()
         else Verdict.NOT_REPRODUCED
     )
-    differences = tuple(
-        differences_of(Scope(claim.scope), uses, conditions, paper_conditions, outcome)
-    )
+    scope = Scope(claim.scope)
+    found = [
+        difference
+        for difference in compare(
+            conditions,
+            paper_conditions,
+            scope,
+            sorted({use.subject for use in uses}),
+            sorted({use.dataset for use in uses} & _columns(paper_conditions, scope)),
+        )
+        if difference.blocks_verdict
+    ]
+    if scope is Scope.STRUCTURE and outcome is not Verdict.NOT_REPRODUCED:
+        found = []  # it differs only where another preset gives other numbers
+    differences = tuple(difference.short for difference in found)
     shown = (
         f"{int(near.sum())} of {count} agree"
         if target.cells
         else target.show_measured(measured.values)
     )
-    if _on_shared_gpu(Scope(claim.scope), uses, conditions):
+    if SHARED_GPU in found:
         return Result(
-            claim, Verdict.NOT_JUDGED, printed, shown, why=SHARED_GPU, differences=differences,
+            claim, Verdict.NOT_JUDGED, printed, shown,
+            why=SHARED_GPU.short, differences=differences,
             values=tuple(measured.values.tolist()), targets=target.values,
         )  # fmt: skip
-    structural = claim.scope == Scope.STRUCTURE and conditions.get("preset") != PAPER_PRESET
+    structural = scope is Scope.STRUCTURE and conditions.preset != PAPER_PRESET
     return Result(
         claim,
         Verdict.DIFFERENT if differences else Verdict.HOLDS if structural else outcome,
@@ -275,6 +261,11 @@ def _published(claim: Claim, paper: Aggregates) -> Measure | None:
         return None
 
 
+def _columns(paper: Conditions, scope: Scope) -> set[str]:
+    half = paper.half(scope.half)
+    return set(half.evaluate) if half else set()
+
+
 def _three_digits(value: float) -> str:
     if value == round(value):
         return f"{value:,.0f}"
@@ -286,10 +277,10 @@ def _relation(target: Target) -> str:
 
 
 def _without_lpips(claim: Claim, conditions: Conditions) -> str | None:
-    record = conditions.get(Scope(claim.scope).half, {}).get("lpips", {})
-    if "lpips" in claim.measure and record.get("measured") is False:
-        return f"LPIPS was not measured: {record.get('reason') or 'no reason recorded'}"
-    return None
+    half = conditions.half(Scope(claim.scope).half)
+    if half is None or not half.without_lpips or "lpips" not in claim.measure:
+        return None
+    return f"LPIPS was not measured: {half.without_lpips}"
 
 
 def _misses(
@@ -324,15 +315,15 @@ def _spread_bands(
     `uses` holds the cells in the order of the values, `sides` this run's aggregates and the
     paper's. The test is two-sided, at the chance of `sigmas` shared among the cells.
     """
-    chance = stats.norm.sf(_sidak(sigmas, len(uses)))
+    chance = special.ndtr(-_sidak(sigmas, len(uses)))
     bands = []
     for use, value, goal in zip(uses, measured.values, target.values, strict=True):
         here, there = (side.summary(use.table, use.key).n - 1 for side in sides)
         if value > goal:
-            factor = math.sqrt(stats.f.isf(chance, here, there))
+            factor = 1 / math.sqrt(special.fdtri(there, here, chance))
             bands.append((factor - 1) * (goal + target.rounding(goal)))
         else:
-            factor = math.sqrt(stats.f.isf(chance, there, here))
+            factor = 1 / math.sqrt(special.fdtri(here, there, chance))
             bands.append((1 - 1 / factor) * max(0.0, goal - target.rounding(goal)))
     return np.asarray(bands)
 
@@ -347,8 +338,8 @@ def _joint_errors(measured: Measure, published: Measure | None) -> np.ndarray:
 
 def _sidak(sigmas: float, count: int) -> float:
     """Widen a band of `sigmas` so that `count` numbers together fail as seldom as one."""
-    chance = 2 * stats.norm.sf(sigmas)
-    return float(stats.norm.isf((1 - (1 - chance) ** (1 / count)) / 2))
+    chance = 2 * special.ndtr(-sigmas)
+    return float(-special.ndtri((1 - (1 - chance) ** (1 / count)) / 2))
 
 
 def _band(tolerance: str, error: float, goal: float, sigmas: float) -> float:
@@ -375,125 +366,3 @@ def _furthest(
     value = target.show(measured.values[worst : worst + 1])
     goal = target.show(np.broadcast_to(target.values, misses.shape)[worst : worst + 1])
     return f"{failing} of {len(misses)} miss; furthest{place} {value} against {goal}"
-
-
-# --- conditions -----------------------------------------------------------------------------------
-
-
-def differences_of(
-    scope: Scope,
-    uses: Sequence[Use],
-    conditions: Conditions,
-    paper: Conditions,
-    outcome: Verdict = Verdict.NOT_REPRODUCED,
-) -> list[str]:
-    """Return in what the conditions of the numbers in `uses` differ from the paper's.
-
-    What a claim rests on and the run did not record counts as different. Structure differs only
-    where a preset other than the paper's gives other numbers.
-    """
-    preset = conditions.get("preset")
-    found = [] if preset == PAPER_PRESET else [f"preset {preset or 'not recorded'}"]
-    if scope is Scope.STRUCTURE:
-        return found if outcome is Verdict.NOT_REPRODUCED else []
-    run, published = conditions.get(scope.half, {}), paper[scope.half]
-    subjects = sorted({use.subject for use in uses})
-    if run.get("changed_model"):
-        found.append("networks of other sizes or settings")
-    found += _seeds(run, subjects, published["seeds"])
-    if scope.half == "native":
-        found += _image_size(conditions.get("image_size"), published["image_size"])
-    if scope.kind in ("quality", "locality", "cost"):
-        found += _training(run, published)
-    if scope.kind in ("quality", "locality"):
-        found += _data(run.get("train"), "trained on", published["train"])
-    # Super-resolution times depend on the sizes of the images; native images have one size.
-    sized = scope is Scope.ASR_LATENCY and not run.get("timed_sizes_only")
-    if scope.kind in ("quality", "locality") or sized:
-        for column in sorted({use.dataset for use in uses} & set(published["evaluate"])):
-            found += _data((run.get("evaluate") or {}).get(column), f"{column}:", None)
-    kind = {"latency": "timing"}.get(scope.kind, "measuring")
-    if scope.kind in ("quality", "locality", "latency"):
-        found += _others(kind, run.get(f"changed_{kind}"))
-    if scope.kind in ("latency", "cost"):
-        key = "latency_devices" if scope.kind == "latency" else "devices"
-        found += _device(run.get(key), published["device"])
-    return list(dict.fromkeys(found))
-
-
-def _on_shared_gpu(scope: Scope, uses: Sequence[Use], conditions: Conditions) -> bool:
-    """Say whether a time in `uses` was taken while other processes used the GPU."""
-    shared = conditions.get(scope.half, {}).get("latency_shared") or ()
-    return scope.kind == "latency" and any(use.subject in shared for use in uses)
-
-
-def _seeds(run: Conditions, subjects: Sequence[str], wanted: Sequence[int]) -> list[str]:
-    """Compare the seeds of each arm or method; timings of untrained models have none recorded."""
-    trained = run.get("arms") or run.get("methods") or {}
-    found = []
-    for subject in subjects:
-        seeds = trained.get(subject, run.get("seeds"))
-        if seeds is not None and list(seeds) != list(wanted):
-            found.append(_listed("seed", seeds))
-    return found
-
-
-def _image_size(size: int | None, wanted: int) -> list[str]:
-    if size == wanted:
-        return []
-    return [f"images of {size} pixels" if size else "image size not recorded"]
-
-
-def _training(run: Conditions, paper: Conditions) -> list[str]:
-    labels = {"steps": "steps", "batch_size": "images in a batch"}
-    told = [key for key in labels if key in paper]
-    found = [f"{_number(run.get(k))} {labels[k]}" for k in told if run.get(k) != paper[k]]
-    changed = [key for key in run.get("changed_training") or [] if key not in told]
-    return found + _others("training", changed)
-
-
-def _others(what: str, changed: Sequence[str] | None) -> list[str]:
-    names = named_settings(changed or ())
-    return [f"other {what} settings ({', '.join(names)})"] if names else []
-
-
-def _data(records: Any, label: str, wanted: Sequence[str] | None) -> list[str]:
-    if not records:
-        return [f"{label} images not recorded"]
-    found = []
-    for record in records:
-        images = record.get("images")
-        if record.get("stands_in_for"):
-            replaced = data_title(record["stands_in_for"])
-            found.append(f"{label} {record['title']} in place of {replaced}")
-        elif not record.get("complete"):
-            found.append(
-                f"{label} {images} of {record.get('expected')} images of {record['title']}"
-            )
-    if wanted and not found and [r.get("dataset") for r in records] != list(wanted):
-        found.append(f"{label} {', '.join(str(r.get('title')) for r in records)}")
-    return found
-
-
-def data_title(name: str) -> str:
-    """Return the title of a data set; a name that config/datasets.tsv lacks stands for itself."""
-    row = datasets().get(name)
-    return row.title if row else name
-
-
-def _device(names: Sequence[str] | None, wanted: str) -> list[str]:
-    if not names:
-        return ["device not recorded"]
-    return [f"on {name}" for name in names if name != wanted]
-
-
-def _listed(noun: str, values: Sequence[int]) -> str:
-    return f"{noun}{'s' if len(values) != 1 else ''} {', '.join(map(str, values))}"
-
-
-def _number(value: Any) -> str:
-    if value is None:
-        return "unrecorded"
-    if isinstance(value, list):
-        return f"{min(value):,} to {max(value):,}"
-    return f"{value:,}"

@@ -22,6 +22,7 @@ from ..models.asr.model import ASRModel, build, count_parameters, normalise
 from ..progress import log
 from .leaving import leave
 from .loop import Settings, train
+from .optimizers import Adam
 
 VALIDATION_COLUMNS = ("step", "psnr_y", "ssim_y", "images")
 
@@ -51,7 +52,7 @@ def train_run(
     sampler = Sampler(images, settings, recipe["batch_size"], seed, device)
     model = build(method, config, seed).to(device)
     forward = torch.compile(model) if settings["compile"] else model
-    optimizer = torch.optim.Adam(model.parameters(), lr=recipe["learning_rate"], fused=True)
+    optimizer = Adam(model.parameters(), lr=recipe["learning_rate"], fused=True)
     validation = Validation(model, config, output / "validation.csv", device)
     if sampler.resident:
         log.info("the training images are held on the device")

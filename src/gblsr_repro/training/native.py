@@ -18,6 +18,7 @@ from ..models.native import build, count_parameters
 from .checkpoint import remove_state
 from .leaving import leave
 from .loop import Settings, train
+from .optimizers import AdamW
 from .sampler import EpochSampler, pixels_of_step
 
 Batch = tuple[Tensor, ...]
@@ -82,7 +83,7 @@ def train_run(
             target = images.flatten(2).gather(2, at).mT
         return F.mse_loss(forward(*batch), target)
 
-    optimizer = torch.optim.AdamW(
+    optimizer = AdamW(
         model.parameters(),
         lr=recipe["learning_rate"],
         betas=tuple(recipe["betas"]),

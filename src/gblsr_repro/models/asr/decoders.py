@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import pairwise
 
 import torch
@@ -20,7 +21,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..activations import relu
-from .taps import corners, taps_at, taps_of_pixels
+from .part import Part
+from .taps import Taps, corners, taps_at, taps_of_pixels
 
 COLOURS = 3
 PLAIN, HOISTED = "plain", "hoisted"
@@ -103,42 +105,52 @@ class Decoder(nn.Module):
         return self.values(maps, found, cell.to(features.dtype)[:, None], path)
 
     def render(
-        self, features: Tensor, size: tuple[int, int], tile_pixels: int, path: str
+        self,
+        features: Tensor,
+        size: tuple[int, int],
+        tile_pixels: int,
+        path: str,
+        part: Part | None = None,
     ) -> Tensor:
-        """Render the whole image: (B, 3, H, W), in bands of about `tile_pixels` pixels.
+        """Render an image of `size` (H, W), or a part of it: (B, 3, rows, columns).
 
-        Bands change the memory, not the values. A band is at least `unit` rows (see `drawing`).
+        Goes in bands of about `tile_pixels` pixels, at least `unit` rows (see `drawing`), which
+        change the memory, not the values.
         """
-        height, width = size
-        draw, unit = self.drawing(features, size, path)
-        rows = max(tile_pixels // (features.shape[0] * width) // unit, 1) * unit
-        if rows >= height:
-            return draw(0, height)
-        image = features.new_empty(features.shape[0], COLOURS, height, width)
-        for top in range(0, height, rows):
-            bottom = min(top + rows, height)
-            image[:, :, top:bottom] = draw(top, bottom)
+        part = part or Part.whole(features.shape[-2:], size)
+        (first, last), (left, right) = part.rows, part.columns
+        draw, unit = self.drawing(features, size, path, part)
+        rows = max(tile_pixels // (features.shape[0] * (right - left)) // unit, 1) * unit
+        if rows >= last - first:
+            return draw(first, last)
+        image = features.new_empty(features.shape[0], COLOURS, last - first, right - left)
+        for top in range(first, last, rows):
+            bottom = min(top + rows, last)
+            image[:, :, top - first : bottom - first] = draw(top, bottom)
         return image
 
-    def drawing(self, features: Tensor, size: tuple[int, int], path: str) -> tuple[Draw, int]:
-        """Return what draws rows top ... bottom of the image, (B, 3, rows, W), and its unit.
+    def drawing(
+        self, features: Tensor, size: tuple[int, int], path: str, part: Part
+    ) -> tuple[Draw, int]:
+        """Return what draws rows top ... bottom of the image, in the columns of the part.
 
-        `top` must be a multiple of the unit.
+        Beside it stands the number of rows that are cheapest to draw together.
         """
-        h, w = features.shape[-2:]
+        h, w = part.cells
         height, width = size
-        device = features.device
+        device, across = features.device, features.shape[-1]
         maps = self.maps(features, path)
-        columns = taps_of_pixels(torch.arange(width, device=device), width, w, self.ensemble)
+        pixels = torch.arange(*part.columns, device=device)
+        columns = _from(part.origin[1], taps_of_pixels(pixels, width, w, self.ensemble))
         axes = [features.new_full((1, 1), 2 / length) for length in size]
         cell = in_half_cells(torch.stack(axes, dim=-1), h, w)
 
         def draw(top: int, bottom: int) -> Tensor:
             pixels = torch.arange(top, bottom, device=device)[:, None]
-            rows = taps_of_pixels(pixels, height, h, self.ensemble)
-            found = [_flat(corner) for corner in corners(rows, columns, w)]
+            rows = _from(part.origin[0], taps_of_pixels(pixels, height, h, self.ensemble))
+            found = [_flat(corner) for corner in corners(rows, columns, across)]
             colours = self.values(maps, found, cell, path)
-            return colours.mT.reshape(-1, COLOURS, bottom - top, width)
+            return colours.mT.reshape(-1, COLOURS, bottom - top, columns.cell.shape[-1])
 
         return draw, 1
 
@@ -146,6 +158,11 @@ class Decoder(nn.Module):
 def in_half_cells(cell: Tensor, h: int, w: int) -> Tensor:
     """Turn sizes (..., 2) in image coordinates into halves of one of the h x w cells."""
     return torch.stack((cell[..., 0] * h, cell[..., 1] * w), dim=-1)
+
+
+def _from(first: int, taps: Taps) -> Taps:
+    """Count the cells of taps from `first` on."""
+    return replace(taps, cell=taps.cell - first)
 
 
 def _flat(corner: Corner) -> Corner:

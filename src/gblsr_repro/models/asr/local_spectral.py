@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Self
 
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 from ..memo import Memo
 from ..spectral import modes
 from .decoders import COLOURS, PLAIN, Corner, Decoder, Draw, by_cell, read
+from .part import Part
 from .rendering import Folded, fold, render_folded, render_separable, sample_separable
 
 FOLDED, SEPARABLE = "folded", "separable"
@@ -111,33 +113,35 @@ class LocalSpectralDecoder(Decoder):
             lambda: fold(self.projection(), self.scale(), scales, self.ensemble),
         )
 
-    def drawing(self, features: Tensor, size: tuple[int, int], path: str) -> tuple[Draw, int]:
-        """Draw whole rows of cells (folded), or any rows.
+    def drawing(
+        self, features: Tensor, size: tuple[int, int], path: str, part: Part
+    ) -> tuple[Draw, int]:
+        """Draw rows of the part's columns; on the folded path best by whole rows of cells.
 
         Raises `ValueError` when the folded path is asked for at a scale that is no integer.
         """
         if path == PLAIN:
-            return super().drawing(features, size, path)
-        cells = features.shape[-2]
+            return super().drawing(features, size, path, part)
         if path == SEPARABLE:
             table = (self.projection(), self.scale())
 
             def draw(top: int, bottom: int) -> Tensor:
-                return render_separable(features, *table, size, self.ensemble, top, bottom)
+                rows = replace(part, rows=(top, bottom))
+                return render_separable(features, *table, size, self.ensemble, rows)
 
             return draw, 1
-        scales = self._scales(tuple(features.shape[-2:]), size)
+        scales = self._scales(part.cells, size)
         if not all(scales):
-            raise ValueError(f"no integer scale takes {tuple(features.shape[-2:])} to {size}")
-        folded, scale = self.folded(scales), scales[0]
+            raise ValueError(f"no integer scale takes {part.cells} to {size}")
+        folded = self.folded(scales)
 
         def draw_folded(top: int, bottom: int) -> Tensor:
-            # One more row of cells on either side: the ensemble reads it, its own half is cut off.
-            first, last = max(top // scale - 1, 0), min(bottom // scale + 1, cells)
-            image = render_folded(features[:, :, first:last], folded)
-            return image[:, :, top - first * scale : bottom - first * scale]
+            spans = zip(((top, bottom), part.columns), scales, part.cells, part.origin, strict=True)
+            (rows, down), (columns, across) = (_around(*span) for span in spans)
+            image = render_folded(features[:, :, rows, columns], folded)
+            return image[:, :, down, across]
 
-        return draw_folded, scale
+        return draw_folded, scales[0]
 
     def sample(self, features: Tensor, sizes: Tensor, pixels: Tensor, path: str) -> Tensor:
         """Decode all pixels of each axis once and pick the chosen ones; plain: query by query.
@@ -170,3 +174,14 @@ class LocalSpectralDecoder(Decoder):
             )
             colours = colours.index_copy(0, some, part)
         return colours
+
+
+def _around(pixels: tuple[int, int], scale: int, cells: int, origin: int) -> tuple[slice, slice]:
+    """Return where on an axis the cells of some pixels are, and where in them the pixels are.
+
+    There is one more cell on either side: the ensemble reads it, its own half is cut off.
+    """
+    first = max(pixels[0] // scale - 1, 0)
+    last = min(-(-pixels[1] // scale) + 1, cells)
+    shown = slice(pixels[0] - first * scale, pixels[1] - first * scale)
+    return slice(first - origin, last - origin), shown

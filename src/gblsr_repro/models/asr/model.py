@@ -19,8 +19,10 @@ from ...runtime import seed_everything
 from ...weights import load_weights
 from .decoders import COLOURS, LIIF, LTE, PLAIN, Decoder
 from .local_spectral import LocalSpectralDecoder
+from .part import Part
 from .rdn import RDN
 from .swinir import SwinIR
+from .taps import taps_of_pixels
 
 # Scattered queries of one image answered at once: bounds their memory (the plain path of the
 # spectral decoder reads 3 kB per query and corner).
@@ -134,13 +136,21 @@ class ASRModel(nn.Module):
         tile_pixels: int,
         images: Tensor,
         path: str | None = None,
+        part: Part | None = None,
     ) -> Tensor:
-        """Do what `render` does, from features (B, D, h, w) of `images` (B, 3, h, w)."""
+        """Do what `render` does, from features (B, D, h, w) of `images` (B, 3, h, w).
+
+        With `part`, features and images are those of a part of the map and the result is that part
+        of the image, (B, 3, rows, columns); the size is still the whole image's.
+        """
         size = (height, width)
-        self._take(path or self.decoder.fastest(tuple(features.shape[-2:]), size))
+        cells = part.cells if part else tuple(features.shape[-2:])
+        self._take(path or self.decoder.fastest(cells, size))
         with torch.autocast(features.device.type, enabled=False):
-            values = self.decoder.render(self._full(features), size, tile_pixels, self.path)
-            if self.decoder.adds_input:
+            values = self.decoder.render(self._full(features), size, tile_pixels, self.path, part)
+            if self.decoder.adds_input and part:
+                values = values + enlarged_part(normalise(images), size, part)
+            elif self.decoder.adds_input:
                 values = values + F.interpolate(normalise(images), size, mode="bilinear")
             return denormalise(values)
 
@@ -163,6 +173,17 @@ def enlarged_at(images: Tensor, coordinates: Tensor) -> Tensor:
     grid = coordinates.flip(-1)[:, None]
     found = F.grid_sample(images, grid, padding_mode="border", align_corners=False)
     return found[:, :, 0].mT
+
+
+def enlarged_part(images: Tensor, size: tuple[int, int], part: Part) -> Tensor:
+    """Interpolate the images of a part of the cells bilinearly: (B, C, rows, columns)."""
+    for dim, span in ((2, part.rows), (3, part.columns)):
+        pixels = torch.arange(*span, device=images.device)
+        taps = taps_of_pixels(pixels, size[dim - 2], part.cells[dim - 2], ensemble=True)
+        lower, upper = (images.index_select(dim, c - part.origin[dim - 2]) for c in taps.cell)
+        share = taps.weight[1].to(images.dtype)
+        images = torch.lerp(lower, upper, share[:, None] if dim == 2 else share)
+    return images
 
 
 # --- from a row of config/methods.tsv to a model -----------------------------------------------

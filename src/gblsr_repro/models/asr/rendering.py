@@ -16,13 +16,14 @@ and weights are made in float64 and rounded once.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from ..spectral import modes
+from .part import Part, Span
 from .taps import Slots, group_of, slots, slots_needed
 
 
@@ -203,29 +204,42 @@ def render_separable(
     bandwidth: Tensor,
     size: tuple[int, int],
     ensemble: bool,
-    top: int,
-    bottom: int,
+    part: Part,
 ) -> Tensor:
-    """Render rows top ... bottom of features (B, D, h, w) at any size (H, W): (B, 3, rows, W)."""
-    (h, w), (height, width) = features.shape[-2:], size
-    count, device = projection.shape[1], features.device
-    rows = _axis_slots(h, height, ensemble, device)
-    columns = _axis_slots(w, width, ensemble, device)
-    # The groups of the rows asked for, and the cells that they read.
-    first, last = (group_of(row, height, h, ensemble) for row in (top, bottom - 1))
-    low, high = (max(first - 1, 0), min(last + 1, h)) if ensemble else (first, last + 1)
-    across = bank(columns, count, bandwidth)
-    down = bank(rows, count, bandwidth)[:, low : high + 1 if ensemble else high]
-    image = along_rows(along_columns(features[:, :, low:high], projection, across), down)
-    shown = rows.index(torch.arange(top, bottom, device=device)[None])[0] - low * rows.width
-    image = image.index_select(1, shown)
-    image = image.index_select(2, columns.index(torch.arange(width, device=device)[None])[0])
+    """Render a part of an image of any size (H, W) from features (B, D, h, w): (B, 3, rows, W)."""
+    axes = [
+        _axis(cells, length, span, ensemble, features.device)
+        for cells, length, span in zip(part.cells, size, (part.rows, part.columns), strict=True)
+    ]
+    read = [
+        slice(axis.cells[0] - origin, axis.cells[1] - origin)
+        for axis, origin in zip(axes, part.origin, strict=True)
+    ]
+    down, across = (bank(axis.slots, projection.shape[1], bandwidth) for axis in axes)
+    sums = along_columns(features[:, :, read[0], read[1]], projection, across)
+    image = along_rows(sums, down)
+    for dim, axis in enumerate(axes, 1):
+        image = image.index_select(dim, axis.shown)
     return image.permute(0, 3, 1, 2).contiguous()
 
 
-def _axis_slots(cells: int, length: int, ensemble: bool, device: torch.device) -> Slots:
+class _Axis(NamedTuple):
+    """The groups of some pixels, the cells (first, last + 1) they read, the pixels' slots."""
+
+    slots: Slots
+    cells: Span
+    shown: Tensor
+
+
+def _axis(cells: int, length: int, pixels: Span, ensemble: bool, device: torch.device) -> _Axis:
     lengths = torch.full((1,), length, device=device)
-    return slots(cells, lengths, slots_needed(cells, length), ensemble)
+    whole = slots(cells, lengths, slots_needed(cells, length), ensemble)
+    first, last = (group_of(p, length, cells, ensemble) for p in (pixels[0], pixels[1] - 1))
+    low, high = (max(first - 1, 0), min(last + 1, cells)) if ensemble else (first, last + 1)
+    shown = whole.index(torch.arange(*pixels, device=device)[None])[0] - low * whole.width
+    groups = slice(low, high + 1 if ensemble else high)
+    fields = (whole.first[:, groups], whole.offset[:, groups], whole.weight[:, groups])
+    return _Axis(Slots(*fields), (low, high), shown)
 
 
 def sample_separable(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -19,7 +20,7 @@ TIMED_SET = "urban100"
 MARKER = 6.5  # points
 
 
-def asr_quality_latency_x4(source: FigureSource, note: str) -> Figure:
+def asr_quality_latency_x4(source: FigureSource, note: Sequence[str]) -> Figure:
     """Draw PSNR-Y against the time per image of every method, Urban100 at the timed scale."""
     scale = scale_key(source.config["asr"]["timing"]["scale"])
     quality = source.frame("asr_quality")
@@ -73,7 +74,7 @@ def _whiskers(quality: pd.DataFrame, times: dict, methods: list[str]) -> list:
     return segments
 
 
-def asr_psnr_vs_scale(source: FigureSource, note: str) -> Figure:
+def asr_psnr_vs_scale(source: FigureSource, note: Sequence[str]) -> Figure:
     """Draw PSNR-Y of the baselines and the base method against the scale, a column per data set.
 
     Above the values, below the differences to the base method, which the range of the values

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..captions import (
     not_canonical,
     paragraph,
@@ -11,58 +13,43 @@ from ..captions import (
     unequal,
     with_readings,
 )
-from ..conditions import Record
+from ..compare import Scope, compare_all
+from ..conditions import Conditions, Half, of_paper
 from .needs import NEEDS
 
 BASELINES = ("LIIF", "LTE", "WIRE")
 
 
-def captions(name: str, conditions: Record) -> str:
+def note(run: Conditions, scopes: Iterable[Scope]) -> list[str]:
+    """Return in few words what the note inside a figure says: how the run differs."""
+    return list(dict.fromkeys(d.short for d in compare_all(run, of_paper(), scopes)))
+
+
+def captions(name: str, run: Conditions) -> str:
     """Return the caption of a figure, ending in how its run differs from the paper's.
 
-    The text is in the marks of `reporting.markup`; `conditions` is the record of what was run (see
-    `reporting.conditions`). Raises `KeyError` for a name that is no figure.
+    The text is in the marks of `reporting.markup`. Raises `KeyError` for a name that is no figure.
     """
     need = NEEDS[name]
     title, *sentences = _TEXTS[name]
-    notes: dict[str, None] = {}
-    halves = need.recorded(conditions)
-    for half in halves:
-        found = run_notes(
-            conditions,
-            half,
-            columns=[] if need.validation else list(conditions.get(half, {}).get("evaluate", [])),
-            validation=need.validation,
-            trained=need.trained,
-            timed=need.timed,
-            perceptual=need.perceptual and half == "native",
-        )
-        notes |= dict.fromkeys(n if len(halves) == 1 else _within(half, n) for n in found)
-    first = halves[0]
-    record = conditions.get(first, {})
-    spread = _spread(record, first, need.validation) if name in _WITH_SPREAD else None
-    gap = _unequal_gap(record, first) if name in _WITH_DIFFERENCES else None
+    scope = need.scopes[0]
+    half = run.half(scope.half) or Half()
+    held_out = scope in (Scope.LOCALITY, Scope.ABLATION)
+    spread = _spread(half, scope.half, held_out) if name in _WITH_SPREAD else None
+    gap = _unequal_gap(half, scope.half) if name in _WITH_DIFFERENCES else None
     baselines = not_canonical(BASELINES) if name in _WITH_BASELINES else None
-    caption = paragraph(title, *sentences, spread, gap, baselines, *notes)
-    return with_readings(caption, name)
+    notes = run_notes(run, need.scopes, perceptual=need.perceptual)
+    return with_readings(paragraph(title, *sentences, spread, gap, baselines, *notes), name)
 
 
-def _within(half: str, remark: str) -> str:
-    """Say of a remark which half of the run it is about; a bold one is about both."""
-    if remark.startswith("**"):
-        return remark
-    lowered = remark if remark.startswith("LPIPS") else remark[:1].lower() + remark[1:]
-    return f"{_HALVES[half]}: {lowered}"
-
-
-def _spread(record: Record, half: str, validation: bool) -> str:
+def _spread(run: Half, half: str, validation: bool) -> str:
     """Say over how many seeds the means are and what error bars show.
 
     The record counts no seeds of the arms beside the main tables, which the figures of the
     validation images draw.
     """
-    counts = {} if validation else trained_seeds(record, half)
-    seeds = [n for row in counts.values() for n in row] or [len(record.get("seeds") or ())]
+    counts = {} if validation else trained_seeds(run, half)
+    seeds = [n for row in counts.values() for n in row] or [len(run.all_seeds)]
     if max(seeds) == 1:
         return "One training seed, so there are no error bars"
     bars = "Error bars: one sample standard deviation over training seeds, to either side"
@@ -70,9 +57,9 @@ def _spread(record: Record, half: str, validation: bool) -> str:
     return f"Means over {said}. {bars}" if said else bars
 
 
-def _unequal_gap(record: Record, half: str) -> str | None:
+def _unequal_gap(run: Half, half: str) -> str | None:
     """Say of differences to the base model that the seeds behind them are not the same number."""
-    if not unequal(trained_seeds(record, half)):
+    if not unequal(trained_seeds(run, half)):
         return None
     return (
         "A difference between methods with different numbers of seeds is between means over "
@@ -80,7 +67,6 @@ def _unequal_gap(record: Record, half: str) -> str | None:
     )
 
 
-_HALVES = {"native": "Native benchmark", "asr": "Super-resolution"}
 _WITH_BASELINES = ("frontier", "per_dataset", "infcost")
 _WITH_SPREAD = (
     "per_dataset",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,7 +51,7 @@ PANELS = (
 Cell = tuple[str, float, float | None]  # arm or method, published, measured
 
 
-def measured_vs_published(source: FigureSource, note: str) -> Figure:
+def measured_vs_published(source: FigureSource, note: Sequence[str]) -> Figure:
     """Draw every cell that the paper publishes against its measured value, a panel per metric.
 
     On the diagonal both agree. Metrics of aggregates that are not there are left out. Raises

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -33,7 +34,7 @@ MISSED = "/////"
 UNDECIDED = "#bbbbbb"
 
 
-def cov_hist(source: FigureSource, note: str) -> Figure:
+def cov_hist(source: FigureSource, note: Sequence[str]) -> Figure:
     """Draw histograms of the within-image CoV of the bandwidth, one panel per linear arm.
 
     Reads the patch fields under the results folder: (images, rows, columns) per arm and seed. The
@@ -83,7 +84,7 @@ def cov_hist(source: FigureSource, note: str) -> Figure:
     return figure
 
 
-def variance_decomp(source: FigureSource, note: str) -> Figure:
+def variance_decomp(source: FigureSource, note: Sequence[str]) -> Figure:
     """Draw the variance of the bandwidth within and across images, one group per linear arm.
 
     The groups carry the share within images; T4's floor is a line where it lies near the bars,
@@ -145,7 +146,7 @@ def variance_decomp(source: FigureSource, note: str) -> Figure:
     return figure
 
 
-def logspace_loctests(source: FigureSource, note: str) -> Figure:
+def logspace_loctests(source: FigureSource, note: Sequence[str]) -> Figure:
     """Draw the values of T1-T4 of the log-space arms against their thresholds, met or not met.
 
     T4 has two panels, because its second condition, the magnitude floor, can fail a ratio that

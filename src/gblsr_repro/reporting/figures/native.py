@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -49,7 +49,7 @@ def means(table: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
     return wide.reindex(columns=metrics)
 
 
-def frontier(source: FigureSource, note: str) -> Figure:
+def frontier(source: FigureSource, note: Sequence[str]) -> Figure:
     """Draw whole-image PSNR against LPIPS (inverted) of every arm; the best is upper right.
 
     Where LPIPS was not measured the arms stand in rows and the figure says why.
@@ -76,7 +76,7 @@ def frontier(source: FigureSource, note: str) -> Figure:
     return figure
 
 
-def infcost(source: FigureSource, note: str) -> Figure:
+def infcost(source: FigureSource, note: Sequence[str]) -> Figure:
     """Draw PSNR against the inference time per image of every arm; the best is upper left."""
     metrics = ["inference_ms", "psnr"]
     points = means(benchmark(source, "inference time", metrics), metrics).dropna()
@@ -91,7 +91,7 @@ def infcost(source: FigureSource, note: str) -> Figure:
     return figure
 
 
-def per_dataset(source: FigureSource, note: str) -> Figure:
+def per_dataset(source: FigureSource, note: Sequence[str]) -> Figure:
     """Draw PSNR, SSIM, LPIPS and edge-LPIPS as bars grouped by data set, one bar per arm."""
     table = benchmark(source, "quality metric", METRICS)
     arms = ordered(table["arm"], source.arms)

@@ -1,39 +1,33 @@
-"""Which parts of a run each figure draws on."""
+"""What the numbers of each figure depend on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from ..compare import Scope
 
 
 @dataclass(frozen=True)
 class Need:
-    """Halves of the paper, and whether trained weights, timings, LPIPS and the held-out
-    (`validation`) or the evaluation images took part.
-    """
+    """The scopes of a figure's numbers, and whether LPIPS is among them."""
 
-    halves: tuple[str, ...]
-    trained: bool = True
-    timed: bool = False
+    scopes: tuple[Scope, ...]
     perceptual: bool = False
-    validation: bool = False
-
-    def recorded(self, conditions: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the halves that `conditions` tells of; the first one if it tells of none."""
-        return tuple(half for half in self.halves if half in conditions) or self.halves[:1]
 
 
 NEEDS = {
-    "frontier": Need(("native",), perceptual=True),
-    "per_dataset": Need(("native",), perceptual=True),
-    "cov_hist": Need(("native",), validation=True),
-    "variance_decomp": Need(("native",), validation=True),
-    "logspace_metrics": Need(("native",), validation=True, perceptual=True),
-    "logspace_loctests": Need(("native",), validation=True),
-    "infcost": Need(("native",), timed=True),
-    "qualitative": Need(("native",), perceptual=True),
-    "asr_quality_latency_x4": Need(("asr",), timed=True),
-    "asr_psnr_vs_scale": Need(("asr",)),
-    "measured_vs_published": Need(("native", "asr"), timed=True, perceptual=True),
+    "frontier": Need((Scope.QUALITY,), perceptual=True),
+    "per_dataset": Need((Scope.QUALITY,), perceptual=True),
+    "cov_hist": Need((Scope.LOCALITY,)),
+    "variance_decomp": Need((Scope.LOCALITY,)),
+    "logspace_metrics": Need((Scope.ABLATION,), perceptual=True),
+    "logspace_loctests": Need((Scope.LOCALITY,)),
+    "infcost": Need((Scope.QUALITY, Scope.LATENCY)),
+    "qualitative": Need((Scope.QUALITY,), perceptual=True),
+    "asr_quality_latency_x4": Need((Scope.ASR_QUALITY, Scope.ASR_LATENCY)),
+    "asr_psnr_vs_scale": Need((Scope.ASR_QUALITY,)),
+    "measured_vs_published": Need(
+        (Scope.QUALITY, Scope.LATENCY, Scope.ABLATION, Scope.ASR_QUALITY, Scope.ASR_LATENCY),
+        perceptual=True,
+    ),
 }

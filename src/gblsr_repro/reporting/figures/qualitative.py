@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -18,7 +19,7 @@ NAMES = {("set14", "img_001"): "baboon"}  # images known by another name than th
 WINNERS = {"psnr": ("Best PSNR", "idxmax"), "lpips": ("Best LPIPS", "idxmin")}
 
 
-def qualitative(source: FigureSource, note: str) -> Figure:
+def qualitative(source: FigureSource, note: Sequence[str]) -> Figure:
     """Draw the ground truth, the main arm, the best-PSNR and the best-LPIPS arm per data set.
 
     The images are those of the first seed under the results folder; the tags give the means over

@@ -65,13 +65,13 @@ class FigureSource(Source):
 
     def lpips_reason(self) -> str:
         """Return why the aggregates hold no LPIPS."""
-        record = self.conditions.get("native", {}).get("lpips", {})
-        return record.get("reason") or "no value in the aggregates"
+        native = self.conditions.native
+        return (native and native.without_lpips) or "no value in the aggregates"
 
     def on_device(self, half: str) -> str:
         """Return " on <device>" for the axis of a timing, nothing where none is recorded."""
-        devices = self.conditions.get(half, {}).get("latency_devices") or []
-        return f" on {' and '.join(devices)}" if devices else ""
+        run = self.conditions.half(half)
+        return f" on {' and '.join(run.timed_on)}" if run and run.timed_on else ""
 
 
 def ordered(found: Iterable[str], order: Iterable[str]) -> list[str]:

@@ -104,10 +104,10 @@ def styled() -> Iterator[None]:
         yield
 
 
-def new_figure(width: float, height: float, note: str) -> Figure:
+def new_figure(width: float, height: float, note: Sequence[str]) -> Figure:
     """Return an empty figure of that size in inches, with a canvas that can measure text.
 
-    `note` is written small into the lower left corner, and the layout kept clear of it.
+    `note` stands small in one line in the lower left corner, and the layout is kept clear of it.
     """
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
@@ -207,15 +207,20 @@ def wrap_text(artist: Text, text: str, width: float) -> int:
     return len(lines)
 
 
-def _write_note(figure: Figure, text: str) -> None:
+def _write_note(figure: Figure, words: Sequence[str]) -> None:
+    """Write as many of `words` as one line holds, and how many more the caption has."""
     size = 6.0
-    artist = figure.text(0.0, 0.0, "", fontsize=size, color=FAINT, va="bottom", ha="left")
-    artist.set_in_layout(False)
     width, height = figure.get_size_inches()
     margin = 0.03  # inches
-    artist.set_position((margin / width, margin / height))
-    lines = wrap_text(artist, text, (width - 2 * margin) * figure.dpi)
-    used = (lines * size * LINE_SPACING / 72 + 2 * margin) / height
+    artist = figure.text(margin / width, margin / height, "", fontsize=size, color=FAINT,
+                         va="bottom", ha="left")  # fmt: skip
+    artist.set_in_layout(False)
+    for shown in range(len(words), 0, -1):
+        rest = [f"{len(words) - shown} more in the caption"] if shown < len(words) else []
+        artist.set_text(" · ".join([*words[:shown], *rest]))
+        if artist.get_window_extent().width <= (width - 2 * margin) * figure.dpi:
+            break
+    used = (size * LINE_SPACING / 72 + 2 * margin) / height
     figure.get_layout_engine().set(rect=(0, used, 1, 1 - used))
 
 

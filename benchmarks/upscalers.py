@@ -1,0 +1,129 @@
+"""A trained upscaler: quality beside simple and published ones, cost beside other decoders."""
+
+from __future__ import annotations
+
+from functools import partial
+from statistics import fmean
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from gblsr_repro import tool
+from gblsr_repro.config import Config, merge
+from gblsr_repro.data.fetching import fetch
+from gblsr_repro.data.images import as_rgb
+from gblsr_repro.evaluation import asr
+from gblsr_repro.models.asr.model import DECODERS, ASRModel
+from gblsr_repro.photos import Photo
+from gblsr_repro.weights import read_weights
+
+from .data import photograph
+from .measure import Case, Variant
+from .plans import Bench, Plan, shape
+
+GROUP = "upscalers"
+SCALES = (2, 3, 4)
+# PSNR-Y in dB at SCALES of Dong et al.'s two networks (TPAMI 2016, ECCV 2016), as later papers
+# tabulate them beside their own (for example Ahn, Kang and Sohn, ECCV 2018).
+PUBLISHED = {
+    "SRCNN": {
+        "set5": (36.66, 32.75, 30.48),
+        "set14": (32.42, 29.28, 27.49),
+        "b100": (31.36, 28.41, 26.90),
+    },
+    "FSRCNN": {
+        "set5": (37.00, 33.16, 30.71),
+        "set14": (32.63, 29.43, 27.59),
+        "b100": (31.53, 28.53, 26.98),
+    },
+}
+IMAGES = {"set5": 5, "set14": 14, "b100": 100}
+PHOTO, QUICK_PHOTO = (512, 512), (24, 32)
+PHOTO_SCALE = 4
+OTHERS = {"liif": "LIIF decoder", "lte": "LTE decoder"}
+
+
+def plans(bench: Bench) -> list[Plan]:
+    """Return the group's cases; none without a model, and no quality without images."""
+    if bench.model is None:
+        return []
+    scored = [
+        Plan(f"{column} x{scale}", IMAGES[column], partial(quality, column=column, scale=scale))
+        for column in IMAGES
+        for scale in SCALES
+    ]
+    return [*(scored if bench.mirror else []), Plan("photograph", 100, cost)]
+
+
+def lanczos(low: np.ndarray, height: int, width: int) -> Tensor:
+    """Enlarge an 8-bit image as Pillow does."""
+    image = Image.fromarray(as_rgb(low)).resize((width, height), Image.Resampling.LANCZOS)
+    return asr.planes(np.asarray(image)) / 255
+
+
+def quality(bench: Bench, column: str, scale: int) -> Case:
+    """PSNR-Y of a column of the tables at one scale, as evaluation measures it.
+
+    Each variant enlarges and scores every image once; the low-resolution images are made before.
+    """
+    config = on_mirror(bench)
+    fetch(config["asr"]["evaluate"][column], config)
+    pairs = asr.first_pairs(column, scale, config, IMAGES[column])
+    model, shaved = tool.load_superres(bench.model, bench.device), asr.border(column, scale, config)
+
+    def scored(upsample: asr.Upsample) -> float:
+        return fmean(row[1] for row in asr.score_pairs(upsample, pairs, shaved))
+
+    ours = {
+        "bicubic": asr.bicubic,
+        "Lanczos": lanczos,
+        method_of(bench): asr.upsampler(model, config, bench.device),
+    }
+    variants = [Variant(name, partial(scored, upsample)) for name, upsample in ours.items()]
+    for name, values in PUBLISHED.items():
+        known = values[column][SCALES.index(scale)]
+        variants.append(Variant(f"{name}, published", partial(float, known), published=True))
+    return Case(
+        GROUP,
+        column,
+        tuple(variants),
+        scale=scale,
+        items=len(pairs),
+        same=False,
+        memory=False,
+        scored=True,
+    )
+
+
+def on_mirror(bench: Bench) -> Config:
+    """Return the config that takes its images from the mirror and records them in the scratch."""
+    places = {"mirror": str(bench.mirror), "resources": str(bench.scratch / "resources")}
+    return merge(bench.config, places)
+
+
+def method_of(bench: Bench) -> str:
+    return read_weights(bench.model)[0]["method"]
+
+
+def cost(bench: Bench) -> Case:
+    """One photograph enlarged by the tool: the model, and other decoders on the same encoder.
+
+    Theirs are untrained: times do not depend on the weights.
+    """
+    size = QUICK_PHOTO if bench.quick else PHOTO
+    photo = Photo(photograph(size))
+    config = read_weights(bench.model)[0]["config"]
+    model = tool.load_superres(bench.model, bench.device)
+    models = {method_of(bench): model}
+    torch.manual_seed(0)
+    for name, title in OTHERS.items():
+        largest = config["training"]["scale_range"][1]
+        decoder = DECODERS[name](config["model"], model.encoder.features, largest)
+        models[title] = ASRModel(model.encoder, decoder).eval().to(bench.device)
+    variants = [
+        Variant(name, partial(tool.upscale, each, photo, PHOTO_SCALE))
+        for name, each in models.items()
+    ]
+    return Case(GROUP, "photograph", tuple(variants), shape(*size), PHOTO_SCALE, same=False)

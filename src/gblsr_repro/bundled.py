@@ -1,0 +1,160 @@
+"""The weights that come along with the package, and how a trained run becomes such a file.
+
+A bundled file is a weights file like any other, with its larger tensors in half precision. What
+its record says beyond a run's is what one has to know of a model that somebody else trained:
+the row of its table (no checkout is needed to build it), steps, training images, quality, commit.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from safetensors.torch import save
+from torch import Tensor
+
+from . import config as configuration
+from .errors import UserError
+from .files import atomic_path, read_json, verify, write_text
+from .weights import metadata, read_weights
+
+LIMIT = 4_000_000  # bytes of a file
+KINDS = {"native": "arm", "asr": "method"}
+# What a model is built from, of the row of its table.
+ROWS = {"arm": ("arm", "decoder", "options"), "method": ("method", "encoder", "decoder", "options")}
+# Columns of the metrics that are told, with their names and units; the first is the one in short.
+MEASURES = {
+    "arm": {"psnr": "PSNR (dB)", "ssim": "SSIM", "lpips": "LPIPS"},
+    "method": {"psnr_y": "PSNR-Y (dB)", "ssim_y": "SSIM-Y"},
+}
+VALIDATION = "validation"  # rows on training images' neighbours: no measure of quality
+
+
+def bundled_model(kind: str) -> Path:
+    """Return the weights file of a kind, "native" or "asr"; `UserError` when none comes along."""
+    path = Path(str(resources.files("gblsr_repro.models") / "bundled" / f"{kind}.safetensors"))
+    if not path.is_file():
+        raise UserError(
+            f"No {kind} weights come with this version yet; name a trained run's folder or a "
+            "weights file with --model."
+        )
+    return path
+
+
+def told(path: Path | str) -> str:
+    """Return in one line which model a bundled file holds and how good it was measured to be."""
+    record, _ = read_weights(path)
+    kind = _kind(record)
+    column, name = next(iter(MEASURES[kind].items()))
+    quality = ", ".join(
+        f"{_title(data)} {means[column]:.2f}" for data, means in record["quality"].items()
+    )
+    return (
+        f"{record[kind]}, {record['steps']:,} steps on {record['trained_on']}, commit "
+        f"{record['commit'][:12]}; {name}: {quality}"
+    )
+
+
+def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Path | str) -> None:
+    """Write the weights of a run to `output` (.safetensors) in half precision, and a card (.md).
+
+    `metrics` is the folder of rows that evaluation wrote of this very run; `trained_on` says in
+    words which images it was trained on. Tensors with two axes or more are rounded, the others
+    (biases, norms, bandwidths) stay as they are. Raises `UserError` when the run was not measured,
+    its code is not known, or the file would take more than `LIMIT` bytes.
+    """
+    run_dir, output = Path(run_dir), Path(output)
+    trained, weights = read_weights(run_dir)
+    kind = _kind(trained)
+    if output.suffix != ".safetensors":
+        raise UserError(f"{output} must end in .safetensors.")
+    commit = trained.get("git", {}).get("commit")
+    if not commit or "steps" not in trained:
+        raise UserError(f"{run_dir} does not record steps and commit; train it from a checkout.")
+    table = configuration.arm_named if kind == "arm" else configuration.method_named
+    row = table(trained[kind])
+    facts = {
+        "row": {name: getattr(row, name) for name in ROWS[kind]},
+        "steps": trained["steps"],
+        "trained_on": trained_on,
+        "commit": commit + ("+" if trained["git"].get("modified") else ""),
+        "quality": _quality(Path(metrics), kind, trained["weights_sha256"]),
+        "run_sha256": trained["weights_sha256"],
+    }
+    tensors = {name: _halved(tensor) for name, tensor in weights.items()}
+    content = save(tensors, metadata(trained, tensors, facts))
+    if len(content) > LIMIT:
+        raise UserError(
+            f"{run_dir} takes {len(content) / 1e6:.1f} MB in half precision, more than the "
+            f"{LIMIT / 1e6:g} MB of a bundled file; train a smaller model."
+        )
+    with atomic_path(output) as temporary:
+        temporary.write_bytes(content)
+    write_text(output.with_suffix(".md"), card(output))
+
+
+def card(path: Path | str) -> str:
+    """Return the page of a bundled file, from what the file says of itself."""
+    record, tensors = read_weights(path)
+    kind = _kind(record)
+    measures = MEASURES[kind]
+    lines = [
+        f"# {Path(path).name}: {record[kind]}",
+        "",
+        f"- trained for {record['steps']:,} steps on {record['trained_on']}, seed {record['seed']}",
+        f"- {sum(t.numel() for t in tensors.values()):,} values, those of matrices and kernels in "
+        "half precision",
+        f"- code: commit {record['commit']}; weights of the run: SHA-256 {record['run_sha256']}",
+        "",
+        "Measured before the weights were rounded to half precision:",
+        "",
+        "| Data | Images | " + " | ".join(measures.values()) + " |",
+        "| --- " * (2 + len(measures)) + "|",
+    ]
+    for data, means in record["quality"].items():
+        cells = [_title(data), str(means["images"])]
+        cells += [f"{means[c]:.4g}" if c in means else "-" for c in measures]
+        lines.append("| " + " | ".join(cells) + " |")
+    settings = ", ".join(f"{k} {v}" for k, v in record["config"]["model"].items())
+    return "\n".join([*lines, "", f"Settings: {settings}.", ""])
+
+
+def _kind(record: Mapping[str, Any]) -> str:
+    return next(name for name in KINDS.values() if name in record)
+
+
+def _title(data: str) -> str:
+    return data.replace("_", " ")
+
+
+def _halved(tensor: Tensor) -> Tensor:
+    return tensor.half() if tensor.is_floating_point() and tensor.ndim > 1 else tensor
+
+
+def _quality(metrics: Path, kind: str, weights_sha256: str) -> dict[str, dict[str, float]]:
+    """Return the means of every data set that a folder of metrics holds of these weights."""
+    found: dict[str, dict[str, float]] = {}
+    for path in sorted(metrics.glob("*.csv")):
+        if path.stem == VALIDATION:
+            continue
+        if read_json(path.with_suffix(".json")).get("weights_sha256") != weights_sha256:
+            raise UserError(f"{path} was measured on other weights; evaluate this run first.")
+        verify(path)
+        with path.open(newline="", encoding="utf-8") as stream:
+            rows = list(csv.DictReader(stream))
+        means = {
+            column: fmean(float(row[column]) for row in rows)
+            for column in MEASURES[kind]
+            if rows and all(row.get(column) for row in rows)
+        }
+        if next(iter(MEASURES[kind])) not in means or not all(map(math.isfinite, means.values())):
+            raise UserError(f"{path} holds no quality of images; evaluate this run again.")
+        found[path.stem] = {"images": len(rows), **means}
+    if not found:
+        raise UserError(f"{metrics} holds no measured rows; evaluate the run first.")
+    return found

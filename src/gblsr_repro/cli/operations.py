@@ -1,0 +1,38 @@
+"""Subcommands about a run as a whole: plan, status, summary."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .options import command, config_of
+
+
+def register(commands: Any) -> None:
+    """Add this room's subcommands."""
+    command(
+        commands,
+        "plan",
+        _plan,
+        "Tell what is to be trained, the GPU-hours and the disk it takes; runs nothing.",
+    )
+    command(commands, "status", _status, "Tell what is done, running and left; runs nothing.")
+    command(commands, "summary", _summary, "Print the main numbers and where everything is.")
+
+
+def _plan(options: argparse.Namespace) -> None:
+    from ..operations import plan
+
+    print(plan.text(plan.survey(config_of(options))))
+
+
+def _status(options: argparse.Namespace) -> None:
+    from ..operations import status
+
+    print(status.text(status.survey(config_of(options))))
+
+
+def _summary(options: argparse.Namespace) -> None:
+    from ..operations.summary import summary
+
+    print(summary(config_of(options)))

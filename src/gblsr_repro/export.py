@@ -1,0 +1,110 @@
+"""A super-resolution model as an ONNX file, for runtimes without Python or torch.
+
+At an integer scale the GB-LSR decoder is one convolution and a pixel shuffle (see
+`models.asr.rendering.Folded`), so that a model whose encoder is made of convolutions alone becomes
+a plain convolutional network. The file takes images of any size: input "image", float32
+(B, 3, h, w), RGB in [0, 1]; output "enlarged", (B, 3, s h, s w), not clamped.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from .errors import UserError
+from .files import atomic_path
+from .models.asr.decoders import COLOURS
+from .models.asr.local_spectral import LocalSpectralDecoder
+from .models.asr.model import ASRModel, denormalise, normalise
+from .models.asr.rdn import RDN
+
+OPSET = 17
+INPUT, OUTPUT = "image", "enlarged"
+EXAMPLE = (16, 16)  # the size that is traced; the file takes any
+
+
+class FoldedModel(nn.Module):
+    """Encoder, folded kernel and pixel shuffle, in operations that ONNX has, for any image size.
+
+    The kernel reads the features and, for its biases, a plane of ones. Beyond the image's border
+    both are zero, so a border pixel gets only the weights of the taps inside; what these sum to is
+    computed in the same way, and divided by. Inside the image that is 1.
+    """
+
+    def __init__(self, model: ASRModel, scale: int) -> None:
+        super().__init__()
+        self.encoder, self.scale = model.encoder, scale
+        with torch.no_grad():
+            folded = model.decoder.folded((scale, scale))
+        self.register_buffer("kernel", torch.cat((folded.kernel, folded.bias), dim=1))
+        self.register_buffer("shares", None)
+        if model.decoder.ensemble:
+            self.shares = _shares(scale)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Enlarge images (B, 3, h, w) in [0, 1] to (B, 3, s h, s w)."""
+        features = self.encoder(normalise(images))
+        ones = torch.ones_like(features[:, :1])
+        cells = torch.cat((features, ones), dim=1)
+        if self.shares is None:
+            return denormalise(F.pixel_shuffle(F.conv2d(cells, self.kernel), self.scale))
+        image = F.pixel_shuffle(F.conv2d(cells, self.kernel, padding=1), self.scale)
+        share = F.pixel_shuffle(F.conv2d(ones, self.shares, padding=1), self.scale)
+        before, after = -(-self.scale // 2), self.scale // 2  # half a cell beyond each border
+        inside = slice(before, -after or None)
+        return denormalise((image / share)[..., inside, inside])
+
+
+def _shares(scale: int) -> Tensor:
+    """Return the hat weights of the taps as a kernel (s^2, 1, 2, 2), in the order of `Folded`."""
+    index = torch.arange(scale, dtype=torch.float64)
+    offset = (2 * index + 1 - scale) / scale
+    first = torch.cat((offset[scale // 2 :], offset[: scale // 2] + 2))
+    hats = torch.stack((1 - first.abs() / 2, 1 - (first - 2).abs() / 2), dim=1)
+    return torch.einsum("ta,ue->tuae", hats, hats).reshape(-1, 1, 2, 2).float()
+
+
+def export(model: ASRModel, scale: int, output: Path | str) -> None:
+    """Write a model for one integer scale as ONNX.
+
+    Raises `UserError` for a scale below 1, for a model that is not convolutions and a pixel
+    shuffle, and where the package onnx is not installed.
+    """
+    output = Path(output)
+    if scale < 1:
+        raise UserError(f"The scale is {scale}, but must be a whole number above 0.")
+    for part, known in ((model.encoder, RDN), (model.decoder, LocalSpectralDecoder)):
+        if not isinstance(part, known):
+            raise UserError(
+                f"{type(part).__name__} is not made of convolutions and a pixel shuffle alone; "
+                "export a GB-LSR method with an RDN encoder."
+            )
+    if output.suffix != ".onnx":
+        raise UserError(f"{output} must end in .onnx.")
+    if find_spec("onnx") is None:
+        raise UserError(
+            "The package onnx is not installed; install it with pip install 'gblsr-repro[export]'."
+        )
+    axes = {0: "images", 2: "height", 3: "width"}
+    content = io.BytesIO()
+    with warnings.catch_warnings(), torch.enable_grad():  # without: RDN's way of writing in place
+        # The exporter by tracing: the newer one needs a third package, for the same graph.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        torch.onnx.export(
+            FoldedModel(model, scale).eval(),
+            (torch.zeros(1, COLOURS, *EXAMPLE),),
+            content,
+            opset_version=OPSET,
+            input_names=[INPUT],
+            output_names=[OUTPUT],
+            dynamic_axes={INPUT: axes, OUTPUT: {0: "images", 2: "rows", 3: "columns"}},
+            dynamo=False,
+        )
+    with atomic_path(output) as temporary:
+        temporary.write_bytes(content.getvalue())

@@ -1,0 +1,341 @@
+"""In what a run differs from the paper's: the one comparison that all else tells in its own form.
+
+Verdicts on claims, captions, the notes inside figures, the page and the record of a run show what
+`compare` finds, for the numbers of one `Scope` at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ..config import arms, datasets, methods
+from .conditions import Conditions, Half, ImageSet
+
+PAPER_PRESET = "paper"
+
+
+class Scope(StrEnum):
+    """A kind of number, by what it depends on."""
+
+    STRUCTURE = "structure"
+    QUALITY = "quality"
+    LOCALITY = "locality"
+    ABLATION = "ablation"
+    LATENCY = "latency"
+    COST = "cost"
+    ASR_QUALITY = "asr_quality"
+    ASR_LATENCY = "asr_latency"
+    ASR_COST = "asr_cost"
+
+    @property
+    def half(self) -> str:
+        """The benchmark: native or asr."""
+        return "asr" if self.startswith("asr") else "native"
+
+    @property
+    def kind(self) -> str:
+        """The scope without its benchmark."""
+        return self.removeprefix("asr_")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing that is not as in the paper: in few words, with the paper's side, and whether a
+    number measured so says nothing about the paper's.
+    """
+
+    short: str
+    long: str
+    blocks_verdict: bool = True
+
+
+SHARED_GPU = Difference(
+    "timed on a shared GPU",
+    "timed on a shared GPU, which other processes used at the same time, and so not judged",
+)
+BLANK = Difference(
+    "timed on blank images of the sets' sizes",
+    "timed on blank images of the sets' sizes, where the images are not at hand",
+    blocks_verdict=False,
+)
+
+# --- what each setting concerns -------------------------------------------------------------------
+
+_MEASURED = (Scope.QUALITY, Scope.LOCALITY, Scope.ABLATION)
+_TRAINED = (*_MEASURED, Scope.COST)
+_NATIVE = (*_TRAINED, Scope.LATENCY)
+_ASR = (Scope.ASR_QUALITY, Scope.ASR_LATENCY, Scope.ASR_COST)
+_ASR_TRAINED = (Scope.ASR_QUALITY, Scope.ASR_COST)
+
+# By setting or section (the longest name counts): what kind of setting it is, and its scopes.
+CONCERNS: dict[str, tuple[str, tuple[Scope, ...]]] = {
+    "native.data": ("measuring", _MEASURED),
+    "native.data.image_size": ("measuring", _NATIVE),
+    "native.model": ("network", _NATIVE),
+    "native.training": ("training", _TRAINED),
+    "native.metrics": ("measuring", _MEASURED),
+    "latency": ("timing", (Scope.LATENCY, Scope.ASR_LATENCY)),
+    "latency.images_per_set": ("timing", (Scope.LATENCY,)),
+    "diagnostics": ("diagnostic", (Scope.LOCALITY,)),
+    "diagnostics.images": ("diagnostic", (Scope.LOCALITY, Scope.ABLATION)),
+    "asr.downsampling": ("measuring", (Scope.ASR_QUALITY,)),
+    "asr.shave_extra": ("measuring", (Scope.ASR_QUALITY,)),
+    "asr.tile_pixels": ("timing", (Scope.ASR_LATENCY,)),
+    "asr.model": ("network", _ASR),
+    "asr.training": ("training", _ASR_TRAINED),
+    "asr.timing": ("timing", (Scope.ASR_LATENCY,)),
+}
+
+# Compared here by what was recorded in their place.
+RECORDED = {
+    "preset": "the preset of the run",
+    "seeds": "the seeds of each arm or method",
+    "native.data.train": "the image sets that training read",
+    "native.data.evaluate": "the image sets of each column",
+    "asr.train": "the image sets that training read",
+    "asr.evaluate": "the image sets of each column",
+    "accept_partial": "the number of images of each set",
+    "device": "the names of the devices",
+}
+
+_PLACES = "says where files are, not what is computed"
+_CHOICE = "chooses which rows there are, not their numbers"
+_WATCHING = "changes how a run is watched, not what it computes"
+_STATED = "stands in the tables that apply it; claims apply the paper's"
+
+# Compared nowhere, with the reason.
+EXEMPT = {
+    "results": _PLACES,
+    "resources": _PLACES,
+    "mirror": _PLACES,
+    "lpips_trunk": "its checksum is checked where it is read",
+    "require_lpips": "without LPIPS there is no number to compare",
+    "threads": "changes how long a run takes on a CPU, which is another device than the paper's",
+    "native.data.exemplars": "chooses which images are shown as pictures",
+    "native.arms": _CHOICE,
+    "native.main_arm": _STATED,
+    "native.control_arm": _STATED,
+    "native.criteria": _STATED,
+    "native.significance": _STATED,
+    "native.training.log_every": _WATCHING,
+    "native.training.checkpoint_every": _WATCHING,
+    "native.training.accumulate": "adds up the same gradients in parts",
+    "latency.clocks": "times are judged by the paper's clock alone",
+    "asr.methods": _CHOICE,
+    "asr.base_method": _STATED,
+    "asr.scales": _CHOICE,
+    "asr.trained_scales": _STATED,
+    "asr.training.log_every": _WATCHING,
+    "asr.training.checkpoint_every": _WATCHING,
+    "asr.training.validate_every": _WATCHING,
+    "asr.training.validation_images": _WATCHING,
+    "asr.training.validation_scale": _WATCHING,
+    "asr.timing.datasets": _CHOICE,
+    "claims": "stands beside each claim as its tolerance",
+    "cluster": "asks a scheduler for resources",
+}
+
+# Settings that have a sentence of their own, and those whose names do not say what they are.
+PHRASES = {
+    "native.data.image_size": ("image size", "images of {} pixels"),
+    "native.training.steps": ("steps", "{} steps"),
+    "native.training.batch_size": ("batch size", "batches of {}"),
+    "asr.training.steps": ("steps", "{} steps"),
+    "asr.timing.size_divisor": ("size of timed images", "timed images {} times smaller"),
+}
+WORDS = {
+    "asr.training.lr_patch": "size of the low-resolution patches",
+    "asr.training.scale_range": "range of scales",
+    "native.training.betas": "betas of Adam",
+    "native.training.gradient_clip": "gradient clipping",
+    "halve_at": "where the learning rate is halved",
+}
+
+
+def place_of(name: str) -> str | None:
+    """Return the entry of the three tables above that a setting falls under, the longest one."""
+    parts = name.split(".")
+    sections = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
+    return next((s for s in sections if s in CONCERNS or s in RECORDED or s in EXEMPT), None)
+
+
+# --- the comparison -------------------------------------------------------------------------------
+
+
+def compare(
+    run: Conditions,
+    paper: Conditions,
+    scope: Scope,
+    subjects: Iterable[str] | None = None,
+    columns: Iterable[str] | None = None,
+) -> list[Difference]:
+    """Return in what the numbers of a scope in `run` differ from the paper's, each thing once.
+
+    `subjects` are the arms or methods that the numbers are of, `columns` the evaluation columns
+    (default: all that were trained and measured). What a number rests on and the run did not
+    record counts as different.
+    """
+    found = _preset(run)
+    here, there = run.half(scope.half), paper.half(scope.half)
+    if scope is Scope.STRUCTURE:
+        return found
+    if here is None or there is None:
+        told = "the conditions of this run (data, steps, seeds, device) are not recorded"
+        return [*found, Difference("conditions not recorded", told)]
+    found += _settings(here, there, scope)
+    found += _seeds(here, there, scope, subjects)
+    measured = columns if columns is not None else list(here.evaluate) or list(there.evaluate)
+    if scope.kind in ("quality", "locality", "ablation"):
+        found += _images(here.train, "trained on", there.train)
+    if scope.kind in ("locality", "ablation"):
+        found += _images(here.validation, "validation:")
+    # Times of super-resolution depend on the sizes of the images; native images have one size.
+    elif scope.kind == "quality" or (scope is Scope.ASR_LATENCY and not here.sizes_only):
+        for column in measured:
+            found += _images(here.evaluate.get(column, ()), f"{column}:")
+    if scope.kind == "cost":
+        found += _device(here.devices, there.devices, "trained")
+    if scope.kind == "latency":
+        found += _device(here.timed_on, there.timed_on, "timed")
+        timed = here.shared_gpu if subjects is None else {*subjects} & {*here.shared_gpu}
+        found += [SHARED_GPU] if timed else []
+        found += [BLANK] if here.sizes_only and scope is Scope.ASR_LATENCY else []
+    return list(dict.fromkeys(found))
+
+
+def compare_all(
+    run: Conditions,
+    paper: Conditions,
+    scopes: Iterable[Scope],
+    columns: Iterable[str] | None = None,
+) -> dict[Difference, list[str]]:
+    """Return the differences of several scopes, each with the halves that it is about.
+
+    A half that was not run is left out, unless neither was.
+    """
+    known = list(scopes)
+    recorded = [scope for scope in known if run.half(scope.half) is not None] or known[:1]
+    found: dict[Difference, list[str]] = {}
+    for scope in recorded:
+        for difference in compare(run, paper, scope, columns=columns):
+            halves = found.setdefault(difference, [])
+            halves += [scope.half] if scope.half not in halves else []
+    return found
+
+
+def _preset(run: Conditions) -> list[Difference]:
+    if run.preset == PAPER_PRESET:
+        return []
+    text = f"preset {run.preset or 'not recorded'}"
+    return [Difference(text, text)]
+
+
+def _settings(here: Half, there: Half, scope: Scope) -> list[Difference]:
+    phrased, changed, absent = [], {}, {}
+    for name, (wanted,) in there.settings.items():
+        kind, scopes = CONCERNS.get(place_of(name) or "", ("", ()))
+        if scope not in scopes:
+            continue
+        values = here.settings.get(name) or []
+        noun, phrase = PHRASES.get(name, ("", ""))
+        others = [value for value in values if _unequal(name, value, wanted)]
+        if noun and not values:
+            phrased.append(Difference(f"{noun} not recorded", f"{noun} not recorded"))
+        elif noun and others:
+            short = phrase.format(_span(values))
+            phrased.append(Difference(short, f"{short} (paper: {_span([wanted])})"))
+        elif not values:
+            absent.setdefault(kind, []).append(_words(name))
+        for other in others if not noun else ():
+            changed.setdefault(kind, {}).update(dict.fromkeys(_unequal(name, other, wanted)))
+    texts = [f"other {kind} settings ({', '.join(names)})" for kind, names in changed.items()]
+    texts += [f"{kind} settings not recorded{_few(names)}" for kind, names in absent.items()]
+    return phrased + [Difference(text, text) for text in texts]
+
+
+def _unequal(name: str, value: Any, wanted: Any) -> list[str]:
+    """Return the names, in words, of what differs within a setting; empty if nothing does."""
+    if not isinstance(value, Mapping) or not isinstance(wanted, Mapping):
+        return [] if value == wanted else [_words(name)]
+    if name.endswith(".recipes"):  # a run has the recipe of its own encoder alone
+        pairs = [(own, wanted.get(key, {})) for key, own in value.items()]
+        return [_words(k) for own, paper in pairs for k in own if own[k] != paper.get(k)]
+    keys = dict.fromkeys([*value, *wanted])
+    return [f"{_words(name)} {key}" for key in keys if value.get(key) != wanted.get(key)]
+
+
+def _words(name: str) -> str:
+    return WORDS.get(name, name.rpartition(".")[2].replace("_", " "))
+
+
+def _few(names: Sequence[str]) -> str:
+    return f" ({', '.join(names)})" if len(names) <= 3 else ""
+
+
+def _span(values: Sequence[Any]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _seeds(
+    here: Half, there: Half, scope: Scope, subjects: Iterable[str] | None
+) -> list[Difference]:
+    """Compare the seeds arm by arm; timings of untrained models have none recorded."""
+    if not here.seeds:
+        return []
+    chosen = list(here.seeds if subjects is None else subjects)
+    wanted = there.all_seeds
+    by_seeds: dict[tuple[int, ...], list[str]] = {}
+    for subject in chosen:
+        by_seeds.setdefault(tuple(here.seeds.get(subject, here.all_seeds)), []).append(subject)
+    found = []
+    for seeds, names in by_seeds.items():
+        if list(seeds) != wanted:
+            text = f"seed{'s' if len(seeds) != 1 else ''} {', '.join(map(str, seeds))}"
+            text += f" ({', '.join(_titles(names, scope))})" if len(by_seeds) > 1 else ""
+            found.append(Difference(text, f"{text} (paper: {', '.join(map(str, wanted))})"))
+    return found
+
+
+def _titles(names: Iterable[str], scope: Scope) -> list[str]:
+    if scope.half == "native":
+        return [arms()[name].short if name in arms() else name for name in names]
+    return [methods()[name].name if name in methods() else name for name in names]
+
+
+def _images(
+    found: Sequence[ImageSet], label: str, wanted: Sequence[ImageSet] = ()
+) -> list[Difference]:
+    """Name the sets that are not the paper's own, or not the whole of it."""
+    if not found:
+        return [Difference(f"{label} images not recorded", f"{label} images not recorded")]
+    texts = []
+    for images in found:
+        if images.stands_in_for:
+            texts.append(f"{images.title} in place of {data_title(images.stands_in_for)}")
+        elif not images.complete:
+            whole = f" of {images.expected:,}" if images.expected else ""
+            texts.append(f"{images.images:,}{whole} images of {images.title}")
+    if wanted and not texts and [i.dataset for i in found] != [i.dataset for i in wanted]:
+        texts.append(", ".join(images.title for images in found))
+    return [Difference(f"{label} {text}", f"{label} {text}") for text in texts]
+
+
+def data_title(name: str) -> str:
+    """Return the title of a data set; a name that config/datasets.tsv lacks stands for itself."""
+    row = datasets().get(name)
+    return row.title if row else name
+
+
+def _device(found: Sequence[str], wanted: Sequence[str], verb: str) -> list[Difference]:
+    if not found:
+        text = f"device not recorded ({verb} on)"
+        return [Difference(text, text)]
+    return [
+        Difference(f"{verb} on {name}", f"{verb} on {name} (paper: {', '.join(wanted)})")
+        for name in found
+        if name not in wanted
+    ]

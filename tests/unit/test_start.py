@@ -1,0 +1,37 @@
+"""Starting: nothing is imported that the command at hand does not need."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("torch", "pandas", "jsonschema", "pydantic", "numpy", "scipy.stats", "matplotlib", "tqdm")
+
+
+def imported(code, *arguments):
+    """Return the heavy modules that a fresh interpreter has after `code`."""
+    script = f"import sys\n{code}\nprint('HELD', *(m for m in {HEAVY!r} if m in sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.rpartition("HELD")[2].split())
+
+
+def test_help_needs_nothing():
+    code = "from gblsr_repro import cli\ntry: cli.main(['--help'])\nexcept SystemExit: pass"
+    assert imported(code) == set()
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "reporting.tables",
+        "reporting.claims",
+        "reporting.report",
+        "operations.status",
+        "operations.summary",
+    ],
+)
+def test_pages_of_numbers_need_no_network_of_neurons(module):
+    held = imported(f"import gblsr_repro.{module}")
+    assert not held & {"torch", "pandas", "scipy.stats", "matplotlib"}

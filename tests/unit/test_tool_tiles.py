@@ -1,0 +1,173 @@
+"""Large photographs: tiles and bands change the memory, not the values."""
+
+import numpy as np
+import pytest
+import torch
+
+from gblsr_repro import config
+from gblsr_repro.errors import UserError
+from gblsr_repro.models import bands
+from gblsr_repro.models import native as native_models
+from gblsr_repro.models.asr import model as asr
+from gblsr_repro.models.asr import tiling
+from gblsr_repro.models.asr.swinir import SwinIR
+
+SMALL = {
+    "rdn_features": 4,
+    "rdn_blocks": 2,
+    "rdn_layers": 2,
+    "rdn_growth": 4,
+    "swinir_embed": 12,
+    "swinir_depths": [2, 2],
+    "swinir_heads": 2,
+    "swinir_window": 4,
+    "hidden": 8,
+    "modes": 5,
+}
+
+
+def superres(method):
+    settings = config.load()
+    settings["asr"]["model"] |= SMALL
+    model = asr.build(config.methods()[method], settings, 0).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    return model
+
+
+def tiled(model, images, size, memory):
+    """Encode and decode tile by tile, and say how many there were."""
+    height, width = images.shape[-2:]
+    rows, columns = (
+        (torch.arange(n, dtype=torch.float64) + 0.5) * m / n - 0.5
+        for n, m in zip(size, (height, width), strict=True)
+    )
+    out = torch.full((1, 3, *size), torch.nan)
+    cut = tiling.tiles(model, (height, width), rows, columns, memory)
+    for tile in cut:
+        (top, bottom), (left, right) = tile.pixels
+        pixels = images[:, :, top:bottom, left:right]
+        features = tile.own(model.encode(pixels))
+        part = tile.part((height, width))
+        out[:, :, slice(*tile.rows), slice(*tile.columns)] = model.decode(
+            features, *size, 500, tile.own(pixels), part=part
+        )
+    return out, len(cut)
+
+
+@pytest.mark.parametrize("scale", [2, 3.3, 0.7])
+@pytest.mark.parametrize(
+    "method", ["gblsr_asr", "gblsr_asr_nole", "liif_rdn", "lte_rdn", "lte_swinir"]
+)
+@torch.inference_mode()
+def test_tiles_show_what_the_whole_shows(monkeypatch, method, scale):
+    monkeypatch.setattr(tiling, "_side", lambda *_: 20)
+    model = superres(method)
+    images = torch.rand(1, 3, 61, 83, generator=torch.Generator().manual_seed(1))
+    size = round(61 * scale), round(83 * scale)
+    whole = model.render(images, *size, 10**6)
+    parts, count = tiled(model, images, size, memory=1)
+    assert count > 6
+    error = (parts - whole).abs().max() / whole.abs().max()
+    assert error < 1e-5
+
+
+@pytest.mark.parametrize("method", ["gblsr_asr", "lte_swinir"])
+@torch.inference_mode()
+def test_the_field_is_what_features_depend_on(method):
+    """Noise outside the field changes nothing; noise on the field's rim does (RDN's is exact)."""
+    encoder = superres(method).encoder
+    images = torch.rand(1, 3, 8, 120)
+    before = encoder(images)
+    for first, last in ((0, 3), (50, 51), (57, 64), (118, 120)):
+        low, high = tiling.field(encoder, first, last, 120)
+        assert (low, high) != (0, 120)
+        noisy = torch.randn_like(images) * 5
+        noisy[..., low:high] = images[..., low:high]
+        assert torch.allclose(encoder(noisy)[..., first:last], before[..., first:last], atol=1e-6)
+        if isinstance(encoder, SwinIR):
+            continue
+        for rim in {low, high - 1} - {0, 119}:
+            noisy = images.clone()
+            noisy[..., rim] += 100
+            assert not torch.equal(encoder(noisy)[..., first:last], before[..., first:last])
+
+
+def test_the_field_at_the_papers_size():
+    settings = config.load()
+    encoders = [
+        asr.build(config.methods()[method], settings, 0).encoder
+        for method in ("gblsr_asr", "lte_swinir")
+    ]
+    rdn, swinir = (tiling.field(encoder, 2000, 2001, 4000) for encoder in encoders)
+    assert rdn == (2000 - 131, 2001 + 131)  # 128 layers in blocks and three beside them
+    assert 2000 - swinir[0] < 250 > swinir[1] - 2000
+
+
+def test_the_memory_decides_on_the_tiles():
+    model = superres("gblsr_asr")
+    each = tiling.bytes_per_pixel(model.encoder)
+    positions = torch.arange(4000, dtype=torch.float64)
+    cut = tiling.tiles(model, (4000, 4000), positions, positions, memory=10**9)
+    assert 1 < len(cut) < 200
+    for tile in cut:
+        (top, bottom), (left, right) = tile.pixels
+        assert (bottom - top) * (right - left) * each <= 10**9
+    few = positions[:50]
+    assert len(tiling.tiles(model, (4000, 4000), few, few, memory=10**9)) == 1
+
+
+def test_what_cannot_be_cut_is_told():
+    settings = config.load()
+    model = asr.build(config.methods()["lte_swinir"], settings, 0)
+    positions = torch.arange(4000, dtype=torch.float64)
+    with pytest.raises(UserError, match=r"SwinIR sees too far .* take a crop, or a method with an"):
+        tiling.tiles(model, (3000, 4000), positions[:3000], positions)
+    photo, crop = (positions[:512], positions[:768]), (positions[:200], positions[:200])
+    assert len(tiling.tiles(model, (512, 768), *photo)) == 1
+    assert len(tiling.tiles(model, (3000, 4000), *crop)) == 1
+
+
+def native(arm):
+    settings = config.load()
+    settings["native"]["model"] |= {
+        "features": 16, "hidden": 16, "modes": 6, "patch": 8, "norm_groups": 4,
+    }  # fmt: skip
+    model = native_models.build(config.arms()[arm], settings, 0)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    return native_models.for_inference(model, torch.device("cpu"))
+
+
+@pytest.mark.parametrize("kept", [1, 30_000])  # nothing but the last map; all but the first two
+@torch.inference_mode()
+def test_bands_give_the_whole_images_features(monkeypatch, kept):
+    monkeypatch.setattr(bands, "BAND_BYTES", 20_000)
+    model = native("gblsr_scalar")
+    pixels = np.random.default_rng(0).integers(0, 256, (61, 83, 3), dtype=np.uint8)
+    pixels[:30] //= 8  # the top is dark: no band has the whole image's statistics
+    images = torch.from_numpy(pixels).permute(2, 0, 1)[None].float() / 255
+    whole = model.encode(images)
+    seen = []
+    found = bands.encode(model, pixels, lambda plan: seen.extend(plan) or plan, kept)
+    assert len(seen) > 20
+    assert (found - whole).abs().max() / whole.abs().max() < 5e-6
+
+
+@pytest.mark.parametrize("arm", ["gblsr_scalar", "gblsr_full", "liif", "global_fourier_mlp"])
+@torch.inference_mode()
+def test_bands_render_the_whole_image(monkeypatch, arm):
+    model = native(arm)
+    features = model.encode(torch.rand(1, 3, 61, 83))
+    whole = model.decode(features, 61, 83)
+    monkeypatch.setattr(bands, "BAND_PIXELS", 1500)
+    parts = list(bands.render(model, features, (61, 83)))
+    assert len(parts) > 2
+    assert [top for top, _ in parts] == np.cumsum(
+        [0, *(p.shape[2] for _, p in parts[:-1])]
+    ).tolist()
+    joined = torch.cat([part for _, part in parts], dim=2)
+    assert joined.shape == whole.shape
+    assert (joined - whole).abs().max() / whole.abs().max() < 5e-5
