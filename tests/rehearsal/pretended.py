@@ -37,7 +37,7 @@ GPU = SimpleNamespace(
     multi_processor_count=132,
     uuid="00000000-0000-0000-0000-000000000000",
 )
-CUDA = torch.device("cuda")
+CUDA, CUDA0 = torch.device("cuda"), torch.device("cuda", 0)
 FUSED_MULTIPLE = {torch.float32: 4, torch.bfloat16: 8}  # of a head, for CUDA's fused attention
 
 
@@ -73,6 +73,8 @@ def pretended_cuda() -> Iterator[None]:
         put(torch.Tensor, "backward", _backward)
         put(torch.Tensor, "pin_memory", _pin)
         put(F, "scaled_dot_product_attention", _attention)
+        # Gradients are normed and scaled together, but by types that fake tensors are not of.
+        put(torch.nn.utils.clip_grad, "_has_foreach_support", lambda _, device: device == CUDA0)
         # The fake mode would wake the driver that the answers above promise.
         put(fake_tensor, "init_gpu_context", lambda *_: None)
         put(FakeTensorMode, "avoid_device_init", property(lambda _: True))

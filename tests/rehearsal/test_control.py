@@ -21,6 +21,7 @@ from gblsr_repro.errors import StopRequested
 from gblsr_repro.evaluation import asr_latency, latency, regions
 from gblsr_repro.evaluation import native as evaluation
 from gblsr_repro.evaluation.metrics import Settings
+from gblsr_repro.evaluation.perceptual import Perceptual
 from gblsr_repro.models import native
 from gblsr_repro.training import asr as asr_training
 from gblsr_repro.training import checkpoint
@@ -223,6 +224,21 @@ def test_a_run_is_evaluated_and_its_fields_are_read_on_cuda(cuda, config, arrays
         config, "gblsr_full", 0, run, tmp_path / "validation.npy", tmp_path / "regions.json", fields
     )
     assert fields.is_file()
+
+
+def test_lpips_on_cuda_is_that_of_the_cpu(cuda, tmp_path):
+    trunk, shapes = {}, {0: (64, 3, 11), 3: (192, 64, 5), 6: (384, 192, 3), 8: (256, 384, 3)}
+    for layer, (outputs, inputs, side) in {**shapes, 10: (256, 256, 3)}.items():
+        trunk[f"features.{layer}.weight"] = 0.01 * torch.randn(outputs, inputs, side, side)
+        trunk[f"features.{layer}.bias"] = torch.zeros(outputs)
+    torch.save(trunk, tmp_path / "trunk.pth")
+    images, truth = torch.rand(2, 1, 3, 64, 64)
+    mask = torch.rand(1, 1, 64, 64) < 0.5
+    here, there = (Perceptual(tmp_path / "trunk.pth", device) for device in ("cpu", CUDA))
+    assert all(isinstance(p, OnCuda) for p in there.network.parameters())
+    measured = there.edge_lpips(*(x.to(CUDA) for x in (images, truth, mask)))
+    assert isinstance(measured, OnCuda)
+    torch.testing.assert_close(measured.cpu(), here.edge_lpips(images, truth, mask))
 
 
 # --- benchmarks ---------------------------------------------------------------------------------

@@ -69,5 +69,5 @@ def test_a_tensor_on_the_wrong_device_is_noticed():
 
 
 def test_a_value_that_is_read_is_noticed():
-    with pretended_cuda(), pytest.raises(Exception, match=r"item|data|_local_scalar_dense"):
+    with pretended_cuda(), pytest.raises(Exception, match="local_scalar"):
         float(torch.ones((), device="cuda"))

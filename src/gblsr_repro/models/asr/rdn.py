@@ -50,10 +50,13 @@ class DenseBlock(nn.Module):
             maps = torch.cat((maps, F.relu(layer(maps))), dim=1)
         return x + self.fusion(maps)
 
-    def stacked(self, x: Tensor, batch: int) -> Tensor:
-        """Do what `forward` does with `batch` images laid out by `stack`."""
+    def stacked(self, x: Tensor, batch: int, bounds: tuple[Tensor, Tensor]) -> Tensor:
+        """Do what `forward` does with `batch` images laid out by `stack`.
+
+        `bounds` are what a ReLU keeps values between: 0, and infinity but in the rows between.
+        """
         parameters = [p.to(x.dtype) for p in self.parameters()]  # the encoder's under autocast
-        return _InOneBuffer.apply(x, batch, *parameters)
+        return _InOneBuffer.apply(x, batch, *bounds, *parameters)
 
 
 class _InOneBuffer(torch.autograd.Function):
@@ -64,18 +67,17 @@ class _InOneBuffer(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, batch: int, *parameters: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, x: Tensor, batch: int, lowest: Tensor, highest: Tensor, *parameters: Tensor
+    ) -> Tensor:
         *layers, (weight, bias) = zip(parameters[::2], parameters[1::2], strict=True)
         maps = x.new_empty(1, weight.shape[1], *x.shape[2:])
         end = x.shape[1]
         maps[:, :end] = x
-        # ReLU, and 0 in the rows between images, by one operation.
-        zero, limit = x.new_zeros(()), x.new_full((x.shape[2], 1), torch.inf)
-        _clear_between(limit[None, None], batch)
         for own, offset in layers:
             start, end = end, end + own.shape[0]
             made = F.conv2d(maps[:, :start], own, offset, padding=1)
-            torch.clamp(made, zero, limit, out=maps[:, start:end])
+            torch.clamp(made, lowest, highest, out=maps[:, start:end])
         ctx.save_for_backward(maps, *parameters[::2])
         ctx.batch = batch
         fused = F.conv2d(maps, weight, bias).add_(x)
@@ -96,7 +98,7 @@ class _InOneBuffer(torch.autograd.Function):
             end = start
         of_x = of_maps[:, :end] + gradient
         _clear_between(of_x, ctx.batch)
-        return of_x, None, *found
+        return of_x, None, None, None, *found
 
 
 def _clear_between(image: Tensor, batch: int) -> None:
@@ -158,10 +160,12 @@ class RDN(nn.Module):
     def _written(self, x: Tensor) -> Tensor:
         """Do the same on stacked images in buffers, adding up the fusion block by block."""
         batch, x = x.shape[0], stack(x)
+        bounds = x.new_zeros(()), x.new_full((1, 1, x.shape[2], 1), torch.inf)
+        _clear_between(bounds[1], batch)
         fused: Tensor | None = None
         parts = self.fusion.weight.split(self.features, dim=1)
         for block, part in zip(self.blocks, parts, strict=True):
-            x = block.stacked(x, batch)
+            x = block.stacked(x, batch, bounds)
             if fused is None:
                 fused = F.conv2d(x, part, self.fusion.bias)
             else:
