@@ -231,7 +231,7 @@ def test_table_mistakes_name_the_line(tmp_path):
     with pytest.raises(UserError, match=r"line 3: 'a' is there twice"):
         configuration.read_table(path, configuration.Item, "item")
     path.write_text(header + "\na\tfigure\n")
-    with pytest.raises(UserError, match=r"line 2: needs 8 columns"):
+    with pytest.raises(UserError, match=r"line 2: needs 9 columns"):
         configuration.read_table(path, configuration.Item, "item")
 
 

@@ -25,7 +25,7 @@ ROWS = {
     **dict.fromkeys(("train", "evaluate", "fields", "latency"), ARMS["gblsr_full"]),
 }  # fmt: skip
 OTHERS = {job for job in JOBS if not any(name.partition(" ")[0] == job for name in ROWS)}
-REPORTS = {"aggregate", "tables", "figures", "claims", "report"}
+REPORTS = {"aggregate", "readings", "tables", "figures", "claims", "report"}
 
 
 def followed(settings, rows=ROWS):
