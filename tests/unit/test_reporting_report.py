@@ -162,7 +162,7 @@ def test_figures_are_inside_with_captions(page: Tree, results: Path) -> None:
     content = base64.b64decode(str(image["src"]).partition(",")[2])
     assert content == (results / "figures" / "frontier.png").read_bytes()
     assert image["alt"]
-    assert "the best place is the upper right" in page.text
+    assert "PSNR of the whole image (higher is better)" in page.text
 
 
 def test_absent_parts_are_named(page: Tree) -> None:

@@ -25,7 +25,7 @@ ROWS = {
     **dict.fromkeys(("train", "evaluate", "fields", "latency"), ARMS["gblsr_full"]),
 }  # fmt: skip
 OTHERS = {job for job in JOBS if not any(name.partition(" ")[0] == job for name in ROWS)}
-REPORTS = {"aggregate", "tables", "figures", "claims", "report"}
+REPORTS = {"aggregate", "readings", "tables", "figures", "claims", "report"}
 
 
 def followed(settings, rows=ROWS):
@@ -81,8 +81,8 @@ RERUN = {
     "native.data.image_size": {"standardize kodak", *ARRAY},
     "native.data.evaluate": {"standardize kodak", "evaluate", "exemplars", "latency"},
     "native.data.exemplars": {"evaluate", "exemplars"},
-    "native.model": {"latency", *NATIVE_RUN},
-    "native.model.patch": {"latency", "regions", *NATIVE_RUN},
+    "native.model": {"budget", "latency", *NATIVE_RUN},
+    "native.model.patch": {"budget", "latency", "regions", *NATIVE_RUN},
     "native.training": NATIVE_RUN,
     "native.metrics": {"regions", "evaluate", "fields"},
     "latency": {"latency", *TIMED},

@@ -2,7 +2,7 @@
 
 from .identity import WATCHING, check_identity, chosen, definition, run_identity, within
 from .jobs import JOBS, Row, code_digest, code_of, restrict, settings_of
-from .load import load, merge, mirror_of, protocol, resolve, validate, write_resolved
+from .load import load, merge, mirror_of, paper_device, protocol, resolve, validate, write_resolved
 from .tables import (
     BASELINE,
     READING,

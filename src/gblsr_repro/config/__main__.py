@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..files import write_text
+from .load import paper_device
 from .model import Settings
 from .tables import items, repository_root
 
@@ -64,9 +65,8 @@ def page(text: str) -> str:
 
 # --- the paper's items ----------------------------------------------------------------------------
 
-ITEMS = (
-    "| paper item | target | cost (training on one H200 with the paper's code) |\n|---|---|---|\n"
-)
+COST = f"cost (training on one {paper_device()} with the paper's code)"
+ITEMS = f"| paper item | target | {COST} |\n|---|---|---|\n"
 COSTS = {  # by the first aggregate that an item needs
     "": "nothing",
     "budget": "nothing",

@@ -78,6 +78,11 @@ def protocol() -> Config:
     return copy.deepcopy(_protocol())
 
 
+def paper_device() -> str:
+    """Return the name of the device that the paper trained and timed on."""
+    return read_yaml(repository_root() / "config" / "paper" / "facts.yaml")["device"]
+
+
 def write_resolved(config: Config, path: Path | str) -> None:
     """Write the configuration as the jobs read it; leave a file with the same content alone."""
     text = yaml.safe_dump(json.loads(json.dumps(config)), sort_keys=False)

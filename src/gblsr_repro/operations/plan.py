@@ -25,6 +25,7 @@ from ..config import (
     Dataset,
     Method,
     datasets,
+    paper_device,
     protocol,
     repository_root,
     resolve,
@@ -230,7 +231,6 @@ class Published:
 
     subjects: tuple[str, ...]
     seconds: float
-    device: str
 
 
 @cache
@@ -241,7 +241,6 @@ def _compute(benchmark: str) -> tuple[Published, ...]:
             Published(
                 tuple(row["subjects"].split()),
                 float(row["total_seconds"]) / int(row["runs"]),
-                row["device"],
             )
             for row in csv.DictReader(stream)
             if row["benchmark"] == benchmark
@@ -256,7 +255,7 @@ def _published(
         for group in _compute(benchmark):
             if name in group.subjects:
                 share = steps / paper[benchmark]["training"]["steps"]
-                return group.seconds * share, f"the paper, on {group.device}"
+                return group.seconds * share, f"the paper, on {paper_device()}"
     return None, DASH
 
 

@@ -12,9 +12,8 @@ from ..config import (
     Config,
     chosen,
     datasets,
+    paper_device,
     protocol,
-    read_yaml,
-    repository_root,
     selected_arms,
     selected_methods,
     within,
@@ -282,7 +281,7 @@ def of_paper() -> Conditions:
     The settings are those of config/paper/protocol.yaml, the images those of config/datasets.tsv.
     """
     config = protocol()
-    device = read_yaml(repository_root() / "config" / "paper" / "facts.yaml")["device"]
+    device = paper_device()
     native, asr = config["native"]["data"], config["asr"]
     halves = {}
     for name, data, subjects in (("native", native, "arms"), ("asr", asr, "methods")):
