@@ -26,6 +26,7 @@ from ..config import (
     Method,
     datasets,
     protocol,
+    read_yaml,
     repository_root,
     resolve,
     run_identity,
@@ -230,7 +231,6 @@ class Published:
 
     subjects: tuple[str, ...]
     seconds: float
-    device: str
 
 
 @cache
@@ -241,7 +241,6 @@ def _compute(benchmark: str) -> tuple[Published, ...]:
             Published(
                 tuple(row["subjects"].split()),
                 float(row["total_seconds"]) / int(row["runs"]),
-                row["device"],
             )
             for row in csv.DictReader(stream)
             if row["benchmark"] == benchmark
@@ -256,7 +255,8 @@ def _published(
         for group in _compute(benchmark):
             if name in group.subjects:
                 share = steps / paper[benchmark]["training"]["steps"]
-                return group.seconds * share, f"the paper, on {group.device}"
+                facts = read_yaml(repository_root() / "config" / "paper" / "facts.yaml")
+                return group.seconds * share, f"the paper, on {facts['device']}"
     return None, DASH
 
 
