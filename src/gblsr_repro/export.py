@@ -49,7 +49,7 @@ class FoldedModel(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """Enlarge images (B, 3, h, w) in [0, 1] to (B, 3, s h, s w)."""
-        features = self.encoder(normalise(images))
+        features = self.encoder(normalise(images), plain=True)
         ones = torch.ones_like(features[:, :1])
         cells = torch.cat((features, ones), dim=1)
         if self.shares is None:
@@ -93,7 +93,7 @@ def export(model: ASRModel, scale: int, output: Path | str) -> None:
         )
     axes = {0: "images", 2: "height", 3: "width"}
     content = io.BytesIO()
-    with warnings.catch_warnings(), torch.enable_grad():  # without: RDN's way of writing in place
+    with warnings.catch_warnings(), torch.no_grad():
         # The exporter by tracing: the newer one needs a third package, for the same graph.
         warnings.simplefilter("ignore", DeprecationWarning)
         torch.onnx.export(

@@ -23,6 +23,7 @@ from gblsr_repro.evaluation import native as evaluation
 from gblsr_repro.evaluation.metrics import Settings
 from gblsr_repro.evaluation.perceptual import Perceptual
 from gblsr_repro.models import native
+from gblsr_repro.operations import plan
 from gblsr_repro.training import asr as asr_training
 from gblsr_repro.training import checkpoint
 from gblsr_repro.training import native as native_training
@@ -241,6 +242,11 @@ def test_lpips_on_cuda_is_that_of_the_cpu(cuda, tmp_path):
     torch.testing.assert_close(measured.cpu(), here.edge_lpips(images, truth, mask))
 
 
+def test_a_plan_names_the_gpu(cuda, config):
+    config["native"]["arms"], config["asr"]["methods"] = ["gblsr_scalar"], ["gblsr_asr"]
+    assert plan.survey(config).device == GPU.name
+
+
 # --- benchmarks ---------------------------------------------------------------------------------
 
 
@@ -258,8 +264,8 @@ def test_every_benchmark_runs_its_cuda_branch(cuda, tmp_path, monkeypatch, group
     for steps in (training.LOOP_STEPS, training.ASR_STEPS):
         monkeypatch.setitem(steps, "cuda", 2)
     bench = plans.Bench.open(CUDA, True, tmp_path)
-    for plan in GROUPS[group].plans(bench):
-        case = plan.make(bench).without_targets()
+    for planned in GROUPS[group].plans(bench):
+        case = planned.make(bench).without_targets()
         for found in measure.run(case, CUDA, seconds=1, rounds=1):
             assert found.note in ("", "output differs from the reference's"), found.note
             assert found.times

@@ -1,6 +1,7 @@
 """The cost of a configuration, told before it is run."""
 
 import json
+import re
 
 import pytest
 
@@ -107,3 +108,19 @@ def test_the_text_tells_the_total_and_what_is_unknown(config):
     text = plan.text(plan.survey(config))
     assert "without 2 of unknown cost" in text
     assert plan.DASH in text
+
+
+@pytest.mark.parametrize(("gpus", "expected"), [(1, 10.0), (2, 5.0), (3, 4.0), (8, 3.0)])
+def test_days_are_those_of_a_run_to_each_gpu(gpus, expected):
+    def runs(count, days):
+        seconds = None if days is None else days * 86400
+        return plan.Estimate("asr", "a", count + 1, 1, 10, seconds, "", 0)
+
+    estimates = [runs(1, 3.0), runs(1, 2.0), runs(5, 1.0), runs(2, None)]
+    assert plan.days(estimates, gpus) == pytest.approx(expected)
+
+
+def test_the_text_tells_the_days_on_one_gpu_and_on_a_node(config):
+    assert re.search(
+        r"Days of training: \d+\.\d on one GPU, \d+\.\d on 8", plan.text(plan.survey(config))
+    )

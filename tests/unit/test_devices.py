@@ -193,6 +193,8 @@ def test_a_gpu_that_is_hidden_or_not_ours_is_done_without(node, monkeypatch):
     assert runtime.prepare("cpu").type == "cpu"
     monkeypatch.setenv(devices.VISIBLE, "")
     assert runtime.prepare("auto").type == "cpu"
+    with pytest.raises(UserError, match="no CUDA GPU is visible"):
+        runtime.prepare("cuda")
     monkeypatch.delenv(devices.VISIBLE)
     (node / "nvidia0").unlink()
     (node / "nvidia0").mkdir()  # cannot be opened, as in a job that was given no GPU

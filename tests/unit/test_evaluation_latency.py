@@ -335,6 +335,7 @@ def test_sharing_is_told_from_the_list_of_processes(monkeypatch, listed, shared)
     assert latency.gpu_is_shared(torch.device("cuda")) is shared
 
 
+@pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
 def test_cuda_graph_replays_the_same_and_memory_is_measured(model):
     device = torch.device("cuda")
