@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import platform
 import random
 import resource
 import subprocess
 import sys
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import psutil
 import torch
+from torch import nn
 
 from .errors import UserError
 
 RECORDED_PACKAGES = ("torch", "torchvision", "numpy", "pillow", "lpips", "gblsr-repro")
+MIB = 2**20  # bytes; the unit of every memory figure
+
+DEFAULT, STRICT, BF16 = "default", "strict", "bf16"
+PRECISIONS = (DEFAULT, STRICT, BF16)
+_precision = DEFAULT  # the name of torch's flags, which are as much of the whole process
+
+Model = TypeVar("Model", bound=nn.Module)
 
 
 def keep_large_blocks() -> bool:
@@ -35,13 +46,14 @@ def keep_large_blocks() -> bool:
     return all([mallopt(-4, 0), mallopt(-1, -1), mallopt(-2, 1 << 26)])
 
 
-def prepare(device: str = "auto", threads: int | None = None, tf32: bool = False) -> torch.device:
+def prepare(
+    device: str = "auto", threads: int | None = None, precision: str = DEFAULT
+) -> torch.device:
     """Choose the device and settle everything on it that changes speed or results.
 
     `device` is "auto" (CUDA when there is one), "cpu" or "cuda"; `threads` bounds the CPU threads
-    (None: what the scheduler or the machine gives). Deterministic kernels are asked for; `tf32`
-    allows TF32 convolutions on CUDA, while matrix products stay fp32 (PyTorch's own default).
-    Raises `UserError` when CUDA is asked for and absent.
+    (None: what the scheduler or the machine gives); `precision` is one of `PRECISIONS` (see
+    `set_precision`). Raises `UserError` when CUDA is asked for and absent.
     """
     if device not in ("auto", "cpu", "cuda"):
         raise UserError(f"device is {device!r} in the config; use auto, cpu or cuda.")
@@ -55,16 +67,45 @@ def prepare(device: str = "auto", threads: int | None = None, tf32: bool = False
         torch.set_num_threads(threads)
     if chosen == "cpu":
         keep_large_blocks()
+    set_precision(precision)
+    return torch.device(chosen)
+
+
+def set_precision(precision: str) -> None:
+    """Set torch's precision and kernels for this process, by a name of `PRECISIONS`.
+
+    - "default": what torch comes with, and so the paper's: on CUDA TF32 in cuDNN's convolutions,
+      fp32 in matrix products, cuDNN's own choice of algorithms, no deterministic mode;
+    - "strict": fp32 in both, and deterministic kernels are asked for;
+    - "bf16": as default; the trainer runs the encoder in bfloat16 autocast.
+    """
+    global _precision
+    if precision not in PRECISIONS:
+        raise ValueError(f"precision is {precision!r}; known are {', '.join(PRECISIONS)}")
+    strict = precision == STRICT
     torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = tf32
+    torch.backends.cudnn.allow_tf32 = not strict
     torch.backends.cudnn.benchmark = False
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    # The same as use_deterministic_algorithms(True, warn_only=True), which also imports the
+    if strict:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    # The same as use_deterministic_algorithms(strict, warn_only=True), which also imports the
     # compiler and so adds seconds to the start of every job.
-    torch.set_deterministic_debug_mode("warn")
+    torch.set_deterministic_debug_mode("warn" if strict else "default")
     # Or else every new tensor is first filled with NaN: one more pass over it, one more kernel.
     torch.utils.deterministic.fill_uninitialized_memory = False
-    return torch.device(chosen)
+    _precision = precision
+
+
+def for_inference(model: Model, device: torch.device) -> Model:
+    """Move a model to `device` in eval mode and in the memory format that is fastest there.
+
+    On the CPU the part `encoder` turns to channels last: convolution and GroupNorm run up to 1.5
+    times faster.
+    """
+    model = model.eval().to(device)
+    if device.type == "cpu":
+        model.encoder.to(memory_format=torch.channels_last)
+    return model
 
 
 def seed_everything(seed: int) -> None:
@@ -80,29 +121,54 @@ def synchronize(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
-def peak_memory_mb(device: torch.device) -> float:
-    """Return peak memory in MB (10^6 bytes): tensors on CUDA, the process's resident set on CPU."""
+def peak_memory_mib(device: torch.device) -> float:
+    """Return peak memory in MiB: that of tensors on CUDA, the process's resident set on the CPU."""
     if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device) / 1e6
+        return torch.cuda.max_memory_allocated(device) / MIB
     unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / MIB
+
+
+def free_memory(device: torch.device) -> int:
+    """Return the bytes that new tensors can have on `device`."""
+    if device.type == "cuda":
+        cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return torch.cuda.mem_get_info(device)[0] + cached
+    return psutil.virtual_memory().available
+
+
+def release_memory(device: torch.device) -> None:
+    """Give the memory that no tensor holds back to the device or the system."""
+    gc.collect()
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+        return
+    with suppress(OSError, AttributeError):  # another C library than glibc
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def device_record(device: torch.device) -> dict[str, Any]:
-    """Describe the device: type, name, memory in MB, threads, CUDA and cuDNN versions."""
+    """Describe the device and how it computes.
+
+    Type, name, memory in MiB, threads, CUDA and cuDNN versions; the name of the precision that was
+    set, and the flags it stands for, which the CPU has as well but does not heed.
+    """
     record: dict[str, Any] = {"type": device.type, "name": _cpu_name()}
     if device.type == "cuda":
         properties = torch.cuda.get_device_properties(device)
         record |= {
             "name": properties.name,
-            "memory_mb": round(properties.total_memory / 1e6),
+            "memory_mib": round(properties.total_memory / MIB),
             "cuda": torch.version.cuda,
             "cudnn": torch.backends.cudnn.version(),
         }
     return record | {
         "threads": torch.get_num_threads(),
         "host_cpu": _cpu_name(),
-        "tf32": torch.backends.cudnn.allow_tf32 if device.type == "cuda" else None,
+        "precision": _precision,
+        "cudnn_tf32": torch.backends.cudnn.allow_tf32,
+        "matmul_tf32": torch.backends.cuda.matmul.allow_tf32,
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
     }
 
 

@@ -207,7 +207,7 @@ def evaluate(
                 write_json(
                     path.with_suffix(".json"), conditions(column, scale, config) | measured_on
                 )
-    log.info("%s seed %d: peak memory %.0f MB", method.method, seed, runtime.peak_memory_mb(device))
+    log.info("%s seed %d: peak memory %.0f MiB", method.method, seed, runtime.peak_memory_mib(device))
 
 
 def conditions(column: str, scale: float, config: Config) -> dict[str, Any]:

@@ -45,9 +45,7 @@ def train_run(
     sections = {name: config["asr"][name] for name in ("model", "training")}
     settings = sections["training"]
     recipe = settings["recipes"][method.recipe]
-    device = runtime.prepare(
-        config["device"], config["threads"], tf32=settings["precision"] != "fp32"
-    )
+    device = runtime.prepare(config["device"], config["threads"], settings["precision"])
     images = PackedImages.open(array)
     check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
     sampler = Sampler(images, settings, recipe["batch_size"], seed, device)
@@ -100,13 +98,15 @@ def schedule(steps: int, recipe: Mapping[str, Any]) -> Callable[[int], float]:
     return rate
 
 
-def absolute_error(model: Callable[..., Tensor], batch: Batch, precision: str = "fp32") -> Tensor:
+def absolute_error(
+    model: Callable[..., Tensor], batch: Batch, precision: str = runtime.DEFAULT
+) -> Tensor:
     """Return the mean absolute error of the normalised colours of a batch: a scalar.
 
     With bf16 the encoder runs in bfloat16 autocast; decoder and loss stay in float32.
     """
     sizes = batch.sides[:, None].expand(-1, 2)
-    with torch.autocast(batch.low.device.type, torch.bfloat16, enabled=precision == "bf16"):
+    with torch.autocast(batch.low.device.type, torch.bfloat16, enabled=precision == runtime.BF16):
         colours = model(batch.low, sizes, batch.pixels)
     return F.l1_loss(normalise(colours), normalise(batch.colours))
 

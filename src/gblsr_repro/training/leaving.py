@@ -37,7 +37,7 @@ def leave(
         "device": runtime.device_record(device),
         "wall_seconds": record.wall_seconds,
         "steps_per_second": facts["steps"] / record.wall_seconds,
-        "peak_memory_mb": record.peak_memory_mb,
+        "peak_memory_mib": record.peak_memory_mib,
         "resumed": record.resumed,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "weights_sha256": weights_sha256,

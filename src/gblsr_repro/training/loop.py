@@ -48,7 +48,7 @@ class Record:
     rows: list[dict[str, float | None]] = field(default_factory=list)
     wall_seconds: float = 0.0
     resumed: int = 0
-    peak_memory_mb: float = 0.0
+    peak_memory_mib: float = 0.0
 
 
 def train(
@@ -157,7 +157,7 @@ class _Run:
             checkpoint.restore_random_state(state["random"])
             self.step, self.losses = state["step"], state["losses"]
             self.record = Record(
-                state["rows"], state["wall_seconds"], state["resumed"] + 1, state["peak_memory_mb"]
+                state["rows"], state["wall_seconds"], state["resumed"] + 1, state["peak_memory_mib"]
             )
         self.started = self.told = time.monotonic()
         self.told_step = self.step
@@ -217,7 +217,7 @@ class _Run:
                 "rows": self.record.rows,
                 "wall_seconds": self.wall_seconds(),
                 "resumed": self.record.resumed,
-                "peak_memory_mb": self.peak_memory_mb(),
+                "peak_memory_mib": self.peak_memory_mib(),
             },
         )
 
@@ -225,14 +225,14 @@ class _Run:
         """Return the seconds spent on the run, all its processes together."""
         return self.record.wall_seconds + time.monotonic() - self.started
 
-    def peak_memory_mb(self) -> float:
+    def peak_memory_mib(self) -> float:
         """Return the highest peak of all processes that worked on the run."""
-        return max(self.record.peak_memory_mb, runtime.peak_memory_mb(self.device))
+        return max(self.record.peak_memory_mib, runtime.peak_memory_mib(self.device))
 
     def finish(self) -> Record:
         """Return the record of the whole run."""
         self.read()
         runtime.synchronize(self.device)
         self.record.wall_seconds = self.wall_seconds()
-        self.record.peak_memory_mb = self.peak_memory_mb()
+        self.record.peak_memory_mib = self.peak_memory_mib()
         return self.record

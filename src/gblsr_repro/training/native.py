@@ -47,7 +47,7 @@ def train_run(
             f"Config: native.training.accumulate is {recipe['accumulate']}, but must divide the "
             f"batch size, {recipe['batch_size']}."
         )
-    device = runtime.prepare(config["device"], config["threads"], recipe["precision"] == "tf32")
+    device = runtime.prepare(config["device"], config["threads"], recipe["precision"])
     arrays = Arrays.open(array)
     check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
     model = build(arm, config, seed)
