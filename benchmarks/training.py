@@ -27,6 +27,7 @@ from gblsr_repro.models.asr.model import build as build_asr
 from gblsr_repro.models.native import NativeModel, build
 from gblsr_repro.runtime import BF16, STRICT
 from gblsr_repro.training.asr import absolute_error
+from gblsr_repro.training.checkpoint import remove_state
 from gblsr_repro.training.loop import Settings, train
 from gblsr_repro.training.native import batches
 from gblsr_repro.training.sampler import EpochSampler
@@ -138,6 +139,7 @@ def native_loop(bench: Bench) -> Case:
             identity={},
             bandwidth=model.bandwidth,
         )
+        remove_state(bench.scratch / "state.pt")
 
     targets = (Target(MILLISECONDS, 15_000 * steps / 2_000),) if bench.cuda else ()
     return Case(

@@ -134,9 +134,9 @@ def _native(results: Path, config: Config) -> tuple[Half | None, list[Json]]:
     timings = _records(root / "latency", arms, config, "seed{seed}.json")
     if not runs and not timings:
         return None, []
-    arrays = {path.stem: _image_sets(read_json(path)["datasets"])
-              for path in sorted((root / "arrays").glob("*.json"))}  # fmt: skip
     columns = config["native"]["data"]["evaluate"]
+    made = (root / "arrays" / f"{name}.json" for name in ("train", "validation", *columns))
+    arrays = {p.stem: _image_sets(read_json(p)["datasets"]) for p in made if p.is_file()}
     scores = [
         record
         for column in columns
