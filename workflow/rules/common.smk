@@ -238,7 +238,7 @@ onstart:
         if "train" in rules:
             from gblsr_repro import preflight
 
-            # No rule that training waits for: Snakemake overlooks what else has changed of a job
+            # Not a job that training waits for: Snakemake overlooks what else has changed of a job
             # when one before it runs, even behind `ancient`.
             preflight.check(config, fetches_trunk=not all(map(os.path.isfile, trunk(None))))
         # The GPU-hours and the disk it takes, before days of training start.
