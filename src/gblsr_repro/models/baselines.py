@@ -124,9 +124,9 @@ class LIIFDecoder(LatentDecoder):
     The cell size is that of a pixel, 2 / P half cells on both axes; features are not unfolded.
     Option `shift`: the corners are the cells that the position lies in when moved by half a cell,
     or by half a pixel (the published rule with the image's size for the latent grid's: one pixel
-    before each border blends two cells), on both axes. Option `weights`: a corner counts by the area between its cell's
-    centre and the position (own), by that of the opposite corner, as LIIF was published, or all
-    count equally.
+    before each border blends two cells), on both axes. Option `weights`: a corner counts by the
+    area between its cell's centre and the position (own), by that of the opposite corner, as LIIF
+    was published, or all count equally.
     """
 
     OPTIONS: ClassVar = {
