@@ -6,7 +6,8 @@ import re
 import pytest
 
 from gblsr_repro import config as configuration
-from gblsr_repro.data.sources import fetch, sources
+from gblsr_repro.data.fetching import fetch
+from gblsr_repro.data.sources import sources
 from gblsr_repro.operations import plan
 
 TINY = {
