@@ -120,6 +120,9 @@ def rows(path):
 def test_torch_alone_makes_the_files_of_the_workflows_jobs(place, bare, tmp_path, config):
     for name in ("pydantic", "yaml", "pandas", "snakemake", "lpips", "safetensors", "psutil"):
         assert subprocess.run([bare, "-c", f"import {name}"], capture_output=True).returncode
+    told = subprocess.run([bare, "-m", "gblsr_repro", "plan"], capture_output=True, text=True)
+    assert told.returncode == 2
+    assert "is YAML, which needs the packages pyyaml and pydantic" in told.stderr
     done = subprocess.run(command(place, 10, bare), capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "LPIPS is left out: the package lpips is not installed" in done.stderr
@@ -151,32 +154,37 @@ def test_torch_alone_makes_the_files_of_the_workflows_jobs(place, bare, tmp_path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_stopped_one_goes_on_where_it_was(place, config, number):
-    """At whatever moment: here in the middle of a training of which no state is due."""
-    config["native"]["training"] |= {"steps": 500, "checkpoint_every": 5000, "log_every": 1000}
+def test_a_stopped_one_goes_on_where_it_was(place, config):
+    """At whatever moment: here twice in the middle of a training of which no state is due."""
+    config["native"]["training"] |= {"steps": 800, "checkpoint_every": 5000, "log_every": 400}
     configuration.write_resolved(config, place / "config.yaml")
     state = place / "native" / "state" / "gblsr_scalar" / "seed0.pt"
     words = command(place, 10, more="borrowed._Jobs._is_timed = lambda *_: True")
-    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    while not state.with_suffix(".json").is_file():
-        assert child.poll() is None
-        time.sleep(0.1)
-    time.sleep(1.0)
-    os.kill(child.pid, number)
-    said = child.communicate()[0].decode()
-    for _ in range(300):
-        if state.is_file():
-            break
-        time.sleep(0.1)
-    if number == signal.SIGTERM:
-        assert child.returncode == 75
-        assert "not begun:\n  train    gblsr_scalar 0\n" in said
-    assert state.is_file()
+
+    def progress():
+        path = state.with_suffix(".json")
+        return json.loads(path.read_text()) if path.is_file() else {"running": False, "saved": 0}
+
+    saved = 0
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        while not progress()["running"]:
+            assert child.poll() is None
+            time.sleep(0.1)
+        time.sleep(0.5)
+        os.kill(child.pid, number)
+        said = child.communicate()[0].decode()
+        if number == signal.SIGTERM:
+            assert child.returncode == 75
+            assert "stopped before the end:\n  train    gblsr_scalar 0\n" in said
+        while progress()["running"]:  # the training outlives a killed command to save its state
+            time.sleep(0.1)
+        assert progress()["saved"] > saved
+        saved = progress()["saved"]
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     record = json.loads((place / "native" / "runs" / "gblsr_scalar/seed0/run.json").read_text())
-    assert (record["resumed"], record["steps"]) == (1, 500)
+    assert (record["resumed"], record["steps"]) == (2, 800)
 
 
 def task(tmp_path, code, **facts):
@@ -188,7 +196,7 @@ def task(tmp_path, code, **facts):
     ("code", "facts", "outcome"),
     [
         ("", {}, "done"),
-        ("import time; time.sleep(60)", {}, "stopped, to go on with"),
+        ("import time; time.sleep(60)", {}, borrowed.STOPPED),
         ("", {"share": 0.0}, "not begun"),
         ("import sys; print('alas'); sys.exit(2)", {}, "failed (alas; see {log})"),
     ],
@@ -206,15 +214,23 @@ def test_without_a_gpu_it_says_so_and_does_nothing(config):
     assert not Path(config["results"]).exists()
 
 
-def test_times_of_another_device_are_taken_again(place, config):
+@pytest.mark.parametrize(
+    ("here", "kind", "there", "clocks", "done"),
+    [
+        ("cuda", "cuda", "this", ["paper", "ours", "graph"], True),
+        ("cuda", "cuda", "this", ["paper", "ours"], False),
+        ("cuda", "cuda", "another", ["paper", "ours", "graph"], False),
+        ("cuda", "cpu", "another", ["paper", "ours"], False),
+        ("cpu", "cpu", "this", ["paper", "ours"], True),
+        ("cpu", "cpu", "another", ["paper", "ours"], False),
+        ("cpu", "cuda", "another", ["paper", "ours", "graph"], True),
+    ],
+)
+def test_times_are_taken_once_and_a_gpus_are_kept(place, config, here, kind, there, clocks, done):
     rows_of = place / "native" / "latency" / "gblsr_scalar" / "seed0.csv"
     rows_of.parent.mkdir(parents=True)
     rows_of.touch()
-    record = {"device": {"name": "a GPU"}, "clocks": ["paper", "ours"], **config["latency"]}
-    rows_of.with_suffix(".json").write_text(json.dumps(record | {"clocks": ["paper", "ours"]}))
-    for device, done in (("a GPU", True), ("another", False)):
-        config["device"] = "cpu"
-        first = borrowed.tasks(config, place, device, lpips=False)[0]
-        assert first.done() is done
-    config["device"] = "cuda"  # with its third clock
-    assert not borrowed.tasks(config, place, "a GPU", lpips=False)[0].done()
+    record = config["latency"] | {"device": {"name": there, "type": kind}, "clocks": clocks}
+    rows_of.with_suffix(".json").write_text(json.dumps(record))
+    first = borrowed.tasks(config | {"device": here}, place, "this", lpips=False)[0]
+    assert first.done() is done

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -42,6 +42,8 @@ from ..progress import counted, duration, log
 SETTINGS = "record-gpu.json"  # what the tasks run with, below the results
 SUPERRES_SHARE = 1 / 3  # of the minutes: then training comes first
 STOP_SECONDS = 20.0  # that a stopped task gets to save its state
+VERBS = {"latency": "time", "asr-latency": "time"}  # of jobs, where their names are none
+STOPPED = "stopped before the end"
 SPARE = 0.02  # of the time, before its end, to stop the last task in
 PACKAGE = Path(__file__).resolve().parents[2]
 
@@ -89,7 +91,9 @@ def run(config: Config, minutes: float, device: str) -> None:
     before = signal.signal(signal.SIGTERM, _stop)
     try:
         for task in planned:
-            told[task.title] = _outcome(task, began, 60 * minutes, told.get(task.title))
+            earlier = told.get(task.title)
+            told[task.title] = STOPPED  # what stands where a signal ends it
+            told[task.title] = _outcome(task, began, 60 * minutes, earlier)
     finally:
         signal.signal(signal.SIGTERM, before)
         print(summary({task.title: told.get(task.title, "not begun") for task in planned}))
@@ -169,13 +173,25 @@ class _Jobs:
     device: str
     lpips: bool
 
-    def _task(
-        self, title: str, job: str, log_name: str, words: Sequence[Any], needs: Sequence[Path],
-        done: Callable[[], bool], share: float = 1.0,
-    ) -> Task:  # fmt: skip
+    def _command(self, job: str, words: Sequence[Any]) -> tuple[str, ...]:
         settings = ("--config", self.results / SETTINGS)
-        command = (sys.executable, "-m", "gblsr_repro", job, *map(str, (*settings, *words)))
-        return Task(title, command, self.results / "logs" / log_name, tuple(needs), done, share)
+        return (sys.executable, "-m", "gblsr_repro", job, *map(str, (*settings, *words)))
+
+    def _task(
+        self,
+        job: str,
+        row: Arm | Method,
+        seed: int,
+        words: Sequence[Any],
+        needs: Sequence[Path],
+        done: Callable[[], bool],
+        share: float = 1.0,
+    ) -> Task:
+        kind, name = next(iter(asdict(row).items()))
+        title = f"{VERBS.get(job, job)} {name}/seed{seed}"
+        command = self._command(job, (f"--{kind}", name, "--seed", seed, *words))
+        told = self.results / "logs" / job.replace("-", "_") / f"{name}_seed{seed}.log"
+        return Task(title, command, told, tuple(needs), done, share)
 
     def _arrays(self, *names: str) -> list[Path]:
         folder = self.results / "native" / "arrays"
@@ -186,43 +202,35 @@ class _Jobs:
         return (*self.config["native"]["data"]["evaluate"],)
 
     def regions(self) -> Task:
-        output = self.results / "native" / "arrays" / "regions.json"
         needs = self._arrays("validation")
-        words = ("--array", needs[0], "--output", output)
-        return self._task("regions", "regions", "regions.log", words, needs, output.is_file)
+        output = needs[0].with_name("regions.json")
+        command = self._command("regions", ("--array", needs[0], "--output", output))
+        told = self.results / "logs" / "regions.log"
+        return Task("regions", command, told, tuple(needs), output.is_file)
 
     def trained(self, arm: Arm, seed: int) -> Iterator[Task]:
         native, run = self.results / "native", f"{arm.arm}/seed{seed}"
-        arrays, weights = native / "arrays", native / "runs" / run
-        log_name, named = f"{arm.arm}_seed{seed}.log", ("--arm", arm.arm, "--seed", seed)
-        needs = self._arrays("train")
-        words = (*named, "--array", needs[0], "--output", weights,
-                 "--state", native / "state" / f"{run}.pt")  # fmt: skip
-        yield self._task(f"train {run}", "train", f"train/{log_name}", words, needs,
-                         partial(self._is_trained, arm, weights))  # fmt: skip
+        weights, needs = native / "runs" / run, self._arrays("train")
+        words = ("--array", needs[0], "--output", weights, "--state", native / f"state/{run}.pt")
+        yield self._task("train", arm, seed, words, needs, partial(self._is_trained, arm, weights))
         metrics, exemplars = native / "metrics" / run, native / "exemplars" / run
-        needs = [*self._arrays(*self._sets, "validation"), arrays / "regions.json"]
-        words = (*named, "--run", weights, "--arrays", arrays, "--output", metrics,
+        needs = self._arrays(*self._sets, "validation")
+        words = ("--run", weights, "--arrays", needs[0].parent, "--output", metrics,
                  "--exemplars", exemplars)  # fmt: skip
-        yield self._task(f"evaluate {run}", "evaluate", f"evaluate/{log_name}", words,
-                         [*needs, weights / "run.json"],
-                         partial(self._is_evaluated, weights, metrics, exemplars))  # fmt: skip
+        needs += [needs[0].with_name("regions.json"), weights / "run.json"]
+        done = partial(self._is_evaluated, weights, metrics, exemplars)
+        yield self._task("evaluate", arm, seed, words, needs, done)
 
     def time_arm(self, arm: Arm, seed: int) -> Task:
         output = self.results / "native" / "latency" / arm.arm / f"seed{seed}.csv"
         needs = self._arrays(*self._sets)
-        words = ("--arm", arm.arm, "--seed", seed, "--arrays", needs[0].parent, "--output", output)
-        return self._task(f"time {arm.arm}/seed{seed}", "latency",
-                          f"latency/{arm.arm}_seed{seed}.log", words, needs,
-                          partial(self._is_timed, output))  # fmt: skip
+        words = ("--arrays", needs[0].parent, "--output", output)
+        return self._task("latency", arm, seed, words, needs, partial(self._is_timed, output))
 
     def time_method(self, method: Method, seed: int, share: float = 1.0) -> Task:
-        name, results = method.method, self.results
-        output = results / "asr" / "latency" / name / f"seed{seed}.csv"
-        words = ("--method", name, "--seed", seed, "--output", output)
-        return self._task(f"time {name}/seed{seed}", "asr-latency",
-                          f"asr_latency/{name}_seed{seed}.log", words, (),
-                          partial(self._is_timed, output), share)  # fmt: skip
+        output = self.results / "asr" / "latency" / method.method / f"seed{seed}.csv"
+        done = partial(self._is_timed, output)
+        return self._task("asr-latency", method, seed, ("--output", output), (), done, share)
 
     def _is_trained(self, arm: Arm, run: Path) -> bool:
         record = _record(run / "run.json")
@@ -241,15 +249,19 @@ class _Jobs:
         )
 
     def _is_timed(self, rows: Path) -> bool:
-        """Return whether times were taken on this device by the config's protocol."""
+        """Return whether times were taken by the config's protocol on this device.
+
+        Those of a GPU do where this is none.
+        """
         record, wanted = _record(rows.with_suffix(".json")), self.config["latency"]
-        clocks = {*wanted["clocks"]}
-        if self.config["device"] == "cuda" and OURS in clocks:
+        device, clocks = record.get("device", {}), {*wanted["clocks"]}
+        cuda = self.config["device"] == "cuda"
+        if cuda and OURS in clocks:
             clocks.add(GRAPH)
         return (
             rows.is_file()
-            and record.get("device", {}).get("name") == self.device
-            and {*record.get("clocks", ())} == clocks
+            and (device.get("name") == self.device or (device.get("type") == "cuda" and not cuda))
+            and clocks <= {*record.get("clocks", ())}
             and all(record.get(key) == wanted[key] for key in ("warmup", "passes"))
         )
 
@@ -283,7 +295,7 @@ def _outcome(task: Task, began: float, seconds: float, before: str | None) -> st
         try:
             status = child.wait(left)
         except subprocess.TimeoutExpired:
-            return "stopped, to go on with" if task.command[3] == "train" else "stopped"
+            return STOPPED
         finally:
             _end(child)
     if status == 0:
