@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from ..config import Arm
 from ..errors import UserError
@@ -13,30 +12,10 @@ from .aggregates import NATIVE_TIMES, Aggregates
 from .captions import paragraph, run_notes
 from .compare import Scope
 from .layout import DASH, Cell, Float, Line, Span, signed, size_for, table, value
-from .statistics import Summary, best, bold, pooled_p, ties
+from .statistics import LPIPS, PSNR, QUALITY, Metric, Summary, bold, pooled_p, ties
 
-Column = list[Summary | None]
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A column of numbers: metric of the aggregates, heading, decimals, and which way is better."""
-
-    name: str
-    heading: str
-    digits: int
-    lower: bool
-
-
-PSNR = Metric("psnr", "PSNR (dB)", 3, lower=False)
-LPIPS = Metric("lpips", "LPIPS", 4, lower=True)
-QUALITY = (
-    PSNR,
-    Metric("ssim", "SSIM", 4, lower=False),
-    LPIPS,
-    Metric("edge_lpips", "edge-LPIPS", 4, lower=True),
-)
 LSE = Metric("lse", "LSE ↓", 3, lower=True)
+Column = list[Summary | None]
 
 
 def main(source: Aggregates, column: str) -> Float:
@@ -186,8 +165,8 @@ def _best(source: Aggregates, column: str, arms: Mapping[str, Arm], metric: Metr
 def _gap(source: Aggregates, column: str, baselines: Mapping[str, Arm], metric: Metric) -> str:
     own = source.cell("native", column, source.config["native"]["main_arm"], metric.name)
     cells = _column(source, column, baselines, metric)
-    top = best(cells, metric.lower)
-    rival = None if top is None else cells[top]
+    top = ties(cells, metric.lower, metric.digits)
+    rival = cells[top[0]] if top else None
     if own is None or rival is None:
         return DASH
     text = signed(own.mean - rival.mean, metric.digits)
