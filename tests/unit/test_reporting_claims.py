@@ -167,7 +167,7 @@ def test_counts_of_runs_are_the_printed_ones() -> None:
 def test_every_rejected_row_names_its_claim(tmp_path: Path) -> None:
     table = tmp_path / "claims.tsv"
     lines = (PAPER_FOLDER / "claims.tsv").read_text(encoding="utf-8").splitlines()
-    table.write_text("\n".join([lines[0], lines[1].replace("native_max", "exec")]) + "\n")
+    table.write_text("\n".join([lines[0], lines[1].replace("best(", "exec(")]) + "\n")
     with pytest.raises(UserError, match=r"psnr_gain.*exec"):
         claims.registry(table)
 
@@ -183,8 +183,8 @@ def test_expressions() -> None:
     assert measure("1 + 2 * 3 - -4 / 2") == [9.0]
     assert measure("[1, 2] * [3, 4] >= 4") == [0.0, 1.0]
     assert measure("native('kodak', 'lte wire', 'psnr')") == [19.476, 18.428]
-    assert measure("native_max('*', 'liif lte wire', 'psnr')") == [19.476, 17.188, 15.819]
-    assert measure("asr_max('set5', 'liif_rdn lte_swinir', '2 3', 'psnr_y')") == [38.181, 34.687]
+    assert measure("best(native('*', 'liif lte wire', 'psnr'))") == [19.476, 17.188, 15.819]
+    assert measure("best(asr('set5', 'liif_rdn lte_swinir', '2 3', 'psnr_y'))") == [38.181, 34.687]
     assert measure("geomean([1, 4, 16])") == pytest.approx([4.0])
     assert measure("count([0, 1, 2])") == [2.0]
     assert measure("abs(-2)") == [2.0]
@@ -199,10 +199,10 @@ def test_errors_are_propagated() -> None:
 
 def test_welch_agrees_with_a_reference() -> None:
     """|t| and degrees of freedom by the textbook formula, worked out by hand for Kodak."""
-    assert measure("welch_t('kodak', 'gblsr_full gblsr_scalar', 'psnr')") == pytest.approx(
+    assert measure("welch_t(native('kodak', 'gblsr_full gblsr_scalar', 'psnr'))") == pytest.approx(
         [1.0207], abs=1e-4
     )
-    assert measure("welch_df('kodak', 'gblsr_full gblsr_scalar', 'psnr')") == pytest.approx(
+    assert measure("welch_df(native('kodak', 'gblsr_full gblsr_scalar', 'psnr'))") == pytest.approx(
         [2.3899], abs=1e-4
     )
 

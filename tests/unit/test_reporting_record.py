@@ -16,8 +16,7 @@ from gblsr_repro.reporting import record
 from gblsr_repro.reporting.aggregates import Aggregates
 from gblsr_repro.reporting.conditions import of_paper
 from gblsr_repro.reporting.kinds import KINDS
-from gblsr_repro.reporting.layout import Float, Span
-from gblsr_repro.reporting.markdown import grid
+from gblsr_repro.reporting.layout import Float, Span, grid
 
 
 @pytest.fixture

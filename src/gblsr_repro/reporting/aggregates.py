@@ -192,6 +192,11 @@ class Aggregates:
         """Return one number, None where it was not measured."""
         return self.cells(kind).get(key)
 
+    def mean(self, kind: str, *key: str) -> float | None:
+        """Return the mean of one number, None where it was not measured."""
+        cell = self.cell(kind, *key)
+        return None if cell is None else cell.mean
+
     def require(self, rows: pd.DataFrame, kind: str, what: str) -> pd.DataFrame:
         """Return `rows`, or raise `UserError` that the aggregate's file has no such rows."""
         if rows.empty:
@@ -233,6 +238,11 @@ class Aggregates:
         """Arms with a row in the main tables: those that the config runs or that were measured."""
         shown = {*selected_arms(self.config), *self.frame("native")["arm"]}
         return {n: arm for n, arm in self.arms.items() if arm.in_benchmark and n in shown}
+
+    @property
+    def main_arm(self) -> Arm:
+        """The arm that the paper's criteria judge."""
+        return self.arms[self.config["native"]["main_arm"]]
 
     @cached_property
     def baselines(self) -> dict[str, Arm]:

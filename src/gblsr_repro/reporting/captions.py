@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from ..config import BASELINE, arms, items, methods
 from .compare import PAPER_PRESET, Scope, compare_all, data_title
 from .conditions import Conditions, Half, ImageSet, of_paper
-from .statistics import Summary
+from .statistics import Column, Summary
 
 HALVES = {"native": "Native benchmark", "asr": "Super-resolution"}
 SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -94,9 +94,9 @@ def missing(cells: Mapping[str, Iterable[Summary | None]]) -> str | None:
     return f"No results for {listed(empty)}" if empty else None
 
 
-def bold_rule(significance: float, testable: bool) -> str:
-    """Explain the bold numbers of a table with a test."""
-    if not testable:
+def bold_rule(significance: float, columns: Iterable[Column]) -> str:
+    """Explain the bold numbers of a table with a test between the cells of each column."""
+    if not any(sum(c is not None and c.has_spread for c in cells) > 1 for cells in columns):
         return "Bold: the best of a column and exact ties (too few seeds for a test)"
     return (
         "Bold: the best of a column and every arm that a pooled two-sided t-test at "

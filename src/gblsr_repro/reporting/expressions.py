@@ -16,11 +16,9 @@ from __future__ import annotations
 
 import ast
 import math
-import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -123,7 +121,7 @@ class Evaluation:
         """
         kind, fixed = READS[name]
         given = iter(texts)
-        names = {k: fixed[k].split() if k in fixed else next(given).split() for k in KINDS[kind].keys}
+        names = {k: (fixed[k] if k in fixed else next(given)).split() for k in KINDS[kind].keys}
         if names.get("dataset") == ["*"]:
             paper = protocol()
             names["dataset"] = list(

@@ -21,14 +21,14 @@ from ..config import Config, arms, load, methods
 from ..errors import UserError
 from ..files import atomic_path, verify, write_text
 from ..progress import duration
-from . import claims, markdown
+from . import claims
 from .aggregates import Aggregates
 from .captions import HALVES, facts, run_notes, sentence
 from .compare import Scope
 from .conditions import Conditions, of_paper
 from .figures import captions
 from .kinds import RUN_COLUMNS
-from .layout import DASH, Float
+from .layout import DASH, Float, grid, markdown
 from .tables import VERSUS, builders
 from .verdicts import Verdict
 
@@ -176,7 +176,7 @@ def _halves(aggregates: Path, run: Conditions, config: Config) -> list[Section]:
         rows += [(label, text, published.get(label, DASH)) for label, text in facts(here).items()]
         if len(runs):
             rows.append(("training time, all runs", duration(runs["wall_seconds"].sum()), DASH))
-        table = markdown.table(("", "This run", "Paper"), rows)
+        table = markdown(("", "This run", "Paper"), rows)
         scopes = [s for s in Scope if s.half == half and (len(runs) or s.kind == "latency")]
         notes = run_notes(replace(run, **{h: None for h in HALVES if h != half}), scopes,
                           perceptual=half == "native")  # fmt: skip
@@ -201,7 +201,7 @@ def _tables(aggregates: Path, config: Config) -> list[Section]:
             continue
         for part in parts:
             title, _, rest = part.caption.removeprefix("**").partition(".**")
-            sections.append(Section(title, [*markdown.grid(part), "", rest.strip()]))
+            sections.append(Section(title, [*grid(part), "", rest.strip()]))
     return sections
 
 
@@ -219,9 +219,7 @@ def _relations(verdicts: claims.Page) -> list[str]:
         and result.claim.published.lstrip().startswith(("<", ">"))
         and "structure" not in result.claim.scope
     ]
-    return (
-        markdown.table(("The paper says", "Bound", "Measured", "In this run"), rows) if rows else []
-    )
+    return markdown(("The paper says", "Bound", "Measured", "In this run"), rows) if rows else []
 
 
 def _command(name: str, config: Config, run: Conditions) -> str:

@@ -105,7 +105,9 @@ class Target:
 
     def show(self, values: Iterable[float]) -> str:
         """Print values as the paper prints its own."""
-        form = f"{'+' if self.signed else ''}{',' * (self.style == 'f')}.{self.decimals}{self.style}"
+        form = (
+            f"{'+' if self.signed else ''}{',' * (self.style == 'f')}.{self.decimals}{self.style}"
+        )
         return " / ".join(format(value, form) for value in values)
 
     def show_measured(self, values: Iterable[float]) -> str:
