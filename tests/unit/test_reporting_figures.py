@@ -74,7 +74,7 @@ def drawn_texts(figure: Figure, monkeypatch: pytest.MonkeyPatch) -> list[Text]:
         original(self, renderer)
 
     with monkeypatch.context() as patch:
-        style.settle(figure)
+        figure.draw_without_rendering()  # legends move once more after a first pass
         patch.setattr(Text, "draw", record)
         figure.draw_without_rendering()
     return found
