@@ -141,7 +141,7 @@ def test_peak_memory_of_a_set_is_its_highest_image(tmp_path):
         ("image,psnr", ["a,1"], "lacks the column 'ssim'"),
         (IMAGES, ["a,x,1,1,1,1,1"], "psnr of a is 'x'"),
         (IMAGES, ["a,nan,1,1,1,1,1"], "psnr of a is 'nan'"),
-        (IMAGES, ["a,1,1,1,1,1,1", "a,1,1,1,1,1,1"], "lists the image 'a' twice"),
+        (IMAGES, ["a,1,1,1,1,1,1", "a,1,1,1,1,1,1"], "two rows for a;"),
         (IMAGES, ["a,1,1"], "does not have as many cells"),
         (IMAGES, [], "has no rows"),
     ],

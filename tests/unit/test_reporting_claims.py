@@ -568,7 +568,7 @@ def test_the_verb_writes_csv_and_markdown(tmp_path: Path) -> None:
 
 def test_the_demo_calls_no_number_reproduced(tmp_path: Path) -> None:
     write_aggregates(tmp_path / "aggregates", replace(PAPER_CONDITIONS, preset="demo"))
-    runs = [["native", r.arm, 0, 1, r.parameters, "", "", "", "", ""]
+    runs = [["native", r.arm, 0, 1, r.parameters, *[""] * 6]
             for r in PAPER.frame("runs").itertuples()]  # fmt: skip
     write_csv(tmp_path / "aggregates" / "runs.csv", KINDS["runs"].columns, runs)
     page = claims.write(tmp_path / "aggregates", tmp_path, load())

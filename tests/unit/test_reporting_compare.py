@@ -170,7 +170,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = made.root / "aggregates"
     for table, half in (("runs", "native"), ("asr_runs", "asr")):
         names = arms() if half == "native" else made.config["asr"]["methods"]
-        rows = [[half, name, 0, 1, 1, 90.0, 1, 1, "", ""] for name in names]
+        rows = [[half, name, 0, 1, 1, 90.0, 1, 1, "", "", ""] for name in names]
         write_csv(root / f"{table}.csv", KINDS["runs"].columns, rows)
     return made.root
 

@@ -30,7 +30,7 @@ def results(tmp_path: Path) -> Path:
             for key, summary in Aggregates.paper(load()).cells("native").items()
         ],
     )
-    run = ["native", "liif", 0, 40, 12, 100.0, 20.0, 512.0, "Some CPU", "2026-01-02T03:04:05"]
+    run = ["native", "liif", 0, 40, 12, 100.0, 20.0, 512.0, "Some CPU", "2026-01-02T03:04:05", ""]
     write_csv(folder / "aggregates" / "runs.csv", KINDS["runs"].columns, [run])
     train = {"dataset": "dtd", "title": "DTD", "images": 3, "expected": 9, "complete": False}
     settings = {**of_paper().native.settings, "native.training.steps": [40]}

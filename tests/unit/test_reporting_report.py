@@ -76,6 +76,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
             512.0,
             "Some CPU",
             "2026-01-02T03:04:05",
+            1.0,
         ]
         for arm in ("liif", "gblsr_scalar")
         for seed in (0, 1)

@@ -428,7 +428,7 @@ def test_variants_are_compared_on_the_cells_both_have(folder, config):
 
 def test_training_time_groups_only_what_ran(folder, config):
     rows = [
-        ["native", arm, seed, 2000, 1, seconds, 1, 1, "NVIDIA H200", ""]
+        ["native", arm, seed, 2000, 1, seconds, 1, 1, "NVIDIA H200", "", ""]
         for arm, seconds in (("liif", 97), ("wire", 290), ("gblsr_scalar", 77))
         for seed in (0, 1, 2)
     ]
@@ -459,7 +459,7 @@ def test_licences_follow_the_config(folder, config):
 def every_run(folder, config):
     for half, name in (("native", "runs"), ("asr", "asr_runs")):
         subjects = config[half]["arms" if half == "native" else "methods"]
-        rows = [[half, arm, 0, 9, 1, 50, 1, 1, "Some CPU", ""] for arm in subjects]
+        rows = [[half, arm, 0, 9, 1, 50, 1, 1, "Some CPU", "", ""] for arm in subjects]
         folder(name, rows, KINDS["runs"].columns)
 
 

@@ -275,53 +275,65 @@ _OPERATORS: dict[type[ast.AST], Callable[[Estimate, Estimate], Estimate]] = {
 }
 
 
-def parse(expression: str) -> ast.expr:
-    """Parse an expression; `UserError` when it is not one of this language."""
+Program = Callable[[Evaluation], Estimate]
+
+
+def parse(expression: str) -> Program:
+    """Make a program of an expression; `UserError` when it is not one of this language."""
     try:
-        tree = ast.parse(expression.strip(), mode="eval").body
+        return _build(ast.parse(expression.strip(), mode="eval").body)
     except SyntaxError as error:
         raise UserError(f"The expression {expression!r} cannot be read: {error.msg}.") from error
-    fault = _fault(tree)
-    if fault:
-        raise UserError(f"The expression {expression!r} {fault}.")
-    return tree
+    except UserError as error:
+        raise UserError(f"The expression {expression!r} {error}.") from error
 
 
-def _fault(node: ast.AST) -> str | None:
-    """Say what keeps a node from being a number of the language, if anything."""
-    parts: Sequence[ast.AST] = ()
+def _build(node: ast.AST) -> Program:
     match node:
-        case ast.Call(func=ast.Name(id=name), args=given, keywords=[]) if name in COMPUTED:
-            if len(given) != 1:
-                return f"must give {name}() a number"
-            parts = given
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return lambda run: Estimate.of([value])
+        case ast.List(elts=elements):
+            return _joined([_build(element) for element in elements])
+        case ast.UnaryOp(op=ast.USub(), operand=part):
+            zero, inner = Estimate.of([0.0]), _build(part)
+            return lambda run: _OPERATORS[ast.Sub](zero, inner(run))
+        case (
+            ast.BinOp(left=left, op=op, right=right)
+            | ast.Compare(left=left, ops=[op], comparators=[right])
+        ) if type(op) in _OPERATORS:
+            first, second, combine = _build(left), _build(right), _OPERATORS[type(op)]
+            return lambda run: combine(first(run), second(run))
+        case ast.Call(func=ast.Name(id=name), args=[part], keywords=[]) if name in COMPUTED:
+            inner = _build(part)
+            return lambda run: COMPUTED[name](inner(run))
         case ast.Call(func=ast.Name(id=name), args=given, keywords=[]) if name in _TEXTS:
-            if [True] * _TEXTS[name] != [_is_text(argument) for argument in given]:
-                return f"must give {name}() {_TEXTS[name] or 'no'} texts"
+            texts = [part.value for part in given if isinstance(part, ast.Constant)]
+            if len(given) != _TEXTS[name] or [type(text) for text in texts] != [str] * len(given):
+                raise UserError(f"must give {name}() {_TEXTS[name] or 'no'} texts")
+            if name in CODE:
+                return lambda run: Estimate.of([CODE[name]()])
+            if name in COLUMNS:
+                return lambda run: run.column(COLUMNS[name], *texts)
+            return lambda run: run.read(name, texts)
         case ast.Call(func=called):
             known = ", ".join([*_TEXTS, *COMPUTED])
-            return f"calls {ast.unparse(called)!r}; known are {known}"
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            parts = left, right
-        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _OPERATORS:
-            parts = left, right
-        case ast.UnaryOp(op=ast.USub(), operand=part):
-            parts = [part]
-        case ast.List(elts=parts):
-            pass
-        case ast.Constant(value=value) if type(value) in (int, float):
-            pass
+            raise UserError(f"calls {ast.unparse(called)!r} so; known are {known}")
         case _:
-            return f"holds {ast.unparse(node)!r}, which is no number of this language"
-    return next(filter(None, map(_fault, parts)), None)
+            raise UserError(f"holds {ast.unparse(node)!r}, which is no number of this language")
 
 
+def _joined(programs: Sequence[Program]) -> Program:
+    def join(run: Evaluation) -> Estimate:
+        parts = [program(run) for program in programs]
+        values, errors = ([getattr(part, n) for part in parts] for n in ("values", "errors"))
+        return Estimate(np.concatenate(values), np.concatenate(errors))
+
+    return join
+
+
+# How many texts a function takes.
 _TEXTS = {name: len(KINDS[kind].keys) - len(fixed) for name, (kind, fixed) in READS.items()}
 _TEXTS |= dict.fromkeys(COLUMNS, 1) | dict.fromkeys(CODE, 0)
-
-
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def evaluate(expression: str, aggregates: Aggregates) -> tuple[Estimate, list[Operand]]:
@@ -333,30 +345,6 @@ def evaluate(expression: str, aggregates: Aggregates) -> tuple[Estimate, list[Op
     """
     run = Evaluation(aggregates)
     try:
-        return _visit(parse(expression), run), run.operands
+        return parse(expression)(run), run.operands
     except ValueError as error:  # NumPy's, of vectors whose lengths do not go together
         raise UserError(f"The expression {expression!r} joins unlike vectors: {error}") from error
-
-
-def _visit(node: ast.AST, run: Evaluation) -> Estimate:
-    match node:
-        case ast.Call(func=ast.Name(id=name), args=arguments):
-            if name in COMPUTED:
-                return COMPUTED[name](_visit(arguments[0], run))
-            if name in CODE:
-                return Estimate.of([CODE[name]()])
-            texts = [ast.literal_eval(argument) for argument in arguments]
-            return run.read(name, texts) if name in READS else run.column(COLUMNS[name], *texts)
-        case ast.BinOp(left=left, op=op, right=right):
-            return _OPERATORS[type(op)](_visit(left, run), _visit(right, run))
-        case ast.Compare(left=left, ops=[op], comparators=[right]):
-            return _OPERATORS[type(op)](_visit(left, run), _visit(right, run))
-        case ast.UnaryOp(operand=part):
-            inner = _visit(part, run)
-            return Estimate(-inner.values, inner.errors)
-        case ast.List(elts=elements):
-            parts = [_visit(element, run) for element in elements]
-            values, errors = ([getattr(p, n) for p in parts] for n in ("values", "errors"))
-            return Estimate(np.concatenate(values), np.concatenate(errors))
-        case _:
-            return Estimate.of([ast.literal_eval(node)])
