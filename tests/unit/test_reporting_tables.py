@@ -193,7 +193,7 @@ def test_missing_metric_is_dashes_with_the_reason(folder, config):
 def test_extra_evaluation_column_gets_its_table(folder, config):
     config["native"]["data"]["evaluate"]["b100"] = "b100"
     root = folder(rows=native_rows(sets=(*SETS, "b100")))
-    assert "Native reconstruction on B100" in built("main_b100", root, config).caption
+    assert "Native benchmark on B100" in built("main_b100", root, config).caption
     lse = built("lse", root, config)
     assert lse.sideways
     assert len(lse.columns) == 9

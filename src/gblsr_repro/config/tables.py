@@ -191,7 +191,7 @@ class Item:
     `half` is native or asr; `paper` its number there; `needs` the aggregates it is made from;
     `about` the part in the diagnostic of the arms that it is about, where it is about some;
     `compared` says whether it also comes as <item>_vs_paper, with the published values; `readings`
-    names what it rests on of docs/readings.md.
+    names what it rests on of docs/readings.md; `caption` what stands after a figure's title.
     """
 
     item: str
@@ -203,6 +203,7 @@ class Item:
     compared: str
     readings: str
     title: str
+    caption: str
 
 
 def items() -> dict[str, Item]:

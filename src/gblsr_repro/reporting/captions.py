@@ -35,9 +35,14 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?")) else ".")
 
 
-def paragraph(title: str, *sentences: str | None) -> str:
-    """Return a caption: a bold title and the sentences that are not empty."""
-    return " ".join([f"**{title}.**", *(sentence(s) for s in sentences if s)])
+def paragraph(*sentences: str | None) -> str:
+    """Return the sentences that are not empty, each with a full stop, as one text."""
+    return " ".join(sentence(text) for text in sentences if text)
+
+
+def titled(title: str, text: str) -> str:
+    """Return a caption: a bold title and a paragraph."""
+    return f"**{title}.** {text}"
 
 
 def with_readings(caption: str, item: str) -> str:

@@ -26,9 +26,8 @@ MEGA = 1e6
 @table("asr_quality_x2_x3_x4_main", bicubic=True)
 def quality_trained(source: Aggregates, bicubic: bool = False) -> Float:
     """PSNR-Y at the scales seen in training (Table 11); `bicubic` adds a row that it lacks."""
-    title = "Super-resolution quality at the trained scales (PSNR-Y, dB)"
     scales = source.config["asr"]["trained_scales"]
-    return _grid(source, "psnr_y", scales, "asr_quality_main", title, bicubic)
+    return _grid(source, "psnr_y", scales, "asr_quality_main", bicubic)
 
 
 @table("asr_quality_x6_x8_appendix", bicubic=True)
@@ -38,27 +37,19 @@ def quality_beyond(source: Aggregates, bicubic: bool = False) -> Float:
     scales = [s for s in source.config["asr"]["scales"] if s not in trained]
     if not scales:
         raise UserError("Config: asr.scales has no scale outside asr.trained_scales; add one.")
-    title = "Super-resolution quality beyond the trained scales (PSNR-Y, dB)"
-    return _grid(source, "psnr_y", scales, "asr_quality_ood", title, bicubic)
+    return _grid(source, "psnr_y", scales, "asr_quality_ood", bicubic)
 
 
 @table("asr_full_all_scales_appendix", bicubic=True)
 def quality_full(source: Aggregates, bicubic: bool = False) -> list[Float]:
     """PSNR-Y and SSIM-Y at every scale (Tables 14 and 15), see `quality_trained`."""
-    scales = source.config["asr"]["scales"]
-    title = "Super-resolution quality at every scale"
-    grids = (
-        ("psnr_y", "asr_quality_full_psnr", f"{title} (PSNR-Y, dB)"),
-        ("ssim_y", "asr_quality_full_ssim", f"{title} (SSIM-Y)"),
-    )
-    return [
-        replace(_grid(source, metric, scales, label, said, bicubic), sideways=True)
-        for metric, label, said in grids
-    ]
+    scales, labels = source.config["asr"]["scales"], {"psnr_y": "psnr", "ssim_y": "ssim"}
+    made = [_grid(source, m, scales, f"asr_quality_full_{labels[m]}", bicubic) for m in labels]
+    return [replace(part, sideways=True) for part in made]
 
 
 def _grid(
-    source: Aggregates, metric: str, scales: Sequence[float], label: str, title: str, bicubic: bool
+    source: Aggregates, metric: str, scales: Sequence[float], label: str, bicubic: bool
 ) -> Float:
     """One block of methods per evaluation set, one column per scale; with the row of `bicubic`
     interpolation, where it was measured, if asked for.
@@ -84,7 +75,7 @@ def _grid(
             rows[name] += cells
     trained = {name: cells for name, cells in rows.items() if name != "Bicubic"}
     caption = paragraph(
-        title,
+        {"psnr_y": "PSNR-Y in dB", "ssim_y": "SSIM-Y"}[metric],
         captions.over_seeds(trained),
         "Luma after 8-bit rounding, borders shaved; bold: best of a column within a data set, and "
         "ties at the printed precision",
@@ -176,7 +167,6 @@ def latency(source: Aggregates) -> Float:
     spans = [("PSNR-Y (dB) ↑", titles), ("ms/img ↓", titles),
              ("Speed ↑", [f"vs {baselines[r].name}" for r in references])]  # fmt: skip
     caption = paragraph(
-        f"Super-resolution latency at ×{timing.scale}",
         _psnr_seeds(quality),
         "Column ms/img: mean over the images of a set, batch size 1, by the plain path with "
         "gradients recorded" + _seeds_of_means(every),
@@ -254,7 +244,6 @@ def _pareto(source: Aggregates, name: str, methods: list[str]) -> Float:
         for m in (base, *methods)
     }
     caption = paragraph(
-        "Quality and efficiency of the variants against the base",
         "ΔPSNR-Y: variant minus base, averaged over the cells (data set and scale) that both have "
         "at the trained scales (ID) and beyond them (OOD); worst cell: the lowest of them",
         _psnr_seeds(quality),

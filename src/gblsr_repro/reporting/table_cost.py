@@ -74,7 +74,6 @@ def _compute(source: Aggregates, half: str, names: Mapping[str, str]) -> Float:
     devices = [device for device in runs["device"].unique() if device]
     where = f" on {captions.listed(devices, 'or')}" if devices else " (device not recorded)"
     caption = paragraph(
-        f"Training time of {'the native benchmark' if native else 'super-resolution'}",
         f"Wall-clock of each run{where}",
         "Shortest to longest run and the sum of all; evaluation and timing are not in it",
         _shared([source.arms[name] for name in names if name in {*runs["arm"]}])
@@ -143,7 +142,6 @@ def licenses(source: Aggregates) -> Float:
     data = [[d.title, d.licence, _link(d.homepage)] for d in used_datasets(source)]
     code = [[a.title, a.licence, _link(a.url)] for a in assets().values()]
     caption = paragraph(
-        "Licences and terms of use",
         "Data sets that this configuration reads, and code and architectures that it uses or "
         "follows; none of them is part of this repository",
     )

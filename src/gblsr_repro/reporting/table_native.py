@@ -34,7 +34,6 @@ def main(source: Aggregates, column: str) -> Float:
     ]
     rows = _by_arm(source.benchmark.values(), quality)
     caption = paragraph(
-        f"Native reconstruction on {source.title('native', column)}",
         captions.over_seeds(rows),
         captions.bold_rule(_alpha(source), quality) + "; the bold name is the main arm",
         "Column inf ms: time to reconstruct one image at batch size 1, by the plain path",
@@ -60,7 +59,6 @@ def lse(source: Aggregates) -> Float:
     lines = [[_label(source, arm), *row] for arm, row in zip(arms, shown, strict=True)]
     rows = _by_arm(arms.values(), columns)
     caption = paragraph(
-        "Local spectrum error (LSE) beside PSNR in the GB-LSR family",
         captions.over_seeds(rows),
         captions.bold_rule(_alpha(source), columns),
         "A lower LSE means a spectrum closer to the original's; it does not always go with a "
@@ -93,7 +91,6 @@ def winners(source: Aggregates) -> Float:
         raise UserError(f"{source.path('native')} has no PSNR or LPIPS to compare; evaluate first.")
     psnr = [_cells(source, column, arms, PSNR.name) for column in source.evaluate]
     caption = paragraph(
-        "Best arm per data set, and the main arm's gap to the best baseline",
         f"“any” is over all {captions.spelled(len(arms))} arms, “baseline” over "
         + captions.listed(_shorts(source.baselines.values()))
         if source.baselines
@@ -163,7 +160,6 @@ def fairness(source: Aggregates) -> Float:
     if outside:
         held = f"{captions.listed(outside)} outside the band"
     caption = paragraph(
-        "Parameter budget and what was changed to meet it",
         f"F1 asks for at most {band:g} times the trainable parameters of {anchor.name}; {held}",
         "All arms share one encoder",
         captions.not_canonical(_shorts(arm for arm in arms if arm.group == "baseline")),
@@ -209,7 +205,6 @@ def gates(source: Aggregates) -> Float:
         ["Inference-cost criterion", cost, _latency_verdict(source, bound)],
     ]
     caption = paragraph(
-        "The benchmark's two criteria",
         f"They judge {source.main_arm.name}; in brackets: data sets on which a condition holds",
         *run_notes(source.conditions, (Scope.QUALITY, Scope.LATENCY), perceptual=True),
     )
@@ -302,7 +297,6 @@ def locality(source: Aggregates) -> Float:
         raise UserError(f"{source.path('ablation')} has no rows of the ablation; evaluate first.")
     control = next((arm for arm in arms if arm.diagnostic == "control"), None)
     caption = paragraph(
-        "Log-space ablation of the per-patch bandwidth",
         "T1–T4 counts the locality tests that an arm meets, from statistics averaged over seeds",
         f"PSNR on the validation images; Δ is an arm minus {control.name}, from unrounded means"
         if control

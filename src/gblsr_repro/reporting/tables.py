@@ -20,7 +20,7 @@ from ..evaluation import GRAPH, OURS
 from ..files import write_text
 from . import table_asr, table_cost, table_native  # noqa: F401 (register)
 from .aggregates import Aggregates, read_rows
-from .captions import with_readings
+from .captions import titled, with_readings
 from .layout import TABLES, Float, Line, Maker, Span, Table, beside, render
 from .markup import plain
 from .table_cost import clock, groups_of
@@ -57,8 +57,15 @@ def builders(config: Config) -> dict[str, Builder]:
 
 
 def _table(source: Aggregates, name: str, make: Maker) -> Table:
-    made = make(source)
-    return Table(name, [made] if isinstance(made, Float) else made)
+    made, known = make(source), items()
+    if name in known:
+        title = known[name].title
+    else:  # of an evaluation column of one's own
+        title = (
+            f"Native benchmark on {source.title('native', name.removeprefix('main_'))}, every arm"
+        )
+    floats = [made] if isinstance(made, Float) else made
+    return Table(name, [replace(part, caption=titled(title, part.caption)) for part in floats])
 
 
 def write(

@@ -20,13 +20,6 @@ PARTS = ("reference", "control", "log")
 
 @figure(
     Scope.ABLATION,
-    says=(
-        "PSNR and LPIPS on the validation images of the constant bandwidth (Fixed), the "
-        "trained scalar (Scalar, dashed) and the two arms that predict a bandwidth for every "
-        "patch in log space",
-        "Over each marker stands its mean, under it the step: Scalar's from Fixed, that of "
-        "the others from Scalar",
-    ),
     perceptual=True,
     spread=True,
 )

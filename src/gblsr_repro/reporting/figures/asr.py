@@ -27,11 +27,6 @@ MARKER = 6.5  # points
 @figure(
     Scope.ASR_QUALITY,
     Scope.ASR_LATENCY,
-    says=(
-        "PSNR-Y on Urban100 at ×4 against the time per image under the fixed protocol, every "
-        "method that was timed; the diamond is the base model. A wide range of times is drawn "
-        "on a logarithmic axis",
-    ),
     spread=True,
 )
 def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
@@ -71,11 +66,6 @@ def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
 
 @figure(
     Scope.ASR_QUALITY,
-    says=(
-        "Above, PSNR-Y of the baselines and the base model at each scale factor, one panel "
-        "per data set; below, the difference to the base model",
-        "Shaded: scale factors beyond those of training",
-    ),
     spread=True,
 )
 def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:

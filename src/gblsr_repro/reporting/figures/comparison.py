@@ -43,12 +43,9 @@ PANELS = (  # kind of aggregate, metric, title, unit
     Scope.ASR_QUALITY,
     Scope.ASR_LATENCY,
     title="Measured here against published",
-    says=(
-        "Every number of the paper's tables that was measured here, one panel per metric; on "
-        "the diagonal both agree",
-        "Above a panel: how many of the published numbers were measured, and the median "
-        "distance between the two. SR stands for the super-resolution benchmark",
-    ),
+    caption="Every number of the paper's tables that was measured here, one panel per metric; on "
+    "the diagonal both agree. Above a panel: how many of the published numbers were measured, and "
+    "the median distance between the two. SR stands for the super-resolution benchmark",
     perceptual=True,
 )
 def measured_vs_published(source: Aggregates, note: Sequence[str]) -> Figure:

@@ -29,13 +29,6 @@ ERRORS = {"elinewidth": 0.8, "ecolor": "black"}
 
 @figure(
     Scope.LOCALITY,
-    says=(
-        "Histograms of the coefficient of variation of the per-patch bandwidth within an "
-        "image, over the validation images of all seeds, for the two arms with a linear "
-        "bandwidth scale",
-        "Dashed: what test T1 asks of the median. Solid: the median, averaged over seeds. "
-        "Each panel counts the images that reach the threshold",
-    ),
 )
 def cov_hist(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw histograms of the within-image CoV of the bandwidth, one panel per linear arm.
@@ -88,14 +81,6 @@ def cov_hist(source: Aggregates, note: Sequence[str]) -> Figure:
 
 @figure(
     Scope.LOCALITY,
-    says=(
-        "Variance of the per-patch bandwidth within images (filled) and between the means of "
-        "images (hatched) for the two arms with a linear bandwidth scale, computed per seed "
-        "and averaged",
-        "The numbers give the share within images, the mean of the seeds' ratios. A high "
-        "share says little where both variances lie under the magnitude floor of test T4, "
-        "which is drawn or, far above the bars, stated",
-    ),
     spread=True,
 )
 def variance_decomp(source: Aggregates, note: Sequence[str]) -> Figure:
@@ -150,14 +135,6 @@ def variance_decomp(source: Aggregates, note: Sequence[str]) -> Figure:
 
 @figure(
     Scope.LOCALITY,
-    says=(
-        "Value of each test's statistic for the two log-space arms, with the threshold "
-        "dashed: T1, T3 and T4 need at least that value, T2 less. Plain green bars belong to "
-        "a test that is met, hatched red ones to a test that is not",
-        "T4 has two conditions and a panel for each: the share of the variance that lies "
-        "within images, and the magnitude floor under that variance, without which noise "
-        "alone would pass",
-    ),
     spread=True,
 )
 def logspace_loctests(source: Aggregates, note: Sequence[str]) -> Figure:

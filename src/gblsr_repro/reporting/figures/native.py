@@ -41,12 +41,6 @@ def means(table: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
 
 @figure(
     Scope.QUALITY,
-    says=(
-        "PSNR of the whole image (higher is better) against LPIPS with AlexNet features "
-        "(lower is better, so the axis is inverted): the best place is the upper right",
-        "A small marker is an arm's mean over seeds on one data set, told apart by its shape; "
-        "the large circle is the mean over the data sets",
-    ),
     perceptual=True,
     baselines=True,
 )
@@ -77,13 +71,6 @@ def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
 @figure(
     Scope.QUALITY,
     Scope.LATENCY,
-    says=(
-        "Time to render one image at batch size 1 under the fixed protocol against whole- "
-        "image PSNR: the best place is the upper left",
-        "Small markers are means over seeds on one data set, large circles the mean over the "
-        "data sets; arms with almost equal times lie upon each other. A wide range of times "
-        "is drawn on a logarithmic axis",
-    ),
     baselines=True,
 )
 def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
@@ -101,10 +88,6 @@ def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
 
 @figure(
     Scope.QUALITY,
-    says=(
-        "PSNR, SSIM, LPIPS and edge-LPIPS in groups of bars, one group per data set and one "
-        "bar per arm in the order of the legend; arrows point to the better side",
-    ),
     perceptual=True,
     spread=True,
     baselines=True,

@@ -23,13 +23,6 @@ WINNERS = {"psnr": ("Best PSNR", "idxmax"), "lpips": ("Best LPIPS", "idxmin")}
 
 @figure(
     Scope.QUALITY,
-    says=(
-        "Left to right: the ground truth, the main arm, the arm with the best PSNR and the "
-        "one with the best LPIPS on that data set, all from the first seed; best is by the "
-        "mean over seeds among the arms of the benchmark",
-        "The tag in a picture gives that arm's PSNR and LPIPS on the whole data set, and its "
-        "name where the best arm differs between data sets",
-    ),
     perceptual=True,
 )
 def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:

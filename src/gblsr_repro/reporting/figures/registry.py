@@ -11,7 +11,15 @@ from matplotlib.figure import Figure
 from ...config import Config, guess, items
 from ...errors import UserError
 from ..aggregates import Aggregates
-from ..captions import not_canonical, paragraph, run_notes, seeds_said, trained_seeds, with_readings
+from ..captions import (
+    not_canonical,
+    paragraph,
+    run_notes,
+    seeds_said,
+    titled,
+    trained_seeds,
+    with_readings,
+)
 from ..compare import Scope, compare_all
 from ..conditions import Conditions, Half, of_paper
 from .style import save, styled
@@ -23,15 +31,14 @@ Draw = Callable[[Aggregates, Sequence[str]], Figure]
 class Drawing:
     """A figure: the function that draws it, the scopes of its numbers, and its caption.
 
-    `says` are the caption's sentences after the title, which is that of config/items.tsv but for a
-    figure that the paper lacks; the flags add sentences about LPIPS, the spread over seeds, and the
-    baselines.
+    Title and caption are those of config/items.tsv but for a figure that the paper lacks; the flags
+    add sentences about LPIPS, the spread over seeds, and the baselines.
     """
 
     draw: Draw
     scopes: tuple[Scope, ...]
-    says: tuple[str, ...]
     title: str = ""
+    caption: str = ""
     perceptual: bool = False
     spread: bool = False
     baselines: bool = False
@@ -40,11 +47,11 @@ class Drawing:
 FIGURES: dict[str, Drawing] = {}
 
 
-def figure(*scopes: Scope, says: tuple[str, ...], **more: str | bool) -> Callable[[Draw], Draw]:
+def figure(*scopes: Scope, **more: str | bool) -> Callable[[Draw], Draw]:
     """Register a function under its own name as that of a figure (see `Drawing`)."""
 
     def register(draw: Draw) -> Draw:
-        FIGURES[draw.__name__] = Drawing(draw, scopes, says, **more)
+        FIGURES[draw.__name__] = Drawing(draw, scopes, **more)
         return draw
 
     return register
@@ -61,14 +68,14 @@ def captions(name: str, run: Conditions) -> str:
     The text is in the marks of `reporting.markup`. Raises `KeyError` for a name that is no figure.
     """
     drawing = FIGURES[name]
+    told = items().get(name, drawing)
     caption = paragraph(
-        drawing.title or items()[name].title,
-        *drawing.says,
+        told.caption,
         _spread(run, drawing.scopes[0]) if drawing.spread else None,
         not_canonical() if drawing.baselines else None,
         *run_notes(run, drawing.scopes, perceptual=drawing.perceptual),
     )
-    return with_readings(caption, name)
+    return with_readings(titled(told.title, caption), name)
 
 
 def _spread(run: Conditions, scope: Scope) -> str:
