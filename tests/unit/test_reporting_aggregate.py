@@ -160,12 +160,6 @@ def test_seeds_must_share_their_images(tmp_path, config):
         made("native", tmp_path, config, tmp_path)
 
 
-def test_nothing_to_aggregate_says_what_to_run(tmp_path, config):
-    with pytest.raises(UserError, match="train and evaluate an arm first"):
-        averaging.write("native", tmp_path, config, tmp_path / "native.csv")
-    assert not (tmp_path / "native.csv").exists()
-
-
 def test_super_resolution_quality_with_and_without_seeds(tmp_path, config):
     header = "image,psnr_y,ssim_y"
     root = tmp_path / "asr" / "metrics"
