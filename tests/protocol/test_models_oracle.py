@@ -200,7 +200,7 @@ def test_liif_blends_four_corners(settings, queries, arm):
     cell = torch.tensor([2 / 64, 2 / 96], dtype=torch.float64)
     scaled_cell = (cell * torch.tensor([2, 3])).expand(len(queries), 2)
     outputs, areas = [], []
-    step = 1.0 if options(arm)["shift"] == "half_cell" else 2 / 32
+    step = 1.0 if options(arm)["shift"] == "half_cell" else 1 / 32
     for vy in (-step, step):
         for vx in (-step, step):
             shift = torch.tensor([vy, vx], dtype=torch.float64)

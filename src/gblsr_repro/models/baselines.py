@@ -123,16 +123,20 @@ class LIIFDecoder(LatentDecoder):
 
     The cell size is that of a pixel, 2 / P half cells on both axes; features are not unfolded.
     Option `shift`: the corners are the cells that the position lies in when moved by half a cell,
-    or by one pixel, on both axes. Option `weights`: a corner counts by the area between its cell's
-    centre and the position (own), by that of the opposite corner, as LIIF was published, or all
-    count equally.
+    or by half a pixel (the published rule with the image's size for the latent grid's: one pixel
+    before each border blends two cells), on both axes. Option `weights`: a corner counts by the
+    area between its cell's centre and the position (own), by that of the opposite corner, as LIIF
+    was published, or all count equally.
     """
 
-    OPTIONS: ClassVar = {"shift": ("half_cell", "pixel"), "weights": ("own", "opposite", "equal")}
+    OPTIONS: ClassVar = {
+        "shift": ("half_cell", "half_pixel"),
+        "weights": ("own", "opposite", "equal"),
+    }
 
     def __init__(self, config: Mapping[str, Any], *, shift: str, weights: str) -> None:
         super().__init__(config, features=NEAREST, coordinates=RELATIVE)
-        self.shift = 1 / self.patch if shift == "pixel" else 0.5
+        self.shift = 0.5 / self.patch if shift == "half_pixel" else 0.5
         self.weights = weights
         self.layers = perceptron(self.features + 4, config["hidden"], 5)
 

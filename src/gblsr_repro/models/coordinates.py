@@ -42,7 +42,7 @@ def owner(positions: Tensor, patch: int, cells: int, shift: float = 0.0) -> Tens
     `shift` moves the position first, in cells: -0.5 and 0.5 give the two cells whose centres lie
     around the position. Positions outside the image belong to the border cells.
     """
-    return torch.floor((positions + 0.5) / patch + shift).long().clamp(0, cells - 1)
+    return torch.floor((positions + 0.5 + shift * patch) / patch).long().clamp(0, cells - 1)
 
 
 def offset(positions: Tensor, patch: int, cell: Tensor) -> Tensor:
