@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from ..config import BASELINE, arms, items, methods
-from .compare import PAPER_PRESET, Scope, compare_all, data_title
+from ..config import BASELINE, arms, items
+from .compare import PAPER_PRESET, Scope, compare_all, data_title, short_names
 from .conditions import Conditions, Half, ImageSet, of_paper
 from .statistics import Column, Summary
 
@@ -85,11 +85,7 @@ def seeds_said(counts: Mapping[str, Collection[int]], noun: str = "training seed
 
 def trained_seeds(run: Half, half: str) -> dict[str, set[int]]:
     """Return how many seeds of each arm or method were trained, by its name, as `seed_counts`."""
-    titles = (
-        {name: arm.short for name, arm in arms().items()}
-        if half == "native"
-        else {name: method.name for name, method in methods().items()}
-    )
+    titles = short_names(half)
     return {titles.get(name, name): {len(seeds)} for name, seeds in run.seeds.items()}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -13,7 +13,7 @@ from ..progress import duration
 from . import captions
 from .aggregates import Aggregates
 from .captions import paragraph, run_notes
-from .compare import Scope
+from .compare import Scope, short_names
 from .layout import DASH, Float, Line, Span, table
 
 NATIVE_GROUPS = (
@@ -30,13 +30,13 @@ ENCODERS = {"rdn": "RDN", "swinir": "SwinIR"}
 @table("compute_native")
 def compute_native(source: Aggregates) -> Float:
     """Training time of the native benchmark by group of arms (Table 16)."""
-    return _compute(source, "native", {name: arm.short for name, arm in source.arms.items()})
+    return _compute(source, "native")
 
 
 @table("compute_asr")
 def compute_asr(source: Aggregates) -> Float:
     """Training time of super-resolution by group of methods (Table 17)."""
-    return _compute(source, "asr", {name: method.name for name, method in source.methods.items()})
+    return _compute(source, "asr")
 
 
 def groups_of(source: Aggregates, half: str) -> dict[str, list[str]]:
@@ -59,8 +59,8 @@ def _group(row: Arm | Method) -> str:
     return linear if row.diagnostic == "linear" else log
 
 
-def _compute(source: Aggregates, half: str, names: Mapping[str, str]) -> Float:
-    native = half == "native"
+def _compute(source: Aggregates, half: str) -> Float:
+    native, names = half == "native", short_names(half)
     runs = source.frame("runs" if native else "asr_runs")
     lines: list[Line] = []
     for title, members in groups_of(source, half).items():
