@@ -190,11 +190,13 @@ def test_super_resolution_latency_keeps_the_clocks(tmp_path, config):
 
 def test_runs_are_listed_in_the_order_of_the_arms(tmp_path, config):
     run_record(tmp_path, "liif", 1)
-    run_record(tmp_path, "gblsr_scalar", 0, wall_seconds=12.125)
+    run = run_record(tmp_path, "gblsr_scalar", 0, wall_seconds=12.125)
+    write_rows(run.with_name("log.csv"), "step,bandwidth", "10,1.01", "20,0.875")
     output = tmp_path / "runs.csv"
     averaging.write("runs", tmp_path, config, output)
     lines = output.read_text().splitlines()
     assert lines[1].startswith("native,gblsr_scalar,0,20,989955,12.125,3.25,812.0,NVIDIA H200,")
+    assert lines[1].endswith(",0.875")  # the last, as trained
     assert lines[2].startswith("native,liif,1,")
 
 

@@ -222,10 +222,10 @@ def selected_items(config: Config) -> dict[str, Item]:
     mains = {f"main_{column}": column for column in columns}
     chosen = {k: v for k, v in table.items() if not k.startswith("main_") or k in mains}
     for name, column in mains.items():
-        title = f"Native benchmark on {column}, every arm"
-        chosen.setdefault(
-            name, Item(name, "table", "native", "Extra", "native", "", "no", "", title)
-        )
+        row = datasets().get(columns[column])
+        title = f"Native benchmark on {row.title if row else column}, every arm"
+        extra = Item(name, "table", "native", "Extra", "native", "", "no", "", title, "")
+        chosen.setdefault(name, extra)
     return chosen
 
 

@@ -232,9 +232,9 @@ def _run_row(half: str, name: str, seed: int, path: Path) -> list[Any]:
     record = read_json(path)
     measured = [_field(record, key, path) for key in RUN_NUMBERS]
     log = path.with_name("log.csv")
-    bandwidth = read_rows(log, ("bandwidth",))["bandwidth"].iloc[-1] if log.is_file() else None
+    logged = read_rows(log, ("bandwidth",))["bandwidth"].tolist() if log.is_file() else []
     device = (record.get("device") or {}).get("name")
-    return [half, name, seed, *measured, device, record.get("finished"), bandwidth]
+    return [half, name, seed, *measured, device, record.get("finished"), (logged or [None])[-1]]
 
 
 def _field(record: Mapping[str, Any], key: str, path: Path) -> Any:

@@ -14,7 +14,16 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ..config import Config, arms, datasets, items, methods, protocol, repository_root
+from ..config import (
+    Config,
+    arms,
+    datasets,
+    items,
+    methods,
+    protocol,
+    repository_root,
+    selected_items,
+)
 from ..errors import UserError
 from ..evaluation import GRAPH, OURS
 from ..files import write_text
@@ -57,13 +66,7 @@ def builders(config: Config) -> dict[str, Builder]:
 
 
 def _table(source: Aggregates, name: str, make: Maker) -> Table:
-    made, known = make(source), items()
-    if name in known:
-        title = known[name].title
-    else:  # of an evaluation column of one's own
-        title = (
-            f"Native benchmark on {source.title('native', name.removeprefix('main_'))}, every arm"
-        )
+    made, title = make(source), (items() | selected_items(source.config))[name].title
     floats = [made] if isinstance(made, Float) else made
     return Table(name, [replace(part, caption=titled(title, part.caption)) for part in floats])
 
