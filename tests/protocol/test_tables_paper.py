@@ -126,9 +126,7 @@ def test_the_papers_rows_print_the_targets(shared, config, target, key, name):
     nowhere = Aggregates(shared / "nowhere", config)
     floats = tables.paper_floats(builder, nowhere, name)
     lines = [line for part in floats for group in part.groups for line in group]
-    found = {
-        tables.REMARKS.sub("", plain(line[0])): [plain(c) for c in line[1:]] for line in lines
-    }
+    found = {tables.REMARKS.sub("", plain(line[0])): [plain(c) for c in line[1:]] for line in lines}
     for row in read(shared / "paper" / "targets" / f"{target}.csv"):
         if row.pop("table", name) == name:
             label = tables.REMARKS.sub("", row.pop(key))

@@ -57,7 +57,7 @@ def builders(config: Config) -> dict[str, Builder]:
     """
     columns = config["native"]["data"]["evaluate"]
     made = {f"main_{column}": partial(table_native.main, column=column) for column in columns}
-    made |= {name: entry.make for name, entry in TABLES.items()}
+    made |= {name: TABLES[name].make for name in items() if name in TABLES}
     alone = {name for name, item in items().items() if item.compared == "no"}
     versus = {
         n + VERSUS: partial(_versus, name=n, make=m) for n, m in made.items() if n not in alone
