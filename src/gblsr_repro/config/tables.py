@@ -9,9 +9,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
-
 from ..errors import UserError
+from ..files import read_json
 
 Config = dict[str, Any]
 Row = TypeVar("Row")
@@ -33,7 +32,19 @@ def repository_root(start: Path | None = None) -> Path:
 
 
 def read_yaml(path: Path | str) -> Config:
-    """Read one YAML map; `UserError` names the file, line and column of a mistake."""
+    """Read one YAML map; `UserError` names the file, line and column of a mistake.
+
+    A .json file, as the workflow leaves one of the settings it ran with, needs no PyYAML.
+    """
+    if Path(path).suffix == ".json":
+        return read_json(path)
+    try:
+        import yaml
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"{path} is YAML, which needs the packages pyyaml and pydantic; install them, or name "
+            "with --config the config.json that the workflow left beside its results."
+        ) from error
     try:
         value = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError as error:

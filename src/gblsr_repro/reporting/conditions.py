@@ -189,7 +189,8 @@ def _settings(config: Config, half: str, runs: Sequence[Json]) -> dict[str, list
 
     Training that did not happen has none.
     """
-    wanted = [name for section in (half, "latency", "diagnostics") for name in within(section)]
+    sections = (half, "latency", "diagnostics")
+    wanted = [name for section in sections for name in within(config, section)]
     training = f"{half}.training."
     found = {k: [v] for k, v in chosen(config, wanted).items() if not k.startswith(training)}
     if not runs:
