@@ -91,7 +91,7 @@ def test_a_run_longer_than_the_time_limit_is_finished_by_its_retries(reduced, sl
     Slurm warns up to half a minute earlier than it is told to, so the profile's two minutes would
     leave no time at all.
     """
-    steps = steps_lasting(reduced, seconds=60)
+    steps = steps_lasting(reduced, seconds=45)
     one_run(reduced, steps)
     with locally(reduced, RUN) as local:
         limits = ["train:runtime=1", "train:slurm_extra='--signal=TERM@10'"]
