@@ -148,8 +148,8 @@ class Aggregates:
         """The paper's own numbers, in the rows and columns of `config`."""
         found = cls(repository_root() / "config" / "paper", config)
         found.conditions = of_paper()
-        budget = found.frame("budget")
-        found._frames["runs"] = budget.reindex(columns=RUN_COLUMNS)
+        counted = [found.frame(kind)[["arm", "parameters"]] for kind in ("budget", "asr_runs")]
+        found._frames["sizes"] = pd.concat(counted)
         return found
 
     # --- numbers ---
@@ -173,6 +173,8 @@ class Aggregates:
     def _check(self, kind: str, frame: pd.DataFrame) -> None:
         if KINDS[kind].columns == RUN_COLUMNS and frame.empty:
             raise UserError(f"{self.path(kind)} has no rows; train first.")
+        if kind == "sizes":  # of arms and methods, from their tables
+            return
         if KINDS[kind].half == "native":
             column, known, file = "arm", {*self.arms}, "arms"
         else:

@@ -16,11 +16,10 @@ from typing import Any
 
 import pandas as pd
 
-from ..config import Config, guess, selected_arms
+from ..config import Config, arm_named, guess, method_named, protocol, selected_arms
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
-from ..models.native import parameter_budgets
 from . import conditions
 from .aggregates import BICUBIC, NATIVE_TIMES, numbers, read_rows
 from .kinds import BICUBIC_GRID, FIELDS, GRID, KINDS, RUN, SCORES, TIMES, VALUES, found, scale_key
@@ -175,8 +174,31 @@ def ablation(results: Path, config: Config) -> pd.DataFrame:
 
 def budget(results: Path, config: Config) -> pd.DataFrame:
     """Trainable parameters of every arm that the config runs, untrained."""
+    from ..models.native import parameter_budgets  # torch, which the other kinds do without
+
     counts = [(arm.arm, arm.parameters) for arm in parameter_budgets(config)]
     return pd.DataFrame(counts, columns=KINDS["budget"].columns)
+
+
+def sizes(results: Path, config: Config) -> pd.DataFrame:
+    """Trainable parameters of the paper's arms and methods at the paper's sizes, untrained."""
+    import torch
+
+    from ..models import native
+    from ..models.asr import model as asr
+
+    paper = protocol()
+    halves = (
+        (native, arm_named, paper["native"]["arms"]),
+        (asr, method_named, paper["asr"]["methods"]),
+    )
+    with torch.device("meta"):  # shapes alone, no values
+        counts = [
+            (name, half.count_parameters(half.build(row(name), paper, 0)))
+            for half, row, names in halves
+            for name in names
+        ]
+    return pd.DataFrame(counts, columns=KINDS["sizes"].columns)
 
 
 # --- super-resolution ---------------------------------------------------------------------------
@@ -249,13 +271,15 @@ def _field(record: Mapping[str, Any], key: str, path: Path) -> Any:
 MAKERS: dict[str, Callable[[Path, Config], pd.DataFrame]] = {
     make.__name__: make
     for make in (
-        native, readings, locality, ablation, budget, asr_quality, asr_latency, runs, asr_runs
+        native, readings, locality, ablation, budget, sizes, asr_quality, asr_latency, runs,
+        asr_runs,
     )
 }  # fmt: skip
 STEPS = {  # what to do first where there is nothing
     "native": "train and evaluate an arm", "readings": "train and evaluate an arm",
     "locality": "run the fields step of a per-patch arm",
     "ablation": "evaluate the ablation's arms", "budget": "name arms in the config",
+    "sizes": "keep the paper's arms in config/arms.tsv",
     "asr_quality": "evaluate a method", "asr_latency": "time a method",
     "runs": "train", "asr_runs": "train",
 }  # fmt: skip

@@ -103,7 +103,8 @@ READS: dict[str, tuple[str, dict[str, str]]] = {
     "asr_time": ("asr_latency", _X4 | {"clock": PAPER}),
     "asr_own_time": ("asr_latency", _X4 | {"clock": OURS}),
 }
-# A column of all runs of the arms or methods that are named; parameters of one run each.
+# A column of all runs of the arms or methods that are named; parameters of untrained ones, at the
+# paper's sizes, whatever a run's are.
 COLUMNS = {"parameters": "parameters", "seconds": "wall_seconds", "bandwidth": "bandwidth"}
 
 
@@ -145,6 +146,7 @@ class Evaluation:
         found: list[float] = []
         for name in names.split():
             kind = "asr_runs" if name in methods() else "runs"
+            kind = "sizes" if column == "parameters" else kind
             self._need(kind)
             rows = self.aggregates.frame(kind)
             values = rows[rows["arm"] == name].reindex(columns=[column])[column].dropna()
