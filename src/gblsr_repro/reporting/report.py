@@ -26,8 +26,9 @@ from ..errors import UserError
 from ..files import read_json, write_text
 from ..progress import duration
 from . import claims, markup
-from .aggregates import Aggregates
-from .captions import HALVES, facts
+from .aggregates import BICUBIC, Aggregates
+from .captions import HALVES, facts, listed
+from .compare import PAPER_PRESET
 from .conditions import Conditions
 from .figures import FIGURES, captions
 from .layout import DASH, Float, Line, Span
@@ -43,6 +44,8 @@ SYMBOLS = {
     Verdict.NOT_JUDGED: "○",
     Verdict.NOT_MEASURED: "–",
 }
+
+JUDGED = (Verdict.REPRODUCED, Verdict.WITHIN_NOISE, Verdict.NOT_REPRODUCED)
 
 FILE_PATTERNS = (
     "claims.csv", "claims.md", "preview.pdf", "config.yaml", "aggregates/[!.]*", "tables/*.tex",
@@ -115,7 +118,23 @@ class Page:
     arrays: list[dict[str, str]]
     config: str
     files: list[tuple[str, str]]
+    shows: list[str] = field(default_factory=list)
     absent: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def judges(self) -> bool:
+        """Whether any claim is judged, but for those that hold whatever was run."""
+        return self.preset == PAPER_PRESET or (
+            self.claims is not None and any(r.verdict in JUDGED for r in self.claims.results)
+        )
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The parts of the page: what a run can show comes first."""
+        lead = ("claims", "tables", "figures", "cost")
+        if not self.judges:
+            lead = ("figures", "cost", "claims", "tables")
+        return (*lead, "provenance", "files")
 
 
 def write(results: Path, output: Path, config: Config) -> None:
@@ -180,7 +199,57 @@ def collect(results: Path, folder: Path, config: Config) -> Page:
         page.claims = claims.evaluate(aggregates, config)
     except UserError as error:
         page.absent["claims"] = str(error)
+    if not page.judges:
+        page.figures.sort(key=lambda exhibit: exhibit.name != "qualitative")  # pictures first
+        page.shows = [*_reconstructions(source), *_against_bicubic(source)]
     return page
+
+
+# --- what a run shows that judges nothing ---------------------------------------------------------
+
+
+def _reconstructions(source: Aggregates) -> list[str]:
+    """Tell the main arm's PSNR beside the control's, set by set."""
+    if not source.has("native"):
+        return []
+    settings = source.config["native"]
+    arms_shown = [settings["main_arm"], settings["control_arm"]]
+    told = []
+    for column in source.evaluate:
+        main, control = (source.cell("native", column, arm, "psnr") for arm in arms_shown)
+        if main and control:
+            title = source.title("native", column)
+            told.append(f"{main.mean:.1f} dB on {title} (control: {control.mean:.1f})")
+    name, control = (source.label(arm) for arm in arms_shown)
+    return (
+        [f"{name} reconstructs with {listed(told)}, the control being {control}."] if told else []
+    )
+
+
+def _against_bicubic(source: Aggregates) -> list[str]:
+    """Tell plainly by how much super-resolution beats bicubic interpolation, or does not."""
+    if not source.has("asr_quality"):
+        return []
+    gains = {
+        (method, column, scale): cell.mean - plain.mean
+        for (column, method, scale, metric), cell in source.cells("asr_quality").items()
+        if metric == "psnr_y" and method != BICUBIC
+        and (plain := source.cell("asr_quality", column, BICUBIC, scale, metric))
+    }  # fmt: skip
+    if not gains:
+        return []
+
+    def said(key: tuple[str, str, str]) -> str:
+        method, column, scale = key
+        gain = f"{gains[key]:+.2f}".replace("-", "−")
+        return f"{source.label(method)} on {source.title('asr', column)} ×{scale} ({gain} dB)"
+
+    best, worst = max(gains, key=gains.__getitem__), min(gains, key=gains.__getitem__)
+    ahead = sum(gain > 0 for gain in gains.values())
+    return [
+        f"Super-resolution is better than bicubic interpolation in {ahead} of {len(gains)} cases "
+        f"of method, set and scale. The best is {said(best)}, the worst {said(worst)}."
+    ]
 
 
 # --- tables --------------------------------------------------------------------------------------
