@@ -330,14 +330,14 @@ def ablation(run: Evaluation, arms: str, metric: str) -> Estimate:
 
 @function
 def parameters(run: Evaluation, arms: str) -> Estimate:
-    """Trainable parameters of the arms of the native benchmark."""
-    return Estimate.of(run.runs("runs", arm, "parameters")[0] for arm in _names(arms))
+    """Trainable parameters of the arms of the native benchmark at the paper's sizes."""
+    return Estimate.of(run.runs("sizes", arms, "parameters"))
 
 
 @function
 def asr_parameters(run: Evaluation, methods: str) -> Estimate:
-    """Trainable parameters of the super-resolution methods."""
-    return Estimate.of(run.runs("asr_runs", name, "parameters")[0] for name in _names(methods))
+    """Trainable parameters of the super-resolution methods at the paper's sizes."""
+    return Estimate.of(run.runs("sizes", methods, "parameters"))
 
 
 @function

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ..config import Arm
+from ..config import Arm, protocol
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from . import captions
@@ -197,6 +197,17 @@ def _gap(source: Aggregates, column: str, baselines: Mapping[str, Arm], metric: 
     return f"**{text}**" if better and told else text
 
 
+def _toy_sizes(source: Aggregates) -> str | None:
+    """Return a sentence on sizes that are not the paper's."""
+    own, paper = source.config["native"]["model"], protocol()["native"]["model"]
+    told = [
+        f"{name.replace('_', ' ')} {value} (paper: {paper[name]})"
+        for name, value in own.items()
+        if value != paper[name]
+    ]
+    return f"Counted at this run's sizes, not the paper's: {', '.join(told)}" if told else None
+
+
 @table("fairness")
 def fairness(source: Aggregates) -> Float:
     """Trainable parameters of every arm, the ratio to the main arm's, and its note (Table 8)."""
@@ -231,6 +242,7 @@ def fairness(source: Aggregates) -> Float:
         "Parameter budget and what was changed to meet it",
         f"F1 asks for at most {band:g} times the trainable parameters of {_main(source).name}; "
         + held,
+        _toy_sizes(source),
         "All arms share one encoder",
         captions.not_canonical(_baselines(arms)),
     )
