@@ -15,13 +15,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from safetensors.torch import save
 from torch import Tensor
 
 from . import config as configuration
 from .errors import UserError
 from .files import atomic_path, read_json, verify, write_text
-from .weights import metadata, read_weights
+from .weights import metadata, read_weights, serialized
 
 LIMIT = 4_000_000  # bytes of a file
 KINDS = {"native": "arm", "asr": "method"}
@@ -87,7 +86,7 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
         "run_sha256": trained["weights_sha256"],
     }
     tensors = {name: _halved(tensor) for name, tensor in weights.items()}
-    content = save(tensors, metadata(trained, tensors, facts))
+    content = serialized(tensors, metadata(trained, tensors, facts))
     if len(content) > LIMIT:
         raise UserError(
             f"{run_dir} takes {len(content) / 1e6:.1f} MB in half precision, more than the "

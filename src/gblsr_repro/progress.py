@@ -6,6 +6,7 @@ import logging
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from types import TracebackType
 from typing import TypeVar
 
@@ -49,7 +50,7 @@ class Progress:
         self.label, self.total, self.unit, self.done, self.start = label, total, unit, start, start
         self.began = self.told = time.monotonic()
         self.bar = None
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() and find_spec("tqdm"):
             from tqdm import tqdm
 
             self.bar = tqdm(

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import psutil
 import torch
 from torch import nn
 
@@ -147,7 +146,14 @@ def free_memory(device: torch.device) -> int:
     if device.type == "cuda":
         cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         return torch.cuda.mem_get_info(device)[0] + cached
-    return psutil.virtual_memory().available
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            facts = dict(line.split(":") for line in lines)
+        return int(facts["MemAvailable"].split()[0]) * 1024
+    except OSError:  # not Linux
+        import psutil
+
+        return psutil.virtual_memory().available
 
 
 def release_memory(device: torch.device) -> None:

@@ -4,28 +4,74 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import load, save
+import torch
 from torch import Tensor, nn
 
 from .errors import UserError
 from .files import atomic_path, read_json, sha256
 
 NAME = "weights.safetensors"
+# Types of the safetensors format, in its order.
+TYPES = {
+    "I64": torch.int64,
+    "F64": torch.float64,
+    "F32": torch.float32,
+    "I32": torch.int32,
+    "BF16": torch.bfloat16,
+    "F16": torch.float16,
+    "U8": torch.uint8,
+    "BOOL": torch.bool,
+}
 # What of a run's record its model is built from or told by, and what of its training settings.
 BUILT_FROM = ("arm", "method", "seed", "identity")
 BUILT_FROM_TRAINING = ("scale_range",)
+
+
+def serialized(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> bytes:
+    """Return tensors in the safetensors format, byte for byte as that package writes them.
+
+    The length of the header (8 bytes), the header as JSON (filled up to a multiple of 8 bytes), the
+    values of one tensor after another. Written here, so that training needs torch alone.
+    """
+    names, types = {kind: name for name, kind in TYPES.items()}, list(TYPES)
+    header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
+    values = []
+    end = 0
+    for name, tensor in sorted(
+        tensors.items(), key=lambda item: (types.index(names[item[1].dtype]), item[0])
+    ):
+        start, end = end, end + tensor.numel() * tensor.element_size()
+        header[name] = {"dtype": names[tensor.dtype], "shape": list(tensor.shape),
+                        "data_offsets": [start, end]}  # fmt: skip
+        values.append(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8)
+    return b"".join([len(text).to_bytes(8, "little"), text, *(v.tobytes() for v in values)])
+
+
+def parsed(content: bytes) -> dict[str, Tensor]:
+    """Return the tensors of `serialized` bytes; only for bytes whose checksum is known."""
+    start = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:start])
+    header.pop("__metadata__", None)
+    values = bytearray(content[start:])
+    return {
+        name: torch.frombuffer(values, dtype=TYPES[fact["dtype"]], offset=fact["data_offsets"][0],
+                               count=math.prod(fact["shape"])).reshape(fact["shape"])
+        for name, fact in header.items()
+    }  # fmt: skip
 
 
 def write_tensors(
     path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None
 ) -> None:
     """Write tensors to a safetensors file atomically; `UserError` when it cannot be written."""
-    content = save(dict(tensors), dict(metadata) if metadata else None)
+    content = serialized(tensors, metadata)
     with atomic_path(path) as temporary:
         temporary.write_bytes(content)
 
@@ -75,6 +121,8 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
     The record is the run.json beside the file where that records this very file, else what the
     file says of itself. Raises `UserError` when there is neither or the file is damaged.
     """
+    from safetensors import SafetensorError, safe_open
+
     path = Path(path)
     file = path / NAME if path.is_dir() else path
     try:
@@ -130,6 +178,6 @@ def load_weights(run_dir: Path, record: Mapping[str, Any], model: nn.Module) -> 
     if hashlib.sha256(content).hexdigest() != record.get("weights_sha256"):
         raise damaged
     try:
-        model.load_state_dict(load(content))
-    except (SafetensorError, RuntimeError) as error:
+        model.load_state_dict(parsed(content))
+    except (ValueError, LookupError, TypeError, AttributeError, RuntimeError) as error:
         raise damaged from error

@@ -147,6 +147,14 @@ def test_without_a_trunk_the_config_decides(config):
     assert reason == "the AlexNet trunk is not at hand"
 
 
+def test_without_the_package_the_config_decides(config, monkeypatch):
+    monkeypatch.setattr(perceptual, "find_spec", lambda name: None)
+    with pytest.raises(UserError, match="LPIPS needs the package lpips; install it, or"):
+        perceptual.find_trunk(config)
+    path, reason = perceptual.find_trunk(config | {"require_lpips": False})
+    assert (path, reason) == (None, "the package lpips is not installed")
+
+
 def test_named_file_that_does_not_exist_is_a_mistake(config, tmp_path, monkeypatch):
     lenient = config | {"require_lpips": False}
     missing = str(tmp_path / "missing.pth")

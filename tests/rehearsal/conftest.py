@@ -9,7 +9,7 @@ from gblsr_repro import config as configuration
 from gblsr_repro import files
 from gblsr_repro.data import superres
 
-SIDE = 16
+SIDE = 32
 NATIVE = ("train", "kodak", "validation")
 SMALL = {
     "device": "auto",

@@ -58,12 +58,12 @@ def test_a_methods_ways_agree(name, scale):
 
 @pytest.mark.parametrize("name", [*CONFIG["native"]["arms"], *CONFIG["asr"]["methods"]])
 def test_no_step_waits_for_the_device(name):
-    """The trainer's own second step; torch raises at whatever waits."""
+    """The trainer's own second step as it runs by default; torch raises at whatever waits."""
     arm, method = configuration.arms().get(name), configuration.methods().get(name)
     train_run = native_training.train_run if arm else asr_training.train_run
     try:
         rehearse.steps(
-            partial(train_run, CONFIG, arm or method, 0),
+            partial(train_run, rehearse.config(), arm or method, 0),
             lambda: torch.cuda.set_sync_debug_mode("error"),
         )
     finally:

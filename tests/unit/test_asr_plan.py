@@ -6,7 +6,8 @@ import re
 import pytest
 
 from gblsr_repro import config as configuration
-from gblsr_repro.data.sources import fetch, sources
+from gblsr_repro.data.fetching import fetch
+from gblsr_repro.data.sources import sources
 from gblsr_repro.operations import plan
 
 TINY = {
@@ -39,6 +40,8 @@ def finished(config, benchmark, name, seed, steps_per_second, device):
     row = (configuration.arms() | configuration.methods())[name]
     record = {"identity": configuration.run_identity(row, config), "device": {"name": device}}
     path.write_text(json.dumps(record | {"steps_per_second": steps_per_second}))
+    path.with_name("weights.safetensors").touch()
+    return path
 
 
 def estimate(config, name):
@@ -82,6 +85,32 @@ def test_recorded_runs_of_this_device_go_first(config):
     config["asr"]["training"]["queries"] = 1000  # another step, so the records do not hold
     assert estimate(config, "liif_rdn").hours is None
     assert estimate(config, "liif_rdn").done == 0
+
+
+def change(record, **facts):
+    record.write_text(json.dumps(json.loads(record.read_text()) | facts))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda record: change(record, identity=None),  # as before runs had one
+        lambda record: change(record, identity={}),
+        lambda record: change(record, device=None),
+        lambda record: change(record, steps_per_second=0),
+        lambda record: record.write_text("[]"),
+        lambda record: record.unlink(),
+        lambda record: record.with_name("weights.safetensors").unlink(),
+    ],
+    ids=["former", "nothing", "no device", "no speed", "no record", "unfinished", "no weights"],
+)
+def test_a_run_that_is_not_whole_is_still_to_be_trained(config, damage):
+    path = finished(config, "native", "gblsr_scalar", 0, 40.0, "Another GPU")
+    assert estimate(config, "gblsr_scalar").done == 1
+    damage(path)
+    found = estimate(config, "gblsr_scalar")
+    assert (found.runs, found.done) == (3, 0)
+    assert "the paper" in found.basis
 
 
 def test_disk_counts_what_is_missing_and_what_will_be_made(config):

@@ -9,6 +9,7 @@ import yaml
 
 from gblsr_repro import config as configuration
 from gblsr_repro.config.__main__ import PAGES
+from gblsr_repro.config.model import leaves
 from gblsr_repro.errors import UserError
 
 
@@ -226,12 +227,12 @@ def test_table_mistakes_name_the_line(tmp_path):
     path = tmp_path / "items.tsv"
     path.write_text(
         header
-        + "\na\tfigure\tnative\tFigure 1\t\t\tno\t\tone\na\tfigure\tnative\tF\t\t\tno\t\ttwo\n"
+        + "\na\tfigure\tnative\tFigure 1\t\t\tno\t\tone\t\na\tfigure\tnative\tF\t\t\tno\t\ttwo\t\n"
     )
     with pytest.raises(UserError, match=r"line 3: 'a' is there twice"):
         configuration.read_table(path, configuration.Item, "item")
     path.write_text(header + "\na\tfigure\n")
-    with pytest.raises(UserError, match=r"line 2: needs 9 columns"):
+    with pytest.raises(UserError, match=r"line 2: needs 10 columns"):
         configuration.read_table(path, configuration.Item, "item")
 
 
@@ -243,6 +244,18 @@ def test_resolved_config_is_left_alone_when_unchanged(tmp_path, repository):
     configuration.write_resolved(json.loads(json.dumps(config)), path)
     assert path.stat().st_mtime_ns == before
     assert configuration.load([path]) == config
+    assert configuration.load([path.with_suffix(".json")]) == config
+
+
+def test_settings_are_found_in_a_config_as_in_the_model():
+    """A section's settings follow from the config alone, so that no job needs pydantic."""
+    config = configuration.load()
+    found = [leaf for section in config for leaf in configuration.within(config, section)]
+    assert {leaf for leaf in leaves() if leaf != "cluster.gpu.gpu"} - {*found} == {
+        "cluster.gpu.gpu_model",
+        "cluster.gpu.gres",
+    }
+    assert {*found} <= {*leaves()}
 
 
 def test_an_overlay_leaves_out_a_column_with_null(repository, tmp_path):

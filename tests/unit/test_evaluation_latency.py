@@ -335,6 +335,12 @@ def test_sharing_is_told_from_the_list_of_processes(monkeypatch, listed, shared)
     assert latency.gpu_is_shared(torch.device("cuda")) is shared
 
 
+def test_a_shared_gpu_is_told_and_recorded(monkeypatch, caplog):
+    monkeypatch.setattr(latency, "gpu_is_shared", lambda device: True)
+    assert latency.conditions(config.load(), torch.device("cpu"))["gpu_shared"]
+    assert "Other processes use this GPU" in caplog.text
+
+
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
 def test_cuda_graph_replays_the_same_and_memory_is_measured(model):

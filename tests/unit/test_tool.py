@@ -478,6 +478,7 @@ def test_only_a_measured_run_is_bundled(tmp_path, settings, capsys, monkeypatch)
 @pytest.mark.parametrize(
     ("method", "scale"), [("gblsr_asr", 4), ("gblsr_asr", 3), ("gblsr_asr_nole", 2)]
 )
+@pytest.mark.filterwarnings("error::torch.jit.TracerWarning")  # a size taken for a constant
 def test_an_exported_model_computes_the_same(tmp_path, method, scale):
     pytest.importorskip("onnx", reason="needs the extra `export`")
     runtime = pytest.importorskip("onnxruntime", reason="needs the extra `export`")

@@ -29,7 +29,8 @@ def register(commands: Any) -> None:
 
 
 def _fetch(options: argparse.Namespace) -> None:
-    from ..data.sources import dataset_row, fetch
+    from ..data.fetching import fetch
+    from ..data.sources import dataset_row
     from ..files import write_text
 
     manifest = fetch(options.dataset, config_of(options, dataset_row(options.dataset)))

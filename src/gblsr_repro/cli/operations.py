@@ -1,4 +1,4 @@
-"""Subcommands about a run as a whole: plan, status, summary."""
+"""Subcommands about a run as a whole: plan, status, summary, record-gpu."""
 
 from __future__ import annotations
 
@@ -18,6 +18,16 @@ def register(commands: Any) -> None:
     )
     command(commands, "status", _status, "Tell what is done, running and left; runs nothing.")
     command(commands, "summary", _summary, "Print the main numbers and where everything is.")
+    added = command(
+        commands,
+        "record-gpu",
+        _record_gpu,
+        "Time, train and evaluate on a borrowed GPU, in order of worth; needs torch alone.",
+    )
+    added.add_argument("--minutes", type=float, required=True, help="how long it may take")
+    added.add_argument(
+        "--device", choices=("cuda", "cpu"), default="cuda", help="cpu: to try the command"
+    )
 
 
 def _plan(options: argparse.Namespace) -> None:
@@ -36,3 +46,9 @@ def _summary(options: argparse.Namespace) -> None:
     from ..operations.summary import summary
 
     print(summary(config_of(options)))
+
+
+def _record_gpu(options: argparse.Namespace) -> None:
+    from ..operations import borrowed
+
+    borrowed.run(config_of(options), options.minutes, options.device)

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
-from .model import leaves
 from .tables import Arm, Config, Dataset, Method
 
 # The columns of a row that decide what is made; the others say how it is shown.
@@ -41,16 +39,16 @@ Identity = dict[str, Any]
 
 def run_identity(row: Arm | Method, config: Config) -> Identity:
     """Return the defining columns and the settings that a run's weights follow from, by name."""
-    settings = chosen(config, run_settings(row))
+    settings = chosen(config, run_settings(row, config))
     return definition(row) | {name: v for name, v in settings.items() if not watches(name)}
 
 
-def run_settings(row: Arm | Method) -> tuple[str, ...]:
+def run_settings(row: Arm | Method, config: Config) -> tuple[str, ...]:
     """Return the settings that training a row looks up: its identity's, and those that watch."""
     if isinstance(row, Arm):
         return (*TRAINING_ARRAY, "native.model", "native.training")
-    training = (n for n in within("asr.training") if n != "asr.training.recipes")
-    return ("asr.train", *model_of(row), *training, f"asr.training.recipes.{row.recipe}")
+    training = (n for n in within(config, "asr.training") if n != "asr.training.recipes")
+    return ("asr.train", *model_of(row, config), *training, f"asr.training.recipes.{row.recipe}")
 
 
 def definition(row: Any) -> Identity:
@@ -59,10 +57,10 @@ def definition(row: Any) -> Identity:
     return {f"{table}.{k}": v for k, v in asdict(row).items() if k in columns}
 
 
-def model_of(method: Method) -> tuple[str, ...]:
+def model_of(method: Method, config: Config) -> tuple[str, ...]:
     """Return the settings of a method's model: all but those of the other encoders."""
     others = tuple(f"asr.model.{name}_" for name in ENCODERS if name != method.encoder)
-    return tuple(name for name in within("asr.model") if not name.startswith(others))
+    return tuple(name for name in within(config, "asr.model") if not name.startswith(others))
 
 
 def watches(name: str) -> bool:
@@ -88,13 +86,22 @@ def check_identity(place: Path | str, record: Mapping[str, Any], wanted: Identit
 
 # --- settings by their dotted names ---------------------------------------------------------------
 
-_LEAVES = tuple(leaves())
+# The settings that are maps: by column, or by recipe.
+MAPS = (
+    "native.data.evaluate",
+    "native.data.exemplars",
+    "asr.evaluate",
+    "asr.shave_extra",
+    "asr.training.recipes",
+)
 
 
-@cache
-def within(name: str) -> tuple[str, ...]:
-    """Return the settings in a section, or a setting itself; none for an entry of a map."""
-    return tuple(leaf for leaf in _LEAVES if f"{leaf}.".startswith(f"{name}."))
+def within(config: Config, name: str) -> tuple[str, ...]:
+    """Return the settings in a section of a config, or a setting itself; a map is one."""
+    section = _at(config, name)
+    if not isinstance(section, Mapping) or name in MAPS:
+        return (name,)
+    return tuple(leaf for key in section for leaf in within(config, f"{name}.{key}"))
 
 
 def chosen(config: Config, names: Iterable[str]) -> Identity:
@@ -105,12 +112,12 @@ def chosen(config: Config, names: Iterable[str]) -> Identity:
     """
     found: Identity = {}
     for name in names:
-        for leaf in within(name):
-            found[leaf] = _at(config, leaf)
-        if not within(name):
-            leaf, _, key = name.rpartition(".")
+        leaf, _, key = name.rpartition(".")
+        if leaf in MAPS:
             entries = {k: v for k, v in _at(config, leaf).items() if k == key}
             found[leaf] = found.get(leaf, {}) | entries
+        else:
+            found |= {leaf: _at(config, leaf) for leaf in within(config, name)}
     return found
 
 

@@ -147,10 +147,10 @@ def _names(job: str, row: Row, config: Config) -> list[str]:
         return list(TRAINING_ARRAY)
     names = [name.format(row=row) for name in JOBS[job].follows]
     if isinstance(row, Arm | Method) and JOBS[job].run:
-        names += run_settings(row)
+        names += run_settings(row, config)
     if isinstance(row, Method) and job == "asr-latency":
         timed = config["asr"]["timing"]["datasets"]
-        names += [*model_of(row), *(f"asr.evaluate.{column}" for column in timed)]
+        names += [*model_of(row, config), *(f"asr.evaluate.{column}" for column in timed)]
     return names
 
 

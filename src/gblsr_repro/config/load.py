@@ -6,15 +6,13 @@ import copy
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from ..errors import UserError
 from ..files import write_text
 from .checks import check
-from .model import validated
 from .tables import Config, read_yaml, repository_root
 
 
@@ -31,12 +29,15 @@ def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Config:
 def load(paths: Sequence[Path | str] = ()) -> Config:
     """Read config files, later ones laid over earlier ones, and check the result.
 
-    With no paths the checkout's config/config.yaml is read. Raises `UserError`.
+    With no paths the checkout's config/config.yaml is read. Settings that all come from .json were
+    checked when they were written; without pydantic they are taken as they are. Raises `UserError`.
     """
     config: Config = {}
-    for path in paths or [repository_root() / "config" / "config.yaml"]:
+    files = [Path(path) for path in paths or [repository_root() / "config" / "config.yaml"]]
+    for path in files:
         config = merge(config, read_yaml(path))
-    validate(config)
+    if find_spec("pydantic") or any(path.suffix != ".json" for path in files):
+        validate(config)
     return config
 
 
@@ -46,6 +47,8 @@ def validate(config: Config) -> None:
     Columns that an overlay sets to null are dropped. Raises `UserError` with one sentence about
     the first mistake.
     """
+    from .model import validated
+
     made = validated(config)
     check(made)
     config.clear()
@@ -84,7 +87,14 @@ def paper_device() -> str:
 
 
 def write_resolved(config: Config, path: Path | str) -> None:
-    """Write the configuration as the jobs read it; leave a file with the same content alone."""
-    text = yaml.safe_dump(json.loads(json.dumps(config)), sort_keys=False)
-    if not Path(path).is_file() or Path(path).read_text(encoding="utf-8") != text:
-        write_text(path, text)
+    """Write the configuration as the jobs read it, and the same as .json beside it.
+
+    A file with the same content is left alone.
+    """
+    import yaml
+
+    as_json = json.dumps(config, indent=2) + "\n"
+    as_yaml = yaml.safe_dump(json.loads(as_json), sort_keys=False)
+    for file, text in ((Path(path).with_suffix(".json"), as_json), (Path(path), as_yaml)):
+        if not file.is_file() or file.read_text(encoding="utf-8") != text:
+            write_text(file, text)

@@ -9,9 +9,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
-
 from ..errors import UserError
+from ..files import read_json
 
 Config = dict[str, Any]
 Row = TypeVar("Row")
@@ -33,7 +32,19 @@ def repository_root(start: Path | None = None) -> Path:
 
 
 def read_yaml(path: Path | str) -> Config:
-    """Read one YAML map; `UserError` names the file, line and column of a mistake."""
+    """Read one YAML map; `UserError` names the file, line and column of a mistake.
+
+    A .json file, as the workflow leaves one of the settings it ran with, needs no PyYAML.
+    """
+    if Path(path).suffix == ".json":
+        return read_json(path)
+    try:
+        import yaml
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"{path} is YAML, which needs the packages pyyaml and pydantic; install them, or name "
+            "with --config the config.json that the workflow left beside its results."
+        ) from error
     try:
         value = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -191,7 +202,7 @@ class Item:
     `half` is native or asr; `paper` its number there; `needs` the aggregates it is made from;
     `about` the part in the diagnostic of the arms that it is about, where it is about some;
     `compared` says whether it also comes as <item>_vs_paper, with the published values; `readings`
-    names what it rests on of docs/readings.md.
+    names what it rests on of docs/readings.md; `caption` what stands after a figure's title.
     """
 
     item: str
@@ -203,6 +214,7 @@ class Item:
     compared: str
     readings: str
     title: str
+    caption: str
 
 
 def items() -> dict[str, Item]:
@@ -221,10 +233,10 @@ def selected_items(config: Config) -> dict[str, Item]:
     mains = {f"main_{column}": column for column in columns}
     chosen = {k: v for k, v in table.items() if not k.startswith("main_") or k in mains}
     for name, column in mains.items():
-        title = f"Native benchmark on {column}, every arm"
-        chosen.setdefault(
-            name, Item(name, "table", "native", "Extra", "native", "", "no", "", title)
-        )
+        row = datasets().get(columns[column])
+        title = f"Native benchmark on {row.title if row else column}, every arm"
+        extra = Item(name, "table", "native", "Extra", "native", "", "no", "", title, "")
+        chosen.setdefault(name, extra)
     return chosen
 
 

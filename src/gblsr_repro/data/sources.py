@@ -31,7 +31,6 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from ..config import Config
-from .fetching import fetch
 from .images import Pixels, decode_native
 from .layout import layout_of
 from .manifest import Entry
@@ -50,7 +49,6 @@ __all__ = [
     "Source",
     "dataset_row",
     "expected_images",
-    "fetch",
     "high_resolution",
     "locate",
     "name_of",

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -22,7 +21,7 @@ from .. import runtime
 from ..config import Config, Method, repository_root
 from ..data.images import as_rgb
 from ..data.places import dataset_row, place_of
-from ..data.resize import crop_to_scale, downscale
+from ..data.resize import crop_to_scale, downscale, low_side
 from ..data.sources import HighRes, high_resolution
 from ..errors import UserError
 from ..files import write_csv, write_json
@@ -48,10 +47,11 @@ class Timed:
     def low(self, config: Config, device: torch.device) -> Tensor:
         """Return its low-resolution image (1, 3, h, w) in [0, 1] at the timed scale."""
         timing = config["asr"]["timing"]
-        blank = np.zeros((self.height, self.width, 3), np.uint8)
-        high = blank if self.source is None else as_rgb(self.source.load())
-        part = high[: self.height // timing["size_divisor"], : self.width // timing["size_divisor"]]
-        high = crop_to_scale(part, timing["scale"])
+        height, width = (s // timing["size_divisor"] for s in (self.height, self.width))
+        if self.source is None:
+            sides = (low_side(side, timing["scale"]) for side in (height, width))
+            return torch.zeros(1, 3, *sides, device=device)
+        high = crop_to_scale(as_rgb(self.source.load())[:height, :width], timing["scale"])
         small = downscale(high, timing["scale"], config["asr"]["downsampling"])
         return planes(small)[None].to(device).float() / 255
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import pickle
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,18 @@ def find_trunk(config: Config) -> tuple[Path | None, str | None]:
     """Return the AlexNet trunk's file, or None and the reason why there is none.
 
     Looked for in this order: config `lpips_trunk`, the environment variable GBLSR_LPIPS_TRUNK,
-    the download (or the mirror's copy) of the data set `alexnet`. Raises `UserError` when a file
-    that was named does not exist, or when there is none and config `require_lpips` is set.
+    the download (or the mirror's copy) of the data set `alexnet`. There is none either where the
+    package `lpips`, which has the other half of the weights, is not installed. Raises `UserError`
+    when a file that was named does not exist, or when there is none and config `require_lpips` is
+    set.
     """
+    if find_spec("lpips") is None:
+        if config["require_lpips"]:
+            raise UserError(
+                "LPIPS needs the package lpips; install it, or set require_lpips: false to go on "
+                "without LPIPS."
+            )
+        return None, "the package lpips is not installed"
     named = [
         ("lpips_trunk in the config", config["lpips_trunk"]),
         (f"environment variable {TRUNK_VARIABLE}", os.environ.get(TRUNK_VARIABLE)),

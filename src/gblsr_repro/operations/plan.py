@@ -188,7 +188,11 @@ def _estimates(benchmark: str, config: Config, device: str) -> Iterator[Estimate
         else:
             seconds, basis = _published(benchmark, name, row, identity, steps)
         wanted = {results / benchmark / "runs" / name / f"seed{s}" for s in config["seeds"]}
-        done = sum(place in wanted and run["identity"] == identity for place, run in recorded)
+        done = sum(
+            run["identity"] == identity and (place / "weights.safetensors").is_file()
+            for place, run in recorded
+            if place in wanted
+        )
         yield Estimate(benchmark, name, len(wanted), done, steps, seconds, basis, parameters)
 
 
@@ -216,13 +220,16 @@ def _step(identity: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _recorded(benchmark: str, results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield folder and record of the finished runs here and elsewhere in this checkout."""
+    """Yield folder and record of the finished runs here and elsewhere in this checkout.
+
+    Records that do not say what a run follows from, how fast it was and on what are passed over.
+    """
     # A preset keeps its results in a folder of its own inside `results`.
     folders = {results, repository_root() / "results", *(repository_root() / "results").glob("*/")}
     for path in sorted(p for f in folders for p in f.glob(f"{benchmark}/runs/*/seed*/run.json")):
-        record = read_json(path)
-        if {"steps_per_second", "device", "identity"} <= record.keys():
-            yield path.parent, record
+        match record := read_json(path):
+            case {"steps_per_second": speed, "device": {"name": _}, "identity": dict()} if speed:
+                yield path.parent, record
 
 
 @dataclass(frozen=True)

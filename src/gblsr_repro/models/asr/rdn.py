@@ -115,6 +115,15 @@ def _conv_backward(gradient: Tensor, x: Tensor, weight: Tensor, pad: int) -> lis
     )  # fmt: skip
 
 
+def _takes_buffers(x: Tensor) -> bool:
+    """Say whether a block's maps are better written into one buffer than joined.
+
+    In channels last no slice of a buffer is one block; a compiler plans its own buffers; on a CPU
+    to join the maps of a batch is faster than to compute the rows between its images.
+    """
+    return x.is_contiguous() and (x.shape[0] == 1 or x.device.type != "cpu")
+
+
 class RDN(nn.Module):
     """D dense blocks between two shallow convolutions and a fusion of all blocks' outputs.
 
@@ -140,10 +149,7 @@ class RDN(nn.Module):
         """
         shallow = self.shallow(images)
         x = self.entry(shallow)
-        # In channels last no slice of a buffer is one block; a compiler plans its own buffers; on a
-        # CPU to join the maps of a batch is faster than to compute the rows between its images.
-        one = x.shape[0] == 1 or x.device.type != "cpu"
-        if plain or not (one and x.is_contiguous()) or torch.compiler.is_compiling():
+        if plain or torch.compiler.is_compiling() or not _takes_buffers(x):
             fused = self._joined(x)
         else:
             fused = self._written(x)

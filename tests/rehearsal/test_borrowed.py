@@ -1,0 +1,236 @@
+"""The command for a borrowed GPU, tried on the CPU: order, time, stops, and torch alone."""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import venv
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from gblsr_repro import cli
+from gblsr_repro import config as configuration
+from gblsr_repro.errors import UserError
+from gblsr_repro.operations import borrowed
+from gblsr_repro.reporting import kinds
+
+WITH_TORCH = ("torch", "numpy", "pillow")
+
+
+@pytest.fixture
+def place(config, arrays, tmp_path, monkeypatch):
+    """A results folder with the workflow's arrays, and its settings: one arm, method and seed."""
+    config["native"]["arms"], config["asr"]["methods"] = ["gblsr_scalar"], ["gblsr_asr"]
+    config["seeds"] = [0]
+    results = tmp_path / "results"
+    shutil.copytree(arrays, results / "native" / "arrays")
+    configuration.write_resolved(config, results / "config.yaml")
+    monkeypatch.setenv(borrowed.find_trunk.__globals__["TRUNK_VARIABLE"], "")
+    return results
+
+
+def command(place, minutes, python=sys.executable, more=""):
+    """The command's words, without the readings: a row of the arms table each takes a minute."""
+    code = (
+        "import sys\nfrom gblsr_repro import cli\nfrom gblsr_repro.operations import borrowed\n"
+        f"borrowed.READING = 'none'\n{more}\nsys.exit(cli.main(sys.argv[1:]))"
+    )
+    settings = place / "config.json"
+    return [python, "-c", code, "record-gpu", "--device", "cpu", "--minutes", str(minutes),
+            "--config", str(settings)]  # fmt: skip
+
+
+def titles(config, tmp_path):
+    return [task.title for task in borrowed.tasks(config, tmp_path, "a GPU", lpips=False)]
+
+
+def test_what_is_worth_most_comes_first(tmp_path):
+    config = configuration.load()
+    found = titles(config, tmp_path)
+    seven = [name for name, arm in configuration.selected_arms(config).items() if arm.in_benchmark]
+    nine = config["asr"]["methods"]
+    assert found[:16] == [f"time {name}/seed0" for name in (*seven, *nine)]
+    assert found[16] == "regions"
+    pairs = [f"{verb} {name}/seed{seed}" for seed in range(3) for name in seven
+             for verb in ("train", "evaluate")]  # fmt: skip
+    assert found[17 : 17 + 42] == pairs
+    assert found.index("train lte_nearest/seed0") > found.index("time wire/seed2")
+    assert found[-27:] == [f"time {name}/seed{seed}" for seed in range(3) for name in nine]
+
+
+def test_the_readings_that_are_run_are_those_of_the_overlay(repository, tmp_path):
+    overlay = configuration.read_yaml(repository / "config" / "readings.yaml")["native"]["arms"]
+    trained = {t.split()[1] for t in titles(configuration.load(), tmp_path) if t.startswith("tr")}
+    assert {f"{arm}/seed0" for arm in overlay} <= trained
+    assert all(f"{name}/seed0" in trained for name, arm in configuration.arms().items()
+               if arm.group == configuration.READING)  # fmt: skip
+
+
+def test_every_task_makes_what_the_tables_are_made_from(tmp_path):
+    config = configuration.load()
+    made = {word for task in borrowed.tasks(config, tmp_path, "a GPU", lpips=False)
+            for word in task.command}  # fmt: skip
+    for name in ("native", "readings", "runs", "conditions_native"):
+        for file in map(tmp_path.joinpath, kinds.inputs(name, config)):
+            beside = file.with_suffix(".csv")  # a record lies beside its rows
+            if "gblsr_bandwidth" not in str(file) and "_linear" not in str(file):
+                assert {str(file.parent), str(beside)} & made, file
+
+
+def packages(names):
+    """The installed files of some packages and of all that these need."""
+    found, left = {}, list(names)
+    while left:
+        name = left.pop()
+        try:
+            needed = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue  # for another system
+        if name not in found:
+            found[name] = {Path(needed.locate_file("")) / file.parts[0] for file in needed.files}
+            left += [r.split(";")[0].strip(" ()=<>!~.0123456789") for r in needed.requires or []
+                     if "extra ==" not in r]  # fmt: skip
+    return {path for paths in found.values() for path in paths if ".." not in path.parts}
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """A Python that has torch, numpy and Pillow, and what they need, and nothing else."""
+    folder = tmp_path_factory.mktemp("bare")
+    venv.create(folder, with_pip=False)
+    site = next(folder.glob("lib/python*/site-packages"))
+    for path in packages(WITH_TORCH):
+        if path.exists() and path.name != "__pycache__" and not (site / path.name).exists():
+            (site / path.name).symlink_to(path)
+    return folder / "bin" / "python"
+
+
+def rows(path):
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.mark.slow
+def test_torch_alone_makes_the_files_of_the_workflows_jobs(place, bare, tmp_path, config):
+    for name in ("pydantic", "yaml", "pandas", "snakemake", "lpips", "safetensors", "psutil"):
+        assert subprocess.run([bare, "-c", f"import {name}"], capture_output=True).returncode
+    told = subprocess.run([bare, "-m", "gblsr_repro", "plan"], capture_output=True, text=True)
+    assert told.returncode == 2
+    assert "is YAML, which needs the packages pyyaml and pydantic" in told.stderr
+    done = subprocess.run(command(place, 10, bare), capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "LPIPS is left out: the package lpips is not installed" in done.stderr
+    assert done.stdout.startswith("done:\n  time     gblsr_scalar 0, gblsr_asr 0\n")
+
+    run, there = "gblsr_scalar/seed0", tmp_path / "there"
+    words = ["--config", str(place / "record-gpu.json"), "--arm", "gblsr_scalar", "--seed", "0"]
+    paths = {name: there / name / run for name in ("runs", "metrics", "exemplars")}
+    arrays = place / "native" / "arrays"
+    assert not cli.main(["train", *words, "--array", str(arrays / "train.npy"), "--output",
+                         str(paths["runs"]), "--state", str(there / "state.pt")])  # fmt: skip
+    assert not cli.main(["evaluate", *words, "--run", str(paths["runs"]), "--arrays", str(arrays),
+                         "--output", str(paths["metrics"]), "--exemplars",
+                         str(paths["exemplars"])])  # fmt: skip
+    for name, path in paths.items():
+        here = place / "native" / name / run
+        assert {p.name for p in here.iterdir()} == {p.name for p in path.iterdir()}
+        for file in ("weights.safetensors", "kodak.csv", "validation.csv", "kodak.png"):
+            if (path / file).is_file():
+                assert (here / file).read_bytes() == (path / file).read_bytes()
+    assert rows(place / "native" / "metrics" / run / "kodak.csv")[0]["lpips"] == ""
+    timed = rows(place / "asr" / "latency" / "gblsr_asr" / "seed0.csv")
+    assert {row["clock"] for row in timed} == {"paper", "ours"}
+
+    before = {path: path.stat().st_mtime_ns for path in place.rglob("*.csv")}
+    again = subprocess.run(command(place, 10), capture_output=True, text=True)
+    assert again.stdout.startswith("done before:\n  time     gblsr_scalar 0, gblsr_asr 0\n")
+    assert before == {path: path.stat().st_mtime_ns for path in place.rglob("*.csv")}
+
+
+@pytest.mark.slow
+def test_a_stopped_one_goes_on_where_it_was(place, config):
+    """At whatever moment: here twice in the middle of a training of which no state is due."""
+    config["native"]["training"] |= {"steps": 800, "checkpoint_every": 5000, "log_every": 400}
+    configuration.write_resolved(config, place / "config.yaml")
+    state = place / "native" / "state" / "gblsr_scalar" / "seed0.pt"
+    words = command(place, 10, more="borrowed._Jobs._is_timed = lambda *_: True")
+
+    def progress():
+        path = state.with_suffix(".json")
+        return json.loads(path.read_text()) if path.is_file() else {"running": False, "saved": 0}
+
+    saved = 0
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        while not progress()["running"]:
+            assert child.poll() is None
+            time.sleep(0.1)
+        time.sleep(0.5)
+        os.kill(child.pid, number)
+        said = child.communicate()[0].decode()
+        if number == signal.SIGTERM:
+            assert child.returncode == 75
+            assert "stopped before the end:\n  train    gblsr_scalar 0\n" in said
+        while progress()["running"]:  # the training outlives a killed command to save its state
+            time.sleep(0.1)
+        assert progress()["saved"] > saved
+        saved = progress()["saved"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    record = json.loads((place / "native" / "runs" / "gblsr_scalar/seed0/run.json").read_text())
+    assert (record["resumed"], record["steps"]) == (2, 800)
+
+
+def task(tmp_path, code, **facts):
+    words = (sys.executable, "-c", code, "train")
+    return borrowed.Task("a task", words, tmp_path / "log", (), lambda: False, **facts)
+
+
+@pytest.mark.parametrize(
+    ("code", "facts", "outcome"),
+    [
+        ("", {}, "done"),
+        ("import time; time.sleep(60)", {}, borrowed.STOPPED),
+        ("", {"share": 0.0}, "not begun"),
+        ("import sys; print('alas'); sys.exit(2)", {}, "failed (alas; see {log})"),
+    ],
+)
+def test_a_task_takes_no_more_time_than_there_is(tmp_path, code, facts, outcome):
+    began = time.monotonic()
+    found = borrowed._outcome(task(tmp_path, code, **facts), began, 2.0, None)
+    assert found == outcome.format(log=tmp_path / "log")
+    assert time.monotonic() - began < 10
+
+
+def test_without_a_gpu_it_says_so_and_does_nothing(config):
+    with pytest.raises(UserError, match="run this on a machine with a CUDA GPU, or with --device"):
+        borrowed.run(config, 1.0, "cuda")
+    assert not Path(config["results"]).exists()
+
+
+@pytest.mark.parametrize(
+    ("here", "kind", "there", "clocks", "done"),
+    [
+        ("cuda", "cuda", "this", ["paper", "ours", "graph"], True),
+        ("cuda", "cuda", "this", ["paper", "ours"], False),
+        ("cuda", "cuda", "another", ["paper", "ours", "graph"], False),
+        ("cuda", "cpu", "another", ["paper", "ours"], False),
+        ("cpu", "cpu", "this", ["paper", "ours"], True),
+        ("cpu", "cpu", "another", ["paper", "ours"], False),
+        ("cpu", "cuda", "another", ["paper", "ours", "graph"], True),
+    ],
+)
+def test_times_are_taken_once_and_a_gpus_are_kept(place, config, here, kind, there, clocks, done):
+    rows_of = place / "native" / "latency" / "gblsr_scalar" / "seed0.csv"
+    rows_of.parent.mkdir(parents=True)
+    rows_of.touch()
+    record = config["latency"] | {"device": {"name": there, "type": kind}, "clocks": clocks}
+    rows_of.with_suffix(".json").write_text(json.dumps(record))
+    first = borrowed.tasks(config | {"device": here}, place, "this", lpips=False)[0]
+    assert first.done() is done
