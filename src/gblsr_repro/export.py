@@ -8,7 +8,6 @@ a plain convolutional network. The file takes images of any size: input "image",
 
 from __future__ import annotations
 
-import io
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,15 +36,16 @@ class FoldedModel(nn.Module):
     computed in the same way, and divided by. Inside the image that is 1.
     """
 
-    def __init__(self, model: ASRModel, scale: int) -> None:
+    kernel: Tensor
+    shares: Tensor | None
+
+    def __init__(self, encoder: RDN, decoder: LocalSpectralDecoder, scale: int) -> None:
         super().__init__()
-        self.encoder, self.scale = model.encoder, scale
+        self.encoder, self.scale = encoder, scale
         with torch.no_grad():
-            folded = model.decoder.folded((scale, scale))
+            folded = decoder.folded((scale, scale))
         self.register_buffer("kernel", torch.cat((folded.kernel, folded.bias), dim=1))
-        self.register_buffer("shares", None)
-        if model.decoder.ensemble:
-            self.shares = _shares(scale)
+        self.register_buffer("shares", _shares(scale) if decoder.ensemble else None)
 
     def forward(self, images: Tensor) -> Tensor:
         """Enlarge images (B, 3, h, w) in [0, 1] to (B, 3, s h, s w)."""
@@ -79,12 +79,13 @@ def export(model: ASRModel, scale: int, output: Path | str) -> None:
     output = Path(output)
     if scale < 1:
         raise UserError(f"The scale is {scale}, but must be a whole number above 0.")
-    for part, known in ((model.encoder, RDN), (model.decoder, LocalSpectralDecoder)):
-        if not isinstance(part, known):
-            raise UserError(
-                f"{type(part).__name__} is not made of convolutions and a pixel shuffle alone; "
-                "export a GB-LSR method with an RDN encoder."
-            )
+    encoder, decoder = model.encoder, model.decoder
+    if not isinstance(encoder, RDN) or not isinstance(decoder, LocalSpectralDecoder):
+        part = decoder if isinstance(encoder, RDN) else encoder
+        raise UserError(
+            f"{type(part).__name__} is not made of convolutions and a pixel shuffle alone; "
+            "export a GB-LSR method with an RDN encoder."
+        )
     if output.suffix != ".onnx":
         raise UserError(f"{output} must end in .onnx.")
     if find_spec("onnx") is None:
@@ -92,19 +93,16 @@ def export(model: ASRModel, scale: int, output: Path | str) -> None:
             "The package onnx is not installed; install it with pip install 'gblsr-repro[export]'."
         )
     axes = {0: "images", 2: "height", 3: "width"}
-    content = io.BytesIO()
-    with warnings.catch_warnings(), torch.no_grad():
+    with atomic_path(output) as temporary, warnings.catch_warnings(), torch.no_grad():
         # The exporter by tracing: the newer one needs a third package, for the same graph.
         warnings.simplefilter("ignore", DeprecationWarning)
         torch.onnx.export(
-            FoldedModel(model, scale).eval(),
+            FoldedModel(encoder, decoder, scale).eval(),
             (torch.zeros(1, COLOURS, *EXAMPLE),),
-            content,
+            temporary,
             opset_version=OPSET,
             input_names=[INPUT],
             output_names=[OUTPUT],
             dynamic_axes={INPUT: axes, OUTPUT: {0: "images", 2: "rows", 3: "columns"}},
             dynamo=False,
         )
-    with atomic_path(output) as temporary:
-        temporary.write_bytes(content.getvalue())

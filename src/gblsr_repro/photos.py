@@ -111,7 +111,7 @@ def read(path: Path | str, metadata: bool = False) -> Photo:
         transparent = image.has_transparency_data
         if transparent or metadata or image.getexif().get(ORIENTATION, 1) != 1:
             image.load()  # turns a TIFF file upright, and forgets its tag
-        turn = UPRIGHT.get(image.getexif().get(ORIENTATION))
+        turn = UPRIGHT.get(image.getexif().get(ORIENTATION, 1))
         exif = _exif(image) if metadata else None
         if transparent and image.mode.startswith("I"):  # 16 bits, of which one value is clear
             clear = np.asarray(image) == image.info["transparency"]

@@ -10,8 +10,8 @@ Coordinates are in the order (y, x). A patch has one feature vector, that of its
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, cast
 
 import torch
 import torch.nn.functional as F
@@ -25,7 +25,7 @@ BILINEAR, NEAREST = "bilinear", "nearest"
 GLOBAL, RELATIVE = "global", "relative"
 
 
-def rectifier_network(hidden: Tensor, layers: nn.ModuleList) -> Tensor:
+def rectifier_network(hidden: Tensor, layers: Sequence[nn.Linear]) -> Tensor:
     """Go on from the first layer's output (B, H, W, hidden) through the others, ReLU before each.
 
     `layers` is the whole perceptron. Returns (B, H, W, 3); may overwrite `hidden`.
@@ -150,7 +150,7 @@ class LIIFDecoder(LatentDecoder):
         weight, bias = self.layers[0].weight, self.layers[0].bias
         size_part = weight[:, d + 2 :].sum(1) * (2 / self.patch)
         cells = self.per_cell(features, weight[:, :d], bias + size_part)
-        image: Tensor | float = 0.0
+        image: Any = 0.0  # a tensor once something is added
         for cell_y, rel_y, share_y in self._taps(h, cells):
             rows = cells.index_select(1, cell_y)
             part_y = rel_y[:, :, None, None, None] * weight[:, d]
@@ -205,7 +205,8 @@ class LIIFDecoder(LatentDecoder):
                 hidden = pointwise(hidden[None], first.weight, first.bias)
                 colours.append(rectifier_network(hidden, self.layers)[0])
                 areas.append(relative.prod(dim=-1, keepdim=True).abs() + 1e-9)
-        return sum(c * share for c, share in zip(colours, self._blend(areas), strict=True))
+        shares = self._blend(areas)
+        return cast("Tensor", sum(c * share for c, share in zip(colours, shares, strict=True)))
 
 
 class LTEDecoder(LatentDecoder):

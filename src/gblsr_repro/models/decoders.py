@@ -11,7 +11,7 @@ axis instead of once per pixel.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from . import spectral
 from .coordinates import pixel_coordinates, pixel_positions
 from .memo import Memo
+from .sequences import modules
 
 COLOURS = 3
 
@@ -82,6 +83,8 @@ class SpectralDecoder(Decoder):
     Every arm of the family carries the adaptivity head, used or not, so that their parameter
     counts agree. `raw_bandwidth` and `raw_order` are its two zero-initialised outputs.
     """
+
+    full_order: Tensor
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__(config)
@@ -192,6 +195,8 @@ class SpectralDecoder(Decoder):
 class FixedDecoder(SpectralDecoder):
     """GB-LSR-Fixed: a constant bandwidth and the full order."""
 
+    fixed_bandwidth: Tensor
+
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__(config)
         self.constant = float(config["fixed_bandwidth"])
@@ -278,10 +283,10 @@ def pointwise(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return F.linear(x, weight, bias)
 
 
-def perceptron(inputs: int, hidden: int, layers: int) -> nn.ModuleList:
+def perceptron(inputs: int, hidden: int, layers: int) -> Sequence[nn.Linear]:
     """Return `layers` linear layers: inputs -> hidden -> ... -> hidden -> 3."""
     widths = [inputs] + [hidden] * (layers - 1) + [COLOURS]
-    return nn.ModuleList(nn.Linear(a, b) for a, b in pairwise(widths))
+    return modules(nn.Linear(a, b) for a, b in pairwise(widths))
 
 
 def as_image(pixels: Tensor, batch: int, height: int, width: int) -> Tensor:
@@ -297,6 +302,8 @@ class GlobalFourierMLP(Decoder):
     seeding torch's generator with `fourier_seed`: matrix, layers and all draws that follow in the
     run are the same for every training seed; only the encoder's are not.
     """
+
+    frequencies: Tensor
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__(config)

@@ -62,7 +62,8 @@ class NativeModel(nn.Module):
 
     def forward(self, images: Tensor, plain: bool = False) -> Tensor:
         """Reconstruct images (B, 3, H, W); `plain` computes everything as it is defined."""
-        return self.decode(self.encode(images, plain), *images.shape[-2:], plain=plain)
+        height, width = images.shape[-2:]
+        return self.decode(self.encode(images, plain), height, width, plain)
 
     def encode(self, images: Tensor, plain: bool = False) -> Tensor:
         """Return features (B, D, ceil(H / P), ceil(W / P)) of images (B, 3, H, W)."""

@@ -15,12 +15,14 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..activations import relu
+from ..sequences import modules
 from .part import Part
 from .taps import Taps, corners, taps_at, taps_of_pixels
 
@@ -117,7 +119,8 @@ class Decoder(nn.Module):
         Goes in bands of about `tile_pixels` pixels, at least `unit` rows (see `drawing`), which
         change the memory, not the values.
         """
-        part = part or Part.whole(features.shape[-2:], size)
+        h, w = features.shape[-2:]
+        part = part or Part.whole((h, w), size)
         (first, last), (left, right) = part.rows, part.columns
         draw, unit = self.drawing(features, size, path, part)
         rows = max(tile_pixels // (features.shape[0] * (right - left)) // unit, 1) * unit
@@ -198,8 +201,7 @@ class ImplicitDecoder(Decoder):
     def __init__(self, inputs: int, hidden: int, depth: int) -> None:
         super().__init__(ensemble=True)
         widths = [inputs] + [hidden] * depth
-        layers = [nn.Linear(a, b) for a, b in pairwise(widths)]
-        self.hidden = nn.ModuleList(layers)
+        self.hidden = modules(nn.Linear(a, b) for a, b in pairwise(widths))
         self.last = nn.Linear(hidden, COLOURS)
 
     def enter(self, own: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
@@ -208,7 +210,7 @@ class ImplicitDecoder(Decoder):
 
     def values(self, maps: Tensor, found: Iterable[Corner], cell: Tensor, path: str) -> Tensor:
         """Answer for every corner and add up by weight."""
-        total: Tensor | None = None
+        total: Any = None  # a tensor from the first corner on
         for index, offsets, weight in found:
             x = self.enter(read(maps, index), offsets.to(maps.dtype), cell, path)
             for layer in self.hidden[1:]:
