@@ -14,10 +14,9 @@ import pytest
 from scipy import stats
 
 from gblsr_repro.config import arms, items, load, methods
-from gblsr_repro.reporting import printed, tables
+from gblsr_repro.reporting import tables
 from gblsr_repro.reporting.aggregates import Aggregates
 from gblsr_repro.reporting.kinds import KINDS
-from gblsr_repro.reporting.layout import Table
 from gblsr_repro.reporting.markup import plain
 from gblsr_repro.reporting.statistics import Summary, bold, pooled_p
 
@@ -125,14 +124,12 @@ def typeset(text):
 def test_the_papers_rows_print_the_targets(shared, config, target, key, name):
     builder = tables.builders(config)[name]
     nowhere = Aggregates(shared / "nowhere", config)
-    floats = printed.paper_floats(builder, nowhere, Table(name, ()))
+    floats = tables.paper_floats(builder, nowhere, name)
     lines = [line for part in floats for group in part.groups for line in group]
-    found = {
-        printed.REMARKS.sub("", plain(line[0])): [plain(c) for c in line[1:]] for line in lines
-    }
+    found = {tables.REMARKS.sub("", plain(line[0])): [plain(c) for c in line[1:]] for line in lines}
     for row in read(shared / "paper" / "targets" / f"{target}.csv"):
         if row.pop("table", name) == name:
-            label = printed.REMARKS.sub("", row.pop(key))
+            label = tables.REMARKS.sub("", row.pop(key))
             assert found[label][: len(row)] == [typeset(text) for text in row.values()]
 
 
@@ -259,9 +256,9 @@ def published_aggregates(targets, folder):
     native = [[*row.values()] for row in read(targets / "native.csv")]
     ablation, locality = ablation_rows(targets)
     runs = {
-        "runs": [["native", arm, 0, 2000, 1, 90, 1, 1, "NVIDIA H200", ""] for arm in arms()],
+        "runs": [["native", arm, 0, 2000, 1, 90, 1, 1, "NVIDIA H200", "", ""] for arm in arms()],
         "asr_runs": [
-            ["asr", m, 0, 10**6, PARAMETERS.get(m, ""), 1, 1, 1, "NVIDIA H200", ""]
+            ["asr", m, 0, 10**6, PARAMETERS.get(m, ""), 1, 1, 1, "NVIDIA H200", "", ""]
             for m in methods()
         ],
     }

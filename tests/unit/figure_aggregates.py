@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
-from gblsr_repro.config import arms, load, methods, repository_root
+from gblsr_repro.config import arms, load, methods
 from gblsr_repro.evaluation.locality import Fields
+from gblsr_repro.files import write_csv, write_json
+from gblsr_repro.reporting.aggregates import Aggregates as Published
 from gblsr_repro.reporting.conditions import Conditions, ImageSet, of_paper
+from gblsr_repro.reporting.kinds import KINDS
 
-PAPER = repository_root() / "config" / "paper"
-VALUES = ["mean", "std", "n"]
 LOCALITY = {  # published for these arms where known; var_across follows from share and var_within
     "gblsr_full_linear": (0.0127, 0.9844, 0.0086, 0.73, 1.07e-4),
     "gblsr_bandwidth_linear": (0.0114, 0.99, 0.0081, 0.79, 0.9e-4),
@@ -40,7 +40,7 @@ TIMES = {  # ms per image on Urban100 x4
 
 
 class Aggregates:
-    """A results folder under construction: rows by table, written by `write`."""
+    """A results folder under construction: rows by kind, written by `write`."""
 
     def __init__(self, root: Path, seeds: int = 3) -> None:
         self.root = root
@@ -50,18 +50,26 @@ class Aggregates:
         self.rows: dict[str, list[dict]] = {}
         self.conditions: Conditions | None = None
 
-    def add(self, table: str, mean: float, std: float | None = None, **keys: object) -> None:
+    def add(self, kind: str, mean: float, std: float | None = None, **keys: object) -> None:
         spread = None if self.seeds == 1 else std
         row = {**keys, "mean": mean, "std": spread, "n": self.seeds}
-        self.rows.setdefault(table, []).append(row)
+        self.rows.setdefault(kind, []).append(row)
 
-    def paper(self, table: str) -> None:
-        """Take a table over from the published values."""
-        with (PAPER / f"{table}.csv").open(newline="") as stream:
-            for row in csv.DictReader(stream):
-                mean, std = float(row.pop("mean")), row.pop("std")
-                row.pop("n")
-                self.add(table, mean, float(std) if std else None, **row)
+    def paper(self, *kinds: str) -> None:
+        """Take kinds over from the published values."""
+        for kind in kinds:
+            for key, cell in Published.paper(load()).cells(kind).items():
+                self.add(kind, cell.mean, cell.std, **dict(zip(KINDS[kind].keys, key, strict=True)))
+
+    def runs(self, names: Iterable[str], seconds: float = 90.0, **more: object) -> None:
+        """Add one run of each arm or method and seed."""
+        for name in names:
+            half = "asr" if name in methods() else "native"
+            for seed in self.config["seeds"]:
+                run = {"benchmark": half, "arm": name, "seed": seed, "steps": 40, "parameters": 12}
+                timed = {"wall_seconds": seconds + seed, "steps_per_second": 20.0}
+                rows = self.rows.setdefault("runs" if half == "native" else "asr_runs", [])
+                rows.append(run | timed | {"peak_memory_mib": 512.0, "device": "Some CPU"} | more)
 
     def locality(self, scale: float = 1.0) -> None:
         limits = self.config["diagnostics"]["thresholds"]
@@ -133,15 +141,11 @@ class Aggregates:
     def write(self) -> Path:
         """Write everything gathered; return the folder of aggregates."""
         folder = self.root / "aggregates"
-        folder.mkdir(parents=True, exist_ok=True)
-        for table, rows in self.rows.items():
-            keys = [key for key in rows[0] if key not in VALUES]
-            with (folder / f"{table}.csv").open("w", newline="") as stream:
-                writer = csv.DictWriter(stream, [*keys, *VALUES], lineterminator="\n")
-                writer.writeheader()
-                writer.writerows(rows)
+        for kind, rows in self.rows.items():
+            write_csv(folder / f"{kind}.csv", KINDS[kind].header, rows)
         if self.conditions is not None:
-            (folder / "conditions.json").write_text(json.dumps(asdict(self.conditions)))
+            write_json(folder / "conditions.json", asdict(self.conditions))
+        folder.mkdir(parents=True, exist_ok=True)
         return folder
 
 
@@ -174,8 +178,7 @@ def _stand_in(name: str) -> ImageSet:
 def paper_run(root: Path) -> Aggregates:
     """Everything, at the paper's numbers and conditions."""
     made = Aggregates(root)
-    made.paper("native")
-    made.paper("asr_quality")
+    made.paper("native", "asr_quality")
     gaps = {"gblsr_asr_nole": -0.006, "gblsr_asr_nf96_nole": 0.007}
     grid = [row for row in made.rows["asr_quality"] if row["method"] not in gaps]
     made.rows["asr_quality"] = grid  # the paper prints two cells of the variants alone

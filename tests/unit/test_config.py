@@ -227,12 +227,12 @@ def test_table_mistakes_name_the_line(tmp_path):
     path = tmp_path / "items.tsv"
     path.write_text(
         header
-        + "\na\tfigure\tnative\tFigure 1\t\t\tno\t\tone\na\tfigure\tnative\tF\t\t\tno\t\ttwo\n"
+        + "\na\tfigure\tnative\tFigure 1\t\t\tno\t\tone\t\na\tfigure\tnative\tF\t\t\tno\t\ttwo\t\n"
     )
     with pytest.raises(UserError, match=r"line 3: 'a' is there twice"):
         configuration.read_table(path, configuration.Item, "item")
     path.write_text(header + "\na\tfigure\n")
-    with pytest.raises(UserError, match=r"line 2: needs 9 columns"):
+    with pytest.raises(UserError, match=r"line 2: needs 10 columns"):
         configuration.read_table(path, configuration.Item, "item")
 
 

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 
 import figure_aggregates as made_up
 import numpy as np
@@ -74,7 +73,7 @@ def drawn_texts(figure: Figure, monkeypatch: pytest.MonkeyPatch) -> list[Text]:
         original(self, renderer)
 
     with monkeypatch.context() as patch:
-        style.settle(figure)
+        figure.draw_without_rendering()  # legends move once more after a first pass
         patch.setattr(Text, "draw", record)
         figure.draw_without_rendering()
     return found
@@ -132,13 +131,6 @@ def test_texts_are_legible_inside_and_apart(run, name, draw, sources, monkeypatc
     assert sizes <= {7.0, 7.5, 8.0}
 
 
-def test_collisions_are_found(monkeypatch):
-    figure = style.new_figure(2, 2, ())
-    for x in (0.2, 0.3, 0.8):
-        figure.text(x, 0.5, f"at {x}", fontsize=12)
-    assert collisions(drawn_texts(figure, monkeypatch)) == [("at 0.2", "at 0.3")]
-
-
 @pytest.mark.parametrize("name", ["variance_decomp", "qualitative"])
 def test_same_data_same_bytes(name, sources, tmp_path):
     first = figures.render(name, sources["paper"], tmp_path / "a")
@@ -156,19 +148,10 @@ def test_no_two_native_arms_or_methods_share_a_look(sources):
     source = sources["paper"]
     drawn = [name for name, arm in source.arms.items() if arm.group != "reading"]
     for table in (drawn, [*source.methods, "bicubic"]):
-        chosen = style.looks(table)
-        for first, second in combinations(chosen.values(), 2):
+        for first, second in combinations(style.looks(table).values(), 2):
             assert first.colour != second.colour
             assert first.marker != second.marker
             assert first.hatch != second.hatch or first.dash != second.dash
-
-
-def test_a_new_arm_takes_the_next_free_look_and_moves_no_other():
-    before = style.looks(["gblsr_scalar", "first_new", "lte"])
-    after = style.looks(["gblsr_scalar", "first_new", "lte", "second_new"])
-    assert before["first_new"] == style.FREE_LOOKS[0]
-    assert after["second_new"] == style.FREE_LOOKS[1]
-    assert all(after[name] == look for name, look in before.items())
 
 
 # --- what is shown --------------------------------------------------------------------------------
@@ -177,16 +160,15 @@ def test_a_new_arm_takes_the_next_free_look_and_moves_no_other():
 def test_frontier_shows_every_arm_and_set_with_lpips_downwards(draw, sources):
     axes = draw("paper", "frontier").axes[0]
     assert axes.yaxis_inverted()
-    small = [line for line in axes.lines if line.get_markersize() == 4.5 and len(line.get_xdata())]
+    lines = [line for line in axes.lines if line.get_markersize() == 4.5]
     points = {
-        (float(line.get_xdata()[0]), float(line.get_ydata()[0]))
-        for line in small
-        if line.get_marker() not in ("None", None) and len(line.get_xdata()) == 1
+        tuple(map(float, line.get_xydata()[0])) for line in lines if len(line.get_xydata()) == 1
     }
-    native = sources["paper"].cells("native")
-    for arm in sources["paper"].benchmark:
-        for column in sources["paper"].evaluate:
-            assert (native[column, arm, "psnr"].mean, native[column, arm, "lpips"].mean) in points
+    source = sources["paper"]
+    for arm in source.benchmark:
+        for column in source.evaluate:
+            wanted = (source.mean("native", column, arm, m) for m in ("psnr", "lpips"))
+            assert tuple(wanted) in points
     assert "GB-LSR-Scalar (main)" in words(draw("paper", "frontier"))
 
 
@@ -203,19 +185,13 @@ def test_unmeasured_lpips_is_said_with_its_reason(name, draw):
 
 
 def test_per_dataset_has_a_bar_with_its_spread_per_arm_and_set(draw, sources):
-    figure = draw("paper", "per_dataset")
-    source = sources["paper"]
-    psnr = figure.axes[0]
+    psnr = draw("paper", "per_dataset").axes[0]
+    cells = [s for key, s in sources["paper"].cells("native").items() if key[2] == "psnr"]
     heights = sorted(bar.get_height() for bar in psnr.patches)
-    wanted = [s.mean for key, s in source.cells("native").items() if key[2] == "psnr"]
-    assert heights == pytest.approx(sorted(wanted))
-    spans = [
-        (path.vertices[1, 1] - path.vertices[0, 1]) / 2
-        for collection in psnr.findobj(LineCollection)
-        for path in collection.get_paths()
-    ]
-    deviations = [s.std for key, s in source.cells("native").items() if key[2] == "psnr"]
-    assert sorted(spans) == pytest.approx(sorted(deviations), abs=1e-9)
+    assert heights == pytest.approx(sorted(cell.mean for cell in cells))
+    paths = [path for c in psnr.findobj(LineCollection) for path in c.get_paths()]
+    spans = sorted((path.vertices[1, 1] - path.vertices[0, 1]) / 2 for path in paths)
+    assert spans == pytest.approx(sorted(cell.std for cell in cells), abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ["per_dataset", "asr_quality_latency_x4", "asr_psnr_vs_scale"])
@@ -278,28 +254,9 @@ def test_t4_is_not_met_where_only_its_ratio_clears(draw):
     assert min(bar.get_width() for bar in share.patches) > 0.25
     assert "3.7·10⁻⁵ not met" in words(figure)
     assert "0.660 not met" not in words(figure)
-
-
-def test_met_tests_look_different(draw):
-    figure = draw("wide", "logspace_loctests")
-    bars = figure.axes[0].patches
-    assert all(same_color(bar.get_facecolor(), style.MET) for bar in bars)
-    assert not any(bar.get_hatch() for bar in bars)
-    assert "0.404 met" in words(figure)
-
-
-def test_a_test_without_a_statistic_is_a_dash(sources, tmp_path):
-    made = made_up.Aggregates(tmp_path)
-    made.locality()
-    made.rows["locality"] = [
-        row for row in made.rows["locality"] if not row["statistic"].startswith("t3")
-    ]
-    source = Aggregates(made.write(), made.config)
-    with style.styled():
-        figure = FIGURES["logspace_loctests"].draw(source, ())
-    figure.draw_without_rendering()
-    panel = next(axes for axes in figure.axes if axes.get_title().startswith("T3"))
-    assert [t.get_text() for t in panel.child_axes[0].get_yticklabels()] == ["—", "—"]
+    met = draw("wide", "logspace_loctests").axes[0].patches
+    assert all(same_color(bar.get_facecolor(), style.MET) for bar in met)
+    assert not any(bar.get_hatch() for bar in met)
 
 
 def test_qualitative_names_the_best_arms(draw, sources):
@@ -311,38 +268,20 @@ def test_qualitative_names_the_best_arms(draw, sources):
     assert "Set14\nbaboon" in text
 
 
-def test_best_arms_that_differ_are_named_in_the_tags(draw, sources):
-    native = sources["demo"].cells("native")
-    tags = words(draw("demo", "qualitative"))
-    for column in sources["demo"].evaluate:
-        best = max(sources["demo"].benchmark, key=lambda arm: native[column, arm, "psnr"].mean)
-        name = sources["demo"].label(best)
-        assert f"{name}\n{native[column, best, 'psnr'].mean:.2f} dB / —" in tags
-
-
-def test_scales_beyond_training_are_shaded(draw):
+def test_scales_beyond_training_are_shaded_below_the_differences_to_the_base(draw, sources):
     figure = draw("paper", "asr_psnr_vs_scale")
     for axes in figure.axes:
         (span,) = axes.patches
-        assert span.get_x() == 5.0
-        assert span.get_x() + span.get_width() == 8.5
-    assert sum(bool(axes.containers) for axes in figure.axes) == 10
-    assert {len(axes.containers) for axes in figure.axes} == {4}  # as in Tables 11 and 13 to 15
-    titles = [axes.get_title() for axes in figure.axes[:5]]
-    assert titles == ["Set5", "Set14", "B100", "Urban100", "DIV2Kval"]
-
-
-def test_differences_are_to_the_base_method(draw, sources):
-    figure = draw("paper", "asr_psnr_vs_scale")
+        assert (span.get_x(), span.get_x() + span.get_width()) == (5.0, 8.5)
+        assert len(axes.containers) == 4  # as in Tables 11 and 13 to 15
     quality = sources["paper"].cells("asr_quality")
-    lower = figure.axes[5 + 3]
-    line = next(c.lines[0] for c in lower.containers if c.lines[0].get_marker() == "s")
-    wanted = [
-        quality["urban100", "lte_swinir", scale, "psnr_y"].mean
-        - quality["urban100", "gblsr_asr", scale, "psnr_y"].mean
-        for scale in ("2", "3", "4", "6", "8")
+    lines = [container.lines[0] for container in figure.axes[5 + 3].containers]
+    (swinir,) = (line for line in lines if line.get_marker() == "s")
+    both = [
+        [quality["urban100", method, scale, "psnr_y"].mean for scale in "23468"]
+        for method in ("lte_swinir", "gblsr_asr")
     ]
-    assert line.get_ydata() == pytest.approx(wanted)
+    assert swinir.get_ydata() == pytest.approx(np.subtract(*both))
 
 
 def test_measured_equal_to_published_lies_on_the_diagonal(draw):
@@ -351,12 +290,9 @@ def test_measured_equal_to_published_lies_on_the_diagonal(draw):
     assert psnr.get_title() == "PSNR (dB)\n21/21, |Δ| 0"
     for line in psnr.lines:
         assert list(line.get_xdata()) == list(line.get_ydata())
-
-
-def test_missing_cells_are_counted(draw):
-    figure = draw("sparse", "measured_vs_published")
-    assert figure.axes[0].get_title().startswith("PSNR (dB)\n3/21")
-    assert "not measured" in words(figure)
+    sparse = draw("sparse", "measured_vs_published")
+    assert sparse.axes[0].get_title().startswith("PSNR (dB)\n3/21")
+    assert "not measured" in words(sparse)
 
 
 # --- what is missing ------------------------------------------------------------------------------
@@ -383,15 +319,6 @@ def test_all_draws_what_it_can_and_lists_the_rest(tmp_path, capsys):
     assert any("native.csv does not exist" in line for line in lines)
 
 
-def test_nothing_at_all_and_wrong_names_are_one_sentence(tmp_path, capsys):
-    (tmp_path / "aggregates").mkdir()
-    arguments = ["figures", "--aggregates", str(tmp_path / "aggregates"), "--output", str(tmp_path)]
-    assert main(arguments) == 2
-    assert "holds nothing that a figure can be drawn from" in capsys.readouterr().err
-    assert main([*arguments, "--only", "fronteer"]) == 2
-    assert "did you mean 'frontier'?" in capsys.readouterr().err
-
-
 def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
     source = sources["paper"]
     shutil.copytree(source.results, tmp_path / "run")
@@ -403,6 +330,13 @@ def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
     picture.unlink()
     with pytest.raises(UserError, match=r"set14\.png does not exist"):
         figures.render("qualitative", copy, tmp_path)
+
+
+def test_fields_are_read_from_the_results_that_are_named(sources, tmp_path):
+    source = sources["paper"]
+    folder = shutil.copytree(source.folder, tmp_path / "elsewhere" / "aggregates")
+    figures.write(folder, tmp_path, source.config, ["cov_hist"], source.results)
+    assert (tmp_path / "cov_hist.png").is_file()
 
 
 # --- notes and captions ---------------------------------------------------------------------------
@@ -439,13 +373,3 @@ def test_different_single_seeds_have_no_error_bars():
     native = replace(of_paper().native, seeds=seeds)
     caption = captions("per_dataset", replace(of_paper(), native=native))
     assert "One training seed, so there are no error bars" in caption
-
-
-def test_a_figure_needs_a_folder_only(tmp_path: Path):
-    made = made_up.Aggregates(tmp_path / "run")
-    made.ablation()
-    folder = made.write()
-    assert not (folder / "conditions.json").exists()
-    pdf, png = figures.render("logspace_metrics", Aggregates(folder, made.config), tmp_path)
-    assert pdf.is_file()
-    assert png.is_file()

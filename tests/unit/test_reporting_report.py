@@ -8,15 +8,14 @@ from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
+import figure_aggregates as made_up
 import pytest
 from PIL import Image
 
 from gblsr_repro.cli import main
 from gblsr_repro.config import load
-from gblsr_repro.files import write_csv, write_json, write_text
-from gblsr_repro.reporting import report
-from gblsr_repro.reporting.aggregates import Aggregates
-from gblsr_repro.reporting.kinds import KINDS
+from gblsr_repro.files import write_json, write_text
+from gblsr_repro.reporting import claims, report
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
@@ -58,29 +57,11 @@ class Tree(HTMLParser):
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results")
-    rows = Aggregates.paper(load()).cells("native")
-    write_csv(
-        folder / "aggregates" / "native.csv",
-        KINDS["native"].header,
-        [[*key, s.mean, s.std, s.n] for key, s in rows.items()],
-    )
-    runs = [
-        [
-            "native",
-            arm,
-            seed,
-            40,
-            989_955 if "gblsr" in arm else 12,
-            100.0 + seed,
-            20.0,
-            512.0,
-            "Some CPU",
-            "2026-01-02T03:04:05",
-        ]
-        for arm in ("liif", "gblsr_scalar")
-        for seed in (0, 1)
-    ]
-    write_csv(folder / "aggregates" / "runs.csv", KINDS["runs"].columns, runs)
+    made = made_up.Aggregates(folder, seeds=2)
+    made.paper("native")
+    made.runs(["liif"], 100.0)
+    made.runs(["gblsr_scalar"], 100.0, parameters=989_955)
+    made.write()
     train = {"dataset": "dtd", "title": "D & T", "images": 3, "expected": 9, "complete": False}
     kodak = {"dataset": "k", "title": "Kodak-like", "images": 5, "stands_in_for": "kodak"}
     conditions = {
@@ -137,24 +118,15 @@ def test_links_lead_to_sections_files_or_the_sources_of_assets(page: Tree, resul
             assert (results / href).is_file()
 
 
-def test_claims_come_first(page: Tree) -> None:
-    sections = [a["id"] for a in page.tags("section")]
-    assert sections == ["claims", "tables", "figures", "cost", "provenance", "files"]
+def test_every_claim_and_table_is_there(page: Tree) -> None:
     assert "Not the paper's experiment." in page.text
-    assert "preset demo" in page.text
     rows = [a["id"] for a in page.tags("tr") if str(a.get("id", "")).startswith("claim-")]
-    assert len(rows) >= 60
+    assert len(rows) == len(claims.registry())
     assert "different conditions" in page.text
-    assert "badge holds-structure" in page.attributes("class")
-    assert "badge reproduced" in page.attributes("class")  # of the count, which is none
-    assert "0 ✓ reproduced" in page.text
-
-
-def test_tables_have_captions_and_header_cells(page: Tree) -> None:
+    assert "0 ✓ reproduced" in page.text  # in a demo
     assert len(page.tags("table")) == len(page.tags("caption"))
     assert {a.get("scope") for a in page.tags("th")} == {"col", "row", "colgroup", "rowgroup"}
     assert "22.312 ± 0.204" in page.text
-    assert "Beside the paper's values" in page.text
 
 
 def test_figures_are_inside_with_captions(page: Tree, results: Path) -> None:
@@ -162,7 +134,6 @@ def test_figures_are_inside_with_captions(page: Tree, results: Path) -> None:
     content = base64.b64decode(str(image["src"]).partition(",")[2])
     assert content == (results / "figures" / "frontier.png").read_bytes()
     assert image["alt"]
-    assert "PSNR of the whole image (higher is better)" in page.text
 
 
 def test_absent_parts_are_named(page: Tree) -> None:
@@ -175,13 +146,9 @@ def test_absent_parts_are_named(page: Tree) -> None:
 
 def test_cost_and_provenance(page: Tree) -> None:
     assert "LIIF (matched-budget amortized) 2 40 1m40s 3m21s 20 512 Some CPU" in page.text
-    assert "All native runs 4 40 1m40s 6m42s" in page.text
-    assert "commit c0ffee (with uncommitted changes)" in page.text
-    assert "D & T, 3 images of 9" in page.text
-    assert "Kodak-like, 5 images, in place of Kodak" in page.text
-    assert "in place of kodak" not in page.text
-    assert "not measured: no trunk" in page.text
-    assert "ab" * 32 in page.text
+    for fact in ("commit c0ffee (with uncommitted changes)", "D & T, 3 images of 9", "ab" * 32,
+                 "Kodak-like, 5 images, in place of Kodak", "not measured: no trunk"):  # fmt: skip
+        assert fact in page.text
 
 
 def test_text_is_escaped(page: Tree) -> None:

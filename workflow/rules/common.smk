@@ -146,7 +146,7 @@ def aggregates_of_item(wildcards):
     """Return the aggregates that a table or figure is drawn from."""
     name = wildcards.get("table", None) or wildcards.figure
     if name == "measured_vs_published":
-        return [path for path in AGGREGATES if "quality" in path or "native" in path]
+        return AGGREGATES
     item = ITEMS[name.removesuffix("_vs_paper")]
     names = item.needs.split()
     return [f"{R}/aggregates/{name}.csv" for name in names] + conditions_of(item)

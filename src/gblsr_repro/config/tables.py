@@ -202,7 +202,7 @@ class Item:
     `half` is native or asr; `paper` its number there; `needs` the aggregates it is made from;
     `about` the part in the diagnostic of the arms that it is about, where it is about some;
     `compared` says whether it also comes as <item>_vs_paper, with the published values; `readings`
-    names what it rests on of docs/readings.md.
+    names what it rests on of docs/readings.md; `caption` what stands after a figure's title.
     """
 
     item: str
@@ -214,6 +214,7 @@ class Item:
     compared: str
     readings: str
     title: str
+    caption: str
 
 
 def items() -> dict[str, Item]:
@@ -232,10 +233,10 @@ def selected_items(config: Config) -> dict[str, Item]:
     mains = {f"main_{column}": column for column in columns}
     chosen = {k: v for k, v in table.items() if not k.startswith("main_") or k in mains}
     for name, column in mains.items():
-        title = f"Native benchmark on {column}, every arm"
-        chosen.setdefault(
-            name, Item(name, "table", "native", "Extra", "native", "", "no", "", title)
-        )
+        row = datasets().get(columns[column])
+        title = f"Native benchmark on {row.title if row else column}, every arm"
+        extra = Item(name, "table", "native", "Extra", "native", "", "no", "", title, "")
+        chosen.setdefault(name, extra)
     return chosen
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from ..config import (
@@ -44,8 +45,10 @@ Key = tuple[str, ...]
 # --- reading --------------------------------------------------------------------------------------
 
 
-def read_rows(path: Path, columns: Sequence[str]) -> pd.DataFrame:
-    """Read a CSV file of texts that has at least `columns`; `UserError` says what is wrong."""
+def read_rows(path: Path, columns: Sequence[str], keys: Sequence[str] = ()) -> pd.DataFrame:
+    """Read a CSV file of texts that has at least `columns`, and no two rows of the same `keys`;
+    `UserError` says what is wrong.
+    """
     verify(path)
     try:
         with path.open(newline="", encoding="utf-8") as stream:
@@ -62,11 +65,16 @@ def read_rows(path: Path, columns: Sequence[str]) -> pd.DataFrame:
                         "the header; make the file again."
                     )
                 rows.append(row)
-            return pd.DataFrame(rows, columns=header, dtype=object)
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; run the step that makes it first.") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path} is not a CSV text file; delete it and make it again.") from error
+    frame = pd.DataFrame(rows, columns=header, dtype=object)
+    twice = frame[frame.duplicated([*keys])] if keys else frame[:0]
+    if not twice.empty:
+        what = " ".join(twice.iloc[0][[*keys]])
+        raise UserError(f"{path} has two rows for {what}; delete it and make it again.")
+    return frame
 
 
 def numbers(frame: pd.DataFrame, columns: Iterable[str], by: Sequence[str], path: Path) -> None:
@@ -75,19 +83,21 @@ def numbers(frame: pd.DataFrame, columns: Iterable[str], by: Sequence[str], path
     Raises `UserError` naming the cell, with the columns `by` of its row.
     """
     for column in columns:
-        values = []
-        for row, text in enumerate(frame[column]):
-            try:
-                value = float(text) if text != "" else math.nan
-            except ValueError:
-                value = math.inf
-            if text != "" and not math.isfinite(value):
-                what = " ".join(frame[name].iloc[row] for name in by)
-                raise UserError(
-                    f"{path}: {column} of {what} is {text!r}, not a number; make the file again."
-                )
-            values.append(value)
-        frame[column] = pd.Series(values, index=frame.index, dtype=float)
+        texts = frame[column]
+        values = texts.map(_number).astype(float)
+        for row in texts.index[(texts != "") & ~np.isfinite(values)]:
+            what = " ".join(frame.loc[row, [*by]])
+            raise UserError(
+                f"{path}: {column} of {what} is {texts[row]!r}, not a number; make the file again."
+            )
+        frame[column] = values
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text or "nan")
+    except ValueError:
+        return math.inf
 
 
 def read(path: Path, kind: str) -> pd.DataFrame:
@@ -96,17 +106,13 @@ def read(path: Path, kind: str) -> pd.DataFrame:
     Raises `UserError` on a missing column, a cell that is no number, or two rows of one name.
     """
     keys = KINDS[kind].keys
-    frame = read_rows(path, KINDS[kind].header)
+    frame = read_rows(path, KINDS[kind].header, keys)
     if not keys:
         numbers(frame, [c for c in KINDS[kind].header if c not in TEXTS], ["arm"], path)
         return frame
     if "scale" in keys:
         frame["scale"] = frame["scale"].map(scale_key)
     numbers(frame, VALUES, keys, path)
-    twice = frame[frame.duplicated(list(keys))]
-    if not twice.empty:
-        what = " ".join(twice.iloc[0][list(keys)])
-        raise UserError(f"{path} has two rows for {what}; make it again.")
     return frame.dropna(subset=["mean"]).reset_index(drop=True)
 
 
@@ -192,6 +198,11 @@ class Aggregates:
         """Return one number, None where it was not measured."""
         return self.cells(kind).get(key)
 
+    def mean(self, kind: str, *key: str) -> float | None:
+        """Return the mean of one number, None where it was not measured."""
+        cell = self.cell(kind, *key)
+        return None if cell is None else cell.mean
+
     def require(self, rows: pd.DataFrame, kind: str, what: str) -> pd.DataFrame:
         """Return `rows`, or raise `UserError` that the aggregate's file has no such rows."""
         if rows.empty:
@@ -233,6 +244,11 @@ class Aggregates:
         """Arms with a row in the main tables: those that the config runs or that were measured."""
         shown = {*selected_arms(self.config), *self.frame("native")["arm"]}
         return {n: arm for n, arm in self.arms.items() if arm.in_benchmark and n in shown}
+
+    @property
+    def main_arm(self) -> Arm:
+        """The arm that the paper's criteria judge."""
+        return self.arms[self.config["native"]["main_arm"]]
 
     @cached_property
     def baselines(self) -> dict[str, Arm]:

@@ -9,6 +9,8 @@ are. What nobody measured has no row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,8 @@ from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
 from ..models.native import parameter_budgets
 from . import conditions
-from .aggregates import NATIVE_TIMES, numbers, read_rows
-from .kinds import KINDS, VALUES, scale_key, subjects
+from .aggregates import BICUBIC, NATIVE_TIMES, numbers, read_rows
+from .kinds import BICUBIC_GRID, FIELDS, GRID, KINDS, RUN, SCORES, TIMES, VALUES, found, scale_key
 
 NATIVE_METRICS = ("psnr", "ssim", "lpips", "edge_lpips", "lse")
 ASR_METRICS = ("psnr_y", "ssim_y")
@@ -40,14 +42,9 @@ def read_images(path: Path, metrics: Sequence[str]) -> pd.DataFrame:
     Raises `UserError` naming the file when a column is missing, an image is there twice, a cell is
     no number, or there are no rows.
     """
-    frame = read_rows(path, ("image", *metrics))
+    frame = read_rows(path, ("image", *metrics), ["image"])
     if frame.empty:
         raise UserError(f"{path} has no rows; delete it and evaluate again.")
-    twice = frame.loc[frame["image"].duplicated(), "image"]
-    if not twice.empty:
-        raise UserError(
-            f"{path} lists the image {twice.iloc[0]!r} twice; delete it and evaluate again."
-        )
     numbers(frame, [column for column in frame if column != "image"], ["image"], path)
     return frame.set_index("image")
 
@@ -58,12 +55,7 @@ def read_latency(path: Path) -> pd.Series:
     Times are means over the images of a set, the peak memory is the highest of any image.
     """
     places = ["dataset", "image", "clock"]
-    frame = read_rows(path, (*places, *LATENCY_METRICS))
-    twice = frame[frame.duplicated(places)]
-    if not twice.empty:
-        raise UserError(
-            f"{path} times {' '.join(twice.iloc[0][places])} twice; delete it and time again."
-        )
+    frame = read_rows(path, (*places, *LATENCY_METRICS), places)
     numbers(frame, LATENCY_METRICS, ["image"], path)
     how = {metric: "max" if metric == "peak_memory_mib" else "mean" for metric in LATENCY_METRICS}
     return frame.groupby(["dataset", "clock"], sort=False).agg(how).stack().dropna()
@@ -87,11 +79,6 @@ class SameImages:
                 f"{path} holds other images than {first}; delete both and evaluate again."
             )
         return images.mean().dropna()
-
-
-def _seed_files(folder: Path, seeds: Iterable[int], pattern: str) -> Iterator[tuple[int, Path]]:
-    paths = ((seed, folder / pattern.format(seed=seed)) for seed in seeds)
-    return ((seed, path) for seed, path in paths if path.is_file())
 
 
 # --- over seeds -----------------------------------------------------------------------------------
@@ -119,22 +106,20 @@ def native(results: Path, config: Config, kind: str = "native") -> pd.DataFrame:
     `graph_ms` that by the package's own (see `evaluation.latency`); `params` the number of
     trainable parameters.
     """
-    root, seeds, same = results / "native", config["seeds"], SameImages()
+    same, files = SameImages(), partial(found, kind, results, config)
 
     def measured() -> Measured:
         for column in config["native"]["data"]["evaluate"]:
-            for arm in subjects(kind, config):
-                metrics = root / "metrics" / arm
-                for _, path in _seed_files(metrics, seeds, f"seed{{seed}}/{column}.csv"):
-                    for metric, mean in same.means(column, path, NATIVE_METRICS).items():
-                        yield column, arm, metric, mean
-                for _, path in _seed_files(root / "latency" / arm, seeds, "seed{seed}.csv"):
-                    times = read_latency(path)
-                    for clock, metric in NATIVE_TIMES.items():
-                        if (column, clock, "mean_ms") in times:
-                            yield column, arm, metric, times[column, clock, "mean_ms"]
-                for _, path in _seed_files(root / "runs" / arm, seeds, "seed{seed}/run.json"):
-                    yield column, arm, "params", _field(read_json(path), "parameters", path)
+            for arm, _, path in files(f"{SCORES}.csv", column=column):
+                for metric, mean in same.means(column, path, NATIVE_METRICS).items():
+                    yield column, arm, metric, mean
+            for arm, _, path in files(f"{TIMES}.csv"):
+                times = read_latency(path)
+                for clock, metric in NATIVE_TIMES.items():
+                    if (column, clock, "mean_ms") in times:
+                        yield column, arm, metric, times[column, clock, "mean_ms"]
+            for arm, _, path in files(RUN):
+                yield column, arm, "params", _field(read_json(path), "parameters", path)
 
     return over_seeds(kind, measured())
 
@@ -151,13 +136,11 @@ def locality(results: Path, config: Config) -> pd.DataFrame:
     their sum, without a spread. What could not be measured has no row.
     """
     measured, flags = [], []
-    for arm in subjects("locality", config):
-        folder = results / "native" / "fields" / arm
-        seeds = diagnostic.summarize(
-            (path for _, path in _seed_files(folder, config["seeds"], "seed{seed}.npz")), config
-        )
-        if not seeds:
-            continue
+    files: dict[str, list[Path]] = {}
+    for arm, _, path in found("locality", results, config, FIELDS):
+        files.setdefault(arm, []).append(path)
+    for arm, paths in files.items():
+        seeds = diagnostic.summarize(paths, config)
         measured += [
             (arm, name, seed[name]) for name in seeds[0] for seed in seeds if seed[name] is not None
         ]
@@ -174,11 +157,11 @@ def ablation(results: Path, config: Config) -> pd.DataFrame:
     PSNR, LPIPS and per-region PSNR, and delta_<metric>: arm minus control, seed by seed over the
     seeds that both have.
     """
-    root, same, rows = results / "native" / "metrics", SameImages(), []
-    for arm in subjects("ablation", config):
-        for seed, path in _seed_files(root / arm, config["seeds"], "seed{seed}/validation.csv"):
-            means = same.means("validation", path, NATIVE_METRICS)
-            rows += [(arm, seed, metric, mean) for metric, mean in means.items()]
+    same, rows = SameImages(), []
+    files = found("ablation", results, config, f"{SCORES}.csv", column="validation")
+    for arm, seed, path in files:
+        means = same.means("validation", path, NATIVE_METRICS)
+        rows += [(arm, seed, metric, mean) for metric, mean in means.items()]
     frame = pd.DataFrame(rows, columns=["arm", "seed", "metric", "value"])
     frame = frame[frame["metric"].isin(("psnr", "lpips")) | frame["metric"].str.startswith("psnr_")]
     control = [n for n, arm in selected_arms(config).items() if arm.diagnostic == "control"]
@@ -201,18 +184,19 @@ def budget(results: Path, config: Config) -> pd.DataFrame:
 
 def asr_quality(results: Path, config: Config) -> pd.DataFrame:
     """PSNR-Y and SSIM-Y of every method, set and scale, and of bicubic, which has no seeds."""
-    root, same = results / "asr" / "metrics", SameImages()
+    same = SameImages()
 
     def measured() -> Measured:
-        for column in config["asr"]["evaluate"]:
-            for method in ("bicubic", *subjects("asr_quality", config)):
-                seeds = [0] if method == "bicubic" else config["seeds"]
-                place = "" if method == "bicubic" else "seed{seed}/"
-                for scale in map(scale_key, config["asr"]["scales"]):
-                    name = f"{place}{column}_x{scale}.csv"
-                    for _, path in _seed_files(root / method, seeds, name):
-                        for metric, mean in same.means(column, path, ASR_METRICS).items():
-                            yield column, method, scale, metric, mean
+        for column, key in product(config["asr"]["evaluate"], config["asr"]["scales"]):
+            names = {"column": column, "scale": scale_key(key)}
+            bicubic = results / f"{BICUBIC_GRID}.csv".format(**names)
+            files = [(BICUBIC, 0, bicubic)] if bicubic.is_file() else []
+            for method, _, path in [
+                *files,
+                *found("asr_quality", results, config, f"{GRID}.csv", **names),
+            ]:
+                for metric, mean in same.means(column, path, ASR_METRICS).items():
+                    yield column, method, names["scale"], metric, mean
 
     return over_seeds("asr_quality", measured())
 
@@ -220,15 +204,13 @@ def asr_quality(results: Path, config: Config) -> pd.DataFrame:
 def asr_latency(results: Path, config: Config) -> pd.DataFrame:
     """Times and peak memory of every method, set and clock."""
     scale = scale_key(config["asr"]["timing"]["scale"])
-    folder = results / "asr" / "latency"
-
-    def measured() -> Measured:
-        for method in subjects("asr_latency", config):
-            for _, path in _seed_files(folder / method, config["seeds"], "seed{seed}.csv"):
-                for (dataset, clock, metric), value in read_latency(path).items():
-                    yield dataset, method, scale, clock, metric, value
-
-    return over_seeds("asr_latency", measured())
+    files = found("asr_latency", results, config, f"{TIMES}.csv")
+    measured = (
+        (dataset, method, scale, clock, metric, value)
+        for method, _, path in files
+        for (dataset, clock, metric), value in read_latency(path).items()
+    )
+    return over_seeds("asr_latency", measured)
 
 
 # --- runs ---------------------------------------------------------------------------------------
@@ -236,14 +218,8 @@ def asr_latency(results: Path, config: Config) -> pd.DataFrame:
 
 def runs(results: Path, config: Config, kind: str = "runs") -> pd.DataFrame:
     """One row per training run, in the order of the arms or methods table."""
-    half = KINDS[kind].half
-    rows = [
-        _run_row(half, name, seed, path)
-        for name in subjects(kind, config)
-        for seed, path in _seed_files(
-            results / half / "runs" / name, config["seeds"], "seed{seed}/run.json"
-        )
-    ]
+    half, files = KINDS[kind].half, found(kind, results, config, RUN)
+    rows = [_run_row(half, name, seed, path) for name, seed, path in files]
     return pd.DataFrame(rows, columns=KINDS[kind].columns, dtype=object)
 
 
@@ -254,9 +230,11 @@ def asr_runs(results: Path, config: Config) -> pd.DataFrame:
 
 def _run_row(half: str, name: str, seed: int, path: Path) -> list[Any]:
     record = read_json(path)
-    measured = (_field(record, key, path) for key in RUN_NUMBERS)
-    device = record.get("device") or {}
-    return [half, name, seed, *measured, device.get("name"), record.get("finished")]
+    measured = [_field(record, key, path) for key in RUN_NUMBERS]
+    log = path.with_name("log.csv")
+    logged = read_rows(log, ("bandwidth",))["bandwidth"].tolist() if log.is_file() else []
+    device = (record.get("device") or {}).get("name")
+    return [half, name, seed, *measured, device, record.get("finished"), (logged or [None])[-1]]
 
 
 def _field(record: Mapping[str, Any], key: str, path: Path) -> Any:

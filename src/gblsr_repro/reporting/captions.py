@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from ..config import BASELINE, arms, items, methods
-from .compare import PAPER_PRESET, Scope, compare_all, data_title
+from ..config import BASELINE, arms, items
+from .compare import PAPER_PRESET, Scope, compare_all, data_title, short_names
 from .conditions import Conditions, Half, ImageSet, of_paper
-from .statistics import Summary
+from .statistics import Column, Summary
 
 HALVES = {"native": "Native benchmark", "asr": "Super-resolution"}
 SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -35,9 +35,14 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?")) else ".")
 
 
-def paragraph(title: str, *sentences: str | None) -> str:
-    """Return a caption: a bold title and the sentences that are not empty."""
-    return " ".join([f"**{title}.**", *(sentence(s) for s in sentences if s)])
+def paragraph(*sentences: str | None) -> str:
+    """Return the sentences that are not empty, each with a full stop, as one text."""
+    return " ".join(sentence(text) for text in sentences if text)
+
+
+def titled(title: str, text: str) -> str:
+    """Return a caption: a bold title and a paragraph."""
+    return f"**{title}.** {text}"
 
 
 def with_readings(caption: str, item: str) -> str:
@@ -80,11 +85,7 @@ def seeds_said(counts: Mapping[str, Collection[int]], noun: str = "training seed
 
 def trained_seeds(run: Half, half: str) -> dict[str, set[int]]:
     """Return how many seeds of each arm or method were trained, by its name, as `seed_counts`."""
-    titles = (
-        {name: arm.short for name, arm in arms().items()}
-        if half == "native"
-        else {name: method.name for name, method in methods().items()}
-    )
+    titles = short_names(half)
     return {titles.get(name, name): {len(seeds)} for name, seeds in run.seeds.items()}
 
 
@@ -94,9 +95,9 @@ def missing(cells: Mapping[str, Iterable[Summary | None]]) -> str | None:
     return f"No results for {listed(empty)}" if empty else None
 
 
-def bold_rule(significance: float, testable: bool) -> str:
-    """Explain the bold numbers of a table with a test."""
-    if not testable:
+def bold_rule(significance: float, columns: Iterable[Column]) -> str:
+    """Explain the bold numbers of a table with a test between the cells of each column."""
+    if not any(sum(c is not None and c.has_spread for c in cells) > 1 for cells in columns):
         return "Bold: the best of a column and exact ties (too few seeds for a test)"
     return (
         "Bold: the best of a column and every arm that a pooled two-sided t-test at "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -15,13 +15,8 @@ from .aggregates import Aggregates
 from .compare import Scope
 from .conditions import Conditions
 from .layout import DASH
-from .markdown import table as markdown_table
+from .layout import markdown as markdown_table
 from .verdicts import Claim, Result, Verdict, check, judge
-
-COLUMNS = (
-    "id", "topic", "where", "claim", "unit", "paper", "measured", "verdict", "holds", "why",
-    "conditions", "tolerance", "reason", "note", "paper_values", "measured_values", "allowed",
-)  # fmt: skip
 
 SCOPE_TITLES = {
     Scope.STRUCTURE: "Structure (any conditions)",
@@ -44,8 +39,6 @@ MEANING = {
     Verdict.NOT_JUDGED: "timed on a GPU that other processes used: shown alone",
     Verdict.NOT_MEASURED: "no number here; the reason is given",
 }
-
-
 TOLERANCES = {"seeds": "seed noise", "spread": "F-test", "exact": "exact"}
 
 
@@ -83,11 +76,10 @@ class Page:
         """For every scope with measured claims, what sets all its claims apart."""
         found: dict[Scope, list[str]] = {}
         for result in self.results:
-            if result.holds is None:
-                continue
-            scope = Scope(result.claim.scope)
-            mine = list(result.differences)
-            found[scope] = [d for d in found.get(scope, mine) if d in mine]
+            if result.holds is not None:
+                mine = list(result.differences)
+                scope = Scope(result.claim.scope)
+                found[scope] = [d for d in found.get(scope, mine) if d in mine]
         return found
 
     def own_differences(self, result: Result) -> list[str]:
@@ -97,19 +89,16 @@ class Page:
 
     def scopes(self) -> list[tuple[str, str, str]]:
         """Return per scope its title, the paper's conditions, and in what this run differs."""
-        shared = self.shared_differences
         rows = []
         for scope, title in SCOPE_TITLES.items():
-            if scope not in shared:
-                of_scope = {r.verdict for r in self.results if r.claim.scope == scope}
-                state = str(Verdict.NOT_JUDGED if Verdict.NOT_JUDGED in of_scope
-                            else Verdict.NOT_MEASURED)  # fmt: skip
-            elif shared[scope]:
-                state = "; ".join(shared[scope])
+            own = [result for result in self.results if result.claim.scope == scope]
+            if scope not in self.shared_differences:
+                unjudged = any(result.verdict is Verdict.NOT_JUDGED for result in own)
+                state = str(Verdict.NOT_JUDGED if unjudged else Verdict.NOT_MEASURED)
             else:
-                state = "as in the paper, but for what single claims say"
-                if not any(self.own_differences(r) for r in self.results if r.claim.scope == scope):
-                    state = "as in the paper"
+                single = any(map(self.own_differences, own))
+                none = "as in the paper" + ", but for what single claims say" * single
+                state = "; ".join(self.shared_differences[scope]) or none
             rows.append((title, paper_setting(scope, self.paper_conditions), state))
         return rows
 
@@ -148,28 +137,22 @@ def evaluate(aggregates: Path, config: Config, claims: Sequence[Claim] | None = 
 def write(aggregates: Path, output: Path, config: Config) -> Page:
     """Write claims.csv and claims.md under `output`; return what they say."""
     page = evaluate(aggregates, config)
-    write_csv(output / "claims.csv", COLUMNS, (_row(result) for result in page.results))
+    rows = [_row(result) for result in page.results]
+    write_csv(output / "claims.csv", list(rows[0]), rows)
     write_text(output / "claims.md", markdown(page))
     return page
 
 
 def _row(result: Result) -> dict[str, str]:
-    claim = result.claim
-    return {
-        "id": claim.id,
-        "topic": claim.topic,
-        "where": claim.where,
-        "claim": claim.claim,
-        "unit": claim.unit,
+    claim = asdict(result.claim)
+    return {name: claim[name] for name in ("id", "topic", "where", "claim", "unit")} | {
         "paper": result.paper,
         "measured": result.measured,
         "verdict": str(result.verdict),
         "holds": {None: "", True: "yes", False: "no"}[result.holds],
         "why": result.why,
         "conditions": "; ".join(result.differences),
-        "tolerance": claim.tolerance,
-        "reason": claim.reason,
-        "note": claim.note,
+        **{name: claim[name] for name in ("tolerance", "reason", "note")},
         "paper_values": " ".join(map(repr, result.targets)),
         "measured_values": " ".join(map(repr, result.values)),
         "allowed": " ".join(format(value, ".4g") for value in result.allowed),

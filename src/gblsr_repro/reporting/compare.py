@@ -48,19 +48,20 @@ class Difference:
     """
 
     short: str
-    long: str
+    long: str = ""
     blocks_verdict: bool = True
+
+    def __post_init__(self) -> None:
+        """Tell in many words what there are no others for."""
+        object.__setattr__(self, "long", self.long or self.short)
 
 
 SHARED_GPU = Difference(
     "timed on a shared GPU",
     "timed on a shared GPU, which other processes used at the same time, and so not judged",
 )
-BLANK = Difference(
-    "timed on blank images of the sets' sizes",
-    "timed on blank images of the sets' sizes, where the images are not at hand",
-    blocks_verdict=False,
-)
+_BLANK = "timed on blank images of the sets' sizes"
+BLANK = Difference(_BLANK, f"{_BLANK}, where the images are not at hand", blocks_verdict=False)
 
 # --- what each setting concerns -------------------------------------------------------------------
 
@@ -229,8 +230,7 @@ def compare_all(
 def _preset(run: Conditions) -> list[Difference]:
     if run.preset == PAPER_PRESET:
         return []
-    text = f"preset {run.preset or 'not recorded'}"
-    return [Difference(text, text)]
+    return [Difference(f"preset {run.preset or 'not recorded'}")]
 
 
 def _settings(here: Half, there: Half, scope: Scope) -> list[Difference]:
@@ -243,7 +243,7 @@ def _settings(here: Half, there: Half, scope: Scope) -> list[Difference]:
         noun, phrase = PHRASES.get(name, ("", ""))
         others = [value for value in values if _unequal(name, value, wanted)]
         if noun and not values:
-            phrased.append(Difference(f"{noun} not recorded", f"{noun} not recorded"))
+            phrased.append(Difference(f"{noun} not recorded"))
         elif noun and others:
             short = phrase.format(_span(values))
             phrased.append(Difference(short, f"{short} (paper: {_span([wanted])})"))
@@ -253,7 +253,7 @@ def _settings(here: Half, there: Half, scope: Scope) -> list[Difference]:
             changed.setdefault(kind, {}).update(dict.fromkeys(_unequal(name, other, wanted)))
     texts = [f"other {kind} settings ({', '.join(names)})" for kind, names in changed.items()]
     texts += [f"{kind} settings not recorded{_few(names)}" for kind, names in absent.items()]
-    return phrased + [Difference(text, text) for text in texts]
+    return phrased + [Difference(text) for text in texts]
 
 
 def _unequal(name: str, value: Any, wanted: Any) -> list[str]:
@@ -291,19 +291,21 @@ def _seeds(
     by_seeds: dict[tuple[int, ...], list[str]] = {}
     for subject in chosen:
         by_seeds.setdefault(tuple(here.seeds.get(subject, here.all_seeds)), []).append(subject)
-    found = []
+    found, titles = [], short_names(scope.half)
     for seeds, names in by_seeds.items():
         if list(seeds) != wanted:
             text = f"seed{'s' if len(seeds) != 1 else ''} {', '.join(map(str, seeds))}"
-            text += f" ({', '.join(_titles(names, scope))})" if len(by_seeds) > 1 else ""
+            several = ", ".join(titles.get(name, name) for name in names)
+            text += f" ({several})" if len(by_seeds) > 1 else ""
             found.append(Difference(text, f"{text} (paper: {', '.join(map(str, wanted))})"))
     return found
 
 
-def _titles(names: Iterable[str], scope: Scope) -> list[str]:
-    if scope.half == "native":
-        return [arms()[name].short if name in arms() else name for name in names]
-    return [methods()[name].name if name in methods() else name for name in names]
+def short_names(half: str) -> dict[str, str]:
+    """Return how captions call the arms or methods of a half."""
+    if half == "native":
+        return {name: arm.short for name, arm in arms().items()}
+    return {name: method.name for name, method in methods().items()}
 
 
 def _images(
@@ -311,7 +313,7 @@ def _images(
 ) -> list[Difference]:
     """Name the sets that are not the paper's own, or not the whole of it."""
     if not found:
-        return [Difference(f"{label} images not recorded", f"{label} images not recorded")]
+        return [Difference(f"{label} images not recorded")]
     texts = []
     for images in found:
         if images.stands_in_for:
@@ -321,7 +323,7 @@ def _images(
             texts.append(f"{images.images:,}{whole} images of {images.title}")
     if wanted and not texts and [i.dataset for i in found] != [i.dataset for i in wanted]:
         texts.append(", ".join(images.title for images in found))
-    return [Difference(f"{label} {text}", f"{label} {text}") for text in texts]
+    return [Difference(f"{label} {text}") for text in texts]
 
 
 def data_title(name: str) -> str:
@@ -332,8 +334,7 @@ def data_title(name: str) -> str:
 
 def _device(found: Sequence[str], wanted: Sequence[str], verb: str) -> list[Difference]:
     if not found:
-        text = f"device not recorded ({verb} on)"
-        return [Difference(text, text)]
+        return [Difference(f"device not recorded ({verb} on)")]
     return [
         Difference(f"{verb} on {name}", f"{verb} on {name} (paper: {', '.join(wanted)})")
         for name in found

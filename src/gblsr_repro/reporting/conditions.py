@@ -6,23 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from ..config import (
-    Config,
-    chosen,
-    datasets,
-    paper_device,
-    protocol,
-    selected_arms,
-    selected_methods,
-    within,
-)
+from ..config import Config, chosen, datasets, paper_device, protocol, within
 from ..files import read_json, write_json
-from .kinds import scale_key
+from . import kinds
+from .kinds import BICUBIC_GRID, GRID, RUN, SCORES, TIMES, scale_key
 
 HALVES = ("native", "asr")
 Json = Mapping[str, Any]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -84,23 +77,25 @@ class Conditions:
         merged: dict[str, Any] = {}
         for path in sorted(aggregates.glob("conditions*.json")):
             merged |= read_json(path)
-        halves = {name: _half(merged.pop(name)) for name in HALVES if name in merged}
-        return cls(**{k: v for k, v in merged.items() if k in {f.name for f in fields(cls)}},
-                   **halves)  # fmt: skip
+        for name in HALVES:
+            if name in merged:
+                half = merged[name]
+                for key in {"train", "validation"} & {*half}:
+                    half[key] = _image_sets(half[key])
+                sets = half.get("evaluate", {}).items()
+                half["evaluate"] = {column: _image_sets(records) for column, records in sets}
+                merged[name] = _known(Half, half)
+        return _known(cls, merged)
 
 
-def _half(record: Json) -> Half:
-    known = {f.name for f in fields(Half)}
-    values = {key: value for key, value in record.items() if key in known}
-    for key in ("train", "validation"):
-        values[key] = _image_sets(values.get(key, ()))
-    values["evaluate"] = {c: _image_sets(r) for c, r in values.get("evaluate", {}).items()}
-    return Half(**values)
+def _known(kind: type[T], record: Json) -> T:
+    """Build a record from the values that it still knows."""
+    names = {each.name for each in fields(kind)}
+    return kind(**{key: value for key, value in record.items() if key in names})
 
 
 def _image_sets(records: Iterable[Json]) -> list[ImageSet]:
-    known = {f.name for f in fields(ImageSet)}
-    return [ImageSet(**{k: v for k, v in r.items() if k in known}) for r in records]
+    return [_known(ImageSet, record) for record in records]
 
 
 def write(results: Path, config: Config, output: Path, halves: Iterable[str] = HALVES) -> None:
@@ -117,44 +112,49 @@ def collect(results: Path, config: Config, halves: Iterable[str] = HALVES) -> Co
     A half without runs, timings and scores is None. Where runs differ, versions and git hold their
     distinct values, joined by commas.
     """
-    makers = {"native": _native, "asr": _asr}
     found: dict[str, Half | None] = {}
     runs: list[Json] = []
     for half in halves:
-        found[half], records = makers[half](results, config)
+        records = _records(results, config, half, RUN)
+        found[half] = _collect(results, config, half, records)
         runs += records
     versions, git = (_joined(run.get(key) or {} for run in runs) for key in ("versions", "git"))
     return Conditions(config["preset"], versions=versions, git=git, **found)
 
 
-def _native(results: Path, config: Config) -> tuple[Half | None, list[Json]]:
-    root = results / "native"
-    arms = [name for name, arm in selected_arms(config).items() if arm.in_benchmark]
-    runs = _runs(root / "runs", arms, config)
-    timings = _records(root / "latency", arms, config, "seed{seed}.json")
-    if not runs and not timings:
-        return None, []
-    columns = config["native"]["data"]["evaluate"]
-    made = (root / "arrays" / f"{name}.json" for name in ("train", "validation", *columns))
-    arrays = {p.stem: _image_sets(read_json(p)["datasets"]) for p in made if p.is_file()}
-    scores = [
-        record
-        for column in columns
-        for record in _records(root / "metrics", arms, config, f"seed{{seed}}/{column}.json")
-    ]
-    half = Half(
-        settings=_settings(config, "native", runs),
-        seeds=_seeds(runs),
-        train=arrays.get("train", ()),
-        validation=arrays.get("validation", ()),
-        evaluate={column: arrays[column] for column in columns if column in arrays},
-        devices=_devices(run.get("device") or {} for run in runs),
-        timed_on=_devices(timings),
-        shared_gpu=_on_shared_gpus(timings),
-        # One arm without LPIPS leaves a dash somewhere, so its reason is the one to tell.
-        without_lpips=next(filter(None, map(_without_lpips, scores)), ""),
+def _collect(results: Path, config: Config, half: str, runs: Sequence[Json]) -> Half | None:
+    native = half == "native"
+    columns = list((config["native"]["data"] if native else config["asr"])["evaluate"])
+    made = (
+        results / half / "arrays" / f"{name}.json" for name in ("train", "validation", *columns)
     )
-    return half, runs
+    arrays = {p.stem: _image_sets(read_json(p)["datasets"]) for p in made if p.is_file()}
+    timings = _records(results, config, half, f"{TIMES}.json")
+    if native:
+        scores = {c: _records(results, config, half, f"{SCORES}.json", column=c) for c in columns}
+        evaluate = {column: arrays[column] for column in columns if column in arrays}
+    else:  # the data sets behind a column are those of the first scale that was scored
+        scores = {column: _scored(results, config, column) for column in columns}
+        evaluate = {c: _image_sets(found[0]["datasets"]) for c, found in scores.items() if found}
+    if not runs and not timings and (native or not evaluate):
+        return None
+    seeds: dict[str, list[int]] = {}
+    for run in runs:
+        seeds.setdefault(run["subject"], []).append(run["seed"])
+    every = [record for records in scores.values() for record in records] if native else []
+    return Half(
+        settings=_settings(config, half, runs),
+        seeds=seeds,
+        train=arrays.get("train", ()),
+        validation=arrays.get("validation", ()) if native else (),
+        evaluate=evaluate,
+        devices=_distinct((run.get("device") or {}).get("name") for run in runs),
+        timed_on=_distinct((t.get("device") or t).get("name") for t in timings),
+        shared_gpu=_distinct(t["subject"] for t in timings if t.get("gpu_shared")),
+        sizes_only=not native and any(timing.get("sizes_only") for timing in timings),
+        # One arm without LPIPS leaves a dash somewhere, so its reason is the one to tell.
+        without_lpips=next(filter(None, map(_without_lpips, every)), ""),
+    )
 
 
 def _without_lpips(record: Json) -> str:
@@ -162,41 +162,26 @@ def _without_lpips(record: Json) -> str:
     return "" if told.get("measured") else told.get("reason") or "the reason is not recorded"
 
 
-def _asr(results: Path, config: Config) -> tuple[Half | None, list[Json]]:
-    root = results / "asr"
-    methods = list(selected_methods(config))
-    runs = _runs(root / "runs", methods, config)
-    timings = _records(root / "latency", methods, config, "seed{seed}.json")
-    scored = {c: _scored(root / "metrics", methods, config, c) for c in config["asr"]["evaluate"]}
-    if not runs and not timings and not any(scored.values()):
-        return None, []
-    train = root / "arrays" / "train.json"
-    half = Half(
-        settings=_settings(config, "asr", runs),
-        seeds=_seeds(runs),
-        train=_image_sets(read_json(train)["datasets"]) if train.is_file() else (),
-        evaluate={column: found for column, found in scored.items() if found},
-        devices=_devices(run.get("device") or {} for run in runs),
-        timed_on=_devices(timings),
-        shared_gpu=_on_shared_gpus(timings),
-        sizes_only=any(timing.get("sizes_only") for timing in timings),
-    )
-    return half, runs
-
-
-def _scored(folder: Path, methods: Iterable[str], config: Config, column: str) -> list[ImageSet]:
-    """Return the data sets behind a column, from the first record of a scored scale.
+def _scored(results: Path, config: Config, column: str) -> list[Json]:
+    """Return the records of the scores of a column at the first scale that has any.
 
     The bicubic row is scored on the same images, without training.
     """
     for scale in map(scale_key, config["asr"]["scales"]):
-        name = f"{column}_x{scale}.json"
-        bicubic = folder / "bicubic" / name
-        if bicubic.is_file():
-            return _image_sets(read_json(bicubic)["datasets"])
-        for side in _records(folder, methods, config, f"seed{{seed}}/{name}"):
-            return _image_sets(side["datasets"])
+        bicubic = results / f"{BICUBIC_GRID}.json".format(column=column, scale=scale)
+        found = [read_json(bicubic)] if bicubic.is_file() else []
+        found += _records(results, config, "asr", f"{GRID}.json", column=column, scale=scale)
+        if found:
+            return found
     return []
+
+
+def _records(
+    results: Path, config: Config, half: str, pattern: str, **names: str
+) -> list[dict[str, Any]]:
+    """Read what the runs of a half left by a pattern of `kinds`, with their subject and seed."""
+    files = kinds.found(f"conditions_{half}", results, config, pattern, **names)
+    return [read_json(path) | {"subject": name, "seed": seed} for name, seed, path in files]
 
 
 def _settings(config: Config, half: str, runs: Sequence[Json]) -> dict[str, list[Any]]:
@@ -213,54 +198,19 @@ def _settings(config: Config, half: str, runs: Sequence[Json]) -> dict[str, list
     trained = [run.get("identity") or {} for run in runs]
     for name in wanted:
         if name.startswith((f"{half}.model.", training)) or any(name in run for run in trained):
-            found[name] = _distinct(run[name] for run in trained if name in run)
             # A run that does not say what it follows from makes all of that unknown.
-            found[name] = found[name] if all(trained) else []
+            known = (run[name] for run in trained if name in run)
+            found[name] = _distinct(known, empty=True) if all(trained) else []
     return found
 
 
-def _distinct(values: Iterable[Any]) -> list[Any]:
+def _distinct(values: Iterable[Any], empty: bool = False) -> list[Any]:
+    """Return values that may not be hashable, each once, those that say nothing only if asked."""
     found: list[Any] = []
     for value in values:
-        if value not in found:
+        if value not in found and (value or empty):
             found.append(value)
     return found
-
-
-def _seeds(runs: Iterable[Json]) -> dict[str, list[int]]:
-    trained: dict[str, list[int]] = {}
-    for run in runs:
-        trained.setdefault(run["name"], []).append(run["seed"])
-    return trained
-
-
-def _runs(folder: Path, names: Iterable[str], config: Config) -> list[Json]:
-    found = []
-    for name in names:
-        for seed in config["seeds"]:
-            path = folder / name / f"seed{seed}" / "run.json"
-            if path.is_file():
-                found.append(read_json(path) | {"name": name, "seed": seed})
-    return found
-
-
-def _records(folder: Path, names: Iterable[str], config: Config, pattern: str) -> list[Json]:
-    paths = (
-        folder / name / pattern.format(seed=seed) for name in names for seed in config["seeds"]
-    )
-    return [read_json(path) for path in paths if path.is_file()]
-
-
-def _devices(records: Iterable[Json]) -> list[str]:
-    """Return the names of the devices, each once, from device records or records of one."""
-    names = ((r.get("device") or r).get("name") for r in records)
-    return _distinct(name for name in names if name)
-
-
-def _on_shared_gpus(timings: Iterable[Json]) -> list[str]:
-    """Return the arms or methods of which a timing was taken while others used the GPU."""
-    names = (t.get("arm") or t.get("method") for t in timings if t.get("gpu_shared"))
-    return _distinct(name for name in names if name)
 
 
 def _joined(maps: Iterable[Json]) -> dict[str, Any]:
@@ -285,11 +235,11 @@ def of_paper() -> Conditions:
     device = paper_device()
     native, asr = config["native"]["data"], config["asr"]
     halves = {}
-    for name, data, subjects in (("native", native, "arms"), ("asr", asr, "methods")):
+    for name, data, rows in (("native", native, "arms"), ("asr", asr, "methods")):
         halves[name] = Half(
             settings=_settings(config, name, ())
             | {k: [v] for k, v in chosen(config, [f"{name}.training"]).items()},
-            seeds=dict.fromkeys(config[name][subjects], config["seeds"]),
+            seeds=dict.fromkeys(config[name][rows], config["seeds"]),
             train=_published(data["train"]),
             validation=_published(data["train"]) if name == "native" else (),
             evaluate={column: _published([row]) for column, row in data["evaluate"].items()},

@@ -2,37 +2,33 @@
 
 A claim of the paper says what it measures as one expression, such as
 
-    native('kodak', 'gblsr_scalar', 'psnr') - native_max('kodak', 'liif lte wire', 'psnr')
+    native('kodak', 'gblsr_scalar', 'psnr') - best(native('kodak', 'liif lte wire', 'psnr'))
 
-An expression holds numbers, + - * /, one comparison (1 where it holds, else 0), lists in square
-brackets, and the functions of this module that are marked `@function`; nothing else is read, so a
-table of expressions cannot run code. Every value is a vector and carries the standard error that
-the spread over seeds gives it. Names in one text are separated by blanks; `*` stands for all data
-sets of that benchmark in the paper, in its order. Vectors run over data sets first, then over
-arms or methods, then over scales.
+It is Python with numbers, + - * /, one comparison (1 where it holds, else 0), lists, and calls of
+what the tables `READS`, `COLUMNS`, `COMPUTED` and `CODE` name; nothing else is read, so a table of
+expressions cannot run code. Every value is a vector and carries the standard error that the spread
+over seeds gives it. Names in one text are separated by blanks; `*` stands for all data sets of that
+benchmark in the paper, in its order. Vectors run over the names in the order of the texts, the last
+the fastest.
 """
 
 from __future__ import annotations
 
 import ast
-import inspect
 import math
-import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any
+from itertools import product
 
 import numpy as np
 
-from ..config import Config, protocol
+from ..config import methods, protocol
 from ..errors import UserError
 from ..evaluation import OURS, PAPER
 from . import statistics
 from .aggregates import Aggregates, Key
-from .kinds import scale_key
-from .statistics import Summary
-from .table_native import QUALITY
+from .kinds import KINDS, scale_key
+from .statistics import QUALITY, Summary
 
 VALIDATION = "validation"
 
@@ -42,33 +38,16 @@ class NotMeasuredError(Exception):
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """`values` (k,) and their standard errors `errors` (k,), NaN where no spread is known."""
-
-    values: np.ndarray
-    errors: np.ndarray
-
-    @classmethod
-    def of(cls, values: Iterable[float], errors: Iterable[float] | None = None) -> Estimate:
-        """Build a measure from any iterables; without `errors` the values are exact."""
-        array = np.asarray(list(values), dtype=np.float64)
-        return cls(
-            array, np.zeros_like(array) if errors is None else np.asarray(list(errors), np.float64)
-        )
-
-    def pick(self, index: int) -> Estimate:
-        """Return one element as a vector of length 1."""
-        return Estimate(self.values[index : index + 1], self.errors[index : index + 1])
-
-
-@dataclass(frozen=True)
 class Operand:
-    """One aggregate an estimate was computed from: its kind, data set, arm or method, and key."""
+    """A number of the aggregates that an estimate was computed from: its kind and key there, and
+    the data set and the arm or method that it is of.
+    """
 
     kind: str
     dataset: str
     subject: str
     key: Key
+    cell: Summary
 
     @property
     def label(self) -> str:
@@ -76,382 +55,203 @@ class Operand:
         return " ".join(self.key[:-1])
 
 
-# --- the functions of the language -------------------------------------------------------------
+@dataclass(frozen=True)
+class Estimate:
+    """`values` (k,), their standard errors `errors` (k,), NaN where no spread is known, and the
+    `cells` (k or none) that were read.
+    """
 
-FUNCTIONS: dict[str, Callable[..., Estimate]] = {}
-Argument = Estimate | str
+    values: np.ndarray
+    errors: np.ndarray
+    cells: Sequence[Operand] = ()
+
+    @classmethod
+    def of(cls, values: Iterable[float], errors: Iterable[float] | None = None) -> Estimate:
+        """Build an estimate from any iterables; without `errors` the values are exact."""
+        array = np.asarray(list(values), dtype=np.float64)
+        known = np.zeros_like(array) if errors is None else np.asarray(list(errors), np.float64)
+        return cls(array, known)
+
+    def pick(self, places: Sequence[int]) -> Estimate:
+        """Return some of the elements."""
+        return Estimate(self.values[places], self.errors[places])
+
+    def rows(self) -> list[list[int]]:
+        """Return the places of cells that differ in nothing but the arm or method."""
+        found: dict[Key, list[int]] = {}
+        for place, cell in enumerate(self.cells):
+            found.setdefault(tuple(k for k in cell.key if k != cell.subject), []).append(place)
+        return list(found.values())
+
+    def spreads(self) -> list[Summary]:
+        """Return the cells, which all must have a standard deviation over seeds."""
+        for operand in self.cells:
+            if not operand.cell.has_spread:
+                raise NotMeasuredError(f"{' '.join(operand.key)} has no spread over seeds")
+        return [operand.cell for operand in self.cells]
 
 
-def function(implementation: Callable[..., Estimate]) -> Callable[..., Estimate]:
-    """Make a function callable from expressions; its first argument is the `Evaluation`."""
-    FUNCTIONS[implementation.__name__.removesuffix("_")] = implementation
-    return implementation
+# --- what reads the aggregates --------------------------------------------------------------------
+
+# By the name of the function: the kind of aggregate, whose keys are its texts, but for those given.
+_X4 = {"scale": scale_key(protocol()["asr"]["timing"]["scale"])}
+READS: dict[str, tuple[str, dict[str, str]]] = {
+    "native": ("native", {}),
+    "ablation": ("ablation", {}),
+    "locality": ("locality", {}),
+    "asr": ("asr_quality", {}),
+    "asr_time": ("asr_latency", _X4 | {"clock": PAPER}),
+    "asr_own_time": ("asr_latency", _X4 | {"clock": OURS}),
+}
+# A column of all runs of the arms or methods that are named; parameters of one run each.
+COLUMNS = {"parameters": "parameters", "seconds": "wall_seconds", "bandwidth": "bandwidth"}
 
 
 @dataclass
 class Evaluation:
-    """Evaluates expressions over `aggregates` and notes in `operands` what they read.
-
-    Every method takes names in one text (see `_names`) and reads data sets first, then arms or
-    methods, then scales. Raises `NotMeasuredError` where a number is absent.
-    """
+    """The aggregates that an expression reads, and what it read of them."""
 
     aggregates: Aggregates
     operands: list[Operand] = field(default_factory=list)
 
-    def read(self, kind: str, dataset: str, subject: str, *key: str) -> Summary:
-        """Read one aggregate and note its use."""
-        if not self.aggregates.has(kind):
-            raise NotMeasuredError(f"{kind}.csv was not made")
-        found = self.aggregates.cell(kind, *key)
-        if found is None:
-            raise NotMeasuredError(f"{kind}.csv has no {' '.join(filter(None, key))}")
-        self.operands.append(Operand(kind, dataset, subject, key))
-        return found
+    def read(self, name: str, texts: Sequence[str]) -> Estimate:
+        """Read means with their standard errors std / sqrt(n), by a function of `READS`.
 
-    def native(self, datasets: str, arms: str, metric: str) -> list[Summary]:
-        """Read native aggregates; those of the data set `validation` are the ablation's."""
-        return [
-            self.read("ablation", d, arm, arm, metric)
-            if d == VALIDATION
-            else self.read("native", d, arm, d, arm, metric)
-            for d in _names(datasets, _paper("native")["data"]["evaluate"])
-            for arm in _names(arms)
-        ]
+        Raises `NotMeasuredError` where a number is absent.
+        """
+        kind, fixed = READS[name]
+        given = iter(texts)
+        names = {k: (fixed[k] if k in fixed else next(given)).split() for k in KINDS[kind].keys}
+        if names.get("dataset") == ["*"]:
+            paper = protocol()
+            names["dataset"] = list(
+                (paper["asr"] if kind.startswith("asr") else paper["native"]["data"])["evaluate"]
+            )
+        self._need(kind)
+        found = []
+        for key in product(*names.values()):
+            cell, of = self.aggregates.cell(kind, *key), dict(zip(names, key, strict=True))
+            if cell is None:
+                raise NotMeasuredError(f"{kind}.csv has no {' '.join(key)}")
+            subject = of.get("arm") or of["method"]
+            found.append(Operand(kind, of.get("dataset", VALIDATION), subject, key, cell))
+        self.operands += found
+        cells = [operand.cell for operand in found]
+        errors = [c.std / math.sqrt(c.n) if c.has_spread else math.nan for c in cells]
+        return Estimate(np.asarray([c.mean for c in cells]), np.asarray(errors), found)
 
-    def asr(self, datasets: str, methods: str, scales: str, metric: str) -> list[Summary]:
-        """Read aggregates of super-resolution quality."""
-        return [
-            self.read("asr_quality", d, method, d, method, scale, metric)
-            for d in _names(datasets, _paper("asr")["evaluate"])
-            for method in _names(methods)
-            for scale in _names(scales)
-        ]
-
-    def times(self, datasets: str, methods: str, metric: str, clock: str = PAPER) -> list[Summary]:
-        """Read timings at the paper's scale, by its clock unless another is named."""
-        scale = scale_key(_paper("asr")["timing"]["scale"])
-        return [
-            self.read("asr_latency", d, method, d, method, scale, clock, metric)
-            for d in _names(datasets)
-            for method in _names(methods)
-        ]
-
-    def runs(self, kind: str, names: str, column: str) -> list[float]:
-        """Read a column of all runs of the arms or methods."""
-        if not self.aggregates.has(kind):
-            raise NotMeasuredError(f"{kind}.csv was not made")
-        rows = self.aggregates.frame(kind)
+    def column(self, column: str, names: str) -> Estimate:
+        """Read a column of the runs of arms or methods."""
         found: list[float] = []
-        for name in _names(names):
+        for name in names.split():
+            kind = "asr_runs" if name in methods() else "runs"
+            self._need(kind)
+            rows = self.aggregates.frame(kind)
             values = rows[rows["arm"] == name].reindex(columns=[column])[column].dropna()
             if values.empty:
                 raise NotMeasuredError(f"{kind}.csv has no {column} of {name}")
-            self.operands.append(Operand(kind, "", name, (name, column)))
-            found += values.astype(float).tolist()
-        return found
+            own = values.astype(float).tolist()
+            self.operands.append(Operand(kind, "", name, (name, column), Summary(own[0])))
+            found += own[:1] if column == "parameters" else own
+        return Estimate.of(found)
 
+    def _need(self, kind: str) -> None:
+        if not self.aggregates.has(kind):
+            raise NotMeasuredError(f"{kind}.csv was not made")
 
-@cache
-def _paper(half: str) -> Config:
-    return protocol()[half]
 
+# --- what is computed from an estimate ------------------------------------------------------------
 
-def _names(text: str, everything: Iterable[str] = ()) -> list[str]:
-    return list(everything) if text == "*" else text.split()
 
+def _bold(read: Estimate) -> Estimate:
+    """Apply the paper's rule for the bold numbers of its main tables."""
+    cells, told = read.spreads(), np.zeros(len(read.values))
+    metric = next(metric for metric in QUALITY if metric.name == read.cells[0].key[-1])
+    alpha = protocol()["native"]["significance"]
+    for row in read.rows():
+        told[row] = statistics.bold([cells[i] for i in row], metric.lower, metric.digits, alpha)
+    return Estimate.of(told)
 
-def _pairs(cells: Sequence[Summary]) -> list[tuple[Summary, Summary]]:
-    """Return the cells of two arms by data set."""
-    return list(zip(cells[::2], cells[1::2], strict=True))
 
+def _pairs(read: Estimate, test: Callable[[Summary, Summary], float]) -> Estimate:
+    cells = read.spreads()
+    return Estimate.of(test(cells[a], cells[b]) for a, b in read.rows())
 
-def _rows(cells: Sequence[Summary], columns: int) -> list[list[Summary]]:
-    return [list(cells[i : i + columns]) for i in range(0, len(cells), columns)]
 
+def _welch(a: Summary, b: Summary) -> tuple[float, float]:
+    """Return |t| and the Welch-Satterthwaite degrees of freedom."""
+    u, v = a.std**2 / a.n, b.std**2 / b.n
+    if u + v == 0:
+        raise NotMeasuredError("neither of two numbers varies over seeds")
+    freedom = (u + v) ** 2 / (u**2 / (a.n - 1) + v**2 / (b.n - 1))
+    return abs(a.mean - b.mean) / math.sqrt(u + v), freedom
 
-def _means(cells: Iterable[Summary]) -> Estimate:
-    """Return means with their standard errors, std / sqrt(n)."""
-    known = list(cells)
-    return Estimate.of(
-        [cell.mean for cell in known],
-        [cell.std / math.sqrt(cell.n) if cell.has_spread else math.nan for cell in known],
-    )
 
+def _sum(x: Estimate, over: int = 1) -> Estimate:
+    return Estimate.of([x.values.sum() / over], [math.sqrt(np.square(x.errors).sum()) / over])
 
-def _spread(cells: Sequence[Summary], what: str) -> Sequence[Summary]:
-    """Return cells that all have a standard deviation over seeds."""
-    if not all(cell.has_spread for cell in cells):
-        raise NotMeasuredError(f"{what} has no spread over seeds")
-    return cells
 
+def _geomean(x: Estimate) -> Estimate:
+    middle = math.exp(np.log(x.values).mean())
+    relative = math.sqrt(np.square(x.errors / x.values).sum()) / len(x.values)
+    return Estimate.of([middle], [middle * relative])
 
-def _join(parts: Sequence[Estimate]) -> Estimate:
-    return Estimate(
-        np.concatenate([part.values for part in parts]),
-        np.concatenate([part.errors for part in parts]),
-    )
 
+COMPUTED: dict[str, Callable[[Estimate], Estimate]] = {
+    # Of numbers that were read: of every row of arms or methods the highest or lowest mean, or a
+    # test of the two; standard deviations over seeds, or that in percent of the mean; the bold.
+    "best": lambda x: x.pick([row[int(np.argmax(x.values[row]))] for row in x.rows()]),
+    "least": lambda x: x.pick([row[int(np.argmin(x.values[row]))] for row in x.rows()]),
+    "pooled_p": lambda x: _pairs(x, statistics.pooled_p),
+    "welch_t": lambda x: _pairs(x, lambda a, b: _welch(a, b)[0]),
+    "welch_df": lambda x: _pairs(x, lambda a, b: _welch(a, b)[1]),
+    "std": lambda x: Estimate.of(cell.std for cell in x.spreads()),
+    "spread": lambda x: Estimate.of(100 * cell.std / cell.mean for cell in x.spreads()),
+    "bold": _bold,
+    # Of any numbers; `count` is of those that are not 0.
+    "min": lambda x: x.pick([int(np.argmin(x.values))]),
+    "max": lambda x: x.pick([int(np.argmax(x.values))]),
+    "sum": _sum,
+    "mean": lambda x: _sum(x, len(x.values)),
+    "geomean": _geomean,
+    "count": lambda x: Estimate.of([np.count_nonzero(x.values)]),
+    "abs": lambda x: Estimate(np.abs(x.values), x.errors),
+}
 
-def _extreme(values: Estimate, choose: Callable[[np.ndarray], np.intp]) -> Estimate:
-    return values.pick(int(choose(values.values)))
 
+# --- what this package's own code computes --------------------------------------------------------
 
-def _best(cells: Sequence[Summary], columns: int, choose: Callable[..., np.intp]) -> Estimate:
-    """Return of every so many cells the extreme one."""
-    return _join([_extreme(_means(row), choose) for row in _rows(cells, columns)])
 
-
-@function
-def native(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
-    """Means of a metric of the native benchmark."""
-    return _means(run.native(datasets, arms, metric))
-
-
-@function
-def native_std(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
-    """Standard deviations over seeds, without errors: `verdicts` tests them by their seeds."""
-    cells = _spread(run.native(datasets, arms, metric), f"{metric} of {arms}")
-    return Estimate.of(cell.std for cell in cells)
-
-
-@function
-def native_bold(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
-    """For each data set and arm, 1 where the paper's rule for its main tables sets it in bold."""
-    column = next(column for column in QUALITY if column.name == metric)
-    alpha = _paper("native")["significance"]
-    cells = _spread(run.native(datasets, arms, metric), f"{metric} of {arms}")
-    rows = _rows(cells, len(_names(arms)))
-    strong = [statistics.bold(row, column.lower, column.digits, alpha) for row in rows]
-    return Estimate.of(told for row in strong for told in row)
-
-
-@function
-def native_max(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
-    """For each data set, the highest mean among the arms."""
-    return _best(run.native(datasets, arms, metric), len(_names(arms)), np.argmax)
-
-
-@function
-def native_min(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
-    """For each data set, the lowest mean among the arms."""
-    return _best(run.native(datasets, arms, metric), len(_names(arms)), np.argmin)
-
-
-def _welch(run: Evaluation, datasets: str, arms: str, metric: str) -> list[tuple[float, float]]:
-    found = []
-    for a, b in _pairs(_spread(run.native(datasets, arms, metric), f"{metric} of {arms}")):
-        u, v = a.std**2 / a.n, b.std**2 / b.n
-        if u + v == 0:
-            raise NotMeasuredError(f"{metric} of {arms} does not vary over seeds")
-        freedom = (u + v) ** 2 / (u**2 / (a.n - 1) + v**2 / (b.n - 1))
-        found.append((abs(a.mean - b.mean) / math.sqrt(u + v), freedom))
-    return found
-
-
-@function
-def welch_t(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
-    """For each data set, |t| of Welch's test between the two arms."""
-    return Estimate.of(t for t, _ in _welch(run, datasets, arms, metric))
-
-
-@function
-def welch_df(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
-    """For each data set, the Welch-Satterthwaite degrees of freedom between the two arms."""
-    return Estimate.of(freedom for _, freedom in _welch(run, datasets, arms, metric))
-
-
-@function
-def pooled_p(run: Evaluation, datasets: str, arms: str, metric: str) -> Estimate:
-    """For each data set, the two-sided p of the pooled t-test between the two arms."""
-    cells = _spread(run.native(datasets, arms, metric), f"{metric} of {arms}")
-    return Estimate.of(statistics.pooled_p(*pair) for pair in _pairs(cells))
-
-
-@function
-def asr(run: Evaluation, datasets: str, methods: str, scales: str, metric: str) -> Estimate:
-    """Means of a metric of the super-resolution benchmark."""
-    return _means(run.asr(datasets, methods, scales, metric))
-
-
-@function
-def asr_std(run: Evaluation, datasets: str, methods: str, scales: str, metric: str) -> Estimate:
-    """Standard deviations over seeds of a metric of the super-resolution benchmark."""
-    cells = _spread(run.asr(datasets, methods, scales, metric), f"{metric} of {methods}")
-    return Estimate.of(cell.std for cell in cells)
-
-
-@function
-def asr_pooled_p(run: Evaluation, datasets: str, methods: str, scale: str, metric: str) -> Estimate:
-    """For each data set, the two-sided p of the pooled t-test between the two methods."""
-    cells = _spread(run.asr(datasets, methods, scale, metric), f"{metric} of {methods}")
-    return Estimate.of(statistics.pooled_p(*pair) for pair in _pairs(cells))
-
-
-@function
-def asr_max(run: Evaluation, datasets: str, methods: str, scales: str, metric: str) -> Estimate:
-    """For each data set and scale, the highest mean among the methods."""
-    names = _names(datasets, _paper("asr")["evaluate"])
-    places = [(dataset, scale) for dataset in names for scale in _names(scales)]
-    rows = (_means(run.asr(dataset, methods, scale, metric)) for dataset, scale in places)
-    return _join([_extreme(row, np.argmax) for row in rows])
-
-
-@function
-def asr_time(run: Evaluation, datasets: str, methods: str, metric: str) -> Estimate:
-    """Means of a timing metric (mean_ms, peak_memory_mib) at x4 by the paper's clock."""
-    return _means(run.times(datasets, methods, metric))
-
-
-@function
-def asr_own_time(run: Evaluation, datasets: str, methods: str, metric: str) -> Estimate:
-    """The same by this package's own clock."""
-    return _means(run.times(datasets, methods, metric, OURS))
-
-
-@function
-def asr_time_spread(run: Evaluation, datasets: str, methods: str, metric: str) -> Estimate:
-    """Standard deviation over seeds divided by the mean, in percent, of a timing metric at x4."""
-    cells = _spread(run.times(datasets, methods, metric), f"{metric} of {methods}")
-    return Estimate.of(100 * cell.std / cell.mean for cell in cells)
-
-
-@function
-def locality(run: Evaluation, arms: str, statistic: str) -> Estimate:
-    """Means of a statistic of the locality diagnostic."""
-    return _means(run.read("locality", VALIDATION, arm, arm, statistic) for arm in _names(arms))
-
-
-@function
-def ablation(run: Evaluation, arms: str, metric: str) -> Estimate:
-    """Means of a metric on the validation images."""
-    return _means(run.native(VALIDATION, arms, metric))
-
-
-@function
-def parameters(run: Evaluation, arms: str) -> Estimate:
-    """Trainable parameters of the arms of the native benchmark."""
-    return Estimate.of(run.runs("runs", arm, "parameters")[0] for arm in _names(arms))
-
-
-@function
-def asr_parameters(run: Evaluation, methods: str) -> Estimate:
-    """Trainable parameters of the super-resolution methods."""
-    return Estimate.of(run.runs("asr_runs", name, "parameters")[0] for name in _names(methods))
-
-
-@function
-def seconds(run: Evaluation, arms: str) -> Estimate:
-    """Training time of every run of the arms of the native benchmark, in seconds."""
-    return Estimate.of(run.runs("runs", arms, "wall_seconds"))
-
-
-@function
-def asr_hours(run: Evaluation, methods: str) -> Estimate:
-    """Training time of every run of the super-resolution methods, in hours."""
-    return Estimate.of(s / 3600 for s in run.runs("asr_runs", methods, "wall_seconds"))
-
-
-@function
-def asr_bandwidth(run: Evaluation, methods: str) -> Estimate:
-    """Trained bandwidth of every run of the super-resolution methods."""
-    return Estimate.of(run.runs("asr_runs", methods, "bandwidth"))
-
-
-@function
-def highest_mode_weight(run: Evaluation) -> Estimate:
-    """The weight that this package's cutoff gives the highest mode at full order (section 3.1)."""
+def highest_mode_weight() -> float:
+    """Return the weight that the cutoff gives the highest mode at full order (section 3.1)."""
     import torch
 
     from ..models.spectral import cutoff
 
-    model = _paper("native")["model"]
+    model = protocol()["native"]["model"]
     order = torch.tensor(float(model["modes"]), dtype=torch.float64)
-    weights = cutoff(order, model["modes"], model["cutoff_sharpness"])
-    return Estimate.of([float(weights[-1, -1])])
+    return float(cutoff(order, model["modes"], model["cutoff_sharpness"])[-1, -1])
 
 
-@function
-def coordinate_stretch(run: Evaluation) -> Estimate:
-    """The step between two pixels in this package's patch coordinate, over the step 2 / P that
-    dividing offsets by half the patch's width gives (section 3.1).
+def coordinate_stretch() -> float:
+    """Return the step between two pixels in the patch coordinate, over the step 2 / P that dividing
+    offsets by half the patch's width gives (section 3.1).
     """
     import torch
 
     from ..models.spectral import pixel_basis
 
-    patch = _paper("native")["model"]["patch"]
+    patch = protocol()["native"]["model"]["patch"]
     bandwidth = torch.tensor(0.25, dtype=torch.float64)
     sine = pixel_basis(patch, 3, bandwidth)[:, 2]  # sin(pi s v), which rises over all of [-1, 1]
     v = torch.asin(sine) / (math.pi * bandwidth)
-    return Estimate.of([float(v[1] - v[0]) * patch / 2])
+    return float(v[1] - v[0]) * patch / 2
 
 
-@function
-def min_(run: Evaluation, values: Estimate) -> Estimate:
-    """The lowest element."""
-    return _extreme(values, np.argmin)
+CODE = {made.__name__: made for made in (highest_mode_weight, coordinate_stretch)}
 
 
-@function
-def max_(run: Evaluation, values: Estimate) -> Estimate:
-    """The highest element."""
-    return _extreme(values, np.argmax)
-
-
-@function
-def sum_(run: Evaluation, values: Estimate) -> Estimate:
-    """The sum of the elements."""
-    return Estimate.of([values.values.sum()], [math.sqrt(np.square(values.errors).sum())])
-
-
-@function
-def count(run: Evaluation, values: Estimate) -> Estimate:
-    """How many elements are not 0: of a comparison, how many times it holds."""
-    return Estimate.of([float(np.count_nonzero(values.values))])
-
-
-@function
-def mean(run: Evaluation, values: Estimate) -> Estimate:
-    """The arithmetic mean of the elements."""
-    total = sum_(run, values)
-    return Estimate(total.values / len(values.values), total.errors / len(values.values))
-
-
-@function
-def geomean(run: Evaluation, values: Estimate) -> Estimate:
-    """The geometric mean of the elements, which must be positive."""
-    middle = math.exp(np.log(values.values).mean())
-    relative = math.sqrt(np.square(values.errors / values.values).sum()) / len(values.values)
-    return Estimate.of([middle], [middle * relative])
-
-
-@function
-def abs_(run: Evaluation, values: Estimate) -> Estimate:
-    """The elements without their signs."""
-    return Estimate(np.abs(values.values), values.errors)
-
-
-# --- expressions --------------------------------------------------------------------------------
-
-_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
-
-
-def _add(a: Estimate, b: Estimate) -> Estimate:
-    return Estimate(a.values + b.values, np.hypot(a.errors, b.errors))
-
-
-def _subtract(a: Estimate, b: Estimate) -> Estimate:
-    return Estimate(a.values - b.values, np.hypot(a.errors, b.errors))
-
-
-def _multiply(a: Estimate, b: Estimate) -> Estimate:
-    return Estimate(a.values * b.values, np.hypot(a.errors * b.values, b.errors * a.values))
+# --- expressions ----------------------------------------------------------------------------------
 
 
 def _divide(a: Estimate, b: Estimate) -> Estimate:
@@ -461,60 +261,79 @@ def _divide(a: Estimate, b: Estimate) -> Estimate:
     return Estimate(ratio, np.hypot(a.errors, b.errors * ratio) / np.abs(b.values))
 
 
-_ARITHMETIC: dict[type[ast.operator], Callable[[Estimate, Estimate], Estimate]] = {
-    ast.Add: _add,
-    ast.Sub: _subtract,
-    ast.Mult: _multiply,
+_OPERATORS: dict[type[ast.AST], Callable[[Estimate, Estimate], Estimate]] = {
+    ast.Add: lambda a, b: Estimate(a.values + b.values, np.hypot(a.errors, b.errors)),
+    ast.Sub: lambda a, b: Estimate(a.values - b.values, np.hypot(a.errors, b.errors)),
+    ast.Mult: lambda a, b: Estimate(
+        a.values * b.values, np.hypot(a.errors * b.values, b.errors * a.values)
+    ),
     ast.Div: _divide,
+    ast.Lt: lambda a, b: Estimate.of(a.values < b.values),
+    ast.LtE: lambda a, b: Estimate.of(a.values <= b.values),
+    ast.Gt: lambda a, b: Estimate.of(a.values > b.values),
+    ast.GtE: lambda a, b: Estimate.of(a.values >= b.values),
 }
 
 
-_READ = (
-    ast.BinOp, ast.UnaryOp, ast.USub, ast.UAdd, ast.Compare, ast.Call, ast.Constant, ast.List,
-    ast.Name, ast.Load, *_ARITHMETIC, *_COMPARISONS,
-)  # fmt: skip
+Program = Callable[[Evaluation], Estimate]
 
 
-def parse(expression: str) -> ast.expr:
-    """Parse an expression; `UserError` when it is not one of this language."""
+def parse(expression: str) -> Program:
+    """Make a program of an expression; `UserError` when it is not one of this language."""
     try:
-        tree = ast.parse(expression.strip(), mode="eval").body
+        return _build(ast.parse(expression.strip(), mode="eval").body)
     except SyntaxError as error:
         raise UserError(f"The expression {expression!r} cannot be read: {error.msg}.") from error
-    for node in ast.walk(tree):
-        fault = _fault(node)
-        if fault:
-            raise UserError(f"The expression {expression!r} {fault}.")
-    return tree
+    except UserError as error:
+        raise UserError(f"The expression {expression!r} {error}.") from error
 
 
-def _fault(node: ast.AST) -> str | None:
-    """Say what keeps a node from being part of the language."""
+def _build(node: ast.AST) -> Program:
     match node:
-        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
-            parameters = list(inspect.signature(FUNCTIONS[name]).parameters.values())[1:]
-            wanted = [parameter.annotation == "str" for parameter in parameters]
-            given = [_is_text(argument) for argument in arguments]
-            if wanted != given:
-                kinds = ", ".join("a text" if text else "a number" for text in wanted)
-                return f"must give {name}() {kinds}"
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return lambda run: Estimate.of([value])
+        case ast.List(elts=elements):
+            return _joined([_build(element) for element in elements])
+        case ast.UnaryOp(op=ast.USub(), operand=part):
+            zero, inner = Estimate.of([0.0]), _build(part)
+            return lambda run: _OPERATORS[ast.Sub](zero, inner(run))
+        case (
+            ast.BinOp(left=left, op=op, right=right)
+            | ast.Compare(left=left, ops=[op], comparators=[right])
+        ) if type(op) in _OPERATORS:
+            first, second, combine = _build(left), _build(right), _OPERATORS[type(op)]
+            return lambda run: combine(first(run), second(run))
+        case ast.Call(func=ast.Name(id=name), args=[part], keywords=[]) if name in COMPUTED:
+            inner = _build(part)
+            return lambda run: COMPUTED[name](inner(run))
+        case ast.Call(func=ast.Name(id=name), args=given, keywords=[]) if name in _TEXTS:
+            texts = [part.value for part in given if isinstance(part, ast.Constant)]
+            if len(given) != _TEXTS[name] or [type(text) for text in texts] != [str] * len(given):
+                raise UserError(f"must give {name}() {_TEXTS[name] or 'no'} texts")
+            if name in CODE:
+                return lambda run: Estimate.of([CODE[name]()])
+            if name in COLUMNS:
+                return lambda run: run.column(COLUMNS[name], *texts)
+            return lambda run: run.read(name, texts)
         case ast.Call(func=called):
-            return f"calls {ast.unparse(called)!r}; known are {', '.join(FUNCTIONS)}"
-        case ast.Compare(ops=operators) if len(operators) > 1:
-            return "chains comparisons; use one at a time"
-        case ast.Name(id=name) if name not in FUNCTIONS:
-            return f"holds the unknown name {name!r}"
-        case ast.Constant(value=value) if isinstance(value, bool) or not isinstance(
-            value, (int, float, str)
-        ):
-            return f"holds {value!r}, which is neither a number nor a text"
-        case _ if not isinstance(node, _READ):
-            return f"holds a {type(node).__name__}, which is not part of this language"
-    return None
+            known = ", ".join([*_TEXTS, *COMPUTED])
+            raise UserError(f"calls {ast.unparse(called)!r} so; known are {known}")
+        case _:
+            raise UserError(f"holds {ast.unparse(node)!r}, which is no number of this language")
 
 
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+def _joined(programs: Sequence[Program]) -> Program:
+    def join(run: Evaluation) -> Estimate:
+        parts = [program(run) for program in programs]
+        values, errors = ([getattr(part, n) for part in parts] for n in ("values", "errors"))
+        return Estimate(np.concatenate(values), np.concatenate(errors))
+
+    return join
+
+
+# How many texts a function takes.
+_TEXTS = {name: len(KINDS[kind].keys) - len(fixed) for name, (kind, fixed) in READS.items()}
+_TEXTS |= dict.fromkeys(COLUMNS, 1) | dict.fromkeys(CODE, 0)
 
 
 def evaluate(expression: str, aggregates: Aggregates) -> tuple[Estimate, list[Operand]]:
@@ -525,46 +344,7 @@ def evaluate(expression: str, aggregates: Aggregates) -> tuple[Estimate, list[Op
     lack a number, `UserError` when the text is not an expression of this language.
     """
     run = Evaluation(aggregates)
-    found = _visit(parse(expression), run)
-    if isinstance(found, str):
-        raise UserError(f"The expression {expression!r} is a text, not a number.")
-    return found, run.operands
-
-
-def _visit(node: ast.expr, run: Evaluation) -> Argument:
-    match node:
-        case ast.Constant(value=str() as text):
-            return text
-        case ast.Constant(value=value):
-            return Estimate.of([float(value)])
-        case ast.List(elts=parts):
-            return _join([_number(part, run) for part in parts])
-        case ast.UnaryOp(op=sign, operand=part):
-            inner = _number(part, run)
-            return Estimate(-inner.values, inner.errors) if isinstance(sign, ast.USub) else inner
-        case ast.BinOp(left=left, op=op, right=right):
-            return _ARITHMETIC[type(op)](*_pair(left, right, run))
-        case ast.Compare(left=left, ops=[op], comparators=[right]):
-            first, second = _pair(left, right, run)
-            return Estimate.of(_COMPARISONS[type(op)](first.values, second.values))
-        case ast.Call(func=ast.Name(id=name), args=arguments):
-            return FUNCTIONS[name](run, *(_visit(argument, run) for argument in arguments))
-        case _:
-            raise UserError(f"The expression holds {ast.unparse(node)!r}, which is not a number.")
-
-
-def _number(node: ast.expr, run: Evaluation) -> Estimate:
-    found = _visit(node, run)
-    if isinstance(found, str):
-        raise UserError(f"The expression uses the text {found!r} as a number.")
-    return found
-
-
-def _pair(left: ast.expr, right: ast.expr, run: Evaluation) -> tuple[Estimate, Estimate]:
-    first, second = _number(left, run), _number(right, run)
-    if 1 not in (len(first.values), len(second.values)) and len(first.values) != len(second.values):
-        raise UserError(
-            f"The expression joins {len(first.values)} with {len(second.values)} numbers: "
-            f"{ast.unparse(left)} and {ast.unparse(right)}."
-        )
-    return first, second
+    try:
+        return parse(expression)(run), run.operands
+    except ValueError as error:  # NumPy's, of vectors whose lengths do not go together
+        raise UserError(f"The expression {expression!r} joins unlike vectors: {error}") from error

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 import string
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..config import BASELINE, READING, Config, code_of, selected_arms, selected_methods
@@ -17,22 +18,16 @@ from ..config import BASELINE, READING, Config, code_of, selected_arms, selected
 VALUES = ("mean", "std", "n")
 RUN_COLUMNS = (
     "benchmark", "arm", "seed", "steps", "parameters", "wall_seconds", "steps_per_second",
-    "peak_memory_mib", "device", "finished",
+    "peak_memory_mib", "device", "finished", "bandwidth",
 )  # fmt: skip
 
 RUN = "{half}/runs/{subject}/seed{seed}/run.json"
+LOG = "{half}/runs/{subject}/seed{seed}/log.csv"
 TIMES = "{half}/latency/{subject}/seed{seed}"
 SCORES = "native/metrics/{subject}/seed{seed}/{column}"
 GRID = "asr/metrics/{subject}/seed{seed}/{column}_x{scale}"
 BICUBIC_GRID = "asr/metrics/bicubic/{column}_x{scale}"
-
-
-def _every(row: Any) -> bool:
-    return True
-
-
-def _benchmark(arm: Any) -> bool:
-    return arm.in_benchmark
+FIELDS = "native/fields/{subject}/seed{seed}.npz"
 
 
 @dataclass(frozen=True)
@@ -47,7 +42,7 @@ class Kind:
     keys: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     half: str = "native"
-    of: Callable[[Any], bool] = _every
+    of: Callable[[Any], bool] = lambda row: True
     columns: tuple[str, ...] = ()
     judged: bool = True
     form: str = "csv"
@@ -60,7 +55,9 @@ class Kind:
 
 KINDS = {
     "native": Kind(
-        ("dataset", "arm", "metric"), (RUN, f"{TIMES}.csv", f"{SCORES}.csv"), of=_benchmark
+        ("dataset", "arm", "metric"),
+        (RUN, f"{TIMES}.csv", f"{SCORES}.csv"),
+        of=lambda arm: arm.in_benchmark,
     ),
     "readings": Kind(
         ("dataset", "arm", "metric"),
@@ -69,10 +66,10 @@ KINDS = {
         judged=False,
     ),
     "budget": Kind(columns=("arm", "parameters"), judged=False),
-    "runs": Kind(columns=RUN_COLUMNS, inputs=(RUN,)),
+    "runs": Kind(columns=RUN_COLUMNS, inputs=(RUN, LOG)),
     "locality": Kind(
         ("arm", "statistic"),
-        ("native/fields/{subject}/seed{seed}.npz",),
+        (FIELDS,),
         of=lambda arm: arm.diagnostic in ("log", "linear"),
     ),
     "ablation": Kind(
@@ -81,7 +78,9 @@ KINDS = {
         of=lambda arm: arm.diagnostic in ("reference", "control", "log"),
     ),
     "conditions_native": Kind(
-        inputs=(RUN, f"{TIMES}.json", f"{SCORES}.json"), of=_benchmark, form="json"
+        inputs=(RUN, f"{TIMES}.json", f"{SCORES}.json"),
+        of=lambda arm: arm.in_benchmark,
+        form="json",
     ),
     "asr_quality": Kind(
         ("dataset", "method", "scale", "metric"), (f"{GRID}.csv", f"{BICUBIC_GRID}.csv"), "asr"
@@ -89,7 +88,7 @@ KINDS = {
     "asr_latency": Kind(
         ("dataset", "method", "scale", "clock", "metric"), (f"{TIMES}.csv",), "asr"
     ),
-    "asr_runs": Kind(columns=RUN_COLUMNS, inputs=(RUN,), half="asr"),
+    "asr_runs": Kind(columns=RUN_COLUMNS, inputs=(RUN, LOG), half="asr"),
     "conditions_asr": Kind(
         inputs=(RUN, f"{TIMES}.json", f"{GRID}.json", f"{BICUBIC_GRID}.json"),
         half="asr",
@@ -121,15 +120,24 @@ def inputs(name: str, config: Config) -> list[str]:
         "subject": subjects(name, config),
         "seed": config["seeds"],
         "column": list(section["evaluate"]),
-        "scale": map(scale_key, config["asr"]["scales"]),
+        "scale": [scale_key(scale) for scale in config["asr"]["scales"]],
     }
-    lists = {key: list(value) for key, value in values.items()}
-    found = []
+    paths = []
     for pattern in kind.inputs:
         names = [field for _, field, _, _ in string.Formatter().parse(pattern) if field]
-        for chosen in itertools.product(*(lists[field] for field in names)):
-            found.append(pattern.format(**dict(zip(names, chosen, strict=True))))
-    return found
+        for chosen in itertools.product(*(values[field] for field in names)):
+            paths.append(pattern.format(**dict(zip(names, chosen, strict=True))))
+    return paths
+
+
+def found(
+    name: str, results: Path, config: Config, pattern: str, **values: str
+) -> Iterator[tuple[str, int, Path]]:
+    """Return the arm or method, the seed and the path of every file there is by a pattern."""
+    for subject, seed in itertools.product(subjects(name, config), config["seeds"]):
+        file = pattern.format(half=KINDS[name].half, subject=subject, seed=seed, **values)
+        if (results / file).is_file():
+            yield subject, seed, results / file
 
 
 def code_inputs(name: str) -> list[str]:

@@ -1,11 +1,11 @@
 """A table before it is LaTeX: floats with a caption, header rows and groups of body rows.
 
-All text is in the marks of `gblsr_repro.reporting.markup`.
+All text is in the marks of `gblsr_repro.reporting.markup`, which is Markdown as it stands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -13,7 +13,7 @@ from importlib import resources
 import jinja2
 
 from .markup import latex
-from .statistics import Summary, printed
+from .statistics import Column, Metric, Summary, bold, printed
 
 DASH = "—"
 LONGEST_HEADING = 8  # letters of the longest name of a data set in the paper, Urban100 and DIV2Kval
@@ -21,7 +21,7 @@ LONGEST_HEADING = 8  # letters of the longest name of a data set in the paper, U
 
 @dataclass(frozen=True)
 class Span:
-    """A cell over several columns, set left (l) or centred (c)."""
+    """A cell over several columns, set left (l) or centered (c)."""
 
     text: str
     columns: int
@@ -56,16 +56,6 @@ class Float:
     paired: bool = False
     timed: Sequence[int] = ()
 
-    @property
-    def environment(self) -> str:
-        """The LaTeX environment."""
-        return "sidewaystable" if self.sideways else "table"
-
-    @property
-    def placement(self) -> str:
-        """Top of a page, or a page of its own for what nearly fills one."""
-        return "p" if self.sideways or self.tall else "t"
-
 
 @dataclass(frozen=True)
 class Table:
@@ -99,25 +89,33 @@ def table(name: str, bicubic: bool = False) -> Callable[[Maker], Maker]:
     return register
 
 
-def size_for(headings: Sequence[str]) -> str:
-    """Return a type size in which a wide table with these data sets in its head fits a page."""
-    return "footnotesize" if max(map(len, headings), default=0) <= LONGEST_HEADING else "scriptsize"
+# --- cells ----------------------------------------------------------------------------------------
 
 
-def render(table: Table) -> str:
-    """Return the table as LaTeX; it needs booktabs, and rotating where a float is sideways."""
-    return environment().get_template("table.tex.j2").render(table=table)
-
-
-def value(cell: Summary | None, digits: int, strong: bool = False) -> str:
-    """Format mean and, where there is one, standard deviation; a dash where nothing is measured."""
+def value(cell: Summary | None, digits: int, strong: bool = False, spread: bool = True) -> str:
+    """Format the mean and, where there is one and `spread` asks for it, the standard deviation; a
+    dash where nothing is measured.
+    """
     if cell is None:
         return DASH
     text = printed(cell.mean, digits)
-    if cell.std is not None:
+    if cell.std is not None and spread:
         text += f" ± {printed(cell.std, digits)}"
     text = text.replace("-", "−")
     return f"**{text}**" if strong else text
+
+
+def values(
+    columns: Sequence[Column], metrics: Sequence[Metric], alpha: float | None = None
+) -> list[list[str]]:
+    """Format columns of numbers, one metric each, and return their rows; bold is what
+    `statistics.bold` says of a column at level `alpha`.
+    """
+    shown = []
+    for cells, metric in zip(columns, metrics, strict=True):
+        strong = bold(cells, metric.lower, metric.digits, alpha)
+        shown.append([value(c, metric.digits, s) for c, s in zip(cells, strong, strict=True)])
+    return [list(row) for row in zip(*shown, strict=True)]
 
 
 def signed(number: float | None, digits: int) -> str:
@@ -128,38 +126,40 @@ def signed(number: float | None, digits: int) -> str:
     return text.replace("-", "−") if text.startswith("-") or float(text) == 0 else f"+{text}"
 
 
+def size_for(headings: Sequence[str]) -> str:
+    """Return a type size in which a wide table with these data sets in its head fits a page."""
+    return "footnotesize" if max(map(len, headings), default=0) <= LONGEST_HEADING else "scriptsize"
+
+
+# --- beside the paper -----------------------------------------------------------------------------
+
+
 def beside(measured: Float, published: Float, others: Mapping[str, Float]) -> Float:
     """Put the published rows of a float above the measured ones, matched by their first cell.
 
     Below them stand, by name, the `timed` cells of `others`, the same float by other clocks, in the
-    rows where there are any.
-
-    Rows of one spanning cell head their group. A measured row without a published counterpart
-    gets dashes. Text that both rows share in a paragraph column stands once. Sideways floats come
-    out upright: the pairs of rows need the height.
+    rows where there are any. Rows of one spanning cell head their group. A measured row without a
+    published counterpart gets dashes. Text that both rows share in a paragraph column stands once.
+    Sideways floats come out upright: the pairs of rows need the height.
     """
-    width = len(measured.columns)
     groups = []
     for number, group in enumerate(measured.groups):
-        clocks = {
-            name: {line[0]: line for line in other.groups[number]} for name, other in others.items()
-        }
         known = {
-            line[0]: line[1:]
-            for line in (published.groups[number] if number < len(published.groups) else [])
+            line[0]: line[1:] for part in published.groups[number : number + 1] for line in part
         }
         lines: list[Line] = []
-        for line in group:
+        for place, line in enumerate(group):
             if isinstance(line[0], Span):
                 lines.append([replace(line[0], columns=line[0].columns + 1)])
                 continue
-            above = known.get(line[0], [DASH] * (width - 1))
-            lines.append([line[0], "paper", *above])
-            lines.append(["", "here", *_but_shared(line[1:], above, measured.columns[1:])])
-            for name, rows in clocks.items():
-                own = rows[line[0]]
-                if any(own[place] != DASH for place in measured.timed):
-                    kept = [own[i] if i in measured.timed else "" for i in range(1, width)]
+            above = known.get(line[0], [DASH] * (len(measured.columns) - 1))
+            own = ["" if kind.startswith("p") and here == there else here for here, there, kind in
+                   zip(line[1:], above, measured.columns[1:], strict=True)]  # fmt: skip
+            lines += [[line[0], "paper", *above], ["", "here", *own]]
+            for name, other in others.items():
+                timed = {i: other.groups[number][place][i] for i in measured.timed}
+                if {*timed.values()} - {DASH}:
+                    kept = [timed.get(i, "") for i in range(1, len(measured.columns))]
                     lines.append(["", name, *kept])
         groups.append(lines)
     return replace(
@@ -178,54 +178,67 @@ def beside(measured: Float, published: Float, others: Mapping[str, Float]) -> Fl
     )
 
 
-def _but_shared(line: Line, above: Line, columns: Sequence[str]) -> list[Cell]:
-    """Leave out the text of paragraph columns that the row above has as well."""
-    cells = zip(line, above, columns, strict=True)
-    return ["" if kind.startswith("p") and own == other else own for own, other, kind in cells]
+# --- Markdown -------------------------------------------------------------------------------------
 
 
-def _header(line: Line) -> str:
-    return " & ".join(map(_cell, line)) + r" \\"
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a Markdown table; every row has as many cells as the header."""
+    lines = [header, ["---"] * len(header), *rows]
+    return ["| " + " | ".join(c.replace("|", "\\|") for c in line) + " |" for line in lines]
 
 
-def _body(line: Line, of: Float) -> str:
-    # \raggedright would take over the end of the row in a last column without the array package.
-    ragged = [of.ragged and column.startswith("p") for column in of.columns]
-    cells = (
-        (r"\rightskip=0pt plus 1fil\relax " if ragged[i] and not isinstance(cell, Span) else "")
-        + _cell(cell)
-        for i, cell in enumerate(line)
-    )
+def grid(part: Float) -> list[str]:
+    """Return the body of a float as the lines of one Markdown table.
+
+    Markdown has one header row and no spanning cells: the float's header rows are put together
+    column by column, and a spanning cell of the body stands in its first column.
+    """
+    rows = [_unspanned(line, repeat=True) for line in part.header]
+    header = [" ".join(dict.fromkeys(filter(None, column))) for column in zip(*rows, strict=True)]
+    body = [_unspanned(line, repeat=False) for group in part.groups for line in group]
+    return markdown(header, body)
+
+
+def _unspanned(line: Line, repeat: bool) -> list[str]:
+    spans = [cell if isinstance(cell, Span) else Span(cell, 1) for cell in line]
+    return [c.text if repeat or not i else "" for c in spans for i in range(c.columns)]
+
+
+# --- LaTeX ----------------------------------------------------------------------------------------
+
+
+def render(table: Table) -> str:
+    """Return the table as LaTeX; it needs booktabs, and rotating where a float is sideways."""
+    return environment().get_template("table.tex.j2").render(table=table)
+
+
+def _row(line: Line, of: Float | None = None) -> str:
+    cells = []
+    for place, cell in enumerate(line):
+        if isinstance(cell, Span):
+            cells.append(f"\\multicolumn{{{cell.columns}}}{{{cell.align}}}{{{latex(cell.text)}}}")
+        else:
+            # \raggedright would take over a row's end in a last column without the array package.
+            ragged = of is not None and of.ragged and of.columns[place].startswith("p")
+            cells.append((r"\rightskip=0pt plus 1fil\relax " if ragged else "") + latex(cell))
     return " & ".join(cells) + r" \\"
 
 
-def _cell(cell: Cell) -> str:
-    if isinstance(cell, Span):
-        return f"\\multicolumn{{{cell.columns}}}{{{cell.align}}}{{{latex(cell.text)}}}"
-    return latex(cell)
-
-
-def _rules(rules: Sequence[tuple[int, int]]) -> str:
-    return " ".join(f"\\cmidrule(lr){{{first}-{last}}}" for first, last in rules)
-
-
 @cache
-def environment() -> jinja2.Environment:
-    """Return the template engine, with delimiters that LaTeX does not use."""
+def environment(kind: str = "tex") -> jinja2.Environment:
+    """Return the template engine for tex (with delimiters that LaTeX does not use), md or html."""
     templates = resources.files(__package__).joinpath("templates")
-    environment = jinja2.Environment(
+    marks = {"block_start_string": "((*", "block_end_string": "*))",
+             "variable_start_string": "(((", "variable_end_string": ")))",
+             "comment_start_string": "((#", "comment_end_string": "#))"}  # fmt: skip
+    made = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: templates.joinpath(name).read_text("utf-8")),
-        block_start_string="((*",
-        block_end_string="*))",
-        variable_start_string="(((",
-        variable_end_string=")))",
-        comment_start_string="((#",
-        comment_end_string="#))",
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # LaTeX is escaped by the latex filter
+        autoescape=kind == "html",  # LaTeX is escaped by the latex filter
         undefined=jinja2.StrictUndefined,
+        **(marks if kind == "tex" else {}),
     )
-    environment.filters |= {"latex": latex, "header": _header, "body": _body, "rules": _rules}
-    return environment
+    made.filters |= {"latex": latex, "row": _row}
+    return made

@@ -6,47 +6,21 @@ thousands commas, typographic signs (± × − ≤ ≥ ≈) and — for a value 
 
 from __future__ import annotations
 
-import html as html_module
 import re
 from collections.abc import Callable
+from html import escape
 
 _MARKS = re.compile(r"\*\*(?P<bold>.+?)\*\*|\*(?P<italic>.+?)\*|<(?P<url>https?://[^>]+)>")
 
 _SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "#": r"\#",
-    "$": r"\$",
-    "%": r"\%",
-    "&": r"\&",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"$<$",
-    ">": r"$>$",
-    "\u00a0": "~",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "−": "$-$",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-    "≈": r"$\approx$",
-    "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$",
-    "→": r"$\rightarrow$",
-    "Δ": r"$\Delta$",
-    "–": "--",
-    "—": "---",
-    "…": r"\ldots{}",
-    "“": "``",
-    "”": "''",
-    "’": "'",
-    "®": r"\textregistered{}",
-    "™": r"\texttrademark{}",
-    "©": r"\textcopyright{}",
-    "°": r"$^\circ$",
-}
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "#": r"\#", "$": r"\$", "%": r"\%",
+    "&": r"\&", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$",
+    ">": "$>$", "\u00a0": "~", "±": r"$\pm$", "×": r"$\times$", "−": "$-$", "≤": r"$\leq$",
+    "≥": r"$\geq$", "≈": r"$\approx$", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
+    "→": r"$\rightarrow$", "Δ": r"$\Delta$", "–": "--", "—": "---", "…": r"\ldots{}", "“": "``",
+    "”": "''", "’": "'", "®": r"\textregistered{}", "™": r"\texttrademark{}",
+    "©": r"\textcopyright{}", "°": r"$^\circ$",
+}  # fmt: skip
 
 
 def latex(text: str) -> str:
@@ -58,7 +32,7 @@ def html(text: str) -> str:
     """Return the text as HTML, escaped."""
     link = '<a href="{0}">{0}</a>'
     return _convert(
-        text, _html_plain, "<strong>%s</strong>", "<em>%s</em>", lambda u: link.format(_escape(u))
+        text, _html_plain, "<strong>%s</strong>", "<em>%s</em>", lambda u: link.format(escape(u))
     )
 
 
@@ -95,9 +69,5 @@ def _latex_url(address: str) -> str:
     return r"\texttt{" + r"\allowbreak ".join(map(_latex_plain, pieces)) + "}"
 
 
-def _escape(text: str) -> str:
-    return html_module.escape(text, quote=True)
-
-
 def _html_plain(text: str) -> str:
-    return _escape(text).replace("\u00a0", "&nbsp;")
+    return escape(text).replace("\u00a0", "&nbsp;")

@@ -54,19 +54,15 @@ def document(tables: Mapping[str, Path], figures: Mapping[str, Path], run: Condi
 
     `run` is what was run, for the captions of figures; tables bring theirs.
     """
-    bodies = [_table(path.read_text(encoding="utf-8")) for path in tables.values()]
+    # Floats that may only stand at the top of a page would leave most pages half empty here.
+    texts = (path.read_text(encoding="utf-8") for path in tables.values())
+    bodies = [re.sub(r"(\\begin\{table\})\[\w+\]", r"\1[!htbp]", text) for text in texts]
     pictures = [
         {"name": name, "path": path.resolve().as_posix(), "caption": latex(captions(name, run))}
         for name, path in figures.items()
         if name in FIGURES
     ]
-    template = environment().get_template("preview.tex.j2")
-    return template.render(tables=bodies, figures=pictures)
-
-
-def _table(text: str) -> str:
-    # Floats that may only stand at the top of a page would leave most pages half empty here.
-    return re.sub(r"(\\begin\{table\})\[\w+\]", r"\1[!htbp]", text)
+    return environment().get_template("preview.tex.j2").render(tables=bodies, figures=pictures)
 
 
 def compile_pdf(text: str, output: Path) -> str:

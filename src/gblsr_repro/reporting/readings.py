@@ -13,8 +13,7 @@ from ..config import BASELINE, Config, arms, protocol
 from ..errors import UserError
 from ..files import write_text
 from .aggregates import Aggregates, Key, read
-from .layout import value
-from .markdown import table
+from .layout import markdown, value
 from .statistics import Summary
 
 COLUMNS = {  # metric of the aggregate: heading and decimals
@@ -53,7 +52,7 @@ def write(aggregate: Path, config: Config, output: Path) -> None:
                 f"{aggregate} has no reading of a baseline; name some under native.arms, as "
                 "config/readings.yaml does."
             )
-        lines += [*table(["reading", *(heading for heading, _ in COLUMNS.values())], cells), ""]
+        lines += [*markdown(["reading", *(heading for heading, _ in COLUMNS.values())], cells), ""]
     lines.append(
         "Steps between neighboring pixels across patch borders and across patch centers are in "
         "units of the mean step elsewhere: 1 where a reconstruction does not know of patches. "

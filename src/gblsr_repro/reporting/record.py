@@ -5,14 +5,12 @@ from __future__ import annotations
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
-from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import jinja2
 import pandas as pd
 import yaml
 from PIL import Image
@@ -21,14 +19,14 @@ from ..config import Config, arms, load, methods
 from ..errors import UserError
 from ..files import atomic_path, verify, write_text
 from ..progress import duration
-from . import claims, markdown
+from . import claims
 from .aggregates import Aggregates
 from .captions import HALVES, facts, run_notes, sentence
 from .compare import Scope
 from .conditions import Conditions, of_paper
 from .figures import captions
 from .kinds import RUN_COLUMNS
-from .layout import DASH, Float
+from .layout import DASH, environment, grid, markdown
 from .tables import VERSUS, builders
 from .verdicts import Verdict
 
@@ -49,12 +47,11 @@ HELD = {
 }
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """A heading of the page with lines of Markdown."""
 
     title: str
-    lines: Sequence[str]
+    lines: list[str]
 
 
 def write(results: Path, output: Path, config: Config) -> int:
@@ -135,26 +132,23 @@ def page(folder: Path, name: str, config: Config) -> str:
     aggregates = folder / "aggregates"
     run = Conditions.read(aggregates)
     verdicts = claims.evaluate(aggregates, config)
-    templates = resources.files(__package__).joinpath("templates")
-    template = jinja2.Template(
-        templates.joinpath("record.md.j2").read_text("utf-8"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return template.render(
-        name=name,
-        date=date.today().isoformat(),
-        halves=_halves(aggregates, run, config),
-        tables=_tables(aggregates, config),
-        counts=[f"{n} {verdict}" for verdict, n in verdicts.counts().items() if n],
-        relations=_relations(verdicts),
-        figures=[
-            (path.stem, captions(path.stem, run)) for path in sorted(folder.glob("figures/*.png"))
-        ],
-        command=_command(name, config, run),
-        mirrored=bool(config["mirror"]),
+    return (
+        environment("md")
+        .get_template("record.md.j2")
+        .render(
+            name=name,
+            date=date.today().isoformat(),
+            halves=_halves(aggregates, run, config),
+            tables=_tables(aggregates, config),
+            counts=[f"{n} {verdict}" for verdict, n in verdicts.counts().items() if n],
+            relations=_relations(verdicts),
+            figures=[
+                (path.stem, captions(path.stem, run))
+                for path in sorted(folder.glob("figures/*.png"))
+            ],
+            command=_command(name, config, run),
+            mirrored=bool(config["mirror"]),
+        )
     )
 
 
@@ -162,66 +156,55 @@ def _halves(aggregates: Path, run: Conditions, config: Config) -> list[Section]:
     """Say of each half what was run, beside the paper's, and in what that differs."""
     paper, source = of_paper(), Aggregates(aggregates, config)
     sections = []
-    for half in HALVES:
+    for half, known, kind in (("native", arms(), "runs"), ("asr", methods(), "asr_runs")):
         here, there = run.half(half), paper.half(half)
         if here is None or there is None:
             continue
-        known = arms() if half == "native" else methods()
-        kind = "runs" if half == "native" else "asr_runs"
         runs = source.frame(kind) if source.has(kind) else pd.DataFrame(columns=RUN_COLUMNS)
-        trained = runs["arm"].unique()
-        names = ", ".join(known[n].name if n in known else n for n in trained) or "nothing"
+        names = [known[n].name if n in known else n for n in runs["arm"].unique()]
         published = facts(there)
-        rows = [("trained", names, "all")]
+        rows = [("trained", ", ".join(names) or "nothing", "all")]
         rows += [(label, text, published.get(label, DASH)) for label, text in facts(here).items()]
-        if len(runs):
+        if names:
             rows.append(("training time, all runs", duration(runs["wall_seconds"].sum()), DASH))
-        table = markdown.table(("", "This run", "Paper"), rows)
-        scopes = [s for s in Scope if s.half == half and (len(runs) or s.kind == "latency")]
-        notes = run_notes(replace(run, **{h: None for h in HALVES if h != half}), scopes,
-                          perceptual=half == "native")  # fmt: skip
-        sections.append(Section(HALVES[half], [*table, "", " ".join(map(sentence, notes))]))
+        scopes = [s for s in Scope if s.half == half and (names or s.kind == "latency")]
+        alone = replace(run, **{h: None for h in HALVES if h != half})
+        notes = run_notes(alone, scopes, perceptual=half == "native")
+        lines = [*markdown(("", "This run", "Paper"), rows), "", " ".join(map(sentence, notes))]
+        sections.append(Section(HALVES[half], lines))
     if run.git.get("commit") and sections:
         state = " with uncommitted changes" if "True" in str(run.git.get("modified")) else ""
         versions = ", ".join(f"{k} {v}" for k, v in run.versions.items())
-        lines = [*sections[-1].lines, "", f"Runs of commit {run.git['commit']}{state}. {versions}."]
-        sections[-1] = Section(sections[-1].title, lines)
+        sections[-1].lines.extend(["", f"Runs of commit {run.git['commit']}{state}. {versions}."])
     return sections
 
 
 def _tables(aggregates: Path, config: Config) -> list[Section]:
     """The measured tables: those that the paper's values can stand beside, with them."""
     source = Aggregates(aggregates, config)
-    known = builders(config)
     sections = []
-    for name in (name for name in known if name.endswith(VERSUS)):
+    for name, make in builders(config).items():
         try:
-            parts: Iterable[Float] = known[name](source).floats
+            parts = make(source).floats if name.endswith(VERSUS) else ()
         except UserError:  # not measured: the record shows what was
             continue
         for part in parts:
             title, _, rest = part.caption.removeprefix("**").partition(".**")
-            sections.append(Section(title, [*markdown.grid(part), "", rest.strip()]))
+            sections.append(Section(title, [*grid(part), "", rest.strip()]))
     return sections
 
 
 def _relations(verdicts: claims.Page) -> list[str]:
     """The orderings and bounds that the paper claims, and whether they hold in this run."""
-    rows = [
-        (
-            result.claim.claim,
-            claims.with_unit(result.paper, result.claim.unit),
-            claims.with_unit(result.measured, result.claim.unit),
-            HELD[result.agreement],
-        )
-        for result in verdicts.results
-        if result.agreement is not None
-        and result.claim.published.lstrip().startswith(("<", ">"))
-        and "structure" not in result.claim.scope
-    ]
-    return (
-        markdown.table(("The paper says", "Bound", "Measured", "In this run"), rows) if rows else []
-    )
+    rows = []
+    for result in verdicts.results:
+        claim = result.claim
+        bound = claim.published.startswith(("<", ">")) and claim.scope != Scope.STRUCTURE
+        if bound and result.agreement is not None:
+            sides = (claims.with_unit(text, claim.unit) for text in (result.paper, result.measured))
+            rows.append((claim.claim, *sides, HELD[result.agreement]))
+    header = ("The paper says", "Bound", "Measured", "In this run")
+    return markdown(header, rows) if rows else []
 
 
 def _command(name: str, config: Config, run: Conditions) -> str:

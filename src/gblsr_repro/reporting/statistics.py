@@ -1,4 +1,4 @@
-"""Means over seeds, tests between arms, and the rules that set table cells in bold."""
+"""Numbers over seeds, tests between them, and the rules that set table cells in bold."""
 
 from __future__ import annotations
 
@@ -32,6 +32,24 @@ class Summary:
         return self.std is not None and self.n is not None and self.n > 1
 
 
+@dataclass(frozen=True)
+class Metric:
+    """A metric of the aggregates: its name, heading, decimals, and whether lower is better."""
+
+    name: str
+    heading: str
+    digits: int
+    lower: bool = False
+
+
+PSNR = Metric("psnr", "PSNR (dB)", 3)
+LPIPS = Metric("lpips", "LPIPS", 4, lower=True)
+EDGE_LPIPS = Metric("edge_lpips", "edge-LPIPS", 4, lower=True)
+QUALITY = (PSNR, Metric("ssim", "SSIM", 4), LPIPS, EDGE_LPIPS)
+
+Column = Sequence[Summary | None]
+
+
 def pooled_p(a: Summary, b: Summary) -> float:
     """Return the two-sided p of Student's t-test with pooled variance; both need a spread.
 
@@ -51,46 +69,33 @@ def printed(value: float, digits: int) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
-def best(cells: Sequence[Summary | None], lower: bool) -> int | None:
-    """Return the position of the best mean (first of equals), None where nothing is measured."""
-    measured = [i for i, cell in enumerate(cells) if cell is not None]
-    sign = 1 if lower else -1
-    return min(measured, key=lambda i: sign * cells[i].mean, default=None)  # type: ignore[union-attr]
-
-
-def ties(
-    cells: Sequence[Summary | None], lower: bool, digits: int, alpha: float | None = None
-) -> list[int]:
+def ties(cells: Column, lower: bool, digits: int, alpha: float | None = None) -> list[int]:
     """Return the positions of the best cell and of those that count as equal to it, best first.
 
     Equal are cells that print alike with `digits` decimals and, where `alpha` is given, cells with
     a spread that a pooled two-sided t-test at level `alpha` cannot tell from the best.
     """
-    top = best(cells, lower)
-    if top is None:
+    sign = 1 if lower else -1
+    known = {i: cell for i, cell in enumerate(cells) if cell is not None}
+    order = sorted(known, key=lambda i: sign * known[i].mean)
+    if not order:
         return []
-    winner = cells[top]
-    assert winner is not None
+    top = known[order[0]]
 
     def equal(cell: Summary) -> bool:
-        if printed(cell.mean, digits) == printed(winner.mean, digits):
+        if printed(cell.mean, digits) == printed(top.mean, digits):
             return True
-        testable = alpha is not None and cell.has_spread and winner.has_spread
-        return testable and pooled_p(cell, winner) >= alpha
+        testable = alpha is not None and cell.has_spread and top.has_spread
+        return testable and pooled_p(cell, top) >= alpha
 
-    found = [i for i, cell in enumerate(cells) if cell is not None and equal(cell)]
-    sign = 1 if lower else -1
-    return sorted(found, key=lambda i: (i != top, sign * cells[i].mean))  # type: ignore[union-attr]
+    return [i for i in order if equal(known[i])]
 
 
-def bold(
-    cells: Sequence[Summary | None], lower: bool, digits: int, alpha: float | None = None
-) -> list[bool]:
+def bold(cells: Column, lower: bool, digits: int, alpha: float | None = None) -> list[bool]:
     """Say for each cell of a column whether it is bold: the `ties`, if there is any competition.
 
     A single measured cell is best of nothing and stays plain.
     """
-    if sum(cell is not None for cell in cells) < 2:
-        return [False] * len(cells)
-    chosen = set(ties(cells, lower, digits, alpha))
+    rivals = sum(cell is not None for cell in cells) > 1
+    chosen = ties(cells, lower, digits, alpha) if rivals else []
     return [i in chosen for i in range(len(cells))]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
-from ..config import Arm, Dataset, Method, arms, read_table, repository_root
+from ..config import Arm, Dataset, Method, read_table, repository_root
 from ..progress import duration
 from . import captions
 from .aggregates import Aggregates
 from .captions import paragraph, run_notes
-from .compare import Scope
+from .compare import Scope, short_names
 from .layout import DASH, Float, Line, Span, table
 
 NATIVE_GROUPS = (
@@ -24,83 +24,71 @@ NATIVE_GROUPS = (
 )
 
 
+ENCODERS = {"rdn": "RDN", "swinir": "SwinIR"}
+
+
 @table("compute_native")
 def compute_native(source: Aggregates) -> Float:
     """Training time of the native benchmark by group of arms (Table 16)."""
-    names = {name: arm.short for name, arm in source.arms.items()}
-    return _compute(source, "native", "compute_native", names)
+    return _compute(source, "native")
 
 
 @table("compute_asr")
 def compute_asr(source: Aggregates) -> Float:
     """Training time of super-resolution by group of methods (Table 17)."""
-    names = {name: method.name for name, method in source.methods.items()}
-    return _compute(source, "asr", "compute_asr", names)
+    return _compute(source, "asr")
 
 
 def groups_of(source: Aggregates, half: str) -> dict[str, list[str]]:
     """Return the arms or methods of every group of a half's table, by the group's title."""
-    groups: dict[str, list[str]] = {}
-    if half == "asr":
-        for name, method in source.methods.items():
-            groups.setdefault(_asr_group(method), []).append(name)
-        return groups
-    groups = {title: [] for title in NATIVE_GROUPS}
-    for name, arm in source.arms.items():
-        groups[_native_group(arm)].append(name)
+    groups: dict[str, list[str]] = {title: [] for title in NATIVE_GROUPS if half == "native"}
+    rows = source.arms if half == "native" else source.methods
+    for name, row in rows.items():
+        groups.setdefault(_group(row), []).append(name)
     return groups
 
 
-def _native_group(arm: Arm) -> str:
+def _group(row: Arm | Method) -> str:
+    if isinstance(row, Method):
+        if row.group == "variant":
+            return "Variants of the GB-LSR family"
+        return f"Methods on the {ENCODERS.get(row.encoder, row.encoder)} encoder"
     baselines, main, linear, log = NATIVE_GROUPS
-    if arm.in_benchmark:
-        return baselines if arm.group == "baseline" else main
-    return linear if arm.diagnostic == "linear" else log
+    if row.in_benchmark:
+        return baselines if row.group == "baseline" else main
+    return linear if row.diagnostic == "linear" else log
 
 
-def _asr_group(method: Method) -> str:
-    if method.group == "variant":
-        return "Variants of the GB-LSR family"
-    return f"Methods on the {ENCODERS.get(method.encoder, method.encoder)} encoder"
-
-
-ENCODERS = {"rdn": "RDN", "swinir": "SwinIR"}
-
-
-def _compute(source: Aggregates, half: str, table: str, names: Mapping[str, str]) -> Float:
-    runs = source.frame("runs" if half == "native" else "asr_runs")
-    noun = "arm" if half == "native" else "method"
+def _compute(source: Aggregates, half: str) -> Float:
+    native, names = half == "native", short_names(half)
+    runs = source.frame("runs" if native else "asr_runs")
     lines: list[Line] = []
     for title, members in groups_of(source, half).items():
         chosen = runs[runs["arm"].isin(members)]
         if not chosen.empty:
             present = [names[m] for m in members if m in set(chosen["arm"])]
-            label = f"{title} ({', '.join(present)}; {_runs_by_seed(chosen, len(present), noun)})"
-            lines.append([label, *_times(chosen)])
-    total = _times(runs)
-    bottom: Line = ["**Total**", f"**{total[0]}**", "", f"**{total[2]}**"]
+            count = _by_seed(chosen, len(present), "arm" if native else "method")
+            lines.append([f"{title} ({', '.join(present)}; {count})", *_times(chosen)])
+    count, _, total = _times(runs)
+    bottom: Line = ["**Total**", f"**{count}**", "", f"**{total}**"]
     devices = [device for device in runs["device"].unique() if device]
-    what = "the native benchmark" if half == "native" else "super-resolution"
+    where = f" on {captions.listed(devices, 'or')}" if devices else " (device not recorded)"
     caption = paragraph(
-        f"Training time of {what}",
-        f"Wall-clock of each run on {captions.listed(devices, 'or')}"
-        if devices
-        else "Wall-clock of each run (device not recorded)",
+        f"Wall-clock of each run{where}",
         "Shortest to longest run and the sum of all; evaluation and timing are not in it",
-        _shared(names, {*runs["arm"]}) if half == "native" else None,
-        *run_notes(source.conditions, (Scope.COST if half == "native" else Scope.ASR_COST,)),
+        _shared([source.arms[name] for name in names if name in {*runs["arm"]}])
+        if native
+        else None,
+        *run_notes(source.conditions, (Scope.COST if native else Scope.ASR_COST,)),
     )
-    header = ["Training group", "runs", "per-run", "total"]
-    spec = [r"p{0.55\linewidth}", "r", "r", "r"]
-    return Float(table, caption, spec, [header], [lines, [bottom]], ragged=True)
+    header, spec = ["Training group", "runs", "per-run", "total"], [r"p{0.55\linewidth}", *"rrr"]
+    return Float(f"compute_{half}", caption, spec, [header], [lines, [bottom]], ragged=True)
 
 
-def _shared(names: Mapping[str, str], run: set[str]) -> str | None:
+def _shared(trained: Sequence[Arm]) -> str | None:
     """Say that the log-space ablation uses runs of the main tables, where any of it was trained."""
-    known = arms()
-    trained = [name for name in names if name in run]
-    ablation = [n for n in trained if known[n].diagnostic in ("reference", "control", "log")]
-    both = [names[n] for n in ablation if known[n].in_benchmark]
+    ablation = [arm for arm in trained if arm.diagnostic in ("reference", "control", "log")]
+    both = [arm.short for arm in ablation if arm.in_benchmark]
     if not both or len(both) == len(ablation):
         return None
     return (
@@ -109,7 +97,7 @@ def _shared(names: Mapping[str, str], run: set[str]) -> str | None:
     )
 
 
-def _runs_by_seed(runs: pd.DataFrame, members: int, noun: str) -> str:
+def _by_seed(runs: pd.DataFrame, members: int, noun: str) -> str:
     shown = f"{members} {noun}{'' if members == 1 else 's'}"
     seeds, rest = divmod(len(runs), members)
     if rest:
@@ -121,9 +109,8 @@ def _times(runs: pd.DataFrame) -> list[str]:
     known = runs["wall_seconds"].dropna()
     if known.empty:
         return [f"{len(runs)}", DASH, DASH]
-    shortest, longest = clock(known.min()), clock(known.max())
-    span = shortest if shortest == longest else f"{shortest}–{longest}"
-    return [f"{len(runs)}", span, clock(known.sum())]
+    span = dict.fromkeys((clock(known.min()), clock(known.max())))
+    return [f"{len(runs)}", "–".join(span), clock(known.sum())]
 
 
 def clock(seconds: float) -> str:
@@ -155,7 +142,6 @@ def licenses(source: Aggregates) -> Float:
     data = [[d.title, d.licence, _link(d.homepage)] for d in used_datasets(source)]
     code = [[a.title, a.licence, _link(a.url)] for a in assets().values()]
     caption = paragraph(
-        "Licences and terms of use",
         "Data sets that this configuration reads, and code and architectures that it uses or "
         "follows; none of them is part of this repository",
     )
@@ -174,11 +160,6 @@ def _link(address: str) -> str:
 
 def used_datasets(source: Aggregates) -> list[Dataset]:
     """Return the rows of datasets.tsv that the config names, in that table's order."""
-    native, asr = source.config["native"]["data"], source.config["asr"]
-    used = {
-        *native["train"],
-        *native["evaluate"].values(),
-        *asr["train"],
-        *asr["evaluate"].values(),
-    }
+    sections = source.config["native"]["data"], source.config["asr"]
+    used = {name for s in sections for name in (*s["train"], *s["evaluate"].values())}
     return [d for name, d in source.datasets.items() if name in used or d.role == "weights"]

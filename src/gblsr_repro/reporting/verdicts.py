@@ -5,9 +5,8 @@ the relation the paper claims holds; it is within noise when it misses by no mor
 tolerance. A run under other conditions than the paper's (data, steps, seeds, device) gets
 neither verdict: its numbers are shown, with whether the claim would hold. Times are judged by the
 paper's clock alone (see `evaluation.latency`), and not at all where other processes used the GPU
-meanwhile. Claims about structure,
-such as parameter counts, depend on no conditions; in a preset other than the paper's they hold
-rather than are reproduced.
+meanwhile. Claims about structure, such as parameter counts, depend on no conditions; in a preset
+other than the paper's they hold rather than are reproduced.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ import math
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from enum import StrEnum
+from functools import partial
 
 import numpy as np
 from scipy import special
 
 from ..errors import UserError
 from .aggregates import Aggregates
-from .compare import PAPER_PRESET, SHARED_GPU, Scope, compare
+from .compare import PAPER_PRESET, SHARED_GPU, Difference, Scope, compare
 from .conditions import Conditions
 from .expressions import Estimate, NotMeasuredError, Operand, evaluate, parse
 
@@ -92,22 +91,12 @@ class Target:
             relation, rest = "=", text
         numbers = [part.strip() for part in rest.split("/")]
         try:
-            exponents = {int(Decimal(number).as_tuple().exponent) for number in numbers}
-        except InvalidOperation as error:
+            values = tuple(map(float, numbers))
+        except ValueError as error:
             raise UserError(f"The published value {text!r} is not made of numbers.") from error
-        scientific = "e" in numbers[0]
-        decimals = (
-            len(numbers[0].partition("e")[0].partition(".")[2])
-            if scientific
-            else max(0, -min(exponents))
-        )
-        return cls(
-            relation,
-            tuple(float(number) for number in numbers),
-            decimals,
-            "e" if scientific else "f",
-            numbers[0].startswith("+"),
-        )
+        decimals = max(len(n.partition("e")[0].partition(".")[2]) for n in numbers)
+        style = "e" if "e" in numbers[0] else "f"
+        return cls(relation, values, decimals, style, numbers[0].startswith("+"))
 
     def rounding(self, value: float) -> float:
         """Return half a unit of the last printed decimal of `value`."""
@@ -116,8 +105,9 @@ class Target:
 
     def show(self, values: Iterable[float]) -> str:
         """Print values as the paper prints its own."""
-        comma = "," if self.style == "f" else ""
-        form = f"{'+' if self.signed else ''}{comma}.{self.decimals}{self.style}"
+        form = (
+            f"{'+' if self.signed else ''}{',' * (self.style == 'f')}.{self.decimals}{self.style}"
+        )
         return " / ".join(format(value, form) for value in values)
 
     def show_measured(self, values: Iterable[float]) -> str:
@@ -125,6 +115,12 @@ class Target:
         if self.relation == "=":
             return self.show(values)
         return " / ".join(_three_digits(value) for value in values)
+
+    def __str__(self) -> str:
+        if self.cells:
+            return f"{len(self.values)} cells"
+        shown = {"=": "", "<=": "≤ ", ">=": "≥ "}.get(self.relation, f"{self.relation} ")
+        return shown + self.show(self.values)
 
 
 @dataclass(frozen=True)
@@ -182,89 +178,77 @@ def judge(
     `sigmas` standard errors are seed noise for a claim of one number. A claim of k numbers gets
     a wider band, so that chance makes it fail no more often than a claim of one (Sidak).
     """
-    published = _published(claim, paper)
+    try:
+        published, paper_uses = evaluate(claim.measure, paper) if claim.measure else (None, [])
+    except NotMeasuredError:
+        published, paper_uses = None, []
     target = Target.parse(claim.published, published)
-    count = len(target.values)
-    printed = f"{count} cells" if target.cells else _relation(target) + target.show(target.values)
+    absent = partial(Result, claim, Verdict.NOT_MEASURED, str(target))
     if not claim.measure:
-        return Result(claim, Verdict.NOT_MEASURED, printed, why=claim.note)
+        return absent(why=claim.note)
+    half = conditions.half(Scope(claim.scope).half)
     try:
         measured, uses = evaluate(claim.measure, here)
     except NotMeasuredError as error:
-        why = _without_lpips(claim, conditions) or str(error)
-        return Result(claim, Verdict.NOT_MEASURED, printed, why=why)
+        if half and half.without_lpips and "lpips" in claim.measure:
+            return absent(why=f"LPIPS was not measured: {half.without_lpips}")
+        return absent(why=str(error))
+    count = len(target.values)
     if len(measured.values) != count and (target.relation == "=" or count > 1):
         raise UserError(
             f"config/paper/claims.tsv, claim {claim.id!r}: the paper has {count} numbers, the "
             f"measure {len(measured.values)}."
         )
     if not np.isfinite(measured.values).all():
-        return Result(claim, Verdict.NOT_MEASURED, printed, why="a value is not finite")
-    misses, allowed = _misses(claim, target, measured, published, sigmas)
+        return absent(why="a value is not finite")
+    goals = np.broadcast_to(np.asarray(target.values), measured.values.shape)
+    misses = _misses(target, measured.values, goals)
     if claim.tolerance == "spread":
-        allowed = _spread_bands(target, measured, uses, (here, paper), sigmas)
-    exact = misses <= 0
-    near = misses <= allowed
-    outcome = (
-        Verdict.REPRODUCED
-        if exact.all()
-        else Verdict.WITHIN_NOISE
-        if near.all()
-        else Verdict.NOT_REPRODUCED
-    )
-    scope = Scope(claim.scope)
-    found = [
-        difference
-        for difference in compare(
-            conditions,
-            paper_conditions,
-            scope,
-            sorted({use.subject for use in uses}),
-            sorted({use.dataset for use in uses} & _columns(paper_conditions, scope)),
+        allowed = _spread_bands(target, measured.values, uses, paper_uses, sigmas)
+    else:
+        errors = _errors(target, measured, published)
+        band = _sidak(sigmas, len(goals))
+        allowed = np.asarray(
+            [_band(claim.tolerance, e, g, band) for e, g in zip(errors, goals, strict=True)]
         )
-        if difference.blocks_verdict
-    ]
+    near = misses <= allowed
+    outcome = Verdict.NOT_REPRODUCED
+    if near.all():
+        outcome = Verdict.REPRODUCED if (misses <= 0).all() else Verdict.WITHIN_NOISE
+    found = _conditions(claim, conditions, paper_conditions, uses)
+    scope = Scope(claim.scope)
     if scope is Scope.STRUCTURE and outcome is not Verdict.NOT_REPRODUCED:
         found = []  # it differs only where another preset gives other numbers
-    differences = tuple(difference.short for difference in found)
-    shown = (
-        f"{int(near.sum())} of {count} agree"
-        if target.cells
-        else target.show_measured(measured.values)
+    shown = f"{near.sum()} of {count} agree" if target.cells else ""
+    result = partial(
+        Result,
+        claim,
+        paper=str(target),
+        measured=shown or target.show_measured(measured.values),
+        differences=tuple(difference.short for difference in found),
+        values=tuple(measured.values.tolist()),
+        targets=target.values,
     )
     if SHARED_GPU in found:
-        return Result(
-            claim, Verdict.NOT_JUDGED, printed, shown,
-            why=SHARED_GPU.short, differences=differences,
-            values=tuple(measured.values.tolist()), targets=target.values,
-        )  # fmt: skip
+        return result(verdict=Verdict.NOT_JUDGED, why=SHARED_GPU.short)
     structural = scope is Scope.STRUCTURE and conditions.preset != PAPER_PRESET
-    return Result(
-        claim,
-        Verdict.DIFFERENT if differences else Verdict.HOLDS if structural else outcome,
-        printed,
-        shown,
-        outcome,
-        _furthest(target, measured, misses, allowed, uses),
-        differences,
-        tuple(measured.values.tolist()),
-        target.values,
-        tuple(np.broadcast_to(allowed, misses.shape).tolist()),
+    return result(
+        verdict=Verdict.DIFFERENT if found else Verdict.HOLDS if structural else outcome,
+        agreement=outcome,
+        why=_furthest(target, measured.values, misses, allowed, uses),
+        allowed=tuple(allowed.tolist()),
     )
 
 
-def _published(claim: Claim, paper: Aggregates) -> Estimate | None:
-    if not claim.measure:
-        return None
-    try:
-        return evaluate(claim.measure, paper)[0]
-    except NotMeasuredError:
-        return None
-
-
-def _columns(paper: Conditions, scope: Scope) -> set[str]:
+def _conditions(
+    claim: Claim, run: Conditions, paper: Conditions, uses: Iterable[Operand]
+) -> list[Difference]:
+    """Return what keeps the numbers of a claim from being judged."""
+    scope = Scope(claim.scope)
     half = paper.half(scope.half)
-    return set(half.evaluate) if half else set()
+    columns = sorted({use.dataset for use in uses} & {*(half.evaluate if half else ())})
+    found = compare(run, paper, scope, sorted({use.subject for use in uses}), columns)
+    return [difference for difference in found if difference.blocks_verdict]
 
 
 def _three_digits(value: float) -> str:
@@ -273,68 +257,51 @@ def _three_digits(value: float) -> str:
     return f"{value:,.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
 
 
-def _relation(target: Target) -> str:
-    return {"=": "", "<=": "≤ ", ">=": "≥ "}.get(target.relation, target.relation + " ")
-
-
-def _without_lpips(claim: Claim, conditions: Conditions) -> str | None:
-    half = conditions.half(Scope(claim.scope).half)
-    if half is None or not half.without_lpips or "lpips" not in claim.measure:
-        return None
-    return f"LPIPS was not measured: {half.without_lpips}"
-
-
-def _misses(
-    claim: Claim, target: Target, measured: Estimate, published: Estimate | None, sigmas: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return by how much each number misses the paper's (<= 0: agrees) and how much it may."""
-    count = len(measured.values)
-    goals = np.broadcast_to(np.asarray(target.values), (count,))
+def _misses(target: Target, values: np.ndarray, goals: np.ndarray) -> np.ndarray:
+    """Return by how much each number misses the paper's (<= 0: agrees)."""
     if target.relation == "=":
-        misses = np.abs(measured.values - goals) - [target.rounding(goal) for goal in goals]
-        errors = _joint_errors(measured, published)
-    else:
-        over = measured.values - goals
-        misses = over if target.relation.startswith("<") else -over
-        holds = BOUNDS[target.relation](measured.values, goals)
-        misses = np.where(holds, np.minimum(misses, 0), np.maximum(misses, np.finfo(float).tiny))
-        errors = np.nan_to_num(measured.errors)
-    band = _sidak(sigmas, count)
-    pairs = zip(errors, goals, strict=True)
-    return misses, np.asarray([_band(claim.tolerance, error, goal, band) for error, goal in pairs])
+        return np.abs(values - goals) - [target.rounding(goal) for goal in goals]
+    over = values - goals if target.relation.startswith("<") else goals - values
+    holds = BOUNDS[target.relation](values, goals)
+    return np.where(holds, np.minimum(over, 0), np.maximum(over, np.finfo(float).tiny))
+
+
+def _errors(target: Target, measured: Estimate, published: Estimate | None) -> np.ndarray:
+    """Combine the standard errors of both sides; a side without one is as noisy as the other.
+
+    A bound is exact.
+    """
+    here = measured.errors
+    if target.relation != "=":
+        return np.nan_to_num(here)
+    there = np.full_like(here, np.nan) if published is None else published.errors
+    here, there = np.where(np.isnan(here), there, here), np.where(np.isnan(there), here, there)
+    return np.nan_to_num(np.hypot(here, there))
 
 
 def _spread_bands(
     target: Target,
-    measured: Estimate,
-    uses: Sequence[Operand],
-    sides: tuple[Aggregates, Aggregates],
+    values: np.ndarray,
+    here: Sequence[Operand],
+    paper: Sequence[Operand],
     sigmas: float,
 ) -> np.ndarray:
     """Return how far standard deviations may miss: as far as an F-test of the variances allows.
 
-    `uses` holds the cells in the order of the values, `sides` this run's aggregates and the
-    paper's. The test is two-sided, at the chance of `sigmas` shared among the cells.
+    `here` and `paper` are the cells in the order of the values. The test is two-sided, at the
+    chance of `sigmas` shared among the cells.
     """
-    chance = special.ndtr(-_sidak(sigmas, len(uses)))
+    chance = special.ndtr(-_sidak(sigmas, len(here)))
     bands = []
-    for use, value, goal in zip(uses, measured.values, target.values, strict=True):
-        here, there = (side.cell(use.kind, *use.key).n - 1 for side in sides)
+    for own, other, value, goal in zip(here, paper, values, target.values, strict=True):
+        ours, theirs = own.cell.n - 1, other.cell.n - 1
         if value > goal:
-            factor = 1 / math.sqrt(special.fdtri(there, here, chance))
+            factor = 1 / math.sqrt(special.fdtri(theirs, ours, chance))
             bands.append((factor - 1) * (goal + target.rounding(goal)))
         else:
-            factor = 1 / math.sqrt(special.fdtri(here, there, chance))
+            factor = 1 / math.sqrt(special.fdtri(ours, theirs, chance))
             bands.append((1 - 1 / factor) * max(0.0, goal - target.rounding(goal)))
     return np.asarray(bands)
-
-
-def _joint_errors(measured: Estimate, published: Estimate | None) -> np.ndarray:
-    """Combine the standard errors of both sides; a side without one is as noisy as the other."""
-    here = measured.errors
-    there = np.full_like(here, np.nan) if published is None else published.errors
-    here, there = np.where(np.isnan(here), there, here), np.where(np.isnan(there), here, there)
-    return np.nan_to_num(np.hypot(here, there))
 
 
 def _sidak(sigmas: float, count: int) -> float:
@@ -356,18 +323,17 @@ def _band(tolerance: str, error: float, goal: float, sigmas: float) -> float:
 
 def _furthest(
     target: Target,
-    measured: Estimate,
+    values: np.ndarray,
     misses: np.ndarray,
     allowed: np.ndarray,
     uses: Sequence[Operand],
 ) -> str:
     """Say which of several numbers misses most beyond what it may."""
-    beyond = misses - allowed
-    failing = int(np.count_nonzero(beyond > 0))
+    failing = int(np.count_nonzero(misses > allowed))
     if not failing or len(misses) == 1:
         return ""
     worst = int(np.argmax(np.where(allowed > 0, misses / np.where(allowed, allowed, 1), misses)))
     place = f" ({uses[worst].label})" if target.cells and len(uses) == len(misses) else ""
-    value = target.show(measured.values[worst : worst + 1])
-    goal = target.show(np.broadcast_to(target.values, misses.shape)[worst : worst + 1])
-    return f"{failing} of {len(misses)} miss; furthest{place} {value} against {goal}"
+    goal = np.broadcast_to(target.values, misses.shape)[worst]
+    value, wanted = target.show([values[worst]]), target.show([goal])
+    return f"{failing} of {len(misses)} miss; furthest{place} {value} against {wanted}"

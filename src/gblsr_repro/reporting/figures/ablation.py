@@ -11,8 +11,8 @@ from matplotlib.ticker import MaxNLocator
 
 from ..aggregates import Aggregates, ordered
 from ..compare import Scope
+from . import style
 from .registry import figure
-from .style import COLUMN_WIDTH, FAINT, INK, looks_of, message, new_figure
 
 PANELS = {"psnr": "PSNR (dB) ↑", "lpips": "LPIPS ↓"}
 PARTS = ("reference", "control", "log")
@@ -20,13 +20,6 @@ PARTS = ("reference", "control", "log")
 
 @figure(
     Scope.ABLATION,
-    says=(
-        "PSNR and LPIPS on the validation images of the constant bandwidth (Fixed), the "
-        "trained scalar (Scalar, dashed) and the two arms that predict a bandwidth for every "
-        "patch in log space",
-        "Over each marker stands its mean, under it the step: Scalar's from Fixed, that of "
-        "the others from Scalar",
-    ),
     perceptual=True,
     spread=True,
 )
@@ -38,25 +31,22 @@ def logspace_metrics(source: Aggregates, note: Sequence[str]) -> Figure:
     """
     table = source.frame("ablation")
     arms = [name for part in PARTS for name, arm in source.arms.items() if arm.diagnostic == part]
-    table = table[table["arm"].isin(arms)]
-    values = table[table["metric"].isin(PANELS)]
-    source.require(values, "ablation", "PSNR of an arm of the ablation")
-    arms = ordered(values["arm"], arms)
-    figure = new_figure(COLUMN_WIDTH, 0.4 + 0.45 * len(arms), note)
-    measured = set(values["metric"])
+    table = table[table["arm"].isin(arms)].set_index(["metric", "arm"])
+    measured = [metric for metric in PANELS if metric in table.index]
+    values = source.require(table.loc[measured], "ablation", "PSNR of an arm of the ablation")
+    arms = ordered(values.index.get_level_values("arm"), arms)
+    figure = style.new_figure(style.COLUMN_WIDTH, 0.4 + 0.45 * len(arms), note)
     # The reason for an absent value needs more room than the value.
     panels = figure.subplots(1, 2, width_ratios=[1 if m in measured else 1.4 for m in PANELS])
     for axes, (metric, title) in zip(panels, PANELS.items(), strict=True):
-        rows = table[table["metric"] == metric].set_index("arm")
-        if rows.empty:
+        if metric not in measured:
             reason = source.without_lpips() if metric == "lpips" else "no value in the aggregates"
-            message(axes, f"{title[:-2]} not measured: {reason}")
+            style.message(axes, f"{title[:-2]} not measured: {reason}")
             continue
         axes.set_title(title)
-        gaps = table[table["metric"] == f"delta_{metric}"].set_index("arm")["mean"]
-        _rows(source, axes, rows, arms, _steps(source, gaps, arms))
+        _rows(source, axes, table.loc[metric], arms, _steps(source, f"delta_{metric}", arms))
         names = [source.arms[arm].short if axes is panels[0] else "" for arm in arms]
-        axes.set_yticks(range(len(arms)), names)
+        style.name_rows(axes, names, 0.4)
     return figure
 
 
@@ -69,52 +59,26 @@ def _rows(
     for place, arm in enumerate(arms):
         if arm not in rows.index:
             continue
-        look, mean = looks_of(source)[arm], rows.loc[arm, "mean"]
-        axes.errorbar(
-            mean,
-            place,
-            xerr=rows.loc[arm, "std"],
-            color=INK,
-            marker=look.marker,
-            markersize=7,
-            markerfacecolor=look.colour,
-            markeredgecolor=INK,
-            elinewidth=1.0,
-            capsize=2.5,
-        )
-        _text(axes, mean, place, 5, f"{mean:.3f}")
+        (mean, std), look = rows.loc[arm, ["mean", "std"]], style.looks_of(source)[arm]
+        drawn = style.point(look, 7) | {"color": style.INK, "markerfacecolor": look.colour}
+        axes.errorbar(mean, place, xerr=std, **drawn, elinewidth=1.0, capsize=2.5)
+        style.beside_point(axes, mean, place, 5, f"{mean:.3f}")
         if arm in steps:
-            _text(axes, mean, place, -5, f"{steps[arm]:+.3f}".replace("-", "−"))
+            style.beside_point(axes, mean, place, -5, f"{steps[arm]:+.3f}".replace("-", "−"))
         if source.arms[arm].diagnostic == "control":
-            axes.axvline(mean, color=FAINT, linestyle=(0, (4, 2)), zorder=1)
-    axes.set_ylim(len(arms) - 0.4, -0.6)
+            axes.axvline(mean, color=style.FAINT, linestyle=style.DASHED, zorder=1)
     axes.margins(x=0.35)
     axes.xaxis.set_major_locator(MaxNLocator(3))
     axes.grid(False, axis="y")
 
 
-def _text(axes: Axes, x: float, y: float, above: float, text: str) -> None:
-    """Write `text` over (or, for a negative distance in points, under) a marker."""
-    axes.annotate(
-        text,
-        (x, y),
-        xytext=(0, above),
-        textcoords="offset points",
-        ha="center",
-        va="bottom" if above > 0 else "top",
-        fontsize=7,
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.3},
-    )
-
-
-def _steps(source: Aggregates, gaps: pd.Series, arms: list[str]) -> dict[str, float]:
+def _steps(source: Aggregates, gap: str, arms: list[str]) -> dict[str, float]:
     """Return the step of each arm: the control's from the reference, others' from the control.
 
-    `gaps` are to the control.
+    The metric `gap` of the aggregate is to the control.
     """
     part = {source.arms[arm].diagnostic: arm for arm in arms}
-    control, reference = part.get("control"), part.get("reference")
-    steps = {arm: float(gaps[arm]) for arm in arms if arm in gaps.index}
-    if reference in steps and control is not None:
-        steps[control] = -steps.pop(reference)
-    return steps
+    steps = {arm: source.mean("ablation", arm, gap) for arm in arms}
+    if "control" in part and "reference" in part and steps[part["reference"]] is not None:
+        steps[part["control"]] = -steps.pop(part["reference"])
+    return {arm: step for arm, step in steps.items() if step is not None}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -14,9 +16,9 @@ from ...evaluation import PAPER
 from ..aggregates import Aggregates, ordered
 from ..compare import Scope
 from ..kinds import scale_key
+from . import style
 from .placement import Label, place_labels
 from .registry import figure
-from .style import INK, TEXT_WIDTH, Look, broken, looks_of, marker_handle, new_figure, time_axis
 
 TIMED_SET = "urban100"
 MARKER = 6.5  # points
@@ -25,74 +27,45 @@ MARKER = 6.5  # points
 @figure(
     Scope.ASR_QUALITY,
     Scope.ASR_LATENCY,
-    says=(
-        "PSNR-Y on Urban100 at ×4 against the time per image under the fixed protocol, every "
-        "method that was timed; the diamond is the base model. A wide range of times is drawn "
-        "on a logarithmic axis",
-    ),
     spread=True,
 )
 def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR-Y against the time per image of every method, Urban100 at the timed scale."""
     scale = scale_key(source.config["asr"]["timing"]["scale"])
-    quality = source.frame("asr_quality")
-    quality = quality[
-        (quality["dataset"] == TIMED_SET)
-        & (quality["scale"] == scale)
-        & (quality["metric"] == "psnr_y")
-    ].set_index("method")
-    times = {
-        method: source.cell("asr_latency", TIMED_SET, method, scale, PAPER, "mean_ms")
-        for method in quality.index
+    found = {
+        m for _, m, s, metric in source.cells("asr_quality") if (s, metric) == (scale, "psnr_y")
     }
-    methods = [m for m in ordered(quality.index, source.methods) if times[m] is not None]
+    cells = {
+        method: (source.cell("asr_latency", TIMED_SET, method, scale, PAPER, "mean_ms"),
+                 source.cell("asr_quality", TIMED_SET, method, scale, "psnr_y"))
+        for method in ordered(found, source.methods)
+    }  # fmt: skip
+    cells = {method: both for method, both in cells.items() if None not in both}
     title = source.title("asr", TIMED_SET)
-    source.require(quality.loc[methods], "asr_latency", f"timed method with a PSNR-Y on {title}")
-    figure = new_figure(TEXT_WIDTH, 3.1, note)
+    source.require(pd.DataFrame(cells), "asr_latency", f"timed method with a PSNR-Y on {title}")
+    figure = style.new_figure(style.TEXT_WIDTH, 3.1, note)
     axes = figure.subplots()
     axes.set_xlabel(f"Time (ms per image, batch 1){source.on_device('asr')} ↓")
     axes.set_ylabel("PSNR-Y (dB) ↑")
     axes.set_title(f"{title} ×{scale}")
-    labels = []
-    for method in methods:
-        look, row, time = looks_of(source)[method], quality.loc[method], times[method]
-        axes.errorbar(
-            time.mean,
-            row["mean"],
-            xerr=math.nan if time.std is None else time.std,
-            yerr=row["std"],
-            **_points(look),
-            markersize=MARKER,
-            linestyle="none",
-        )
-        base = method == source.config["asr"]["base_method"]
-        label = source.label(method) + (" (base)" if base else "")
-        labels.append(Label(time.mean, row["mean"], label, MARKER, base))
+    labels, whiskers = [], []
+    for method, (time, psnr) in cells.items():
+        (x, dx), (y, dy) = ((cell.mean, cell.std or 0.0) for cell in (time, psnr))
+        look, base = style.looks_of(source)[method], method == source.config["asr"]["base_method"]
+        axes.errorbar(x, y, xerr=dx or math.nan, yerr=dy or math.nan, **_points(look, MARKER),
+                      linestyle="none")  # fmt: skip
+        labels.append(Label(x, y, source.label(method) + " (base)" * base, MARKER, base))
+        whiskers += [((x - dx, y), (x + dx, y))] if dx else []
+        whiskers += [((x, y - dy), (x, y + dy))] if dy else []
     axes.margins(0.12, 0.15)
-    time_axis(axes)
+    style.time_axis(axes)
     labels.sort(key=lambda label: not label.bold)
-    place_labels(axes, labels, lines=_whiskers(quality, times, methods))
+    place_labels(axes, labels, lines=whiskers)
     return figure
-
-
-def _whiskers(quality: pd.DataFrame, times: dict, methods: list[str]) -> list:
-    """Return the error bars as segments, for labels to keep clear of."""
-    segments = []
-    for method in methods:
-        x, y = times[method].mean, quality.loc[method, "mean"]
-        dx, dy = times[method].std or 0.0, quality.loc[method, "std"]
-        segments += [((x - dx, y), (x + dx, y))] if dx else []
-        segments += [((x, y - dy), (x, y + dy))] if dy > 0 else []
-    return segments
 
 
 @figure(
     Scope.ASR_QUALITY,
-    says=(
-        "Above, PSNR-Y of the baselines and the base model at each scale factor, one panel "
-        "per data set; below, the difference to the base model",
-        "Shaded: scale factors beyond those of training",
-    ),
     spread=True,
 )
 def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:
@@ -109,7 +82,7 @@ def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:
     methods = ordered(table["method"], source.methods)
     base = source.config["asr"]["base_method"]
     compared = base in methods and len(methods) > 1
-    figure = new_figure(TEXT_WIDTH, 3.9 if compared else 2.5, note)
+    figure = style.new_figure(style.TEXT_WIDTH, 3.9 if compared else 2.5, note)
     trained = source.config["asr"]["trained_scales"]
     beyond = sorted(f for f in table["factor"].unique() if f > max(trained))
     _legend(source, figure, methods, bool(beyond))
@@ -118,7 +91,7 @@ def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:
     for column, name in enumerate(sets):
         rows = table[table["dataset"] == name]
         upper = grid[0, column]
-        upper.set_title(broken(source.title("asr", name)))
+        upper.set_title(style.broken(source.title("asr", name)))
         _curves(source, upper, rows, methods)
         if compared:
             own = rows[rows["method"] == base].set_index("factor")["mean"]
@@ -139,13 +112,17 @@ def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:
 
 
 def _legend(source: Aggregates, figure: Figure, methods: list[str], beyond: bool) -> None:
-    handles = [marker_handle(looks_of(source)[m], source.label(m), line=True) for m in methods]
+    handles: list[Artist] = [
+        style.handle(source.label(m), **style.point(look, 5), linestyle=look.dash)
+        for m, look in style.looks_of(source).items()
+        if m in methods
+    ]
     if beyond:
         handles.append(Patch(facecolor="#ececec", edgecolor="#bbbbbb", label="beyond training"))
-    lengths = [len(handle.get_label()) for handle in handles]
+    lengths = [len(entry.get_label()) for entry in handles]
     fits = len(handles) <= 5 and sum(lengths) <= 60
     columns = len(handles) if fits else 4 if max(lengths) <= 22 else 3
-    figure.legend(handles=handles, loc="outside upper center", ncols=columns, handlelength=2.6)
+    style.legend(figure, handles, columns, handlelength=2.6)
 
 
 def _curves(source: Aggregates, axes: Axes, rows: pd.DataFrame, methods: list[str]) -> None:
@@ -153,24 +130,14 @@ def _curves(source: Aggregates, axes: Axes, rows: pd.DataFrame, methods: list[st
     for method in methods:
         own = rows[rows["method"] == method].sort_values("factor")
         if not own.empty:
-            look = looks_of(source)[method]
-            axes.errorbar(
-                own["factor"],
-                own["mean"],
-                yerr=own["std"],
-                **_points(look),
-                markersize=3.6,
-                linestyle=look.dash,
-                linewidth=0.9,
-            )
+            look = style.looks_of(source)[method]
+            axes.errorbar(own["factor"], own["mean"], yerr=own["std"], **_points(look, 3.6),
+                          linestyle=look.dash, linewidth=0.9)  # fmt: skip
 
 
-def _points(look: Look) -> dict[str, object]:
-    return {
-        "color": look.colour,
-        "marker": look.marker,
-        "markeredgecolor": INK,
+def _points(look: style.Look, size: float) -> dict[str, Any]:
+    return style.point(look, size) | {
         "markeredgewidth": 0.4,
-        "ecolor": INK,
+        "ecolor": style.INK,
         "elinewidth": 0.7,
     }

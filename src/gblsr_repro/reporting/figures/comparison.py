@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -15,51 +14,26 @@ from ...config import protocol
 from ...errors import UserError
 from ..aggregates import Aggregates, ordered
 from ..compare import Scope
+from ..kinds import KINDS
+from . import style
 from .registry import figure
-from .style import (
-    FAINT,
-    INK,
-    LOG_FROM,
-    TEXT_WIDTH,
-    log_ticks,
-    looks_of,
-    marker_handle,
-    message,
-    new_figure,
-)
 
 COLUMNS = 4
 
 
-@dataclass(frozen=True)
-class Panel:
-    """One metric of one aggregate; `place` is the key's part that names the arm or method."""
-
-    aggregate: str
-    metric: str
-    title: str
-    unit: float = 1.0
-
-    @property
-    def place(self) -> int:
-        """Position of the arm or method in the aggregate's keys."""
-        return 0 if self.aggregate == "ablation" else 1
-
-
-PANELS = (
-    Panel("native", "psnr", "PSNR (dB)"),
-    Panel("native", "ssim", "SSIM"),
-    Panel("native", "lpips", "LPIPS"),
-    Panel("native", "edge_lpips", "Edge-LPIPS"),
-    Panel("native", "lse", "LSE"),
-    Panel("native", "inference_ms", "Inference (ms)"),
-    Panel("native", "params", "Parameters (M)", 1e6),
-    Panel("ablation", "psnr", "Validation PSNR"),
-    Panel("asr_quality", "psnr_y", "SR: PSNR-Y (dB)"),
-    Panel("asr_quality", "ssim_y", "SR: SSIM-Y"),
-    Panel("asr_latency", "mean_ms", "SR: time (ms)"),
+PANELS = (  # kind of aggregate, metric, title, unit
+    ("native", "psnr", "PSNR (dB)", 1),
+    ("native", "ssim", "SSIM", 1),
+    ("native", "lpips", "LPIPS", 1),
+    ("native", "edge_lpips", "Edge-LPIPS", 1),
+    ("native", "lse", "LSE", 1),
+    ("native", "inference_ms", "Inference (ms)", 1),
+    ("native", "params", "Parameters (M)", 1e6),
+    ("ablation", "psnr", "Validation PSNR", 1),
+    ("asr_quality", "psnr_y", "SR: PSNR-Y (dB)", 1),
+    ("asr_quality", "ssim_y", "SR: SSIM-Y", 1),
+    ("asr_latency", "mean_ms", "SR: time (ms)", 1),
 )
-Cell = tuple[str, float, float | None]  # arm or method, published, measured
 
 
 @figure(
@@ -69,12 +43,9 @@ Cell = tuple[str, float, float | None]  # arm or method, published, measured
     Scope.ASR_QUALITY,
     Scope.ASR_LATENCY,
     title="Measured here against published",
-    says=(
-        "Every number of the paper's tables that was measured here, one panel per metric; on "
-        "the diagonal both agree",
-        "Above a panel: how many of the published numbers were measured, and the median "
-        "distance between the two. SR stands for the super-resolution benchmark",
-    ),
+    caption="Every number of the paper's tables that was measured here, one panel per metric; on "
+    "the diagonal both agree. Above a panel: how many of the published numbers were measured, and "
+    "the median distance between the two. SR stands for the super-resolution benchmark",
     perceptual=True,
 )
 def measured_vs_published(source: Aggregates, note: Sequence[str]) -> Figure:
@@ -84,80 +55,71 @@ def measured_vs_published(source: Aggregates, note: Sequence[str]) -> Figure:
     `UserError` when nothing published was measured.
     """
     paper = Aggregates.paper(protocol())
-    cells = {
-        panel: list(_cells(panel, paper, source)) for panel in PANELS if source.has(panel.aggregate)
+    panels = {
+        title: _cells(paper, source, kind, metric) / unit
+        for kind, metric, title, unit in PANELS
+        if source.has(kind)
     }
-    shown = {key for found in cells.values() for key, _, value in found if value is not None}
+    shown = [name for cells in panels.values() for name in cells.dropna().index]
     if not shown:
         raise UserError(f"{source.folder} holds no value that the paper publishes.")
     names = ordered(shown, [*source.arms, *source.methods])
-    rows = math.ceil(len(cells) / COLUMNS)
-    figure = new_figure(TEXT_WIDTH, 0.75 + 1.45 * rows, note)
-    handles = [marker_handle(looks_of(source)[name], source.label(name)) for name in names]
-    figure.legend(handles=handles, loc="outside upper center", ncols=4)
+    rows = math.ceil(len(panels) / COLUMNS)
+    figure = style.new_figure(style.TEXT_WIDTH, 0.75 + 1.45 * rows, note)
+    looks = style.looks_of(source)
+    style.legend(
+        figure,
+        [style.handle(source.label(name), **style.point(looks[name], 5)) for name in names],
+        4,
+    )
     grid = figure.subplots(rows, COLUMNS, squeeze=False)
-    for axes in grid.flat[len(cells) :]:
+    for axes in grid.flat[len(panels) :]:
         axes.axis("off")
-    for axes, (panel, found) in zip(grid.flat, cells.items(), strict=False):
+    for axes, (title, cells) in zip(grid.flat, panels.items(), strict=False):
         axes.set_box_aspect(1)
-        _panel(source, axes, panel, found)
+        _panel(looks, axes, title, cells)
     for axes in grid[:, 0]:
         axes.set_ylabel("measured")
-    for axes in grid.flat[max(0, len(cells) - COLUMNS) : len(cells)]:
+    for axes in grid.flat[max(0, len(panels) - COLUMNS) : len(panels)]:
         axes.set_xlabel("published")
     return figure
 
 
-def _cells(panel: Panel, paper: Aggregates, measured: Aggregates) -> Iterable[Cell]:
-    for key, summary in paper.cells(panel.aggregate).items():
-        if key[-1] == panel.metric:
-            found = measured.cell(panel.aggregate, *key)
-            yield key[panel.place], summary.mean, None if found is None else found.mean
+def _cells(paper: Aggregates, measured: Aggregates, kind: str, metric: str) -> pd.DataFrame:
+    """Return what the paper publishes (x) and what was measured (y, NaN: not), by arm or method."""
+    keys = list(KINDS[kind].keys)
+    both = paper.frame(kind).merge(measured.frame(kind), "left", on=keys)
+    both = both[both["metric"] == metric].set_index(keys[0 if kind == "ablation" else 1])
+    return both[["mean_x", "mean_y"]]
 
 
-def _panel(source: Aggregates, axes: Axes, panel: Panel, cells: list[Cell]) -> None:
-    drawn = [(key, x / panel.unit, y / panel.unit) for key, x, y in cells if y is not None]
-    if not drawn:
-        axes.set_title(f"{panel.title}\n", fontsize=7)
-        message(axes, "not measured")
+def _panel(looks: dict[str, style.Look], axes: Axes, title: str, cells: pd.DataFrame) -> None:
+    drawn = cells.dropna()
+    if drawn.empty:
+        axes.set_title(f"{title}\n", fontsize=7)
+        style.message(axes, "not measured")
         return
-    gap = float(np.median([abs(y - x) for _, x, y in drawn]))
-    axes.set_title(f"{panel.title}\n{len(drawn)}/{len(cells)}, |Δ| {gap:.2g}", fontsize=7)
-    values = [value for _, x, y in drawn for value in (x, y)]
-    low, high = _limits(axes, min(values), max(values))
-    axes.plot([low, high], [low, high], color=FAINT, linewidth=0.8, zorder=1)
-    for key, x, y in drawn:
-        look = looks_of(source)[key]
-        axes.plot(
-            x,
-            y,
-            marker=look.marker,
-            markersize=3.8,
-            color=look.colour,
-            markeredgecolor=INK,
-            markeredgewidth=0.4,
-            zorder=3,
-        )
+    gap = (drawn["mean_y"] - drawn["mean_x"]).abs().median()
+    axes.set_title(f"{title}\n{len(drawn)}/{len(cells)}, |Δ| {gap:.2g}", fontsize=7)
+    low, high = _limits(axes, drawn.min(axis=None), drawn.max(axis=None))
+    axes.plot([low, high], [low, high], color=style.FAINT, linewidth=0.8, zorder=1)
+    for key, x, y in drawn.itertuples():
+        axes.plot(x, y, **style.point(looks[key], 3.8), markeredgewidth=0.4, zorder=3)
 
 
 def _limits(axes: Axes, low: float, high: float) -> tuple[float, float]:
     """Give both axes the same limits and ticks, logarithmic for a wide ratio; return the limits."""
-    if low > 0 and high / low > LOG_FROM:
+    if low > 0 and high / low > style.LOG_FROM:
         room = (high / low) ** 0.08
         low, high = low / room, high * room
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        ticks = log_ticks(low, high, 3)
-        texts = [f"{tick:g}" for tick in ticks]
+        axes.set(xscale="log", yscale="log")
+        ticks = style.log_ticks(low, high, 3)
     else:
         room = 0.08 * (high - low) or 0.05 * abs(high) or 1.0
         low, high = low - room, high + room
         ticks = MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
         ticks = [round(float(tick), 10) for tick in ticks if low <= tick <= high]
-        texts = [f"{tick:g}" for tick in ticks]
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_ticks(ticks, texts)
-        axis.set_ticks([], minor=True)
-    axes.set_xlim(low, high)
-    axes.set_ylim(low, high)
+        style.set_ticks(axis, ticks)
+    axes.set(xlim=(low, high), ylim=(low, high))
     return low, high

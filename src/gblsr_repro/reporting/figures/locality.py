@@ -7,27 +7,15 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from ...errors import UserError
 from ..aggregates import Aggregates, ordered
 from ..compare import Scope
+from . import style
 from .registry import figure
-from .style import (
-    COLUMN_WIDTH,
-    INK,
-    MET,
-    NOT_MET,
-    THRESHOLD,
-    log_ticks,
-    looks_of,
-    new_figure,
-    row_texts,
-)
 
 BINS = 36
 LOG_BELOW = 20.0  # a median this much below the threshold calls for logarithmic bins
@@ -35,17 +23,12 @@ FLOOR_WITHIN = 2.5  # the floor is drawn where it is at most this multiple of th
 ROOM_FOR_ZERO = 0.2  # share of the axis below which the threshold's label would touch the 0
 MISSED = "/////"
 UNDECIDED = "#bbbbbb"
+LIMIT = {"color": style.THRESHOLD, "linestyle": style.DASHED}
+ERRORS = {"elinewidth": 0.8, "ecolor": "black"}
 
 
 @figure(
     Scope.LOCALITY,
-    says=(
-        "Histograms of the coefficient of variation of the per-patch bandwidth within an "
-        "image, over the validation images of all seeds, for the two arms with a linear "
-        "bandwidth scale",
-        "Dashed: what test T1 asks of the median. Solid: the median, averaged over seeds. "
-        "Each panel counts the images that reach the threshold",
-    ),
 )
 def cov_hist(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw histograms of the within-image CoV of the bandwidth, one panel per linear arm.
@@ -62,51 +45,42 @@ def cov_hist(source: Aggregates, note: Sequence[str]) -> Figure:
         )
     threshold = source.config["diagnostics"]["thresholds"]["t1_cov_median"]
     bins = _bins(np.concatenate([np.concatenate(s) for s in found.values()]), threshold)
-    logarithmic = bins[0] > 0
-    figure = new_figure(COLUMN_WIDTH, 2.1, note)
-    figure.legend(
-        handles=[
-            Line2D([], [], color=THRESHOLD, linestyle=(0, (4, 2)), label=f"T1: {threshold:g}"),
-            Line2D([], [], color="black", label="median (mean over seeds)"),
-        ],
-        loc="outside upper center",
-        ncols=2,
-    )
+    figure = style.new_figure(style.COLUMN_WIDTH, 2.1, note)
+    solid = {"linestyle": "-", "color": "black"}
+    handles = [style.handle(f"T1: {threshold:g}", **LIMIT),
+               style.handle("median (mean over seeds)", **solid)]  # fmt: skip
+    style.legend(figure, handles, 2)
     panels = figure.subplots(1, len(found), sharex=True, sharey=True, squeeze=False)[0]
     for axes, (arm, seeds) in zip(panels, found.items(), strict=True):
         pooled = np.concatenate(seeds)
         median = float(np.mean([np.median(values) for values in seeds]))
-        look = looks_of(source)[arm]
-        axes.hist(pooled, bins, color=look.colour, edgecolor=INK, linewidth=0.4)
-        axes.axvline(threshold, color=THRESHOLD, linestyle=(0, (4, 2)), linewidth=1.1)
-        axes.axvline(median, color="black", linewidth=1.1)
-        reached = int((pooled >= threshold).sum())
-        lines = (source.arms[arm].short, f"median {_short(median)}",
-                 f"{reached} of {pooled.size} reach T1")  # fmt: skip
+        axes.hist(
+            pooled,
+            bins,
+            color=style.looks_of(source)[arm].colour,
+            edgecolor=style.INK,
+            linewidth=0.4,
+        )
+        axes.axvline(threshold, **LIMIT, linewidth=1.1)
+        axes.axvline(median, **solid, linewidth=1.1)
+        reached = f"{(pooled >= threshold).sum()} of {pooled.size} reach T1"
+        lines = source.arms[arm].short, f"median {_short(median)}", reached
         axes.set_title("\n".join(lines), fontsize=7)
         axes.set_xlabel("CoV of bandwidth")
-    panels[0].set_ylabel("Images")
-    if logarithmic:
-        panels[0].set_xscale("log")
-        ticks = log_ticks(bins[0], bins[-1], 3)
-        panels[0].set_xticks(ticks, [_plain(tick) for tick in ticks])
-        panels[0].set_xticks([], minor=True)
+    first = panels[0]
+    first.set_ylabel("Images")
+    if bins[0] > 0:
+        first.set_xscale("log")
+        ticks = style.log_ticks(bins[0], bins[-1], 3)
+        style.set_ticks(first.xaxis, ticks, [_plain(tick) for tick in ticks])
     else:
-        panels[0].xaxis.set_major_locator(MaxNLocator(3))
-    panels[0].set_xlim(bins[0], bins[-1])
+        first.xaxis.set_major_locator(MaxNLocator(3))
+    first.set_xlim(bins[0], bins[-1])
     return figure
 
 
 @figure(
     Scope.LOCALITY,
-    says=(
-        "Variance of the per-patch bandwidth within images (filled) and between the means of "
-        "images (hatched) for the two arms with a linear bandwidth scale, computed per seed "
-        "and averaged",
-        "The numbers give the share within images, the mean of the seeds' ratios. A high "
-        "share says little where both variances lie under the magnitude floor of test T4, "
-        "which is drawn or, far above the bars, stated",
-    ),
     spread=True,
 )
 def variance_decomp(source: Aggregates, note: Sequence[str]) -> Figure:
@@ -118,53 +92,41 @@ def variance_decomp(source: Aggregates, note: Sequence[str]) -> Figure:
     table = _statistics(source, "linear", ["var_within", "var_across", "t4"])
     arms = list(table.index.unique("arm"))
     floor = source.config["diagnostics"]["thresholds"]["t4_within_variance"]
-    bars = table.loc[pd.IndexSlice[:, ["var_within", "var_across"]], :]
-    top = float((bars["mean"] + bars["std"].fillna(0)).max())
+    bars = table.loc[pd.IndexSlice[:, ["var_within", "var_across"]], ["mean", "std"]]
+    bars = bars.assign(top=bars["mean"] + bars["std"].fillna(0))
+    top = float(bars["top"].max())
     power = math.floor(math.log10(top)) if top > 0 else 0
     power = 0 if abs(power) < 3 else power
     unit = 10.0**power
-    figure = new_figure(COLUMN_WIDTH, 2.35, note)
+    figure = style.new_figure(style.COLUMN_WIDTH, 2.35, note)
     handles = [
-        Patch(facecolor="#9a9a9a", edgecolor=INK, label="within images"),
-        Patch(facecolor="white", edgecolor=INK, hatch=MISSED, label="across images"),
+        Patch(facecolor="#9a9a9a", edgecolor=style.INK, label="within images"),
+        Patch(facecolor="white", edgecolor=style.INK, hatch=MISSED, label="across images"),
     ]
     axes = figure.subplots()
     near = 0 < floor <= FLOOR_WITHIN * top
     if near:
-        line = axes.axhline(floor / unit, color=THRESHOLD, linestyle=(0, (4, 2)), linewidth=1.1)
-        line.set_label(f"T4 floor {_plain(floor)}")
-        handles.append(line)
+        label = f"T4 floor {_plain(floor)}"
+        handles.append(axes.axhline(floor / unit, **LIMIT, linewidth=1.1, label=label))
     elif top > 0:
         words = f"T4 floor {_plain(floor)}: {_short(floor / top)}× the highest bar"
-        axes.set_title(words, fontsize=7, color=THRESHOLD)
-    figure.legend(handles=handles, loc="outside upper center", ncols=2, handleheight=1.0)
-    width = 0.34
+        axes.set_title(words, fontsize=7, color=style.THRESHOLD)
+    style.legend(figure, handles, 2, handleheight=1.0)
+    for (arm, statistic), (mean, std, _) in (bars / unit).iterrows():
+        colour, place = style.looks_of(source)[arm].colour, arms.index(arm)
+        if statistic == "var_within":
+            side, drawn = -0.5, {"color": colour, "edgecolor": style.INK}
+        else:
+            side, drawn = 0.5, {"color": "white", "edgecolor": colour, "hatch": MISSED}
+        axes.bar(place + side * 0.34, mean, 0.34, yerr=std, error_kw=ERRORS, **drawn)
     for place, arm in enumerate(arms):
-        peak = 0.0
-        for side, statistic in ((-0.5, "var_within"), (0.5, "var_across")):
-            if (arm, statistic) not in table.index:
-                continue
-            mean, std = table.loc[(arm, statistic), ["mean", "std"]] / unit
-            within = statistic == "var_within"
-            colour = looks_of(source)[arm].colour
-            axes.bar(
-                place + side * width,
-                mean,
-                width,
-                yerr=std,
-                color=colour if within else "white",
-                edgecolor=INK if within else colour,
-                hatch=None if within else MISSED,
-                error_kw={"elinewidth": 0.8, "ecolor": "black"},
-            )
-            peak = max(peak, mean + (0 if math.isnan(std) else std))
         share = table["mean"].get((arm, "t4"), math.nan)
         words = "within: —" if math.isnan(share) else f"within: {share:.2f}\nof the total"
-        _above(axes, place, peak, words)
+        highest = max(bars["top"].get((arm, name), 0) for name in ("var_within", "var_across"))
+        style.beside_point(axes, place, highest / unit, 2.5, words)
     axes.set_xticks(range(len(arms)), [source.arms[arm].short for arm in arms])
     axes.set_xlim(-0.6, len(arms) - 0.4)
-    highest = max(top, floor if near else 0) / unit
-    axes.set_ylim(0, 1.38 * highest if highest > 0 else 1)
+    axes.set_ylim(0, 1.38 * max(top, floor if near else 0) / unit or 1)
     axes.set_ylabel("Bandwidth variance" + (f" (×{_power(power)})" if power else ""))
     axes.tick_params(axis="x", length=0)
     axes.grid(False, axis="x")
@@ -173,14 +135,6 @@ def variance_decomp(source: Aggregates, note: Sequence[str]) -> Figure:
 
 @figure(
     Scope.LOCALITY,
-    says=(
-        "Value of each test's statistic for the two log-space arms, with the threshold "
-        "dashed: T1, T3 and T4 need at least that value, T2 less. Plain green bars belong to "
-        "a test that is met, hatched red ones to a test that is not",
-        "T4 has two conditions and a panel for each: the share of the variance that lies "
-        "within images, and the magnitude floor under that variance, without which noise "
-        "alone would pass",
-    ),
     spread=True,
 )
 def logspace_loctests(source: Aggregates, note: Sequence[str]) -> Figure:
@@ -201,48 +155,38 @@ def logspace_loctests(source: Aggregates, note: Sequence[str]) -> Figure:
         ("t4", "t4", "T4: share within images", "≥", limits["t4_within_fraction"]),
         ("var_within", "t4", "T4: variance within", "≥", limits["t4_within_variance"]),
     )
-    figure = new_figure(COLUMN_WIDTH, 0.55 + len(panels) * (0.36 + 0.15 * len(arms)), note)
+    figure = style.new_figure(
+        style.COLUMN_WIDTH, 0.55 + len(panels) * (0.36 + 0.15 * len(arms)), note
+    )
     handles = [
-        Patch(facecolor=MET, edgecolor=INK, label="met"),
-        Patch(facecolor=NOT_MET, edgecolor=INK, hatch=MISSED, label="not met"),
-        Line2D([], [], color="black", linestyle=(0, (4, 2)), label="threshold"),
+        Patch(facecolor=style.MET, edgecolor=style.INK, label="met"),
+        Patch(facecolor=style.NOT_MET, edgecolor=style.INK, hatch=MISSED, label="not met"),
+        style.handle("threshold", **LIMIT | {"color": "black"}),
     ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=3, handleheight=1.0)
-    grid = figure.subplots(len(panels))
-    for axes, (statistic, test, title, relation, limit) in zip(grid, panels, strict=True):
+    style.legend(figure, handles, 3, handleheight=1.0)
+    for axes, panel in zip(figure.subplots(len(panels)), panels, strict=True):
+        statistic, test, title, relation, limit = panel
         axes.set_title(f"{title} (needs {relation} {_plain(limit)})", fontsize=7)
-        rows = table[table.index.get_level_values("statistic") == statistic]
-        rows = rows.droplevel("statistic").reindex(arms)
+        rows = table.reindex([(arm, statistic) for arm in arms])
         flags = [table["mean"].get((arm, f"{test}_met")) for arm in arms]
         # The ratio alone decides nothing: T4's verdict stands beside its second condition.
         shown = [None if statistic == "t4" else flag for flag in flags]
-        _test_bars(axes, rows, flags)
-        axes.axvline(limit, color="black", linestyle=(0, (4, 2)), linewidth=1.0)
+        colors = [UNDECIDED if f is None else style.MET if f == 1 else style.NOT_MET for f in flags]
+        axes.barh(
+            range(len(arms)), rows["mean"], 0.66, xerr=rows["std"], color=colors,
+            edgecolor=style.INK, hatch=[MISSED if flag == 0 else "" for flag in flags],
+            error_kw=ERRORS,
+        )  # fmt: skip
+        axes.axvline(limit, **LIMIT | {"color": "black"}, linewidth=1.0)
         top = (rows["mean"] + rows["std"].fillna(0)).max()
         axes.set_xlim(0, 1.08 * np.nanmax([limit, top]))
         marks = [0, limit] if limit > ROOM_FOR_ZERO * axes.get_xlim()[1] else [limit]
         axes.set_xticks(marks, [_plain(mark) for mark in marks])
-        axes.set_ylim(len(arms) - 0.45, -0.55)
-        axes.set_yticks(range(len(arms)), [source.arms[arm].short for arm in arms])
+        style.name_rows(axes, [source.arms[arm].short for arm in arms])
         axes.tick_params(axis="y", length=0)
         axes.grid(False)
-        row_texts(axes, [_verdict(*row) for row in zip(rows["mean"], shown, strict=True)])
+        style.row_texts(axes, [_verdict(*row) for row in zip(rows["mean"], shown, strict=True)])
     return figure
-
-
-def _test_bars(axes: Axes, rows: pd.DataFrame, flags: list[float | None]) -> None:
-    """Draw one bar per row, coloured by whether the test as a whole is met (1) or not (0)."""
-    for place, (mean, std, flag) in enumerate(zip(rows["mean"], rows["std"], flags, strict=True)):
-        axes.barh(
-            place,
-            mean,
-            0.66,
-            xerr=std,
-            color=UNDECIDED if flag is None else MET if flag == 1 else NOT_MET,
-            edgecolor=INK,
-            hatch=MISSED if flag == 0 else None,
-            error_kw={"elinewidth": 0.8, "ecolor": "black"},
-        )
 
 
 def _verdict(value: float, flag: float | None) -> str:
@@ -261,9 +205,7 @@ def _statistics(source: Aggregates, part: str, statistics: list[str]) -> pd.Data
     arms = _arms(source, part)
     chosen = table[table["arm"].isin(arms) & table["statistic"].isin(statistics)]
     source.require(chosen, "locality", f"statistics of a per-patch {part} arm")
-    order = ordered(chosen["arm"], arms)
-    chosen = chosen.set_index(["arm", "statistic"])
-    return chosen.loc[order]
+    return chosen.set_index(["arm", "statistic"]).loc[ordered(chosen["arm"], arms)]
 
 
 def _variations(source: Aggregates, arm: str) -> list[np.ndarray]:
@@ -286,20 +228,6 @@ def _bins(values: np.ndarray, threshold: float) -> np.ndarray:
     if low > 0 and np.median(values) * LOG_BELOW < threshold:
         return np.geomspace(0.9 * low, 1.5 * top, BINS + 1)
     return np.linspace(0, top, BINS + 1)
-
-
-def _above(axes: Axes, x: float, y: float, text: str) -> None:
-    axes.annotate(
-        text,
-        (x, y),
-        xytext=(0, 2.5),
-        textcoords="offset points",
-        ha="center",
-        va="bottom",
-        fontsize=7,
-        linespacing=1.05,
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4},
-    )
 
 
 def _short(value: float) -> str:

@@ -8,26 +8,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from ..aggregates import Aggregates, ordered
 from ..compare import Scope
+from . import style
 from .placement import Label, place_labels
 from .registry import figure
-from .style import (
-    DATASET_MARKERS,
-    FAINT,
-    INK,
-    TEXT_WIDTH,
-    Look,
-    bar_handle,
-    broken,
-    looks_of,
-    message,
-    new_figure,
-    time_axis,
-    wrap_text,
-)
 
 SMALL, LARGE = 4.5, 9.0  # points: marker of one data set, of the mean over all
 MEAN_MARKER = "o"
@@ -54,12 +41,6 @@ def means(table: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
 
 @figure(
     Scope.QUALITY,
-    says=(
-        "PSNR of the whole image (higher is better) against LPIPS with AlexNet features "
-        "(lower is better, so the axis is inverted): the best place is the upper right",
-        "A small marker is an arm's mean over seeds on one data set, told apart by its shape; "
-        "the large circle is the mean over the data sets",
-    ),
     perceptual=True,
     baselines=True,
 )
@@ -72,34 +53,24 @@ def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
     points = means(benchmark(source, "PSNR", metrics), metrics).dropna(subset=["psnr"])
     source.require(points, "native", "PSNR")
     both = points.dropna()
-    shown = points[["psnr"]] if both.empty else both
-    figure = new_figure(TEXT_WIDTH, 3.5, note)
+    figure = style.new_figure(style.TEXT_WIDTH, 3.5, note)
     axes = figure.subplots()
-    sets = _sets(source, shown)
-    _dataset_legend(source, figure, sets)
     axes.set_xlabel("PSNR (dB) ↑")
     if both.empty:
-        _rows(source, axes, shown, sets)
+        _rows(source, axes, points["psnr"])
         title = axes.set_title(" ", fontsize=7)
         reason = f"LPIPS not measured: {source.without_lpips()}"
-        wrap_text(title, reason, 0.9 * figure.get_window_extent().width)
+        style.wrap_text(title, reason, 0.9 * figure.get_window_extent().width)
     else:
         axes.invert_yaxis()
         axes.set_ylabel("LPIPS ↓ (axis inverted)")
-        _constellation(source, axes, shown, sets)
+        _constellation(source, axes, both)
     return figure
 
 
 @figure(
     Scope.QUALITY,
     Scope.LATENCY,
-    says=(
-        "Time to render one image at batch size 1 under the fixed protocol against whole- "
-        "image PSNR: the best place is the upper left",
-        "Small markers are means over seeds on one data set, large circles the mean over the "
-        "data sets; arms with almost equal times lie upon each other. A wide range of times "
-        "is drawn on a logarithmic axis",
-    ),
     baselines=True,
 )
 def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
@@ -107,22 +78,16 @@ def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
     metrics = ["inference_ms", "psnr"]
     points = means(benchmark(source, "inference time", metrics), metrics).dropna()
     source.require(points, "native", "arm with both PSNR and inference time")
-    figure = new_figure(TEXT_WIDTH, 3.3, note)
+    figure = style.new_figure(style.TEXT_WIDTH, 3.3, note)
     axes = figure.subplots()
-    sets = _sets(source, points)
-    _dataset_legend(source, figure, sets)
     axes.set_xlabel(f"Inference time (ms per image, batch 1){source.on_device('native')} ↓")
     axes.set_ylabel("PSNR (dB) ↑")
-    _constellation(source, axes, points, sets)
+    _constellation(source, axes, points)
     return figure
 
 
 @figure(
     Scope.QUALITY,
-    says=(
-        "PSNR, SSIM, LPIPS and edge-LPIPS in groups of bars, one group per data set and one "
-        "bar per arm in the order of the legend; arrows point to the better side",
-    ),
     perceptual=True,
     spread=True,
     baselines=True,
@@ -132,145 +97,99 @@ def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
     table = benchmark(source, "quality metric", METRICS)
     arms = ordered(table["arm"], source.arms)
     sets = ordered(table["dataset"], source.evaluate)
-    figure = new_figure(TEXT_WIDTH, 4.3, note)
-    handles = [bar_handle(looks_of(source)[arm], source.label(arm)) for arm in arms]
-    figure.legend(handles=handles, loc="outside upper center", ncols=4, handleheight=1.1)
+    titles = [style.broken(source.title("native", name)) for name in sets]
+    drawn = {arm: {"facecolor": look.colour, "edgecolor": style.INK, "hatch": look.hatch}
+             for arm, look in style.looks_of(source).items()}  # fmt: skip
+    figure = style.new_figure(style.TEXT_WIDTH, 4.3, note)
+    handles = [Patch(**drawn[arm], label=source.label(arm)) for arm in arms]
+    style.legend(figure, handles, 4, handleheight=1.1)
+    width, places = min(0.86 / len(arms), 0.2), np.arange(len(sets))
+    errors = {"elinewidth": 0.7, "capthick": 0.7, "ecolor": "black"}
     for axes, (metric, title) in zip(figure.subplots(2, 2).flat, METRICS.items(), strict=True):
         axes.set_title(title)
         rows = table[table["metric"] == metric].set_index(["arm", "dataset"])
         if rows.empty:
             reason = source.without_lpips() if "lpips" in metric else "the aggregates have no value"
-            message(axes, f"{title[:-2]} not measured: {reason}")
-        else:
-            _bars(source, axes, rows.reindex(pd.MultiIndex.from_product([arms, sets])), arms, sets)
+            style.message(axes, f"{title[:-2]} not measured: {reason}")
+            continue
+        rows = rows.reindex(pd.MultiIndex.from_product([arms, sets]))
+        for k, arm in enumerate(arms):
+            left, own = places + (k - (len(arms) - 1) / 2) * width, rows.loc[arm]
+            axes.bar(left, own["mean"], width, yerr=own["std"], error_kw=errors, **drawn[arm])
+        axes.set_xticks(places, titles)
+        axes.set_xlim(-0.5, len(sets) - 0.5)
+        axes.tick_params(axis="x", length=0)
+        axes.grid(False, axis="x")
     return figure
 
 
-def _sets(source: Aggregates, points: pd.DataFrame) -> list[str]:
-    found = points.index.get_level_values("dataset")
-    return ordered(found, source.evaluate)
+def _dataset_markers(source: Aggregates, axes: Axes, points: pd.Index) -> dict[str, str]:
+    """Explain above the axes which shape stands for which data set; return the shapes."""
+    sets = ordered(points.get_level_values("dataset"), source.evaluate)
+    shapes = {
+        name: style.DATASET_MARKERS[i % len(style.DATASET_MARKERS)] for i, name in enumerate(sets)
+    }
+    entries = [(source.title("native", name), shape, SMALL) for name, shape in shapes.items()]
+    entries.append(("Mean over the data sets", MEAN_MARKER, LARGE - 1))
+    gray = {"color": style.FAINT, "markeredgecolor": style.INK}
+    handles = [
+        style.handle(label, marker=shape, markersize=size, **gray) for label, shape, size in entries
+    ]
+    style.legend(axes.figure, handles, len(handles))
+    return shapes
 
 
-def _bars(
-    source: Aggregates, axes: Axes, rows: pd.DataFrame, arms: list[str], sets: list[str]
-) -> None:
-    """Draw `rows`, indexed by (arm, dataset), as one group of bars per data set."""
-    width = min(0.86 / len(arms), 0.2)
-    places = np.arange(len(sets))
-    for k, arm in enumerate(arms):
-        look, own = looks_of(source)[arm], rows.loc[arm]
-        axes.bar(
-            places + (k - (len(arms) - 1) / 2) * width,
-            own["mean"],
-            width,
-            yerr=own["std"],
-            color=look.colour,
-            edgecolor=INK,
-            hatch=look.hatch,
-            error_kw={"elinewidth": 0.7, "capthick": 0.7, "ecolor": "black"},
-        )
-    axes.set_xticks(places, [broken(source.title("native", name)) for name in sets])
-    axes.set_xlim(-0.5, len(sets) - 0.5)
-    axes.tick_params(axis="x", length=0)
-    axes.grid(False, axis="x")
-
-
-def _marker(sets: list[str], dataset: str) -> str:
-    return DATASET_MARKERS[sets.index(dataset) % len(DATASET_MARKERS)]
-
-
-def _dataset_legend(source: Aggregates, figure: Figure, sets: list[str]) -> None:
-    """Explain above the axes which shape stands for which data set."""
-
-    def entry(size: float, marker: str, label: str) -> Line2D:
-        return Line2D(
-            [],
-            [],
-            linestyle="none",
-            marker=marker,
-            markersize=size,
-            color=FAINT,
-            markeredgecolor=INK,
-            label=label,
-        )
-
-    handles = [entry(SMALL, _marker(sets, name), source.title("native", name)) for name in sets]
-    handles.append(entry(LARGE - 1, MEAN_MARKER, "Mean over the data sets"))
-    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
-
-
-def _small_marker(axes: Axes, x: float, y: float, look: Look, marker: str) -> None:
-    axes.plot(
-        x, y, marker=marker, markersize=SMALL, color=look.colour, markeredgecolor=INK, zorder=3
-    )
-
-
-def _large_marker(axes: Axes, x: float, y: float, look: Look) -> None:
-    axes.plot(
-        x,
-        y,
-        marker=MEAN_MARKER,
-        markersize=LARGE,
-        color=look.colour,
-        markeredgecolor=INK,
-        markeredgewidth=0.7,
-        zorder=4,
-    )
-
-
-def _rows(source: Aggregates, axes: Axes, points: pd.DataFrame, sets: list[str]) -> None:
+def _rows(source: Aggregates, axes: Axes, points: pd.Series) -> None:
     """Draw one quantity, indexed by (arm, dataset), as a row of markers per arm."""
-    quantity = points.iloc[:, 0]
+    shapes = _dataset_markers(source, axes, points.index)
     arms = ordered(points.index.get_level_values("arm"), source.arms)
     for place, arm in enumerate(arms):
-        own, look = quantity.loc[arm], looks_of(source)[arm]
+        own, look = points.loc[arm], style.looks_of(source)[arm]
         axes.plot([own.min(), own.max()], [place] * 2, color=look.colour, linewidth=0.8, zorder=2)
         for dataset, value in own.items():
-            _small_marker(axes, value, place, look, _marker(sets, dataset))
-        if set(own.index) == set(sets):
-            _large_marker(axes, own.mean(), place, look)
-    axes.set_yticks(range(len(arms)), [_name(source, arm) for arm in arms])
-    axes.set_ylim(len(arms) - 0.5, -0.5)
+            axes.plot(
+                value, place, **style.point(look, SMALL) | {"marker": shapes[dataset]}, zorder=3
+            )
+        if set(own.index) == set(shapes):
+            axes.plot(own.mean(), place, **_large(style.point(look, LARGE)))
+    style.name_rows(axes, [_name(source, arm) for arm in arms], 0.5)
     axes.margins(x=0.06)
 
 
+def _large(drawn: dict) -> dict:
+    return drawn | {"marker": MEAN_MARKER, "markeredgewidth": 0.7, "zorder": 4}
+
+
 def _name(source: Aggregates, arm: str) -> str:
-    main = arm == source.config["native"]["main_arm"]
-    return source.label(arm) + (" (main)" if main else "")
+    return source.label(arm) + " (main)" * (arm == source.main_arm.arm)
 
 
-def _constellation(source: Aggregates, axes: Axes, points: pd.DataFrame, sets: list[str]) -> None:
+def _constellation(source: Aggregates, axes: Axes, points: pd.DataFrame) -> None:
     """Draw per arm a small marker for each data set, joined to a large one at their mean.
 
-    `points` has the index (arm, dataset) and two columns, x then y; the axes' labels and the
-    figure's legends must be there already, as the arms' names are placed around the markers. An
-    arm that lacks a data set which others have gets no mean: it would be that of other images.
+    `points` has the index (arm, dataset) and two columns, x then y; the axes' labels must be there
+    already, as the arms' names are placed around the markers. An arm that lacks a data set which
+    others have gets no mean: it would be that of other images.
     """
-    x, y = points.columns
+    shapes = _dataset_markers(source, axes, points.index)
     labels, small, spokes = [], [], []
     for arm in ordered(points.index.get_level_values("arm"), source.arms):
-        own, look = points.loc[arm], looks_of(source)[arm]
-        complete, centre = set(own.index) == set(sets), own.mean()
+        own, look = points.loc[arm], style.looks_of(source)[arm]
+        complete, center = set(own.index) == set(shapes), tuple(own.mean())
         for dataset, row in own.iterrows():
+            spot = tuple(row)
             if complete:
-                spokes.append(((row[x], row[y]), (centre[x], centre[y])))
-                axes.plot(
-                    *zip(*spokes[-1], strict=True),
-                    color=look.colour,
-                    linewidth=0.6,
-                    alpha=0.7,
-                    zorder=2,
-                )
-            _small_marker(axes, row[x], row[y], look, _marker(sets, dataset))
-            small.append((row[x], row[y], SMALL))
+                spokes.append((spot, center))
+                xs, ys = zip(spot, center, strict=True)
+                axes.plot(xs, ys, color=look.colour, linewidth=0.6, alpha=0.7, zorder=2)
+            axes.plot(*spot, **style.point(look, SMALL) | {"marker": shapes[dataset]}, zorder=3)
+            small.append((*spot, SMALL))
         if complete:
-            _large_marker(axes, centre[x], centre[y], look)
-        anchor = centre if complete else own.iloc[0]
-        size = LARGE if complete else SMALL
-        main = arm == source.config["native"]["main_arm"]
-        labels.append(Label(anchor[x], anchor[y], _name(source, arm), size, main))
+            axes.plot(*center, **_large(style.point(look, LARGE)))
+        anchor, size = (center, LARGE) if complete else (tuple(own.iloc[0]), SMALL)
+        labels.append(Label(*anchor, _name(source, arm), size, arm == source.main_arm.arm))
     axes.margins(0.09, 0.09)
-    if x == "inference_ms":
-        time_axis(axes)
+    if points.columns[0] == "inference_ms":
+        style.time_axis(axes)
     labels.sort(key=lambda label: not label.bold)
     place_labels(axes, labels, small, spokes)

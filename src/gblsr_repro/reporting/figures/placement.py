@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.text import Annotation
 from numpy.typing import NDArray
 
-from .style import FAINT, INK
+from .style import BOX, FAINT, INK
 
 DIRECTIONS = 24
 DISTANCES = (5.0, 8.0, 12.0, 17.0, 24.0, 32.0, 42.0, 54.0, 68.0, 84.0, 104.0)  # points
@@ -53,45 +53,42 @@ def place_labels(
     that a label covers only when it must. Every label, in the order given, takes the cheapest of
     the spots around its point; the axes' limits, scales and layout must be final.
     """
-    figure = axes.figure
-    figure.draw_without_rendering()
-    per_point = figure.dpi / 72
+    axes.figure.draw_without_rendering()
+    pixels = axes.figure.dpi / 72  # per point
     spots = [(x, y, size) for x, y, size in markers] + [(m.x, m.y, m.size) for m in labels]
-    taken = [_marker(axes, *spot, per_point) for spot in spots]
-    covered_lines = [_samples(*axes.transData.transform(line)) for line in lines]
+    taken = []
+    for x, y, size in spots:
+        center = axes.transData.transform((x, y))
+        taken.append(np.concatenate([center - size * pixels / 2, center + size * pixels / 2]))
+    covered = [_samples(*axes.transData.transform(line)) for line in lines]
     leaders: list[Floats] = []
     placed = []
     for label in labels:
         note = axes.annotate(
-            label.text,
-            (label.x, label.y),
-            xytext=(0, 0),
-            textcoords="offset points",
-            ha="center",
-            va="center",
-            fontsize=7,
-            fontweight="bold" if label.bold else "normal",
-            color=INK,
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.3},
-            zorder=6,
-        )
+            label.text, (label.x, label.y), xytext=(0, 0), textcoords="offset points", ha="center",
+            va="center", fontsize=7, fontweight="bold" if label.bold else "normal", color=INK,
+            bbox=BOX | {"alpha": 0.7, "pad": 0.3}, zorder=6,
+        )  # fmt: skip
         note.set_in_layout(False)
         extent = note.get_window_extent()
         origin = axes.transData.transform((label.x, label.y))
         size = np.array([extent.width + 2 * CLEARANCE, extent.height])
-        boxes, costs = _candidates(origin, size, label.size, per_point)
+        boxes, costs = _candidates(origin, size, label.size, pixels)
         ends = np.clip(origin, boxes[:, :2], boxes[:, 2:])
         paths = _samples(np.broadcast_to(origin, ends.shape), ends)
-        led = np.hypot(*(ends - origin).T) > (LEADER_FROM + label.size / 2) * per_point
-        others = [box for box in taken if not _holds(box, origin)]
-        costs = costs + OUTSIDE * _outside(boxes, axes.get_window_extent().extents)
-        costs = costs + COVERS_THING * _overlaps(boxes, np.array(taken))
-        costs = costs + COVERS_LINE * _covers(boxes, covered_lines)
-        costs = costs + CROSSES_LEADER * _covers(boxes, leaders)
-        costs = costs + CROSSES_LEADER * led * _passes(paths, np.array(others))
+        led = np.hypot(*(ends - origin).T) > (LEADER_FROM + label.size / 2) * pixels
+        frame, others = axes.get_window_extent().extents, np.array(taken)
+        outside = (boxes[:, :2] < frame[:2]) | (boxes[:, 2:] > frame[2:])
+        apart = (boxes[:, None, 2:] <= others[:, :2]) | (others[:, 2:] <= boxes[:, None, :2])
+        elsewhere = others[~_inside(origin, others)]
+        through = _inside(paths[:, :, None], elsewhere).any(axis=1).sum(axis=1)
+        costs = costs + OUTSIDE * outside.any(axis=1)
+        costs = costs + COVERS_THING * (~apart.any(axis=2)).sum(axis=1)
+        costs = costs + COVERS_LINE * _covers(boxes, covered)
+        costs = costs + CROSSES_LEADER * (_covers(boxes, leaders) + led * through)
         best = int(np.argmin(costs))
         middle = (boxes[best, :2] + boxes[best, 2:]) / 2
-        note.set_position(tuple((middle - origin) / per_point))
+        note.set_position(tuple((middle - origin) / pixels))
         if led[best]:
             leaders.append(paths[best])
             xs, ys = axes.transData.inverted().transform([origin, ends[best]]).T
@@ -101,25 +98,17 @@ def place_labels(
     return placed
 
 
-def _marker(axes: Axes, x: float, y: float, size: float, per_point: float) -> Floats:
-    centre = axes.transData.transform((x, y))
-    half = size * per_point / 2
-    return np.concatenate([centre - half, centre + half])
-
-
 def _candidates(
-    origin: Floats, size: Floats, marker: float, per_point: float
+    origin: Floats, size: Floats, marker: float, pixels: float
 ) -> tuple[Floats, Floats]:
     """Return the boxes (n, 4) around a point at which a text of that size may stand, and costs."""
-    distance, angle = np.meshgrid(
-        DISTANCES, 2 * math.pi * np.arange(DIRECTIONS) / DIRECTIONS, indexing="ij"
-    )
-    direction = np.stack([np.cos(angle), np.sin(angle)], axis=-1).reshape(-1, 2)
+    angles = 2 * math.pi * np.arange(DIRECTIONS) / DIRECTIONS
+    distance, angle = (each.ravel() for each in np.meshgrid(DISTANCES, angles, indexing="ij"))
+    direction = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
     # The nearest edge of the box, not its middle, lies at the distance.
-    reach = (marker / 2 + distance.reshape(-1, 1)) * per_point
+    reach = (marker / 2 + distance[:, None]) * pixels
     middle = origin + direction * (reach + size / 2)
-    costs = distance.ravel() + OFF_LEVEL * np.abs(direction[:, 1])
-    costs = costs + LEFT_OF_POINT * (direction[:, 0] < 0)
+    costs = distance + OFF_LEVEL * np.abs(direction[:, 1]) + LEFT_OF_POINT * (direction[:, 0] < 0)
     return np.concatenate([middle - size / 2, middle + size / 2], axis=1), costs
 
 
@@ -127,22 +116,6 @@ def _samples(start: Floats, end: Floats, count: int = 24) -> Floats:
     """Return `count` points along each segment: (..., count, 2)."""
     share = np.linspace(0, 1, count)[:, None]
     return start[..., None, :] * (1 - share) + end[..., None, :] * share
-
-
-def _holds(box: Floats, point: Floats) -> bool:
-    return bool((box[:2] <= point).all() and (point <= box[2:]).all())
-
-
-def _outside(boxes: Floats, frame: Floats) -> NDArray[np.bool_]:
-    return (boxes[:, :2] < frame[:2]).any(axis=1) | (boxes[:, 2:] > frame[2:]).any(axis=1)
-
-
-def _overlaps(boxes: Floats, others: Floats) -> NDArray[np.int_]:
-    """Count for each box how many of the others it overlaps."""
-    apart = (boxes[:, None, 2:] <= others[None, :, :2]) | (
-        others[None, :, 2:] <= boxes[:, None, :2]
-    )
-    return (~apart.any(axis=2)).sum(axis=1)
 
 
 def _inside(points: Floats, boxes: Floats) -> NDArray[np.bool_]:
@@ -154,10 +127,3 @@ def _covers(boxes: Floats, paths: Sequence[Floats]) -> NDArray[np.int_]:
     """Count for each box how many of the sampled paths run through it."""
     through = [_inside(path, boxes[:, None]).any(axis=1) for path in paths]
     return np.sum(through, axis=0, dtype=int) if through else np.zeros(len(boxes), int)
-
-
-def _passes(paths: Floats, boxes: Floats) -> NDArray[np.int_]:
-    """Count for each sampled path (n, count, 2) how many of the boxes it runs through."""
-    if not len(boxes):
-        return np.zeros(len(paths), int)
-    return _inside(paths[:, :, None], boxes[None, None]).any(axis=1).sum(axis=1)

@@ -13,9 +13,9 @@ from ...data.images import open_rgb
 from ...errors import UserError
 from ..aggregates import Aggregates, ordered
 from ..compare import Scope
+from . import style
 from .native import benchmark, means
 from .registry import figure
-from .style import FAINT, TEXT_WIDTH, message, new_figure
 
 NAMES = {("set14", "img_001"): "baboon"}  # images known by another name than their file's
 WINNERS = {"psnr": ("Best PSNR", "idxmax"), "lpips": ("Best LPIPS", "idxmin")}
@@ -23,13 +23,6 @@ WINNERS = {"psnr": ("Best PSNR", "idxmax"), "lpips": ("Best LPIPS", "idxmin")}
 
 @figure(
     Scope.QUALITY,
-    says=(
-        "Left to right: the ground truth, the main arm, the arm with the best PSNR and the "
-        "one with the best LPIPS on that data set, all from the first seed; best is by the "
-        "mean over seeds among the arms of the benchmark",
-        "The tag in a picture gives that arm's PSNR and LPIPS on the whole data set, and its "
-        "name where the best arm differs between data sets",
-    ),
     perceptual=True,
 )
 def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
@@ -42,31 +35,32 @@ def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
     main = source.config["native"]["main_arm"]
     sets = ordered(scores.index.get_level_values("dataset"), source.evaluate)
     chosen = {name: _columns(scores.xs(name, level="dataset"), main) for name in sets}
-    perceptual = scores["lpips"].notna().any()
-    figure = new_figure(TEXT_WIDTH, 0.42 + 1.28 * len(sets), note)
+    figure = style.new_figure(style.TEXT_WIDTH, 0.42 + 1.28 * len(sets), note)
     grid = figure.add_gridspec(len(sets), 4)
+    data = source.config["native"]["data"]
+    constant = {key: len({found[key] for found in chosen.values()}) == 1 for key in chosen[sets[0]]}
     for row, name in enumerate(sets):
         truth = figure.add_subplot(grid[row, 0])
         _show(truth, _exemplar(source, "ground_truth", name))
-        title = source.title("native", name)
-        data = source.config["native"]["data"]
         shown = data["exemplars"].get(name, "")
         shown = NAMES.get((data["evaluate"].get(name), shown), shown)
-        truth.set_ylabel(f"{title}\n{shown}", fontsize=7)
+        truth.set_ylabel(f"{source.title('native', name)}\n{shown}", fontsize=7)
+        if row == 0:
+            truth.set_title("Ground truth\n", fontsize=7)
         for column, (key, arm) in enumerate(chosen[name].items(), start=1):
             if arm is None:
                 continue
             axes = figure.add_subplot(grid[row, column])
             _show(axes, _exemplar(source, arm, name))
-            constant = len({found[key] for found in chosen.values()}) == 1
-            lines = [] if constant else [source.label(arm)]
-            _tag(axes, "\n".join([*lines, _score(scores.loc[(arm, name)])]))
+            label, score = source.label(arm), _score(scores.loc[(arm, name)])
+            _tag(axes, score if constant[key] else f"{label}\n{score}")
             if row == 0:
-                axes.set_title(_heading(source, key, arm if constant else None), fontsize=7)
-        if row == 0:
-            truth.set_title("Ground truth\n", fontsize=7)
-    if not perceptual:
-        message(figure.add_subplot(grid[:, 3]), f"LPIPS not measured: {source.without_lpips()}")
+                heading = "Main arm" if key == "main" else WINNERS[key][0]
+                axes.set_title(f"{heading}\n{label if constant[key] else ''}", fontsize=7)
+    if not scores["lpips"].notna().any():
+        style.message(
+            figure.add_subplot(grid[:, 3]), f"LPIPS not measured: {source.without_lpips()}"
+        )
     return figure
 
 
@@ -77,11 +71,6 @@ def _columns(scores: pd.DataFrame, main: str) -> dict[str, str | None]:
         values = scores[metric].dropna()
         found[metric] = None if values.empty else getattr(values, pick)()
     return found
-
-
-def _heading(source: Aggregates, key: str, arm: str | None) -> str:
-    kind = "Main arm" if key == "main" else WINNERS[key][0]
-    return f"{kind}\n{source.label(arm)}" if arm else f"{kind}\n"
 
 
 def _score(row: pd.Series) -> str:
@@ -100,27 +89,14 @@ def _show(axes: Axes, path: Path) -> None:
     if not path.is_file():
         raise UserError(f"{path} does not exist; run the evaluate step of that arm first.")
     try:
-        pixels = open_rgb(path)
+        axes.imshow(open_rgb(path))
     except UserError as error:
         raise UserError(f"{path} is not a readable image; delete it and evaluate again.") from error
-    axes.imshow(pixels)
-    axes.set_xticks([])
-    axes.set_yticks([])
-    axes.grid(False)
-    for spine in axes.spines.values():
-        spine.set_visible(True)
-        spine.set_color(FAINT)
+    style.picture(axes)
 
 
 def _tag(axes: Axes, text: str) -> None:
     axes.text(
-        0.025,
-        0.025,
-        text,
-        transform=axes.transAxes,
-        ha="left",
-        va="bottom",
-        fontsize=7,
-        color="white",
-        bbox={"facecolor": "black", "edgecolor": "none", "alpha": 0.7, "pad": 1.2},
-    )
+        0.025, 0.025, text, transform=axes.transAxes, ha="left", va="bottom", fontsize=7,
+        color="white", bbox={"facecolor": "black", "edgecolor": "none", "alpha": 0.7, "pad": 1.2},
+    )  # fmt: skip

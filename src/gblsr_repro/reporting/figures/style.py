@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
@@ -12,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib import rc_context
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from matplotlib.text import Text
 
 from ...files import atomic_path
@@ -76,6 +78,8 @@ FREE_LOOKS = (
     Look("#999999", "d", "*****", (0, (7, 2, 2, 2))),
 )
 DATASET_MARKERS = ("s", "^", "D", "v", "P", "X", "p")  # circles are means over data sets
+DASHED = (0, (4, 2))
+BOX = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4}
 
 
 def looks(keys: Iterable[str]) -> dict[str, Look]:
@@ -84,15 +88,8 @@ def looks(keys: Iterable[str]) -> dict[str, Look]:
     Known ones keep their own; each new one takes the next free look, beginning again when more
     than `FREE_LOOKS` have been given out.
     """
-    chosen: dict[str, Look] = {}
-    given = 0
-    for key in keys:
-        if key in FIXED_LOOKS:
-            chosen[key] = FIXED_LOOKS[key]
-        else:
-            chosen[key] = FREE_LOOKS[given % len(FREE_LOOKS)]
-            given += 1
-    return chosen
+    free = itertools.cycle(FREE_LOOKS)
+    return {key: FIXED_LOOKS[key] if key in FIXED_LOOKS else next(free) for key in keys}
 
 
 def looks_of(source: Aggregates) -> dict[str, Look]:
@@ -122,24 +119,34 @@ def new_figure(width: float, height: float, note: Sequence[str]) -> Figure:
     return figure
 
 
-def marker_handle(look: Look, label: str, line: bool = False) -> Line2D:
-    """Return a legend entry for an arm's marker, with its line where curves are drawn."""
-    return Line2D(
-        [],
-        [],
-        linestyle=look.dash if line else "none",
-        color=look.colour,
-        marker=look.marker,
-        markersize=5,
-        markerfacecolor=look.colour,
-        markeredgecolor=INK,
-        label=label,
-    )
+def point(look: Look, size: float) -> dict[str, Any]:
+    """Return how the marker of an arm or method is drawn, `size` points wide."""
+    return {"color": look.colour, "marker": look.marker, "markersize": size,
+            "markeredgecolor": INK}  # fmt: skip
 
 
-def bar_handle(look: Look, label: str) -> Patch:
-    """Return a legend entry for an arm's bar."""
-    return Patch(facecolor=look.colour, edgecolor=INK, hatch=look.hatch, label=label)
+def handle(label: str, **drawn: Any) -> Line2D:
+    """Return a legend entry that is drawn so."""
+    return Line2D([], [], label=label, **({"linestyle": "none"} | drawn))
+
+
+def legend(figure: Figure, handles: Sequence[Artist], columns: int, **more: Any) -> None:
+    """Put a legend above the axes."""
+    figure.legend(handles=handles, loc="outside upper center", ncols=columns, **more)
+
+
+def beside_point(axes: Axes, x: float, y: float, above: float, text: str) -> None:
+    """Write `text` over (or, for a negative distance in points, under) a point."""
+    axes.annotate(
+        text, (x, y), xytext=(0, above), textcoords="offset points", ha="center",
+        va="bottom" if above > 0 else "top", fontsize=7, linespacing=1.05, bbox=BOX,
+    )  # fmt: skip
+
+
+def name_rows(axes: Axes, names: Sequence[str], room: float = 0.45) -> None:
+    """Name the rows of an axes, which lie at y = 0, 1, ... downwards."""
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - room, room - 1)
 
 
 def broken(title: str) -> str:
@@ -161,15 +168,19 @@ def log_ticks(low: float, high: float, most: int = 8) -> list[float]:
     return inside
 
 
+def set_ticks(axis: Axis, ticks: Sequence[float], texts: Sequence[str] | None = None) -> None:
+    """Set the ticks of an axis, with plain numbers unless there are `texts`, and no minor ones."""
+    axis.set_ticks(ticks, texts or [f"{tick:g}" for tick in ticks])
+    axis.set_ticks([], minor=True)
+
+
 def time_axis(axes: Axes) -> None:
     """Make the x axis logarithmic, with plain numbers, where the data span a wide ratio."""
     low, high = axes.dataLim.intervalx
     if low > 0 and high / low > LOG_FROM:
         axes.set_xscale("log")
         axes.autoscale_view()
-        ticks = log_ticks(*axes.get_xlim())
-        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-        axes.set_xticks([], minor=True)
+        set_ticks(axes.xaxis, log_ticks(*axes.get_xlim()))
 
 
 def row_texts(axes: Axes, texts: Sequence[str]) -> None:
@@ -180,15 +191,20 @@ def row_texts(axes: Axes, texts: Sequence[str]) -> None:
     right.spines["right"].set_visible(False)
 
 
-def message(axes: Axes, text: str) -> None:
-    """Fill an axes that has nothing to show with the reason, in place of empty scales."""
+def picture(axes: Axes) -> None:
+    """Frame an axes that has no scales, as that of an image."""
     axes.set_xticks([])
     axes.set_yticks([])
     axes.grid(False)
     for spine in axes.spines.values():
-        spine.set_visible(True)
+        spine.set(visible=True, color=FAINT)
+
+
+def message(axes: Axes, text: str) -> None:
+    """Fill an axes that has nothing to show with the reason, in place of empty scales."""
+    picture(axes)
+    for spine in axes.spines.values():
         spine.set_linestyle((0, (2, 2)))
-        spine.set_color(FAINT)
     wrapped = axes.text(
         0.5, 0.5, "", transform=axes.transAxes, ha="center", va="center", fontsize=7, color=INK
     )
@@ -230,26 +246,19 @@ def _write_note(figure: Figure, words: Sequence[str]) -> None:
     figure.get_layout_engine().set(rect=(0, used, 1, 1 - used))
 
 
-def settle(figure: Figure) -> None:
-    """Let the layout settle: legends and tick labels move once more after its first pass."""
-    figure.draw_without_rendering()
-
-
 def save(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
     """Write `<name>.pdf` and `<name>.png` into `folder`, atomically; return both paths.
 
     The same figure gives the same bytes: neither file holds a date or a program's version.
     """
-    settle(figure)
+    figure.draw_without_rendering()  # legends and tick labels move once more after a first pass
+    plain = dict.fromkeys(("CreationDate", "Creator", "Producer"))
+    small = {"pil_kwargs": {"optimize": True, "compress_level": 9}}
     pdf, png = folder / f"{name}.pdf", folder / f"{name}.png"
-    dateless: Mapping[str, Any] = {"CreationDate": None, "Creator": None, "Producer": None}
-    with atomic_path(pdf) as temporary:
-        figure.savefig(temporary, format="pdf", metadata=dict(dateless))
-    with atomic_path(png) as temporary:
-        figure.savefig(
-            temporary,
-            format="png",
-            metadata={"Software": None},
-            pil_kwargs={"optimize": True, "compress_level": 9},
-        )
+    for path, options in (
+        (pdf, {"metadata": plain}),
+        (png, {"metadata": {"Software": None}} | small),
+    ):
+        with atomic_path(path) as temporary:
+            figure.savefig(temporary, format=path.suffix[1:], **options)
     return pdf, png
