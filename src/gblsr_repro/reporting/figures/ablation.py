@@ -78,7 +78,7 @@ def _steps(source: Aggregates, gap: str, arms: list[str]) -> dict[str, float]:
     The metric `gap` of the aggregate is to the control.
     """
     part = {source.arms[arm].diagnostic: arm for arm in arms}
-    steps = {arm: source.mean("ablation", arm, gap) for arm in arms}
-    if "control" in part and "reference" in part and steps[part["reference"]] is not None:
+    steps = {a: step for a in arms if (step := source.mean("ablation", a, gap)) is not None}
+    if "control" in part and part.get("reference") in steps:
         steps[part["control"]] = -steps.pop(part["reference"])
-    return {arm: step for arm, step in steps.items() if step is not None}
+    return steps

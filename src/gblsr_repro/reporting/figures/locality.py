@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
@@ -23,7 +25,7 @@ FLOOR_WITHIN = 2.5  # the floor is drawn where it is at most this multiple of th
 ROOM_FOR_ZERO = 0.2  # share of the axis below which the threshold's label would touch the 0
 MISSED = "/////"
 UNDECIDED = "#bbbbbb"
-LIMIT = {"color": style.THRESHOLD, "linestyle": style.DASHED}
+LIMIT: dict[str, Any] = {"color": style.THRESHOLD, "linestyle": style.DASHED}
 ERRORS = {"elinewidth": 0.8, "ecolor": "black"}
 
 
@@ -99,7 +101,7 @@ def variance_decomp(source: Aggregates, note: Sequence[str]) -> Figure:
     power = 0 if abs(power) < 3 else power
     unit = 10.0**power
     figure = style.new_figure(style.COLUMN_WIDTH, 2.35, note)
-    handles = [
+    handles: list[Artist] = [
         Patch(facecolor="#9a9a9a", edgecolor=style.INK, label="within images"),
         Patch(facecolor="white", edgecolor=style.INK, hatch=MISSED, label="across images"),
     ]
@@ -114,6 +116,7 @@ def variance_decomp(source: Aggregates, note: Sequence[str]) -> Figure:
     style.legend(figure, handles, 2, handleheight=1.0)
     for (arm, statistic), (mean, std, _) in (bars / unit).iterrows():
         colour, place = style.looks_of(source)[arm].colour, arms.index(arm)
+        drawn: dict[str, Any]
         if statistic == "var_within":
             side, drawn = -0.5, {"color": colour, "edgecolor": style.INK}
         else:
