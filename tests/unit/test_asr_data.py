@@ -75,7 +75,7 @@ def test_a_cut_or_foreign_array_is_a_users_error(images, tmp_path):
     pack({"made_up": images}, path, [RECORD])
     whole = path.read_bytes()
     path.write_bytes(whole[:-300])
-    with pytest.raises(UserError, match="asr-standardize"):
+    with pytest.raises(UserError, match="asr standardize"):
         PackedImages.open(path)
     path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     with pytest.raises(UserError, match="not what was recorded"):
@@ -87,7 +87,7 @@ def test_a_cut_or_foreign_array_is_a_users_error(images, tmp_path):
     path.with_name(".train.csv.sha256").unlink()
     with pytest.raises(UserError, match="does not fit its index"):
         PackedImages.open(path)
-    with pytest.raises(UserError, match="asr-standardize"):
+    with pytest.raises(UserError, match="asr standardize"):
         PackedImages.open(tmp_path / "absent.npy")
 
 

@@ -186,7 +186,7 @@ def command(place, output, state):
     base = configuration.repository_root() / "config" / "config.yaml"
     arguments = ["--config", base, "--config", place / "tiny.yaml", "--method", "lte_swinir"]
     arguments += ["--seed", 1, "--array", place / "train.npy", "--output", output, "--state", state]
-    return [sys.executable, "-m", "gblsr_repro", "asr-train", *map(str, arguments)]
+    return [sys.executable, "-m", "gblsr_repro", "asr", "train", *map(str, arguments)]
 
 
 def wait_for(condition, process):

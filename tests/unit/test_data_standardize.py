@@ -191,6 +191,6 @@ def test_command_line(config: dict, tmp_path: Path) -> None:
 
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
     output = tmp_path / "out" / "set14.npy"
-    arguments = ["standardize", "set14", "--config", str(tmp_path / "config.yaml")]
+    arguments = ["native", "standardize", "set14", "--config", str(tmp_path / "config.yaml")]
     assert main([*arguments, "--output", str(output)]) == 0
     assert len(Arrays.open(output)) == 2

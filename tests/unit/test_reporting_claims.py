@@ -50,7 +50,7 @@ def only(kind: str, cells: dict[tuple[str, ...], Summary | None]) -> Aggregates:
 
 def with_native(changes: dict[tuple[str, ...], Summary | None]) -> Aggregates:
     own = only("native", {**PAPER.cells("native"), **changes}).frame("native")
-    return Aggregates(PAPER.folder, CONFIG, frames={"native": own, "runs": PAPER.frame("runs")})
+    return Aggregates(PAPER.folder, CONFIG, frames={"native": own, "sizes": PAPER.frame("sizes")})
 
 
 # --- the registry ---------------------------------------------------------------------------
@@ -465,7 +465,7 @@ def test_structure_holds_anywhere_and_is_reproduced_by_the_paper_preset_alone() 
     assert (result.verdict, result.holds) == (Verdict.HOLDS, True)
     assert claims.outcome(result) == "holds (structure)"
     runs = pd.DataFrame([{"arm": "gblsr_scalar", "parameters": 12.0}])
-    other = Aggregates(NOWHERE, CONFIG, frames={"runs": runs})
+    other = Aggregates(NOWHERE, CONFIG, frames={"sizes": runs})
     assert verdict_of(claim, other, demo).verdict is Verdict.DIFFERENT
     assert verdict_of(claim, other).verdict is Verdict.NOT_REPRODUCED
 

@@ -21,9 +21,9 @@ rule asr_standardize:
         runtime=growing("other"),
     params:
         config=CONFIG,
-        settings=settings("asr-standardize"),
+        settings=settings("asr standardize"),
     shell:
-        "python -m gblsr_repro asr-standardize --config {params.config}"
+        "python -m gblsr_repro asr standardize --config {params.config}"
         " --output {output.array} 2>&1 | tee {log}"
 
 
@@ -36,7 +36,7 @@ rule asr_train_run:
         index=f"{R}/asr/arrays/train.csv",
         record=f"{R}/asr/arrays/train.json",
         validation=ancient(sources_of_validation),
-        code=code_of("asr-train"),
+        code=code_of("asr train"),
     output:
         weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
         log=f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv",
@@ -54,11 +54,11 @@ rule asr_train_run:
         runtime=MINUTES["asr_training"],
     params:
         config=CONFIG,
-        settings=settings("asr-train"),
+        settings=settings("asr train"),
         run=subpath(output.record, parent=True),
         state=f"{R}/asr/state/{{method}}/seed{{seed}}.pt",
     shell:
-        "python -m gblsr_repro asr-train --config {params.config} --method {wildcards.method}"
+        "python -m gblsr_repro asr train --config {params.config} --method {wildcards.method}"
         " --seed {wildcards.seed} --array {input.array} --output {params.run}"
         " --state {params.state} 2>&1 | tee {log}"
 
@@ -68,7 +68,7 @@ rule asr_evaluate:
     input:
         weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
         sources=[f"{R}/sources/{name}.csv" for name in config["asr"]["evaluate"].values()],
-        code=code_of("asr-evaluate"),
+        code=code_of("asr evaluate"),
     output:
         metrics=expand(
             f"{R}/asr/metrics/{{{{method}}}}/seed{{{{seed}}}}/{{column}}_x{{scale}}.csv",
@@ -93,11 +93,11 @@ rule asr_evaluate:
         runtime=growing("asr_evaluation"),
     params:
         config=CONFIG,
-        settings=settings("asr-evaluate"),
+        settings=settings("asr evaluate"),
         run=subpath(input.weights, parent=True),
         metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
     shell:
-        "python -m gblsr_repro asr-evaluate --config {params.config} --method {wildcards.method}"
+        "python -m gblsr_repro asr evaluate --config {params.config} --method {wildcards.method}"
         " --seed {wildcards.seed} --run {params.run} --output {params.metrics} 2>&1 | tee {log}"
 
 
@@ -105,7 +105,7 @@ rule asr_bicubic:
     """PSNR-Y and SSIM-Y of plain bicubic upsampling: the check of the whole protocol."""
     input:
         sources_of_column,
-        code=code_of("asr-bicubic"),
+        code=code_of("asr bicubic"),
     output:
         metrics=expand(f"{R}/asr/metrics/bicubic/{{{{column}}}}_x{{scale}}.csv", scale=SCALES),
         records=expand(f"{R}/asr/metrics/bicubic/{{{{column}}}}_x{{scale}}.json", scale=SCALES),
@@ -121,8 +121,8 @@ rule asr_bicubic:
         runtime=growing("other"),
     params:
         config=CONFIG,
-        settings=settings("asr-bicubic"),
+        settings=settings("asr bicubic"),
         metrics=lambda wildcards, output: os.path.dirname(output[0]),
     shell:
-        "python -m gblsr_repro asr-bicubic --config {params.config} --dataset {wildcards.column}"
+        "python -m gblsr_repro asr bicubic --config {params.config} --dataset {wildcards.column}"
         " --output {params.metrics} 2>&1 | tee {log}"

@@ -42,9 +42,9 @@ rule standardize:
         runtime=growing("other"),
     params:
         config=CONFIG,
-        settings=settings("standardize"),
+        settings=settings("native standardize"),
     shell:
-        "python -m gblsr_repro standardize {wildcards.array} --config {params.config}"
+        "python -m gblsr_repro native standardize {wildcards.array} --config {params.config}"
         " --output {output.array} 2>&1 | tee {log}"
 
 
@@ -66,7 +66,7 @@ rule regions:
         runtime=growing("other"),
     params:
         config=CONFIG,
-        settings=settings("regions"),
+        settings=settings("native regions"),
     shell:
-        "python -m gblsr_repro regions --config {params.config} --array {input.array}"
+        "python -m gblsr_repro native regions --config {params.config} --array {input.array}"
         " --output {output} 2>&1 | tee {log}"

@@ -134,13 +134,13 @@ class PackedImages:
         path = Path(path)
         index = path.with_suffix(".csv")
         if not (path.is_file() and index.is_file()):
-            raise UserError(f"{path} or its index is missing; run asr-standardize again.")
+            raise UserError(f"{path} or its index is missing; run asr standardize again.")
         recorded = read_json(path.with_suffix(".json"))["sha256"]
         verify(index)
         if sha256(path) != recorded:
             raise UserError(
                 f"{path} is not what was recorded when it was made; delete it and run "
-                "asr-standardize again."
+                "asr standardize again."
             )
         # Copy-on-write: torch wants a writable buffer, the file is never written.
         pixels = np.load(path, mmap_mode="c", allow_pickle=False)
@@ -150,7 +150,7 @@ class PackedImages:
         offsets, heights, widths = numbers.reshape(-1, 3).T
         if not rows or pixels.shape != (int((heights * widths).sum()), 3):
             raise UserError(
-                f"{path} does not fit its index; delete both and run asr-standardize again."
+                f"{path} does not fit its index; delete both and run asr standardize again."
             )
         names = tuple(row["name"] for row in rows)
         return cls(pixels, names, offsets, heights, widths, recorded)

@@ -16,11 +16,10 @@ from typing import Any
 
 import pandas as pd
 
-from ..config import Config, guess, selected_arms
+from ..config import Config, guess, protocol, selected_arms, selected_methods
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
-from ..models.native import parameter_budgets
 from . import conditions
 from .aggregates import BICUBIC, NATIVE_TIMES, numbers, read_rows
 from .kinds import BICUBIC_GRID, FIELDS, GRID, KINDS, RUN, SCORES, TIMES, VALUES, found, scale_key
@@ -175,8 +174,25 @@ def ablation(results: Path, config: Config) -> pd.DataFrame:
 
 def budget(results: Path, config: Config) -> pd.DataFrame:
     """Trainable parameters of every arm that the config runs, untrained."""
+    from ..models.native import parameter_budgets
+
     counts = [(arm.arm, arm.parameters) for arm in parameter_budgets(config)]
     return pd.DataFrame(counts, columns=KINDS["budget"].columns)
+
+
+def sizes(results: Path, config: Config) -> pd.DataFrame:
+    """Trainable parameters of every arm and method of the paper at its sizes, whatever was run."""
+    import torch
+
+    from ..models.asr.model import build, count_parameters
+    from ..models.native import parameter_budgets
+
+    paper = protocol()
+    counts = [(arm.arm, arm.parameters) for arm in parameter_budgets(paper)]
+    with torch.device("meta"):
+        for name, method in selected_methods(paper).items():
+            counts.append((name, count_parameters(build(method, paper, 0))))
+    return pd.DataFrame(counts, columns=KINDS["sizes"].columns)
 
 
 # --- super-resolution ---------------------------------------------------------------------------
@@ -249,7 +265,8 @@ def _field(record: Mapping[str, Any], key: str, path: Path) -> Any:
 MAKERS: dict[str, Callable[[Path, Config], pd.DataFrame]] = {
     make.__name__: make
     for make in (
-        native, readings, locality, ablation, budget, asr_quality, asr_latency, runs, asr_runs
+        native, readings, locality, ablation, budget, sizes, asr_quality, asr_latency, runs,
+        asr_runs,
     )
 }  # fmt: skip
 STEPS = {  # what to do first where there is nothing

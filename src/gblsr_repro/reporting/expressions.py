@@ -107,7 +107,7 @@ READS: dict[str, tuple[str, dict[str, str]]] = {
     "asr_time": ("asr_latency", _X4 | {"clock": PAPER}),
     "asr_own_time": ("asr_latency", _X4 | {"clock": OURS}),
 }
-# A column of all runs of the arms or methods that are named; parameters of one run each.
+# A column of all runs of the arms or methods that are named; parameters are counted without runs.
 COLUMNS = {"parameters": "parameters", "seconds": "wall_seconds", "bandwidth": "bandwidth"}
 
 
@@ -145,10 +145,11 @@ class Evaluation:
         return Estimate(np.asarray([c.mean for c in cells]), np.asarray(errors), found)
 
     def column(self, column: str, names: str) -> Estimate:
-        """Read a column of the runs of arms or methods."""
+        """Read a column of the runs of arms or methods, their parameters at the paper's sizes."""
         found: list[float] = []
         for name in names.split():
             kind = "asr_runs" if name in methods() else "runs"
+            kind = "sizes" if column == "parameters" else kind
             self._need(kind)
             rows = self.aggregates.frame(kind)
             values = rows[rows["arm"] == name].reindex(columns=[column])[column].dropna()
@@ -156,7 +157,7 @@ class Evaluation:
                 raise NotMeasuredError(f"{kind}.csv has no {column} of {name}")
             own = values.astype(float).tolist()
             self.operands.append(Operand(kind, "", name, (name, column), Summary(own[0])))
-            found += own[:1] if column == "parameters" else own
+            found += own
         return Estimate.of(found)
 
     def _need(self, kind: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..config import Arm
+from ..config import Arm, protocol
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from . import captions
@@ -135,6 +135,17 @@ def _gap(source: Aggregates, column: str, metric: Metric) -> str:
     return f"**{text}**" if better and told else text
 
 
+def _other_sizes(source: Aggregates) -> str | None:
+    """Return a sentence on sizes that are not the paper's."""
+    own, paper = source.config["native"]["model"], protocol()["native"]["model"]
+    told = [
+        f"{name.replace('_', ' ')} {size} (paper: {paper[name]})"
+        for name, size in own.items()
+        if size != paper[name]
+    ]
+    return f"Counted at this run's sizes, not the paper's: {', '.join(told)}" if told else None
+
+
 @table("fairness")
 def fairness(source: Aggregates) -> Float:
     """Trainable parameters of every arm, the ratio to the main arm's, and its note (Table 8)."""
@@ -162,6 +173,7 @@ def fairness(source: Aggregates) -> Float:
         held = f"{captions.listed(outside)} outside the band"
     caption = paragraph(
         f"F1 asks for at most {band:g} times the trainable parameters of {anchor.name}; {held}",
+        _other_sizes(source),
         "All arms share one encoder",
         captions.not_canonical(_shorts(arm for arm in arms if arm.group == "baseline")),
     )

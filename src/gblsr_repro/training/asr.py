@@ -71,7 +71,7 @@ def train_run(
             **identity,
             "train_sha256": images.sha256,
         },
-        code=code_digest("asr-train"),
+        code=code_digest("asr train"),
         schedule=schedule(settings["steps"], recipe),
         bandwidth=model.bandwidth,
         after_step=validation.after_step,
