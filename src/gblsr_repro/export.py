@@ -18,9 +18,9 @@ from torch import Tensor, nn
 
 from .errors import UserError
 from .files import atomic_path
-from .models.asr.decoders import COLOURS
+from .models.asr.decoders import COLORS
 from .models.asr.local_spectral import LocalSpectralDecoder
-from .models.asr.model import ASRModel, denormalise, normalise
+from .models.asr.model import ASRModel, denormalize, normalize
 from .models.asr.rdn import RDN
 
 OPSET = 17
@@ -49,16 +49,16 @@ class FoldedModel(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """Enlarge images (B, 3, h, w) in [0, 1] to (B, 3, s h, s w)."""
-        features = self.encoder(normalise(images), plain=True)
+        features = self.encoder(normalize(images), plain=True)
         ones = torch.ones_like(features[:, :1])
         cells = torch.cat((features, ones), dim=1)
         if self.shares is None:
-            return denormalise(F.pixel_shuffle(F.conv2d(cells, self.kernel), self.scale))
+            return denormalize(F.pixel_shuffle(F.conv2d(cells, self.kernel), self.scale))
         image = F.pixel_shuffle(F.conv2d(cells, self.kernel, padding=1), self.scale)
         share = F.pixel_shuffle(F.conv2d(ones, self.shares, padding=1), self.scale)
         before, after = -(-self.scale // 2), self.scale // 2  # half a cell beyond each border
         inside = slice(before, -after or None)
-        return denormalise((image / share)[..., inside, inside])
+        return denormalize((image / share)[..., inside, inside])
 
 
 def _shares(scale: int) -> Tensor:
@@ -98,7 +98,7 @@ def export(model: ASRModel, scale: int, output: Path | str) -> None:
         warnings.simplefilter("ignore", DeprecationWarning)
         torch.onnx.export(
             FoldedModel(encoder, decoder, scale).eval(),
-            (torch.zeros(1, COLOURS, *EXAMPLE),),
+            (torch.zeros(1, COLORS, *EXAMPLE),),
             temporary,
             opset_version=OPSET,
             input_names=[INPUT],

@@ -47,7 +47,7 @@ class Settings:
 # --- building blocks ----------------------------------------------------------------------------
 
 
-def grey(images: Tensor) -> Tensor:
+def gray(images: Tensor) -> Tensor:
     """Return the channel mean of (B, 3, H, W) as float64 (B, H, W)."""
     return images.double().mean(dim=1)
 
@@ -68,7 +68,7 @@ def sobel(images: Tensor) -> Tensor:
     """Return the Sobel gradient magnitude of the channel mean, zero-padded: float64 (B, H, W)."""
     across = torch.tensor([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]], device=images.device).double()
     kernels = torch.stack((across, across.T)).unsqueeze(1)
-    gradient = F.conv2d(grey(images).unsqueeze(1), kernels, padding=1)
+    gradient = F.conv2d(gray(images).unsqueeze(1), kernels, padding=1)
     return gradient.square().sum(dim=1).sqrt()
 
 
@@ -77,7 +77,7 @@ def patch_power(images: Tensor, patch: int) -> Tensor:
 
     The transform is orthonormal; frequencies are in the order of `torch.fft.fftfreq`.
     """
-    spectrum = torch.fft.fft2(to_patches(grey(images), patch), norm="ortho")
+    spectrum = torch.fft.fft2(to_patches(gray(images), patch), norm="ortho")
     return spectrum.real.square() + spectrum.imag.square()
 
 

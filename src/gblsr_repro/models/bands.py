@@ -172,5 +172,5 @@ def render(
         lines = torch.arange(top, min(top + rows, height), dtype=torch.float64) + above
         positions = torch.cartesian_prod(lines.to(columns.device), columns)[None]
         parts = positions.split(native.QUERY_CHUNK, dim=1)
-        colours = torch.cat([decoder.query(features, part) for part in parts], dim=1)
-        yield top, colours.mT.reshape(1, -1, len(lines), width)
+        colors = torch.cat([decoder.query(features, part) for part in parts], dim=1)
+        yield top, colors.mT.reshape(1, -1, len(lines), width)

@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .activations import relu
-from .coordinates import centres, image_coordinates, offset, owner
+from .coordinates import centers, image_coordinates, offset, owner
 from .decoders import Decoder, as_image, perceptron, pointwise
 
 BILINEAR, NEAREST = "bilinear", "nearest"
@@ -79,7 +79,7 @@ class LatentDecoder(Decoder):
     def axis(self, cells: int, like: Tensor) -> Tensor:
         """Return the coordinate of every pixel centre of an axis with `cells` cells, (cells P,)."""
         if self.coordinates == RELATIVE:
-            return centres(self.patch, like.device, like.dtype).repeat(cells)
+            return centers(self.patch, like.device, like.dtype).repeat(cells)
         count = cells * self.patch
         pixels = torch.arange(count, dtype=torch.float64, device=like.device)
         return ((2 * pixels + 1) / count - 1).to(like.dtype)
@@ -195,7 +195,7 @@ class LIIFDecoder(LatentDecoder):
 
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
         """Evaluate the MLP for each of the four corners and blend them by their areas."""
-        colours, areas = [], []
+        colors, areas = [], []
         size = features.new_full((*positions.shape[:2], 2), 2 / self.patch)
         first = self.layers[0]
         for shift_y in (-self.shift, self.shift):
@@ -203,10 +203,10 @@ class LIIFDecoder(LatentDecoder):
                 near, relative = self.corner(features, positions, (shift_y, shift_x))
                 hidden = torch.cat((near, relative, size), dim=-1)
                 hidden = pointwise(hidden[None], first.weight, first.bias)
-                colours.append(rectifier_network(hidden, self.layers)[0])
+                colors.append(rectifier_network(hidden, self.layers)[0])
                 areas.append(relative.prod(dim=-1, keepdim=True).abs() + 1e-9)
         shares = self._blend(areas)
-        return cast("Tensor", sum(c * share for c, share in zip(colours, shares, strict=True)))
+        return cast("Tensor", sum(c * share for c, share in zip(colors, shares, strict=True)))
 
 
 class LTEDecoder(LatentDecoder):

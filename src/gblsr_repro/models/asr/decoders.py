@@ -26,7 +26,7 @@ from ..sequences import modules
 from .part import Part
 from .taps import Taps, corners, taps_at, taps_of_pixels
 
-COLOURS = 3
+COLORS = 3
 PLAIN, HOISTED = "plain", "hoisted"
 
 Corner = tuple[Tensor, Tensor, Tensor]  # cell (Z, Q), offsets (Z, Q, 2), weight (Z, Q); Z = 1 or B
@@ -126,7 +126,7 @@ class Decoder(nn.Module):
         rows = max(tile_pixels // (features.shape[0] * (right - left)) // unit, 1) * unit
         if rows >= last - first:
             return draw(first, last)
-        image = features.new_empty(features.shape[0], COLOURS, last - first, right - left)
+        image = features.new_empty(features.shape[0], COLORS, last - first, right - left)
         for top in range(first, last, rows):
             bottom = min(top + rows, last)
             image[:, :, top - first : bottom - first] = draw(top, bottom)
@@ -152,8 +152,8 @@ class Decoder(nn.Module):
             pixels = torch.arange(top, bottom, device=device)[:, None]
             rows = _from(part.origin[0], taps_of_pixels(pixels, height, h, self.ensemble))
             found = [_flat(corner) for corner in corners(rows, columns, across)]
-            colours = self.values(maps, found, cell, path)
-            return colours.mT.reshape(-1, COLOURS, bottom - top, columns.cell.shape[-1])
+            colors = self.values(maps, found, cell, path)
+            return colors.mT.reshape(-1, COLORS, bottom - top, columns.cell.shape[-1])
 
         return draw, 1
 
@@ -202,7 +202,7 @@ class ImplicitDecoder(Decoder):
         super().__init__(ensemble=True)
         widths = [inputs] + [hidden] * depth
         self.hidden = modules(nn.Linear(a, b) for a, b in pairwise(widths))
-        self.last = nn.Linear(hidden, COLOURS)
+        self.last = nn.Linear(hidden, COLORS)
 
     def enter(self, own: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
         """Return the first hidden layer, activated, from what a corner's cell holds (B, Q, C)."""

@@ -17,7 +17,7 @@ from ...errors import UserError
 from ...files import read_json
 from ...runtime import seed_everything
 from ...weights import load_weights
-from .decoders import COLOURS, LIIF, LTE, PLAIN, Decoder
+from .decoders import COLORS, LIIF, LTE, PLAIN, Decoder
 from .local_spectral import LocalSpectralDecoder
 from .part import Part
 from .rdn import RDN
@@ -31,13 +31,13 @@ QUERY_CHUNK = 16384
 Encoder = RDN | SwinIR
 
 
-def normalise(images: Tensor) -> Tensor:
+def normalize(images: Tensor) -> Tensor:
     """Map values in [0, 1] to the range [-1, 1] that networks and losses work in."""
     return (images - 0.5) / 0.5
 
 
-def denormalise(values: Tensor) -> Tensor:
-    """Undo `normalise`."""
+def denormalize(values: Tensor) -> Tensor:
+    """Undo `normalize`."""
     return values.mul(0.5).add_(0.5)
 
 
@@ -62,9 +62,9 @@ class ASRModel(nn.Module):
 
     def encode(self, images: Tensor, plain: bool = False) -> Tensor:
         """Return features (B, D, h, w) of images (B, 3, h, w)."""
-        if images.ndim != 4 or images.shape[1] != COLOURS:
+        if images.ndim != 4 or images.shape[1] != COLORS:
             raise ValueError(f"images must be (B, 3, h, w), not {tuple(images.shape)}")
-        return self.encoder(normalise(images), plain)
+        return self.encoder(normalize(images), plain)
 
     def forward(
         self, images: Tensor, sizes: Tensor, pixels: Tensor, path: str | None = None
@@ -91,8 +91,8 @@ class ASRModel(nn.Module):
             values = self.decoder.sample(self._full(features), sizes, pixels, path)
             if self.decoder.adds_input:
                 coordinates = (2 * pixels + 1).to(values.dtype) / sizes[:, None] - 1
-                values = values + enlarged_at(normalise(images), coordinates)
-            return denormalise(values)
+                values = values + enlarged_at(normalize(images), coordinates)
+            return denormalize(values)
 
     def query(
         self,
@@ -116,8 +116,8 @@ class ASRModel(nn.Module):
             if self.decoder.adds_input:
                 if images is None:
                     raise ValueError("this decoder adds the enlarged input: give query the images")
-                values = values + enlarged_at(normalise(images), coordinates.to(values.dtype))
-            return denormalise(values)
+                values = values + enlarged_at(normalize(images), coordinates.to(values.dtype))
+            return denormalize(values)
 
     def render(
         self, images: Tensor, height: int, width: int, tile_pixels: int, path: str | None = None
@@ -151,10 +151,10 @@ class ASRModel(nn.Module):
         with torch.autocast(features.device.type, enabled=False):
             values = self.decoder.render(self._full(features), size, tile_pixels, path, part)
             if self.decoder.adds_input and part:
-                values = values + enlarged_part(normalise(images), size, part)
+                values = values + enlarged_part(normalize(images), size, part)
             elif self.decoder.adds_input:
-                values = values + F.interpolate(normalise(images), size, mode="bilinear")
-            return denormalise(values)
+                values = values + F.interpolate(normalize(images), size, mode="bilinear")
+            return denormalize(values)
 
     def bandwidth(self) -> float | None:
         """Return the decoder's one bandwidth; None for a decoder without such a number."""

@@ -60,7 +60,7 @@ def _rows(
         if arm not in rows.index:
             continue
         (mean, std), look = rows.loc[arm, ["mean", "std"]], style.looks_of(source)[arm]
-        drawn = style.point(look, 7) | {"color": style.INK, "markerfacecolor": look.colour}
+        drawn = style.point(look, 7) | {"color": style.INK, "markerfacecolor": look.color}
         axes.errorbar(mean, place, xerr=std, **drawn, elinewidth=1.0, capsize=2.5)
         style.beside_point(axes, mean, place, 5, f"{mean:.3f}")
         if arm in steps:

@@ -59,7 +59,7 @@ def cov_hist(source: Aggregates, note: Sequence[str]) -> Figure:
         axes.hist(
             pooled,
             bins,
-            color=style.looks_of(source)[arm].colour,
+            color=style.looks_of(source)[arm].color,
             edgecolor=style.INK,
             linewidth=0.4,
         )
@@ -115,12 +115,12 @@ def variance_decomp(source: Aggregates, note: Sequence[str]) -> Figure:
         axes.set_title(words, fontsize=7, color=style.THRESHOLD)
     style.legend(figure, handles, 2, handleheight=1.0)
     for (arm, statistic), (mean, std, _) in (bars / unit).iterrows():
-        colour, place = style.looks_of(source)[arm].colour, arms.index(arm)
+        color, place = style.looks_of(source)[arm].color, arms.index(arm)
         drawn: dict[str, Any]
         if statistic == "var_within":
-            side, drawn = -0.5, {"color": colour, "edgecolor": style.INK}
+            side, drawn = -0.5, {"color": color, "edgecolor": style.INK}
         else:
-            side, drawn = 0.5, {"color": "white", "edgecolor": colour, "hatch": MISSED}
+            side, drawn = 0.5, {"color": "white", "edgecolor": color, "hatch": MISSED}
         axes.bar(place + side * 0.34, mean, 0.34, yerr=std, error_kw=ERRORS, **drawn)
     for place, arm in enumerate(arms):
         share = table["mean"].get((arm, "t4"), math.nan)

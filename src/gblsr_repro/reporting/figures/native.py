@@ -100,7 +100,7 @@ def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
     sets = ordered(table["dataset"], source.evaluate)
     titles = [style.broken(source.title("native", name)) for name in sets]
     drawn: dict[str, dict[str, Any]] = {
-        arm: {"facecolor": look.colour, "edgecolor": style.INK, "hatch": look.hatch}
+        arm: {"facecolor": look.color, "edgecolor": style.INK, "hatch": look.hatch}
         for arm, look in style.looks_of(source).items()
     }
     figure = style.new_figure(style.TEXT_WIDTH, 4.3, note)
@@ -148,7 +148,7 @@ def _rows(source: Aggregates, axes: Axes, points: pd.Series) -> None:
     arms = ordered(points.index.get_level_values("arm"), source.arms)
     for place, arm in enumerate(arms):
         own, look = points.loc[arm], style.looks_of(source)[arm]
-        axes.plot([own.min(), own.max()], [place] * 2, color=look.colour, linewidth=0.8, zorder=2)
+        axes.plot([own.min(), own.max()], [place] * 2, color=look.color, linewidth=0.8, zorder=2)
         for dataset, value in own.items():
             axes.plot(
                 value, place, **style.point(look, SMALL) | {"marker": shapes[dataset]}, zorder=3
@@ -184,7 +184,7 @@ def _constellation(source: Aggregates, axes: Axes, points: pd.DataFrame) -> None
             if complete:
                 spokes.append((spot, center))
                 xs, ys = zip(spot, center, strict=True)
-                axes.plot(xs, ys, color=look.colour, linewidth=0.6, alpha=0.7, zorder=2)
+                axes.plot(xs, ys, color=look.color, linewidth=0.6, alpha=0.7, zorder=2)
             axes.plot(*spot, **style.point(look, SMALL) | {"marker": shapes[dataset]}, zorder=3)
             small.append((*spot, SMALL))
         if complete:

@@ -39,7 +39,7 @@ LINE_SPACING = 1.25  # of the note's font size
 class Look:
     """How one arm or method is drawn wherever it appears: no two differ by colour alone."""
 
-    colour: str
+    color: str
     marker: str
     hatch: str
     dash: str | tuple[int, tuple[float, ...]] = "-"
@@ -121,7 +121,7 @@ def new_figure(width: float, height: float, note: Sequence[str]) -> Figure:
 
 def point(look: Look, size: float) -> dict[str, Any]:
     """Return how the marker of an arm or method is drawn, `size` points wide."""
-    return {"color": look.colour, "marker": look.marker, "markersize": size,
+    return {"color": look.color, "marker": look.marker, "markersize": size,
             "markeredgecolor": INK}  # fmt: skip
 
 
