@@ -92,13 +92,13 @@ def test_lost_while_standardizing(mirror, tmp_path, capsys, monkeypatch):
     from gblsr_repro.data import standardize
 
     assert command(tmp_path, "fetch", "odd") == 0
-    crop = standardize.centre_crop
+    crop = standardize.center_crop
 
     def lose(pixels, size):
         shutil.rmtree(mirror / "odd", ignore_errors=True)
         return crop(pixels, size)
 
-    monkeypatch.setattr(standardize, "centre_crop", lose)
+    monkeypatch.setattr(standardize, "center_crop", lose)
     capsys.readouterr()
     output = tmp_path / "out" / "kodak.npy"
     assert command(tmp_path, "native", "standardize", "kodak", "--output", str(output)) == 2

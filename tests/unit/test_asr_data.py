@@ -106,14 +106,14 @@ def test_low_resolution_patches_are_pillows_bit_for_bit(packed):
 def test_targets_are_the_pixels_of_the_turned_crop(packed):
     sampler = Sampler(packed, TRAINING, 8, seed=3)
     batch = sampler.batch(5)
-    assert batch.colours.shape == (8, 200, 3)
+    assert batch.colors.shape == (8, 200, 3)
     for place in range(8):
         draw = sampler.draw(5, place)
         assert len(set(draw.targets.tolist())) == 200
         crop = turned_crop(packed.image(draw.image), draw)
         row, column = batch.pixels[place].T.numpy()
         np.testing.assert_array_equal(row * draw.side + column, draw.targets)
-        np.testing.assert_allclose(batch.colours[place] * 255, crop[row, column], atol=1e-4)
+        np.testing.assert_allclose(batch.colors[place] * 255, crop[row, column], atol=1e-4)
         assert batch.sides[place] == draw.side
 
 

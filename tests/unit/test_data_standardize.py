@@ -14,7 +14,7 @@ from gblsr_repro.cli import main
 from gblsr_repro.config import load, merge
 from gblsr_repro.data import fetching
 from gblsr_repro.data.arrays import Arrays, as_float
-from gblsr_repro.data.standardize import centre_crop, enlarge, make_array, split, training_crop
+from gblsr_repro.data.standardize import center_crop, enlarge, make_array, split, training_crop
 from gblsr_repro.errors import UserError
 
 DEMO = {
@@ -156,7 +156,7 @@ def test_splits_and_crops_leave_the_global_generator_alone() -> None:
 def test_small_images_are_enlarged(height: int, width: int, expected: tuple[int, int]) -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (height, width, 3), dtype=np.uint8)
     assert enlarge(pixels, 64).shape == (*expected, 3)
-    assert centre_crop(pixels, 64).shape == training_crop(pixels, 64, 0).shape == (64, 64, 3)
+    assert center_crop(pixels, 64).shape == training_crop(pixels, 64, 0).shape == (64, 64, 3)
 
 
 def test_enlarging_is_pillows_bicubic() -> None:

@@ -185,14 +185,14 @@ class Batch(NamedTuple):
     """Training samples on the device, colours in [0, 1].
 
     `low` (B, 3, p, p) float32 low-resolution patches; `pixels` (B, Q, 2) int64 (row, column) of
-    the targets in the high-resolution crops, `sides` (B,) int64 the sides of these; `colours`
+    the targets in the high-resolution crops, `sides` (B,) int64 the sides of these; `colors`
     (B, Q, 3) float32 targets.
     """
 
     low: Tensor
     pixels: Tensor
     sides: Tensor
-    colours: Tensor
+    colors: Tensor
 
 
 class Drawn(NamedTuple):
@@ -337,8 +337,8 @@ class Sampler:
         low = self._reduce(canvas, sides - self.smallest)
         row, column = targets // sides[:, None], targets % sides[:, None]
         chosen = (row * canvas.shape[2] + column)[..., None].expand(-1, -1, 3)
-        colours = canvas.flatten(1, 2).gather(1, chosen).float() / 255
-        return Batch(low, torch.stack([row, column], dim=-1), sides, colours)
+        colors = canvas.flatten(1, 2).gather(1, chosen).float() / 255
+        return Batch(low, torch.stack([row, column], dim=-1), sides, colors)
 
     def _pinned(self, tensor: Tensor) -> Tensor:
         # From pinned memory the copy does not wait for the steps queued before it.

@@ -223,11 +223,11 @@ class _Jobs:
         )
         metrics, exemplars = native / "metrics" / run, native / "exemplars" / run
         needs = self._arrays(*self._sets, "validation")
-        words = ("--run", weights, "--arrays", needs[0].parent, "--output", metrics,
-                 "--exemplars", exemplars)  # fmt: skip
+        told = ("--run", weights, "--arrays", needs[0].parent, "--output", metrics,
+                "--exemplars", exemplars)  # fmt: skip
         needs += [needs[0].with_name("regions.json"), weights / "run.json"]
         done = partial(self._is_evaluated, weights, metrics, exemplars)
-        yield self._task("native evaluate", arm, seed, words, needs, done)
+        yield self._task("native evaluate", arm, seed, told, needs, done)
 
     def time_arm(self, arm: Arm, seed: int) -> Task:
         output = self.results / "native" / "latency" / arm.arm / f"seed{seed}.csv"

@@ -130,7 +130,8 @@ def _gap(source: Aggregates, column: str, metric: Metric) -> str:
         return DASH
     text = signed(own.mean - rival.mean, metric.digits)
     better = own.mean < rival.mean if metric.lower else own.mean > rival.mean
-    told = own.has_spread and rival.has_spread and pooled_p(own, rival) < _alpha(source)
+    one, other = own.spread, rival.spread
+    told = one and other and pooled_p(one, other) < _alpha(source)
     return f"**{text}**" if better and told else text
 
 
