@@ -16,9 +16,10 @@ test: $(VENV)/installed ## unit, protocol and workflow tests
 test-slurm: $(VENV)/installed ## submits to a real one-node Slurm that it starts; needs root, slurm-wlm, munge
 	$(BIN)/python -m pytest tests/slurm
 
-lint: $(VENV)/installed ## formatting and lint of code and workflow
+lint: $(VENV)/installed ## formatting, lint and types of code and workflow
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 	$(BIN)/snakefmt --check -l 100 Snakefile workflow
 	$(BIN)/snakemake --lint
 

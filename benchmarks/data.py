@@ -40,7 +40,7 @@ ALEXNET = ((0, 64, 3, 11), (3, 192, 64, 5), (6, 384, 192, 3), (8, 256, 384, 3), 
 def plans(bench: Bench) -> list[Plan]:
     """Return the group's cases."""
     return [
-        Plan("standardised images", 10, standardised, True),
+        Plan("standardised images", 10, standardized, True),
         Plan("super-resolution samples", 12, samples),
         Plan("native evaluation", 10, evaluation),
         Plan("super-resolution evaluation", 12, superres_evaluation),
@@ -62,7 +62,7 @@ def save(bench: Bench, size: tuple[int, int], suffix: str) -> Path:
     return path
 
 
-def standardised(bench: Bench) -> Case:
+def standardized(bench: Bench) -> Case:
     """A native training batch: decoded and cropped from files, and read from the array.
 
     Making the array is decoding and cropping each image once.
@@ -112,10 +112,10 @@ def samples(bench: Bench) -> Case:
         crops = [turned(load(), draw) for draw in draws]
         patch = training["lr_patch"]
         low = np.stack([pil_resize(crop, patch, patch) for crop in crops])
-        colours = [
+        colors = [
             crop.reshape(-1, 3)[draw.targets] for crop, draw in zip(crops, draws, strict=True)
         ]
-        torch.from_numpy(np.stack(colours)).to(bench.device, torch.float32)
+        torch.from_numpy(np.stack(colors)).to(bench.device, torch.float32)
         return torch.from_numpy(low).to(bench.device).permute(0, 3, 1, 2).float() / 255
 
     variants = (

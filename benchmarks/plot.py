@@ -48,7 +48,7 @@ def write_plot(record: Path, output: Path) -> None:
 
 def draw(axes: Axes, rows: list[Row]) -> None:
     """Draw one line per variant."""
-    for variant, (colour, marker) in STYLES.items():
+    for variant, (color, marker) in STYLES.items():
         names = (variant, TILED) if variant == "plain" else (variant,)
         points = sorted((side(r), *times(r)) for r in rows if r["variant"] in names)
         if points:
@@ -57,7 +57,7 @@ def draw(axes: Axes, rows: list[Row]) -> None:
                 [m - a for m, a in zip(middle, low, strict=True)],
                 [b - m for m, b in zip(middle, high, strict=True)],
             ]
-            axes.errorbar(x, middle, bars, color=colour, marker=marker, capsize=2, label=variant)
+            axes.errorbar(x, middle, bars, color=color, marker=marker, capsize=2, label=variant)
     if rows:
         axes.legend(fontsize="small")
 

@@ -57,18 +57,19 @@ def take_one() -> None:
     """
     if _held or not (gpus := visible()):
         return
-    chosen = len(gpus) == 1 and VISIBLE in os.environ
     jobs = int(os.environ.get(JOBS_PER_GPU, "1"))
     taken = _lock_one(gpus, jobs)
-    if taken is None and not chosen:
+    if len(gpus) == 1 and VISIBLE in os.environ:
+        return
+    if taken is None:
         log.info(
             "all %d GPUs are taken by other jobs; waiting for one (%s=... shares one)",
             len(gpus), VISIBLE,
         )  # fmt: skip
-        while (taken := _lock_one(gpus, jobs)) is None:
-            time.sleep(POLL_SECONDS)
-    if not chosen:
-        os.environ[VISIBLE] = taken
+    while taken is None:
+        time.sleep(POLL_SECONDS)
+        taken = _lock_one(gpus, jobs)
+    os.environ[VISIBLE] = taken
 
 
 def check_usable() -> None:

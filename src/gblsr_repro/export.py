@@ -8,7 +8,6 @@ a plain convolutional network. The file takes images of any size: input "image",
 
 from __future__ import annotations
 
-import io
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,9 +18,9 @@ from torch import Tensor, nn
 
 from .errors import UserError
 from .files import atomic_path
-from .models.asr.decoders import COLOURS
+from .models.asr.decoders import COLORS
 from .models.asr.local_spectral import LocalSpectralDecoder
-from .models.asr.model import ASRModel, denormalise, normalise
+from .models.asr.model import ASRModel, denormalize, normalize
 from .models.asr.rdn import RDN
 
 OPSET = 17
@@ -37,28 +36,29 @@ class FoldedModel(nn.Module):
     computed in the same way, and divided by. Inside the image that is 1.
     """
 
-    def __init__(self, model: ASRModel, scale: int) -> None:
+    kernel: Tensor
+    shares: Tensor | None
+
+    def __init__(self, encoder: RDN, decoder: LocalSpectralDecoder, scale: int) -> None:
         super().__init__()
-        self.encoder, self.scale = model.encoder, scale
+        self.encoder, self.scale = encoder, scale
         with torch.no_grad():
-            folded = model.decoder.folded((scale, scale))
+            folded = decoder.folded((scale, scale))
         self.register_buffer("kernel", torch.cat((folded.kernel, folded.bias), dim=1))
-        self.register_buffer("shares", None)
-        if model.decoder.ensemble:
-            self.shares = _shares(scale)
+        self.register_buffer("shares", _shares(scale) if decoder.ensemble else None)
 
     def forward(self, images: Tensor) -> Tensor:
         """Enlarge images (B, 3, h, w) in [0, 1] to (B, 3, s h, s w)."""
-        features = self.encoder(normalise(images), plain=True)
+        features = self.encoder(normalize(images), plain=True)
         ones = torch.ones_like(features[:, :1])
         cells = torch.cat((features, ones), dim=1)
         if self.shares is None:
-            return denormalise(F.pixel_shuffle(F.conv2d(cells, self.kernel), self.scale))
+            return denormalize(F.pixel_shuffle(F.conv2d(cells, self.kernel), self.scale))
         image = F.pixel_shuffle(F.conv2d(cells, self.kernel, padding=1), self.scale)
         share = F.pixel_shuffle(F.conv2d(ones, self.shares, padding=1), self.scale)
         before, after = -(-self.scale // 2), self.scale // 2  # half a cell beyond each border
         inside = slice(before, -after or None)
-        return denormalise((image / share)[..., inside, inside])
+        return denormalize((image / share)[..., inside, inside])
 
 
 def _shares(scale: int) -> Tensor:
@@ -79,12 +79,13 @@ def export(model: ASRModel, scale: int, output: Path | str) -> None:
     output = Path(output)
     if scale < 1:
         raise UserError(f"The scale is {scale}, but must be a whole number above 0.")
-    for part, known in ((model.encoder, RDN), (model.decoder, LocalSpectralDecoder)):
-        if not isinstance(part, known):
-            raise UserError(
-                f"{type(part).__name__} is not made of convolutions and a pixel shuffle alone; "
-                "export a GB-LSR method with an RDN encoder."
-            )
+    encoder, decoder = model.encoder, model.decoder
+    if not isinstance(encoder, RDN) or not isinstance(decoder, LocalSpectralDecoder):
+        part = decoder if isinstance(encoder, RDN) else encoder
+        raise UserError(
+            f"{type(part).__name__} is not made of convolutions and a pixel shuffle alone; "
+            "export a GB-LSR method with an RDN encoder."
+        )
     if output.suffix != ".onnx":
         raise UserError(f"{output} must end in .onnx.")
     if find_spec("onnx") is None:
@@ -92,19 +93,16 @@ def export(model: ASRModel, scale: int, output: Path | str) -> None:
             "The package onnx is not installed; install it with pip install 'gblsr-repro[export]'."
         )
     axes = {0: "images", 2: "height", 3: "width"}
-    content = io.BytesIO()
-    with warnings.catch_warnings(), torch.no_grad():
+    with atomic_path(output) as temporary, warnings.catch_warnings(), torch.no_grad():
         # The exporter by tracing: the newer one needs a third package, for the same graph.
         warnings.simplefilter("ignore", DeprecationWarning)
         torch.onnx.export(
-            FoldedModel(model, scale).eval(),
-            (torch.zeros(1, COLOURS, *EXAMPLE),),
-            content,
+            FoldedModel(encoder, decoder, scale).eval(),
+            (torch.zeros(1, COLORS, *EXAMPLE),),
+            temporary,
             opset_version=OPSET,
             input_names=[INPUT],
             output_names=[OUTPUT],
             dynamic_axes={INPUT: axes, OUTPUT: {0: "images", 2: "rows", 3: "columns"}},
             dynamo=False,
         )
-    with atomic_path(output) as temporary:
-        temporary.write_bytes(content.getvalue())

@@ -61,7 +61,7 @@ class Photo:
 
     rgb: Pixels
     alpha: Pixels | None = None
-    grey: bool = False
+    gray: bool = False
     profile: bytes | None = None
     exif: bytes | None = None
 
@@ -88,9 +88,9 @@ class Photo:
         channels are averaged.
         """
         rgb = np.empty((*size, 3), np.uint8)
-        for top, left, colours in parts:
-            values = colours[0].permute(1, 2, 0).clamp(0, 1).mul(255)
-            if self.grey:
+        for top, left, colors in parts:
+            values = colors[0].permute(1, 2, 0).clamp(0, 1).mul(255)
+            if self.gray:
                 values = values.mean(dim=2, keepdim=True).expand(-1, -1, 3)
             height, width = values.shape[:2]
             shown = values.round().to(torch.uint8).cpu().numpy()
@@ -105,13 +105,13 @@ def read(path: Path | str, metadata: bool = False) -> Photo:
     where it is one for the channels that are read, the EXIF data with `metadata`.
     """
     pixels = images.open_native(path)
-    rgb, alpha, grey = images.as_rgb(pixels), None, pixels.ndim == 2
+    rgb, alpha, gray = images.as_rgb(pixels), None, pixels.ndim == 2
     with Image.open(path, formats=images.FORMATS) as image:
-        profile = _profile(image, grey)
+        profile = _profile(image, gray)
         transparent = image.has_transparency_data
         if transparent or metadata or image.getexif().get(ORIENTATION, 1) != 1:
             image.load()  # turns a TIFF file upright, and forgets its tag
-        turn = UPRIGHT.get(image.getexif().get(ORIENTATION))
+        turn = UPRIGHT.get(image.getexif().get(ORIENTATION, 1))
         exif = _exif(image) if metadata else None
         if transparent and image.mode.startswith("I"):  # 16 bits, of which one value is clear
             clear = np.asarray(image) == image.info["transparency"]
@@ -121,14 +121,14 @@ def read(path: Path | str, metadata: bool = False) -> Photo:
             rgb, alpha = rgba[..., :3], rgba[..., 3]
     if turn is not None:
         rgb, alpha = _turned(rgb, turn), None if alpha is None else _turned(alpha, turn)
-    return Photo(rgb, alpha, grey, profile, exif)
+    return Photo(rgb, alpha, gray, profile, exif)
 
 
-def _profile(image: Image.Image, grey: bool) -> bytes | None:
+def _profile(image: Image.Image, gray: bool) -> bytes | None:
     """Return an image's ICC profile where it is for grey or RGB pixels, as they are read."""
     profile = image.info.get("icc_profile") or b""
     space = profile[16:20]  # the header's signature of the colour space
-    return profile if space == (b"GRAY" if grey else b"RGB ") else None
+    return profile if space == (b"GRAY" if gray else b"RGB ") else None
 
 
 def _exif(image: Image.Image) -> bytes | None:
@@ -169,7 +169,7 @@ def write(path: Path | str, photo: Photo) -> None:
     """Write a photo in the format of the name's ending; raises `UserError` for an unknown one."""
     form = _format(path, photo.alpha is not None)
     image = Image.fromarray(photo.rgb)
-    if photo.grey:
+    if photo.gray:
         image = image.getchannel(0)
     if photo.alpha is not None:
         image.putalpha(Image.fromarray(photo.alpha))

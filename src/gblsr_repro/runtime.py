@@ -13,15 +13,18 @@ import sys
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import torch
-from torch import nn
 
 from . import __version__, devices
 from .errors import UserError
 from .progress import log
+
+if TYPE_CHECKING:
+    from .models.asr.model import ASRModel
+    from .models.native import NativeModel
 
 RECORDED_PACKAGES = ("torch", "torchvision", "numpy", "pillow", "lpips")
 MIB = 2**20  # bytes; the unit of every memory figure
@@ -30,7 +33,7 @@ DEFAULT, STRICT, BF16 = "default", "strict", "bf16"
 PRECISIONS = (DEFAULT, STRICT, BF16)
 _precision = DEFAULT  # the name of torch's flags, which are as much of the whole process
 
-Model = TypeVar("Model", bound=nn.Module)
+Model = TypeVar("Model", bound="NativeModel | ASRModel")
 
 
 def keep_large_blocks() -> bool:
@@ -104,7 +107,8 @@ def set_precision(precision: str) -> None:
     # compiler and so adds seconds to the start of every job.
     torch.set_deterministic_debug_mode("warn" if strict else "default")
     # Or else every new tensor is first filled with NaN: one more pass over it, one more kernel.
-    torch.utils.deterministic.fill_uninitialized_memory = False
+    # (A property that torch adds to the module, which its types do not show.)
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     _precision = precision
 
 
@@ -114,9 +118,10 @@ def for_inference(model: Model, device: torch.device) -> Model:
     On the CPU an `encoder` of convolutions turns to channels last: they and GroupNorm run up to 1.6
     times faster.
     """
-    model = model.eval().to(device)
+    model.eval().to(device)
     if device.type == "cpu" and model.encoder.channels_last:
-        model.encoder.to(memory_format=torch.channels_last)
+        # torch's types lack this overload of `to`, which its documentation names.
+        model.encoder.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     return model
 
 

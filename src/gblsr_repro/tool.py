@@ -78,7 +78,7 @@ class Code:
     left: int
     size: tuple[int, int]
     alpha: Pixels | None
-    grey: bool
+    gray: bool
     arm: str
     profile: bytes | None = None
     exif: bytes | None = None
@@ -150,7 +150,7 @@ def reconstruct(model: NativeModel, photo: Photo, track: Track = iter) -> Photo:
     """
     features = bands.encode(model, photo.rgb, track)
     parts = bands.render(model, features, photo.size, track)
-    return photo.painted(photo.size, ((top, 0, colours) for top, colours in parts), photo.alpha)
+    return photo.painted(photo.size, ((top, 0, colors) for top, colors in parts), photo.alpha)
 
 
 @torch.inference_mode()
@@ -175,7 +175,7 @@ def encode(model: NativeModel, photo: Photo, arm: str = "", track: Track = iter)
         left,
         photo.size,
         photo.alpha,
-        photo.grey,
+        photo.gray,
         arm or getattr(model, "arm", ""),
         photo.profile,
         photo.exif,
@@ -191,7 +191,7 @@ def save_code(path: Path | str, code: Code) -> None:
         if (value := getattr(code, name)) is not None:
             tensors[name] = torch.frombuffer(bytearray(value), dtype=torch.uint8)
     facts = {"patch": code.patch, "top": code.top, "left": code.left, "size": code.size}
-    facts |= {"grey": code.grey, "arm": code.arm}
+    facts |= {"grey": code.gray, "arm": code.arm}
     text = json.dumps(facts)
     header = {"format": FORMAT, "image": text, "sha256": checksum(tensors, text)}
     write_tensors(path, tensors, header)
@@ -276,7 +276,7 @@ def decode(code: Code, scale: float = 1.0, crop: Crop | None = None, track: Trac
 
     alpha = resize_alpha(code.alpha, window, (height, width))
     blank = np.zeros((1, 1, 3), np.uint8)
-    photo = Photo(blank, grey=code.grey, profile=code.profile, exif=code.exif)
+    photo = Photo(blank, gray=code.gray, profile=code.profile, exif=code.exif)
     return photo.painted((height, width), parts(), alpha)
 
 
@@ -307,11 +307,11 @@ def upscale(
             features, low = tile.own(model.encode(pixels)), tile.own(pixels)
             if crop is None:
                 part = tile.part(photo.size)
-                colours = model.decode(features, height, width, BAND_PIXELS, low, part=part)
+                colors = model.decode(features, height, width, BAND_PIXELS, low, part=part)
             else:
                 grid = y[slice(*tile.rows)], x[slice(*tile.columns)]
-                colours = _queried(model, features, low, tile, grid, scale)
-            yield tile.rows[0], tile.columns[0], colours
+                colors = _queried(model, features, low, tile, grid, scale)
+            yield tile.rows[0], tile.columns[0], colors
 
     alpha = resize_alpha(photo.alpha, window, (height, width))
     return photo.painted((height, width), parts(), alpha)
@@ -333,5 +333,5 @@ def _queried(
     positions = torch.cartesian_prod(*grid) - origin
     coordinates = ((2 * positions + 1) / extent - 1)[None].to(low.device)
     cell = torch.full_like(coordinates, 2 / scale) / extent.to(low.device)
-    colours = model.query(features, coordinates, cell, low)
-    return colours.mT.reshape(1, -1, *(len(axis) for axis in grid))
+    colors = model.query(features, coordinates, cell, low)
+    return colors.mT.reshape(1, -1, *(len(axis) for axis in grid))

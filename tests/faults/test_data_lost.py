@@ -61,7 +61,7 @@ def command(tmp_path, *words):
 def test_odd_photographs_become_an_array(mirror, tmp_path):
     output = tmp_path / "kodak.npy"
     assert command(tmp_path, "fetch", "odd") == 0
-    assert command(tmp_path, "standardize", "kodak", "--output", str(output)) == 0
+    assert command(tmp_path, "native", "standardize", "kodak", "--output", str(output)) == 0
     arrays = Arrays.open(output)
     first = dict(zip(arrays.names, (tuple(image[0, 0]) for image in arrays.images), strict=True))
     assert arrays.images.shape == (len(PHOTOGRAPHS), 32, 32, 3)
@@ -77,7 +77,7 @@ def test_lost_between_fetch_and_standardize(mirror, tmp_path, capsys, lost):
         (tmp_path / lost).mkdir()  # an empty mount point
     capsys.readouterr()
     output = tmp_path / "kodak.npy"
-    assert command(tmp_path, "standardize", "kodak", "--output", str(output)) == 2
+    assert command(tmp_path, "native", "standardize", "kodak", "--output", str(output)) == 2
     said = capsys.readouterr().err.strip()
     assert "\n" not in said
     assert "is missing; put it there." in said
@@ -85,23 +85,23 @@ def test_lost_between_fetch_and_standardize(mirror, tmp_path, capsys, lost):
     if lost == "mirror":
         (tmp_path / lost).rmdir()
     (tmp_path / "away").rename(tmp_path / lost)
-    assert command(tmp_path, "standardize", "kodak", "--output", str(output)) == 0
+    assert command(tmp_path, "native", "standardize", "kodak", "--output", str(output)) == 0
 
 
 def test_lost_while_standardizing(mirror, tmp_path, capsys, monkeypatch):
     from gblsr_repro.data import standardize
 
     assert command(tmp_path, "fetch", "odd") == 0
-    crop = standardize.centre_crop
+    crop = standardize.center_crop
 
     def lose(pixels, size):
         shutil.rmtree(mirror / "odd", ignore_errors=True)
         return crop(pixels, size)
 
-    monkeypatch.setattr(standardize, "centre_crop", lose)
+    monkeypatch.setattr(standardize, "center_crop", lose)
     capsys.readouterr()
     output = tmp_path / "out" / "kodak.npy"
-    assert command(tmp_path, "standardize", "kodak", "--output", str(output)) == 2
+    assert command(tmp_path, "native", "standardize", "kodak", "--output", str(output)) == 2
     said = capsys.readouterr().err.strip().splitlines()[-1]
     assert said.startswith("gblsr-repro: ")
     assert str(mirror / "odd") in said

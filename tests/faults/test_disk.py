@@ -90,7 +90,7 @@ def test_an_unforeseen_error_of_the_system_is_one_sentence_too(monkeypatch, tmp_
         raise OSError(5, "Input/output error", str(tmp_path / "photo.png"))
 
     monkeypatch.setattr("gblsr_repro.data.standardize.make_array", fail)
-    assert cli.main(["standardize", "train", "--output", str(tmp_path / "a.npy")]) == 2
+    assert cli.main(["native", "standardize", "train", "--output", str(tmp_path / "a.npy")]) == 2
     said = capsys.readouterr().err.strip()
     assert said.startswith(f"gblsr-repro: {tmp_path}/photo.png cannot be read or written")
     assert "\n" not in said

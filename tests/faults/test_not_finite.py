@@ -15,7 +15,7 @@ def test_a_learning_rate_that_blows_up(small_config, job, tmp_path, capsys, rate
     settings = config.merge(small_config, {"native": {"training": {"learning_rate": rate}}})
     config.write_resolved(settings, tmp_path / "config.yaml")
     command = [
-        "train", "--config", tmp_path / "config.yaml", "--arm", arm.arm, "--seed", seed,
+        "native", "train", "--config", tmp_path / "config.yaml", "--arm", arm.arm, "--seed", seed,
         "--array", array, "--output", run, "--state", state,
     ]  # fmt: skip
     assert cli.main([str(word) for word in command]) == 2

@@ -29,7 +29,7 @@ def undisturbed(workflow, folder):
     made = workflow.results / "native" / "arrays" / "train.npy"
     assert sha256(folder / "train.npy") == sha256(made)
     command = [
-        "train", "--config", resolved, "--arm", "gblsr_scalar", "--seed", 0,
+        "native", "train", "--config", resolved, "--arm", "gblsr_scalar", "--seed", 0,
         "--array", made, "--output", folder / "run", "--state", folder / "state.pt",
     ]  # fmt: skip
     assert cli.main([str(word) for word in command]) == 0

@@ -51,16 +51,16 @@ def test_scores_equal_scikit_image(pair):
     assert measured.ssim_y == pytest.approx(expected[1], abs=1e-9)
 
 
-def test_a_greyscale_image_is_its_own_luma(pair):
+def test_a_grayscale_image_is_its_own_luma(pair):
     noisy, truth = pair
-    grey, output = truth[..., 0], np.repeat(noisy[..., :1], 3, axis=2)
+    gray, output = truth[..., 0], np.repeat(noisy[..., :1], 3, axis=2)
     rounded = np.round(noisy[..., 0].clip(0, 1) * 255)
-    expected = reference(rounded, grey.astype(float), 2)
-    measured = score(planar(output), torch.from_numpy(grey), 2)
+    expected = reference(rounded, gray.astype(float), 2)
+    measured = score(planar(output), torch.from_numpy(gray), 2)
     assert measured.psnr_y == pytest.approx(expected[0], abs=1e-9)
     assert measured.ssim_y == pytest.approx(expected[1], abs=1e-9)
-    as_colour = score(planar(output), torch.from_numpy(grey).expand(3, -1, -1), 2)
-    assert as_colour.psnr_y - measured.psnr_y == pytest.approx(20 * math.log10(255 / 219), abs=1e-6)
+    as_color = score(planar(output), torch.from_numpy(gray).expand(3, -1, -1), 2)
+    assert as_color.psnr_y - measured.psnr_y == pytest.approx(20 * math.log10(255 / 219), abs=1e-6)
 
 
 def test_the_border_is_left_out(pair):

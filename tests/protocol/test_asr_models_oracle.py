@@ -139,7 +139,7 @@ def test_the_spectral_decoder_is_its_definition(method, size):
         np.testing.assert_allclose(image, expected, atol=1e-7 * np.abs(expected).max())
 
 
-def test_the_area_form_differs_on_the_lines_through_the_last_centres_alone():
+def test_the_area_form_differs_on_the_lines_through_the_last_centers_alone():
     model = model_of("gblsr_asr", modes=5)
     images, features, maps, _ = encoded(model)
     size = (3 * H, 3 * W)
@@ -151,11 +151,11 @@ def test_the_area_form_differs_on_the_lines_through_the_last_centres_alone():
     assert not off.any()
 
 
-def test_on_a_cell_centre_line_the_ensemble_is_the_limit_from_both_sides():
+def test_on_a_cell_center_line_the_ensemble_is_the_limit_from_both_sides():
     model = model_of("gblsr_asr", modes=5)
     _, features, _, _ = encoded(model)
-    centre = 1 - 1 / H
-    places = torch.tensor([[[centre + d, 0.3] for d in (-1e-9, 0.0, 1e-9)]], dtype=torch.float64)
+    center = 1 - 1 / H
+    places = torch.tensor([[[center + d, 0.3] for d in (-1e-9, 0.0, 1e-9)]], dtype=torch.float64)
     with torch.no_grad():
         below, on, above = model.query(features, places, torch.ones_like(places))[0]
     torch.testing.assert_close(below, on, rtol=0, atol=1e-6)
@@ -253,8 +253,8 @@ def test_rdn_is_its_definition():
 
 def normed(x: np.ndarray, w: dict[str, np.ndarray], name: str) -> np.ndarray:
     """LayerNorm over the channels of (h, w, C)."""
-    centred = x - x.mean(-1, keepdims=True)
-    scaled = centred / np.sqrt(centred.var(-1, keepdims=True) + 1e-5)
+    centered = x - x.mean(-1, keepdims=True)
+    scaled = centered / np.sqrt(centered.var(-1, keepdims=True) + 1e-5)
     return scaled * w[f"{name}.weight"] + w[f"{name}.bias"]
 
 

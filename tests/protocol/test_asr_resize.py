@@ -54,10 +54,10 @@ def plain_imresize(image: np.ndarray, height: int, width: int) -> np.ndarray:
         shrink = min(scale, 1.0)
         out = []
         for u in range(1, target + 1):
-            centre = u / scale + 0.5 * (1 - 1 / scale)  # positions count from 1
-            left = int(np.floor(centre - 2 / shrink))
+            center = u / scale + 0.5 * (1 - 1 / scale)  # positions count from 1
+            left = int(np.floor(center - 2 / shrink))
             taps = range(left, left + int(np.ceil(4 / shrink)) + 2)
-            weights = [shrink * kernel(shrink * (centre - tap)) for tap in taps]
+            weights = [shrink * kernel(shrink * (center - tap)) for tap in taps]
             samples = [values[min(max(tap, 1), len(values)) - 1] for tap in taps]
             total = sum(w * s for w, s in zip(weights, samples, strict=True)) / sum(weights)
             out.append(total)
@@ -83,7 +83,7 @@ def test_bytes_are_rounded_after_each_pass():
     assert (once != both).any()
 
 
-def test_colour_channels_do_not_mix():
+def test_color_channels_do_not_mix():
     image = np.random.default_rng(2).integers(0, 256, (12, 18, 3), dtype=np.uint8)
     together = imresize(image, 6, 9)
     for channel in range(3):

@@ -100,7 +100,7 @@ def test_demo_splits(name: str, demo: dict, tmp_path: Path) -> None:
     check(arrays, paths, training=name == "train")
 
 
-def test_demo_evaluation_is_centred(demo: dict, tmp_path: Path) -> None:
+def test_demo_evaluation_is_centered(demo: dict, tmp_path: Path) -> None:
     paths = package_files("demo_set14", demo)
     make_array("set14", demo, tmp_path / "set14.npy")
     check(Arrays.open(tmp_path / "set14.npy"), paths, training=False)
@@ -143,7 +143,7 @@ def test_mirror_splits(name: str, mirrored: dict, shared: Path, tmp_path: Path) 
     ]
 
 
-def test_kodak_and_set14_are_centred(mirrored: dict, shared: Path, tmp_path: Path) -> None:
+def test_kodak_and_set14_are_centered(mirrored: dict, shared: Path, tmp_path: Path) -> None:
     data = shared / "data"
     folders = {"kodak": data / "kodak", "set14": data / "selfexsr/data/Set14/image_SRF_2"}
     for name, folder in folders.items():

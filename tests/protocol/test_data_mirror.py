@@ -81,7 +81,7 @@ def test_unpublished_scales_use_the_largest_image(dataset: str, scale: int, conf
     assert sources.published_low_resolution(dataset, scale, config) == []
 
 
-def test_one_grey_image_stays_grey(config: dict) -> None:
+def test_one_gray_image_stays_gray(config: dict) -> None:
     shapes = {i.name: i.load().ndim for i in sources.high_resolution("set14", 2, config)}
     assert [name for name, dimensions in shapes.items() if dimensions == 2] == ["img_003"]
 

@@ -87,8 +87,8 @@ def test_edge_distance_sees_only_the_mask(trunk, images):
     settings = metrics.Settings.of(configuration.load())
     mask = metrics.edge_mask(images, settings)
     other = images.flip(3)
-    grey = torch.full_like(images, 0.5)
-    by_hand = [torch.where(mask.expand_as(x), x, grey) for x in (other, images)]
+    gray = torch.full_like(images, 0.5)
+    by_hand = [torch.where(mask.expand_as(x), x, gray) for x in (other, images)]
     assert torch.equal(measure.edge_lpips(other, images, mask), measure.lpips(*by_hand))
     off_the_edges = torch.where(mask, images, other)
     assert measure.edge_lpips(off_the_edges, images, mask).tolist() == [0.0] * 3

@@ -149,10 +149,10 @@ def relative_input(features: torch.Tensor, coordinates: torch.Tensor, shift):
     h, w = features.shape[-2:]
     scale = torch.tensor([h, w], dtype=torch.float64)
     moved = (coordinates + shift / scale + 1e-6).clamp(-1 + 1e-6, 1 - 1e-6)
-    centres = torch.stack(
+    centers = torch.stack(
         torch.meshgrid(extent_coordinates(h), extent_coordinates(w), indexing="ij")
     )[None]
-    return sample(features, moved), (coordinates - sample(centres, moved)) * scale
+    return sample(features, moved), (coordinates - sample(centers, moved)) * scale
 
 
 @pytest.fixture(scope="module")

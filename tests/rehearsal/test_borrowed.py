@@ -132,9 +132,21 @@ def test_torch_alone_makes_the_files_of_the_workflows_jobs(place, bare, tmp_path
     words = ["--config", str(place / "record-gpu.json"), "--arm", "gblsr_scalar", "--seed", "0"]
     paths = {name: there / name / run for name in ("runs", "metrics", "exemplars")}
     arrays = place / "native" / "arrays"
-    assert not cli.main(["train", *words, "--array", str(arrays / "train.npy"), "--output",
-                         str(paths["runs"]), "--state", str(there / "state.pt")])  # fmt: skip
-    assert not cli.main(["evaluate", *words, "--run", str(paths["runs"]), "--arrays", str(arrays),
+    assert not cli.main(
+        [
+            "native",
+            "train",
+            *words,
+            "--array",
+            str(arrays / "train.npy"),
+            "--output",
+            str(paths["runs"]),
+            "--state",
+            str(there / "state.pt"),
+        ]
+    )
+    assert not cli.main(["native", "evaluate", *words, "--run", str(paths["runs"]), "--arrays",
+                         str(arrays),
                          "--output", str(paths["metrics"]), "--exemplars",
                          str(paths["exemplars"])])  # fmt: skip
     for name, path in paths.items():

@@ -46,7 +46,7 @@ def saved(folder):
 # --- the stand-ins themselves -------------------------------------------------------------------
 
 
-def test_an_event_is_read_after_a_synchronisation_only(cuda):
+def test_an_event_is_read_after_a_synchronization_only(cuda):
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     start.record()
     end.record()
@@ -81,7 +81,7 @@ def test_a_capture_refuses_what_waits(cuda, wait):
 # --- timing -------------------------------------------------------------------------------------
 
 
-def test_passes_are_timed_by_events_with_a_synchronisation_after_each(cuda):
+def test_passes_are_timed_by_events_with_a_synchronization_after_each(cuda):
     model = nn.Conv2d(3, 4, 3).to("cuda").eval()
     image = torch.rand(1, 3, 8, 8, device="cuda")
     record = latency.measure(lambda: model(image), CUDA, warmup=2, passes=3, model=model)

@@ -75,7 +75,7 @@ def test_a_cut_or_foreign_array_is_a_users_error(images, tmp_path):
     pack({"made_up": images}, path, [RECORD])
     whole = path.read_bytes()
     path.write_bytes(whole[:-300])
-    with pytest.raises(UserError, match="asr-standardize"):
+    with pytest.raises(UserError, match="asr standardize"):
         PackedImages.open(path)
     path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     with pytest.raises(UserError, match="not what was recorded"):
@@ -87,7 +87,7 @@ def test_a_cut_or_foreign_array_is_a_users_error(images, tmp_path):
     path.with_name(".train.csv.sha256").unlink()
     with pytest.raises(UserError, match="does not fit its index"):
         PackedImages.open(path)
-    with pytest.raises(UserError, match="asr-standardize"):
+    with pytest.raises(UserError, match="asr standardize"):
         PackedImages.open(tmp_path / "absent.npy")
 
 
@@ -106,14 +106,14 @@ def test_low_resolution_patches_are_pillows_bit_for_bit(packed):
 def test_targets_are_the_pixels_of_the_turned_crop(packed):
     sampler = Sampler(packed, TRAINING, 8, seed=3)
     batch = sampler.batch(5)
-    assert batch.colours.shape == (8, 200, 3)
+    assert batch.colors.shape == (8, 200, 3)
     for place in range(8):
         draw = sampler.draw(5, place)
         assert len(set(draw.targets.tolist())) == 200
         crop = turned_crop(packed.image(draw.image), draw)
         row, column = batch.pixels[place].T.numpy()
         np.testing.assert_array_equal(row * draw.side + column, draw.targets)
-        np.testing.assert_allclose(batch.colours[place] * 255, crop[row, column], atol=1e-4)
+        np.testing.assert_allclose(batch.colors[place] * 255, crop[row, column], atol=1e-4)
         assert batch.sides[place] == draw.side
 
 

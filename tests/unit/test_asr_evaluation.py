@@ -91,8 +91,8 @@ def test_a_pair_is_cropped_to_the_scale_and_reduced(image):
     pair = asr.make_pair(Made(image), 4, "matlab")
     assert pair.high.shape == (36, 40, 3)
     assert pair.low.shape == (9, 10, 3)
-    grey = asr.make_pair(Made(image[..., 0]), 4, "pil")
-    assert grey.low.shape == (9, 10)
+    gray = asr.make_pair(Made(image[..., 0]), 4, "pil")
+    assert gray.low.shape == (9, 10)
 
 
 def test_the_shaved_border_is_the_scale_and_the_columns_own(config):
@@ -135,7 +135,7 @@ def test_tiles_change_nothing(config, image, method, scale):
     assert scores == pytest.approx([scores[0]] * 3, abs=1e-3)
 
 
-def test_greyscale_images_are_scored_on_their_own_samples(config):
+def test_grayscale_images_are_scored_on_their_own_samples(config):
     image = high_resolution("demo_set14", 3, config)[0]
     high = crop_to_scale(image.load(), 3)
     assert high.ndim == 2

@@ -10,8 +10,8 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.models.asr.model import (
     build,
     count_parameters,
-    denormalise,
-    normalise,
+    denormalize,
+    normalize,
 )
 
 SMALL = {
@@ -95,13 +95,13 @@ def test_a_mistake_in_the_table_is_named(changes, said, settings):
     assert said in str(caught.value)
 
 
-def test_normalising_maps_the_unit_range_to_both_signs_and_back():
+def test_normalizing_maps_the_unit_range_to_both_signs_and_back():
     values = torch.tensor([0.0, 0.25, 1.0])
-    assert normalise(values).tolist() == [-1.0, -0.5, 1.0]
-    assert torch.equal(denormalise(normalise(values)), values)
+    assert normalize(values).tolist() == [-1.0, -0.5, 1.0]
+    assert torch.equal(denormalize(normalize(values)), values)
 
 
-def test_images_are_normalised_before_and_colours_after(settings):
+def test_images_are_normalized_before_and_colors_after(settings):
     model = build(row("gblsr_asr"), settings, 0).eval()
     with torch.no_grad():
         for parameter in model.decoder.coefficients.parameters():

@@ -168,8 +168,8 @@ def test_training_gradients_are_those_of_the_plain_path(models, method):
 
     def gradients(model: ASRModel, dtype: torch.dtype, path: str | None):
         features = features_of(model, 7, 5).to(dtype).requires_grad_()
-        colours = model.decode_pixels(features, sizes, pixels, images.to(dtype), path)
-        (colours * signs).mean().backward()
+        colors = model.decode_pixels(features, sizes, pixels, images.to(dtype), path)
+        (colors * signs).mean().backward()
         return [features.grad, *(p.grad for p in model.decoder.parameters())]
 
     exact = gradients(copy.deepcopy(models[method]).double(), torch.float64, "plain")

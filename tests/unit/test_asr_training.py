@@ -19,7 +19,7 @@ from gblsr_repro import config as configuration
 from gblsr_repro.config import method_named
 from gblsr_repro.data.fetching import fetch
 from gblsr_repro.data.superres import PackedImages, Sampler, pack
-from gblsr_repro.models.asr.model import build, normalise
+from gblsr_repro.models.asr.model import build, normalize
 from gblsr_repro.training.asr import absolute_error, schedule, train_run
 
 TINY = {
@@ -148,7 +148,7 @@ def test_the_learning_rate_is_halved_at_fractions_of_the_run():
     assert [rate(step) for step in steps] == pytest.approx([1e-4 * e for e in expected])
 
 
-def test_the_loss_is_the_mean_absolute_error_of_normalised_colours(place):
+def test_the_loss_is_the_mean_absolute_error_of_normalized_colors(place):
     config = load(place)
     sampler = Sampler(PackedImages.open(place / "train.npy"), config["asr"]["training"], 2, 0)
     model = build(method_named("gblsr_asr_nole"), config, 0)
@@ -158,11 +158,11 @@ def test_the_loss_is_the_mean_absolute_error_of_normalised_colours(place):
         parts = []
         for place_ in range(2):  # the plain query path at the pixels' centres
             side = int(batch.sides[place_])
-            centres = (2 * batch.pixels[place_ : place_ + 1] + 1).double() / side - 1
-            cell = torch.full_like(centres, 2 / side)
+            centers = (2 * batch.pixels[place_ : place_ + 1] + 1).double() / side - 1
+            cell = torch.full_like(centers, 2 / side)
             own = features[place_ : place_ + 1]
-            colours = model.query(own, centres, cell)
-            parts.append((normalise(colours[0]) - normalise(batch.colours[place_])).abs())
+            colors = model.query(own, centers, cell)
+            parts.append((normalize(colors[0]) - normalize(batch.colors[place_])).abs())
         expected = torch.cat(parts).mean()
         torch.testing.assert_close(
             absolute_error(model, batch), expected, rtol=1e-4, atol=1e-6, check_dtype=False
@@ -186,7 +186,7 @@ def command(place, output, state):
     base = configuration.repository_root() / "config" / "config.yaml"
     arguments = ["--config", base, "--config", place / "tiny.yaml", "--method", "lte_swinir"]
     arguments += ["--seed", 1, "--array", place / "train.npy", "--output", output, "--state", state]
-    return [sys.executable, "-m", "gblsr_repro", "asr-train", *map(str, arguments)]
+    return [sys.executable, "-m", "gblsr_repro", "asr", "train", *map(str, arguments)]
 
 
 def wait_for(condition, process):

@@ -13,7 +13,7 @@ from gblsr_repro.data.images import decode_native, open_native, open_rgb
 from gblsr_repro.errors import UserError
 
 RAMP = np.arange(48, dtype=np.uint8).reshape(6, 8) * 5
-COLOUR = np.stack([RAMP, RAMP[::-1], RAMP[:, ::-1]], axis=2)
+COLOR = np.stack([RAMP, RAMP[::-1], RAMP[:, ::-1]], axis=2)
 
 
 def saved(path: Path, image: Image.Image, **options: object) -> Path:
@@ -23,12 +23,12 @@ def saved(path: Path, image: Image.Image, **options: object) -> Path:
 
 @pytest.mark.parametrize("suffix", ["png", "bmp", "ppm", "tiff"])
 def test_rgb_is_taken_as_stored(suffix: str, tmp_path: Path) -> None:
-    file = saved(tmp_path / f"a.{suffix}", Image.fromarray(COLOUR))
-    np.testing.assert_array_equal(open_rgb(file), COLOUR)
-    np.testing.assert_array_equal(open_native(file), COLOUR)
+    file = saved(tmp_path / f"a.{suffix}", Image.fromarray(COLOR))
+    np.testing.assert_array_equal(open_rgb(file), COLOR)
+    np.testing.assert_array_equal(open_native(file), COLOR)
 
 
-def test_grey_keeps_one_channel_unless_rgb_is_wanted(tmp_path: Path) -> None:
+def test_gray_keeps_one_channel_unless_rgb_is_wanted(tmp_path: Path) -> None:
     file = saved(tmp_path / "a.png", Image.fromarray(RAMP))
     np.testing.assert_array_equal(open_native(file), RAMP)
     np.testing.assert_array_equal(open_rgb(file), np.stack([RAMP] * 3, axis=2))
@@ -44,7 +44,7 @@ def test_bilevel_is_black_and_white(tmp_path: Path) -> None:
     np.testing.assert_array_equal(open_native(file), (RAMP > 100) * np.uint8(255))
 
 
-def test_palette_becomes_its_colours(tmp_path: Path) -> None:
+def test_palette_becomes_its_colors(tmp_path: Path) -> None:
     palette = Image.new("P", (2, 1))
     palette.putpalette([10, 20, 30, 200, 100, 0])
     palette.putpixel((1, 0), 1)
@@ -74,10 +74,10 @@ def test_alpha_is_composited_over_white(tmp_path: Path) -> None:
 
 
 def test_opaque_alpha_changes_nothing(tmp_path: Path) -> None:
-    opaque = Image.fromarray(COLOUR).convert("RGBA")
-    np.testing.assert_array_equal(open_rgb(saved(tmp_path / "a.png", opaque)), COLOUR)
-    grey = Image.fromarray(RAMP).convert("LA")
-    np.testing.assert_array_equal(open_native(saved(tmp_path / "b.png", grey)), RAMP)
+    opaque = Image.fromarray(COLOR).convert("RGBA")
+    np.testing.assert_array_equal(open_rgb(saved(tmp_path / "a.png", opaque)), COLOR)
+    gray = Image.fromarray(RAMP).convert("LA")
+    np.testing.assert_array_equal(open_native(saved(tmp_path / "b.png", gray)), RAMP)
 
 
 @pytest.mark.parametrize("suffix", ["png", "tiff", "pgm"])
@@ -101,7 +101,7 @@ def test_wide_integers_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ["gif", "png", "webp", "tiff"])
 def test_several_frames_are_refused(suffix: str, tmp_path: Path) -> None:
-    frames = [Image.new("RGB", (4, 4), colour) for colour in ("red", "blue", "green")]
+    frames = [Image.new("RGB", (4, 4), color) for color in ("red", "blue", "green")]
     file = saved(tmp_path / f"a.{suffix}", frames[0], save_all=True, append_images=frames[1:])
     with pytest.raises(UserError, match="3 frames or pages"):
         open_rgb(file)
@@ -118,7 +118,7 @@ def test_truncated_file_is_named(suffix: str, tmp_path: Path) -> None:
 
 
 def test_flipped_bit_in_a_png_is_found(tmp_path: Path) -> None:
-    file = saved(tmp_path / "a.png", Image.fromarray(COLOUR))
+    file = saved(tmp_path / "a.png", Image.fromarray(COLOR))
     content = bytearray(file.read_bytes())
     content[content.index(b"IDAT") + 6] ^= 4
     file.write_bytes(bytes(content))
@@ -159,14 +159,14 @@ def test_decompression_bomb_is_refused_before_decoding(side: int, tmp_path: Path
 
 def test_limit_itself_is_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images, "MAX_PIXELS", 48)
-    file = saved(tmp_path / "a.png", Image.fromarray(COLOUR))
+    file = saved(tmp_path / "a.png", Image.fromarray(COLOR))
     assert open_rgb(file).shape == (6, 8, 3)
     with pytest.raises(UserError, match="megapixels"):
         open_rgb(saved(tmp_path / "b.png", Image.new("RGB", (7, 7))))
 
 
 def test_multi_picture_jpeg_gives_the_photograph(tmp_path: Path) -> None:
-    first, second = (Image.new("RGB", (16, 16), colour) for colour in ("white", "black"))
+    first, second = (Image.new("RGB", (16, 16), color) for color in ("white", "black"))
     file = tmp_path / "a.jpg"
     first.save(file, format="MPO", save_all=True, append_images=[second])
     assert open_rgb(file).min() > 250
@@ -174,7 +174,7 @@ def test_multi_picture_jpeg_gives_the_photograph(tmp_path: Path) -> None:
 
 def test_bytes_decode_as_files_do() -> None:
     stream = io.BytesIO()
-    Image.fromarray(COLOUR).save(stream, format="PNG")
-    np.testing.assert_array_equal(decode_native(stream.getvalue(), "given"), COLOUR)
+    Image.fromarray(COLOR).save(stream, format="PNG")
+    np.testing.assert_array_equal(decode_native(stream.getvalue(), "given"), COLOR)
     with pytest.raises(UserError, match="given is "):
         decode_native(stream.getvalue()[:50], "given")

@@ -14,7 +14,7 @@ from gblsr_repro.cli import main
 from gblsr_repro.config import load, merge
 from gblsr_repro.data import fetching
 from gblsr_repro.data.arrays import Arrays, as_float
-from gblsr_repro.data.standardize import centre_crop, enlarge, make_array, split, training_crop
+from gblsr_repro.data.standardize import center_crop, enlarge, make_array, split, training_crop
 from gblsr_repro.errors import UserError
 
 DEMO = {
@@ -156,7 +156,7 @@ def test_splits_and_crops_leave_the_global_generator_alone() -> None:
 def test_small_images_are_enlarged(height: int, width: int, expected: tuple[int, int]) -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (height, width, 3), dtype=np.uint8)
     assert enlarge(pixels, 64).shape == (*expected, 3)
-    assert centre_crop(pixels, 64).shape == training_crop(pixels, 64, 0).shape == (64, 64, 3)
+    assert center_crop(pixels, 64).shape == training_crop(pixels, 64, 0).shape == (64, 64, 3)
 
 
 def test_enlarging_is_pillows_bicubic() -> None:
@@ -191,6 +191,6 @@ def test_command_line(config: dict, tmp_path: Path) -> None:
 
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
     output = tmp_path / "out" / "set14.npy"
-    arguments = ["standardize", "set14", "--config", str(tmp_path / "config.yaml")]
+    arguments = ["native", "standardize", "set14", "--config", str(tmp_path / "config.yaml")]
     assert main([*arguments, "--output", str(output)]) == 0
     assert len(Arrays.open(output)) == 2

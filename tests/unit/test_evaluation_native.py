@@ -79,7 +79,7 @@ def place(tmp_path_factory):
 
 
 def command(place, verb, *options):
-    return cli.main([verb, "--config", str(place / "config.yaml"), *map(str, options)])
+    return cli.main(["native", verb, "--config", str(place / "config.yaml"), *map(str, options)])
 
 
 @pytest.fixture(scope="module")
@@ -94,8 +94,8 @@ def evaluated(place, thresholds):
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv(perceptual.TRUNK_VARIABLE, raising=False)
         code = command(
-            place, "evaluate", "--arm", ARM, "--seed", 3, "--run", place / "run", "--arrays", place,
-            "--output", place / "metrics", "--exemplars", place / "exemplars",
+            place, "evaluate", "--arm", ARM, "--seed", 3, "--run", place / "run",
+            "--arrays", place, "--output", place / "metrics", "--exemplars", place / "exemplars",
         )  # fmt: skip
     assert code == 0
     return place / "metrics"

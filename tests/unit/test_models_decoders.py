@@ -89,7 +89,7 @@ def test_every_trained_parameter_that_the_arm_uses_gets_a_gradient(settings, arm
 
 @pytest.mark.parametrize("arm", ARMS)
 @pytest.mark.parametrize("size", [(16, 24), (13, 21)])
-def test_queries_at_pixel_centres_give_the_grid(settings, arm, size):
+def test_queries_at_pixel_centers_give_the_grid(settings, arm, size):
     model = moved(build(config.arms()[arm], settings, 0)).double().eval()
     x = images(2, *size)
     with torch.no_grad():

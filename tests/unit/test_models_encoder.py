@@ -42,7 +42,7 @@ class Operations(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-def test_moments_normalise_as_group_norm_does():
+def test_moments_normalize_as_group_norm_does():
     torch.manual_seed(0)
     norm = GroupNorm(2, 6)
     torch.nn.init.normal_(norm.weight)

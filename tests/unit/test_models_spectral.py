@@ -43,7 +43,7 @@ def test_gradients_of_fast_rendering_are_those_of_the_plain_sum(shape):
 
 
 @pytest.mark.parametrize("shape", [(), (2, 3, 2)], ids=["shared", "per patch"])
-def test_queries_at_pixel_centres_give_the_grid(shape):
+def test_queries_at_pixel_centers_give_the_grid(shape):
     c, s = coefficients(), bandwidths(shape)
     grid = spectral.render_grid(c, spectral.pixel_basis(PATCH, COUNT, s))
     height, width = grid.shape[-2:]
@@ -53,7 +53,7 @@ def test_queries_at_pixel_centres_give_the_grid(shape):
     torch.testing.assert_close(queried, grid, rtol=0, atol=1e-12)
 
 
-def test_a_patch_reaches_half_a_pixel_beyond_its_pixel_centres():
+def test_a_patch_reaches_half_a_pixel_beyond_its_pixel_centers():
     c = coefficients(batch=1, h=1, w=2)
     s = torch.tensor(0.7, dtype=torch.float64)
     edge = PATCH - 0.5

@@ -24,7 +24,7 @@ def test_sixteen_bits_keep_their_high_byte_when_turned(tmp_path, ending):
     path = tmp_path / f"grey{ending}"
     Image.fromarray(SIXTEEN).save(path, exif=turned(6))
     photo = photos.read(path)
-    assert photo.grey
+    assert photo.gray
     assert np.array_equal(photo.rgb[..., 0], np.rot90(SIXTEEN >> 8, -1))
 
 
@@ -48,15 +48,15 @@ def test_every_orientation(tmp_path, ending, orientation):
         assert photo.alpha is None if mode == "RGB" else (photo.alpha == expected[..., 3]).all()
 
 
-@pytest.mark.parametrize("grey", [True, False])
+@pytest.mark.parametrize("gray", [True, False])
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_every_format_that_is_read_is_written(tmp_path, ending, grey):
-    flat = np.full((5, 7, 3), (90, 90, 90) if grey else (200, 90, 20), np.uint8)
+def test_every_format_that_is_read_is_written(tmp_path, ending, gray):
+    flat = np.full((5, 7, 3), (90, 90, 90) if gray else (200, 90, 20), np.uint8)
     path = tmp_path / f"a{ending}"
-    photos.write(path, photos.Photo(flat, grey=grey))
+    photos.write(path, photos.Photo(flat, gray=gray))
     back = photos.read(path)
     assert back.size == (5, 7)
-    assert back.grey == (grey and ending != ".webp")
+    assert back.gray == (gray and ending != ".webp")
     assert np.abs(back.rgb.astype(int) - flat).max() <= 3
 
 

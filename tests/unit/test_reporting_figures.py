@@ -149,7 +149,7 @@ def test_no_two_native_arms_or_methods_share_a_look(sources):
     drawn = [name for name, arm in source.arms.items() if arm.group != "reading"]
     for table in (drawn, [*source.methods, "bicubic"]):
         for first, second in combinations(style.looks(table).values(), 2):
-            assert first.colour != second.colour
+            assert first.color != second.color
             assert first.marker != second.marker
             assert first.hatch != second.hatch or first.dash != second.dash
 

@@ -436,7 +436,7 @@ def test_training_time_groups_only_what_ran(folder, config):
     assert "(LIIF, WIRE; 2 arms × 3 seeds)" in lines[0][0]
 
 
-def test_licences_follow_the_config(folder, config):
+def test_licenses_follow_the_config(folder, config):
     root = folder(rows=[])
     titles = {line[0] for group in built("licenses", root, config).groups for line in group[1:]}
     assert {"DTD", "Kodak", "Set5", "LIIF", "LPIPS"} <= titles

@@ -91,11 +91,11 @@ def test_a_crop_is_a_part_of_the_whole(run, photo):
     assert np.array_equal(part.rgb, whole.rgb[10:50, 20:80])
 
 
-def test_grey_and_alpha_survive(run, tmp_path):
+def test_gray_and_alpha_survive(run, tmp_path):
     rng = np.random.default_rng(1)
-    grey = rng.integers(0, 256, (33, 40), dtype=np.uint8)
+    gray = rng.integers(0, 256, (33, 40), dtype=np.uint8)
     rgba = rng.integers(0, 256, (33, 40, 4), dtype=np.uint8)
-    Image.fromarray(grey).save(tmp_path / "grey.png")
+    Image.fromarray(gray).save(tmp_path / "grey.png")
     Image.fromarray(rgba, "RGBA").save(tmp_path / "clear.png")
     model = tool.load_native(run)
     for name, mode in (("grey.png", "L"), ("clear.png", "RGBA")):

@@ -17,20 +17,20 @@ BASE = config.load()
 ARMS, METHODS = config.arms(), config.methods()
 ROWS = {
     "fetch": config.datasets()["kodak"],
-    "standardize train": "train",
-    "standardize kodak": "kodak",
-    "asr-bicubic": "set5",
-    **{f"{job} {m}": METHODS[m] for m in ("gblsr_asr", "lte_swinir")
-       for job in ("asr-train", "asr-evaluate", "asr-latency")},
-    **dict.fromkeys(("train", "evaluate", "fields", "latency"), ARMS["gblsr_full"]),
+    "native standardize of train": "train",
+    "native standardize of kodak": "kodak",
+    "asr bicubic": "set5",
+    **{f"{job} of {m}": METHODS[m] for m in ("gblsr_asr", "lte_swinir")
+       for job in ("asr train", "asr evaluate", "asr latency")},
+    **{f"native {verb}": ARMS["gblsr_full"] for verb in ("train", "evaluate", "fields", "latency")},
 }  # fmt: skip
-OTHERS = {job for job in JOBS if not any(name.partition(" ")[0] == job for name in ROWS)}
+OTHERS = {job for job in JOBS if not any(name.partition(" of ")[0] == job for name in ROWS)}
 REPORTS = {"aggregate", "readings", "tables", "figures", "claims", "report"}
 
 
 def followed(settings, rows=ROWS):
     """What every kind of job follows from, under some settings."""
-    jobs = {name: (name.partition(" ")[0], row) for name, row in rows.items()}
+    jobs = {name: (name.partition(" of ")[0], row) for name, row in rows.items()}
     jobs |= {name: (name, None) for name in OTHERS}
     return {name: settings_of(job, row, settings) for name, (job, row) in jobs.items()}
 
@@ -62,12 +62,12 @@ def rerun_by(setting, value=None):
     return {name for name in before if before[name] != after[name]}
 
 
-NATIVE_RUN = {"train", "evaluate", "fields"}
-RDN = {"asr-train gblsr_asr", "asr-evaluate gblsr_asr"}
-SWINIR = {"asr-train lte_swinir", "asr-evaluate lte_swinir"}
-SCORED = {"asr-evaluate gblsr_asr", "asr-evaluate lte_swinir"}
-TIMED = {"asr-latency gblsr_asr", "asr-latency lte_swinir"}
-ARRAY = {"standardize train", *NATIVE_RUN}
+NATIVE_RUN = {"native train", "native evaluate", "native fields"}
+RDN = {"asr train of gblsr_asr", "asr evaluate of gblsr_asr"}
+SWINIR = {"asr train of lte_swinir", "asr evaluate of lte_swinir"}
+SCORED = {"asr evaluate of gblsr_asr", "asr evaluate of lte_swinir"}
+TIMED = {"asr latency of gblsr_asr", "asr latency of lte_swinir"}
+ARRAY = {"native standardize of train", *NATIVE_RUN}
 NOTHING = set()
 
 # Of the longest part of a setting's name that is here; reports follow from all that is reported.
@@ -76,25 +76,30 @@ RERUN = {
     "resources": {"fetch"},
     "mirror": {"fetch"},
     "accept_partial": {"fetch"},
-    "lpips_trunk": {"evaluate"},
+    "lpips_trunk": {"native evaluate"},
     "native.data": ARRAY,
-    "native.data.image_size": {"standardize kodak", *ARRAY},
-    "native.data.evaluate": {"standardize kodak", "evaluate", "exemplars", "latency"},
-    "native.data.exemplars": {"evaluate", "exemplars"},
-    "native.model": {"budget", "latency", *NATIVE_RUN},
-    "native.model.patch": {"budget", "latency", "regions", *NATIVE_RUN},
+    "native.data.image_size": {"native standardize of kodak", *ARRAY},
+    "native.data.evaluate": {
+        "native standardize of kodak",
+        "native evaluate",
+        "native exemplars",
+        "native latency",
+    },
+    "native.data.exemplars": {"native evaluate", "native exemplars"},
+    "native.model": {"budget", "native latency", *NATIVE_RUN},
+    "native.model.patch": {"budget", "native latency", "native regions", *NATIVE_RUN},
     "native.training": NATIVE_RUN,
-    "native.metrics": {"regions", "evaluate", "fields"},
-    "latency": {"latency", *TIMED},
-    "diagnostics.images": {"evaluate", "fields"},
-    "asr.train": {"asr-standardize", *RDN, *SWINIR},
-    "asr.evaluate": {"asr-bicubic", *SCORED},  # of set5, which is not timed
-    "asr.scales": {"asr-bicubic", *SCORED},
-    "asr.downsampling": {"asr-bicubic", *SCORED, *TIMED},
+    "native.metrics": {"native regions", "native evaluate", "native fields"},
+    "latency": {"native latency", *TIMED},
+    "diagnostics.images": {"native evaluate", "native fields"},
+    "asr.train": {"asr standardize", *RDN, *SWINIR},
+    "asr.evaluate": {"asr bicubic", *SCORED},  # of set5, which is not timed
+    "asr.scales": {"asr bicubic", *SCORED},
+    "asr.downsampling": {"asr bicubic", *SCORED, *TIMED},
     "asr.shave_extra": SCORED,  # of a column other than set5
     "asr.tile_pixels": TIMED,
     "asr.model": {*RDN, *SWINIR, *TIMED},
-    "asr.model.rdn_features": {*RDN, *SWINIR, *TIMED} - SWINIR - {"asr-latency lte_swinir"},
+    "asr.model.rdn_features": {*RDN, *SWINIR, *TIMED} - SWINIR - {"asr latency of lte_swinir"},
     "asr.training": {*RDN, *SWINIR},
     "asr.training.scale_range": {*RDN, *SWINIR, *TIMED},
     "asr.training.recipes": RDN,  # of rdn
@@ -103,7 +108,7 @@ RERUN = {
 for part in ("blocks", "layers", "growth"):
     RERUN[f"asr.model.rdn_{part}"] = RERUN["asr.model.rdn_features"]
 for part in ("embed", "depths", "heads", "window", "mlp_ratio", "drop_path"):
-    RERUN[f"asr.model.swinir_{part}"] = {*SWINIR, "asr-latency lte_swinir"}
+    RERUN[f"asr.model.swinir_{part}"] = {*SWINIR, "asr latency of lte_swinir"}
 WATCHED = ("log_every", "checkpoint_every", "validate_every", "validation_images",
            "validation_scale")  # fmt: skip
 REPORTED = ("preset", "seeds", "native", "asr", "latency", "diagnostics", "claims")
@@ -121,19 +126,19 @@ def test_a_setting(setting):
 
 def test_one_more_of_a_kind_retrains_nothing():
     """One more evaluation set or exemplar, a setting of the other recipe."""
-    measured = {"evaluate", "exemplars", *REPORTS}
-    assert rerun_by("native.data.evaluate", {"mine": "kodak"}) == {"latency", *measured}
+    measured = {"native evaluate", "native exemplars", *REPORTS}
+    assert rerun_by("native.data.evaluate", {"mine": "kodak"}) == {"native latency", *measured}
     assert rerun_by("native.data.exemplars", {"mine": "photo"}) == measured
     assert rerun_by("asr.evaluate", {"mine": "kodak"}) == {*SCORED, *REPORTS}
     assert rerun_by("asr.evaluate", {"set14": "kodak"}) == {*SCORED, *TIMED, *REPORTS}
 
 
 DEFINING = {
-    ("Arm", "decoder"): {"train", "evaluate", "fields", "latency"},
-    ("Method", "encoder"): {"asr-train", "asr-evaluate", "asr-latency"},
-    ("Method", "decoder"): {"asr-train", "asr-evaluate", "asr-latency"},
-    ("Method", "options"): {"asr-train", "asr-evaluate", "asr-latency"},
-    ("Method", "recipe"): {"asr-train", "asr-evaluate", "asr-latency"},
+    ("Arm", "decoder"): {"native train", "native evaluate", "native fields", "native latency"},
+    ("Method", "encoder"): {"asr train", "asr evaluate", "asr latency"},
+    ("Method", "decoder"): {"asr train", "asr evaluate", "asr latency"},
+    ("Method", "options"): {"asr train", "asr evaluate", "asr latency"},
+    ("Method", "recipe"): {"asr train", "asr evaluate", "asr latency"},
     ("Dataset", "kind"): {"fetch"},
     ("Dataset", "files"): {"fetch"},
     ("Dataset", "images"): {"fetch"},
@@ -157,25 +162,25 @@ def test_a_column_of_a_row(table, name, column):
     edited = replace(row, **{column: "swinir" if column in ("encoder", "recipe") else "2"})
     before = followed(BASE)
     after = followed(BASE, {key: edited if of == row else of for key, of in ROWS.items()})
-    again = {key.partition(" ")[0] for key in before if before[key] != after[key]}
+    again = {key.partition(" of ")[0] for key in before if before[key] != after[key]}
     assert again == DEFINING.get((type(row).__name__, column), NOTHING)
 
 
 def test_code_by_stage():
     native, asr = (
         {path.removeprefix("src/gblsr_repro/") for path in code_of(job)}
-        for job in ("train", "asr-train")
+        for job in ("native train", "asr train")
     )
     both = {"training/loop.py", "training/checkpoint.py", "models/spectral.py"}
     assert both <= native & asr
     assert {"training/native.py", "models/decoders.py", "models/encoder.py"} <= native - asr
     assert {"training/asr.py", "models/asr/decoders.py", "models/asr/rdn.py"} <= asr - native
     assert not any(p.startswith(("evaluation/", "reporting/", "cli/")) for p in native | asr)
-    assert "models/decoders.py" not in "".join(code_of("asr-evaluate"))
+    assert "models/decoders.py" not in "".join(code_of("asr evaluate"))
 
 
 def test_a_job_sees_what_it_declares_and_nothing_else():
-    seen = config.restrict(BASE, "asr-latency", METHODS["gblsr_asr"])
+    seen = config.restrict(BASE, "asr latency", METHODS["gblsr_asr"])
     assert seen["asr"]["tile_pixels"] == 1048576
     assert seen["asr"]["training"] == {"scale_range": [1.0, 4.0]}
     for look in (
@@ -183,7 +188,7 @@ def test_a_job_sees_what_it_declares_and_nothing_else():
         lambda: seen["asr"].get("scales", []),
         lambda: seen["native"],
     ):
-        with pytest.raises(KeyError, match=r"config/jobs\.py says asr-latency reads"):
+        with pytest.raises(KeyError, match=r"config/jobs\.py says asr latency reads"):
             look()
 
 

@@ -12,8 +12,6 @@ rule asr_standardize:
         record=f"{R}/asr/arrays/train.json",
     log:
         f"{R}/logs/asr_standardize.log",
-    benchmark:
-        f"{R}/benchmarks/asr_standardize.tsv"
     conda:
         "../../envs/gblsr.yaml"
     resources:
@@ -21,9 +19,9 @@ rule asr_standardize:
         runtime=growing("other"),
     params:
         config=CONFIG,
-        settings=settings("asr-standardize"),
+        settings=settings("asr standardize"),
     shell:
-        "python -m gblsr_repro asr-standardize --config {params.config}"
+        "python -m gblsr_repro asr standardize --config {params.config}"
         " --output {output.array} 2>&1 | tee {log}"
 
 
@@ -36,15 +34,13 @@ rule asr_train_run:
         index=f"{R}/asr/arrays/train.csv",
         record=f"{R}/asr/arrays/train.json",
         validation=ancient(sources_of_validation),
-        code=code_of("asr-train"),
+        code=code_of("asr train"),
     output:
         weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
         log=f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv",
         record=f"{R}/asr/runs/{{method}}/seed{{seed}}/run.json",
     log:
         f"{R}/logs/asr_train/{{method}}_seed{{seed}}.log",
-    benchmark:
-        f"{R}/benchmarks/asr_train/{{method}}_seed{{seed}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -54,11 +50,11 @@ rule asr_train_run:
         runtime=MINUTES["asr_training"],
     params:
         config=CONFIG,
-        settings=settings("asr-train"),
+        settings=settings("asr train"),
         run=subpath(output.record, parent=True),
         state=f"{R}/asr/state/{{method}}/seed{{seed}}.pt",
     shell:
-        "python -m gblsr_repro asr-train --config {params.config} --method {wildcards.method}"
+        "python -m gblsr_repro asr train --config {params.config} --method {wildcards.method}"
         " --seed {wildcards.seed} --array {input.array} --output {params.run}"
         " --state {params.state} 2>&1 | tee {log}"
 
@@ -68,7 +64,7 @@ rule asr_evaluate:
     input:
         weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
         sources=[f"{R}/sources/{name}.csv" for name in config["asr"]["evaluate"].values()],
-        code=code_of("asr-evaluate"),
+        code=code_of("asr evaluate"),
     output:
         metrics=expand(
             f"{R}/asr/metrics/{{{{method}}}}/seed{{{{seed}}}}/{{column}}_x{{scale}}.csv",
@@ -82,8 +78,6 @@ rule asr_evaluate:
         ),
     log:
         f"{R}/logs/asr_evaluate/{{method}}_seed{{seed}}.log",
-    benchmark:
-        f"{R}/benchmarks/asr_evaluate/{{method}}_seed{{seed}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -93,11 +87,11 @@ rule asr_evaluate:
         runtime=growing("asr_evaluation"),
     params:
         config=CONFIG,
-        settings=settings("asr-evaluate"),
+        settings=settings("asr evaluate"),
         run=subpath(input.weights, parent=True),
         metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
     shell:
-        "python -m gblsr_repro asr-evaluate --config {params.config} --method {wildcards.method}"
+        "python -m gblsr_repro asr evaluate --config {params.config} --method {wildcards.method}"
         " --seed {wildcards.seed} --run {params.run} --output {params.metrics} 2>&1 | tee {log}"
 
 
@@ -105,14 +99,12 @@ rule asr_bicubic:
     """PSNR-Y and SSIM-Y of plain bicubic upsampling: the check of the whole protocol."""
     input:
         sources_of_column,
-        code=code_of("asr-bicubic"),
+        code=code_of("asr bicubic"),
     output:
         metrics=expand(f"{R}/asr/metrics/bicubic/{{{{column}}}}_x{{scale}}.csv", scale=SCALES),
         records=expand(f"{R}/asr/metrics/bicubic/{{{{column}}}}_x{{scale}}.json", scale=SCALES),
     log:
         f"{R}/logs/asr_bicubic/{{column}}.log",
-    benchmark:
-        f"{R}/benchmarks/asr_bicubic/{{column}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -121,8 +113,8 @@ rule asr_bicubic:
         runtime=growing("other"),
     params:
         config=CONFIG,
-        settings=settings("asr-bicubic"),
+        settings=settings("asr bicubic"),
         metrics=lambda wildcards, output: os.path.dirname(output[0]),
     shell:
-        "python -m gblsr_repro asr-bicubic --config {params.config} --dataset {wildcards.column}"
+        "python -m gblsr_repro asr bicubic --config {params.config} --dataset {wildcards.column}"
         " --output {params.metrics} 2>&1 | tee {log}"

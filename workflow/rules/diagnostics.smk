@@ -9,13 +9,11 @@ rule fields:
         array=f"{R}/native/arrays/validation.npy",
         index=f"{R}/native/arrays/validation.csv",
         regions=f"{R}/native/arrays/regions.json",
-        code=code_of("fields"),
+        code=code_of("native fields"),
     output:
         f"{R}/native/fields/{{arm}}/seed{{seed}}.npz",
     log:
         f"{R}/logs/fields/{{arm}}_seed{{seed}}.log",
-    benchmark:
-        f"{R}/benchmarks/fields/{{arm}}_seed{{seed}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -25,9 +23,9 @@ rule fields:
         runtime=growing("evaluation"),
     params:
         config=CONFIG,
-        settings=settings("fields"),
+        settings=settings("native fields"),
         run=subpath(input.weights, parent=True),
     shell:
-        "python -m gblsr_repro fields --config {params.config} --arm {wildcards.arm}"
+        "python -m gblsr_repro native fields --config {params.config} --arm {wildcards.arm}"
         " --seed {wildcards.seed} --run {params.run} --array {input.array}"
         " --regions {input.regions} --output {output} 2>&1 | tee {log}"

@@ -8,15 +8,13 @@ rule train:
         array=f"{R}/native/arrays/train.npy",
         index=f"{R}/native/arrays/train.csv",
         record=f"{R}/native/arrays/train.json",
-        code=code_of("train"),
+        code=code_of("native train"),
     output:
         weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
         log=f"{R}/native/runs/{{arm}}/seed{{seed}}/log.csv",
         record=f"{R}/native/runs/{{arm}}/seed{{seed}}/run.json",
     log:
         f"{R}/logs/train/{{arm}}_seed{{seed}}.log",
-    benchmark:
-        f"{R}/benchmarks/train/{{arm}}_seed{{seed}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -26,11 +24,11 @@ rule train:
         runtime=MINUTES["training"],
     params:
         config=CONFIG,
-        settings=settings("train"),
+        settings=settings("native train"),
         run=subpath(output.record, parent=True),
         state=f"{R}/native/state/{{arm}}/seed{{seed}}.pt",
     shell:
-        "python -m gblsr_repro train --config {params.config} --arm {wildcards.arm}"
+        "python -m gblsr_repro native train --config {params.config} --arm {wildcards.arm}"
         " --seed {wildcards.seed} --array {input.array} --output {params.run}"
         " --state {params.state} 2>&1 | tee {log}"
 
@@ -43,7 +41,7 @@ rule evaluate:
         index=expand(f"{R}/native/arrays/{{array}}.csv", array=COLUMNS + ["validation"]),
         regions=f"{R}/native/arrays/regions.json",
         trunk=trunk,
-        code=code_of("evaluate"),
+        code=code_of("native evaluate"),
     output:
         metrics=expand(
             f"{R}/native/metrics/{{{{arm}}}}/seed{{{{seed}}}}/{{array}}.csv",
@@ -58,8 +56,6 @@ rule evaluate:
         ),
     log:
         f"{R}/logs/evaluate/{{arm}}_seed{{seed}}.log",
-    benchmark:
-        f"{R}/benchmarks/evaluate/{{arm}}_seed{{seed}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -69,13 +65,13 @@ rule evaluate:
         runtime=growing("evaluation"),
     params:
         config=CONFIG,
-        settings=settings("evaluate"),
+        settings=settings("native evaluate"),
         run=subpath(input.weights, parent=True),
         arrays=subpath(input.regions, parent=True),
         metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
         exemplars=lambda wildcards, output: os.path.dirname(output.exemplars[0]),
     shell:
-        "python -m gblsr_repro evaluate --config {params.config} --arm {wildcards.arm}"
+        "python -m gblsr_repro native evaluate --config {params.config} --arm {wildcards.arm}"
         " --seed {wildcards.seed} --run {params.run} --arrays {params.arrays}"
         " --output {params.metrics} --exemplars {params.exemplars} 2>&1 | tee {log}"
 
@@ -89,16 +85,14 @@ rule ground_truth:
         expand(f"{R}/native/exemplars/ground_truth/{{column}}.png", column=COLUMNS),
     log:
         f"{R}/logs/ground_truth.log",
-    benchmark:
-        f"{R}/benchmarks/ground_truth.tsv"
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings("exemplars"),
+        settings=settings("native exemplars"),
         arrays=lambda wildcards, input: os.path.dirname(input.arrays[0]),
         exemplars=lambda wildcards, output: os.path.dirname(output[0]),
     shell:
-        "python -m gblsr_repro exemplars --config {params.config} --arrays {params.arrays}"
+        "python -m gblsr_repro native exemplars --config {params.config} --arrays {params.arrays}"
         " --output {params.exemplars} 2>&1 | tee {log}"

@@ -7,14 +7,12 @@ rule latency:
     input:
         arrays=expand(f"{R}/native/arrays/{{column}}.npy", column=COLUMNS),
         index=expand(f"{R}/native/arrays/{{column}}.csv", column=COLUMNS),
-        code=code_of("latency"),
+        code=code_of("native latency"),
     output:
         rows=f"{R}/native/latency/{{arm}}/seed{{seed}}.csv",
         record=f"{R}/native/latency/{{arm}}/seed{{seed}}.json",
     log:
         f"{R}/logs/latency/{{arm}}_seed{{seed}}.log",
-    benchmark:
-        f"{R}/benchmarks/latency/{{arm}}_seed{{seed}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
     threads: ALL_CORES
@@ -24,10 +22,10 @@ rule latency:
         runtime=growing("timing"),
     params:
         config=CONFIG,
-        settings=settings("latency"),
+        settings=settings("native latency"),
         arrays=lambda wildcards, input: os.path.dirname(input.arrays[0]),
     shell:
-        "python -m gblsr_repro latency --config {params.config} --arm {wildcards.arm}"
+        "python -m gblsr_repro native latency --config {params.config} --arm {wildcards.arm}"
         " --seed {wildcards.seed} --arrays {params.arrays} --output {output.rows} 2>&1 | tee {log}"
 
 
@@ -35,14 +33,12 @@ rule asr_latency:
     """Time one super-resolution method by the fixed protocol, with a record of the device."""
     input:
         sources_of_timing,
-        code=code_of("asr-latency"),
+        code=code_of("asr latency"),
     output:
         rows=f"{R}/asr/latency/{{method}}/seed{{seed}}.csv",
         record=f"{R}/asr/latency/{{method}}/seed{{seed}}.json",
     log:
         f"{R}/logs/asr_latency/{{method}}_seed{{seed}}.log",
-    benchmark:
-        f"{R}/benchmarks/asr_latency/{{method}}_seed{{seed}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
     threads: ALL_CORES
@@ -52,7 +48,7 @@ rule asr_latency:
         runtime=growing("timing"),
     params:
         config=CONFIG,
-        settings=settings("asr-latency"),
+        settings=settings("asr latency"),
     shell:
-        "python -m gblsr_repro asr-latency --config {params.config} --method {wildcards.method}"
+        "python -m gblsr_repro asr latency --config {params.config} --method {wildcards.method}"
         " --seed {wildcards.seed} --output {output.rows} 2>&1 | tee {log}"

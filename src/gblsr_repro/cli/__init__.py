@@ -1,4 +1,7 @@
-"""The command line: one subcommand per kind of job; a rule's shell line is one such call."""
+"""The command line: one subcommand per kind of job; a rule's shell line is one such call.
+
+The two halves of the paper, `native` and `asr`, have the same verbs.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ from ..errors import StopRequested, UserError
 from ..progress import setup_logging
 from . import asr, data, native, operations, reporting, tool
 
-ROOMS = (data, native, asr, reporting, operations, tool)
+HALVES = {
+    "native": (native, "Native reconstruction: arms, trained with a seed each."),
+    "asr": (asr, "Arbitrary-scale super-resolution: methods, trained with a seed each."),
+}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -22,7 +28,11 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=__version__)
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for room in ROOMS:
+    data.register(commands)
+    for name, (half, text) in HALVES.items():
+        verbs = commands.add_parser(name, help=text, description=text)
+        half.register(verbs.add_subparsers(title="verbs", metavar="VERB", required=True))
+    for room in (reporting, operations, tool):
         room.register(commands)
     return top
 

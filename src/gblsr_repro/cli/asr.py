@@ -1,42 +1,48 @@
-"""Subcommands of the asr room."""
+"""Verbs of the super-resolution half: one method with one seed, and what all methods share."""
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
 from .options import command, config_of, job_config
 
 
-def register(commands: Any) -> None:
-    """Add this room's subcommands."""
-    added = command(commands, "asr-standardize", _standardize, "pack the training images")
-    added.add_argument("--output", required=True, metavar="FILE", help="array to write (.npy)")
+def register(verbs: Any) -> None:
+    """Add this half's verbs."""
+    added = command(verbs, "standardize", _standardize, "Pack the training images into one array.")
+    added.add_argument("--output", type=Path, required=True, metavar="NPY")
 
-    added = command(commands, "asr-train", _train, "train one method with one seed")
-    _run_options(added)
-    added.add_argument("--array", required=True, metavar="FILE", help="packed training images")
-    added.add_argument("--output", required=True, metavar="DIR", help="folder of the run")
-    added.add_argument("--state", required=True, metavar="FILE", help="where to go on from")
+    added = command(verbs, "train", _train, "Train one method with one seed, or go on with it.")
+    _add_run(added)
+    added.add_argument("--array", type=Path, required=True, metavar="NPY", help="training array")
+    added.add_argument("--output", type=Path, required=True, metavar="DIR", help="run folder")
+    added.add_argument(
+        "--state", type=Path, required=True, metavar="PT", help="where an interrupted run goes on"
+    )
 
-    added = command(commands, "asr-evaluate", _evaluate, "measure PSNR-Y and SSIM-Y of a run")
-    _run_options(added)
-    added.add_argument("--run", required=True, metavar="DIR", dest="folder", help="trained run")
-    added.add_argument("--output", required=True, metavar="DIR", help="folder for the rows")
+    added = command(verbs, "evaluate", _evaluate, "Measure PSNR-Y and SSIM-Y of a trained method.")
+    _add_run(added)
+    added.add_argument("--run", type=Path, required=True, dest="folder", metavar="DIR")
+    added.add_argument("--output", type=Path, required=True, metavar="DIR", help="metrics folder")
 
-    added = command(commands, "asr-bicubic", _bicubic, "measure plain bicubic upsampling")
+    added = command(verbs, "bicubic", _bicubic, "Measure plain bicubic upsampling.")
     added.add_argument("--dataset", required=True, metavar="COLUMN", help="column of asr.evaluate")
-    added.add_argument("--output", required=True, metavar="DIR", help="folder for the rows")
+    added.add_argument("--output", type=Path, required=True, metavar="DIR", help="metrics folder")
 
-    added = command(commands, "asr-latency", _latency, "time one method by the fixed protocol")
-    _run_options(added)
-    added.add_argument("--output", required=True, metavar="FILE", help="rows to write (.csv)")
+    added = command(
+        verbs, "latency", _latency, "Time one method by the fixed protocol, with untrained weights."
+    )
+    _add_run(added)
+    added.add_argument("--output", type=Path, required=True, metavar="CSV")
 
 
-def _run_options(added: Any) -> None:
+def _add_run(added: ArgumentParser) -> None:
     added.add_argument("--method", required=True, help="row of config/methods.tsv")
-    added.add_argument("--seed", required=True, type=int, help="seed of the run")
+    added.add_argument(
+        "--seed", type=int, required=True, help="drives initialization and shuffling"
+    )
 
 
 def _standardize(options: Namespace) -> None:
@@ -67,7 +73,7 @@ def _bicubic(options: Namespace) -> None:
 
     config = config_of(options, options.dataset)
     for scale in config["asr"]["scales"]:
-        output = Path(options.output) / f"{options.dataset}_x{scale:g}.csv"
+        output = options.output / f"{options.dataset}_x{scale:g}.csv"
         asr.evaluate_bicubic(config, options.dataset, scale, output)
 
 

@@ -1,4 +1,4 @@
-"""Subcommands of the data room: fetch, standardize, sources."""
+"""Subcommands of the data room, and what is checked before any training."""
 
 from __future__ import annotations
 
@@ -17,14 +17,9 @@ def register(commands: Any) -> None:
     fetch.add_argument("dataset", metavar="DATASET", help="row of config/datasets.tsv")
     fetch.add_argument("--output", type=Path, metavar="CSV", help="copy of the manifest to write")
 
-    standardize = command(
-        commands, "standardize", _standardize, "Crop a split's or set's images into one array."
+    command(
+        commands, "check", _check, "Check before any training: parameter budget, LPIPS at hand."
     )
-    standardize.add_argument(
-        "name", metavar="NAME", help="train, validation or a column of native.data.evaluate"
-    )
-    standardize.add_argument("--output", type=Path, required=True, metavar="NPY")
-
     command(commands, "sources", _sources, "List the data sets: where they are, how complete.")
 
 
@@ -38,13 +33,13 @@ def _fetch(options: argparse.Namespace) -> None:
         write_text(options.output, manifest.read_text(encoding="utf-8"))
 
 
-def _standardize(options: argparse.Namespace) -> None:
-    from ..data.standardize import make_array
-
-    make_array(options.name, config_of(options, options.name), options.output)
-
-
 def _sources(options: argparse.Namespace) -> None:
     from ..data.listing import list_sources
 
     print("\n".join(list_sources(config_of(options))))
+
+
+def _check(options: argparse.Namespace) -> None:
+    from ..preflight import check
+
+    check(config_of(options))

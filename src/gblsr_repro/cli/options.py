@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 def command(
     commands: Any, name: str, run: Callable[[argparse.Namespace], None], help_text: str
 ) -> argparse.ArgumentParser:
-    """Add a subcommand that takes --config and calls `run` with the parsed options."""
+    """Add a subcommand that takes --config and calls `run` with the parsed options.
+
+    Its words after the program's name are the job's name in config/jobs.py.
+    """
     added = commands.add_parser(name, help=help_text, description=help_text)
     added.add_argument(
         "--config",
@@ -23,7 +26,7 @@ def command(
         metavar="FILE",
         help="config file; repeat to lay one over another (default: config/config.yaml)",
     )
-    added.set_defaults(run=run, job=name)
+    added.set_defaults(run=run, job=added.prog.partition(" ")[2])
     return added
 
 

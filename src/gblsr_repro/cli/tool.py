@@ -13,11 +13,11 @@ CODE_ENDING = ".gblsr"
 def register(commands: Any) -> None:
     """Add this room's subcommands."""
     reconstruct = _add(
-        commands, "reconstruct", _reconstruct, "encode and decode images with a trained arm"
+        commands, "reconstruct", _reconstruct, "Encode and decode images with a GB-LSR arm."
     )
-    encode = _add(commands, "encode", _encode, "store images as coefficients of a GB-LSR arm")
-    decode = _add(commands, "decode", _decode, "render stored images, at any scale")
-    upscale = _add(commands, "upscale", _upscale, "super-resolve images by any scale")
+    encode = _add(commands, "encode", _encode, "Store images as coefficients of a GB-LSR arm.")
+    decode = _add(commands, "decode", _decode, "Render stored images, at any scale.")
+    upscale = _add(commands, "upscale", _upscale, "Super-resolve images by any scale.")
     for parser in (reconstruct, encode, upscale):
         parser.add_argument(
             "--model",
@@ -45,7 +45,7 @@ def register(commands: Any) -> None:
 
 
 def _add(commands: Any, name: str, run: Any, text: str) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, help=text, description=f"{text.capitalize()}.")
+    parser = commands.add_parser(name, help=text, description=text)
     parser.add_argument("input", type=Path, help="a file, or a folder of files")
     parser.add_argument("output", type=Path, help="a file or a folder")
     parser.set_defaults(run=run)

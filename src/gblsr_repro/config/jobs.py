@@ -50,14 +50,14 @@ ROOMS = ("models", "training")  # whose code is followed through its imports
 
 JOBS = {
     "fetch": Job(("mirror", "resources", "accept_partial")),
-    "standardize": Job(
+    "native standardize": Job(
         ("native.data.image_size", "native.data.evaluate.{row}"), reads=("native.data.evaluate",)
     ),
     "budget": Job(("native.model",), code=("models/native.py",)),
     "sizes": Job(code=("models/native.py", "models/asr/model.py")),
-    "regions": Job(("native.metrics", "native.model.patch")),
-    "train": Job(code=("training/native.py",), run=True),
-    "evaluate": Job(
+    "native regions": Job(("native.metrics", "native.model.patch")),
+    "native train": Job(code=("training/native.py",), run=True),
+    "native evaluate": Job(
         (
             "native.metrics",
             "native.data.evaluate",
@@ -75,18 +75,18 @@ JOBS = {
         ),
         run=True,
     ),
-    "exemplars": Job(("native.data.evaluate", "native.data.exemplars")),
-    "fields": Job(
+    "native exemplars": Job(("native.data.evaluate", "native.data.exemplars")),
+    "native fields": Job(
         ("native.metrics", "diagnostics.images"),
         code=("models/native.py", "evaluation/metrics.py", "evaluation/regions.py"),
         run=True,
     ),
-    "latency": Job(
+    "native latency": Job(
         ("latency", "native.model", "native.data.evaluate"),
         code=("models/native.py", "evaluation/latency.py"),
     ),
-    "asr-standardize": Job(("asr.train",)),
-    "asr-train": Job(
+    "asr standardize": Job(("asr.train",)),
+    "asr train": Job(
         # The validation curve is measured as the evaluation measures.
         reads=(
             "asr.evaluate",
@@ -97,18 +97,18 @@ JOBS = {
         code=("training/asr.py", "data/superres.py"),
         run=True,
     ),
-    "asr-evaluate": Job(
+    "asr evaluate": Job(
         ("asr.evaluate", "asr.scales", "asr.downsampling", "asr.shave_extra"),
         reads=("asr.tile_pixels",),
         code=("models/asr/model.py", "evaluation/asr.py", "evaluation/luma.py", "data/resize.py"),
         run=True,
     ),
-    "asr-bicubic": Job(
+    "asr bicubic": Job(
         ("asr.evaluate.{row}", "asr.scales", "asr.downsampling", "asr.shave_extra.{row}"),
         reads=("asr.evaluate",),
         code=("evaluation/asr.py", "evaluation/luma.py", "data/resize.py"),
     ),
-    "asr-latency": Job(
+    "asr latency": Job(
         (
             "latency",
             "asr.timing",
@@ -143,12 +143,12 @@ def settings_of(job: str, row: Row, config: Config) -> Identity:
 
 def _names(job: str, row: Row, config: Config) -> list[str]:
     """Return the settings that a job follows from, and those that watch a run it follows from."""
-    if job == "standardize" and row in SPLITS:
+    if job == "native standardize" and row in SPLITS:
         return list(TRAINING_ARRAY)
     names = [name.format(row=row) for name in JOBS[job].follows]
     if isinstance(row, Arm | Method) and JOBS[job].run:
         names += run_settings(row, config)
-    if isinstance(row, Method) and job == "asr-latency":
+    if isinstance(row, Method) and job == "asr latency":
         timed = config["asr"]["timing"]["datasets"]
         names += [*model_of(row, config), *(f"asr.evaluate.{column}" for column in timed)]
     return names

@@ -21,8 +21,9 @@ def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Config:
     merged = dict(base)
     for key, value in overlay.items():
         old = merged.get(key)
-        both = isinstance(old, Mapping) and isinstance(value, Mapping)
-        merged[key] = merge(old, value) if both else value
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            value = merge(old, value)
+        merged[key] = value
     return merged
 
 

@@ -71,7 +71,9 @@ class Arrays:
         """The images' names, in the order of the array."""
         return [row["name"] for row in self.index]
 
-    def tensor(self, indices: Sequence[int] | slice, device: torch.device | str = "cpu") -> Tensor:
+    def tensor(
+        self, indices: Sequence[int] | NDArray[np.int64] | slice, device: torch.device | str = "cpu"
+    ) -> Tensor:
         """Return images as float32 (B, 3, S, S) in [0, 1] on `device`."""
         chosen = np.array(self.images[indices])
         return as_float(torch.from_numpy(chosen).to(device))

@@ -32,7 +32,7 @@ Pixels = NDArray[np.uint8]
 # Pillow warns above its own limit and refuses twice that; the limit here is one and refuses.
 Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 
-_GREY = ("1", "L", "I", "I;16", "I;16B", "I;16L", "LA", "La")
+_GRAY = ("1", "L", "I", "I;16", "I;16B", "I;16L", "LA", "La")
 _SIXTEEN_BITS = ("I", "I;16", "I;16B", "I;16L")
 _ALPHA = ("LA", "La", "PA", "RGBA", "RGBa")
 
@@ -115,11 +115,11 @@ def _flatten(image: Image.Image, name: Path | str) -> Pixels:
     if image.mode == "F":
         raise UserError(f"{name} has floating-point samples; save it with 8 or 16 bits each.")
     if image.mode in _ALPHA or "transparency" in image.info:
-        grey = image.mode in _GREY
+        gray = image.mode in _GRAY
         opaque = image.convert("RGBA")
         white = Image.new("RGBA", image.size, "white")
-        image = Image.alpha_composite(white, opaque).convert("L" if grey else "RGB")
-    return np.array(image.convert("L" if image.mode in _GREY else "RGB"))
+        image = Image.alpha_composite(white, opaque).convert("L" if gray else "RGB")
+    return np.array(image.convert("L" if image.mode in _GRAY else "RGB"))
 
 
 def _high_byte(samples: NDArray[np.generic], name: Path | str) -> Pixels:

@@ -40,10 +40,10 @@ def matlab_weights(size: int, target: int) -> sparse.csr_array:
 
     ratio = size / target
     stretch = max(ratio, 1.0)
-    centre = (np.arange(target) + 0.5) * ratio - 0.5
+    center = (np.arange(target) + 0.5) * ratio - 0.5
     taps = int(np.ceil(4 * stretch)) + 2
-    position = np.floor(centre - 2 * stretch).astype(np.int64)[:, None] + np.arange(taps)
-    weight = cubic((centre[:, None] - position) / stretch)
+    position = np.floor(center - 2 * stretch).astype(np.int64)[:, None] + np.arange(taps)
+    weight = cubic((center[:, None] - position) / stretch)
     weight /= weight.sum(axis=1, keepdims=True)
     row = np.repeat(np.arange(target), taps)
     column = position.clip(0, size - 1).ravel()
@@ -89,10 +89,10 @@ def pil_weights(size: int, target: int) -> np.ndarray:
     stretch = max(ratio, 1.0)
     weights = np.zeros((target, size))
     for line in range(target):
-        centre = (line + 0.5) * ratio
-        first = max(int(centre - 2 * stretch + 0.5), 0)
-        last = min(int(centre + 2 * stretch + 0.5), size)
-        weight = cubic((np.arange(first, last) - centre + 0.5) / stretch)
+        center = (line + 0.5) * ratio
+        first = max(int(center - 2 * stretch + 0.5), 0)
+        last = min(int(center + 2 * stretch + 0.5), size)
+        weight = cubic((np.arange(first, last) - center + 0.5) / stretch)
         weight = weight / weight.sum() * 2**PIL_BITS
         weights[line, first:last] = np.trunc(weight + np.copysign(0.5, weight))
     return weights

@@ -57,7 +57,7 @@ def enlarge(pixels: Pixels, size: int) -> Pixels:
     return np.asarray(enlarged)
 
 
-def centre_crop(pixels: Pixels, size: int) -> Pixels:
+def center_crop(pixels: Pixels, size: int) -> Pixels:
     """Return (size, size, 3) around the middle; the corner is at ((W-size)//2, (H-size)//2)."""
     large = enlarge(pixels, size)
     height, width = large.shape[:2]
@@ -131,7 +131,7 @@ def make_array(name: str, config: Config, output: Path) -> None:
         header = {"descr": "|u1", "fortran_order": False, "shape": (len(plan.rows), size, size, 3)}
         np.lib.format.write_array_header_1_0(stream, header)
         with Progress(f"standardize {name}", len(plan.rows), "image") as progress:
-            for pixels in _standardised(plan, config):
+            for pixels in _standardized(plan, config):
                 stream.write(np.ascontiguousarray(pixels).tobytes())
                 progress.update()
     index = output.with_suffix(".csv")
@@ -139,7 +139,7 @@ def make_array(name: str, config: Config, output: Path) -> None:
     write_json(output.with_suffix(".json"), _record(plan, config, output, index))
 
 
-def _standardised(plan: Plan, config: Config) -> Iterator[Pixels]:
+def _standardized(plan: Plan, config: Config) -> Iterator[Pixels]:
     data = config["native"]["data"]
     size = data["image_size"]
     first_seed = data["data_seed"] * data["crop_seed_stride"] if plan.random else 0
@@ -148,7 +148,7 @@ def _standardised(plan: Plan, config: Config) -> Iterator[Pixels]:
         if plan.random:
             yield training_crop(pixels, size, first_seed + position)
         else:
-            yield centre_crop(pixels, size)
+            yield center_crop(pixels, size)
 
 
 def _index(rows: Iterable[Source]) -> Iterator[list[Any]]:

@@ -134,13 +134,13 @@ class PackedImages:
         path = Path(path)
         index = path.with_suffix(".csv")
         if not (path.is_file() and index.is_file()):
-            raise UserError(f"{path} or its index is missing; run asr-standardize again.")
+            raise UserError(f"{path} or its index is missing; run asr standardize again.")
         recorded = read_json(path.with_suffix(".json"))["sha256"]
         verify(index)
         if sha256(path) != recorded:
             raise UserError(
                 f"{path} is not what was recorded when it was made; delete it and run "
-                "asr-standardize again."
+                "asr standardize again."
             )
         # Copy-on-write: torch wants a writable buffer, the file is never written.
         pixels = np.load(path, mmap_mode="c", allow_pickle=False)
@@ -150,7 +150,7 @@ class PackedImages:
         offsets, heights, widths = numbers.reshape(-1, 3).T
         if not rows or pixels.shape != (int((heights * widths).sum()), 3):
             raise UserError(
-                f"{path} does not fit its index; delete both and run asr-standardize again."
+                f"{path} does not fit its index; delete both and run asr standardize again."
             )
         names = tuple(row["name"] for row in rows)
         return cls(pixels, names, offsets, heights, widths, recorded)
@@ -185,14 +185,14 @@ class Batch(NamedTuple):
     """Training samples on the device, colours in [0, 1].
 
     `low` (B, 3, p, p) float32 low-resolution patches; `pixels` (B, Q, 2) int64 (row, column) of
-    the targets in the high-resolution crops, `sides` (B,) int64 the sides of these; `colours`
+    the targets in the high-resolution crops, `sides` (B,) int64 the sides of these; `colors`
     (B, Q, 3) float32 targets.
     """
 
     low: Tensor
     pixels: Tensor
     sides: Tensor
-    colours: Tensor
+    colors: Tensor
 
 
 class Drawn(NamedTuple):
@@ -337,8 +337,8 @@ class Sampler:
         low = self._reduce(canvas, sides - self.smallest)
         row, column = targets // sides[:, None], targets % sides[:, None]
         chosen = (row * canvas.shape[2] + column)[..., None].expand(-1, -1, 3)
-        colours = canvas.flatten(1, 2).gather(1, chosen).float() / 255
-        return Batch(low, torch.stack([row, column], dim=-1), sides, colours)
+        colors = canvas.flatten(1, 2).gather(1, chosen).float() / 255
+        return Batch(low, torch.stack([row, column], dim=-1), sides, colors)
 
     def _pinned(self, tensor: Tensor) -> Tensor:
         # From pinned memory the copy does not wait for the steps queued before it.

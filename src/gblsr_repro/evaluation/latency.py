@@ -28,7 +28,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -40,6 +40,10 @@ from .. import runtime
 from ..config import Config
 from ..progress import Progress, log
 from . import GRAPH, OURS, PAPER
+
+if TYPE_CHECKING:
+    from ..models.asr.model import ASRModel
+    from ..models.native import NativeModel
 
 GRAPH_WARMUP = 3
 PEAK_OVER_SAVED = 1.25  # the published peaks over what autograd saves; see above
@@ -165,7 +169,7 @@ def names(config: Config, device: torch.device) -> list[str]:
 def clocks(
     config: Config,
     device: torch.device,
-    model: nn.Module,
+    model: NativeModel | ASRModel,
     *,
     plain: Call,
     own: Call,

@@ -148,7 +148,7 @@ def summarize(paths: Iterable[Path | str], config: Config) -> list[Statistics]:
 
 def average(seeds: Sequence[Statistics]) -> Statistics:
     """Average each statistic over the seeds that have it; None where no seed has."""
-    values = {key: [s[key] for s in seeds if s[key] is not None] for key in seeds[0]}
+    values = {key: [v for s in seeds if (v := s[key]) is not None] for key in seeds[0]}
     return {key: fmean(found) if found else None for key, found in values.items()}
 
 
@@ -226,7 +226,8 @@ def criteria(
         _reaches(deltas.get(key), margins[key])
         for key in ("psnr_texture", "psnr_mixed", "psnr_edge")
     )
-    lpips = None if deltas.get("lpips") is None else deltas["lpips"] <= margins["lpips"]
+    perceptual = deltas.get("lpips")
+    lpips = None if perceptual is None else perceptual <= margins["lpips"]
     return Criteria(
         a=all_of(met.values()),
         b=all_of([any_of([texture, mixed, lpips]), edge]),

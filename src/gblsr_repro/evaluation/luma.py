@@ -97,7 +97,7 @@ def score(output: Tensor, truth: Tensor, border: int) -> Score:
     `truth` is (3, H, W), or (H, W) for a greyscale image, whose samples are its luma. The output
     is clamped and rounded to 8 bits first; `border` pixels are left out on every side.
     """
-    grey = truth.ndim == 2
-    wanted = truth.double() if grey else luma(truth)
-    planes = shave(luma(to_bytes(output), full_range=grey), border), shave(wanted, border)
+    gray = truth.ndim == 2
+    wanted = truth.double() if gray else luma(truth)
+    planes = shave(luma(to_bytes(output), full_range=gray), border), shave(wanted, border)
     return Score(psnr(*planes), ssim(*planes))

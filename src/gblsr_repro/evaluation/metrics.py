@@ -47,7 +47,7 @@ class Settings:
 # --- building blocks ----------------------------------------------------------------------------
 
 
-def grey(images: Tensor) -> Tensor:
+def gray(images: Tensor) -> Tensor:
     """Return the channel mean of (B, 3, H, W) as float64 (B, H, W)."""
     return images.double().mean(dim=1)
 
@@ -68,7 +68,7 @@ def sobel(images: Tensor) -> Tensor:
     """Return the Sobel gradient magnitude of the channel mean, zero-padded: float64 (B, H, W)."""
     across = torch.tensor([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]], device=images.device).double()
     kernels = torch.stack((across, across.T)).unsqueeze(1)
-    gradient = F.conv2d(grey(images).unsqueeze(1), kernels, padding=1)
+    gradient = F.conv2d(gray(images).unsqueeze(1), kernels, padding=1)
     return gradient.square().sum(dim=1).sqrt()
 
 
@@ -77,7 +77,7 @@ def patch_power(images: Tensor, patch: int) -> Tensor:
 
     The transform is orthonormal; frequencies are in the order of `torch.fft.fftfreq`.
     """
-    spectrum = torch.fft.fft2(to_patches(grey(images), patch), norm="ortho")
+    spectrum = torch.fft.fft2(to_patches(gray(images), patch), norm="ortho")
     return spectrum.real.square() + spectrum.imag.square()
 
 
@@ -167,9 +167,11 @@ def seams(images: Tensor, settings: Settings) -> tuple[list[float | None], list[
             sums[kind, :, 0] += part.sum(dim=(1, 2))
             sums[kind, :, 1] += part[0].numel()
     border, center, elsewhere = (sums[..., 0] / sums[..., 1]).tolist()
-    ratios = ([a / b if b else None for a, b in zip(one, elsewhere, strict=True)]
-              for one in (border, center))  # fmt: skip
-    return tuple(ratios)
+
+    def over_others(steps: list[float]) -> list[float | None]:
+        return [a / b if b else None for a, b in zip(steps, elsewhere, strict=True)]
+
+    return over_others(border), over_others(center)
 
 
 # --- per-patch metrics: (B, 3, H, W) twice -> (B, h, w) -----------------------------------------
@@ -189,10 +191,10 @@ def patch_ssim(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
     a, b = (to_patches(x.double(), settings.patch).flatten(-2) for x in (images, truth))
     mean_a, mean_b = a.mean(dim=-1), b.mean(dim=-1)
     off_a, off_b = a - mean_a.unsqueeze(-1), b - mean_b.unsqueeze(-1)
-    moments = tuple(
+    square_a, square_b, product = (
         (x * y).mean(dim=-1) for x, y in ((off_a, off_a), (off_b, off_b), (off_a, off_b))
     )
-    return _ssim((mean_a, mean_b), moments, 0.0).mean(dim=1)
+    return _ssim((mean_a, mean_b), (square_a, square_b, product), 0.0).mean(dim=1)
 
 
 def patch_lse(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:

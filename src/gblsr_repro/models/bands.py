@@ -54,12 +54,13 @@ def encode(
         size = tuple(length // convolution.stride[0] for length in size)
         rows = max(BAND_BYTES // (4 * convolution.out_channels * size[1]), 1)
         plan += [(layer, size, top, min(top + rows, size[0])) for top in range(0, size[0], rows)]
+    features = _empty((1, convolution.out_channels, *size), convolution)
     for layer, size, top, bottom in track(plan):
         convolution, norm = layers[layer]
         if top == 0:
             made = _convolved(convolution, source, size[0])
-            moments, whole = Moments(), None
-            if norm is None or 4 * convolution.out_channels * size[0] * size[1] <= kept:
+            moments, whole = Moments(), None if norm else features
+            if norm and 4 * convolution.out_channels * size[0] * size[1] <= kept:
                 whole = _empty((1, convolution.out_channels, *size), convolution)
         band = made(top, bottom)
         moments.add(band)
@@ -67,7 +68,7 @@ def encode(
             whole[:, :, top:bottom] = band
         if bottom == size[0] and norm:
             source = _activated(made if whole is None else _rows_of(whole), norm, moments)
-    return whole
+    return features
 
 
 def _tensor(pixels: Pixels, device: torch.device) -> Tensor:
@@ -78,8 +79,9 @@ def _tensor(pixels: Pixels, device: torch.device) -> Tensor:
 
 def _padded(pixels: Pixels, patch: int) -> Pixels:
     """Do to 8-bit pixels (H, W, 3) what `native.pad` does to tensors."""
-    left, right, top, bottom = native.padding(*pixels.shape[:2], patch)
-    reflects = max(top, bottom) < pixels.shape[0] and max(left, right) < pixels.shape[1]
+    height, width = pixels.shape[:2]
+    left, right, top, bottom = native.padding(height, width, patch)
+    reflects = max(top, bottom) < height and max(left, right) < width
     sides = ((top, bottom), (left, right), (0, 0))
     return np.pad(pixels, sides, mode="reflect" if reflects else "edge")
 
@@ -170,5 +172,5 @@ def render(
         lines = torch.arange(top, min(top + rows, height), dtype=torch.float64) + above
         positions = torch.cartesian_prod(lines.to(columns.device), columns)[None]
         parts = positions.split(native.QUERY_CHUNK, dim=1)
-        colours = torch.cat([decoder.query(features, part) for part in parts], dim=1)
-        yield top, colours.mT.reshape(1, -1, len(lines), width)
+        colors = torch.cat([decoder.query(features, part) for part in parts], dim=1)
+        yield top, colors.mT.reshape(1, -1, len(lines), width)

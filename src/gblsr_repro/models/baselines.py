@@ -10,22 +10,22 @@ Coordinates are in the order (y, x). A patch has one feature vector, that of its
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .activations import relu
-from .coordinates import centres, image_coordinates, offset, owner
+from .coordinates import centers, image_coordinates, offset, owner
 from .decoders import Decoder, as_image, perceptron, pointwise
 
 BILINEAR, NEAREST = "bilinear", "nearest"
 GLOBAL, RELATIVE = "global", "relative"
 
 
-def rectifier_network(hidden: Tensor, layers: nn.ModuleList) -> Tensor:
+def rectifier_network(hidden: Tensor, layers: Sequence[nn.Linear]) -> Tensor:
     """Go on from the first layer's output (B, H, W, hidden) through the others, ReLU before each.
 
     `layers` is the whole perceptron. Returns (B, H, W, 3); may overwrite `hidden`.
@@ -79,7 +79,7 @@ class LatentDecoder(Decoder):
     def axis(self, cells: int, like: Tensor) -> Tensor:
         """Return the coordinate of every pixel centre of an axis with `cells` cells, (cells P,)."""
         if self.coordinates == RELATIVE:
-            return centres(self.patch, like.device, like.dtype).repeat(cells)
+            return centers(self.patch, like.device, like.dtype).repeat(cells)
         count = cells * self.patch
         pixels = torch.arange(count, dtype=torch.float64, device=like.device)
         return ((2 * pixels + 1) / count - 1).to(like.dtype)
@@ -150,7 +150,7 @@ class LIIFDecoder(LatentDecoder):
         weight, bias = self.layers[0].weight, self.layers[0].bias
         size_part = weight[:, d + 2 :].sum(1) * (2 / self.patch)
         cells = self.per_cell(features, weight[:, :d], bias + size_part)
-        image: Tensor | float = 0.0
+        image: Any = 0.0  # a tensor once something is added
         for cell_y, rel_y, share_y in self._taps(h, cells):
             rows = cells.index_select(1, cell_y)
             part_y = rel_y[:, :, None, None, None] * weight[:, d]
@@ -195,7 +195,7 @@ class LIIFDecoder(LatentDecoder):
 
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
         """Evaluate the MLP for each of the four corners and blend them by their areas."""
-        colours, areas = [], []
+        colors, areas = [], []
         size = features.new_full((*positions.shape[:2], 2), 2 / self.patch)
         first = self.layers[0]
         for shift_y in (-self.shift, self.shift):
@@ -203,9 +203,10 @@ class LIIFDecoder(LatentDecoder):
                 near, relative = self.corner(features, positions, (shift_y, shift_x))
                 hidden = torch.cat((near, relative, size), dim=-1)
                 hidden = pointwise(hidden[None], first.weight, first.bias)
-                colours.append(rectifier_network(hidden, self.layers)[0])
+                colors.append(rectifier_network(hidden, self.layers)[0])
                 areas.append(relative.prod(dim=-1, keepdim=True).abs() + 1e-9)
-        return sum(c * share for c, share in zip(colours, self._blend(areas), strict=True))
+        shares = self._blend(areas)
+        return cast("Tensor", sum(c * share for c, share in zip(colors, shares, strict=True)))
 
 
 class LTEDecoder(LatentDecoder):

@@ -50,7 +50,7 @@ def offset(positions: Tensor, patch: int, cell: Tensor) -> Tensor:
     return (positions - (cell * patch + (patch - 1) / 2)) * (2 / patch)
 
 
-def centres(patch: int, device: torch.device, dtype: torch.dtype) -> Tensor:
+def centers(patch: int, device: torch.device, dtype: torch.dtype) -> Tensor:
     """Return the offsets of a cell's pixel centres, (patch,): -1 + 1/patch ... 1 - 1/patch."""
     pixels = torch.arange(patch, device=device, dtype=torch.float64)
     return offset(pixels, patch, torch.zeros_like(pixels)).to(dtype)

@@ -11,7 +11,7 @@ axis instead of once per pixel.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -22,8 +22,9 @@ from torch import Tensor, nn
 from . import spectral
 from .coordinates import pixel_coordinates, pixel_positions
 from .memo import Memo
+from .sequences import modules
 
-COLOURS = 3
+COLORS = 3
 
 
 class Decoder(nn.Module):
@@ -59,8 +60,8 @@ class Decoder(nn.Module):
         batch, _, h, w = features.shape
         size = (h * self.patch, w * self.patch)
         positions = pixel_positions(pixel_coordinates(*size, features.device), size)
-        colours = self.query(features, positions.expand(batch, -1, -1))
-        return colours.mT.reshape(batch, COLOURS, *size)
+        colors = self.query(features, positions.expand(batch, -1, -1))
+        return colors.mT.reshape(batch, COLORS, *size)
 
     def render_pixels(self, features: Tensor, pixels: Tensor) -> Tensor:
         """Render chosen pixels of the grid, row-major numbers (B, N) int64: colours (B, N, 3)."""
@@ -83,13 +84,15 @@ class SpectralDecoder(Decoder):
     counts agree. `raw_bandwidth` and `raw_order` are its two zero-initialised outputs.
     """
 
+    full_order: Tensor
+
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__(config)
         self.modes: int = config["modes"]
         self.sharpness: float = config["cutoff_sharpness"]
         self.lowest_order, self.highest_order = config["order_range"]
         # In the order of the authors' draws: both layers as torch makes them, then ours.
-        self.coefficients = nn.Linear(self.features, COLOURS * self.modes**2)
+        self.coefficients = nn.Linear(self.features, COLORS * self.modes**2)
         self.head = nn.Linear(self.features, 2)
         nn.init.normal_(self.coefficients.weight, std=config["coefficient_std"])
         for parameter in (self.coefficients.bias, self.head.weight, self.head.bias):
@@ -139,7 +142,7 @@ class SpectralDecoder(Decoder):
         if order.ndim == 0:
             weight, bias = self.memo.get("projection", None, (weight, bias), self._cut_projection)
         out = F.conv2d(features, weight[:, :, None, None], bias)
-        out = out.view(batch, COLOURS, self.modes, self.modes, h, w)
+        out = out.view(batch, COLORS, self.modes, self.modes, h, w)
         if order.ndim:
             mask = spectral.cutoff(order, self.modes, self.sharpness)
             out = out * mask.permute(0, 3, 4, 1, 2).unsqueeze(1)
@@ -147,7 +150,7 @@ class SpectralDecoder(Decoder):
 
     def _cut_projection(self) -> tuple[Tensor, Tensor]:
         mask = spectral.cutoff(self.full_order, self.modes, self.sharpness)
-        mask = mask.flatten().repeat(COLOURS)
+        mask = mask.flatten().repeat(COLORS)
         return self.coefficients.weight * mask[:, None], self.coefficients.bias * mask
 
     def _basis(self, bandwidth: Tensor) -> Tensor:
@@ -171,7 +174,7 @@ class SpectralDecoder(Decoder):
         bandwidth, order = self.fields(features)
         weight = self.coefficients.weight[:, :, None, None]
         coefficients = F.conv2d(features, weight, self.coefficients.bias)
-        coefficients = coefficients.view(batch, COLOURS, self.modes, self.modes, h, w)
+        coefficients = coefficients.view(batch, COLORS, self.modes, self.modes, h, w)
         mask = spectral.cutoff(order, self.modes, self.sharpness)
         coefficients = coefficients * mask.permute(0, 3, 4, 1, 2).unsqueeze(1)
         basis = spectral.pixel_basis(self.patch, self.modes, bandwidth)
@@ -180,7 +183,7 @@ class SpectralDecoder(Decoder):
     def render_pixels(self, features: Tensor, pixels: Tensor) -> Tensor:
         """Render the grid, which costs less than gathering coefficients, and choose from it."""
         image = self.render(features).flatten(2)
-        return image.gather(2, pixels[:, None].expand(-1, COLOURS, -1)).mT
+        return image.gather(2, pixels[:, None].expand(-1, COLORS, -1)).mT
 
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
         """Evaluate the owning patch's expansion at each position."""
@@ -191,6 +194,8 @@ class SpectralDecoder(Decoder):
 
 class FixedDecoder(SpectralDecoder):
     """GB-LSR-Fixed: a constant bandwidth and the full order."""
+
+    fixed_bandwidth: Tensor
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__(config)
@@ -278,15 +283,15 @@ def pointwise(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return F.linear(x, weight, bias)
 
 
-def perceptron(inputs: int, hidden: int, layers: int) -> nn.ModuleList:
+def perceptron(inputs: int, hidden: int, layers: int) -> Sequence[nn.Linear]:
     """Return `layers` linear layers: inputs -> hidden -> ... -> hidden -> 3."""
-    widths = [inputs] + [hidden] * (layers - 1) + [COLOURS]
-    return nn.ModuleList(nn.Linear(a, b) for a, b in pairwise(widths))
+    widths = [inputs] + [hidden] * (layers - 1) + [COLORS]
+    return modules(nn.Linear(a, b) for a, b in pairwise(widths))
 
 
 def as_image(pixels: Tensor, batch: int, height: int, width: int) -> Tensor:
     """Turn colours (..., 3) in row-major pixel order into an image (B, 3, H, W)."""
-    return pixels.reshape(batch, height, width, COLOURS).permute(0, 3, 1, 2)
+    return pixels.reshape(batch, height, width, COLORS).permute(0, 3, 1, 2)
 
 
 class GlobalFourierMLP(Decoder):
@@ -297,6 +302,8 @@ class GlobalFourierMLP(Decoder):
     seeding torch's generator with `fourier_seed`: matrix, layers and all draws that follow in the
     run are the same for every training seed; only the encoder's are not.
     """
+
+    frequencies: Tensor
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__(config)

@@ -77,6 +77,8 @@ class Encoder(nn.Module):
         """
         x = images
         for layer in self.layers:
-            as_published = plain and isinstance(layer, GroupNorm)
-            x = nn.GroupNorm.forward(layer, x) if as_published else layer(x)
+            if plain and isinstance(layer, GroupNorm):
+                x = nn.GroupNorm.forward(layer, x)
+            else:
+                x = layer(x)
         return x

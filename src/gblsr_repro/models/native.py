@@ -62,11 +62,12 @@ class NativeModel(nn.Module):
 
     def forward(self, images: Tensor, plain: bool = False) -> Tensor:
         """Reconstruct images (B, 3, H, W); `plain` computes everything as it is defined."""
-        return self.decode(self.encode(images, plain), *images.shape[-2:], plain=plain)
+        height, width = images.shape[-2:]
+        return self.decode(self.encode(images, plain), height, width, plain)
 
     def encode(self, images: Tensor, plain: bool = False) -> Tensor:
         """Return features (B, D, ceil(H / P), ceil(W / P)) of images (B, 3, H, W)."""
-        if images.ndim != 4 or images.shape[1] != decoders.COLOURS:
+        if images.ndim != 4 or images.shape[1] != decoders.COLORS:
             raise ValueError(f"images must be (B, 3, H, W), not {tuple(images.shape)}")
         return self.encoder(pad(images, self.decoder.patch), plain)
 

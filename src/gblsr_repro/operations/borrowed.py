@@ -42,7 +42,7 @@ from ..progress import counted, duration, log
 SETTINGS = "record-gpu.json"  # what the tasks run with, below the results
 SUPERRES_SHARE = 1 / 3  # of the minutes: then training comes first
 STOP_SECONDS = 20.0  # that a stopped task gets to save its state
-VERBS = {"latency": "time", "asr-latency": "time"}  # of jobs, where their names are none
+VERBS = {"latency": "time"}  # of jobs, where their names are none
 STOPPED = "stopped before the end"
 SPARE = 0.02  # of the time, before its end, to stop the last task in
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -175,7 +175,7 @@ class _Jobs:
 
     def _command(self, job: str, words: Sequence[Any]) -> tuple[str, ...]:
         settings = ("--config", self.results / SETTINGS)
-        return (sys.executable, "-m", "gblsr_repro", job, *map(str, (*settings, *words)))
+        return (sys.executable, "-m", "gblsr_repro", *job.split(), *map(str, (*settings, *words)))
 
     def _task(
         self,
@@ -188,9 +188,15 @@ class _Jobs:
         share: float = 1.0,
     ) -> Task:
         kind, name = next(iter(asdict(row).items()))
-        title = f"{VERBS.get(job, job)} {name}/seed{seed}"
+        verb = job.split()[1]
+        title = f"{VERBS.get(verb, verb)} {name}/seed{seed}"
         command = self._command(job, (f"--{kind}", name, "--seed", seed, *words))
-        told = self.results / "logs" / job.replace("-", "_") / f"{name}_seed{seed}.log"
+        told = (
+            self.results
+            / "logs"
+            / job.removeprefix("native ").replace(" ", "_")
+            / f"{name}_seed{seed}.log"
+        )
         return Task(title, command, told, tuple(needs), done, share)
 
     def _arrays(self, *names: str) -> list[Path]:
@@ -204,7 +210,7 @@ class _Jobs:
     def regions(self) -> Task:
         needs = self._arrays("validation")
         output = needs[0].with_name("regions.json")
-        command = self._command("regions", ("--array", needs[0], "--output", output))
+        command = self._command("native regions", ("--array", needs[0], "--output", output))
         told = self.results / "logs" / "regions.log"
         return Task("regions", command, told, tuple(needs), output.is_file)
 
@@ -212,25 +218,29 @@ class _Jobs:
         native, run = self.results / "native", f"{arm.arm}/seed{seed}"
         weights, needs = native / "runs" / run, self._arrays("train")
         words = ("--array", needs[0], "--output", weights, "--state", native / f"state/{run}.pt")
-        yield self._task("train", arm, seed, words, needs, partial(self._is_trained, arm, weights))
+        yield self._task(
+            "native train", arm, seed, words, needs, partial(self._is_trained, arm, weights)
+        )
         metrics, exemplars = native / "metrics" / run, native / "exemplars" / run
         needs = self._arrays(*self._sets, "validation")
-        words = ("--run", weights, "--arrays", needs[0].parent, "--output", metrics,
-                 "--exemplars", exemplars)  # fmt: skip
+        told = ("--run", weights, "--arrays", needs[0].parent, "--output", metrics,
+                "--exemplars", exemplars)  # fmt: skip
         needs += [needs[0].with_name("regions.json"), weights / "run.json"]
         done = partial(self._is_evaluated, weights, metrics, exemplars)
-        yield self._task("evaluate", arm, seed, words, needs, done)
+        yield self._task("native evaluate", arm, seed, told, needs, done)
 
     def time_arm(self, arm: Arm, seed: int) -> Task:
         output = self.results / "native" / "latency" / arm.arm / f"seed{seed}.csv"
         needs = self._arrays(*self._sets)
         words = ("--arrays", needs[0].parent, "--output", output)
-        return self._task("latency", arm, seed, words, needs, partial(self._is_timed, output))
+        return self._task(
+            "native latency", arm, seed, words, needs, partial(self._is_timed, output)
+        )
 
     def time_method(self, method: Method, seed: int, share: float = 1.0) -> Task:
         output = self.results / "asr" / "latency" / method.method / f"seed{seed}.csv"
         done = partial(self._is_timed, output)
-        return self._task("asr-latency", method, seed, ("--output", output), (), done, share)
+        return self._task("asr latency", method, seed, ("--output", output), (), done, share)
 
     def _is_trained(self, arm: Arm, run: Path) -> bool:
         record = _record(run / "run.json")

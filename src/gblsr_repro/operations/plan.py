@@ -105,8 +105,8 @@ def text(plan: Plan) -> str:
         known = [e.hours for e in chosen if e.hours is not None]
         unknown = sum(e.hours is None for e in chosen)
         note = f"without {unknown} of unknown cost" if unknown else ""
-        left = sum(e.runs - e.done for e in chosen)
-        rows.append(["all", f"{left}", "", _hours(sum(known) if known else None), note])
+        runs = sum(e.runs - e.done for e in chosen)
+        rows.append(["all", f"{runs}", "", _hours(sum(known) if known else None), note])
         lines += [title, *_columns(rows), ""]
     lines += [_days(plan.estimates, max(len(devices.visible()), 1)), ""]
     lines += ["Disk", *_columns([[d.purpose, _bytes(d.bytes), d.note] for d in plan.disk])]
@@ -176,7 +176,7 @@ def _estimates(benchmark: str, config: Config, device: str) -> Iterator[Estimate
     steps = config[benchmark]["training"]["steps"]
     for row, parameters in _subjects(benchmark, config):
         identity = run_identity(row, config)
-        name = getattr(row, "arm", None) or getattr(row, "method", "")
+        name = row.arm if isinstance(row, Arm) else row.method
         speeds = [
             run["steps_per_second"]
             for _, run in recorded

@@ -122,7 +122,7 @@ def survey(
     for title, rules, half in STAGES:
         chosen = [job for job in every if job.rule in rules]
         gpu = _on_gpu(half, config, every) if half else False
-        if rules[0] in TRAINING:
+        if half and rules[0] in TRAINING:
             steps = config[half]["training"]["steps"]
             told = _progress(root / half / "state", steps, now)
             stages.append(_training(title, chosen, steps, gpu, told))

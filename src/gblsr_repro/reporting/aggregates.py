@@ -148,8 +148,8 @@ class Aggregates:
         """The paper's own numbers, in the rows and columns of `config`."""
         found = cls(repository_root() / "config" / "paper", config)
         found.conditions = of_paper()
-        counted = [found.frame(kind)[["arm", "parameters"]] for kind in ("budget", "asr_runs")]
-        found._frames["sizes"] = pd.concat(counted)
+        counts = [found.frame("budget"), found.frame("asr_runs")[["arm", "parameters"]]]
+        found._frames["sizes"] = pd.concat(counts, ignore_index=True)
         return found
 
     # --- numbers ---
@@ -173,9 +173,9 @@ class Aggregates:
     def _check(self, kind: str, frame: pd.DataFrame) -> None:
         if KINDS[kind].columns == RUN_COLUMNS and frame.empty:
             raise UserError(f"{self.path(kind)} has no rows; train first.")
-        if kind == "sizes":  # of arms and methods, from their tables
-            return
-        if KINDS[kind].half == "native":
+        if kind == "sizes":
+            column, known, file = "arm", {*self.arms, *self.methods}, "arms.tsv and config/methods"
+        elif KINDS[kind].half == "native":
             column, known, file = "arm", {*self.arms}, "arms"
         else:
             column = "arm" if kind == "asr_runs" else "method"

@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..config import Config, arm_named, guess, method_named, protocol, selected_arms
+from ..config import Config, guess, protocol, selected_arms, selected_methods
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
@@ -174,30 +174,24 @@ def ablation(results: Path, config: Config) -> pd.DataFrame:
 
 def budget(results: Path, config: Config) -> pd.DataFrame:
     """Trainable parameters of every arm that the config runs, untrained."""
-    from ..models.native import parameter_budgets  # torch, which the other kinds do without
+    from ..models.native import parameter_budgets
 
     counts = [(arm.arm, arm.parameters) for arm in parameter_budgets(config)]
     return pd.DataFrame(counts, columns=KINDS["budget"].columns)
 
 
 def sizes(results: Path, config: Config) -> pd.DataFrame:
-    """Trainable parameters of the paper's arms and methods at the paper's sizes, untrained."""
+    """Trainable parameters of every arm and method of the paper at its sizes, whatever was run."""
     import torch
 
-    from ..models import native
-    from ..models.asr import model as asr
+    from ..models.asr.model import build, count_parameters
+    from ..models.native import parameter_budgets
 
     paper = protocol()
-    halves = (
-        (native, arm_named, paper["native"]["arms"]),
-        (asr, method_named, paper["asr"]["methods"]),
-    )
-    with torch.device("meta"):  # shapes alone, no values
-        counts = [
-            (name, half.count_parameters(half.build(row(name), paper, 0)))
-            for half, row, names in halves
-            for name in names
-        ]
+    counts = [(arm.arm, arm.parameters) for arm in parameter_budgets(paper)]
+    with torch.device("meta"):
+        for name, method in selected_methods(paper).items():
+            counts.append((name, count_parameters(build(method, paper, 0))))
     return pd.DataFrame(counts, columns=KINDS["sizes"].columns)
 
 
@@ -279,7 +273,6 @@ STEPS = {  # what to do first where there is nothing
     "native": "train and evaluate an arm", "readings": "train and evaluate an arm",
     "locality": "run the fields step of a per-patch arm",
     "ablation": "evaluate the ablation's arms", "budget": "name arms in the config",
-    "sizes": "keep the paper's arms in config/arms.tsv",
     "asr_quality": "evaluate a method", "asr_latency": "time a method",
     "runs": "train", "asr_runs": "train",
 }  # fmt: skip

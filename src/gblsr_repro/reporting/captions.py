@@ -97,7 +97,7 @@ def missing(cells: Mapping[str, Iterable[Summary | None]]) -> str | None:
 
 def bold_rule(significance: float, columns: Iterable[Column]) -> str:
     """Explain the bold numbers of a table with a test between the cells of each column."""
-    if not any(sum(c is not None and c.has_spread for c in cells) > 1 for cells in columns):
+    if not any(sum(c is not None and c.spread is not None for c in cells) > 1 for cells in columns):
         return "Bold: the best of a column and exact ties (too few seeds for a test)"
     return (
         "Bold: the best of a column and every arm that a pooled two-sided t-test at "

@@ -161,9 +161,9 @@ def _row(result: Result) -> dict[str, str]:
 
 def would_hold(result: Result) -> str:
     """Return whether the claim would hold if the conditions were the paper's."""
-    return {Verdict.REPRODUCED: "would hold", Verdict.WITHIN_NOISE: "would hold within noise"}.get(
-        result.agreement, "would not hold"
-    )
+    if result.agreement is Verdict.WITHIN_NOISE:
+        return "would hold within noise"
+    return "would hold" if result.agreement is Verdict.REPRODUCED else "would not hold"
 
 
 def outcome(result: Result) -> str:

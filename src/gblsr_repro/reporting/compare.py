@@ -234,7 +234,9 @@ def _preset(run: Conditions) -> list[Difference]:
 
 
 def _settings(here: Half, there: Half, scope: Scope) -> list[Difference]:
-    phrased, changed, absent = [], {}, {}
+    phrased: list[Difference] = []
+    changed: dict[str, dict[str, None]] = {}
+    absent: dict[str, list[str]] = {}
     for name, (wanted,) in there.settings.items():
         kind, scopes = CONCERNS.get(place_of(name) or "", ("", ()))
         if scope not in scopes:

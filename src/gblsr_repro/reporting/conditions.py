@@ -15,7 +15,7 @@ from .kinds import BICUBIC_GRID, GRID, RUN, SCORES, TIMES, scale_key
 
 HALVES = ("native", "asr")
 Json = Mapping[str, Any]
-T = TypeVar("T")
+T = TypeVar("T", "ImageSet", "Half", "Conditions")
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def _without_lpips(record: Json) -> str:
     return "" if told.get("measured") else told.get("reason") or "the reason is not recorded"
 
 
-def _scored(results: Path, config: Config, column: str) -> list[Json]:
+def _scored(results: Path, config: Config, column: str) -> list[dict[str, Any]]:
     """Return the records of the scores of a column at the first scale that has any.
 
     The bicubic row is scored on the same images, without training.
@@ -234,19 +234,21 @@ def of_paper() -> Conditions:
     config = protocol()
     device = paper_device()
     native, asr = config["native"]["data"], config["asr"]
-    halves = {}
-    for name, data, rows in (("native", native, "arms"), ("asr", asr, "methods")):
-        halves[name] = Half(
+    seeds: list[int] = config["seeds"]
+    native_half, asr_half = (
+        Half(
             settings=_settings(config, name, ())
             | {k: [v] for k, v in chosen(config, [f"{name}.training"]).items()},
-            seeds=dict.fromkeys(config[name][rows], config["seeds"]),
+            seeds=dict.fromkeys(config[name][rows], seeds),
             train=_published(data["train"]),
             validation=_published(data["train"]) if name == "native" else (),
             evaluate={column: _published([row]) for column, row in data["evaluate"].items()},
             devices=[device],
             timed_on=[device],
         )
-    return Conditions(config["preset"], **halves)
+        for name, data, rows in (("native", native, "arms"), ("asr", asr, "methods"))
+    )
+    return Conditions(config["preset"], native_half, asr_half)
 
 
 def _published(names: Iterable[str]) -> list[ImageSet]:

@@ -28,7 +28,7 @@ from ..evaluation import OURS, PAPER
 from . import statistics
 from .aggregates import Aggregates, Key
 from .kinds import KINDS, scale_key
-from .statistics import QUALITY, Summary
+from .statistics import QUALITY, Spread, Summary
 
 VALIDATION = "validation"
 
@@ -53,6 +53,13 @@ class Operand:
     def label(self) -> str:
         """What the number is about, without its metric: `kodak liif`, `set5 lte_rdn 4`."""
         return " ".join(self.key[:-1])
+
+    def spread(self) -> Spread:
+        """Return the number with its spread over seeds; `NotMeasuredError` where it has none."""
+        spread = self.cell.spread
+        if spread is None:
+            raise NotMeasuredError(f"{' '.join(self.key)} has no spread over seeds")
+        return spread
 
 
 @dataclass(frozen=True)
@@ -83,12 +90,9 @@ class Estimate:
             found.setdefault(tuple(k for k in cell.key if k != cell.subject), []).append(place)
         return list(found.values())
 
-    def spreads(self) -> list[Summary]:
+    def spreads(self) -> list[Spread]:
         """Return the cells, which all must have a standard deviation over seeds."""
-        for operand in self.cells:
-            if not operand.cell.has_spread:
-                raise NotMeasuredError(f"{' '.join(operand.key)} has no spread over seeds")
-        return [operand.cell for operand in self.cells]
+        return [operand.spread() for operand in self.cells]
 
 
 # --- what reads the aggregates --------------------------------------------------------------------
@@ -103,8 +107,7 @@ READS: dict[str, tuple[str, dict[str, str]]] = {
     "asr_time": ("asr_latency", _X4 | {"clock": PAPER}),
     "asr_own_time": ("asr_latency", _X4 | {"clock": OURS}),
 }
-# A column of all runs of the arms or methods that are named; parameters of untrained ones, at the
-# paper's sizes, whatever a run's are.
+# A column of all runs of the arms or methods that are named; parameters are counted without runs.
 COLUMNS = {"parameters": "parameters", "seconds": "wall_seconds", "bandwidth": "bandwidth"}
 
 
@@ -138,11 +141,11 @@ class Evaluation:
             found.append(Operand(kind, of.get("dataset", VALIDATION), subject, key, cell))
         self.operands += found
         cells = [operand.cell for operand in found]
-        errors = [c.std / math.sqrt(c.n) if c.has_spread else math.nan for c in cells]
+        errors = [s.std / math.sqrt(s.n) if (s := c.spread) else math.nan for c in cells]
         return Estimate(np.asarray([c.mean for c in cells]), np.asarray(errors), found)
 
     def column(self, column: str, names: str) -> Estimate:
-        """Read a column of the runs of arms or methods."""
+        """Read a column of the runs of arms or methods, their parameters at the paper's sizes."""
         found: list[float] = []
         for name in names.split():
             kind = "asr_runs" if name in methods() else "runs"
@@ -154,7 +157,7 @@ class Evaluation:
                 raise NotMeasuredError(f"{kind}.csv has no {column} of {name}")
             own = values.astype(float).tolist()
             self.operands.append(Operand(kind, "", name, (name, column), Summary(own[0])))
-            found += own[:1] if column == "parameters" else own
+            found += own
         return Estimate.of(found)
 
     def _need(self, kind: str) -> None:
@@ -167,7 +170,8 @@ class Evaluation:
 
 def _bold(read: Estimate) -> Estimate:
     """Apply the paper's rule for the bold numbers of its main tables."""
-    cells, told = read.spreads(), np.zeros(len(read.values))
+    read.spreads()  # which all must be there
+    cells, told = [operand.cell for operand in read.cells], np.zeros(len(read.values))
     metric = next(metric for metric in QUALITY if metric.name == read.cells[0].key[-1])
     alpha = protocol()["native"]["significance"]
     for row in read.rows():
@@ -175,12 +179,12 @@ def _bold(read: Estimate) -> Estimate:
     return Estimate.of(told)
 
 
-def _pairs(read: Estimate, test: Callable[[Summary, Summary], float]) -> Estimate:
+def _pairs(read: Estimate, test: Callable[[Spread, Spread], float]) -> Estimate:
     cells = read.spreads()
     return Estimate.of(test(cells[a], cells[b]) for a, b in read.rows())
 
 
-def _welch(a: Summary, b: Summary) -> tuple[float, float]:
+def _welch(a: Spread, b: Spread) -> tuple[float, float]:
     """Return |t| and the Welch-Satterthwaite degrees of freedom."""
     u, v = a.std**2 / a.n, b.std**2 / b.n
     if u + v == 0:
@@ -216,7 +220,7 @@ COMPUTED: dict[str, Callable[[Estimate], Estimate]] = {
     "sum": _sum,
     "mean": lambda x: _sum(x, len(x.values)),
     "geomean": _geomean,
-    "count": lambda x: Estimate.of([np.count_nonzero(x.values)]),
+    "count": lambda x: Estimate.of([int(np.count_nonzero(x.values))]),
     "abs": lambda x: Estimate(np.abs(x.values), x.errors),
 }
 
@@ -309,8 +313,9 @@ def _build(node: ast.AST) -> Program:
             inner = _build(part)
             return lambda run: COMPUTED[name](inner(run))
         case ast.Call(func=ast.Name(id=name), args=given, keywords=[]) if name in _TEXTS:
-            texts = [part.value for part in given if isinstance(part, ast.Constant)]
-            if len(given) != _TEXTS[name] or [type(text) for text in texts] != [str] * len(given):
+            values = [part.value for part in given if isinstance(part, ast.Constant)]
+            texts = [value for value in values if isinstance(value, str)]
+            if not len(texts) == len(given) == _TEXTS[name]:
                 raise UserError(f"must give {name}() {_TEXTS[name] or 'no'} texts")
             if name in CODE:
                 return lambda run: Estimate.of([CODE[name]()])

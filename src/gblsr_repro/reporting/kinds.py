@@ -66,7 +66,7 @@ KINDS = {
         judged=False,
     ),
     "budget": Kind(columns=("arm", "parameters"), judged=False),
-    "sizes": Kind(columns=("arm", "parameters"), half="both"),
+    "sizes": Kind(columns=("arm", "parameters")),
     "runs": Kind(columns=RUN_COLUMNS, inputs=(RUN, LOG)),
     "locality": Kind(
         ("arm", "statistic"),
@@ -143,8 +143,11 @@ def found(
 
 def code_inputs(name: str) -> list[str]:
     """Return what a kind is made from below the checkout's top: models whose parameters count."""
-    tables = {"budget": ["arms.tsv"], "sizes": ["arms.tsv", "methods.tsv", "paper/protocol.yaml"]}
-    return [*code_of(name), *(f"config/{t}" for t in tables[name])] if name in tables else []
+    tables = {
+        "budget": ["config/arms.tsv"],
+        "sizes": ["config/arms.tsv", "config/methods.tsv", "config/paper/protocol.yaml"],
+    }
+    return [*code_of(name), *tables[name]] if name in tables else []
 
 
 def scale_key(scale: float | str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
+from typing import Any
 
 import jinja2
 
@@ -228,7 +229,8 @@ def _row(line: Line, of: Float | None = None) -> str:
 def environment(kind: str = "tex") -> jinja2.Environment:
     """Return the template engine for tex (with delimiters that LaTeX does not use), md or html."""
     templates = resources.files(__package__).joinpath("templates")
-    marks = {"block_start_string": "((*", "block_end_string": "*))",
+    marks: dict[str, Any] = {
+             "block_start_string": "((*", "block_end_string": "*))",
              "variable_start_string": "(((", "variable_end_string": ")))",
              "comment_start_string": "((#", "comment_end_string": "#))"}  # fmt: skip
     made = jinja2.Environment(

@@ -47,12 +47,11 @@ def _convert(
     parts, end = [], 0
     for mark in _MARKS.finditer(text):
         parts.append(plain_part(text[end : mark.start()]))
-        kind = mark.lastgroup
-        if kind == "url":
+        if mark["url"]:
             parts.append(url(mark["url"]))
         else:
-            inner = _convert(mark[kind], plain_part, bold, italic, url)
-            parts.append((bold if kind == "bold" else italic) % inner)
+            inner = _convert(mark["bold"] or mark["italic"], plain_part, bold, italic, url)
+            parts.append((bold if mark["bold"] else italic) % inner)
         end = mark.end()
     return "".join(parts) + plain_part(text[end:])
 

@@ -168,7 +168,7 @@ def _halves(aggregates: Path, run: Conditions, config: Config) -> list[Section]:
         if names:
             rows.append(("training time, all runs", duration(runs["wall_seconds"].sum()), DASH))
         scopes = [s for s in Scope if s.half == half and (names or s.kind == "latency")]
-        alone = replace(run, **{h: None for h in HALVES if h != half})
+        alone = replace(run, asr=None) if half == "native" else replace(run, native=None)
         notes = run_notes(alone, scopes, perceptual=half == "native")
         lines = [*markdown(("", "This run", "Paper"), rows), "", " ".join(map(sentence, notes))]
         sections.append(Section(HALVES[half], lines))

@@ -7,6 +7,7 @@ run did not make is named on the page with the reason.
 from __future__ import annotations
 
 import base64
+import itertools
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -17,6 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 import jinja2
+import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
@@ -27,10 +29,10 @@ from ..files import read_json, write_text
 from ..progress import duration
 from . import claims, markup
 from .aggregates import BICUBIC, Aggregates
-from .captions import HALVES, facts, listed
-from .compare import PAPER_PRESET
+from .captions import HALVES, facts
 from .conditions import Conditions
 from .figures import FIGURES, captions
+from .kinds import scale_key
 from .layout import DASH, Float, Line, Span
 from .tables import VERSUS, builders
 from .verdicts import Verdict
@@ -44,8 +46,6 @@ SYMBOLS = {
     Verdict.NOT_JUDGED: "○",
     Verdict.NOT_MEASURED: "–",
 }
-
-JUDGED = (Verdict.REPRODUCED, Verdict.WITHIN_NOISE, Verdict.NOT_REPRODUCED)
 
 FILE_PATTERNS = (
     "claims.csv", "claims.md", "preview.pdf", "config.yaml", "aggregates/[!.]*", "tables/*.tex",
@@ -105,7 +105,10 @@ class Cost:
 
 @dataclass
 class Page:
-    """What the template shows; `absent` says why a part is not there."""
+    """What the template shows; `absent` says why a part is not there.
+
+    `learned` holds tables, each a list of rows by heading, with its caption.
+    """
 
     title: str
     preset: str
@@ -118,23 +121,8 @@ class Page:
     arrays: list[dict[str, str]]
     config: str
     files: list[tuple[str, str]]
-    shows: list[str] = field(default_factory=list)
+    learned: list[tuple[list[dict[str, str]], str]] = field(default_factory=list)
     absent: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def judges(self) -> bool:
-        """Whether any claim is judged, but for those that hold whatever was run."""
-        return self.preset == PAPER_PRESET or (
-            self.claims is not None and any(r.verdict in JUDGED for r in self.claims.results)
-        )
-
-    @property
-    def sections(self) -> tuple[str, ...]:
-        """The parts of the page: what a run can show comes first."""
-        lead = ("claims", "tables", "figures", "cost")
-        if not self.judges:
-            lead = ("figures", "cost", "claims", "tables")
-        return (*lead, "provenance", "files")
 
 
 def write(results: Path, output: Path, config: Config) -> None:
@@ -195,61 +183,73 @@ def collect(results: Path, folder: Path, config: Config) -> Page:
     source = Aggregates(aggregates, config)
     page.tables = _tables(source, results, folder)
     page.cost = _cost(source)
+    if page.preset == "demo":
+        page.learned = [part for part in (_learned(source), _enlarged(source)) if part[0]]
+        page.figures.sort(key=lambda exhibit: exhibit.name != "qualitative")
     try:
         page.claims = claims.evaluate(aggregates, config)
     except UserError as error:
         page.absent["claims"] = str(error)
-    if not page.judges:
-        page.figures.sort(key=lambda exhibit: exhibit.name != "qualitative")  # pictures first
-        page.shows = [*_reconstructions(source), *_against_bicubic(source)]
     return page
 
 
-# --- what a run shows that judges nothing ---------------------------------------------------------
+# --- what a demo learned -------------------------------------------------------------------------
 
 
-def _reconstructions(source: Aggregates) -> list[str]:
-    """Tell the main arm's PSNR beside the control's, set by set."""
-    if not source.has("native"):
-        return []
-    settings = source.config["native"]
-    arms_shown = [settings["main_arm"], settings["control_arm"]]
-    told = []
+def _learned(source: Aggregates) -> tuple[list[dict[str, str]], str]:
+    """The main arm's PSNR on every set beside the control's and that of each image's mean color."""
+    native, rows = source.config["native"], []
     for column in source.evaluate:
-        main, control = (source.cell("native", column, arm, "psnr") for arm in arms_shown)
-        if main and control:
-            title = source.title("native", column)
-            told.append(f"{main.mean:.1f} dB on {title} (control: {control.mean:.1f})")
-    name, control = (source.label(arm) for arm in arms_shown)
-    return (
-        [f"{name} reconstructs with {listed(told)}, the control being {control}."] if told else []
+        array = source.results / "native" / "arrays" / f"{column}.npy"
+        flat = _flat_psnr(array, native["metrics"]["psnr_epsilon"]) if array.is_file() else None
+        row = {"Set": source.title("native", column), "Mean color": _decibels(flat)}
+        for arm in (native["control_arm"], native["main_arm"]):
+            cell = source.cell("native", column, arm, "psnr") if source.has("native") else None
+            row[source.arms[arm].name] = _decibels(cell.mean if cell else None)
+        rows.append(row)
+    return rows, (
+        "Reconstruction: PSNR in dB. Mean color: each image replaced by its own mean color, what "
+        "an arm reaches that has learned nothing else."
     )
 
 
-def _against_bicubic(source: Aggregates) -> list[str]:
-    """Tell plainly by how much super-resolution beats bicubic interpolation, or does not."""
+def _flat_psnr(array: Path, epsilon: float) -> float:
+    """Return the mean PSNR in dB of images (N, S, S, 3), uint8, against their mean colors."""
+    images = np.load(array) / 255
+    errors = ((images - images.mean((1, 2), keepdims=True)) ** 2).mean((1, 2, 3))
+    return float(np.mean(-10 * np.log10(errors + epsilon)))
+
+
+def _enlarged(source: Aggregates) -> tuple[list[dict[str, str]], str]:
+    """PSNR-Y of bicubic, of the best method and of the main one at the trained scales."""
+    asr, rows = source.config["asr"], []
     if not source.has("asr_quality"):
-        return []
-    gains = {
-        (method, column, scale): cell.mean - plain.mean
-        for (column, method, scale, metric), cell in source.cells("asr_quality").items()
-        if metric == "psnr_y" and method != BICUBIC
-        and (plain := source.cell("asr_quality", column, BICUBIC, scale, metric))
-    }  # fmt: skip
-    if not gains:
-        return []
+        return [], ""
+    names, base = source.methods, asr["base_method"]
+    for column, scale in itertools.product(asr["evaluate"], map(scale_key, asr["trained_scales"])):
+        cells = {m: source.cell("asr_quality", column, m, scale, "psnr_y") for m in asr["methods"]}
+        found = {method: cell.mean for method, cell in cells.items() if cell}
+        bicubic = source.cell("asr_quality", column, BICUBIC, scale, "psnr_y")
+        if not found or not bicubic:
+            continue
+        best = max(found, key=found.__getitem__)
+        rows.append(
+            {
+                "Set and scale": f"{source.title('asr', column)} ×{scale}",
+                "Bicubic": _decibels(bicubic.mean),
+                "Best method": f"{names[best].name} {_gain(found[best] - bicubic.mean)}",
+                names[base].name: _gain(found[base] - bicubic.mean) if base in found else DASH,
+            }
+        )
+    return rows, "Super-resolution: PSNR-Y of bicubic in dB, and the methods' distance from it."
 
-    def said(key: tuple[str, str, str]) -> str:
-        method, column, scale = key
-        gain = f"{gains[key]:+.2f}".replace("-", "−")
-        return f"{source.label(method)} on {source.title('asr', column)} ×{scale} ({gain} dB)"
 
-    best, worst = max(gains, key=gains.__getitem__), min(gains, key=gains.__getitem__)
-    ahead = sum(gain > 0 for gain in gains.values())
-    return [
-        f"Super-resolution is better than bicubic interpolation in {ahead} of {len(gains)} cases "
-        f"of method, set and scale. The best is {said(best)}, the worst {said(worst)}."
-    ]
+def _decibels(value: float | None) -> str:
+    return DASH if value is None else f"{value:.1f}"
+
+
+def _gain(value: float) -> str:
+    return f"{value:+.2f} dB".replace("-", "−")
 
 
 # --- tables --------------------------------------------------------------------------------------

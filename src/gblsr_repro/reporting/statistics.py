@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from scipy import special
 
@@ -27,9 +28,19 @@ class Summary:
         return cls(mean, None if math.isnan(std) else std, known)
 
     @property
-    def has_spread(self) -> bool:
-        """Whether a test can use it: a standard deviation over two seeds or more."""
-        return self.std is not None and self.n is not None and self.n > 1
+    def spread(self) -> Spread | None:
+        """What a test can use: a standard deviation over two seeds or more; else None."""
+        if self.std is None or self.n is None or self.n < 2:
+            return None
+        return Spread(self.mean, self.std, self.n)
+
+
+class Spread(NamedTuple):
+    """A number that was measured over two seeds or more (see `Summary`)."""
+
+    mean: float
+    std: float
+    n: int
 
 
 @dataclass(frozen=True)
@@ -50,8 +61,8 @@ QUALITY = (PSNR, Metric("ssim", "SSIM", 4), LPIPS, EDGE_LPIPS)
 Column = Sequence[Summary | None]
 
 
-def pooled_p(a: Summary, b: Summary) -> float:
-    """Return the two-sided p of Student's t-test with pooled variance; both need a spread.
+def pooled_p(a: Spread, b: Spread) -> float:
+    """Return the two-sided p of Student's t-test with pooled variance.
 
     Without any spread on either side equal means give 1 and different ones 0.
     """
@@ -85,8 +96,8 @@ def ties(cells: Column, lower: bool, digits: int, alpha: float | None = None) ->
     def equal(cell: Summary) -> bool:
         if printed(cell.mean, digits) == printed(top.mean, digits):
             return True
-        testable = alpha is not None and cell.has_spread and top.has_spread
-        return testable and pooled_p(cell, top) >= alpha
+        one, other = cell.spread, top.spread
+        return bool(alpha is not None and one and other and pooled_p(one, other) >= alpha)
 
     return [i for i in order if equal(known[i])]
 

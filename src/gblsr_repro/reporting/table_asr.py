@@ -127,9 +127,8 @@ class Timing:
     def ratios(self, over: str, under: str, metric: str) -> list[float] | None:
         """Return `over` / `under` of every timed set; None unless all were measured."""
         cells = [(self.cell(d, over, metric), self.cell(d, under, metric)) for d in self.datasets]
-        if any(a is None or b is None or not b.mean for a, b in cells):
-            return None
-        return [a.mean / b.mean for a, b in cells]
+        found = [a.mean / b.mean for a, b in cells if a and b and b.mean]
+        return found if len(found) == len(cells) else None
 
 
 @table("asr_latency_main")
@@ -256,7 +255,7 @@ def _pareto(source: Aggregates, name: str, methods: list[str]) -> Float:
         *run_notes(source.conditions, (Scope.ASR_QUALITY, Scope.ASR_LATENCY)),
     )
     title = source.title("asr", timing.datasets[-1])
-    header = [
+    header: list[Line] = [
         ["Variant", "Params (M)", Span("Mean ΔPSNR-Y (dB)", 2), "Worst-cell", "Mean speedup",
          f"{title} peak", "Mean mem"],
         ["", "", "ID ↑", "OOD ↑", "Δ (dB)", "vs base ↑", "(MB) ↓", "reduction ↑"],

@@ -147,7 +147,7 @@ def licenses(source: Aggregates) -> Float:
     )
     header = ["Asset", "Licence or terms of use", "URL"]
     spec = [r"p{0.20\linewidth}", r"p{0.34\linewidth}", r"p{0.40\linewidth}"]
-    groups = [
+    groups: list[list[Line]] = [
         [[Span("*Data sets*", 3, "l")], *data],
         [[Span("*Code and architectures*", 3, "l")], *code],
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..config import Arm
+from ..config import Arm, protocol
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from . import captions
@@ -130,8 +130,20 @@ def _gap(source: Aggregates, column: str, metric: Metric) -> str:
         return DASH
     text = signed(own.mean - rival.mean, metric.digits)
     better = own.mean < rival.mean if metric.lower else own.mean > rival.mean
-    told = own.has_spread and rival.has_spread and pooled_p(own, rival) < _alpha(source)
+    one, other = own.spread, rival.spread
+    told = one and other and pooled_p(one, other) < _alpha(source)
     return f"**{text}**" if better and told else text
+
+
+def _other_sizes(source: Aggregates) -> str | None:
+    """Return a sentence on sizes that are not the paper's."""
+    own, paper = source.config["native"]["model"], protocol()["native"]["model"]
+    told = [
+        f"{name.replace('_', ' ')} {size} (paper: {paper[name]})"
+        for name, size in own.items()
+        if size != paper[name]
+    ]
+    return f"Counted at this run's sizes, not the paper's: {', '.join(told)}" if told else None
 
 
 @table("fairness")
@@ -161,6 +173,7 @@ def fairness(source: Aggregates) -> Float:
         held = f"{captions.listed(outside)} outside the band"
     caption = paragraph(
         f"F1 asks for at most {band:g} times the trainable parameters of {anchor.name}; {held}",
+        _other_sizes(source),
         "All arms share one encoder",
         captions.not_canonical(_shorts(arm for arm in arms if arm.group == "baseline")),
     )

@@ -56,13 +56,15 @@ def builders(config: Config) -> dict[str, Builder]:
     value above the measured one.
     """
     columns = config["native"]["data"]["evaluate"]
-    made = {f"main_{column}": partial(table_native.main, column=column) for column in columns}
+    made: dict[str, Maker] = {
+        f"main_{column}": partial(table_native.main, column=column) for column in columns
+    }
     made |= {name: TABLES[name].make for name in items() if name in TABLES}
     alone = {name for name, item in items().items() if item.compared == "no"}
-    versus = {
+    found: dict[str, Builder] = {n: partial(_table, name=n, make=m) for n, m in made.items()}
+    return found | {
         n + VERSUS: partial(_versus, name=n, make=m) for n, m in made.items() if n not in alone
     }
-    return {name: partial(_table, name=name, make=make) for name, make in made.items()} | versus
 
 
 def _table(source: Aggregates, name: str, make: Maker) -> Table:

@@ -18,7 +18,7 @@ from ..config import Config, Method, code_digest, run_identity
 from ..data.superres import Batch, PackedImages, Sampler
 from ..evaluation import asr as evaluation
 from ..files import check_dates, verify, write_csv
-from ..models.asr.model import ASRModel, build, count_parameters, normalise
+from ..models.asr.model import ASRModel, build, count_parameters, normalize
 from ..progress import log
 from .leaving import leave
 from .loop import Settings, train
@@ -71,7 +71,7 @@ def train_run(
             **identity,
             "train_sha256": images.sha256,
         },
-        code=code_digest("asr-train"),
+        code=code_digest("asr train"),
         schedule=schedule(settings["steps"], recipe),
         bandwidth=model.bandwidth,
         after_step=validation.after_step,
@@ -110,8 +110,8 @@ def absolute_error(
     """
     sizes = batch.sides[:, None].expand(-1, 2)
     with torch.autocast(batch.low.device.type, torch.bfloat16, enabled=precision == runtime.BF16):
-        colours = model(batch.low, sizes, batch.pixels)
-    return F.l1_loss(normalise(colours), normalise(batch.colours))
+        colors = model(batch.low, sizes, batch.pixels)
+    return F.l1_loss(normalize(colors), normalize(batch.colors))
 
 
 class Validation:

@@ -197,11 +197,13 @@ def remove_state(path: Path | str) -> None:
 
 def random_state() -> State:
     """Return the states of all random generators as tensors and plain values."""
-    kind, keys, position, has_gauss, gauss = np.random.get_state()
+    numpy = np.random.get_state(legacy=False)
+    keys = torch.from_numpy(numpy["state"]["key"].astype(np.int64))
+    position = numpy["state"]["pos"]
     return {
         "torch": torch.get_rng_state(),
         "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
-        "numpy": [kind, torch.from_numpy(keys.astype(np.int64)), position, has_gauss, gauss],
+        "numpy": [numpy["bit_generator"], keys, position, numpy["has_gauss"], numpy["gauss"]],
         "python": random.getstate(),
     }
 

@@ -115,7 +115,7 @@ def train(
                 if last or run.step % settings.log_every == 0:
                     row = run.log(bandwidth())
                     progress.update(
-                        0, **{k: row[k] for k in ("loss", "bandwidth") if row[k] is not None}
+                        0, **{k: v for k in ("loss", "bandwidth") if (v := row[k]) is not None}
                     )
                 progress.update()
                 run.tell_progress()
@@ -152,7 +152,7 @@ class _Run:
         self.losses: list[float] = []
         self.norm = 0.0
         self.unread: list[tuple[Tensor, Tensor]] = []
-        self.started = self.told = time.monotonic()
+        self.started = self.told = self.noted = time.monotonic()
         self.told_step = self.saved = 0
 
     def resume(self) -> None:

@@ -111,7 +111,7 @@ def train_run(
             **identity,
             "train_sha256": arrays.record["sha256"],
         },
-        code=code_digest("train"),
+        code=code_digest("native train"),
         bandwidth=model.bandwidth,
     )
     facts = {

@@ -15,16 +15,18 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..activations import relu
+from ..sequences import modules
 from .part import Part
 from .taps import Taps, corners, taps_at, taps_of_pixels
 
-COLOURS = 3
+COLORS = 3
 PLAIN, HOISTED = "plain", "hoisted"
 
 Corner = tuple[Tensor, Tensor, Tensor]  # cell (Z, Q), offsets (Z, Q, 2), weight (Z, Q); Z = 1 or B
@@ -117,13 +119,14 @@ class Decoder(nn.Module):
         Goes in bands of about `tile_pixels` pixels, at least `unit` rows (see `drawing`), which
         change the memory, not the values.
         """
-        part = part or Part.whole(features.shape[-2:], size)
+        h, w = features.shape[-2:]
+        part = part or Part.whole((h, w), size)
         (first, last), (left, right) = part.rows, part.columns
         draw, unit = self.drawing(features, size, path, part)
         rows = max(tile_pixels // (features.shape[0] * (right - left)) // unit, 1) * unit
         if rows >= last - first:
             return draw(first, last)
-        image = features.new_empty(features.shape[0], COLOURS, last - first, right - left)
+        image = features.new_empty(features.shape[0], COLORS, last - first, right - left)
         for top in range(first, last, rows):
             bottom = min(top + rows, last)
             image[:, :, top - first : bottom - first] = draw(top, bottom)
@@ -149,8 +152,8 @@ class Decoder(nn.Module):
             pixels = torch.arange(top, bottom, device=device)[:, None]
             rows = _from(part.origin[0], taps_of_pixels(pixels, height, h, self.ensemble))
             found = [_flat(corner) for corner in corners(rows, columns, across)]
-            colours = self.values(maps, found, cell, path)
-            return colours.mT.reshape(-1, COLOURS, bottom - top, columns.cell.shape[-1])
+            colors = self.values(maps, found, cell, path)
+            return colors.mT.reshape(-1, COLORS, bottom - top, columns.cell.shape[-1])
 
         return draw, 1
 
@@ -198,9 +201,8 @@ class ImplicitDecoder(Decoder):
     def __init__(self, inputs: int, hidden: int, depth: int) -> None:
         super().__init__(ensemble=True)
         widths = [inputs] + [hidden] * depth
-        layers = [nn.Linear(a, b) for a, b in pairwise(widths)]
-        self.hidden = nn.ModuleList(layers)
-        self.last = nn.Linear(hidden, COLOURS)
+        self.hidden = modules(nn.Linear(a, b) for a, b in pairwise(widths))
+        self.last = nn.Linear(hidden, COLORS)
 
     def enter(self, own: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
         """Return the first hidden layer, activated, from what a corner's cell holds (B, Q, C)."""
@@ -208,7 +210,7 @@ class ImplicitDecoder(Decoder):
 
     def values(self, maps: Tensor, found: Iterable[Corner], cell: Tensor, path: str) -> Tensor:
         """Answer for every corner and add up by weight."""
-        total: Tensor | None = None
+        total: Any = None  # a tensor from the first corner on
         for index, offsets, weight in found:
             x = self.enter(read(maps, index), offsets.to(maps.dtype), cell, path)
             for layer in self.hidden[1:]:

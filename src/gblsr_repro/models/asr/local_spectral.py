@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Self
+from typing import Any, Self
 
 import torch
 import torch.nn.functional as F
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from ..memo import Memo
 from ..spectral import modes
-from .decoders import COLOURS, PLAIN, Corner, Decoder, Draw, by_cell, read
+from .decoders import COLORS, PLAIN, Corner, Decoder, Draw, by_cell, read
 from .part import Part
 from .rendering import Folded, fold, render_folded, render_separable, sample_separable
 
@@ -51,9 +51,10 @@ class LocalSpectralDecoder(Decoder):
         super().__init__(ensemble)
         self.count = count
         self.slots = math.ceil(largest_scale)
-        self.coefficients = nn.Conv2d(features, COLOURS * count**2, 1)
-        nn.init.normal_(self.coefficients.weight, std=coefficient_std)
-        nn.init.zeros_(self.coefficients.bias)
+        self.coefficients = nn.Conv2d(features, COLORS * count**2, 1)
+        weight, bias = self.coefficients.parameters()
+        nn.init.normal_(weight, std=coefficient_std)
+        nn.init.zeros_(bias)
         self.raw_bandwidth = nn.Parameter(torch.tensor(math.log(math.expm1(bandwidth))))
         self.memo = Memo()
 
@@ -72,9 +73,9 @@ class LocalSpectralDecoder(Decoder):
 
     def projection(self) -> Tensor:
         """Return weights and, as the last plane, biases of all coefficients: (3, p, p, D + 1)."""
-        layer = self.coefficients
-        joined = torch.cat((layer.weight.flatten(1), layer.bias[:, None]), dim=1)
-        return joined.view(COLOURS, self.count, self.count, -1)
+        weight, bias = self.coefficients.parameters()
+        joined = torch.cat((weight.flatten(1), bias[:, None]), dim=1)
+        return joined.view(COLORS, self.count, self.count, -1)
 
     def maps(self, features: Tensor, path: str) -> Tensor:
         """Return every cell's coefficients, (B, h w, 3 p p)."""
@@ -82,8 +83,8 @@ class LocalSpectralDecoder(Decoder):
 
     def values(self, maps: Tensor, found: Iterable[Corner], cell: Tensor, path: str) -> Tensor:
         """Contract the coefficients of each corner's cell with the basis at the query's offset."""
-        shape = (COLOURS, self.count, self.count)
-        total: Tensor | None = None
+        shape = (COLORS, self.count, self.count)
+        total: Any = None  # a tensor from the first corner on
         for index, offsets, weight in found:
             own = read(maps, index).unflatten(-1, shape)
             basis = modes(offsets.to(maps.dtype), self.count, self.scale())
@@ -105,7 +106,7 @@ class LocalSpectralDecoder(Decoder):
 
     def folded(self, scales: tuple[int, int]) -> Folded:
         """Return the kernel for integer scales; kept while the weights stand, without gradients."""
-        sources = (self.coefficients.weight, self.coefficients.bias, self.raw_bandwidth)
+        sources = (*self.coefficients.parameters(), self.raw_bandwidth)
         return self.memo.get(
             f"folded {scales}",
             self.ensemble,
@@ -166,14 +167,14 @@ class LocalSpectralDecoder(Decoder):
         needed = ((sizes + cells - 1) // cells).amax(dim=1)
         if needed.max() > self.slots:
             raise ValueError(f"a size in {sizes.tolist()} is beyond {self.slots} times the input's")
-        colours = features.new_empty(*pixels.shape[:2], COLOURS)
+        colors = features.new_empty(*pixels.shape[:2], COLORS)
         for width in needed.unique().tolist():
             some = (needed == width).nonzero()[:, 0]
             part = sample_separable(
                 features[some], *shared, sizes[some], pixels[some], width, self.ensemble
             )
-            colours = colours.index_copy(0, some, part)
-        return colours
+            colors = colors.index_copy(0, some, part)
+        return colors
 
 
 def _around(pixels: tuple[int, int], scale: int, cells: int, origin: int) -> tuple[slice, slice]:

@@ -17,7 +17,7 @@ from ...errors import UserError
 from ...files import read_json
 from ...runtime import seed_everything
 from ...weights import load_weights
-from .decoders import COLOURS, LIIF, LTE, PLAIN, Decoder
+from .decoders import COLORS, LIIF, LTE, PLAIN, Decoder
 from .local_spectral import LocalSpectralDecoder
 from .part import Part
 from .rdn import RDN
@@ -28,14 +28,16 @@ from .taps import taps_of_pixels
 # spectral decoder reads 3 kB per query and corner).
 QUERY_CHUNK = 16384
 
+Encoder = RDN | SwinIR
 
-def normalise(images: Tensor) -> Tensor:
+
+def normalize(images: Tensor) -> Tensor:
     """Map values in [0, 1] to the range [-1, 1] that networks and losses work in."""
     return (images - 0.5) / 0.5
 
 
-def denormalise(values: Tensor) -> Tensor:
-    """Undo `normalise`."""
+def denormalize(values: Tensor) -> Tensor:
+    """Undo `normalize`."""
     return values.mul(0.5).add_(0.5)
 
 
@@ -52,7 +54,7 @@ class ASRModel(nn.Module):
     precision of the weights.
     """
 
-    def __init__(self, encoder: nn.Module, decoder: Decoder) -> None:
+    def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
         super().__init__()
         self.encoder = encoder
         self.decoder = decoder
@@ -60,9 +62,9 @@ class ASRModel(nn.Module):
 
     def encode(self, images: Tensor, plain: bool = False) -> Tensor:
         """Return features (B, D, h, w) of images (B, 3, h, w)."""
-        if images.ndim != 4 or images.shape[1] != COLOURS:
+        if images.ndim != 4 or images.shape[1] != COLORS:
             raise ValueError(f"images must be (B, 3, h, w), not {tuple(images.shape)}")
-        return self.encoder(normalise(images), plain)
+        return self.encoder(normalize(images), plain)
 
     def forward(
         self, images: Tensor, sizes: Tensor, pixels: Tensor, path: str | None = None
@@ -84,13 +86,13 @@ class ASRModel(nn.Module):
         path: str | None = None,
     ) -> Tensor:
         """Do what `forward` does, from features (B, D, h, w) of `images` (B, 3, h, w)."""
-        self._take(path or self.decoder.training_path)
+        path = self._take(path or self.decoder.training_path)
         with torch.autocast(features.device.type, enabled=False):
-            values = self.decoder.sample(self._full(features), sizes, pixels, self.path)
+            values = self.decoder.sample(self._full(features), sizes, pixels, path)
             if self.decoder.adds_input:
                 coordinates = (2 * pixels + 1).to(values.dtype) / sizes[:, None] - 1
-                values = values + enlarged_at(normalise(images), coordinates)
-            return denormalise(values)
+                values = values + enlarged_at(normalize(images), coordinates)
+            return denormalize(values)
 
     def query(
         self,
@@ -108,14 +110,14 @@ class ASRModel(nn.Module):
         coordinates keep the most digits: an error e in a coordinate becomes pi p s n e / 2 in the
         argument of the highest mode, on an axis of n cells.
         """
-        if self.decoder.adds_input and images is None:
-            raise ValueError("this decoder adds the enlarged input: give query the images")
         self._take(self.decoder.query_path)
         with torch.autocast(features.device.type, enabled=False):
             values = self.decoder.query(self._full(features), coordinates, cell, chunk)
             if self.decoder.adds_input:
-                values = values + enlarged_at(normalise(images), coordinates.to(values.dtype))
-            return denormalise(values)
+                if images is None:
+                    raise ValueError("this decoder adds the enlarged input: give query the images")
+                values = values + enlarged_at(normalize(images), coordinates.to(values.dtype))
+            return denormalize(values)
 
     def render(
         self, images: Tensor, height: int, width: int, tile_pixels: int, path: str | None = None
@@ -143,26 +145,27 @@ class ASRModel(nn.Module):
         With `part`, features and images are those of a part of the map and the result is that part
         of the image, (B, 3, rows, columns); the size is still the whole image's.
         """
-        size = (height, width)
-        cells = part.cells if part else tuple(features.shape[-2:])
-        self._take(path or self.decoder.fastest(cells, size))
+        h, w = features.shape[-2:]
+        cells, size = part.cells if part else (h, w), (height, width)
+        path = self._take(path or self.decoder.fastest(cells, size))
         with torch.autocast(features.device.type, enabled=False):
-            values = self.decoder.render(self._full(features), size, tile_pixels, self.path, part)
+            values = self.decoder.render(self._full(features), size, tile_pixels, path, part)
             if self.decoder.adds_input and part:
-                values = values + enlarged_part(normalise(images), size, part)
+                values = values + enlarged_part(normalize(images), size, part)
             elif self.decoder.adds_input:
-                values = values + F.interpolate(normalise(images), size, mode="bilinear")
-            return denormalise(values)
+                values = values + F.interpolate(normalize(images), size, mode="bilinear")
+            return denormalize(values)
 
     def bandwidth(self) -> float | None:
         """Return the decoder's one bandwidth; None for a decoder without such a number."""
         return self.decoder.bandwidth()
 
-    def _take(self, path: str) -> None:
+    def _take(self, path: str) -> str:
         if path not in self.decoder.paths:
             known = ", ".join(self.decoder.paths)
             raise ValueError(f"{type(self.decoder).__name__} has the paths {known}, not {path!r}")
         self.path = path
+        return path
 
     def _full(self, features: Tensor) -> Tensor:
         return features.to(next(self.decoder.parameters()).dtype)
@@ -231,7 +234,7 @@ def gblsr(
     )
 
 
-ENCODERS: dict[str, Callable[..., nn.Module]] = {"rdn": rdn, "swinir": swinir}
+ENCODERS: dict[str, Callable[..., Encoder]] = {"rdn": rdn, "swinir": swinir}
 DECODERS: dict[str, Callable[..., Decoder]] = {"liif": liif, "lte": lte, "gblsr": gblsr}
 # The options of a method, the factories they are for and what they may be.
 OPTIONS = {

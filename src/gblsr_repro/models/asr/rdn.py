@@ -15,6 +15,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from ..sequences import modules
+
 
 def _conv(inputs: int, outputs: int, side: int) -> nn.Conv2d:
     return nn.Conv2d(inputs, outputs, side, padding=side // 2)
@@ -40,7 +42,7 @@ class DenseBlock(nn.Module):
     def __init__(self, features: int, layers: int, growth: int) -> None:
         super().__init__()
         widths = range(features, features + layers * growth, growth)
-        self.layers = nn.ModuleList(_conv(width, growth, 3) for width in widths)
+        self.layers = modules(_conv(width, growth, 3) for width in widths)
         self.fusion = _conv(features + layers * growth, features, 1)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -138,7 +140,7 @@ class RDN(nn.Module):
         self.features = features
         self.shallow = _conv(3, features, 3)
         self.entry = _conv(features, features, 3)
-        self.blocks = nn.ModuleList(DenseBlock(features, layers, growth) for _ in range(blocks))
+        self.blocks = modules(DenseBlock(features, layers, growth) for _ in range(blocks))
         self.fusion = _conv(blocks * features, features, 1)
         self.last = _conv(features, features, 3)
 
@@ -168,12 +170,10 @@ class RDN(nn.Module):
         batch, x = x.shape[0], stack(x)
         bounds = x.new_zeros(()), x.new_full((1, 1, x.shape[2], 1), torch.inf)
         _clear_between(bounds[1], batch)
-        fused: Tensor | None = None
-        parts = self.fusion.weight.split(self.features, dim=1)
-        for block, part in zip(self.blocks, parts, strict=True):
+        first, *others = self.fusion.weight.split(self.features, dim=1)
+        x = self.blocks[0].stacked(x, batch, bounds)
+        fused = F.conv2d(x, first, self.fusion.bias)
+        for block, part in zip(self.blocks[1:], others, strict=True):
             x = block.stacked(x, batch, bounds)
-            if fused is None:
-                fused = F.conv2d(x, part, self.fusion.bias)
-            else:
-                fused += F.conv2d(x, part)
+            fused += F.conv2d(x, part)
         return unstack(fused, batch)

@@ -176,14 +176,11 @@ class _TapProducts(torch.autograd.Function):
     def forward(ctx: Any, cells_first: bool, cells: Tensor, *weights: Tensor) -> Tensor:
         ctx.save_for_backward(cells, *weights)
         ctx.cells_first = cells_first
-        total: Tensor | None = None
-        for tap, weight in enumerate(weights):
-            own = cells[tap : tap + weight.shape[0]]
-            left, right = (own, weight) if cells_first else (weight, own)
-            if total is None:
-                total = torch.bmm(left, right.mT)
-            else:
-                total.baddbmm_(left, right.mT)
+        read = [(cells[tap : tap + w.shape[0]], w) for tap, w in enumerate(weights)]
+        (left, right), *others = read if cells_first else [(w, own) for own, w in read]
+        total = torch.bmm(left, right.mT)
+        for left, right in others:
+            total.baddbmm_(left, right.mT)
         return total
 
     @staticmethod

@@ -8,6 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from ..sequences import modules
+
 # CUDA's fused attention takes heads of such multiples only; at others it falls back to products
 # that write out all scores.
 HEAD_MULTIPLE = 8
@@ -81,6 +83,8 @@ class DropPath(nn.Module):
 
 class WindowAttention(nn.Module):
     """Multi-head self-attention within windows, with a bias for each relative position."""
+
+    relative: Tensor
 
     def __init__(self, width: int, heads: int, side: int) -> None:
         super().__init__()
@@ -164,7 +168,7 @@ class ResidualGroup(nn.Module):
         self, width: int, heads: int, side: int, ratio: int, drops: Sequence[float]
     ) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(
+        self.layers = modules(
             SwinLayer(width, heads, side, ratio, side // 2 * (i % 2), drop)
             for i, drop in enumerate(drops)
         )
@@ -202,7 +206,7 @@ class SwinIR(nn.Module):
         self.embed_norm = nn.LayerNorm(embed)
         last = max(sum(depths) - 1, 1)
         drops = iter([drop_path * i / last for i in range(sum(depths))])
-        self.groups = nn.ModuleList(
+        self.groups = modules(
             ResidualGroup(embed, heads, window, mlp_ratio, [next(drops) for _ in range(depth)])
             for depth in depths
         )
@@ -221,7 +225,8 @@ class SwinIR(nn.Module):
         """
         height, width = images.shape[-2:]
         first = self.first(pad_to_window(images, self.window))
-        mask = shift_mask(*first.shape[-2:], self.window, images.device)
+        rows, columns = first.shape[-2:]
+        mask = shift_mask(rows, columns, self.window, images.device)
         x = self.embed_norm(first.permute(0, 2, 3, 1))
         for group in self.groups:
             x = group(x, mask, plain)

@@ -26,7 +26,7 @@ from itertools import pairwise
 from torch import Tensor, nn
 
 from ...errors import UserError
-from .model import ASRModel
+from .model import ASRModel, Encoder
 from .part import REACH, Part, Span
 from .rdn import RDN
 from .swinir import SwinIR
@@ -37,7 +37,7 @@ SMALLEST = 3  # the field goes at most so often into a tile's side: else nearly 
 WHOLE = 4  # times MEMORY, for an image that cannot be cut
 
 
-def field(encoder: RDN | SwinIR, first: int, last: int, length: int) -> Span:
+def field(encoder: Encoder, first: int, last: int, length: int) -> Span:
     """Return the pixels (first, last + 1) of an axis that the features of others depend on.
 
     The features are those of the cells `first` ... `last` - 1 on an axis of `length`. What is
@@ -74,7 +74,7 @@ def _up(x: int, side: int) -> int:
     return -(-x // side) * side
 
 
-def bytes_per_pixel(encoder: RDN | SwinIR) -> int:
+def bytes_per_pixel(encoder: Encoder) -> int:
     """Return about how much an encoder takes for a pixel at its peak, as measured on the CPU."""
     if isinstance(encoder, RDN):
         return 4 * (2 * encoder.blocks[0].fusion.in_channels + 8 * encoder.features)
@@ -141,7 +141,7 @@ def _area(spans: tuple[Span, Span]) -> int:
     return math.prod(last - first for first, last in spans)
 
 
-def _side(encoder: nn.Module, memory: int) -> int:
+def _side(encoder: Encoder, memory: int) -> int:
     """Return how many cells a tile has on each side at most, 0 where the field leaves too few."""
     middle = 1 << 20  # far from any border
     low, high = field(encoder, middle - REACH, middle + REACH + 1, 2 * middle)
@@ -150,7 +150,7 @@ def _side(encoder: nn.Module, memory: int) -> int:
 
 
 def _cut(
-    encoder: nn.Module, size: tuple[int, int], rows: Tensor, columns: Tensor, side: int
+    encoder: Encoder, size: tuple[int, int], rows: Tensor, columns: Tensor, side: int
 ) -> list[Tile]:
     """Cut an output into even tiles that read at most `side` cells a side, or little more."""
     along_y, along_x = (
@@ -165,7 +165,7 @@ def _cut(
 
 
 def _spans(
-    encoder: nn.Module, positions: Tensor, length: int, side: int
+    encoder: Encoder, positions: Tensor, length: int, side: int
 ) -> list[tuple[Span, Span, Span]]:
     """Cut one axis of the output: its pixels, the pixels they read and the cells they read."""
 

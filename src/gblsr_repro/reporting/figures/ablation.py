@@ -60,7 +60,7 @@ def _rows(
         if arm not in rows.index:
             continue
         (mean, std), look = rows.loc[arm, ["mean", "std"]], style.looks_of(source)[arm]
-        drawn = style.point(look, 7) | {"color": style.INK, "markerfacecolor": look.colour}
+        drawn = style.point(look, 7) | {"color": style.INK, "markerfacecolor": look.color}
         axes.errorbar(mean, place, xerr=std, **drawn, elinewidth=1.0, capsize=2.5)
         style.beside_point(axes, mean, place, 5, f"{mean:.3f}")
         if arm in steps:
@@ -78,7 +78,7 @@ def _steps(source: Aggregates, gap: str, arms: list[str]) -> dict[str, float]:
     The metric `gap` of the aggregate is to the control.
     """
     part = {source.arms[arm].diagnostic: arm for arm in arms}
-    steps = {arm: source.mean("ablation", arm, gap) for arm in arms}
-    if "control" in part and "reference" in part and steps[part["reference"]] is not None:
+    steps = {a: step for a in arms if (step := source.mean("ablation", a, gap)) is not None}
+    if "control" in part and part.get("reference") in steps:
         steps[part["control"]] = -steps.pop(part["reference"])
-    return {arm: step for arm, step in steps.items() if step is not None}
+    return steps

@@ -35,12 +35,12 @@ def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
     found = {
         m for _, m, s, metric in source.cells("asr_quality") if (s, metric) == (scale, "psnr_y")
     }
-    cells = {
-        method: (source.cell("asr_latency", TIMED_SET, method, scale, PAPER, "mean_ms"),
-                 source.cell("asr_quality", TIMED_SET, method, scale, "psnr_y"))
-        for method in ordered(found, source.methods)
-    }  # fmt: skip
-    cells = {method: both for method, both in cells.items() if None not in both}
+    cells = {}
+    for method in ordered(found, source.methods):
+        time = source.cell("asr_latency", TIMED_SET, method, scale, PAPER, "mean_ms")
+        psnr = source.cell("asr_quality", TIMED_SET, method, scale, "psnr_y")
+        if time and psnr:
+            cells[method] = time, psnr
     title = source.title("asr", TIMED_SET)
     source.require(pd.DataFrame(cells), "asr_latency", f"timed method with a PSNR-Y on {title}")
     figure = style.new_figure(style.TEXT_WIDTH, 3.1, note)
@@ -119,7 +119,7 @@ def _legend(source: Aggregates, figure: Figure, methods: list[str], beyond: bool
     ]
     if beyond:
         handles.append(Patch(facecolor="#ececec", edgecolor="#bbbbbb", label="beyond training"))
-    lengths = [len(entry.get_label()) for entry in handles]
+    lengths = [len(str(entry.get_label())) for entry in handles]
     fits = len(handles) <= 5 and sum(lengths) <= 60
     columns = len(handles) if fits else 4 if max(lengths) <= 22 else 3
     style.legend(figure, handles, columns, handlelength=2.6)

@@ -109,6 +109,7 @@ def _panel(looks: dict[str, style.Look], axes: Axes, title: str, cells: pd.DataF
 
 def _limits(axes: Axes, low: float, high: float) -> tuple[float, float]:
     """Give both axes the same limits and ticks, logarithmic for a wide ratio; return the limits."""
+    ticks: Sequence[float]
     if low > 0 and high / low > style.LOG_FROM:
         room = (high / low) ** 0.08
         low, high = low / room, high * room

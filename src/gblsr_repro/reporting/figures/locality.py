@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
@@ -23,7 +25,7 @@ FLOOR_WITHIN = 2.5  # the floor is drawn where it is at most this multiple of th
 ROOM_FOR_ZERO = 0.2  # share of the axis below which the threshold's label would touch the 0
 MISSED = "/////"
 UNDECIDED = "#bbbbbb"
-LIMIT = {"color": style.THRESHOLD, "linestyle": style.DASHED}
+LIMIT: dict[str, Any] = {"color": style.THRESHOLD, "linestyle": style.DASHED}
 ERRORS = {"elinewidth": 0.8, "ecolor": "black"}
 
 
@@ -57,7 +59,7 @@ def cov_hist(source: Aggregates, note: Sequence[str]) -> Figure:
         axes.hist(
             pooled,
             bins,
-            color=style.looks_of(source)[arm].colour,
+            color=style.looks_of(source)[arm].color,
             edgecolor=style.INK,
             linewidth=0.4,
         )
@@ -99,7 +101,7 @@ def variance_decomp(source: Aggregates, note: Sequence[str]) -> Figure:
     power = 0 if abs(power) < 3 else power
     unit = 10.0**power
     figure = style.new_figure(style.COLUMN_WIDTH, 2.35, note)
-    handles = [
+    handles: list[Artist] = [
         Patch(facecolor="#9a9a9a", edgecolor=style.INK, label="within images"),
         Patch(facecolor="white", edgecolor=style.INK, hatch=MISSED, label="across images"),
     ]
@@ -113,11 +115,12 @@ def variance_decomp(source: Aggregates, note: Sequence[str]) -> Figure:
         axes.set_title(words, fontsize=7, color=style.THRESHOLD)
     style.legend(figure, handles, 2, handleheight=1.0)
     for (arm, statistic), (mean, std, _) in (bars / unit).iterrows():
-        colour, place = style.looks_of(source)[arm].colour, arms.index(arm)
+        color, place = style.looks_of(source)[arm].color, arms.index(arm)
+        drawn: dict[str, Any]
         if statistic == "var_within":
-            side, drawn = -0.5, {"color": colour, "edgecolor": style.INK}
+            side, drawn = -0.5, {"color": color, "edgecolor": style.INK}
         else:
-            side, drawn = 0.5, {"color": "white", "edgecolor": colour, "hatch": MISSED}
+            side, drawn = 0.5, {"color": "white", "edgecolor": color, "hatch": MISSED}
         axes.bar(place + side * 0.34, mean, 0.34, yerr=std, error_kw=ERRORS, **drawn)
     for place, arm in enumerate(arms):
         share = table["mean"].get((arm, "t4"), math.nan)

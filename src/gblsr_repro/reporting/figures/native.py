@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -98,8 +99,10 @@ def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
     arms = ordered(table["arm"], source.arms)
     sets = ordered(table["dataset"], source.evaluate)
     titles = [style.broken(source.title("native", name)) for name in sets]
-    drawn = {arm: {"facecolor": look.colour, "edgecolor": style.INK, "hatch": look.hatch}
-             for arm, look in style.looks_of(source).items()}  # fmt: skip
+    drawn: dict[str, dict[str, Any]] = {
+        arm: {"facecolor": look.color, "edgecolor": style.INK, "hatch": look.hatch}
+        for arm, look in style.looks_of(source).items()
+    }
     figure = style.new_figure(style.TEXT_WIDTH, 4.3, note)
     handles = [Patch(**drawn[arm], label=source.label(arm)) for arm in arms]
     style.legend(figure, handles, 4, handleheight=1.1)
@@ -145,7 +148,7 @@ def _rows(source: Aggregates, axes: Axes, points: pd.Series) -> None:
     arms = ordered(points.index.get_level_values("arm"), source.arms)
     for place, arm in enumerate(arms):
         own, look = points.loc[arm], style.looks_of(source)[arm]
-        axes.plot([own.min(), own.max()], [place] * 2, color=look.colour, linewidth=0.8, zorder=2)
+        axes.plot([own.min(), own.max()], [place] * 2, color=look.color, linewidth=0.8, zorder=2)
         for dataset, value in own.items():
             axes.plot(
                 value, place, **style.point(look, SMALL) | {"marker": shapes[dataset]}, zorder=3
@@ -181,13 +184,13 @@ def _constellation(source: Aggregates, axes: Axes, points: pd.DataFrame) -> None
             if complete:
                 spokes.append((spot, center))
                 xs, ys = zip(spot, center, strict=True)
-                axes.plot(xs, ys, color=look.colour, linewidth=0.6, alpha=0.7, zorder=2)
+                axes.plot(xs, ys, color=look.color, linewidth=0.6, alpha=0.7, zorder=2)
             axes.plot(*spot, **style.point(look, SMALL) | {"marker": shapes[dataset]}, zorder=3)
             small.append((*spot, SMALL))
         if complete:
             axes.plot(*center, **_large(style.point(look, LARGE)))
-        anchor, size = (center, LARGE) if complete else (tuple(own.iloc[0]), SMALL)
-        labels.append(Label(*anchor, _name(source, arm), size, arm == source.main_arm.arm))
+        (x, y), size = (center, LARGE) if complete else (tuple(own.iloc[0]), SMALL)
+        labels.append(Label(x, y, _name(source, arm), size, arm == source.main_arm.arm))
     axes.margins(0.09, 0.09)
     if points.columns[0] == "inference_ms":
         style.time_axis(axes)

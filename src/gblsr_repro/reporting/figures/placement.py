@@ -53,7 +53,7 @@ def place_labels(
     that a label covers only when it must. Every label, in the order given, takes the cheapest of
     the spots around its point; the axes' limits, scales and layout must be final.
     """
-    axes.figure.draw_without_rendering()
+    axes.figure.get_figure(root=True).draw_without_rendering()
     pixels = axes.figure.dpi / 72  # per point
     spots = [(x, y, size) for x, y, size in markers] + [(m.x, m.y, m.size) for m in labels]
     taken = []
@@ -72,8 +72,8 @@ def place_labels(
         note.set_in_layout(False)
         extent = note.get_window_extent()
         origin = axes.transData.transform((label.x, label.y))
-        size = np.array([extent.width + 2 * CLEARANCE, extent.height])
-        boxes, costs = _candidates(origin, size, label.size, pixels)
+        room = np.array([extent.width + 2 * CLEARANCE, extent.height])
+        boxes, costs = _candidates(origin, room, label.size, pixels)
         ends = np.clip(origin, boxes[:, :2], boxes[:, 2:])
         paths = _samples(np.broadcast_to(origin, ends.shape), ends)
         led = np.hypot(*(ends - origin).T) > (LEADER_FROM + label.size / 2) * pixels
@@ -120,7 +120,8 @@ def _samples(start: Floats, end: Floats, count: int = 24) -> Floats:
 
 def _inside(points: Floats, boxes: Floats) -> NDArray[np.bool_]:
     """Say which points (..., 2) lie in which boxes, whose shape goes with that of the points."""
-    return ((boxes[..., :2] <= points) & (points <= boxes[..., 2:])).all(axis=-1)
+    inside = (boxes[..., :2] <= points) & (points <= boxes[..., 2:])
+    return inside[..., 0] & inside[..., 1]
 
 
 def _covers(boxes: Floats, paths: Sequence[Floats]) -> NDArray[np.int_]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -47,7 +48,7 @@ class Drawing:
 FIGURES: dict[str, Drawing] = {}
 
 
-def figure(*scopes: Scope, **more: str | bool) -> Callable[[Draw], Draw]:
+def figure(*scopes: Scope, **more: Any) -> Callable[[Draw], Draw]:
     """Register a function under its own name as that of a figure (see `Drawing`)."""
 
     def register(draw: Draw) -> Draw:

@@ -17,7 +17,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
@@ -39,7 +39,7 @@ LINE_SPACING = 1.25  # of the note's font size
 class Look:
     """How one arm or method is drawn wherever it appears: no two differ by colour alone."""
 
-    colour: str
+    color: str
     marker: str
     hatch: str
     dash: str | tuple[int, tuple[float, ...]] = "-"
@@ -121,7 +121,7 @@ def new_figure(width: float, height: float, note: Sequence[str]) -> Figure:
 
 def point(look: Look, size: float) -> dict[str, Any]:
     """Return how the marker of an arm or method is drawn, `size` points wide."""
-    return {"color": look.colour, "marker": look.marker, "markersize": size,
+    return {"color": look.color, "marker": look.marker, "markersize": size,
             "markeredgecolor": INK}  # fmt: skip
 
 
@@ -130,7 +130,9 @@ def handle(label: str, **drawn: Any) -> Line2D:
     return Line2D([], [], label=label, **({"linestyle": "none"} | drawn))
 
 
-def legend(figure: Figure, handles: Sequence[Artist], columns: int, **more: Any) -> None:
+def legend(
+    figure: Figure | SubFigure, handles: Sequence[Artist], columns: int, **more: Any
+) -> None:
     """Put a legend above the axes."""
     figure.legend(handles=handles, loc="outside upper center", ncols=columns, **more)
 
@@ -208,7 +210,7 @@ def message(axes: Axes, text: str) -> None:
     wrapped = axes.text(
         0.5, 0.5, "", transform=axes.transAxes, ha="center", va="center", fontsize=7, color=INK
     )
-    axes.figure.draw_without_rendering()
+    axes.figure.get_figure(root=True).draw_without_rendering()
     wrap_text(wrapped, text, 0.92 * axes.get_window_extent().width)
 
 
@@ -243,7 +245,7 @@ def _write_note(figure: Figure, words: Sequence[str]) -> None:
         if artist.get_window_extent().width <= (width - 2 * margin) * figure.dpi:
             break
     used = (size * LINE_SPACING / 72 + 2 * margin) / height
-    figure.get_layout_engine().set(rect=(0, used, 1, 1 - used))
+    figure.set_layout_engine("constrained", rect=(0, used, 1, 1 - used))
 
 
 def save(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
