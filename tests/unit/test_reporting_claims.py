@@ -509,11 +509,11 @@ def test_the_demo_calls_no_number_reproduced(tmp_path: Path) -> None:
     aggregates = write_aggregates(tmp_path, replace(PAPER_CONDITIONS, preset="demo"))
     counts = claims.write(aggregates, tmp_path, load()).counts()
     assert counts[Verdict.REPRODUCED] == counts[Verdict.WITHIN_NOISE] == 0
-    assert counts[Verdict.HOLDS] == 17
+    assert counts[Verdict.HOLDS] == 21
     assert counts[Verdict.DIFFERENT] > 80
     text = (tmp_path / "claims.md").read_text(encoding="utf-8")
     assert "different conditions; would hold" in text
-    assert "| holds (structure) | 17 |" in text
+    assert "| holds (structure) | 21 |" in text
 
 
 def test_the_verb_names_a_missing_folder(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

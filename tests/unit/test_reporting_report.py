@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import figure_aggregates as made_up
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -58,6 +59,7 @@ class Tree(HTMLParser):
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results")
     made = made_up.Aggregates(folder, seeds=2)
+    (folder / "native" / "arrays").mkdir(parents=True)
     made.paper("native")
     made.runs(["liif"], 100.0)
     made.runs(["gblsr_scalar"], 100.0, parameters=989_955)
@@ -78,6 +80,10 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "git": {"commit": "c0ffee", "modified": "True"},
     }
     write_json(folder / "aggregates" / "conditions_native.json", conditions)
+    # Half of each image 51 above its mean color and half below: 20 log10(255 / 51) dB.
+    halves = np.full((2, 4, 4, 3), 60, np.uint8)
+    halves[:, :2] += 102
+    np.save(folder / "native" / "arrays" / "kodak.npy", halves)
     write_json(folder / "native" / "arrays" / "kodak.json", {"sha256": "ab" * 32, "images": 5})
     write_text(folder / "config.yaml", "preset: demo\nnote: <script>alert(1)</script>\n")
     write_text(folder / "tables" / "main_kodak.tex", "x")
@@ -127,6 +133,17 @@ def test_every_claim_and_table_is_there(page: Tree) -> None:
     assert len(page.tags("table")) == len(page.tags("caption"))
     assert {a.get("scope") for a in page.tags("th")} == {"col", "row", "colgroup", "rowgroup"}
     assert "22.312 ± 0.204" in page.text
+
+
+def test_a_demo_leads_with_what_it_learned_and_folds_what_it_cannot_judge(
+    results: Path, page: Tree
+) -> None:
+    sections = [str(a["id"]) for a in page.tags("section")]
+    assert sections[:4] == ["learned", "figures", "claims", "tables"]
+    assert "Kodak 14.0 15.2 22.3" in page.text  # the mean color of the array below, then the arms
+    text = (results / "report.html").read_text(encoding="utf-8")
+    claim = text.index('id="claim-psnr_gap_urban100"')
+    assert text.rfind("<details", 0, claim) > text.rfind("</details>", 0, claim)
 
 
 def test_figures_are_inside_with_captions(page: Tree, results: Path) -> None:

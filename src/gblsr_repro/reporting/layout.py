@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
-from typing import Any
-
-import jinja2
+from typing import TYPE_CHECKING, Any
 
 from .markup import latex
 from .statistics import Column, Metric, Summary, bold, printed
+
+if TYPE_CHECKING:
+    import jinja2
 
 DASH = "—"
 LONGEST_HEADING = 8  # letters of the longest name of a data set in the paper, Urban100 and DIV2Kval
@@ -228,6 +229,8 @@ def _row(line: Line, of: Float | None = None) -> str:
 @cache
 def environment(kind: str = "tex") -> jinja2.Environment:
     """Return the template engine for tex (with delimiters that LaTeX does not use), md or html."""
+    import jinja2
+
     templates = resources.files(__package__).joinpath("templates")
     marks: dict[str, Any] = {
              "block_start_string": "((*", "block_end_string": "*))",

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scipy import special
-
 
 @dataclass(frozen=True)
 class Summary:
@@ -68,10 +66,12 @@ def pooled_p(a: Spread, b: Spread) -> float:
     """
     if a.std == 0 and b.std == 0:
         return float(a.mean == b.mean)
+    from scipy import special  # scipy.stats takes longer to import, and few need either
+
     freedom = a.n + b.n - 2
     variance = ((a.n - 1) * a.std**2 + (b.n - 1) * b.std**2) / freedom
     t = (a.mean - b.mean) / math.sqrt(variance * (1 / a.n + 1 / b.n))
-    return float(2 * special.stdtr(freedom, -abs(t)))  # scipy.stats takes longer to import
+    return float(2 * special.stdtr(freedom, -abs(t)))
 
 
 def printed(value: float, digits: int) -> str:
