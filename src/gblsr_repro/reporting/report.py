@@ -205,7 +205,7 @@ def _learned(source: Aggregates) -> tuple[list[dict[str, str]], str]:
         row = {"Set": source.title("native", column), "Mean color": _decibels(flat)}
         for arm in (native["control_arm"], native["main_arm"]):
             cell = source.cell("native", column, arm, "psnr") if source.has("native") else None
-            row[source.arms[arm].name] = _decibels(cell and cell.mean)
+            row[source.arms[arm].name] = _decibels(cell.mean if cell else None)
         rows.append(row)
     return rows, (
         "Reconstruction: PSNR in dB. Mean color: each image replaced by its own mean color, what "
@@ -227,8 +227,8 @@ def _enlarged(source: Aggregates) -> tuple[list[dict[str, str]], str]:
         return [], ""
     names, base = source.methods, asr["base_method"]
     for column, scale in itertools.product(asr["evaluate"], map(scale_key, asr["trained_scales"])):
-        found = {m: source.cell("asr_quality", column, m, scale, "psnr_y") for m in asr["methods"]}
-        found = {method: cell.mean for method, cell in found.items() if cell}
+        cells = {m: source.cell("asr_quality", column, m, scale, "psnr_y") for m in asr["methods"]}
+        found = {method: cell.mean for method, cell in cells.items() if cell}
         bicubic = source.cell("asr_quality", column, BICUBIC, scale, "psnr_y")
         if not found or not bicubic:
             continue
