@@ -12,8 +12,6 @@ rule asr_standardize:
         record=f"{R}/asr/arrays/train.json",
     log:
         f"{R}/logs/asr_standardize.log",
-    benchmark:
-        f"{R}/benchmarks/asr_standardize.tsv"
     conda:
         "../../envs/gblsr.yaml"
     resources:
@@ -43,8 +41,6 @@ rule asr_train_run:
         record=f"{R}/asr/runs/{{method}}/seed{{seed}}/run.json",
     log:
         f"{R}/logs/asr_train/{{method}}_seed{{seed}}.log",
-    benchmark:
-        f"{R}/benchmarks/asr_train/{{method}}_seed{{seed}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -82,8 +78,6 @@ rule asr_evaluate:
         ),
     log:
         f"{R}/logs/asr_evaluate/{{method}}_seed{{seed}}.log",
-    benchmark:
-        f"{R}/benchmarks/asr_evaluate/{{method}}_seed{{seed}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -111,8 +105,6 @@ rule asr_bicubic:
         records=expand(f"{R}/asr/metrics/bicubic/{{{{column}}}}_x{{scale}}.json", scale=SCALES),
     log:
         f"{R}/logs/asr_bicubic/{{column}}.log",
-    benchmark:
-        f"{R}/benchmarks/asr_bicubic/{{column}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
     threads: 1

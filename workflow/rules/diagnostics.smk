@@ -14,8 +14,6 @@ rule fields:
         f"{R}/native/fields/{{arm}}/seed{{seed}}.npz",
     log:
         f"{R}/logs/fields/{{arm}}_seed{{seed}}.log",
-    benchmark:
-        f"{R}/benchmarks/fields/{{arm}}_seed{{seed}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
     threads: 1

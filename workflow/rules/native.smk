@@ -15,8 +15,6 @@ rule train:
         record=f"{R}/native/runs/{{arm}}/seed{{seed}}/run.json",
     log:
         f"{R}/logs/train/{{arm}}_seed{{seed}}.log",
-    benchmark:
-        f"{R}/benchmarks/train/{{arm}}_seed{{seed}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -58,8 +56,6 @@ rule evaluate:
         ),
     log:
         f"{R}/logs/evaluate/{{arm}}_seed{{seed}}.log",
-    benchmark:
-        f"{R}/benchmarks/evaluate/{{arm}}_seed{{seed}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -89,8 +85,6 @@ rule ground_truth:
         expand(f"{R}/native/exemplars/ground_truth/{{column}}.png", column=COLUMNS),
     log:
         f"{R}/logs/ground_truth.log",
-    benchmark:
-        f"{R}/benchmarks/ground_truth.tsv"
     localrule: True
     conda:
         "../../envs/gblsr.yaml"

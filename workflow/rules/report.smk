@@ -9,8 +9,6 @@ rule aggregate:
         f"{R}/aggregates/{{aggregate}}.csv",
     log:
         f"{R}/logs/aggregate/{{aggregate}}.log",
-    benchmark:
-        f"{R}/benchmarks/aggregate/{{aggregate}}.tsv"
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
@@ -28,8 +26,6 @@ use rule aggregate as conditions with:
         f"{R}/aggregates/{{aggregate}}.json",
     log:
         f"{R}/logs/aggregate/{{aggregate}}.json.log",
-    benchmark:
-        f"{R}/benchmarks/aggregate/{{aggregate}}.json.tsv"
 
 
 rule readings:
@@ -41,8 +37,6 @@ rule readings:
         f"{R}/readings.md",
     log:
         f"{R}/logs/readings.log",
-    benchmark:
-        f"{R}/benchmarks/readings.tsv"
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
@@ -69,8 +63,6 @@ rule table:
         ),
     log:
         f"{R}/logs/table/{{table}}.log",
-    benchmark:
-        f"{R}/benchmarks/table/{{table}}.tsv"
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
@@ -102,8 +94,6 @@ rule figure:
         ),
     log:
         f"{R}/logs/figure/{{figure}}.log",
-    benchmark:
-        f"{R}/benchmarks/figure/{{figure}}.tsv"
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
@@ -135,8 +125,6 @@ rule claims:
         markdown=f"{R}/claims.md",
     log:
         f"{R}/logs/claims.log",
-    benchmark:
-        f"{R}/benchmarks/claims.tsv"
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
@@ -159,8 +147,6 @@ rule preview:
         f"{R}/preview.pdf",
     log:
         f"{R}/logs/preview.log",
-    benchmark:
-        f"{R}/benchmarks/preview.tsv"
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
@@ -188,8 +174,6 @@ rule report:
         ),
     log:
         f"{R}/logs/report.log",
-    benchmark:
-        f"{R}/benchmarks/report.tsv"
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
@@ -214,5 +198,3 @@ use rule report as native_report with:
         ),
     log:
         f"{R}/logs/native_report.log",
-    benchmark:
-        f"{R}/benchmarks/native_report.tsv"

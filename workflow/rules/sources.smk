@@ -8,8 +8,6 @@ rule fetch:
         f"{R}/sources/{{dataset}}.csv",
     log:
         f"{R}/logs/fetch/{{dataset}}.log",
-    benchmark:
-        f"{R}/benchmarks/fetch/{{dataset}}.tsv"
     priority: 1  # what cannot be had is told before any training
     retries: 1
     localrule: True
@@ -33,8 +31,6 @@ rule standardize:
         record=f"{R}/native/arrays/{{array}}.json",
     log:
         f"{R}/logs/standardize/{{array}}.log",
-    benchmark:
-        f"{R}/benchmarks/standardize/{{array}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
     resources:
@@ -57,8 +53,6 @@ rule regions:
         f"{R}/native/arrays/regions.json",
     log:
         f"{R}/logs/regions.log",
-    benchmark:
-        f"{R}/benchmarks/regions.tsv"
     conda:
         "../../envs/gblsr.yaml"
     resources:

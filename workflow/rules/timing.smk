@@ -13,8 +13,6 @@ rule latency:
         record=f"{R}/native/latency/{{arm}}/seed{{seed}}.json",
     log:
         f"{R}/logs/latency/{{arm}}_seed{{seed}}.log",
-    benchmark:
-        f"{R}/benchmarks/latency/{{arm}}_seed{{seed}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
     threads: ALL_CORES
@@ -41,8 +39,6 @@ rule asr_latency:
         record=f"{R}/asr/latency/{{method}}/seed{{seed}}.json",
     log:
         f"{R}/logs/asr_latency/{{method}}_seed{{seed}}.log",
-    benchmark:
-        f"{R}/benchmarks/asr_latency/{{method}}_seed{{seed}}.tsv"
     conda:
         "../../envs/gblsr.yaml"
     threads: ALL_CORES

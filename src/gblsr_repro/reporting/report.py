@@ -7,6 +7,7 @@ run did not make is named on the page with the reason.
 from __future__ import annotations
 
 import base64
+import itertools
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -17,6 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 import jinja2
+import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
@@ -26,10 +28,11 @@ from ..errors import UserError
 from ..files import read_json, write_text
 from ..progress import duration
 from . import claims, markup
-from .aggregates import Aggregates
+from .aggregates import BICUBIC, Aggregates
 from .captions import HALVES, facts
 from .conditions import Conditions
 from .figures import FIGURES, captions
+from .kinds import scale_key
 from .layout import DASH, Float, Line, Span
 from .tables import VERSUS, builders
 from .verdicts import Verdict
@@ -102,7 +105,10 @@ class Cost:
 
 @dataclass
 class Page:
-    """What the template shows; `absent` says why a part is not there."""
+    """What the template shows; `absent` says why a part is not there.
+
+    `learned` holds tables, each a list of rows by heading, with its caption.
+    """
 
     title: str
     preset: str
@@ -115,6 +121,7 @@ class Page:
     arrays: list[dict[str, str]]
     config: str
     files: list[tuple[str, str]]
+    learned: list[tuple[list[dict[str, str]], str]] = field(default_factory=list)
     absent: dict[str, str] = field(default_factory=dict)
 
 
@@ -176,11 +183,73 @@ def collect(results: Path, folder: Path, config: Config) -> Page:
     source = Aggregates(aggregates, config)
     page.tables = _tables(source, results, folder)
     page.cost = _cost(source)
+    if page.preset == "demo":
+        page.learned = [part for part in (_learned(source), _enlarged(source)) if part[0]]
+        page.figures.sort(key=lambda exhibit: exhibit.name != "qualitative")
     try:
         page.claims = claims.evaluate(aggregates, config)
     except UserError as error:
         page.absent["claims"] = str(error)
     return page
+
+
+# --- what a demo learned -------------------------------------------------------------------------
+
+
+def _learned(source: Aggregates) -> tuple[list[dict[str, str]], str]:
+    """The main arm's PSNR on every set beside the control's and that of each image's mean color."""
+    native, rows = source.config["native"], []
+    for column in source.evaluate:
+        array = source.results / "native" / "arrays" / f"{column}.npy"
+        flat = _flat_psnr(array, native["metrics"]["psnr_epsilon"]) if array.is_file() else None
+        row = {"Set": source.title("native", column), "Mean color": _decibels(flat)}
+        for arm in (native["control_arm"], native["main_arm"]):
+            cell = source.cell("native", column, arm, "psnr") if source.has("native") else None
+            row[source.arms[arm].name] = _decibels(cell.mean if cell else None)
+        rows.append(row)
+    return rows, (
+        "Reconstruction: PSNR in dB. Mean color: each image replaced by its own mean color, what "
+        "an arm reaches that has learned nothing else."
+    )
+
+
+def _flat_psnr(array: Path, epsilon: float) -> float:
+    """Return the mean PSNR in dB of images (N, S, S, 3), uint8, against their mean colors."""
+    images = np.load(array) / 255
+    errors = ((images - images.mean((1, 2), keepdims=True)) ** 2).mean((1, 2, 3))
+    return float(np.mean(-10 * np.log10(errors + epsilon)))
+
+
+def _enlarged(source: Aggregates) -> tuple[list[dict[str, str]], str]:
+    """PSNR-Y of bicubic, of the best method and of the main one at the trained scales."""
+    asr, rows = source.config["asr"], []
+    if not source.has("asr_quality"):
+        return [], ""
+    names, base = source.methods, asr["base_method"]
+    for column, scale in itertools.product(asr["evaluate"], map(scale_key, asr["trained_scales"])):
+        cells = {m: source.cell("asr_quality", column, m, scale, "psnr_y") for m in asr["methods"]}
+        found = {method: cell.mean for method, cell in cells.items() if cell}
+        bicubic = source.cell("asr_quality", column, BICUBIC, scale, "psnr_y")
+        if not found or not bicubic:
+            continue
+        best = max(found, key=found.__getitem__)
+        rows.append(
+            {
+                "Set and scale": f"{source.title('asr', column)} ×{scale}",
+                "Bicubic": _decibels(bicubic.mean),
+                "Best method": f"{names[best].name} {_gain(found[best] - bicubic.mean)}",
+                names[base].name: _gain(found[base] - bicubic.mean) if base in found else DASH,
+            }
+        )
+    return rows, "Super-resolution: PSNR-Y of bicubic in dB, and the methods' distance from it."
+
+
+def _decibels(value: float | None) -> str:
+    return DASH if value is None else f"{value:.1f}"
+
+
+def _gain(value: float) -> str:
+    return f"{value:+.2f} dB".replace("-", "−")
 
 
 # --- tables --------------------------------------------------------------------------------------
