@@ -31,6 +31,7 @@ def place(config, arrays, tmp_path, monkeypatch):
     results = tmp_path / "results"
     shutil.copytree(arrays, results / "native" / "arrays")
     configuration.write_resolved(config, results / "config.yaml")
+    monkeypatch.setenv("PYTHONPATH", str(borrowed.PACKAGE))
     monkeypatch.setenv(borrowed.find_trunk.__globals__["TRUNK_VARIABLE"], "")
     return results
 

@@ -223,3 +223,9 @@ def _means_of_one(values: Tensor, labels: Tensor) -> dict[str, float | None]:
         name: float(part.mean()) if part.numel() else None
         for name, part in zip(REGIONS, chosen, strict=True)
     }
+
+
+# --- the metrics of the score files, by column; a region's are columns of their own ---------------
+
+WHOLE_IMAGE = {"psnr": psnr, "ssim": ssim, "lse": lse}
+PER_PATCH = {"psnr": patch_psnr, "ssim": patch_ssim, "lse": patch_lse}

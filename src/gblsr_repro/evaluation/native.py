@@ -24,13 +24,9 @@ from .metrics import Settings
 from .perceptual import Perceptual, find_trunk
 
 VALIDATION = "validation"
-WHOLE_IMAGE = ("psnr", "ssim", "lpips", "edge_lpips", "lse", "border_step", "center_step")
-PER_REGION = {
-    "psnr": metrics.patch_psnr,
-    "ssim": metrics.patch_ssim,
-    "lse": metrics.patch_lse,
-}
-COLUMNS = ("image", *WHOLE_IMAGE, *(f"{m}_{region}" for m in PER_REGION for region in REGIONS))
+WHOLE_IMAGE = (*metrics.WHOLE_IMAGE, "lpips", "edge_lpips", "border_step", "center_step")
+PER_REGION = tuple(f"{metric}_{region}" for metric in metrics.PER_PATCH for region in REGIONS)
+COLUMNS = ("image", *WHOLE_IMAGE, *PER_REGION)
 LATENCY_COLUMNS = ("dataset", "image", "clock", *latency.COLUMNS)
 BATCH = 4  # the largest arm, WIRE, takes about 0.6 GB of activations per 256x256 image
 
@@ -132,9 +128,8 @@ def image_rows(
     Keys are `COLUMNS`. What a region lacks patches for, or LPIPS without its network, is None.
     """
     columns: dict[str, list[float | None]] = {
-        "psnr": metrics.psnr(images, truth, settings).tolist(),
-        "ssim": metrics.ssim(images, truth, settings).tolist(),
-        "lse": metrics.lse(images, truth, settings).tolist(),
+        name: measure(images, truth, settings).tolist()
+        for name, measure in metrics.WHOLE_IMAGE.items()
     }
     columns["border_step"], columns["center_step"] = metrics.seams(images, settings)
     if perceptual:
@@ -146,7 +141,7 @@ def image_rows(
         for i, name in enumerate(names)
     ]
     labels = regions.label(truth, bounds, settings)
-    for metric, measure in PER_REGION.items():
+    for metric, measure in metrics.PER_PATCH.items():
         means = metrics.region_means(measure(images, truth, settings), labels)
         for row, of_image in zip(rows, means, strict=True):
             row |= {f"{metric}_{region}": mean for region, mean in of_image.items()}

@@ -42,8 +42,8 @@ def main(source: Aggregates, column: str) -> Float:
         *run_notes(source.conditions, (Scope.QUALITY, Scope.LATENCY), [column], perceptual=True),
     )
     header = ["Arm", *(m.heading for m in QUALITY), "inf ms", "#params"]
-    columns, name = list("lrrrrrr"), f"main-{column}"
-    return Float(name, caption, columns, [header], [lines], separation=3, timed=(5,))
+    columns, timed = ["l", *"r" * (len(header) - 1)], (len(header) - 2,)
+    return Float(f"main-{column}", caption, columns, [header], [lines], separation=3, timed=timed)
 
 
 @table("lse")
