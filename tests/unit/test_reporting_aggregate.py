@@ -14,7 +14,7 @@ from gblsr_repro.config import arms, load, methods, run_identity
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.locality import Fields
 from gblsr_repro.reporting import averaging, conditions
-from gblsr_repro.reporting.aggregates import Aggregates
+from gblsr_repro.reporting.aggregates import Aggregates, read
 from gblsr_repro.reporting.averaging import read_images, read_latency
 from gblsr_repro.reporting.compare import Scope, compare
 
@@ -322,3 +322,14 @@ def test_command_line(tmp_path, capsys):
     assert output.read_text().count("\n") == 2
     assert main(["aggregate", "asr_runs", *arguments[2:]]) == 2
     assert "train first" in capsys.readouterr().err
+
+
+def test_structure_is_the_paper_s_whatever_was_run(tmp_path):
+    output = tmp_path / "structure.csv"
+    config = load()
+    config["native"]["model"]["features"] = 8
+    averaging.write("structure", tmp_path, config, output)
+    found = read(output, "structure").set_index("name")["value"]
+    assert (found["gblsr_scalar"], found["gblsr_asr"]) == (989_955, 22_023_873)
+    assert found["highest_mode_weight"] == pytest.approx(0.982, abs=5e-4)  # sigmoid(4)
+    assert found["coordinate_stretch"] == pytest.approx(32 / 31)

@@ -51,7 +51,9 @@ def only(kind: str, cells: dict[tuple[str, ...], Summary | None]) -> Aggregates:
 
 def with_native(changes: dict[tuple[str, ...], Summary | None]) -> Aggregates:
     own = only("native", {**PAPER.cells("native"), **changes}).frame("native")
-    return Aggregates(PAPER.folder, CONFIG, frames={"native": own, "sizes": PAPER.frame("sizes")})
+    return Aggregates(
+        PAPER.folder, CONFIG, frames={"native": own, "structure": PAPER.frame("structure")}
+    )
 
 
 # --- the registry ---------------------------------------------------------------------------
@@ -80,7 +82,7 @@ def computable() -> list[Claim]:
                 found.append(claim)
         except NotMeasuredError:
             continue
-    assert len(found) >= 150
+    assert len(found) >= 148
     return found
 
 
@@ -465,8 +467,8 @@ def test_structure_holds_anywhere_and_is_reproduced_by_the_paper_preset_alone() 
     result = verdict_of(claim, PAPER, demo)
     assert (result.verdict, result.holds) == (Verdict.HOLDS, True)
     assert claims.outcome(result) == "holds (structure)"
-    runs = pd.DataFrame([{"arm": "gblsr_scalar", "parameters": 12.0}])
-    other = Aggregates(NOWHERE, CONFIG, frames={"sizes": runs})
+    runs = pd.DataFrame([{"name": "gblsr_scalar", "value": 12.0}])
+    other = Aggregates(NOWHERE, CONFIG, frames={"structure": runs})
     assert verdict_of(claim, other, demo).verdict is Verdict.DIFFERENT
     assert verdict_of(claim, other).verdict is Verdict.NOT_REPRODUCED
 
@@ -486,8 +488,8 @@ def write_aggregates(root: Path, conditions: Conditions) -> Path:
     made.paper("native", "asr_quality")
     made.conditions = conditions
     folder = made.write()
-    counts = PAPER.frame("sizes").itertuples(index=False)
-    write_csv(folder / "sizes.csv", KINDS["sizes"].columns, counts)
+    counts = PAPER.frame("structure").itertuples(index=False)
+    write_csv(folder / "structure.csv", KINDS["structure"].columns, counts)
     return folder
 
 
@@ -509,11 +511,11 @@ def test_the_demo_calls_no_number_reproduced(tmp_path: Path) -> None:
     aggregates = write_aggregates(tmp_path, replace(PAPER_CONDITIONS, preset="demo"))
     counts = claims.write(aggregates, tmp_path, load()).counts()
     assert counts[Verdict.REPRODUCED] == counts[Verdict.WITHIN_NOISE] == 0
-    assert counts[Verdict.HOLDS] == 21
+    assert counts[Verdict.HOLDS] == 19
     assert counts[Verdict.DIFFERENT] > 80
     text = (tmp_path / "claims.md").read_text(encoding="utf-8")
     assert "different conditions; would hold" in text
-    assert "| holds (structure) | 21 |" in text
+    assert "| holds (structure) | 19 |" in text
 
 
 def test_the_verb_names_a_missing_folder(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

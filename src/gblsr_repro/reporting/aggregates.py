@@ -37,7 +37,7 @@ from .statistics import Summary
 BICUBIC = "bicubic"
 NATIVE_TIMES = {PAPER: "inference_ms", OURS: "ours_ms", GRAPH: "graph_ms"}
 """The metric of the native aggregate that holds the times by a clock."""
-TEXTS = ("benchmark", "arm", "device", "finished")  # columns of runs that hold no number
+TEXTS = ("name", "benchmark", "arm", "device", "finished")  # columns of runs that hold no number
 
 Key = tuple[str, ...]
 
@@ -108,7 +108,8 @@ def read(path: Path, kind: str) -> pd.DataFrame:
     keys = KINDS[kind].keys
     frame = read_rows(path, KINDS[kind].header, keys)
     if not keys:
-        numbers(frame, [c for c in KINDS[kind].header if c not in TEXTS], ["arm"], path)
+        keyed = [c for c in ("arm", "name") if c in KINDS[kind].header]
+        numbers(frame, [c for c in KINDS[kind].header if c not in TEXTS], keyed, path)
         return frame
     if "scale" in keys:
         frame["scale"] = frame["scale"].map(scale_key)
@@ -149,7 +150,8 @@ class Aggregates:
         found = cls(repository_root() / "config" / "paper", config)
         found.conditions = of_paper()
         counts = [found.frame("budget"), found.frame("asr_runs")[["arm", "parameters"]]]
-        found._frames["sizes"] = pd.concat(counts, ignore_index=True)
+        structure = pd.concat(counts, ignore_index=True)
+        found._frames["structure"] = structure.set_axis(["name", "value"], axis=1)
         return found
 
     # --- numbers ---
@@ -173,9 +175,9 @@ class Aggregates:
     def _check(self, kind: str, frame: pd.DataFrame) -> None:
         if KINDS[kind].columns == RUN_COLUMNS and frame.empty:
             raise UserError(f"{self.path(kind)} has no rows; train first.")
-        if kind == "sizes":
-            column, known, file = "arm", {*self.arms, *self.methods}, "arms.tsv and config/methods"
-        elif KINDS[kind].half == "native":
+        if kind == "structure":
+            return
+        if KINDS[kind].half == "native":
             column, known, file = "arm", {*self.arms}, "arms"
         else:
             column = "arm" if kind == "asr_runs" else "method"

@@ -8,6 +8,7 @@ are. What nobody measured has no row.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
@@ -180,19 +181,34 @@ def budget(results: Path, config: Config) -> pd.DataFrame:
     return pd.DataFrame(counts, columns=KINDS["budget"].columns)
 
 
-def sizes(results: Path, config: Config) -> pd.DataFrame:
-    """Trainable parameters of every arm and method of the paper at its sizes, whatever was run."""
+def structure(results: Path, config: Config) -> pd.DataFrame:
+    """What the code alone gives at the paper's structure, whatever was run.
+
+    The trainable parameters of every arm and method; `highest_mode_weight`, the weight that the
+    cutoff gives the highest mode at full order; `coordinate_stretch`, the step between two pixels
+    in the patch coordinate over the step 2 / P that dividing offsets by half the patch's width
+    gives (both section 3.1).
+    """
     import torch
 
     from ..models.asr.model import build, count_parameters
     from ..models.native import parameter_budgets
+    from ..models.spectral import cutoff, pixel_basis
 
     paper = protocol()
-    counts = [(arm.arm, arm.parameters) for arm in parameter_budgets(paper)]
-    with torch.device("meta"):
+    rows = [(arm.arm, float(arm.parameters)) for arm in parameter_budgets(paper)]
+    with torch.device("meta"):  # counts need no numbers
         for name, method in selected_methods(paper).items():
-            counts.append((name, count_parameters(build(method, paper, 0))))
-    return pd.DataFrame(counts, columns=KINDS["sizes"].columns)
+            rows.append((name, float(count_parameters(build(method, paper, 0)))))
+    model = paper["native"]["model"]
+    order = torch.tensor(float(model["modes"]), dtype=torch.float64)
+    weights = cutoff(order, model["modes"], model["cutoff_sharpness"])
+    bandwidth = torch.tensor(0.25, dtype=torch.float64)
+    sine = pixel_basis(model["patch"], 3, bandwidth)[:, 2]  # sin(pi s v), rising over [-1, 1]
+    v = torch.asin(sine) / (math.pi * bandwidth)
+    rows.append(("highest_mode_weight", float(weights[-1, -1])))
+    rows.append(("coordinate_stretch", float(v[1] - v[0]) * model["patch"] / 2))
+    return pd.DataFrame(rows, columns=KINDS["structure"].columns)
 
 
 # --- super-resolution ---------------------------------------------------------------------------
@@ -265,7 +281,7 @@ def _field(record: Mapping[str, Any], key: str, path: Path) -> Any:
 MAKERS: dict[str, Callable[[Path, Config], pd.DataFrame]] = {
     make.__name__: make
     for make in (
-        native, readings, locality, ablation, budget, sizes, asr_quality, asr_latency, runs,
+        native, readings, locality, ablation, budget, structure, asr_quality, asr_latency, runs,
         asr_runs,
     )
 }  # fmt: skip

@@ -5,7 +5,7 @@ A claim of the paper says what it measures as one expression, such as
     native('kodak', 'gblsr_scalar', 'psnr') - best(native('kodak', 'liif lte wire', 'psnr'))
 
 It is Python with numbers, + - * /, one comparison (1 where it holds, else 0), lists, and calls of
-what the tables `READS`, `COLUMNS`, `COMPUTED` and `CODE` name; nothing else is read, so a table of
+what the tables `READS`, `COLUMNS` and `COMPUTED` name; nothing else is read, so a table of
 expressions cannot run code. Every value is a vector and carries the standard error that the spread
 over seeds gives it. Names in one text are separated by blanks; `*` stands for all data sets of that
 benchmark in the paper, in its order. Vectors run over the names in the order of the texts, the last
@@ -107,8 +107,9 @@ READS: dict[str, tuple[str, dict[str, str]]] = {
     "asr_time": ("asr_latency", _X4 | {"clock": PAPER}),
     "asr_own_time": ("asr_latency", _X4 | {"clock": OURS}),
 }
-# A column of all runs of the arms or methods that are named; parameters are counted without runs.
-COLUMNS = {"parameters": "parameters", "seconds": "wall_seconds", "bandwidth": "bandwidth"}
+# A column of all runs of the arms or methods that are named, or what the code alone gives.
+STRUCTURE = ("parameters", "constant")
+COLUMNS = {"seconds": "wall_seconds", "bandwidth": "bandwidth"} | dict.fromkeys(STRUCTURE, "value")
 
 
 @dataclass
@@ -145,14 +146,14 @@ class Evaluation:
         return Estimate(np.asarray([c.mean for c in cells]), np.asarray(errors), found)
 
     def column(self, column: str, names: str) -> Estimate:
-        """Read a column of the runs of arms or methods, their parameters at the paper's sizes."""
+        """Read a column of the runs of arms or methods, or values of the aggregate `structure`."""
         found: list[float] = []
         for name in names.split():
             kind = "asr_runs" if name in methods() else "runs"
-            kind = "sizes" if column == "parameters" else kind
+            kind, key = ("structure", "name") if column == "value" else (kind, "arm")
             self._need(kind)
             rows = self.aggregates.frame(kind)
-            values = rows[rows["arm"] == name].reindex(columns=[column])[column].dropna()
+            values = rows[rows[key] == name].reindex(columns=[column])[column].dropna()
             if values.empty:
                 raise NotMeasuredError(f"{kind}.csv has no {column} of {name}")
             own = values.astype(float).tolist()
@@ -225,38 +226,6 @@ COMPUTED: dict[str, Callable[[Estimate], Estimate]] = {
 }
 
 
-# --- what this package's own code computes --------------------------------------------------------
-
-
-def highest_mode_weight() -> float:
-    """Return the weight that the cutoff gives the highest mode at full order (section 3.1)."""
-    import torch
-
-    from ..models.spectral import cutoff
-
-    model = protocol()["native"]["model"]
-    order = torch.tensor(float(model["modes"]), dtype=torch.float64)
-    return float(cutoff(order, model["modes"], model["cutoff_sharpness"])[-1, -1])
-
-
-def coordinate_stretch() -> float:
-    """Return the step between two pixels in the patch coordinate, over the step 2 / P that dividing
-    offsets by half the patch's width gives (section 3.1).
-    """
-    import torch
-
-    from ..models.spectral import pixel_basis
-
-    patch = protocol()["native"]["model"]["patch"]
-    bandwidth = torch.tensor(0.25, dtype=torch.float64)
-    sine = pixel_basis(patch, 3, bandwidth)[:, 2]  # sin(pi s v), which rises over all of [-1, 1]
-    v = torch.asin(sine) / (math.pi * bandwidth)
-    return float(v[1] - v[0]) * patch / 2
-
-
-CODE = {made.__name__: made for made in (highest_mode_weight, coordinate_stretch)}
-
-
 # --- expressions ----------------------------------------------------------------------------------
 
 
@@ -317,8 +286,6 @@ def _build(node: ast.AST) -> Program:
             texts = [value for value in values if isinstance(value, str)]
             if not len(texts) == len(given) == _TEXTS[name]:
                 raise UserError(f"must give {name}() {_TEXTS[name] or 'no'} texts")
-            if name in CODE:
-                return lambda run: Estimate.of([CODE[name]()])
             if name in COLUMNS:
                 return lambda run: run.column(COLUMNS[name], *texts)
             return lambda run: run.read(name, texts)
@@ -340,7 +307,7 @@ def _joined(programs: Sequence[Program]) -> Program:
 
 # How many texts a function takes.
 _TEXTS = {name: len(KINDS[kind].keys) - len(fixed) for name, (kind, fixed) in READS.items()}
-_TEXTS |= dict.fromkeys(COLUMNS, 1) | dict.fromkeys(CODE, 0)
+_TEXTS |= dict.fromkeys(COLUMNS, 1)
 
 
 def evaluate(expression: str, aggregates: Aggregates) -> tuple[Estimate, list[Operand]]:

@@ -66,7 +66,7 @@ KINDS = {
         judged=False,
     ),
     "budget": Kind(columns=("arm", "parameters"), judged=False),
-    "sizes": Kind(columns=("arm", "parameters")),
+    "structure": Kind(columns=("name", "value")),
     "runs": Kind(columns=RUN_COLUMNS, inputs=(RUN, LOG)),
     "locality": Kind(
         ("arm", "statistic"),
@@ -145,7 +145,7 @@ def code_inputs(name: str) -> list[str]:
     """Return what a kind is made from below the checkout's top: models whose parameters count."""
     tables = {
         "budget": ["config/arms.tsv"],
-        "sizes": ["config/arms.tsv", "config/methods.tsv", "config/paper/protocol.yaml"],
+        "structure": ["config/arms.tsv", "config/methods.tsv", "config/paper/protocol.yaml"],
     }
     return [*code_of(name), *tables[name]] if name in tables else []
 
