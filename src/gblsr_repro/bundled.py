@@ -31,6 +31,7 @@ MEASURES = {
     "arm": {"psnr": "PSNR (dB)", "ssim": "SSIM", "lpips": "LPIPS"},
     "method": {"psnr_y": "PSNR-Y (dB)", "ssim_y": "SSIM-Y"},
 }
+TOLD = 3  # measurements in one line
 VALIDATION = "validation"  # rows on training images' neighbours: no measure of quality
 
 
@@ -46,12 +47,18 @@ def bundled_model(kind: str) -> Path:
 
 
 def told(path: Path | str) -> str:
-    """Return in one line which model a bundled file holds and how good it was measured to be."""
+    """Return in one line which model a bundled file holds and how good it was measured to be.
+
+    Of many measurements those on the smallest set stand for all; the card has every one.
+    """
     record, _ = read_weights(path)
-    kind = _kind(record)
+    kind, measured = _kind(record), record["quality"]
     column, name = next(iter(MEASURES[kind].items()))
+    fewest = min(means["images"] for means in measured.values())
     quality = ", ".join(
-        f"{_title(data)} {means[column]:.2f}" for data, means in record["quality"].items()
+        f"{_title(data)} {means[column]:.2f}"
+        for data, means in measured.items()
+        if len(measured) <= TOLD or means["images"] == fewest
     )
     return (
         f"{record[kind]}, {record['steps']:,} steps on {record['trained_on']}, commit "
@@ -117,7 +124,10 @@ def card(path: Path | str) -> str:
     ]
     for data, means in record["quality"].items():
         cells = [_title(data), str(means["images"])]
-        cells += [f"{means[c]:.4g}" if c in means else "-" for c in measures]
+        cells += [
+            f"{means[c]:.{2 if 'dB' in measures[c] else 4}f}" if c in means else "-"
+            for c in measures
+        ]
         lines.append("| " + " | ".join(cells) + " |")
     settings = ", ".join(f"{k} {v}" for k, v in record["config"]["model"].items())
     return "\n".join([*lines, "", f"Settings: {settings}.", ""])

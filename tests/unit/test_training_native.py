@@ -106,7 +106,8 @@ def command(tmp_path, array, repository):
     overlay.write_text(json.dumps(SMALL))
     base = repository / "config" / "config.yaml"
     return [
-        sys.executable, "-m", "gblsr_repro", "train", "--config", base, "--config", overlay,
+        sys.executable, "-m", "gblsr_repro", "native", "train", "--config", base,
+        "--config", overlay,
         "--arm", "gblsr_full", "--seed", "1", "--array", array,
         "--output", tmp_path / "run", "--state", tmp_path / "state" / "seed1.pt",
     ]  # fmt: skip
