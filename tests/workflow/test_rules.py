@@ -24,8 +24,8 @@ def test_docstring(name):
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_log_benchmark_and_environment(name):
-    for directive in ("log:", "benchmark:", "conda:"):
+def test_log_and_environment(name):
+    for directive in ("log:", "conda:"):
         assert directive in JOBS[name]
 
 
