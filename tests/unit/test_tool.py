@@ -417,7 +417,7 @@ def test_bundled_weights_are_the_default(tmp_path, settings, photo, package, cap
     rows = measured(tmp_path / "a", sha256, ("psnr_y", "ssim_y"), {"set5_x2": 36.5})
     assert bundle(superres, rows, package / "asr.safetensors") == 0
     card = (package / "native.md").read_text()
-    assert "| kodak | 2 | 22.25 | 0.75 | - |" in card
+    assert "| kodak | 2 | 22.25 | 0.7500 | - |" in card
     assert "0123456789abcdef" in card
 
     monkeypatch.chdir("/")  # outside a checkout: the file brings all that is needed along
