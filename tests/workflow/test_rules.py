@@ -6,16 +6,19 @@ from pathlib import Path
 import pytest
 
 RULES = sorted((Path(__file__).resolve().parents[2] / "workflow" / "rules").glob("*.smk"))
+# A rule of a loop goes by the name that the loop gives it.
+RULE = r"^ *rule ?(\w*):\n(.*?)(?=^\S|\Z)"
+NAMED = re.compile(r'name:\s+f?"(\w+)')
 BODIES = {
-    name: body
+    name or (NAMED.search(body) or [path.stem] * 2)[1]: body
     for path in RULES
-    for name, body in re.findall(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", path.read_text(), re.M | re.S)
+    for name, body in re.findall(RULE, path.read_text(), re.M | re.S)
 }
 JOBS = {name: body for name, body in BODIES.items() if "shell:" in body}
 
 
 def test_rules_were_found():
-    assert {"fetch", "train", "evaluate", "latency", "table", "figure"} <= set(JOBS)
+    assert {"fetch", "train", "evaluate", "latency", "tables_of_", "figures_of_"} <= set(JOBS)
 
 
 @pytest.mark.parametrize("name", BODIES)

@@ -73,7 +73,7 @@ def test_a_single_table_needs_only_its_own_arms(snakemake):
 
 def test_parameters_are_counted_without_training(snakemake):
     planned = snakemake("--dry-run", "--cores", "1", "fairness", "fairness_vs_paper").stdout
-    assert "rule table:" in planned
+    assert "rule tables_of_budget:" in planned
     assert not set(re.findall(r"^rule (\w+):", planned, re.M)) & {"train", "fetch", "check"}
 
 

@@ -75,9 +75,7 @@ wildcard_constraints:
     seed="|".join(map(str, SEEDS)),
     column="|".join(ASR_COLUMNS),
     scale="[0-9.]+",
-    table="|".join(TABLES + COMPARED),
     aggregate="|".join(kinds.KINDS),
-    figure="|".join(FIGURES + ["measured_vs_published"]),
 
 
 def settings(job):
@@ -142,55 +140,47 @@ def inputs_of_aggregate(wildcards):
     return [f"{R}/{path}" for path in kinds.inputs(name, config)] + kinds.code_inputs(name)
 
 
-def aggregates_of_item(wildcards):
-    """Return the aggregates that a table or figure is drawn from."""
-    name = wildcards.get("table", None) or wildcards.figure
-    if name == "measured_vs_published":
-        return AGGREGATES
-    item = ITEMS[name.removesuffix("_vs_paper")]
-    names = item.needs.split()
-    return [f"{R}/aggregates/{name}.csv" for name in names] + conditions_of(item)
+def drawn_together(kind):
+    """Return the items of a kind, "table" or "figure", by their half and the aggregates they need.
 
-
-def item_of(wildcards):
-    """Return the row of config/items.tsv behind a table or figure; None for one that is ours."""
-    name = wildcards.get("table", None) or wildcards.figure
-    return ITEMS.get(name.removesuffix("_vs_paper"))
-
-
-def half_of(wildcards):
-    """Return the half of the paper that an item belongs to, as Snakemake's report shows it."""
-    item = item_of(wildcards)
-    return {"native": "Native benchmark", "asr": "Super-resolution"}[item.half] if item else "Both"
-
-
-def title_of(wildcards):
-    """Return the number and title of an item."""
-    item = item_of(wildcards)
-    if item is None:
-        return "Measured numbers against the paper's"
-    name = wildcards.get("table", "")
-    beside = ", beside the paper's values" if name.endswith("_vs_paper") else ""
-    return f"{item.paper}: {item.title}{beside}"
-
-
-def labels_of(wildcards):
-    """Return what Snakemake's report shows beside an item."""
-    return {"item": wildcards.get("table", None) or wildcards.figure, "what": title_of(wildcards)}
-
-
-def conditions_of(item):
-    """Return the record of what was run that an item's caption and note are written from.
-
-    Parameters are counted on untrained arms, so their table needs none.
+    One job makes them all: to start it takes longer than to draw.
     """
-    untrained = item.needs in ("", "budget")
-    return [] if untrained else [f"{R}/aggregates/conditions_{item.half}.json"]
+    groups = {}
+    for name, item in ITEMS.items():
+        if item.kind == kind:
+            groups.setdefault((item.half, item.needs), []).append(name)
+    return groups
 
 
-def inputs_of_figure(wildcards):
-    """Return what a figure is drawn from beside the aggregates."""
+def compared(names):
+    """Return tables, each followed by itself beside the paper's values where there is one."""
+    return [n for name in names for n in (name, f"{name}_vs_paper") if n in TABLES + COMPARED]
+
+
+def aggregates_of(half, needs):
+    """Return the aggregates and the record of what was run that items are drawn from.
+
+    Parameters are counted on untrained arms, so their table needs no record.
+    """
+    untrained = needs in ("", "budget")
+    record = [] if untrained else [f"{R}/aggregates/conditions_{half}.json"]
+    return [f"{R}/aggregates/{name}.csv" for name in needs.split()] + record
+
+
+def described(name):
+    """Return how Snakemake's report files an item: its half, its name, its number and title."""
+    item = ITEMS[name.removesuffix("_vs_paper")]
+    beside = ", beside the paper's values" if name.endswith("_vs_paper") else ""
+    what = f"{item.paper}: {item.title}{beside}"
     return {
+        "subcategory": {"native": "Native benchmark", "asr": "Super-resolution"}[item.half],
+        "labels": {"item": name, "what": what},
+    }
+
+
+def inputs_of_figures(names):
+    """Return what figures are drawn from beside the aggregates."""
+    inputs = {
         "qualitative": expand(
             f"{R}/native/exemplars/{{arm}}/seed{SEEDS[0]}/{{column}}.png",
             arm=BENCHMARK,
@@ -202,7 +192,8 @@ def inputs_of_figure(wildcards):
             arm=kinds.subjects("locality", config),
             seed=SEEDS,
         ),
-    }.get(wildcards.figure, [])
+    }
+    return [path for name in names for path in inputs.get(name, [])]
 
 
 def files_of(name):
@@ -227,6 +218,10 @@ def preview():
 
 
 onstart:
+    # Snakemake's limit of jobs per second sets a timer at every round of scheduling, which brings
+    # another round: the more jobs have ended, the more rounds a second. No limit is needed here.
+    if LOCAL:
+        workflow.scheduler.job_rate_limiter = None
     # A profile's many retries are for trainings, which go on from their saved state.
     for each in workflow.rules:
         if each.name not in ("train", "asr_train_run"):

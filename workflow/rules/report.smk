@@ -48,52 +48,100 @@ rule readings:
         " --output {output} 2>&1 | tee {log}"
 
 
-rule table:
-    """One LaTeX table from the aggregates."""
-    input:
-        rows=aggregates_of_item,
-        tables=CONFIG_TABLES,
-    output:
-        report(
-            f"{R}/tables/{{table}}.tex",
-            caption="../report/table.rst",
-            category="Tables",
-            subcategory=half_of,
-            labels=labels_of,
-        ),
-    log:
-        f"{R}/logs/table/{{table}}.log",
-    localrule: True
-    conda:
-        "../../envs/gblsr.yaml"
-    params:
-        config=CONFIG,
-        settings=settings("tables"),
-        aggregates=lambda wildcards: f"{R}/aggregates",
-        tables=lambda wildcards, output: os.path.dirname(output[0]),
-        title=title_of,
-    shell:
-        "python -m gblsr_repro tables --config {params.config} --aggregates {params.aggregates}"
-        " --output {params.tables} --only {wildcards.table} 2>&1 | tee {log}"
+for (half, needs), names in drawn_together("table").items():
+
+    rule:
+        """The LaTeX tables from the same aggregates, also beside the paper's values."""
+        name:
+            f"tables_of_{needs.replace(' ', '_and_') or 'nothing'}"
+        input:
+            rows=aggregates_of(half, needs),
+            tables=CONFIG_TABLES,
+        output:
+            [
+                report(
+                    f"{R}/tables/{name}.tex",
+                    caption="../report/table.rst",
+                    category="Tables",
+                    **described(name),
+                )
+                for name in compared(names)
+            ],
+        log:
+            f"{R}/logs/tables/{needs.replace(' ', '_') or 'nothing'}.log",
+        localrule: True
+        conda:
+            "../../envs/gblsr.yaml"
+        params:
+            config=CONFIG,
+            settings=settings("tables"),
+            aggregates=lambda wildcards: f"{R}/aggregates",
+            tables=lambda wildcards, output: os.path.dirname(output[0]),
+            names=compared(names),
+        shell:
+            "python -m gblsr_repro tables --config {params.config}"
+            " --aggregates {params.aggregates} --output {params.tables}"
+            " --only {params.names} 2>&1 | tee {log}"
 
 
-rule figure:
-    """One figure from the aggregates, as PDF and PNG."""
+for (half, needs), names in drawn_together("figure").items():
+
+    rule:
+        """The figures from the same aggregates, as PDF and PNG."""
+        name:
+            f"figures_of_{needs.replace(' ', '_and_')}"
+        input:
+            inputs_of_figures(names),
+            rows=aggregates_of(half, needs),
+            tables=CONFIG_TABLES,
+        output:
+            pdf=expand(f"{R}/figures/{{name}}.pdf", name=names),
+            png=[
+                report(
+                    f"{R}/figures/{name}.png",
+                    caption="../report/figure.rst",
+                    category="Figures",
+                    **described(name),
+                )
+                for name in names
+            ],
+        log:
+            f"{R}/logs/figures/{needs.replace(' ', '_')}.log",
+        localrule: True
+        conda:
+            "../../envs/gblsr.yaml"
+        params:
+            config=CONFIG,
+            settings=settings("figures"),
+            aggregates=lambda wildcards: f"{R}/aggregates",
+            figures=lambda wildcards, output: os.path.dirname(output.pdf[0]),
+            results=lambda wildcards: R,
+            names=names,
+        shell:
+            "python -m gblsr_repro figures --config {params.config}"
+            " --aggregates {params.aggregates} --results {params.results}"
+            " --output {params.figures} --only {params.names} 2>&1 | tee {log}"
+
+
+rule figure_beside_the_paper:
+    """Ours: every published number against the measured one."""
     input:
-        inputs_of_figure,
-        rows=aggregates_of_item,
+        rows=AGGREGATES,
         tables=CONFIG_TABLES,
     output:
-        pdf=f"{R}/figures/{{figure}}.pdf",
+        pdf=f"{R}/figures/measured_vs_published.pdf",
         png=report(
-            f"{R}/figures/{{figure}}.png",
+            f"{R}/figures/measured_vs_published.png",
             caption="../report/figure.rst",
             category="Figures",
-            subcategory=half_of,
-            labels=labels_of,
+            subcategory="Both",
+            labels={
+                "item": "measured_vs_published",
+                "what": "Measured numbers against the paper's",
+            },
         ),
     log:
-        f"{R}/logs/figure/{{figure}}.log",
+        f"{R}/logs/figures/measured_vs_published.log",
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
@@ -103,10 +151,9 @@ rule figure:
         aggregates=lambda wildcards: f"{R}/aggregates",
         figures=subpath(output.pdf, parent=True),
         results=lambda wildcards: R,
-        title=title_of,
     shell:
         "python -m gblsr_repro figures --config {params.config} --aggregates {params.aggregates}"
-        " --results {params.results} --output {params.figures} --only {wildcards.figure}"
+        " --results {params.results} --output {params.figures} --only measured_vs_published"
         " 2>&1 | tee {log}"
 
 

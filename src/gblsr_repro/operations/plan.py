@@ -206,9 +206,7 @@ def _subjects(benchmark: str, config: Config) -> Iterator[tuple[Arm | Method, in
             yield arm, native.count_parameters(native.build(arm, config, 0))
     else:
         for method in selected_methods(config).values():
-            with torch.device("meta"):  # counts need no numbers
-                model = asr.build(method, config, 0)
-            yield method, asr.count_parameters(model)
+            yield method, asr.parameters(method, config)
 
 
 def _step(identity: Mapping[str, Any]) -> dict[str, Any]:

@@ -191,15 +191,13 @@ def structure(results: Path, config: Config) -> pd.DataFrame:
     """
     import torch
 
-    from ..models.asr.model import build, count_parameters
+    from ..models.asr.model import parameters
     from ..models.native import parameter_budgets
     from ..models.spectral import cutoff, pixel_basis
 
     paper = protocol()
     rows = [(arm.arm, float(arm.parameters)) for arm in parameter_budgets(paper)]
-    with torch.device("meta"):  # counts need no numbers
-        for name, method in selected_methods(paper).items():
-            rows.append((name, float(count_parameters(build(method, paper, 0)))))
+    rows += [(name, float(parameters(m, paper))) for name, m in selected_methods(paper).items()]
     model = paper["native"]["model"]
     order = torch.tensor(float(model["modes"]), dtype=torch.float64)
     weights = cutoff(order, model["modes"], model["cutoff_sharpness"])

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from ... import config as configuration
 from ...config import Config, Method
@@ -292,6 +293,23 @@ def _named(table: Mapping[str, Callable[..., Any]], method: Method, column: str)
 def count_parameters(model: nn.Module) -> int:
     """Return the number of trainable parameters."""
     return sum(p.numel() for p in model.parameters() if p.requires_grad)
+
+
+class _Unfilled(TorchFunctionMode):
+    """Leaves tensors as they are: for shapes alone, torch imports its compiler to fill them."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Call all but what works in place, by torch's names: `normal_`, not `__bool__`."""
+        named = kwargs or {}
+        if func.__name__.endswith("_") and not func.__name__.endswith("__"):
+            return args[0] if args else named["tensor"]
+        return func(*args, **named)
+
+
+def parameters(method: Method, config: Config) -> int:
+    """Return the number of trainable parameters that a method has, from its shapes alone."""
+    with torch.device("meta"), _Unfilled():
+        return count_parameters(build(method, config, 0))
 
 
 # --- methods and runs by name ------------------------------------------------------------------

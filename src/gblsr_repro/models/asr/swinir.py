@@ -94,7 +94,8 @@ class WindowAttention(nn.Module):
         span = 2 * side - 1
         self.position_bias = nn.Parameter(torch.empty(span * span, heads))
         nn.init.trunc_normal_(self.position_bias, std=INITIAL_STD)
-        place = torch.cartesian_prod(torch.arange(side), torch.arange(side))
+        along = torch.arange(side, device="cpu")  # numbers even in a model of shapes alone
+        place = torch.cartesian_prod(along, along)
         step = place[:, None] - place[None] + side - 1
         self.register_buffer("relative", step[..., 0] * span + step[..., 1], persistent=False)
 
