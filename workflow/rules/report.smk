@@ -123,40 +123,6 @@ for (half, needs), names in drawn_together("figure").items():
             " --output {params.figures} --only {params.names} 2>&1 | tee {log}"
 
 
-rule figure_beside_the_paper:
-    """Ours: every published number against the measured one."""
-    input:
-        rows=AGGREGATES,
-        tables=CONFIG_TABLES,
-    output:
-        pdf=f"{R}/figures/measured_vs_published.pdf",
-        png=report(
-            f"{R}/figures/measured_vs_published.png",
-            caption="../report/figure.rst",
-            category="Figures",
-            subcategory="Both",
-            labels={
-                "item": "measured_vs_published",
-                "what": "Measured numbers against the paper's",
-            },
-        ),
-    log:
-        f"{R}/logs/figures/measured_vs_published.log",
-    localrule: True
-    conda:
-        "../../envs/gblsr.yaml"
-    params:
-        config=CONFIG,
-        settings=settings("figures"),
-        aggregates=lambda wildcards: f"{R}/aggregates",
-        figures=subpath(output.pdf, parent=True),
-        results=lambda wildcards: R,
-    shell:
-        "python -m gblsr_repro figures --config {params.config} --aggregates {params.aggregates}"
-        " --results {params.results} --output {params.figures} --only measured_vs_published"
-        " 2>&1 | tee {log}"
-
-
 rule claims:
     """Every number the paper claims: paper, measured, verdict."""
     input:
@@ -210,7 +176,7 @@ rule report:
     input:
         items_of("native"),
         items_of("asr"),
-        f"{R}/figures/measured_vs_published.png",
+        items_of("both"),
         rules.claims.output,
     output:
         report(

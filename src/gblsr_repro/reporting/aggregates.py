@@ -125,8 +125,8 @@ class Aggregates:
 
     Asking for one raises `UserError` when its file is missing or unfit, or names arms or methods
     that their tables in config/ lack. `clock` names the times that tables show: the paper's, unless
-    they are for rows beside it. Figures of images and fields read `results`, by default the folder
-    that holds the aggregates' folder.
+    they are for rows beside it, where `bicubic` adds a row that the paper lacks. Figures of images
+    and fields read `results`, by default the folder that holds the aggregates' folder.
     """
 
     def __init__(
@@ -134,12 +134,14 @@ class Aggregates:
         folder: Path | str,
         config: Config,
         clock: str = PAPER,
+        bicubic: bool = False,
         results: Path | None = None,
         frames: Mapping[str, pd.DataFrame] | None = None,
     ) -> None:
         self.folder = Path(folder)
         self.config = config
         self.clock = clock
+        self.bicubic = bicubic
         self.results = Path(results) if results else self.folder.parent
         self._frames = dict(frames or {})
         self._cells: dict[str, dict[Key, Summary]] = {}
@@ -206,6 +208,16 @@ class Aggregates:
         """Return the mean of one number, None where it was not measured."""
         cell = self.cell(kind, *key)
         return None if cell is None else cell.mean
+
+    def wide(self, kind: str, rows: Sequence[str], columns: str, **where: str) -> pd.DataFrame:
+        """Return means by the key columns `rows` and `columns`, NaN where one was not measured.
+
+        `where` gives the values of the other key columns.
+        """
+        frame = self.frame(kind)
+        for key, wanted in where.items():
+            frame = frame[frame[key] == wanted]
+        return frame.pivot(index=[*rows], columns=columns, values="mean")
 
     def require(self, rows: pd.DataFrame, kind: str, what: str) -> pd.DataFrame:
         """Return `rows`, or raise `UserError` that the aggregate's file has no such rows."""

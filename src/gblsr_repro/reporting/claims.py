@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,8 +14,8 @@ from ..files import write_csv, write_text
 from .aggregates import Aggregates
 from .compare import Scope
 from .conditions import Conditions
+from .documents import Section, markdown, simple
 from .layout import DASH
-from .layout import markdown as markdown_table
 from .verdicts import Claim, Result, Verdict, check, judge
 
 SCOPE_TITLES = {
@@ -30,15 +30,6 @@ SCOPE_TITLES = {
     Scope.ASR_COST: "Super-resolution training time",
 }
 
-MEANING = {
-    Verdict.REPRODUCED: "agrees at the paper's printed precision, or the claimed relation holds",
-    Verdict.WITHIN_NOISE: "misses by no more than the tolerance stated beside it",
-    Verdict.HOLDS: "about structure alone, and so in any preset; this one is not the paper's",
-    Verdict.NOT_REPRODUCED: "misses by more, under the paper's conditions",
-    Verdict.DIFFERENT: "measured on other data, settings, seeds or devices: shown, not judged",
-    Verdict.NOT_JUDGED: "timed on a GPU that other processes used: shown alone",
-    Verdict.NOT_MEASURED: "no number here; the reason is given",
-}
 TOLERANCES = {"seeds": "seed noise", "spread": "F-test", "exact": "exact"}
 
 
@@ -139,7 +130,7 @@ def write(aggregates: Path, output: Path, config: Config) -> Page:
     page = evaluate(aggregates, config)
     rows = [_row(result) for result in page.results]
     write_csv(output / "claims.csv", list(rows[0]), rows)
-    write_text(output / "claims.md", markdown(page))
+    write_text(output / "claims.md", markdown(section(page)))
     return page
 
 
@@ -211,21 +202,13 @@ def with_unit(text: str, unit: str) -> str:
     return f"{text}{unit}" if unit == "×" else f"{text} {unit}"
 
 
-def markdown(page: Page) -> str:
-    """Return the claims as a page of Markdown."""
-    lines = ["# The paper's claims, measured here", ""]
-    lines += markdown_table(
-        ("Verdict", "Claims", "Meaning"),
-        [(str(v), str(n), MEANING[v]) for v, n in page.counts().items()],
-    )
-    lines += ["", "## Conditions", ""]
-    lines += markdown_table(("Claims about", "Paper", "This run"), page.scopes())
-    for topic, results in page.by_topic().items():
-        told = "; ".join(f"{kind} ({reason})" for kind, reason in reasons(results))
-        lines += ["", f"## {topic}", "", f"Tolerances: {told}.", ""]
-        lines += markdown_table(
-            ("Claim", "Where", "Paper", "Measured", "Verdict", "Tolerance", "Remarks"),
-            [
+def topics(page: Page, wanted: Callable[[Result], bool] = lambda result: True) -> list[Section]:
+    """Return a section for every topic with wanted claims: a row for each of them."""
+    sections = []
+    for topic, every in page.by_topic().items():
+        if results := [result for result in every if wanted(result)]:
+            told = "; ".join(f"{kind} ({reason})" for kind, reason in reasons(results))
+            rows = [
                 (
                     result.claim.claim,
                     result.claim.where,
@@ -236,6 +219,21 @@ def markdown(page: Page) -> str:
                     remarks(page, result),
                 )
                 for result in results
-            ],
-        )
-    return "\n".join(lines) + "\n"
+            ]
+            header = ("Claim", "Where", "Paper", "Measured", "Verdict", "Tolerance", "Remarks")
+            sections.append(Section(topic, f"Tolerances: {told}.", [simple(header, rows)]))
+    return sections
+
+
+def section(page: Page) -> Section:
+    """Return all claims: how many got each verdict, under what conditions, and one by one."""
+    counts = [(str(v), str(n), v.meaning) for v, n in page.counts().items()]
+    table = simple(("Verdict", "Claims", "Meaning"), counts)
+    inside = [conditions(page), *topics(page)]
+    return Section("The paper's claims, measured here", tables=[table], inside=inside)
+
+
+def conditions(page: Page) -> Section:
+    """Return the paper's conditions of each scope, and in what this run differs."""
+    table = simple(("Claims about", "Paper", "This run"), page.scopes())
+    return Section("Conditions", tables=[table])

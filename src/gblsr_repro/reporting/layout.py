@@ -5,7 +5,7 @@ All text is in the marks of `gblsr_repro.reporting.markup`, which is Markdown as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -41,14 +41,17 @@ class Float:
     in points; a line is drawn before every group of body rows. Paragraph columns are ragged where
     `ragged` says so, and justified otherwise; in `paired` floats rows without a first cell belong
     to the one above them, and stand a little apart from the next. `timed` are the columns (from 0)
-    whose cells depend on the clock.
+    whose cells depend on the clock. `told` are sentences of its caption about what was measured,
+    `about` the evaluation columns that it shows (None: all).
     """
 
     label: str
-    caption: str
     columns: Sequence[str]
     header: Sequence[Line]
     groups: Sequence[Sequence[Line]]
+    told: Sequence[str | None] = ()
+    about: Sequence[str] | None = None
+    caption: str = ""
     rules: Sequence[tuple[int, int]] = ()
     size: str = "footnotesize"
     separation: int = 4
@@ -57,38 +60,6 @@ class Float:
     ragged: bool = False
     paired: bool = False
     timed: Sequence[int] = ()
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of the paper: its name and one float, or several on pages of their own."""
-
-    name: str
-    floats: Sequence[Float]
-
-
-Maker = Callable[..., Float | Sequence[Float]]
-
-
-@dataclass(frozen=True)
-class Entry:
-    """The maker of a table; `bicubic` says whether it can add a row of bicubic interpolation."""
-
-    make: Maker
-    bicubic: bool = False
-
-
-TABLES: dict[str, Entry] = {}
-
-
-def table(name: str, bicubic: bool = False) -> Callable[[Maker], Maker]:
-    """Register a function as the maker of the table of that name in config/items.tsv."""
-
-    def register(make: Maker) -> Maker:
-        TABLES[name] = Entry(make, bicubic)
-        return make
-
-    return register
 
 
 # --- cells ----------------------------------------------------------------------------------------
@@ -209,9 +180,9 @@ def _unspanned(line: Line, repeat: bool) -> list[str]:
 # --- LaTeX ----------------------------------------------------------------------------------------
 
 
-def render(table: Table) -> str:
-    """Return the table as LaTeX; it needs booktabs, and rotating where a float is sideways."""
-    return environment().get_template("table.tex.j2").render(table=table)
+def render(floats: Sequence[Float]) -> str:
+    """Return a table as LaTeX; it needs booktabs, and rotating where a float is sideways."""
+    return environment().get_template("table.tex.j2").render(floats=floats)
 
 
 def _row(line: Line, of: Float | None = None) -> str:

@@ -12,8 +12,8 @@ from pathlib import Path
 from ..config import items
 from ..errors import UserError
 from ..files import atomic_path
+from .captions import caption
 from .conditions import Conditions
-from .figures import FIGURES, captions
 from .layout import environment
 from .markup import latex
 
@@ -57,10 +57,15 @@ def document(tables: Mapping[str, Path], figures: Mapping[str, Path], run: Condi
     # Floats that may only stand at the top of a page would leave most pages half empty here.
     texts = (path.read_text(encoding="utf-8") for path in tables.values())
     bodies = [re.sub(r"(\\begin\{table\})\[\w+\]", r"\1[!htbp]", text) for text in texts]
+    known = items()
     pictures = [
-        {"name": name, "path": path.resolve().as_posix(), "caption": latex(captions(name, run))}
+        {
+            "name": name,
+            "path": path.resolve().as_posix(),
+            "caption": latex(caption(known[name], run)),
+        }
         for name, path in figures.items()
-        if name in FIGURES
+        if name in known
     ]
     return environment().get_template("preview.tex.j2").render(tables=bodies, figures=pictures)
 

@@ -10,19 +10,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from ..aggregates import Aggregates, ordered
-from ..compare import Scope
+from ..items import item
 from . import style
-from .registry import figure
 
 PANELS = {"psnr": "PSNR (dB) ↑", "lpips": "LPIPS ↓"}
 PARTS = ("reference", "control", "log")
 
 
-@figure(
-    Scope.ABLATION,
-    perceptual=True,
-    spread=True,
-)
+@item
 def logspace_metrics(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR (left) and LPIPS (right) of Fixed, Scalar and the log-space arms, with each step.
 

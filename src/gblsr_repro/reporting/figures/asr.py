@@ -14,21 +14,16 @@ from matplotlib.patches import Patch
 
 from ...evaluation import PAPER
 from ..aggregates import Aggregates, ordered
-from ..compare import Scope
+from ..items import item
 from ..kinds import scale_key
 from . import style
 from .placement import Label, place_labels
-from .registry import figure
 
 TIMED_SET = "urban100"
 MARKER = 6.5  # points
 
 
-@figure(
-    Scope.ASR_QUALITY,
-    Scope.ASR_LATENCY,
-    spread=True,
-)
+@item
 def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR-Y against the time per image of every method, Urban100 at the timed scale."""
     scale = scale_key(source.config["asr"]["timing"]["scale"])
@@ -64,10 +59,7 @@ def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
     return figure
 
 
-@figure(
-    Scope.ASR_QUALITY,
-    spread=True,
-)
+@item
 def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR-Y of the baselines and the base method against the scale, a column per data set.
 

@@ -15,9 +15,8 @@ from matplotlib.ticker import MaxNLocator
 
 from ...errors import UserError
 from ..aggregates import Aggregates, ordered
-from ..compare import Scope
+from ..items import item
 from . import style
-from .registry import figure
 
 BINS = 36
 LOG_BELOW = 20.0  # a median this much below the threshold calls for logarithmic bins
@@ -29,9 +28,7 @@ LIMIT: dict[str, Any] = {"color": style.THRESHOLD, "linestyle": style.DASHED}
 ERRORS = {"elinewidth": 0.8, "ecolor": "black"}
 
 
-@figure(
-    Scope.LOCALITY,
-)
+@item
 def cov_hist(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw histograms of the within-image CoV of the bandwidth, one panel per linear arm.
 
@@ -81,10 +78,7 @@ def cov_hist(source: Aggregates, note: Sequence[str]) -> Figure:
     return figure
 
 
-@figure(
-    Scope.LOCALITY,
-    spread=True,
-)
+@item
 def variance_decomp(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw the variance of the bandwidth within and across images, one group per linear arm.
 
@@ -136,10 +130,7 @@ def variance_decomp(source: Aggregates, note: Sequence[str]) -> Figure:
     return figure
 
 
-@figure(
-    Scope.LOCALITY,
-    spread=True,
-)
+@item
 def logspace_loctests(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw the values of T1-T4 of the log-space arms against their thresholds, met or not met.
 

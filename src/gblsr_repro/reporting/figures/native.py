@@ -12,10 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ..aggregates import Aggregates, ordered
-from ..compare import Scope
+from ..items import item
 from . import style
 from .placement import Label, place_labels
-from .registry import figure
 
 SMALL, LARGE = 4.5, 9.0  # points: marker of one data set, of the mean over all
 MEAN_MARKER = "o"
@@ -40,11 +39,7 @@ def means(table: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
     return wide.reindex(columns=metrics)
 
 
-@figure(
-    Scope.QUALITY,
-    perceptual=True,
-    baselines=True,
-)
+@item
 def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw whole-image PSNR against LPIPS (inverted) of every arm; the best is upper right.
 
@@ -69,11 +64,7 @@ def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
     return figure
 
 
-@figure(
-    Scope.QUALITY,
-    Scope.LATENCY,
-    baselines=True,
-)
+@item
 def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR against the inference time per image of every arm; the best is upper left."""
     metrics = ["inference_ms", "psnr"]
@@ -87,12 +78,7 @@ def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
     return figure
 
 
-@figure(
-    Scope.QUALITY,
-    perceptual=True,
-    spread=True,
-    baselines=True,
-)
+@item
 def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR, SSIM, LPIPS and edge-LPIPS as bars grouped by data set, one bar per arm."""
     table = benchmark(source, "quality metric", METRICS)

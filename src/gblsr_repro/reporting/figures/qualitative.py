@@ -12,19 +12,15 @@ from matplotlib.figure import Figure
 from ...data.images import open_rgb
 from ...errors import UserError
 from ..aggregates import Aggregates, ordered
-from ..compare import Scope
+from ..items import item
 from . import style
 from .native import benchmark, means
-from .registry import figure
 
 NAMES = {("set14", "img_001"): "baboon"}  # images known by another name than their file's
 WINNERS = {"psnr": ("Best PSNR", "idxmax"), "lpips": ("Best LPIPS", "idxmin")}
 
 
-@figure(
-    Scope.QUALITY,
-    perceptual=True,
-)
+@item
 def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw the ground truth, the main arm, the best-PSNR and the best-LPIPS arm per data set.
 
