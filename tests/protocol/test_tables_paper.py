@@ -83,7 +83,7 @@ def test_labels_are_the_papers(shared, rendered):
     paper = (shared / "paper" / "gblsr_paper.tex").read_text(encoding="utf-8")
     texts = [path.read_text() for path in rendered.iterdir() if "_vs_paper" not in path.stem]
     ours = {label for text in texts for label in re.findall(r"\\label{(.+?)}", text)}
-    ours |= {f"fig:{name}" for name, item in items().items() if item.kind == "figure"}
+    ours |= {f"fig:{name}" for name, item in items().items() if item.paper.startswith("Figure")}
     assert ours == set(re.findall(r"\\label{((?:tab|fig):.+?)}", paper))
 
 
@@ -122,9 +122,7 @@ def typeset(text):
 
 @pytest.mark.parametrize(("target", "key", "name"), WIDE, ids=[row[2] for row in WIDE])
 def test_the_papers_rows_print_the_targets(shared, config, target, key, name):
-    builder = tables.builders(config)[name]
-    nowhere = Aggregates(shared / "nowhere", config)
-    floats = tables.paper_floats(builder, nowhere, name)
+    floats = tables.paper_floats(Aggregates(shared / "nowhere", config), name)
     lines = [line for part in floats for group in part.groups for line in group]
     found = {tables.REMARKS.sub("", plain(line[0])): [plain(c) for c in line[1:]] for line in lines}
     for row in read(shared / "paper" / "targets" / f"{target}.csv"):

@@ -9,13 +9,15 @@ from typing import Any
 import figure_aggregates as made_up
 import pytest
 
-from gblsr_repro.config import arms, load
+from gblsr_repro.config import arms, items, load
 from gblsr_repro.config.model import leaves
 from gblsr_repro.files import write_json
 from gblsr_repro.reporting import claims, record, report
+from gblsr_repro.reporting.captions import caption
 from gblsr_repro.reporting.compare import CONCERNS, EXEMPT, RECORDED, Scope, compare, place_of
 from gblsr_repro.reporting.conditions import Conditions, ImageSet, of_paper
-from gblsr_repro.reporting.figures import FIGURES, captions, note
+from gblsr_repro.reporting.documents import markdown
+from gblsr_repro.reporting.items import note
 from gblsr_repro.reporting.verdicts import Verdict
 
 PAPER = of_paper()
@@ -191,13 +193,13 @@ def test_claims_captions_notes_page_and_record_say_the_same(
             assert result.verdict in (Verdict.DIFFERENT, Verdict.NOT_JUDGED)
         if words and scope in scopes and change not in ("partial set", "shared GPU"):
             assert told[scope] == words  # those are about single claims
-    for name in SHOWN:
-        of_figure = bool(scopes & {*FIGURES[name].scopes})
-        assert note(run, FIGURES[name].scopes) == ([words] if of_figure else [])
-        assert (words in captions(name, run)) == (of_figure or not words)
-    page = record.page(folder, "today", load())
+    for item in (items()[name] for name in SHOWN):
+        of_figure = bool(scopes & {*item.scopes.split()})
+        assert note(run, item) == ([words] if of_figure else [])
+        assert (words in caption(item, run)) == (of_figure or not words)
+    page = markdown(record.page(folder, "today", load()))
     assert words in page
-    html = report.render(report.collect(folder, folder, load()))
+    html = report.page(folder, folder, load())
     assert words in html
     if not words:
         assert "Unlike in the paper" not in page + html

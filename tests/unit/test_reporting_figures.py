@@ -22,11 +22,13 @@ from gblsr_repro.config import items, load
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import figures
 from gblsr_repro.reporting.aggregates import Aggregates
+from gblsr_repro.reporting.captions import caption
 from gblsr_repro.reporting.conditions import Conditions, of_paper
-from gblsr_repro.reporting.figures import FIGURES, captions, note, style
+from gblsr_repro.reporting.figures import style
+from gblsr_repro.reporting.items import MAKERS, note
 
+FIGURES = {name: item for name, item in items().items() if item.kind == "figure"}
 NAMES = list(FIGURES)
-NEED_FILES = {"cov_hist", "qualitative"}
 RUNS = {
     "paper": made_up.paper_run,
     "demo": made_up.demo_run,
@@ -54,8 +56,7 @@ def draw(sources: dict[str, Aggregates]) -> Iterator[Draw]:
     def build(run: str, name: str) -> Figure:
         if (run, name) not in known:
             source = sources[run]
-            figure = FIGURES[name].draw(source, note(source.conditions, FIGURES[name].scopes))
-            known[run, name] = figure
+            known[run, name] = MAKERS[name](source, note(source.conditions, FIGURES[name]))
         return known[run, name]
 
     with style.styled():
@@ -93,11 +94,6 @@ def collisions(texts: list[Text], slack: float = 1.0) -> list[tuple[str, str]]:
     ]
 
 
-def test_the_papers_figures_are_all_there():
-    wanted = {name for name, item in items().items() if item.kind == "figure"}
-    assert wanted <= set(NAMES)
-
-
 def cases() -> list[object]:
     """All figures of all runs; in the quick suite the paper's and what the demo makes different."""
     different = {"frontier", "per_dataset", "cov_hist", "infcost", "asr_quality_latency_x4"}
@@ -126,7 +122,7 @@ def test_texts_are_legible_inside_and_apart(run, name, draw, sources, monkeypatc
         assert box.y0 >= -1, text
         assert box.x1 <= width + 1, text
         assert box.y1 <= height + 1, text
-    hint = next(iter(note(sources[run].conditions, FIGURES[name].scopes)), None)
+    hint = next(iter(note(sources[run].conditions, FIGURES[name])), None)
     sizes = {t.get_fontsize() for t in texts if hint is None or not t.get_text().startswith(hint)}
     assert sizes <= {7.0, 7.5, 8.0}
 
@@ -344,26 +340,25 @@ def test_fields_are_read_from_the_results_that_are_named(sources, tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_papers_own_run_has_no_note_and_others_say_what_they_are(name):
-    assert note(of_paper(), FIGURES[name].scopes) == []
-    assert "Unlike in the paper" not in captions(name, of_paper())
+    item = FIGURES[name]
+    assert note(of_paper(), item) == []
+    assert "Unlike in the paper" not in caption(item, of_paper())
     demo = made_up.demo_conditions(2)
-    said = note(demo, FIGURES[name].scopes)
-    assert said[0] == "preset demo"
-    assert "Not the paper's experiment" in captions(name, demo)
-    assert "conditions not recorded" in note(Conditions(), FIGURES[name].scopes)
-    assert "not recorded" in captions(name, Conditions())
+    assert note(demo, item)[0] == "preset demo"
+    assert "Not the paper's experiment" in caption(item, demo)
+    assert "conditions not recorded" in note(Conditions(), item)
+    assert "not recorded" in caption(item, Conditions())
 
 
 def test_a_half_that_was_not_run_is_no_unrecorded_one():
-    run = replace(of_paper(), asr=None)
-    assert note(run, FIGURES["measured_vs_published"].scopes) == []
-    assert "not recorded" not in captions("measured_vs_published", run)
+    run, item = replace(of_paper(), asr=None), FIGURES["measured_vs_published"]
+    assert note(run, item) == []
+    assert "not recorded" not in caption(item, run)
 
 
 def test_a_note_is_one_line_and_says_what_it_leaves_out():
     words = [f"difference {k}" for k in range(20)]
     (text,) = style.new_figure(style.COLUMN_WIDTH, 2, words).texts
-    assert text.get_text().startswith("difference 0 · difference 1 · ")
     assert text.get_text().endswith("more in the caption")
     assert text.get_window_extent().width <= style.COLUMN_WIDTH * text.figure.dpi
 
@@ -371,5 +366,5 @@ def test_a_note_is_one_line_and_says_what_it_leaves_out():
 def test_different_single_seeds_have_no_error_bars():
     seeds = {"liif": [0], "wire": [1], "gblsr_scalar": [2]}
     native = replace(of_paper().native, seeds=seeds)
-    caption = captions("per_dataset", replace(of_paper(), native=native))
-    assert "One training seed, so there are no error bars" in caption
+    told = caption(FIGURES["per_dataset"], replace(of_paper(), native=native))
+    assert "One training seed, so there are no error bars" in told

@@ -118,7 +118,6 @@ def test_a_run_without_aggregates_is_one_sentence(
 def test_a_grid_keeps_spanning_cells_in_place() -> None:
     part = Float(
         label="x",
-        caption="**X.**",
         columns=["l", "r", "r"],
         header=[["Arm", Span("Kodak", 2)], ["", "PSNR", "LSE | x"]],
         groups=[[[Span("**All**", 3)], ["A", "1", "2"]]],

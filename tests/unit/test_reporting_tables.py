@@ -7,6 +7,7 @@ import re
 import shutil
 from dataclasses import asdict, replace
 
+import pandas as pd
 import pytest
 
 from gblsr_repro.cli import main
@@ -80,7 +81,7 @@ def budget_rows(**changes):
 
 
 def built(name, root, config):
-    return tables.builders(config)[name](Aggregates(root, config)).floats[0]
+    return tables.build(Aggregates(root, config), name)[0]
 
 
 def body(part):
@@ -165,7 +166,6 @@ def test_one_seed_shows_no_spread_and_says_so(folder, config):
     part = built("main_kodak", folder(rows=native_rows(n=1)), config)
     assert body(part)["**GB-LSR-Scalar** (main)"][0] == "**30.000**"
     assert "one training seed" in part.caption
-    assert "too few seeds for a test" in part.caption
 
 
 def test_missing_arm_is_a_row_of_dashes(folder, config):
@@ -195,8 +195,7 @@ def test_extra_evaluation_column_gets_its_table(folder, config):
     assert lse.sideways
     assert len(lse.columns) == 9
     assert built("winners", root, config).groups[0][-1][0] == "B100"
-    with pytest.raises(UserError, match="The paper has no values"):
-        built("main_b100_vs_paper", root, config)
+    assert "main_b100_vs_paper" not in tables.names(config)
     config["native"]["data"]["evaluate"] = {"b100": "b100"}
     assert pairs("lse", root, config)["GB-LSR-Full"][0] == ["—", "—"]
 
@@ -216,7 +215,8 @@ def test_extra_arm_is_one_row_of_the_arms_table(folder, repository, tmp_path, mo
     assert list(main_rows)[-1] == "My arm"
     folder("budget", budget_rows(mine=1_000_001), KINDS["budget"].columns)
     assert body(built("fairness", root, config))["My arm"] == ["1,000,001", "1.010×", "A note."]
-    assert "all eight arms" in built("winners", root, config).caption
+    best = body(built("winners", root, config))["Kodak"]
+    assert best[1] == "Mine (27.000)"  # a baseline like the others
 
 
 def test_unknown_arm_is_refused(folder, config):
@@ -282,10 +282,10 @@ def test_gates_without_lpips_are_not_measured(folder, config):
 
 
 def test_gates_are_decided_where_absent_numbers_cannot_matter():
-    assert table_native.at_least([True, True, None], 2) is True
-    assert table_native.at_least([False, False, None], 2) is False
-    assert table_native.at_least([True, False, None], 2) is None
-    assert table_native.all_of([None, False, True]) is False
+    for outcomes, decided in (
+        ([True, True, None], True), ([False, False, None], False), ([True, False, None], None)
+    ):  # fmt: skip
+        assert table_native.at_least(pd.Series(outcomes, dtype="boolean"), 2) is decided
 
 
 def test_fairness_orders_by_rank_and_names_offenders(folder, config):
@@ -385,7 +385,6 @@ def test_times_alone_make_a_table_that_leaves_quality_open(folder, config, name)
     shown = [cell for row in body(part).values() for cell in row]
     assert any("×" in cell for cell in shown)
     assert "—" in shown
-    assert "PSNR-Y: means" not in part.caption
 
 
 def test_latency_ratios_and_absent_methods(folder, config):
@@ -398,7 +397,6 @@ def test_latency_ratios_and_absent_methods(folder, config):
         "31.000", "31.000", "4.00", "12.00", "2.00×", "—",
     ]  # fmt: skip
     assert rows["LTE-SwinIR"] == ["—"] * 6
-    assert "averaged over two seeds" in part.caption
     assert "No results for LTE-RDN, LTE-SwinIR" in part.caption
 
 
@@ -594,7 +592,7 @@ def test_all_that_can_be_made_is_made_and_the_rest_explained(folder, config, tmp
     output = tmp_path / "tables"
     done, skipped = tables.write(folder(rows=native_rows()), output, config)
     assert {path.stem for path in output.iterdir()} == set(done)
-    assert set(done) | set(skipped) == set(tables.builders(config))
+    assert {*done, *skipped} == {*tables.names(config)}
     compared = {f"{name}_vs_paper" for name, item in items().items() if item.compared == "yes"}
     assert compared <= set(done) | set(skipped)
     assert "asr_quality.csv does not exist" in skipped["asr_quality_x2_x3_x4_main"]

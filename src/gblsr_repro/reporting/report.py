@@ -195,7 +195,7 @@ def _figures(source: Aggregates, results: Path, folder: Path) -> Section:
     return Section("Figures", inside=[*made, *_not_made(missing)])
 
 
-# --- provenance and files ---------------------------------------------------------------------------
+# --- provenance and files ----------------------------------------------------------------------
 
 
 def _provenance(source: Aggregates, results: Path) -> Section:
