@@ -18,7 +18,6 @@ import pandas as pd
 from ..config import (
     Arm,
     Config,
-    Dataset,
     Method,
     arms,
     datasets,
@@ -143,6 +142,8 @@ class Aggregates:
         self.clock = clock
         self.bicubic = bicubic
         self.results = Path(results) if results else self.folder.parent
+        self.arms, self.methods, self.datasets = arms(), methods(), datasets()
+        self.evaluate = list(config["native"]["data"]["evaluate"])  # columns of the native tables
         self._frames = dict(frames or {})
         self._cells: dict[str, dict[Key, Summary]] = {}
 
@@ -179,12 +180,10 @@ class Aggregates:
             raise UserError(f"{self.path(kind)} has no rows; train first.")
         if kind == "structure":
             return
-        if KINDS[kind].half == "native":
-            column, known, file = "arm", {*self.arms}, "arms"
-        else:
-            column = "arm" if kind == "asr_runs" else "method"
-            known, file = {*self.methods, BICUBIC}, "methods"
-        stranger = next((name for name in frame[column] if name not in known), None)
+        native = KINDS[kind].half == "native"
+        file, known = ("arms", {*self.arms}) if native else ("methods", {*self.methods, BICUBIC})
+        names = frame["method" if "method" in frame else "arm"]
+        stranger = next((name for name in names if name not in known), None)
         if stranger is not None:
             raise UserError(
                 f"{self.path(kind)} has rows for {stranger!r}, which config/{file}.tsv does not "
@@ -241,21 +240,6 @@ class Aggregates:
     # --- names ---
 
     @cached_property
-    def arms(self) -> dict[str, Arm]:
-        """The arms table."""
-        return arms()
-
-    @cached_property
-    def methods(self) -> dict[str, Method]:
-        """The table of super-resolution methods."""
-        return methods()
-
-    @cached_property
-    def datasets(self) -> dict[str, Dataset]:
-        """The table of data sets."""
-        return datasets()
-
-    @cached_property
     def benchmark(self) -> dict[str, Arm]:
         """Arms with a row in the main tables: those that the config runs or that were measured."""
         shown = {*selected_arms(self.config), *self.frame("native")["arm"]}
@@ -276,11 +260,6 @@ class Aggregates:
         run = selected_methods(self.config)
         return {name: method for name, method in run.items() if method.group in groups}
 
-    @cached_property
-    def evaluate(self) -> list[str]:
-        """Columns of the native tables, in order."""
-        return list(self.config["native"]["data"]["evaluate"])
-
     def title(self, half: str, column: str) -> str:
         """Return the heading of an evaluation column of "native" or "asr"."""
         section = self.config["native"]["data"] if half == "native" else self.config["asr"]
@@ -300,10 +279,11 @@ class Aggregates:
             return arm.name if arm.group in ("family", "ablation") else arm.short
         return key.capitalize()
 
-    def without_lpips(self) -> str:
-        """Return why the aggregates hold no LPIPS."""
+    def unmeasured(self, metric: str) -> str:
+        """Return why the aggregates hold no value of a native metric."""
         native = self.conditions.native
-        return (native and native.without_lpips) or "no value in the aggregates"
+        reason = native.without_lpips if native and "lpips" in metric else ""
+        return f"not measured: {reason or 'no value in the aggregates'}"
 
     def on_device(self, half: str) -> str:
         """Return " on <device>" for the axis of a timing, nothing where none is recorded."""

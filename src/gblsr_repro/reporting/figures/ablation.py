@@ -35,8 +35,7 @@ def logspace_metrics(source: Aggregates, note: Sequence[str]) -> Figure:
     panels = figure.subplots(1, 2, width_ratios=[1 if m in measured else 1.4 for m in PANELS])
     for axes, (metric, title) in zip(panels, PANELS.items(), strict=True):
         if metric not in measured:
-            reason = source.without_lpips() if metric == "lpips" else "no value in the aggregates"
-            style.message(axes, f"{title[:-2]} not measured: {reason}")
+            style.message(axes, f"{title[:-2]} {source.unmeasured(metric)}")
             continue
         axes.set_title(title)
         _rows(source, axes, table.loc[metric], arms, _steps(source, f"delta_{metric}", arms))

@@ -55,7 +55,7 @@ def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
     if both.empty:
         _rows(source, axes, points["psnr"])
         title = axes.set_title(" ", fontsize=7)
-        reason = f"LPIPS not measured: {source.without_lpips()}"
+        reason = f"LPIPS {source.unmeasured('lpips')}"
         style.wrap_text(title, reason, 0.9 * figure.get_window_extent().width)
     else:
         axes.invert_yaxis()
@@ -98,8 +98,7 @@ def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
         axes.set_title(title)
         rows = table[table["metric"] == metric].set_index(["arm", "dataset"])
         if rows.empty:
-            reason = source.without_lpips() if "lpips" in metric else "the aggregates have no value"
-            style.message(axes, f"{title[:-2]} not measured: {reason}")
+            style.message(axes, f"{title[:-2]} {source.unmeasured(metric)}")
             continue
         rows = rows.reindex(pd.MultiIndex.from_product([arms, sets]))
         for k, arm in enumerate(arms):

@@ -54,9 +54,7 @@ def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
                 heading = "Main arm" if key == "main" else WINNERS[key][0]
                 axes.set_title(f"{heading}\n{label if constant[key] else ''}", fontsize=7)
     if not scores["lpips"].notna().any():
-        style.message(
-            figure.add_subplot(grid[:, 3]), f"LPIPS not measured: {source.without_lpips()}"
-        )
+        style.message(figure.add_subplot(grid[:, 3]), f"LPIPS {source.unmeasured('lpips')}")
     return figure
 
 
