@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import math
 import re
@@ -36,7 +37,9 @@ REGISTRY = {claim.id: claim for claim in claims.registry()}
 
 
 def verdict_of(claim: Claim, here: Aggregates, conditions: Conditions = PAPER_CONDITIONS):
-    return judge(claim, here, PAPER, conditions, PAPER_CONDITIONS, 2.0)
+    run = copy.copy(here)
+    run.conditions = conditions
+    return judge(claim, run, PAPER, 2.0)
 
 
 def changed(half: str, **changes: object) -> Conditions:
@@ -445,7 +448,7 @@ def test_a_time_on_a_shared_gpu_is_shown_and_not_judged() -> None:
     assert result.holds is None
     assert verdict_of(REGISTRY["cost_vs_lte"], PAPER, shared).verdict is Verdict.REPRODUCED
     assert verdict_of(GAP, PAPER, shared).verdict is Verdict.REPRODUCED
-    page = claims.Page([result], shared, PAPER_CONDITIONS)
+    page = claims.Page([result])
     assert page.counts()[Verdict.NOT_JUDGED] == 1
     states = {title: state for title, _, state in page.scopes()}
     assert states["Native inference time"] == "not judged"
@@ -467,7 +470,7 @@ def test_structure_holds_anywhere_and_is_reproduced_by_the_paper_preset_alone() 
     assert verdict_of(claim, PAPER).verdict is Verdict.REPRODUCED
     result = verdict_of(claim, PAPER, demo)
     assert (result.verdict, result.holds) == (Verdict.HOLDS, True)
-    assert claims.outcome(result) == "holds (structure)"
+    assert result.outcome == "holds (structure)"
     runs = pd.DataFrame([{"name": "gblsr_scalar", "value": 12.0}])
     other = Aggregates(NOWHERE, CONFIG, frames={"structure": runs})
     assert verdict_of(claim, other, demo).verdict is Verdict.DIFFERENT

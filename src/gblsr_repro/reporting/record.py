@@ -175,7 +175,7 @@ def _relations(verdicts: claims.Page) -> list[Float]:
         bound = claim.published.startswith(("<", ">")) and claim.scope != Scope.STRUCTURE
         if bound and result.agreement is not None:
             sides = (claims.with_unit(text, claim.unit) for text in (result.paper, result.measured))
-            rows.append((claim.claim, *sides, claims.would_hold(result).removeprefix("would ")))
+            rows.append((claim.claim, *sides, result.would.removeprefix("would ")))
     caption = "Orderings and bounds that this run has numbers for"
     header = ("The paper says", "Bound", "Measured", "In this run")
     return [simple(header, rows, caption=caption)] if rows else []
