@@ -196,6 +196,21 @@ def guess(name: str, known: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True)
+class Asset:
+    """A row of config/assets.tsv: code or an architecture that the project uses or follows."""
+
+    asset: str
+    title: str
+    licence: str
+    url: str
+
+
+def assets() -> dict[str, Asset]:
+    """Return the table of code and architectures by asset."""
+    return read_table(repository_root() / "config" / "assets.tsv", Asset, "asset")
+
+
+@dataclass(frozen=True)
 class Item:
     """A row of config/items.tsv: one table or figure, of the paper or beside it.
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 
-from ..config import Arm, Dataset, Method, read_table, repository_root
+from ..config import Arm, Method, assets
 from ..progress import duration
 from . import captions
 from .aggregates import Aggregates
@@ -116,25 +115,13 @@ def clock(seconds: float) -> str:
 # --- licences -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Asset:
-    """A row of config/assets.tsv: code or an architecture that the project uses or follows."""
-
-    asset: str
-    title: str
-    licence: str
-    url: str
-
-
-def assets() -> dict[str, Asset]:
-    """Return the table of code and architectures by asset."""
-    return read_table(repository_root() / "config" / "assets.tsv", Asset, "asset")
-
-
 @item
 def licenses(source: Aggregates) -> Float:
     """Licences and terms of the data sets the config uses, and of code (Table 18)."""
-    data = [[d.title, d.licence, _link(d.homepage)] for d in used_datasets(source)]
+    sections = source.config["native"]["data"], source.config["asr"]
+    used = {name for s in sections for name in (*s["train"], *s["evaluate"].values())}
+    rows = [d for name, d in source.datasets.items() if name in used or d.role == "weights"]
+    data = [[d.title, d.licence, _link(d.homepage)] for d in rows]
     code = [[a.title, a.licence, _link(a.url)] for a in assets().values()]
     header = ["Asset", "Licence or terms of use", "URL"]
     spec = [r"p{0.20\linewidth}", r"p{0.34\linewidth}", r"p{0.40\linewidth}"]
@@ -147,10 +134,3 @@ def licenses(source: Aggregates) -> Float:
 
 def _link(address: str) -> str:
     return f"<{address}>" if address.startswith("http") else address or DASH
-
-
-def used_datasets(source: Aggregates) -> list[Dataset]:
-    """Return the rows of datasets.tsv that the config names, in that table's order."""
-    sections = source.config["native"]["data"], source.config["asr"]
-    used = {name for s in sections for name in (*s["train"], *s["evaluate"].values())}
-    return [d for name, d in source.datasets.items() if name in used or d.role == "weights"]

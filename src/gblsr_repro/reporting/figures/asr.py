@@ -105,7 +105,7 @@ def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:
 
 def _legend(source: Aggregates, figure: Figure, methods: list[str], beyond: bool) -> None:
     handles: list[Artist] = [
-        style.handle(source.label(m), **style.point(look, 5), linestyle=look.dash)
+        style.handle(source.label(m), **style.point(look, 5), linestyle=look.line)
         for m, look in style.looks_of(source).items()
         if m in methods
     ]
@@ -124,7 +124,7 @@ def _curves(source: Aggregates, axes: Axes, rows: pd.DataFrame, methods: list[st
         if not own.empty:
             look = style.looks_of(source)[method]
             axes.errorbar(own["factor"], own["mean"], yerr=own["std"], **_points(look, 3.6),
-                          linestyle=look.dash, linewidth=0.9)  # fmt: skip
+                          linestyle=look.line, linewidth=0.9)  # fmt: skip
 
 
 def _points(look: style.Look, size: float) -> dict[str, Any]:
