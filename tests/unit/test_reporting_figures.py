@@ -329,13 +329,6 @@ def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
         figures.render("qualitative", copy, tmp_path)
 
 
-def test_fields_are_read_from_the_results_that_are_named(sources, tmp_path):
-    source = sources["paper"]
-    folder = shutil.copytree(source.folder, tmp_path / "elsewhere" / "aggregates")
-    figures.write(folder, tmp_path, source.config, ["cov_hist"], source.results)
-    assert (tmp_path / "cov_hist.png").is_file()
-
-
 # --- notes and captions ---------------------------------------------------------------------------
 
 

@@ -115,12 +115,11 @@ for (half, needs), names in drawn_together("figure").items():
             settings=settings("figures"),
             aggregates=lambda wildcards: f"{R}/aggregates",
             figures=lambda wildcards, output: os.path.dirname(output.pdf[0]),
-            results=lambda wildcards: R,
             names=names,
         shell:
             "python -m gblsr_repro figures --config {params.config}"
-            " --aggregates {params.aggregates} --results {params.results}"
-            " --output {params.figures} --only {params.names} 2>&1 | tee {log}"
+            " --aggregates {params.aggregates} --output {params.figures}"
+            " --only {params.names} 2>&1 | tee {log}"
 
 
 rule claims:

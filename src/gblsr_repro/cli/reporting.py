@@ -114,12 +114,6 @@ def add_figures(commands: Any) -> None:
         "--output", type=Path, metavar="DIR", help="default: figures of the config's results"
     )
     added.add_argument(
-        "--results",
-        type=Path,
-        metavar="DIR",
-        help="folder with the images and fields of the run (default: the one above --aggregates)",
-    )
-    added.add_argument(
         "--only", nargs="+", default=[], metavar="NAME", help="draw these figures, or fail"
     )
 
@@ -130,7 +124,7 @@ def _figures(options: argparse.Namespace) -> None:
     config, results = _run(options)
     aggregates = options.aggregates or results / "aggregates"
     output = options.output or results / "figures"
-    drawn, skipped = figures.write(aggregates, output, config, options.only, options.results)
+    drawn, skipped = figures.write(aggregates, output, config, options.only)
     for name in drawn:
         print(output / f"{name}.pdf")
         print(output / f"{name}.png")

@@ -125,7 +125,7 @@ class Aggregates:
     Asking for one raises `UserError` when its file is missing or unfit, or names arms or methods
     that their tables in config/ lack. `clock` names the times that tables show: the paper's, unless
     they are for rows beside it, where `bicubic` adds a row that the paper lacks. Figures of images
-    and fields read `results`, by default the folder that holds the aggregates' folder.
+    and fields read `results`, the folder that holds the aggregates' folder.
     """
 
     def __init__(
@@ -134,14 +134,13 @@ class Aggregates:
         config: Config,
         clock: str = PAPER,
         bicubic: bool = False,
-        results: Path | None = None,
         frames: Mapping[str, pd.DataFrame] | None = None,
     ) -> None:
         self.folder = Path(folder)
         self.config = config
         self.clock = clock
         self.bicubic = bicubic
-        self.results = Path(results) if results else self.folder.parent
+        self.results = self.folder.parent
         self.arms, self.methods, self.datasets = arms(), methods(), datasets()
         self.evaluate = list(config["native"]["data"]["evaluate"])  # columns of the native tables
         self._frames = dict(frames or {})

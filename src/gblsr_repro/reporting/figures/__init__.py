@@ -23,18 +23,13 @@ def render(name: str, source: Aggregates, output: Path) -> tuple[Path, Path]:
 
 
 def write(
-    aggregates: Path,
-    output: Path,
-    config: Config,
-    only: Sequence[str] = (),
-    results: Path | None = None,
+    aggregates: Path, output: Path, config: Config, only: Sequence[str] = ()
 ) -> tuple[list[str], dict[str, str]]:
     """Draw figures to `output`/<name>.pdf and .png, see `items.make_each`.
 
-    `results` is the run's folder, which qualitative and cov_hist read (default: the folder above
-    `aggregates`).
+    Those of images and fields read them in the folder above `aggregates`.
     """
-    source = Aggregates(aggregates, config, results=results)
+    source = Aggregates(aggregates, config)
 
     def make(name: str) -> None:
         render(name, source, output)
