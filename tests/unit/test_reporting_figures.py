@@ -140,17 +140,6 @@ def test_same_data_same_bytes(name, sources, tmp_path):
 # --- looks ----------------------------------------------------------------------------------------
 
 
-def test_no_two_native_arms_or_methods_share_a_look(sources):
-    source = sources["paper"]
-    looks = style.looks_of(source)
-    drawn = [name for name, arm in source.arms.items() if arm.group != "reading"]
-    for table in (drawn, [*source.methods, "bicubic"]):
-        for first, second in combinations([looks[name] for name in table], 2):
-            assert first.color != second.color
-            assert first.marker != second.marker
-            assert first.hatch != second.hatch or first.dash != second.dash
-
-
 # --- what is shown --------------------------------------------------------------------------------
 
 
@@ -348,13 +337,6 @@ def test_a_half_that_was_not_run_is_no_unrecorded_one():
     run, item = replace(of_paper(), asr=None), FIGURES["measured_vs_published"]
     assert note(run, item) == []
     assert "not recorded" not in caption(item, run)
-
-
-def test_a_note_is_one_line_and_says_what_it_leaves_out():
-    words = [f"difference {k}" for k in range(20)]
-    (text,) = style.new_figure(style.COLUMN_WIDTH, 2, words).texts
-    assert text.get_text().endswith("more in the caption")
-    assert text.get_window_extent().width <= style.COLUMN_WIDTH * text.figure.dpi
 
 
 def test_different_single_seeds_have_no_error_bars():

@@ -8,13 +8,12 @@ import shutil
 import subprocess
 from dataclasses import asdict, replace
 
-import pandas as pd
 import pytest
 
 from gblsr_repro.cli import main
 from gblsr_repro.config import items, load
 from gblsr_repro.errors import UserError
-from gblsr_repro.reporting import layout, markup, table_native, tables
+from gblsr_repro.reporting import layout, markup, tables
 from gblsr_repro.reporting.aggregates import Aggregates
 from gblsr_repro.reporting.conditions import of_paper
 from gblsr_repro.reporting.kinds import KINDS
@@ -245,12 +244,6 @@ def test_winners_name_ties_best_first_and_bold_clear_gaps(folder, config):
     assert single["Kodak"][2] == "+4.000"  # not bold: one seed allows no test
 
 
-def test_many_ties_are_counted(folder, config):
-    changes = {("kodak", arm, "psnr"): (30 + i / 100, 1.0) for i, arm in enumerate(ARMS)}
-    rows = body(built("winners", folder(rows=native_rows(changes)), config))
-    assert rows["Kodak"][:2] == ["WIRE ≈ 6 others (30.060)", "WIRE ≈ 2 others (30.060)"]
-
-
 def test_gaps_are_rounded_last(folder, config):
     changes = {
         ("kodak", "gblsr_scalar", "psnr"): (22.3124, 0.01),
@@ -274,19 +267,22 @@ def test_gates_count_the_sets(folder, config):
     assert rows["Inference-cost criterion"][1] == "not met (0.200×, 0.800×, 0.200×)"
 
 
-def test_gates_without_lpips_are_not_measured(folder, config):
-    root = folder(rows=native_rows(drop=["lpips"]))
-    rows = body(built("gates", root, config))
+@pytest.mark.parametrize(
+    ("gone", "lpips", "composite"),
+    [
+        (SETS, "not measured", "not measured"),
+        (SETS[:2], "not measured", "not measured"),
+        (SETS[:1], "met (2/2 measured)", "met"),  # two of three are enough
+    ],
+)
+def test_gates_are_decided_where_absent_numbers_cannot_matter(
+    folder, config, gone, lpips, composite
+):
+    measured = [r for r in native_rows() if r[2] != "lpips" or r[0] not in gone]
+    rows = body(built("gates", folder(rows=measured), config))
     assert rows["at most 0.5 dB below best baseline PSNR"][1] == "met (3/3)"
-    assert rows["at most 0.02 above best baseline LPIPS"][1] == "not measured"
-    assert rows["Quality criterion composite"][1] == "not measured"
-
-
-def test_gates_are_decided_where_absent_numbers_cannot_matter():
-    for outcomes, decided in (
-        ([True, True, None], True), ([False, False, None], False), ([True, False, None], None)
-    ):  # fmt: skip
-        assert table_native.at_least(pd.Series(outcomes, dtype="boolean"), 2) is decided
+    assert rows["at most 0.02 above best baseline LPIPS"][1].startswith(lpips)
+    assert rows["Quality criterion composite"][1] == composite
 
 
 def test_fairness_orders_by_rank_and_names_offenders(folder, config):
@@ -419,22 +415,6 @@ def test_variants_are_compared_on_the_cells_both_have(folder, config):
 # --- time and licences --------------------------------------------------------------------------
 
 
-def test_training_time_groups_only_what_ran(folder, config):
-    rows = [
-        ["native", arm, seed, 2000, 1, seconds, 1, 1, "NVIDIA H200", "", ""]
-        for arm, seconds in (("liif", 97), ("wire", 290), ("gblsr_scalar", 77))
-        for seed in (0, 1, 2)
-    ]
-    part = built("compute_native", folder("runs", rows, KINDS["runs"].columns), config)
-    lines = [list(line) for group in part.groups for line in group]
-    assert [line[1:] for line in lines] == [
-        ["6", "1m37s–4m50s", "19m21s"],
-        ["3", "1m17s", "3m51s"],
-        ["**9**", "", "**23m12s**"],
-    ]
-    assert "(LIIF, WIRE; 2 arms × 3 seeds)" in lines[0][0]
-
-
 def test_licenses_follow_the_config(folder, config):
     root = folder(rows=[])
     titles = {line[0] for group in built("licenses", root, config).groups for line in group[1:]}
@@ -484,12 +464,6 @@ def test_the_papers_winners_criteria_and_parameters(folder, config):
     above, below = pairs("fairness", root, config)["LTE (matched-budget amortized)"]
     assert above == ["1,122,051", "1.133×", ""]
     assert below[2].startswith("3 linear layers")
-
-
-def test_the_papers_ablation(folder, config):
-    rows = pairs("locality", ablation(folder, {"psnr": 0.3}), config)
-    assert rows["**GB-LSR-Scalar**"][0] == ["n/a", "21.568", "n/a", "n/a", "n/a"]
-    assert rows["GB-LSR-Full"][0] == ["0/4", "21.802", "+0.234", "+0.069", "neither criterion met"]
 
 
 def test_the_papers_speed(folder, config):
@@ -621,14 +595,6 @@ def test_named_tables_fail_with_their_reason(folder, config, tmp_path):
 def test_unfit_aggregates_are_refused(folder, config, rows, complaint):
     with pytest.raises(UserError, match=complaint):
         built("main_kodak", folder(rows=rows), config)
-
-
-def test_no_table_needs_more_than_booktabs_and_rotating(folder, config, tmp_path):
-    folder("asr_quality", quality_rows(["liif_rdn", "gblsr_asr"], scales=(2, 3, 4, 6, 8)))
-    done, _ = tables.write(folder(rows=native_rows()), tmp_path, config)
-    text = "".join((tmp_path / f"{name}.tex").read_text() for name in done)
-    assert text.count(r"\begin{tabular}") == text.count(r"\bottomrule") == len(done) + 2
-    assert not re.search(r"\\(url|href|citep|ref|makecell)\b|[^\x00-\x7f]", text)
 
 
 LATEX = r"""\documentclass[10pt]{article}
