@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -39,6 +40,7 @@ NATIVE_TIMES = {PAPER: "inference_ms", OURS: "ours_ms", GRAPH: "graph_ms"}
 TEXTS = ("name", "benchmark", "arm", "device", "finished")  # columns of runs that hold no number
 
 Key = tuple[str, ...]
+Rows = TypeVar("Rows", bound=Sized)
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -217,11 +219,11 @@ class Aggregates:
             frame = frame[frame[key] == wanted]
         return frame.pivot(index=[*rows], columns=columns, values="mean")
 
-    def require(self, rows: pd.DataFrame, kind: str, what: str) -> pd.DataFrame:
-        """Return `rows`, or raise `UserError` that the aggregate's file has no such rows."""
-        if rows.empty:
+    def require(self, found: Rows, kind: str, what: str) -> Rows:
+        """Return what was found; `UserError` says that the aggregate's file has none."""
+        if not len(found):
             raise UserError(f"{self.path(kind)} has no {what}; run the jobs that measure it.")
-        return rows
+        return found
 
     def parameters(self, method: str) -> float | None:
         """Return a super-resolution method's trainable parameters, None where no run tells."""

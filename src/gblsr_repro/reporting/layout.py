@@ -5,7 +5,7 @@ All text is in the marks of `gblsr_repro.reporting.markup`, which is Markdown as
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -36,9 +36,9 @@ Line = Sequence[Cell]
 
 @dataclass(frozen=True)
 class Float:
-    """One float of LaTeX: `columns` holds the column types, `rules` the first and last column
-    (from 1) of each short rule under the first header row, `separation` the space between columns
-    in points; a line is drawn before every group of body rows. Paragraph columns are ragged where
+    """One float of LaTeX: `columns` holds the column types, `separation` the space between columns
+    in points; a line is drawn before every group of body rows, and a short rule under every
+    spanning cell of the first header row. Paragraph columns are ragged where
     `ragged` says so, and justified otherwise; in `paired` floats rows without a first cell belong
     to the one above them, and stand a little apart from the next. `timed` are the columns (from 0)
     whose cells depend on the clock. `told` are sentences of its caption about what was measured,
@@ -52,7 +52,6 @@ class Float:
     told: Sequence[str | None] = ()
     about: Sequence[str] | None = None
     caption: str = ""
-    rules: Sequence[tuple[int, int]] = ()
     size: str = "footnotesize"
     separation: int = 4
     sideways: bool = False
@@ -60,6 +59,16 @@ class Float:
     ragged: bool = False
     paired: bool = False
     timed: Sequence[int] = ()
+
+    @property
+    def rules(self) -> Iterator[tuple[int, int]]:
+        """The first and last column (from 1) of each short rule."""
+        place = 1
+        for cell in self.header[0]:
+            end = place + (cell.columns if isinstance(cell, Span) else 1)
+            if isinstance(cell, Span):
+                yield place, end - 1
+            place = end
 
 
 # --- cells ----------------------------------------------------------------------------------------
@@ -141,7 +150,6 @@ def beside(measured: Float, published: Float, others: Mapping[str, Float]) -> Fl
         columns=[measured.columns[0], "l", *measured.columns[1:]],
         header=[[line[0], "", *line[1:]] for line in measured.header],
         groups=groups,
-        rules=[(first + 1, last + 1) for first, last in measured.rules],
         size="scriptsize",
         # What is this small already has long headings, and the rows get a column more.
         separation=min(measured.separation, 2 if measured.size == "scriptsize" else 3),

@@ -65,11 +65,8 @@ def _grid(source: Aggregates, metric: str, scales: Sequence[float], label: str) 
         groups.append([[heading], *([name, *line] for name, line in zip(rows, shown, strict=True))])
         for name, cells in zip(rows, zip(*block, strict=True), strict=True):
             rows[name] += cells
-    if not any(cell for cells in rows.values() for cell in cells):
-        raise UserError(
-            f"{source.path('asr_quality')} has no {metric} at the scales {', '.join(keys)}; "
-            "evaluate a method first."
-        )
+    measured = [cell for cells in rows.values() for cell in cells if cell]
+    source.require(measured, "asr_quality", f"{metric} at the scales {', '.join(keys)}")
     told = [
         {"psnr_y": "PSNR-Y in dB", "ssim_y": "SSIM-Y"}[metric],
         captions.over_seeds({name: cells for name, cells in rows.items() if name != "Bicubic"}),
@@ -105,8 +102,7 @@ class Efficiency:
         asr = source.config["asr"]
         self.source, self.scale = source, scale_key(asr["timing"]["scale"])
         self.sets: list[str] = asr["timing"]["datasets"]
-        if source.frame("asr_latency").empty:
-            raise UserError(f"{source.path('asr_latency')} has no rows; time a method first.")
+        source.require(source.frame("asr_latency"), "asr_latency", "rows")
         self.ms, self.mib = (
             source.wide("asr_latency", ["dataset"], "method", scale=self.scale, clock=source.clock,
                         metric=metric).reindex(self.sets, columns=[*source.methods])
@@ -176,16 +172,12 @@ def asr_latency_main(source: Aggregates) -> Float:
     spans = [("PSNR-Y (dB) ↑", titles), ("ms/img ↓", titles),
              ("Speed ↑", [f"vs {baselines[r].name}" for r in references])]  # fmt: skip
     first: list[Cell] = ["Method"]
-    second, rules = [""], []
-    for text, members in spans:
-        if members:
-            rules.append((len(second) + 1, len(second) + len(members)))
-            first.append(Span(text, len(members)))
-            second += members
+    second = ["", *(member for _, members in spans for member in members)]
+    first += [Span(text, len(members)) for text, members in spans if members]
     every = baselines | family
     told = [_parameters(source, every), *found.told(every, every)]
     spec, timed = ["l", *["r"] * (len(second) - 1)], range(1 + len(shown), len(second))
-    return Float("asr_latency_main", spec, [first, second], groups, told, shown, rules=rules,
+    return Float("asr_latency_main", spec, [first, second], groups, told, shown,
                  size=size, separation=3, timed=timed)  # fmt: skip
 
 
@@ -245,5 +237,5 @@ def _pareto(source: Aggregates, name: str, methods: list[str]) -> Float:
          f"{title} peak", "Mean mem"],
         ["", "", "ID ↑", "OOD ↑", "Δ (dB)", "vs base ↑", "(MB) ↓", "reduction ↑"],
     ]  # fmt: skip
-    return Float(name, list("lrrrrrrr"), header, [lines], told, rules=[(3, 4)],
+    return Float(name, list("lrrrrrrr"), header, [lines], told,
                  size=size_for([title]), separation=3, timed=(5, 6, 7))  # fmt: skip

@@ -8,7 +8,6 @@ from itertools import product
 import pandas as pd
 
 from ..config import Arm, protocol
-from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from . import captions
 from .aggregates import NATIVE_TIMES, Aggregates
@@ -26,9 +25,8 @@ def main(source: Aggregates, column: str) -> Float:
 
     Raises `UserError` when the aggregates have no row of this set.
     """
-    if column not in set(source.frame("native")["dataset"]):
-        raise UserError(f"{source.path('native')} has no rows for {column!r}; evaluate it first.")
-    arms = source.benchmark
+    arms, frame = source.benchmark, source.frame("native")
+    source.require(frame[frame["dataset"] == column], "native", f"rows for {column!r}")
     shown, told = _quality(source, arms, list(product([column], QUALITY)))
     times = _cells(source, column, arms, NATIVE_TIMES[source.clock])
     lines = [
@@ -45,13 +43,13 @@ def lse(source: Aggregates) -> Float:
     """Local spectrum error beside PSNR for the arms of the family, all sets (Table 10)."""
     arms = {n: a for n, a in source.benchmark.items() if a.group == "family"}
     sets = source.evaluate
-    if not any(cell for column in sets for cell in _cells(source, column, arms, LSE.name)):
-        raise UserError(f"{source.path('native')} has no LSE of the GB-LSR arms; evaluate first.")
+    frame = source.frame("native")
+    own = frame[frame["arm"].isin(arms) & frame["dataset"].isin(sets) & (frame["metric"] == "lse")]
+    source.require(own, "native", "LSE of the GB-LSR arms")
     lines, told = _quality(source, arms, list(product(sets, (LSE, PSNR))))
     titles: Line = ["", *(Span(source.title("native", column), 2) for column in sets)]
     header: Line = ["Arm", *["LSE ↓", "PSNR (dB) ↑"] * len(sets)]
-    rules = [(2 + 2 * k, 3 + 2 * k) for k in range(len(sets))]
-    return Float("lse", ["l", *"rr" * len(sets)], [titles, header], [lines], told, rules=rules,
+    return Float("lse", ["l", *"rr" * len(sets)], [titles, header], [lines], told,
                  separation=3, sideways=len(sets) > 3)  # fmt: skip
 
 
@@ -79,8 +77,7 @@ def winners(source: Aggregates) -> Float:
                      _gap(source, column, metric)]  # fmt: skip
         if {*line} != {DASH}:
             lines.append([source.title("native", column), *line])
-    if not lines:
-        raise UserError(f"{source.path('native')} has no PSNR or LPIPS to compare; evaluate first.")
+    source.require(lines, "native", "PSNR or LPIPS to compare")
     header = ["Dataset"]
     for short in ("PSNR", "LPIPS"):
         header += [f"best {short} (any)", f"best {short} (baseline)", f"Δ {short}"]
@@ -119,8 +116,7 @@ def fairness(source: Aggregates) -> Float:
     """Trainable parameters of every arm, the ratio to the main arm's, and its note (Table 8)."""
     counts = source.frame("budget").set_index("arm")["parameters"]
     arms = [arm for name, arm in source.arms.items() if arm.in_benchmark and name in counts]
-    if not arms:
-        raise UserError(f"{source.path('budget')} has no arm of the main tables; make it again.")
+    source.require(arms, "budget", "arm of the main tables")
     arms.sort(key=lambda arm: int(arm.fairness_rank or len(source.arms) + 1))
     anchor, band = source.main_arm, source.config["native"]["criteria"]["parameter_band"]
     ratios = counts[counts > 0] / counts.get(anchor.arm, 0)
@@ -181,8 +177,8 @@ def gates(source: Aggregates) -> Float:
             own["psnr"] - means[control.arm]["psnr"], margin
         ),
     }
-    if all(outcomes.isna().all() for outcomes in held.values()):
-        raise UserError(f"{source.path('native')} has no numbers for the criteria; evaluate first.")
+    known = [part for part, outcomes in held.items() if outcomes.notna().any()]
+    source.require(known, "native", "numbers for the criteria")
     lines = [
         [part, "quality sub-condition", _verdict(at_least(outcomes, required)) + _count(outcomes)]
         for part, outcomes in held.items()
@@ -241,8 +237,10 @@ def locality(source: Aggregates) -> Float:
     run = [source.arms[n] for n in source.config["native"]["arms"] if n in source.arms]
     arms = [arm for arm in run if arm.diagnostic in ABLATION_ORDER]
     arms.sort(key=lambda arm: (ABLATION_ORDER.index(arm.diagnostic), arm.in_benchmark))
-    if not {arm.arm for arm in arms} & {*source.frame("ablation")["arm"]}:
-        raise UserError(f"{source.path('ablation')} has no rows of the ablation; evaluate first.")
+    found = source.frame("ablation")
+    source.require(
+        found[found["arm"].isin([a.arm for a in arms])], "ablation", "arm of the ablation"
+    )
     margins = source.config["diagnostics"]["margins"]
     texture, mixed, edge = (signed(margins[f"psnr_{r}"], 2) for r in ("texture", "mixed", "edge"))
     told = [
