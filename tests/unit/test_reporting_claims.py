@@ -445,9 +445,3 @@ def test_the_verb_writes_csv_and_markdown(tmp_path: Path) -> None:
     assert rows["hours_rdn"]["verdict"] == "not measured"
     assert rows["hours_rdn"]["why"] == "asr_runs.csv was not made"
     assert "| +2.974 dB | +2.974 dB | reproduced |" in (tmp_path / "claims.md").read_text("utf-8")
-
-
-def test_the_verb_names_a_missing_folder(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    missing = tmp_path / "nothing"
-    assert main(["claims", "--aggregates", str(missing), "--output", str(tmp_path)]) == 2
-    assert str(missing) in capsys.readouterr().err

@@ -17,7 +17,6 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
-from gblsr_repro.cli import main
 from gblsr_repro.config import items, load
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import figures
@@ -293,18 +292,6 @@ def test_a_figure_asked_for_by_name_says_what_is_missing(name, tmp_path):
     assert not list(tmp_path.glob("*.p*"))
 
 
-def test_all_draws_what_it_can_and_lists_the_rest(tmp_path, capsys):
-    made = made_up.Aggregates(tmp_path)
-    made.ablation()
-    folder = made.write()
-    assert main(["figures", "--aggregates", str(folder), "--output", str(tmp_path / "out")]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert str(tmp_path / "out" / "logspace_metrics.png") in lines
-    skipped = {line.split()[1].rstrip(":") for line in lines if line.startswith("skipped")}
-    assert skipped == set(NAMES) - {"logspace_metrics", "measured_vs_published"}
-    assert any("native.csv does not exist" in line for line in lines)
-
-
 def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
     source = sources["paper"]
     shutil.copytree(source.results, tmp_path / "run")
@@ -337,10 +324,3 @@ def test_a_half_that_was_not_run_is_no_unrecorded_one():
     run, item = replace(of_paper(), asr=None), FIGURES["measured_vs_published"]
     assert note(run, item) == []
     assert "not recorded" not in caption(item, run)
-
-
-def test_different_single_seeds_have_no_error_bars():
-    seeds = {"liif": [0], "wire": [1], "gblsr_scalar": [2]}
-    native = replace(of_paper().native, seeds=seeds)
-    told = caption(FIGURES["per_dataset"], replace(of_paper(), native=native))
-    assert "One training seed, so there are no error bars" in told

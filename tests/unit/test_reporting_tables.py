@@ -162,12 +162,6 @@ def test_other_winners_and_ties(folder, config):
     assert rows["**GB-LSR-Scalar** (main)"][2] == "0.2000 ± 0.0010"
 
 
-def test_one_seed_shows_no_spread_and_says_so(folder, config):
-    part = built("main_kodak", folder(rows=native_rows(n=1)), config)
-    assert body(part)["**GB-LSR-Scalar** (main)"][0] == "**30.000**"
-    assert "one training seed" in part.caption
-
-
 def test_missing_arm_is_a_row_of_dashes(folder, config):
     part = built("main_kodak", folder(rows=native_rows(drop=["wire"])), config)
     assert body(part)["WIRE (matched-budget amortized)"] == ["—"] * 6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from .placement import Label, place_labels
 
 SMALL, LARGE = 4.5, 9.0  # points: marker of one data set, of the mean over all
 MEAN_MARKER = "o"
+WIDE = 90  # letters of a line as wide as the text
 METRICS = {
     "psnr": "PSNR (dB) ↑",
     "ssim": "SSIM ↑",
@@ -54,9 +56,7 @@ def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
     axes.set_xlabel("PSNR (dB) ↑")
     if both.empty:
         _rows(source, axes, points["psnr"])
-        title = axes.set_title(" ", fontsize=7)
-        reason = f"LPIPS {source.unmeasured('lpips')}"
-        style.wrap_text(title, reason, 0.9 * figure.get_window_extent().width)
+        axes.set_title(textwrap.fill(f"LPIPS {source.unmeasured('lpips')}", WIDE), fontsize=7)
     else:
         axes.invert_yaxis()
         axes.set_ylabel("LPIPS ↓ (axis inverted)")

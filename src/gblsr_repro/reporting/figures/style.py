@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,6 @@ from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
-from matplotlib.text import Text
 
 from ...config import read_table, repository_root
 from ...files import atomic_path
@@ -33,6 +33,7 @@ FAINT = "#6b6b6b"
 MET = "#009E73"
 NOT_MET = "#CB181D"
 THRESHOLD = "#B2182B"
+NARROW = 19  # letters of a line in the narrowest axes
 LINE_SPACING = 1.25  # of the note's font size
 
 
@@ -186,28 +187,8 @@ def message(axes: Axes, text: str) -> None:
     picture(axes)
     for spine in axes.spines.values():
         spine.set_linestyle((0, (2, 2)))
-    wrapped = axes.text(
-        0.5, 0.5, "", transform=axes.transAxes, ha="center", va="center", fontsize=7, color=INK
-    )
-    axes.figure.get_figure(root=True).draw_without_rendering()
-    wrap_text(wrapped, text, 0.92 * axes.get_window_extent().width)
-
-
-def wrap_text(artist: Text, text: str, width: float) -> int:
-    """Put `text` into `artist`, broken between words so that no line exceeds `width` pixels.
-
-    Returns the number of lines. A single word that is longer stands on a line of its own.
-    """
-    lines: list[str] = []
-    for word in text.split():
-        joined = f"{lines[-1]} {word}" if lines else word
-        artist.set_text(joined)
-        if lines and artist.get_window_extent().width <= width:
-            lines[-1] = joined
-        else:
-            lines.append(word)
-    artist.set_text("\n".join(lines))
-    return len(lines)
+    axes.text(0.5, 0.5, textwrap.fill(text, NARROW), transform=axes.transAxes, ha="center",
+              va="center", fontsize=7, color=INK)  # fmt: skip
 
 
 def _write_note(figure: Figure, words: Sequence[str]) -> None:
