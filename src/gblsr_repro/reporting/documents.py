@@ -14,6 +14,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from .. import __version__
+from ..errors import UserError
 from ..progress import duration
 from . import markup
 from .aggregates import Aggregates
@@ -145,17 +146,23 @@ def _image_set(images: ImageSet) -> str:
 def cost(source: Aggregates) -> Section:
     """Return a row per arm or method that was trained, and a total per benchmark."""
     lines: list[Line] = []
+    problems = []
     for half, title in (("native", "All native runs"), ("asr", "All super-resolution runs")):
-        runs = _runs(source, half)
+        try:
+            runs = _runs(source, half)
+        except UserError as error:
+            problems.append(str(error))
+            continue
         known = source.arms if half == "native" else source.methods
         names = runs["arm"].unique()
         lines += [_cost(known[n].name if n in known else n, runs[runs["arm"] == n]) for n in names]
         lines += [[f"**{cell}**" for cell in _cost(title, runs)]] if len(names) else []
+    told = " ".join(problems)
     if not lines:
-        return Section("Cost", "No training run is aggregated yet.")
+        return Section("Cost", told or "No training run is aggregated yet.")
     header = ("Model", "Runs", "Steps", "One run", "All runs", "Steps/s", "Peak MiB", "Device")
     caption = "Training runs: time and peak memory as each run recorded them."
-    return Section("Cost", tables=[simple(header, lines, "lrrrrrrl", caption)])
+    return Section("Cost", told, [simple(header, lines, "lrrrrrrl", caption)])
 
 
 def _cost(title: str, runs: pd.DataFrame) -> list[str]:

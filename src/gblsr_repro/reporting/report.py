@@ -213,7 +213,11 @@ def _provenance(source: Aggregates, results: Path) -> Section:
     told = "Standardized images; two runs with the same checksums saw the same pixels."
     arrays = [simple(("Array", "Images", "SHA-256"), rows, caption=told)] if rows else []
     text = "" if rows else "No image array is made yet."
-    inside = [*benchmarks(source), Section("Image arrays", text, arrays)]
+    try:
+        inside = benchmarks(source)
+    except UserError as error:
+        inside = [Section("What was run", str(error))]
+    inside.append(Section("Image arrays", text, arrays))
     if (settings := results / "config.yaml").is_file():
         code = settings.read_text(encoding="utf-8")
         inside.append(Section("Configuration of this run", code=code, folded=True))
