@@ -18,7 +18,6 @@ def register(commands: Any) -> None:
     add_readings(commands)
     add_tables(commands)
     add_figures(commands)
-    add_preview(commands)
     add_claims(commands)
     add_report(commands)
     add_record(commands)
@@ -115,12 +114,6 @@ def add_figures(commands: Any) -> None:
         "--output", type=Path, metavar="DIR", help="default: figures of the config's results"
     )
     added.add_argument(
-        "--results",
-        type=Path,
-        metavar="DIR",
-        help="folder with the images and fields of the run (default: the one above --aggregates)",
-    )
-    added.add_argument(
         "--only", nargs="+", default=[], metavar="NAME", help="draw these figures, or fail"
     )
 
@@ -131,32 +124,12 @@ def _figures(options: argparse.Namespace) -> None:
     config, results = _run(options)
     aggregates = options.aggregates or results / "aggregates"
     output = options.output or results / "figures"
-    drawn, skipped = figures.write(aggregates, output, config, options.only, options.results)
+    drawn, skipped = figures.write(aggregates, output, config, options.only)
     for name in drawn:
         print(output / f"{name}.pdf")
         print(output / f"{name}.png")
     for name, reason in skipped.items():
         print(f"skipped {name}: {reason}")
-
-
-def add_preview(commands: Any) -> None:
-    """Add the verb that compiles all tables and figures into one PDF."""
-    added = command(
-        commands, "preview", _preview, "Compile all tables and figures into one PDF; needs LaTeX."
-    )
-    _takes_results(added)
-    added.add_argument(
-        "--output", type=Path, metavar="FILE", help="default: preview.pdf in the results"
-    )
-
-
-def _preview(options: argparse.Namespace) -> None:
-    from ..reporting import preview
-
-    _, results = _run(options)
-    output = options.output or results / "preview.pdf"
-    preview.write(results, output)
-    print(output)
 
 
 # --- claims, report, record ---------------------------------------------------------------------
