@@ -18,6 +18,7 @@ def register(commands: Any) -> None:
     add_readings(commands)
     add_tables(commands)
     add_figures(commands)
+    add_preview(commands)
     add_claims(commands)
     add_report(commands)
     add_record(commands)
@@ -130,6 +131,26 @@ def _figures(options: argparse.Namespace) -> None:
         print(output / f"{name}.png")
     for name, reason in skipped.items():
         print(f"skipped {name}: {reason}")
+
+
+def add_preview(commands: Any) -> None:
+    """Add the verb that compiles all tables and figures into one PDF."""
+    added = command(
+        commands, "preview", _preview, "Compile all tables and figures into one PDF; needs LaTeX."
+    )
+    _takes_results(added)
+    added.add_argument(
+        "--output", type=Path, metavar="FILE", help="default: preview.pdf in the results"
+    )
+
+
+def _preview(options: argparse.Namespace) -> None:
+    from ..reporting import preview
+
+    _, results = _run(options)
+    output = options.output or results / "preview.pdf"
+    preview.write(results, output)
+    print(output)
 
 
 # --- claims, report, record ---------------------------------------------------------------------
