@@ -224,17 +224,6 @@ def test_one_batch_with_spare_slots_gives_the_same_samples(models, method):
 # --- the cached kernel ---------------------------------------------------------------------------
 
 
-def folded_twice(model: ASRModel):
-    with torch.no_grad():
-        return [model.decoder.folded((2, 2)).kernel for _ in range(2)]
-
-
-def test_the_kernel_is_kept_while_the_weights_stand(models):
-    model = copy.deepcopy(models["gblsr_asr"])
-    first, second = folded_twice(model)
-    assert first is second
-
-
 def fused_step(model: ASRModel) -> None:
     optimizer = torch.optim.Adam(model.parameters(), lr=0.1, fused=True)
     with torch.enable_grad():
@@ -251,15 +240,7 @@ def plain_step(model: ASRModel) -> None:
     optimizer.step()
 
 
-def load_other(model: ASRModel) -> None:
-    model.load_state_dict({k: v + 0.1 for k, v in model.state_dict().items()})
-
-
-def assign_other(model: ASRModel) -> None:
-    model.load_state_dict({k: v + 0.1 for k, v in model.state_dict().items()}, assign=True)
-
-
-@pytest.mark.parametrize("change", [fused_step, plain_step, load_other, assign_other])
+@pytest.mark.parametrize("change", [fused_step, plain_step])
 def test_a_change_of_weights_makes_a_new_kernel(models, change):
     model = copy.deepcopy(models["gblsr_asr"])
     images = images_of(4, 3)

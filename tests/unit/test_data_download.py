@@ -28,12 +28,12 @@ def accept(part: Path) -> None:
     pass
 
 
-def get(server: Server, target: Path, limit: int = 10**7, check=accept, **more) -> None:
-    download(new_session(), f"{server.url}/file", target, limit, check, **more)
-
-
 def leftovers(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
+
+
+def get(server: Server, target: Path, limit: int = 10**7, check=accept, **more) -> None:
+    download(new_session(), f"{server.url}/file", target, limit, check, **more)
 
 
 def test_whole_file_arrives(server: Server, tmp_path: Path) -> None:
@@ -90,14 +90,11 @@ def test_part_that_is_already_whole_is_only_checked(server: Server, tmp_path: Pa
     assert len(server.asked) == 1
 
 
-def test_part_without_its_tag_is_not_trusted(server: Server, tmp_path: Path) -> None:
-    (tmp_path / ".file.part").write_bytes(b"x" * 1000)
-    get(server, tmp_path / "file")
-    assert (tmp_path / "file").read_bytes() == CONTENT
-
-
-def test_busy_server_is_asked_again(server: Server, tmp_path: Path) -> None:
+def test_busy_server_is_asked_again_and_a_part_without_its_tag_not_trusted(
+    server: Server, tmp_path: Path
+) -> None:
     server.status["/file"] = [503, 429]
+    (tmp_path / ".file.part").write_bytes(b"x" * 1000)
     get(server, tmp_path / "file")
     assert (tmp_path / "file").read_bytes() == CONTENT
 
@@ -119,9 +116,6 @@ def test_no_server_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(UserError, match="check the network") as caught:
         download(new_session(), f"http://127.0.0.1:{port}/f", tmp_path / "f", 10, accept)
     assert "\n" not in str(caught.value)
-
-
-def test_address_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="check the address"):
         download(new_session(), "ftp://host/file", tmp_path / "file", 10, accept)
 
@@ -138,18 +132,17 @@ def test_too_large_is_refused(
     assert not (tmp_path / ".file.part").exists()
 
 
-def test_refused_content_leaves_nothing(server: Server, tmp_path: Path) -> None:
-    published = "sha256:" + hashlib.sha256(b"other").hexdigest()
-    with pytest.raises(UserError, match="instead of the published"):
-        get(server, tmp_path / "file", check=lambda p: check_digest(p, published, "address"))
-    assert leftovers(tmp_path) == []
-
-
 @pytest.mark.parametrize("algorithm", ["sha256", "md5"])
-def test_published_checksum_is_accepted(tmp_path: Path, algorithm: str) -> None:
-    (tmp_path / "file").write_bytes(CONTENT)
-    digest = hashlib.new(algorithm, CONTENT).hexdigest()
-    check_digest(tmp_path / "file", f"{algorithm}:{digest}", "address")
+def test_refused_content_leaves_nothing(server: Server, tmp_path: Path, algorithm: str) -> None:
+    def published(content: bytes):
+        digest = f"{algorithm}:{hashlib.new(algorithm, content).hexdigest()}"
+        return lambda part: check_digest(part, digest, "address")
+
+    with pytest.raises(UserError, match="instead of the published"):
+        get(server, tmp_path / "file", check=published(b"other"))
+    assert leftovers(tmp_path) == []
+    get(server, tmp_path / "file", check=published(CONTENT))
+    assert leftovers(tmp_path) == ["file"]
 
 
 def test_unwritable_folder_is_one_sentence(server: Server, tmp_path: Path) -> None:

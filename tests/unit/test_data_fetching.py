@@ -2,12 +2,13 @@
 
 import hashlib
 import io
+import re
 import tarfile
 import threading
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
+import made
 import pytest
 from data_server import Server, serve
 from PIL import Image
@@ -18,28 +19,16 @@ from gblsr_repro.data import download, fetching, places, sources
 from gblsr_repro.data.listing import list_sources
 from gblsr_repro.errors import UserError
 
-SET = Dataset(
-    dataset="set",
-    title="Set",
-    role="evaluate",
-    kind="files",
-    url="",
-    files="set/img_{1..3}.png",
-    images="3",
-    bytes="20000",
-    checksum="",
-    licence="free",
-    homepage="https://example.org",
-    stands_in_for="",
-    note="",
-)
+FACTS = {"dataset": "set", "title": "Set", "role": "evaluate", "kind": "files", "images": "3",
+         "files": "set/img_{1..3}.png", "bytes": "20000", "licence": "free",
+         "homepage": "https://example.org"}  # fmt: skip
+SET = Dataset(**dict.fromkeys(Dataset.__dataclass_fields__, "") | FACTS)
 PATHS = [f"set/img_{number}.png" for number in (1, 2, 3)]
 
 
-def png(seed: int, height: int = 20, width: int = 30) -> bytes:
-    noise = np.random.default_rng(seed).integers(0, 256, (height, width, 3), dtype=np.uint8)
+def png(seed: int) -> bytes:
     stream = io.BytesIO()
-    Image.fromarray(noise).save(stream, format="PNG")
+    Image.fromarray(made.noise(20, 30, 3, seed=seed)).save(stream, format="PNG")
     return stream.getvalue()
 
 
@@ -58,15 +47,17 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> dict[str, Dataset]:
 
 
 @pytest.fixture
-def mirror(tmp_path: Path, rows: dict[str, Dataset]) -> dict:
+def online(tmp_path: Path) -> dict:
+    """A config without a mirror."""
+    return {"resources": str(tmp_path / "resources"), "mirror": None, "accept_partial": []}
+
+
+@pytest.fixture
+def mirror(tmp_path: Path, rows: dict[str, Dataset], online: dict) -> dict:
     """A config with a mirror that holds the whole set."""
     for number, path in enumerate(PATHS):
         put(tmp_path / "mirror", path, png(number))
-    return {
-        "resources": str(tmp_path / "resources"),
-        "mirror": str(tmp_path / "mirror"),
-        "accept_partial": [],
-    }
+    return online | {"mirror": str(tmp_path / "mirror")}
 
 
 @pytest.fixture
@@ -78,12 +69,6 @@ def server(monkeypatch: pytest.MonkeyPatch, rows: dict[str, Dataset]):
             running.content[f"/{path}"] = png(number)
         rows["set"] = replace(SET, url=f"{running.url}/set/{{path}}")
         yield running
-
-
-@pytest.fixture
-def online(tmp_path: Path) -> dict:
-    """A config without a mirror."""
-    return {"resources": str(tmp_path / "resources"), "mirror": None, "accept_partial": []}
 
 
 def sentence(config: dict, action=fetching.fetch) -> str:
@@ -109,13 +94,19 @@ def test_mirror_is_used_in_place_and_recorded(mirror: dict, tmp_path: Path) -> N
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "mirror").rglob("*")} == before
 
 
-def test_nothing_is_located_before_it_is_fetched(mirror: dict) -> None:
+def test_what_no_mirror_can_give_is_named(mirror: dict, tmp_path: Path, rows: dict) -> None:
     assert "gblsr-repro fetch set" in sentence(mirror, sources.locate)
-
-
-def test_absent_mirror_is_named(mirror: dict, tmp_path: Path) -> None:
-    mirror["mirror"] = str(tmp_path / "typo")
-    assert f"{tmp_path / 'typo'} does not exist" in sentence(mirror)
+    assert "typo does not exist" in sentence(mirror | {"mirror": str(tmp_path / "typo")})
+    row, rows["set"] = rows["set"], replace(SET, files="set/*.png", images="2")
+    assert "has 3 images" in sentence(mirror)
+    rows["set"] = row
+    put(tmp_path / "mirror", PATHS[2], b"<html>")
+    assert "img_3.png is not an image" in sentence(mirror)
+    put(tmp_path / "mirror", PATHS[2], png(2)[:-200])
+    assert "img_3.png is a damaged image" in sentence(mirror)
+    for path in PATHS:
+        (tmp_path / "mirror" / path).unlink()
+    assert "none of its files" in sentence(mirror | {"accept_partial": ["set"]})
 
 
 def test_missing_file_is_named_unless_partial_is_accepted(mirror: dict, tmp_path: Path) -> None:
@@ -123,6 +114,7 @@ def test_missing_file_is_named_unless_partial_is_accepted(mirror: dict, tmp_path
     text = sentence(mirror)
     assert PATHS[1] in text
     assert "2 of 3 images" in text
+    assert re.search(r" 2/3 .* not fetched", list(list_sources(mirror))[-1])
     assert "accept_partial" in text
     mirror["accept_partial"] = ["set"]
     fetching.fetch("set", mirror)
@@ -131,39 +123,17 @@ def test_missing_file_is_named_unless_partial_is_accepted(mirror: dict, tmp_path
     assert "2 of 3 images" in sentence(mirror, sources.locate)
 
 
-def test_empty_set_is_never_accepted(mirror: dict, tmp_path: Path) -> None:
-    for path in PATHS:
-        (tmp_path / "mirror" / path).unlink()
-    mirror["accept_partial"] = ["set"]
-    assert "none of its files" in sentence(mirror)
-
-
-def test_too_many_images_are_refused(mirror: dict, rows: dict[str, Dataset]) -> None:
-    rows["set"] = replace(SET, files="set/*.png", images="2")
-    assert "has 3 images" in sentence(mirror)
-
-
-def test_what_is_no_image_is_named(mirror: dict, tmp_path: Path) -> None:
-    put(tmp_path / "mirror", PATHS[2], b"<html>")
-    assert "img_3.png is not an image" in sentence(mirror)
-    put(tmp_path / "mirror", PATHS[2], png(2)[:-200])
-    assert "img_3.png is a damaged image" in sentence(mirror)
-
-
+@pytest.mark.parametrize("partial", [["set"], []])
 @pytest.mark.parametrize("action", [fetching.fetch, sources.locate])
-def test_truncated_file_is_named_later(mirror: dict, tmp_path: Path, action) -> None:
+def test_truncated_and_lost_files_are_named_later(
+    mirror: dict, tmp_path: Path, partial: list, action
+) -> None:
     fetching.fetch("set", mirror)
+    mirror["accept_partial"] = partial
     file = tmp_path / "mirror" / PATHS[1]
     file.write_bytes(file.read_bytes()[:-10])
     assert f"{file} is not the file that was recorded" in sentence(mirror, action)
-
-
-@pytest.mark.parametrize("partial", [True, False])
-@pytest.mark.parametrize("action", [fetching.fetch, sources.locate])
-def test_lost_file_is_named_later(mirror: dict, tmp_path: Path, partial: bool, action) -> None:
-    fetching.fetch("set", mirror)
-    (tmp_path / "mirror" / PATHS[1]).unlink()
-    mirror["accept_partial"] = ["set"] if partial else []
+    file.unlink()
     assert PATHS[1] in sentence(mirror, action)
 
 
@@ -240,12 +210,6 @@ def test_mirror_may_hold_the_alternative(
     assert len(sources.locate("set", mirror)) == 3
 
 
-def test_listing_tells_what_is_there(mirror: dict, tmp_path: Path) -> None:
-    (tmp_path / "mirror" / PATHS[0]).unlink()
-    assert "2/3" in list(list_sources(mirror))[-1]
-    assert "not fetched" in list(list_sources(mirror))[-1]
-
-
 # --- downloads ------------------------------------------------------------------------------------
 
 
@@ -289,10 +253,6 @@ def test_set_larger_than_its_row_says_is_refused(
     assert "img_3.png is larger than" in sentence(online)
 
 
-def test_set_without_an_address_needs_a_mirror(online: dict, rows: dict[str, Dataset]) -> None:
-    assert "set `mirror`" in sentence(online)
-
-
 def test_two_processes_download_once(server: Server, online: dict) -> None:
     threads = [threading.Thread(target=fetching.fetch, args=("set", online)) for _ in range(3)]
     for thread in threads:
@@ -300,13 +260,6 @@ def test_two_processes_download_once(server: Server, online: dict) -> None:
     for thread in threads:
         thread.join()
     assert sorted(path for path, _ in server.asked) == [f"/{path}" for path in PATHS]
-
-
-def test_unwritable_resources_are_one_sentence(
-    server: Server, online: dict, tmp_path: Path
-) -> None:
-    (tmp_path / "resources").write_text("not a folder")
-    assert "Cannot write" in sentence(online)
 
 
 def archive_of(*paths: str) -> bytes:
@@ -342,12 +295,8 @@ def test_archive_gives_only_what_is_needed(
 ) -> None:
     fetching.fetch("set", online)
     assert [path.stem for path in sources.locate("set", online)] == ["img_3", "img_1"]
-    assert sorted(p.name for p in (tmp_path / "resources" / "set" / "s").iterdir()) == [
-        "img_1.png",
-        "img_2.png",
-        "img_3.png",
-        "list.txt",
-    ]
+    unpacked = {p.name for p in (tmp_path / "resources" / "set" / "s").iterdir()}
+    assert unpacked == {"img_1.png", "img_2.png", "img_3.png", "list.txt"}
     assert not list((tmp_path / "resources" / "archives").iterdir())
     fetching.fetch("set", online)
     assert len(server.asked) == 1
@@ -409,21 +358,16 @@ def test_weights_are_one_file_with_a_checksum(
 # --- package, command line ------------------------------------------------------------------------
 
 
-def test_package_photographs_need_neither_network_nor_mirror(tmp_path: Path) -> None:
-    config = {"resources": str(tmp_path), "mirror": None, "accept_partial": []}
-    fetching.fetch("demo_kodak", config)
-    assert [source.name for source in sources.sources("demo_kodak", config)] == [
-        "astronaut",
-        "rocket",
-    ]
+def test_package_photographs_need_neither_network_nor_mirror(online: dict) -> None:
+    fetching.fetch("demo_kodak", online)
+    found = [source.name for source in sources.sources("demo_kodak", online)]
+    assert found == ["astronaut", "rocket"]
 
 
-def test_absent_package_is_named(online: dict, rows: dict[str, Dataset]) -> None:
+def test_absent_packages_and_unknown_sets_are_named(online: dict, rows: dict) -> None:
+    assert "set `mirror`" in sentence(online)
     rows["set"] = replace(SET, kind="package", url="no_such_package/data")
     assert "no_such_package" in sentence(online)
-
-
-def test_unknown_data_set_is_named(online: dict) -> None:
     with pytest.raises(UserError, match="There is no data set 'kodac'"):
         fetching.fetch("kodac", online)
 

@@ -21,49 +21,39 @@ def saved(path: Path, image: Image.Image, **options: object) -> Path:
     return path
 
 
-@pytest.mark.parametrize("suffix", ["png", "bmp", "ppm", "tiff"])
-def test_rgb_is_taken_as_stored(suffix: str, tmp_path: Path) -> None:
-    file = saved(tmp_path / f"a.{suffix}", Image.fromarray(COLOR))
-    np.testing.assert_array_equal(open_rgb(file), COLOR)
-    np.testing.assert_array_equal(open_native(file), COLOR)
+def palette() -> Image.Image:
+    image = Image.new("P", (2, 1))
+    image.putpalette([10, 20, 30, 200, 100, 0])
+    image.putpixel((1, 0), 1)
+    return image
 
 
-def test_gray_keeps_one_channel_unless_rgb_is_wanted(tmp_path: Path) -> None:
-    file = saved(tmp_path / "a.png", Image.fromarray(RAMP))
-    np.testing.assert_array_equal(open_native(file), RAMP)
-    np.testing.assert_array_equal(open_rgb(file), np.stack([RAMP] * 3, axis=2))
+GRAY, SIXTEEN = Image.fromarray(RAMP), np.array([[0, 255, 256], [0x1234, 0xFF00, 0xFFFF]], "u2")
+COLORS = [[[10, 20, 30], [200, 100, 0]]]
+KINDS = {
+    "RGB as stored": (Image.fromarray(COLOR), "png bmp ppm tiff", {}, COLOR),
+    "RGB, opaque": (Image.fromarray(COLOR).convert("RGBA"), "png", {}, COLOR),
+    "one channel": (GRAY, "png", {}, RAMP),
+    "one channel, opaque": (GRAY.convert("LA"), "png", {}, RAMP),
+    "one pixel": (Image.new("RGB", (1, 1), (1, 2, 3)), "png", {}, [[[1, 2, 3]]]),
+    "two levels": (Image.fromarray(RAMP > 100), "png", {}, (RAMP > 100) * np.uint8(255)),
+    "sixteen bits": (Image.fromarray(SIXTEEN), "png tiff pgm", {}, SIXTEEN >> 8),
+    "palette": (palette(), "png gif", {}, COLORS),
+    "clear in a palette": (palette(), "png", {"transparency": 0}, [[[255] * 3, COLORS[0][1]]]),
+    "CMYK": (Image.new("CMYK", (1, 1), (255, 0, 0, 0)), "tiff", {}, [[[0, 255, 255]]]),
+}
 
 
-def test_one_pixel(tmp_path: Path) -> None:
-    file = saved(tmp_path / "a.png", Image.new("RGB", (1, 1), (1, 2, 3)))
-    np.testing.assert_array_equal(open_rgb(file), [[[1, 2, 3]]])
-
-
-def test_bilevel_is_black_and_white(tmp_path: Path) -> None:
-    file = saved(tmp_path / "a.png", Image.fromarray(RAMP > 100))
-    np.testing.assert_array_equal(open_native(file), (RAMP > 100) * np.uint8(255))
-
-
-def test_palette_becomes_its_colors(tmp_path: Path) -> None:
-    palette = Image.new("P", (2, 1))
-    palette.putpalette([10, 20, 30, 200, 100, 0])
-    palette.putpixel((1, 0), 1)
-    for suffix in ("png", "gif"):
-        file = saved(tmp_path / f"a.{suffix}", palette)
-        np.testing.assert_array_equal(open_rgb(file), [[[10, 20, 30], [200, 100, 0]]])
-
-
-def test_transparent_palette_entry_shows_white(tmp_path: Path) -> None:
-    palette = Image.new("P", (2, 1))
-    palette.putpalette([10, 20, 30, 200, 100, 0])
-    palette.putpixel((1, 0), 1)
-    file = saved(tmp_path / "a.png", palette, transparency=0)
-    np.testing.assert_array_equal(open_rgb(file), [[[255, 255, 255], [200, 100, 0]]])
-
-
-def test_cmyk_is_converted(tmp_path: Path) -> None:
-    file = saved(tmp_path / "a.tiff", Image.new("CMYK", (2, 2), (255, 0, 0, 0)))
-    np.testing.assert_array_equal(open_rgb(file), np.full((2, 2, 3), (0, 255, 255)))
+@pytest.mark.parametrize("kind", KINDS)
+def test_samples_are_those_of_the_picture(kind: str, tmp_path: Path) -> None:
+    image, suffixes, options, expected = KINDS[kind]
+    for suffix in suffixes.split():
+        file = saved(tmp_path / f"a.{suffix}", image, **options)
+        native, rgb = open_native(file), open_rgb(file)
+        np.testing.assert_array_equal(native, expected)
+        np.testing.assert_array_equal(
+            rgb, native if native.ndim == 3 else np.stack([native] * 3, axis=2)
+        )
 
 
 def test_alpha_is_composited_over_white(tmp_path: Path) -> None:
@@ -73,30 +63,16 @@ def test_alpha_is_composited_over_white(tmp_path: Path) -> None:
     assert np.abs(pixel - expected).max() <= 1
 
 
-def test_opaque_alpha_changes_nothing(tmp_path: Path) -> None:
-    opaque = Image.fromarray(COLOR).convert("RGBA")
-    np.testing.assert_array_equal(open_rgb(saved(tmp_path / "a.png", opaque)), COLOR)
-    gray = Image.fromarray(RAMP).convert("LA")
-    np.testing.assert_array_equal(open_native(saved(tmp_path / "b.png", gray)), RAMP)
-
-
-@pytest.mark.parametrize("suffix", ["png", "tiff", "pgm"])
-def test_sixteen_bits_keep_the_high_byte(suffix: str, tmp_path: Path) -> None:
-    samples = np.array([[0, 255, 256], [0x1234, 0xFF00, 0xFFFF]], np.uint16)
-    file = saved(tmp_path / f"a.{suffix}", Image.fromarray(samples))
-    np.testing.assert_array_equal(open_native(file), samples >> 8)
-
-
-def test_floating_point_is_refused(tmp_path: Path) -> None:
-    file = saved(tmp_path / "a.tiff", Image.fromarray(np.zeros((2, 2), np.float32)))
-    with pytest.raises(UserError, match="floating-point"):
-        open_rgb(file)
-
-
-def test_wide_integers_are_refused(tmp_path: Path) -> None:
-    file = saved(tmp_path / "a.tiff", Image.fromarray(np.full((2, 2), 70_000, np.int32)))
-    with pytest.raises(UserError, match="wider than 16 bits"):
-        open_rgb(file)
+@pytest.mark.parametrize(
+    ("samples", "sentence"),
+    [
+        (np.zeros((2, 2), np.float32), "floating-point"),
+        (np.full((2, 2), 70_000, np.int32), "wider than 16 bits"),
+    ],
+)
+def test_other_samples_are_refused(samples: np.ndarray, sentence: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=sentence):
+        open_rgb(saved(tmp_path / "a.tiff", Image.fromarray(samples)))
 
 
 @pytest.mark.parametrize("suffix", ["gif", "png", "webp", "tiff"])

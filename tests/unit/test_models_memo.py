@@ -1,8 +1,5 @@
 """What is remembered between inference passes, and what makes it be made anew."""
 
-import copy
-import pickle
-
 import pytest
 import torch
 from torch import nn
@@ -98,11 +95,3 @@ def test_autocast_has_its_own_value(layer):
         with torch.autocast("cpu", torch.bfloat16):
             counted.get()
     assert counted.made == 2
-
-
-def test_copies_start_empty(layer):
-    counted = Counted(layer.weight)
-    with torch.no_grad():
-        counted.get()
-    for twin in (copy.deepcopy(counted.memo), pickle.loads(pickle.dumps(counted.memo))):
-        assert twin._kept == {}

@@ -1,23 +1,22 @@
 """Building, budgets, padding, bad input, and loading a trained arm."""
 
-import json
 from dataclasses import replace
 
+import made
 import pytest
 import torch
+import torch.nn.functional as F
 
 from gblsr_repro import config, tool
 from gblsr_repro.config import arm_named
 from gblsr_repro.errors import UserError
 from gblsr_repro.models import decoders, native
-from gblsr_repro.weights import write_weights
+from gblsr_repro.models.encoder import GroupNorm
 
 
 @pytest.fixture(scope="module")
 def settings():
-    loaded = config.load()
-    loaded["native"]["model"] |= {"patch": 4, "features": 8, "norm_groups": 2, "modes": 4}
-    return loaded
+    return config.merge(config.load(), made.SMALL)
 
 
 @pytest.fixture
@@ -64,23 +63,9 @@ def test_an_impossible_encoder_is_refused(settings, setting, value, message):
         native.build(config.arms()["liif"], bad, 0)
 
 
-def test_an_arm_outside_the_band_is_named():
-    budgets = [native.Budget("a", 100, 1.0), native.Budget("b", 130, 1.3)]
-    native.check_budgets(budgets, 1.3)
-    with pytest.raises(UserError, match=r"Arm b has 130 parameters, 1\.300 times"):
-        native.check_budgets(budgets, 1.25)
-    with pytest.raises(UserError, match="Arm c"):
-        native.check_budgets([native.Budget("c", 70, 0.7)], 1.25)
-
-
 @pytest.mark.parametrize(("height", "width"), [(1, 1), (3, 5), (4, 9), (17, 4)])
 def test_any_size_goes_in_and_comes_out(scalar, height, width):
     assert scalar(torch.rand(2, 3, height, width)).shape == (2, 3, height, width)
-
-
-def test_an_image_of_whole_patches_is_not_padded():
-    x = torch.rand(1, 3, 8, 12)
-    assert native.pad(x, 4) is x
 
 
 def test_wrong_shapes_are_refused(scalar):
@@ -114,13 +99,21 @@ def test_an_arm_without_a_basis_has_no_fields(settings):
         model.fields(model.encode(torch.rand(1, 3, 8, 8)))
 
 
+def test_moments_normalize_as_group_norm_does():
+    """What a single large image takes."""
+    torch.manual_seed(0)
+    norm = GroupNorm(2, 6)
+    torch.nn.init.normal_(norm.weight)
+    torch.nn.init.normal_(norm.bias)
+    x = 3 * torch.randn(1, 6, 9, 7) + 5
+    expected = F.group_norm(x.double(), 2, norm.weight.double(), norm.bias.double(), norm.eps)
+    with torch.no_grad():
+        torch.testing.assert_close(norm.by_moments(x), expected.float(), rtol=1e-5, atol=1e-5)
+
+
 @pytest.fixture
-def run_dir(settings, scalar, tmp_path):
-    record = {"arm": "gblsr_scalar", "seed": 0, "config": {"model": settings["native"]["model"]}}
-    record["identity"] = config.run_identity(config.arms()["gblsr_scalar"], settings)
-    record["weights_sha256"] = write_weights(tmp_path, scalar)
-    (tmp_path / "run.json").write_text(json.dumps(record))
-    return tmp_path
+def run_dir(settings, tmp_path):
+    return made.run(tmp_path, "gblsr_scalar", settings, told=False)
 
 
 def test_a_run_comes_back_as_it_was(settings, scalar, run_dir):
