@@ -143,9 +143,3 @@ def test_refused_content_leaves_nothing(server: Server, tmp_path: Path, algorith
     assert leftovers(tmp_path) == []
     get(server, tmp_path / "file", check=published(CONTENT))
     assert leftovers(tmp_path) == ["file"]
-
-
-def test_unwritable_folder_is_one_sentence(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("a file where a folder is wanted")
-    with pytest.raises(UserError, match="Cannot write"):
-        get(server, tmp_path / "file" / "inside")

@@ -89,6 +89,8 @@ def test_a_running_job_tells_how_far_it_is(
     assert (run.name, run.step, run.rate) == ("liif seed 1", 620, 8.0)
     assert training.seconds_left == pytest.approx((1380 + 3 * 2000) / 8)
     text = status.text([training])
+    tell(tmp_path, age=5, steps=100)  # of other settings
+    assert stage(config, jobs, "native: training").running == 0
     assert "liif seed 1: step 620 of 2,000, 8 steps/s, 2m52s left (running)" in text
     assert "shows when the first run has finished" in text
 
@@ -107,13 +109,6 @@ def test_a_stopped_job_goes_on_from_its_state(
     assert "stopped; the same command goes on" in status.text([training])
 
 
-def test_progress_of_other_settings_does_not_count(
-    config: dict[str, Any], jobs: list[status.Job], tmp_path: Path
-) -> None:
-    tell(tmp_path, age=5, steps=100)
-    assert stage(config, jobs, "native: training").running == 0
-
-
 def test_stages_take_the_time_of_finished_jobs(
     config: dict[str, Any], jobs: list[status.Job]
 ) -> None:
@@ -123,11 +118,8 @@ def test_stages_take_the_time_of_finished_jobs(
     assert (evaluation.done, evaluation.total, evaluation.seconds_left) == (1, 4, 90.0)
 
 
-def test_everything_done() -> None:
+def test_the_end_and_two_jobs_at_a_time() -> None:
     assert status.text([status.Stage("tables", 3, 3)]).endswith("Everything is done.")
-
-
-def test_two_running_jobs_share_the_time() -> None:
     runs = tuple(status.Training(f"liif seed {s}", 0, 100, 1.0, running=True) for s in (0, 1))
     text = status.text([status.Stage("native: training", 0, 2, 200.0, True, runs)])
     assert "with 2 at a time 1m40s" in text
@@ -146,9 +138,6 @@ def test_snakemake_tells_the_jobs(config: dict[str, Any]) -> None:
     tables = sum(i.kind == "table" for i in selected_items(config).values())
     assert stages["tables"].total == tables + compared
     assert "not known yet" in status.text(list(stages.values()))
-
-
-def test_what_snakemake_refuses_is_told(config: dict[str, Any]) -> None:
     config["mirror"] = "/nowhere"
     with pytest.raises(UserError, match="The mirror folder /nowhere does not exist"):
         status.survey(config)

@@ -35,26 +35,17 @@ def test_every_precision_sets_and_records_all_flags(monkeypatch, precision, flag
             torch.backends.cuda.matmul.allow_tf32,
             torch.are_deterministic_algorithms_enabled(),
         ) == flags[1:]
+        assert (torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic) == (False,) * 2
         record = runtime.device_record(device)
         assert tuple(record[name] for name in FLAGS) == flags
 
 
-def test_default_is_what_torch_comes_with():
-    runtime.prepare("cpu")
-    assert torch.backends.cudnn.benchmark is False
-    assert torch.backends.cudnn.deterministic is False
+def test_the_papers_preset_takes_torchs_defaults_and_others_do_not_exist():
     assert torch.get_float32_matmul_precision() == "highest"
-
-
-def test_a_precision_that_does_not_exist_is_refused():
+    for benchmark in ("native", "asr"):
+        assert config.protocol()[benchmark]["training"]["precision"] == runtime.DEFAULT
     with pytest.raises(ValueError, match="tf32"):
         runtime.prepare("cpu", precision="tf32")
-
-
-def test_the_papers_preset_takes_torchs_defaults():
-    paper = config.protocol()
-    assert paper["native"]["training"]["precision"] == runtime.DEFAULT
-    assert paper["asr"]["training"]["precision"] == runtime.DEFAULT
 
 
 def test_memory_is_in_mebibytes(monkeypatch):

@@ -1,5 +1,6 @@
 """Large photographs: tiles and bands change the memory, not the values."""
 
+import made
 import numpy as np
 import pytest
 import torch
@@ -12,28 +13,19 @@ from gblsr_repro.models.asr import model as asr
 from gblsr_repro.models.asr import tiling
 from gblsr_repro.models.asr.swinir import SwinIR
 
-SMALL = {
-    "rdn_features": 4,
-    "rdn_blocks": 2,
-    "rdn_layers": 2,
-    "rdn_growth": 4,
-    "swinir_embed": 12,
-    "swinir_depths": [2, 2],
-    "swinir_heads": 2,
-    "swinir_window": 4,
-    "hidden": 8,
-    "modes": 5,
-}
 
-
-def superres(method):
-    settings = config.load()
-    settings["asr"]["model"] |= SMALL
-    model = asr.build(config.methods()[method], settings, 0).eval()
+def moved(model):
+    """A model of which every weight is lively."""
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))
     return model
+
+
+def superres(method):
+    deep = {"swinir_depths": [2, 2], "swinir_window": 4, "modes": 5}
+    settings = config.merge(config.load(), {"asr": {"model": made.ASR | deep}})
+    return moved(asr.build(config.methods()[method], settings, 0).eval())
 
 
 def tiled(model, images, size, memory):
@@ -130,14 +122,9 @@ def test_what_cannot_be_cut_is_told():
 
 
 def native(arm):
-    settings = config.load()
-    settings["native"]["model"] |= {
-        "features": 16, "hidden": 16, "modes": 6, "patch": 8, "norm_groups": 4,
-    }  # fmt: skip
-    model = native_models.build(config.arms()[arm], settings, 0)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(0.1 * torch.randn_like(parameter))
+    small = {"features": 16, "hidden": 16, "modes": 6, "patch": 8, "norm_groups": 4}
+    settings = config.merge(config.load(), {"native": {"model": small}})
+    model = moved(native_models.build(config.arms()[arm], settings, 0))
     return native_models.for_inference(model, torch.device("cpu"))
 
 
@@ -146,7 +133,7 @@ def native(arm):
 def test_bands_give_the_whole_images_features(monkeypatch, kept):
     monkeypatch.setattr(bands, "BAND_BYTES", 20_000)
     model = native("gblsr_scalar")
-    pixels = np.random.default_rng(0).integers(0, 256, (61, 83, 3), dtype=np.uint8)
+    pixels = made.noise(61, 83, 3)
     pixels[:30] //= 8  # the top is dark: no band has the whole image's statistics
     images = torch.from_numpy(pixels).permute(2, 0, 1)[None].float() / 255
     whole = model.encode(images)
@@ -165,9 +152,8 @@ def test_bands_render_the_whole_image(monkeypatch, arm):
     monkeypatch.setattr(bands, "BAND_PIXELS", 1500)
     parts = list(bands.render(model, features, (61, 83)))
     assert len(parts) > 2
-    assert [top for top, _ in parts] == np.cumsum(
-        [0, *(p.shape[2] for _, p in parts[:-1])]
-    ).tolist()
+    heights = [part.shape[2] for _, part in parts]
+    assert [top for top, _ in parts] == np.cumsum([0, *heights[:-1]]).tolist()
     joined = torch.cat([part for _, part in parts], dim=2)
     assert joined.shape == whole.shape
     assert (joined - whole).abs().max() / whole.abs().max() < 5e-5

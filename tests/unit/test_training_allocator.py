@@ -14,7 +14,7 @@ import torch
 from gblsr_repro import runtime
 runtime.prepare("cpu", 1)
 faults = []
-for _ in range(9):
+for _ in range(25):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     torch.empty(1 << 24).fill_(1.0)
     faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)

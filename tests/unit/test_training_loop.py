@@ -76,15 +76,25 @@ def test_it_is_the_plain_loop(path):
     assert record.wall_seconds > 0
 
 
-@pytest.mark.parametrize("stop_at", [1, 4, 7, 19])
+def crash():
+    raise RuntimeError("crash")
+
+
+def stop():
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+@pytest.mark.parametrize("stop_at", [1, 4, 7, 19, None])
 def test_a_stopped_job_goes_on_to_the_same_end(path, stop_at):
     whole = Job(path)
     expected = whole.run()
     checkpoint.remove_state(path)
     stopped = Job(path)
-    stopped.at[stop_at - 1] = lambda: os.kill(os.getpid(), signal.SIGTERM)
-    with pytest.raises(StopRequested, match=f"SIGTERM after step {stop_at} of 20"):
+    stopped.at = {stop_at - 1: stop} if stop_at else {10: crash}
+    said = f"SIGTERM after step {stop_at} of 20" if stop_at else "crash"
+    with pytest.raises(StopRequested if stop_at else RuntimeError, match=said):
         stopped.run()
+    assert checkpoint.load_state(path, {"job": 1})["step"] == (stop_at or 8)
     again = Job(path)
     record = again.run()
     assert torch.equal(again.weights(), whole.weights())
@@ -94,7 +104,7 @@ def test_a_stopped_job_goes_on_to_the_same_end(path, stop_at):
 
 def test_it_tells_how_far_it_is(path):
     job = Job(path)
-    job.at[5] = lambda: os.kill(os.getpid(), signal.SIGTERM)
+    job.at[5] = stop
     seen = []
     job.at[3] = lambda: seen.append(json.loads(checkpoint.progress_of(path).read_text()))
     with pytest.raises(StopRequested):
@@ -114,41 +124,20 @@ def test_a_state_that_other_code_made_is_gone_on_from_with_a_warning(path, caplo
     assert "job: the state after step 20 was made by other code; delete" in caplog.text
 
 
-def test_a_crash_goes_on_from_the_last_state(path):
-    whole = Job(path)
-    whole.run()
-    checkpoint.remove_state(path)
-
-    def crash():
-        raise RuntimeError("crash")
-
-    crashing = Job(path)
-    crashing.at[10] = crash
-    with pytest.raises(RuntimeError, match="crash"):
-        crashing.run()
-    assert checkpoint.load_state(path, {"job": 1})["step"] == 8
-    again = Job(path)
-    again.run()
-    assert torch.equal(again.weights(), whole.weights())
-
-
 def test_a_stop_at_the_last_step_finishes(path):
     job = Job(path, steps=3)
     job.at[2] = lambda: os.kill(os.getpid(), signal.SIGUSR1)
     assert job.run().rows[-1]["step"] == 3
 
 
-def test_a_loss_that_is_not_finite_stops_with_its_step_and_no_state_after_it(path):
+def test_what_is_not_finite_stops_with_its_step_and_no_state_after_it(path):
     job = Job(path)
     clean = job.batch
     job.batch = lambda step: clean(step) * (float("nan") if step == 5 else 1.0)
     with pytest.raises(UserError, match="job: the loss is not finite at step 6"):
         job.run()
     assert checkpoint.load_state(path, {"job": 1})["step"] == 4
-
-
-def test_a_gradient_that_is_not_finite_stops_too(path):
-    job = Job(path)
+    job = Job(path.with_name("other.pt"))
     job.loss = lambda x: (job.model(x).sum() * 0).sqrt()
     with pytest.raises(UserError, match="the gradient is not finite at step 1"):
         job.run()
