@@ -79,6 +79,7 @@ def run(
             parameter.add_(spread * torch.randn_like(parameter))
     sections = {key: settings[half][key] for key in ("model", "training")}
     facts = {kind: name, "seed": seed, "steps": 5, "config": sections}
+    facts["parameters"] = native.count_parameters(model)
     facts["identity"] = config.run_identity(row, settings)
     folder.mkdir(parents=True, exist_ok=True)
     facts["weights_sha256"] = write_weights(folder, model, facts if told else None)

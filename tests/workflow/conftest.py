@@ -79,8 +79,13 @@ class Finished:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
+    def command(self, *words: object, **settings: object) -> str:
+        """Run the command line with settings that lie over the demo's."""
+        files = ["config/config.yaml", *self.overlay(**settings)]
+        return self.run("gblsr_repro", *words, *(w for name in files for w in ("--config", name)))
+
     def overlay(self, **settings: object) -> list[str]:
-        """Write settings that lie over the demo's; return the names of all config files."""
+        """Write settings that lie over the demo's; return the names of the config files."""
         chosen = {"native": {"arms": [*self.arms]}, "asr": {"methods": [*self.methods]}}
         (self.folder / "overlay.yaml").write_text(yaml.safe_dump(config.merge(chosen, settings)))
         return ["config/demo.yaml", "overlay.yaml"]
