@@ -1,10 +1,8 @@
 """The little language of the files column, and the table itself."""
 
-from pathlib import Path
-
 import pytest
 
-from gblsr_repro.config import Dataset, datasets
+from gblsr_repro.config import datasets
 from gblsr_repro.data.layout import expand, find, is_explicit, layout_of, matches
 from gblsr_repro.data.sources import name_of
 
@@ -12,7 +10,7 @@ KINDS = {"archive", "files", "file", "package"}
 ROLES = {"train", "evaluate", "weights"}
 
 
-def test_braces_are_written_out() -> None:
+def test_braces_are_written_out():
     assert expand("a/{x,y}/b{08..10}.png") == [
         f"a/{folder}/b{number}.png" for folder in "xy" for number in ("08", "09", "10")
     ]
@@ -30,11 +28,11 @@ def test_braces_are_written_out() -> None:
         ("a/{1..3}.png", "a/4.png", False),
     ],
 )
-def test_matching(pattern: str, path: str, expected: bool) -> None:
+def test_matching(pattern, path, expected):
     assert matches(pattern, path) is expected
 
 
-def test_finding_gives_files_in_name_order(tmp_path: Path) -> None:
+def test_finding_gives_files_in_name_order(tmp_path):
     for name in ("b/2.png", "b/1.png", "a/3.png", "a/note.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
@@ -44,7 +42,7 @@ def test_finding_gives_files_in_name_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("row", datasets().values(), ids=lambda row: row.dataset)
-def test_row_is_sound(row: Dataset) -> None:
+def test_row_is_sound(row):
     table = datasets()
     assert row.kind in KINDS
     assert row.role in ROLES
@@ -65,7 +63,7 @@ def test_row_is_sound(row: Dataset) -> None:
         assert int(row.bytes) > 0
 
 
-def test_addresses_of_the_published_sets() -> None:
+def test_addresses_of_the_published_sets():
     table = datasets()
     for name, first, address in [
         ("kodak", "kodak/kodim01.png", "https://r0k.us/graphics/kodak/kodak/kodim01.png"),
@@ -81,7 +79,7 @@ def test_addresses_of_the_published_sets() -> None:
         assert table[name].url.replace("{path}", first.partition("/")[2]) == address
 
 
-def test_demo_trains_on_nothing_that_it_evaluates() -> None:
+def test_demo_trains_on_nothing_that_it_evaluates():
     table = datasets()
     used = {role: set() for role in ROLES}
     for row in (row for row in table.values() if row.kind == "package"):

@@ -2,7 +2,6 @@
 
 import csv
 import json
-from pathlib import Path
 
 import made
 import numpy as np
@@ -29,7 +28,7 @@ DEMO = {
 
 
 @pytest.fixture(scope="module")
-def config(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> dict:
+def config(tmp_path_factory, repository):
     """The protocol at demo size, with the demo's data sets fetched."""
     overlay = DEMO | {"resources": str(tmp_path_factory.mktemp("resources"))}
     whole = merge(load([repository / "config" / "config.yaml"]), overlay)
@@ -39,13 +38,13 @@ def config(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> dict:
 
 
 @pytest.fixture
-def array(config: dict, tmp_path: Path) -> Path:
+def array(config, tmp_path):
     """The array of the demo's Set14."""
     make_array("set14", config, tmp_path / "arrays" / "set14.npy")
     return tmp_path / "arrays" / "set14.npy"
 
 
-def test_two_builds_are_the_same_bytes(config: dict, tmp_path: Path) -> None:
+def test_two_builds_are_the_same_bytes(config, tmp_path):
     for name in ("train", "validation", "set14"):
         first, second = tmp_path / "1" / f"{name}.npy", tmp_path / "2" / f"{name}.npy"
         make_array(name, config, first)
@@ -54,7 +53,7 @@ def test_two_builds_are_the_same_bytes(config: dict, tmp_path: Path) -> None:
             assert first.with_suffix(suffix).read_bytes() == second.with_suffix(suffix).read_bytes()
 
 
-def test_array_index_and_record(array: Path) -> None:
+def test_array_index_and_record(array):
     arrays = Arrays.open(array)
     assert arrays.images.shape == (2, 64, 64, 3)
     assert arrays.images.dtype == np.uint8
@@ -78,7 +77,7 @@ def test_array_index_and_record(array: Path) -> None:
     assert (arrays.images[0] == arrays.images[0][..., :1]).all()
 
 
-def test_tensors(array: Path) -> None:
+def test_tensors(array):
     arrays = Arrays.open(array)
     tensor = arrays.tensor([1, 0])
     assert tensor.shape == (2, 3, 64, 64)
@@ -91,7 +90,7 @@ def test_tensors(array: Path) -> None:
     assert torch.equal(as_float(whole[torch.tensor([1, 0])]), tensor)
 
 
-def test_mapped_array_cannot_be_changed(array: Path) -> None:
+def test_mapped_array_cannot_be_changed(array):
     arrays = Arrays.open(array)
     with pytest.raises(ValueError, match="read-only"):
         arrays.images[0] = 0
@@ -100,7 +99,7 @@ def test_mapped_array_cannot_be_changed(array: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".npy", ".csv", ".json"])
-def test_lost_and_foreign_files_are_named(array: Path, config: dict, suffix: str) -> None:
+def test_lost_and_foreign_files_are_named(array, config, suffix):
     """Damaged ones: tests/faults."""
     make_array("validation", config, array.with_name("validation.npy"))
     file = array.with_suffix(suffix)
@@ -111,7 +110,7 @@ def test_lost_and_foreign_files_are_named(array: Path, config: dict, suffix: str
         assert "\n" not in str(caught.value)
 
 
-def test_pickled_array_is_never_loaded(array: Path) -> None:
+def test_pickled_array_is_never_loaded(array):
     from gblsr_repro.files import sha256
 
     np.save(array, np.array([{"a": 1}], dtype=object), allow_pickle=True)
@@ -124,13 +123,13 @@ def test_pickled_array_is_never_loaded(array: Path) -> None:
 @pytest.mark.parametrize(
     ("count", "fraction", "held"), [(1880, 0.1, 188), (800, 0.1, 80), (5, 0.1, 1), (1, 0.1, 1)]
 )
-def test_split_sizes(count: int, fraction: float, held: int) -> None:
+def test_split_sizes(count, fraction, held):
     training, validation = split(count, fraction, 0)
     assert (len(training), len(validation)) == (count - held, held)
     assert sorted(training + validation) == list(range(count))
 
 
-def test_splits_and_crops_leave_the_global_generator_alone() -> None:
+def test_splits_and_crops_leave_the_global_generator_alone():
     before = torch.random.get_rng_state()
     split(10, 0.1, 0)
     training_crop(np.zeros((20, 20, 3), np.uint8), 10, 3)
@@ -141,26 +140,26 @@ def test_splits_and_crops_leave_the_global_generator_alone() -> None:
     ("height", "width", "expected"),
     [(64, 64, (64, 64)), (63, 100, (65, 102)), (1, 1, (65, 65)), (32, 64, (65, 129))],
 )
-def test_small_images_are_enlarged(height: int, width: int, expected: tuple[int, int]) -> None:
+def test_small_images_are_enlarged(height, width, expected):
     pixels = made.noise(height, width, 3)
     assert enlarge(pixels, 64).shape == (*expected, 3)
     assert center_crop(pixels, 64).shape == training_crop(pixels, 64, 0).shape == (64, 64, 3)
 
 
-def test_enlarging_is_pillows_bicubic() -> None:
+def test_enlarging_is_pillows_bicubic():
     pixels = made.noise(20, 30, 3)
     image = Image.fromarray(pixels).resize((97, 65), Image.Resampling.BICUBIC)
     np.testing.assert_array_equal(enlarge(pixels, 64), np.asarray(image))
 
 
-def test_unknown_arrays_and_unfetched_sets_are_named(config: dict, tmp_path: Path) -> None:
+def test_unknown_arrays_and_unfetched_sets_are_named(config, tmp_path):
     with pytest.raises(UserError, match="There is no array 'kodac'; there are train, validation"):
         make_array("kodac", config, tmp_path / "kodac.npy")
     with pytest.raises(UserError, match="gblsr-repro fetch demo_kodak"):
         make_array("kodak", config, tmp_path / "kodak.npy")
 
 
-def test_command_line(config: dict, tmp_path: Path) -> None:
+def test_command_line(config, tmp_path):
     import yaml
 
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
