@@ -8,7 +8,6 @@ from PIL import Image
 
 from gblsr_repro.config import load, merge
 from gblsr_repro.data import fetching, manifest, sources
-from gblsr_repro.data.layout import expand, layout_of
 
 SETS = ("set5", "set14", "b100", "urban100")
 FOLDERS = {"set5": "Set5", "set14": "Set14", "b100": "BSD100", "urban100": "Urban100"}
@@ -42,17 +41,6 @@ def test_manifests_agree_with_the_mirrors_own(shared, config):
             assert [str(value) for value in found] == [
                 row[key] for key in ("bytes", "width", "height", "mode")
             ]
-
-
-@pytest.mark.parametrize("dataset", ["set5", "set14"])
-def test_located_images_are_the_largest(dataset, shared, config):
-    for path in sources.locate(dataset, config):
-        largest = np.array(Image.open(path).size)
-        for scale in (3, 4):
-            other = path.name.replace("SRF_2", f"SRF_{scale}")
-            assert (
-                np.array(Image.open(folder(shared, dataset, scale) / other).size) <= largest
-            ).all()
 
 
 @pytest.mark.parametrize("dataset", ["set5", "set14"])
@@ -128,11 +116,3 @@ def test_a_publishers_image_goes_before_the_line(shared, config, tmp_path):
     for one, other in zip(direct, through_line, strict=False):
         assert one.line is None
         np.testing.assert_array_equal(one.load(), other.load())
-
-
-def test_mirror_has_every_file_that_the_table_names(shared):
-    for dataset in ("kodak", "set5", "set14"):
-        row = sources.dataset_row(dataset)
-        for pattern in layout_of(row).downloads():
-            for path in expand(pattern):
-                assert (shared / "data" / path).is_file(), path

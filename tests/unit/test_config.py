@@ -59,6 +59,9 @@ IMPOSSIBLE = [
     ({"cluster.gpu.gpus": 1}, "unknown setting 'gpus' at cluster.gpu"),
     ({"native.model.bandwidth_range": [1.0]}, "must have 2 or more entries"),
     ({"native.metrics.edge_percentile": 1.5}, "must be at most 1"),
+    ({"native.training.steps": -5}, "native.training.steps is -5, but must be at"),
+    ({"seeds": []}, "seeds is []"),
+    ({"device": "gpu"}, "device is 'gpu', but must be one of"),
     ({"asr.scales": "all"}, "asr.scales"),
     ({"native.training.steps": 10.0}, "steps is 10.0, but must be of type integer"),
     # names that become those of files
