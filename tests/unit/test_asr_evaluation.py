@@ -6,17 +6,14 @@ import pytest
 import torch
 
 from gblsr_repro import config as configuration
-from gblsr_repro import runtime
 from gblsr_repro.config import method_named
 from gblsr_repro.data.fetching import fetch
 from gblsr_repro.data.resize import crop_to_scale
 from gblsr_repro.data.sources import high_resolution
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation import asr, asr_latency, latency, luma
+from gblsr_repro.evaluation import asr, asr_latency, latency
 from gblsr_repro.files import sha256
 from gblsr_repro.models.asr.model import build
-
-METHODS = ["liif_rdn", "lte_rdn", "lte_swinir", "gblsr_asr", "gblsr_asr_nole"]
 
 
 @pytest.fixture(scope="module")
@@ -65,26 +62,6 @@ def test_reading_ahead_keeps_the_order_and_the_error():
     assert [next(results) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(UserError, match="three"):
         next(results)
-
-
-@pytest.mark.parametrize("scale", [3, 2.5])
-@pytest.mark.parametrize("method", METHODS)
-def test_tiles_change_nothing(config, image, method, scale):
-    pair = asr.make_pair(picture(image), scale, "matlab")
-    size = pair.high.shape[:2]
-    model = build(method_named(method), config, 0).eval()
-    device = torch.device("cpu")
-    outputs = []
-    for tile in (1_000_000, 300, 1):
-        settings = configuration.merge(config, {"asr": {"tile_pixels": tile}})
-        with torch.no_grad():
-            outputs.append(asr.upsampler(model, settings, device)(pair.low, *size))
-    assert outputs[0].shape == (3, *size)
-    assert outputs[0].std() > 1e-4
-    for tiled in outputs[1:]:
-        torch.testing.assert_close(tiled, outputs[0], rtol=0, atol=1e-6)
-    scores = [luma.score(o, asr.planes(pair.high), 3).psnr_y for o in outputs]
-    assert scores == pytest.approx([scores[0]] * 3, abs=1e-3)
 
 
 def test_grayscale_images_are_scored_on_their_own_samples(config):
@@ -201,16 +178,6 @@ def test_absent_images_are_timed_blank_by_their_sizes(config, tmp_path):
     record = made.record(output.with_suffix(".json"))
     assert record["sizes_only"] is True
     assert record["blank_images"] == {"urban100": 2}
-
-
-def test_what_does_not_fit_with_gradients_is_left_out_and_says_why(config, tmp_path, monkeypatch):
-    monkeypatch.setattr(runtime, "free_memory", lambda device: 1000)
-    output = tmp_path / "seed0.csv"
-    asr_latency.time_method(config, method_named("gblsr_asr"), 0, output)
-    assert {row["clock"] for row in made.rows(output)} == {"ours"}
-    record = made.record(output.with_suffix(".json"))
-    assert set(record["not_timed"]) == {"paper"}
-    assert "with gradients recorded" in record["not_timed"]["paper"]["set14"]
 
 
 def test_the_sets_of_the_paper_are_timed_whole(config):

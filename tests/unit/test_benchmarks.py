@@ -264,11 +264,3 @@ def test_an_upscaler_is_set_beside_the_known_ones(upscaler, shared, tmp_path):
     assert float(rows["gblsr_asr"]["median_ms"]) > 0
     assert rows["FSRCNN, published"]["psnr_y"] == "33.16"
     assert rows["FSRCNN, published"]["median_ms"] == ""
-
-
-def test_an_upscaler_costs_beside_other_decoders(upscaler, tmp_path):
-    bench = plans.Bench.open(CPU, True, tmp_path, upscaler)
-    (plan,) = upscalers.plans(bench)  # without a mirror there are no images to score
-    results = measure.run(plan.make(bench), CPU, 600, rounds=1)
-    assert [r.variant.name for r in results] == ["gblsr_asr", "LIIF decoder", "LTE decoder"]
-    assert all(r.peak_mib > 0 and r.times for r in results)

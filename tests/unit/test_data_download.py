@@ -51,17 +51,6 @@ def test_broken_connection_is_resumed_where_it_stopped(server, tmp_path):
     assert asked == [None, f"bytes={2 * BLOCK}-", f"bytes={5 * BLOCK}-"]
 
 
-def test_killed_download_goes_on_in_the_next_call(server, tmp_path):
-    server.cut["/file"] = [BLOCK + 5, 0, 0, 0]
-    with pytest.raises(UserError, match="check the network and run again"):
-        get(server, tmp_path / "file")
-    assert leftovers(tmp_path) == [".file.part", ".file.part.tag"]
-    get(server, tmp_path / "file")
-    assert server.asked[-1] == ("/file", f"bytes={BLOCK}-")
-    assert (tmp_path / "file").read_bytes() == CONTENT
-    assert leftovers(tmp_path) == ["file"]
-
-
 def test_file_changed_between_attempts_is_taken_anew(server, tmp_path):
     server.cut["/file"] = [100_000, 0, 0, 0]
     with pytest.raises(UserError):

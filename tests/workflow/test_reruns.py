@@ -225,9 +225,6 @@ def test_what_retrains_nothing(finished):
     ("file", "retrained"),
     [
         ("training/asr.py", {"asr_train_run"}),
-        ("training/native.py", {"train"}),
-        ("models/decoders.py", {"train"}),
-        ("training/loop.py", {"train", "asr_train_run"}),
         ("evaluation/luma.py", set()),
     ],
 )
