@@ -92,27 +92,3 @@ def test_b100_at_three_has_one_more_line(shared, config):
         np.testing.assert_array_equal(large[:height, :width], small)
         added = large[-1] if width == 480 else large[:, -1]
         np.testing.assert_array_equal(added, lines[number])
-
-
-def test_a_publishers_image_goes_before_the_line(shared, config, tmp_path):
-    """With the files that the publisher has, x3 reads them; both ways give the same pixels."""
-    through_line = sources.high_resolution("b100", 3, config)
-    root = tmp_path / "mirror" / "selfexsr" / "data" / "BSD100"
-    (root / "image_SRF_2").mkdir(parents=True)
-    (root / "image_SRF_3").mkdir()
-    for image in through_line[:3]:
-        source = image.source.file
-        (root / "image_SRF_2" / source.name).write_bytes(source.read_bytes())
-        own = root / "image_SRF_3" / source.name.replace("SRF_2", "SRF_3")
-        Image.fromarray(image.load()).save(own)
-    local = config | {
-        "mirror": str(tmp_path / "mirror"),
-        "resources": str(tmp_path / "resources"),
-        "accept_partial": ["b100"],
-    }
-    fetching.fetch("b100", local)
-    direct = sources.high_resolution("b100", 3, local)
-    assert len(direct) == 3
-    for one, other in zip(direct, through_line, strict=False):
-        assert one.line is None
-        np.testing.assert_array_equal(one.load(), other.load())

@@ -203,23 +203,3 @@ def test_criteria_name_the_margins_that_are_reached():
     )
     assert locality.criteria(met | {"t3": None}, deltas, margins).a is None
     assert locality.criteria(met | {"t3": None, "t1": False}, deltas, margins).a is False
-
-
-def test_fields_survive_their_file_and_make_the_statistics(tmp_path):
-    random = np.random.default_rng(1)
-    field = random.uniform(0.25, 2.0, (4, 8, 8)).astype(np.float32)
-    fields = locality.Fields(
-        field, np.full_like(field, 16), random.integers(0, 4, field.shape), ["a", "b", "ü", "d"]
-    )
-    for name in ("seed0.npz", "seed1.npz"):
-        fields.write(tmp_path / name)
-    stored = locality.Fields.read(tmp_path / "seed0.npz")
-    np.testing.assert_array_equal(stored.bandwidth, field)
-    assert (stored.bandwidth.dtype, stored.order.dtype, stored.region.dtype) == (
-        np.float32, np.float32, np.int8,
-    )  # fmt: skip
-    assert stored.names == ["a", "b", "ü", "d"]
-    contents = [(tmp_path / name).read_bytes() for name in ("seed0.npz", "seed1.npz")]
-    assert contents[0] == contents[1]
-    seeds = locality.summarize([tmp_path / "seed0.npz", tmp_path / "seed1.npz"], config.load())
-    assert seeds == [statistics(field, fields.region)] * 2

@@ -1,7 +1,6 @@
 """Packed training images and the sampler."""
 
 import math
-import threading
 
 import made
 import numpy as np
@@ -142,23 +141,6 @@ def test_batches_drawn_ahead_are_those_of_their_steps(packed):
     for step in (3, 4, 5, 9, 0):  # as it comes, resumed later, begun anew
         for part, expected in zip(ahead(step), sampler.batch(step), strict=True):
             assert torch.equal(part, expected)
-
-
-def test_the_next_step_is_drawn_while_this_one_is_at_work():
-    drawn = [threading.Event() for _ in range(4)]
-
-    def make(step):
-        drawn[step].set()
-        return step, threading.current_thread()
-
-    ahead = Ahead(make)
-    step, thread = ahead(0)
-    assert step == 0
-    assert thread is not threading.current_thread()
-    assert drawn[1].wait(10)
-    assert not drawn[2].is_set()
-    assert ahead(1)[0] == 1
-    assert drawn[2].wait(10)
 
 
 def test_what_fails_while_drawing_ahead_is_raised_in_its_step():

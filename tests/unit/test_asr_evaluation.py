@@ -50,20 +50,6 @@ def test_a_pair_is_cropped_to_the_scale_and_reduced(image):
     assert gray.low.shape == (9, 10)
 
 
-def test_reading_ahead_keeps_the_order_and_the_error():
-    assert list(asr.ahead(lambda x: x * x, range(7))) == [x * x for x in range(7)]
-
-    def fail(x):
-        if x == 3:
-            raise UserError("three")
-        return x
-
-    results = asr.ahead(fail, range(7))
-    assert [next(results) for _ in range(3)] == [0, 1, 2]
-    with pytest.raises(UserError, match="three"):
-        next(results)
-
-
 def test_grayscale_images_are_scored_on_their_own_samples(config):
     image = high_resolution("demo_set14", 3, config)[0]
     high = crop_to_scale(image.load(), 3)

@@ -52,13 +52,6 @@ def test_the_coefficients_start_small_and_unbiased(settings):
     assert not decoder.coefficients.bias.any()
 
 
-def test_options_reach_encoder_and_decoder(settings):
-    model = build(row("gblsr_asr", options="nf=9 local_ensemble=no"), settings, 0)
-    assert model.encoder.features == 9
-    assert model.decoder.ensemble is False
-    assert build(row("gblsr_asr"), settings, 0).decoder.ensemble is True
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

@@ -31,22 +31,6 @@ def test_rdn_in_buffers_gives_the_features_and_gradients_of_its_definition(batch
         torch.testing.assert_close(other, one, rtol=1e-10, atol=1e-12)
 
 
-def test_rdn_takes_its_buffers_for_one_image_and_not_in_channels_last(monkeypatch):
-    encoder = RDN(features=6, blocks=2, layers=3, growth=5)
-    taken = []
-    written = encoder._written
-    monkeypatch.setattr(encoder, "_written", lambda x: taken.append(len(x)) or written(x))
-    image = torch.randn(1, 3, 8, 8)
-    expected = encoder(image, plain=True)
-    assert not taken
-    torch.testing.assert_close(encoder(image), expected)
-    assert taken == [1]
-    encoder(torch.randn(2, 3, 8, 8))  # on a CPU the maps of a batch are joined
-    last = encoder.to(memory_format=torch.channels_last)
-    torch.testing.assert_close(last(image), expected)
-    assert taken == [1]
-
-
 def test_rdn_in_buffers_under_autocast_keeps_float32_gradients():
     encoder = RDN(features=8, blocks=2, layers=2, growth=8)
     image = torch.randn(1, 3, 8, 8)

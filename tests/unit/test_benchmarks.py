@@ -3,7 +3,6 @@
 import math
 from functools import partial
 
-import made
 import pytest
 import torch
 from torch import nn
@@ -13,14 +12,11 @@ from benchmarks import (
     measure,
     memory,
     native,
-    page,
     plans,
     record,
     training,
-    upscalers,
 )
 from benchmarks.measure import Case, Comparison, Result, Scout, Target, Variant, verdict
-from gblsr_repro import config
 from gblsr_repro.data.superres import Sampler
 from gblsr_repro.training import loop
 
@@ -217,50 +213,3 @@ def test_the_command_writes_record_page_and_plot(tmp_path):
         assert row["target"] == ""  # none is set for tiny sizes
     assert "(plot.png)" in (tmp_path / "page.md").read_text()
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_a_run_of_one_group_keeps_the_rows_of_the_others(tmp_path):
-    path = tmp_path / "results.csv"
-    record.Record(path, CPU, ["native", "data"]).miss("native", "a case", "no reason")
-    record.Record(path, CPU, ["data"]).miss("data", "another", "no reason")
-    record.Record(path, CPU, ["data"]).miss("data", "again", "no reason")
-    assert [row["case"] for row in record.read(path)] == ["a case", "again"]
-
-
-def test_the_page_tells_missed_targets_first(tmp_path):
-    def call():
-        return torch.ones(1)
-
-    targets = Target(measure.SPEEDUP, 1e9), Target(measure.MILLISECONDS, 1e9)
-    case = Case("training", "a case", (Variant("plain", call), Variant("fast", call, targets)))
-    kept = record.Record(tmp_path / "results.csv", CPU, ["training"])
-    kept.add(case, measure.run(case, CPU, 10, rounds=3), busy_elsewhere=1.5)
-    text = page.render(record.read(kept.path), "plot.png")
-    assert "Targets: 1 met, 1 missed, 0 of too few rounds, 0 not measured." in text
-    assert text.index("speedup >= 1e+09") < text.index("ms <= 1e+09")
-    assert "the machine was shared" in text
-    kept.add(case, measure.run(case, CPU, 10, rounds=2), busy_elsewhere=0)
-    text = page.render(record.read(kept.path), "plot.png")
-    assert "Targets: 1 met, 1 missed, 2 of too few rounds, 0 not measured." in text
-
-
-@pytest.fixture
-def upscaler(tmp_path):
-    """The weights of an untrained super-resolution run."""
-    settings = config.merge(config.load(), plans.QUICK)
-    return made.run(tmp_path / "run", "gblsr_asr", settings) / "weights.safetensors"
-
-
-def test_an_upscaler_is_set_beside_the_known_ones(upscaler, shared, tmp_path):
-    bench = plans.Bench.open(CPU, True, tmp_path, upscaler, shared / "data")
-    listed = {plan.label: plan for plan in upscalers.plans(bench)}
-    assert len(listed) == 10
-    case = listed["set5 x3"].make(bench)
-    kept = record.Record(tmp_path / "results.csv", CPU, ["upscalers"])
-    kept.add(case, measure.run(case, CPU, 600, rounds=5), busy_elsewhere=0)
-    rows = {row["variant"]: row for row in record.read(kept.path)}
-    assert float(rows["bicubic"]["psnr_y"]) == pytest.approx(30.39, abs=0.03)  # as all publish it
-    assert 30.39 < float(rows["Lanczos"]["psnr_y"]) < 31.5
-    assert float(rows["gblsr_asr"]["median_ms"]) > 0
-    assert rows["FSRCNN, published"]["psnr_y"] == "33.16"
-    assert rows["FSRCNN, published"]["median_ms"] == ""

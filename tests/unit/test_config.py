@@ -9,7 +9,6 @@ import yaml
 
 from gblsr_repro import config as configuration
 from gblsr_repro.config.__main__ import PAGES
-from gblsr_repro.config.model import leaves
 from gblsr_repro.errors import UserError
 
 
@@ -210,17 +209,6 @@ def test_resolved_config_is_left_alone_when_unchanged(tmp_path, repository):
     assert path.stat().st_mtime_ns == before
     assert configuration.load([path]) == config
     assert configuration.load([path.with_suffix(".json")]) == config
-
-
-def test_settings_are_found_in_a_config_as_in_the_model():
-    """A section's settings follow from the config alone, so that no job needs pydantic."""
-    config = configuration.load()
-    found = [leaf for section in config for leaf in configuration.within(config, section)]
-    assert {leaf for leaf in leaves() if leaf != "cluster.gpu.gpu"} - {*found} == {
-        "cluster.gpu.gpu_model",
-        "cluster.gpu.gres",
-    }
-    assert {*found} <= {*leaves()}
 
 
 def test_the_shipped_config_is_the_papers_protocol():

@@ -63,22 +63,6 @@ def test_row_is_sound(row):
         assert int(row.bytes) > 0
 
 
-def test_addresses_of_the_published_sets():
-    table = datasets()
-    for name, first, address in [
-        ("kodak", "kodak/kodim01.png", "https://r0k.us/graphics/kodak/kodak/kodim01.png"),
-        (
-            "set5",
-            "selfexsr/data/Set5/image_SRF_2/img_001_SRF_2_HR.png",
-            "https://raw.githubusercontent.com/jbhuang0604/SelfExSR/master/data/Set5/"
-            "image_SRF_2/img_001_SRF_2_HR.png",
-        ),
-    ]:
-        paths = expand(layout_of(table[name]).images)
-        assert paths[0] == first
-        assert table[name].url.replace("{path}", first.partition("/")[2]) == address
-
-
 def test_demo_trains_on_nothing_that_it_evaluates():
     table = datasets()
     used = {role: set() for role in ROLES}

@@ -184,18 +184,3 @@ def test_a_gpu_that_is_hidden_or_not_ours_is_done_without(node, monkeypatch):
     (node / "nvidia0").unlink()
     (node / "nvidia0").mkdir()  # cannot be opened, as in a job that was given no GPU
     assert runtime.prepare("auto").type == "cpu"
-
-
-def test_versions_need_no_installed_package(monkeypatch):
-    """As in a conda environment of the workflow, or beside a bare torch."""
-
-    def version(name):
-        if name in ("gblsr-repro", "lpips"):
-            raise runtime.metadata.PackageNotFoundError(name)
-        return "1.0"
-
-    monkeypatch.setattr(runtime.metadata, "version", version)
-    found = runtime.versions()
-    assert found["gblsr-repro"] == runtime.__version__
-    assert found["torch"] == "1.0"
-    assert "lpips" not in found

@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from gblsr_repro import config, runtime
-from gblsr_repro.models.asr.model import build
 
 CPU = torch.device("cpu")
 FLAGS = ("precision", "cudnn_tf32", "matmul_tf32", "deterministic")
@@ -53,12 +52,3 @@ def test_memory_is_in_mebibytes(monkeypatch):
     assert runtime.peak_memory_mib(torch.device("cuda")) == 5.0
     resident = runtime.peak_memory_mib(CPU)
     assert 50 < resident < 2**20  # of this process, neither kilobytes nor bytes
-
-
-def test_convolutional_encoders_alone_turn_to_channels_last():
-    for method, turned in (("gblsr_asr", True), ("lte_swinir", False)):
-        small = config.merge(config.load(), {"asr": {"model": {"swinir_depths": [2]}}})
-        model = runtime.for_inference(build(config.method_named(method), small, 0), CPU)
-        weight = next(p for p in model.encoder.parameters() if p.ndim == 4 and p.shape[-1] == 3)
-        assert weight.is_contiguous(memory_format=torch.channels_last) == turned
-        assert not model.training

@@ -28,43 +28,6 @@ def superres(method):
     return moved(asr.build(config.methods()[method], settings, 0).eval())
 
 
-def tiled(model, images, size, memory):
-    """Encode and decode tile by tile, and say how many there were."""
-    height, width = images.shape[-2:]
-    rows, columns = (
-        (torch.arange(n, dtype=torch.float64) + 0.5) * m / n - 0.5
-        for n, m in zip(size, (height, width), strict=True)
-    )
-    out = torch.full((1, 3, *size), torch.nan)
-    cut = tiling.tiles(model, (height, width), rows, columns, memory)
-    for tile in cut:
-        (top, bottom), (left, right) = tile.pixels
-        pixels = images[:, :, top:bottom, left:right]
-        features = tile.own(model.encode(pixels))
-        part = tile.part((height, width))
-        out[:, :, slice(*tile.rows), slice(*tile.columns)] = model.decode(
-            features, *size, 500, tile.own(pixels), part=part
-        )
-    return out, len(cut)
-
-
-@pytest.mark.parametrize("scale", [2, 3.3, 0.7])
-@pytest.mark.parametrize(
-    "method", ["gblsr_asr", "gblsr_asr_nole", "liif_rdn", "lte_rdn", "lte_swinir"]
-)
-@torch.inference_mode()
-def test_tiles_show_what_the_whole_shows(monkeypatch, method, scale):
-    monkeypatch.setattr(tiling, "_side", lambda *_: 20)
-    model = superres(method)
-    images = torch.rand(1, 3, 61, 83, generator=torch.Generator().manual_seed(1))
-    size = round(61 * scale), round(83 * scale)
-    whole = model.render(images, *size, 10**6)
-    parts, count = tiled(model, images, size, memory=1)
-    assert count > 6
-    error = (parts - whole).abs().max() / whole.abs().max()
-    assert error < 1e-5
-
-
 @pytest.mark.parametrize("method", ["gblsr_asr", "lte_swinir"])
 @torch.inference_mode()
 def test_the_field_is_what_features_depend_on(method):

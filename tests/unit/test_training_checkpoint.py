@@ -3,7 +3,6 @@
 import logging
 import os
 import random
-import signal
 
 import numpy as np
 import pytest
@@ -116,13 +115,3 @@ def test_all_generators_go_on_where_they_were(path):
     expected = [draw() for _ in range(3)]
     checkpoint.restore_random_state(checkpoint.load_state(path, IDENTITY)["random"])
     assert [draw() for _ in range(3)] == expected
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
-def test_a_signal_is_noted_and_the_handler_put_back(number):
-    before = signal.getsignal(number)
-    with checkpoint.StopOnSignal() as stop:
-        assert stop.name is None
-        os.kill(os.getpid(), number)
-        assert stop.name == number.name
-    assert signal.getsignal(number) is before
