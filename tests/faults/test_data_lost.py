@@ -11,11 +11,9 @@ from PIL import Image
 from gblsr_repro import cli, config
 from gblsr_repro.config import Dataset
 from gblsr_repro.data import places, standardize
-from gblsr_repro.data.arrays import Arrays
 from gblsr_repro.data.download import download, new_session
 
 PHOTOGRAPHS = {
-    "a_line": Image.new("RGB", (200, 1), (10, 20, 30)),
     "grey": Image.new("L", (90, 80), 100),
     "transparent": Image.new("RGBA", (70, 80), (1, 2, 3, 0)),
 }
@@ -46,13 +44,6 @@ def standardized(mirror, tmp_path):
     output = ["--output", str(tmp_path / "out" / "kodak.npy")]
     assert cli.main(["fetch", "odd", *config_file]) == 0
     return lambda: cli.main(["native", "standardize", "kodak", *output, *config_file])
-
-
-def test_odd_photographs_become_an_array(standardized, tmp_path):
-    assert standardized() == 0
-    arrays = Arrays.open(tmp_path / "out" / "kodak.npy")
-    first = {n: tuple(image[0, 0]) for n, image in zip(arrays.names, arrays.images, strict=True)}
-    assert first == {"a_line": (10, 20, 30), "grey": (100,) * 3, "transparent": (255,) * 3}
 
 
 @pytest.mark.parametrize("lost", ["mirror", "mirror/odd", "mirror/odd/grey.png"])

@@ -3,6 +3,7 @@
 import math
 from functools import partial
 
+import made
 import pytest
 import torch
 from torch import nn
@@ -12,11 +13,14 @@ from benchmarks import (
     measure,
     memory,
     native,
+    page,
     plans,
     record,
     training,
+    upscalers,
 )
 from benchmarks.measure import Case, Comparison, Result, Scout, Target, Variant, verdict
+from gblsr_repro import config
 from gblsr_repro.data.superres import Sampler
 from gblsr_repro.training import loop
 
@@ -213,3 +217,17 @@ def test_the_command_writes_record_page_and_plot(tmp_path):
         assert row["target"] == ""  # none is set for tiny sizes
     assert "(plot.png)" in (tmp_path / "page.md").read_text()
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_upscaler_is_set_beside_the_known_ones(shared, tmp_path):
+    made.run(tmp_path / "run", "gblsr_asr", config.merge(config.load(), plans.QUICK))
+    weights = tmp_path / "run" / "weights.safetensors"
+    bench = plans.Bench.open(CPU, True, tmp_path, weights, shared / "data")
+    case = next(p for p in upscalers.plans(bench) if p.label == "set5 x3").make(bench)
+    kept = record.Record(tmp_path / "results.csv", CPU, ["upscalers"])
+    kept.add(case, measure.run(case, CPU, 600, rounds=5), busy_elsewhere=0)
+    rows = {row["variant"]: row for row in record.read(kept.path)}
+    assert float(rows["bicubic"]["psnr_y"]) == pytest.approx(30.39, abs=0.03)  # as all publish it
+    assert float(rows["gblsr_asr"]["median_ms"]) > 0
+    assert [rows["FSRCNN, published"][c] for c in ("psnr_y", "median_ms")] == ["33.16", ""]
+    assert "as published, not run here." in page.render(record.read(kept.path), "plot.png")

@@ -85,20 +85,19 @@ def test_summary_of_known_times():
     assert latency.summarize([2.0], None).std_ms is None
 
 
-def test_training_mode_is_refused_wherever_it_hides(model):
+def test_what_is_no_inference_in_full_precision_is_refused(model):
+    def refused(sentence, **more):
+        with pytest.raises(ValueError, match=sentence):
+            latency.measure(lambda: None, CPU, 0, 1, model=model, **more)
+
+    with torch.autocast("cpu"):
+        refused("autocast is on")
     model.activation.train()
-    with pytest.raises(ValueError, match="activation is in training mode"):
-        latency.measure(lambda: None, CPU, 0, 1, model=model)
-    with pytest.raises(ValueError, match="Tiny is in training mode"):
-        latency.measure(lambda: None, CPU, 0, 1, model=model.train())
-
-
-def test_autocast_and_gradients_that_nothing_asks_for_are_refused(model):
-    with torch.autocast("cpu"), pytest.raises(ValueError, match="autocast is on"):
-        latency.measure(lambda: None, CPU, 0, 1, model=model)
-    model.requires_grad_(False)
-    with pytest.raises(ValueError, match="no weight asks for gradients"):
-        latency.measure(lambda: None, CPU, 0, 1, model=model, gradients=True)
+    refused("activation is in training mode")
+    model.train()
+    refused("Tiny is in training mode")
+    model.eval().requires_grad_(False)
+    refused("no weight asks for gradients", gradients=True)
 
 
 # --- clocks -------------------------------------------------------------------------------------
@@ -135,17 +134,11 @@ def test_the_papers_clock_is_plain_and_ours_is_that_of_users(model, gradients):
     assert seen == {"plain": {(gradients, False, False)}, "own": {(False, True, True)}}
 
 
-def test_a_small_machine_times_ours_alone(model):
-    seen, clocks = timed_modes(model, True, clocks=["ours"])
-    assert clocks == ["ours"]
-    assert set(seen) == {"own"}
-
-
-def test_a_graph_is_timed_with_ours_on_cuda_alone():
-    cuda = torch.device("cuda")
+def test_which_clocks_are_read(model):
+    assert timed_modes(model, True, clocks=["ours"])[1] == ["ours"]
+    cuda = torch.device("cuda")  # a graph is timed with ours
     assert latency.names(settings(), cuda) == ["paper", "ours", "graph"]
     assert latency.names(settings(clocks=["paper"]), cuda) == ["paper"]
-    assert latency.names(settings(), CPU) == ["paper", "ours"]
 
 
 def test_saved_bytes_are_those_of_the_backward_pass(model):
@@ -184,37 +177,29 @@ def test_a_set_that_gradients_do_not_fit_for_is_refused_before_it_is_timed(
     assert time(int(room) + 1)[1] == {}
 
 
-def test_memory_that_ends_while_a_set_is_timed_leaves_the_set_out(model):
-    def load():
-        raise torch.OutOfMemoryError("CUDA out of memory. Tried\nsecond line")
+@pytest.mark.parametrize(
+    ("clock", "error", "said"),
+    [
+        ("paper", torch.OutOfMemoryError, "the memory does not suffice: "),
+        ("graph", RuntimeError, "no CUDA graph takes the call: "),  # what it refuses: rehearsal
+    ],
+)
+def test_a_set_that_cannot_be_timed_by_a_clock_is_left_out(model, caplog, clock, error, said):
+    def fail(_):
+        raise error("the device says so\nsecond line")
 
-    sets = {"set": [IMAGE, latency.Image("b", 1, load)]}
-    chosen = settings(warmup=0, passes=1)
-    clocks = [latency.Clock("paper", lambda _: model)]
-    rows, not_timed = latency.time_sets("tiny", sets, clocks, model, chosen, CPU)
-    assert rows == []
-    assert not_timed == {"paper": {"set": "the memory does not suffice: CUDA out of memory. Tried"}}
-
-
-def test_a_model_that_no_graph_takes_has_the_other_clocks(model, caplog):
-    """What a graph holds and refuses: tests/rehearsal."""
-    reason = "operation not permitted when stream is capturing"
-
-    def refuse(_):
-        raise RuntimeError(f"{reason}\nsecond line")
-
-    clocks = [latency.Clock("ours", lambda _: model), latency.Clock("graph", refuse)]
+    clocks = [latency.Clock("ours", lambda _: model), latency.Clock(clock, fail)]
     chosen = settings(warmup=0, passes=1)
     rows, not_timed = latency.time_sets("tiny", {"set": [IMAGE]}, clocks, model, chosen, CPU)
     assert [row["clock"] for row in rows] == ["ours"]
-    assert not_timed == {"graph": {"set": f"no CUDA graph takes the call: {reason}"}}
-    assert reason in caplog.text
+    assert not_timed == {clock: {"set": f"{said}the device says so"}}
+    assert "the device says so" in caplog.text
 
 
 # --- records ------------------------------------------------------------------------------------
 
 
-def test_conditions_on_a_cpu_say_what_is_not_measured():
+def test_conditions_say_what_is_not_measured(monkeypatch, caplog):
     runtime.prepare("cpu")
     record = latency.conditions(config.load(), CPU)
     assert record["timer"] == "monotonic clock"
@@ -222,7 +207,9 @@ def test_conditions_on_a_cpu_say_what_is_not_measured():
     assert (record["warmup"], record["passes"], record["clocks"]) == (10, 50, ["paper", "ours"])
     assert record["device"]["type"] == "cpu"
     assert record["device"]["precision"] == "default"
-    assert record["device"]["deterministic"] is False
+    monkeypatch.setattr(latency, "gpu_is_shared", lambda device: True)
+    assert latency.conditions(config.load(), CPU)["gpu_shared"]
+    assert "Other processes use this GPU" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -237,9 +224,3 @@ def test_sharing_is_told_from_the_list_of_processes(monkeypatch, listed, shared)
     monkeypatch.setattr(latency.subprocess, "run", answer)
     monkeypatch.setattr(latency, "_visible_name", lambda device: "GPU-0")
     assert latency.gpu_is_shared(torch.device("cuda")) is shared
-
-
-def test_a_shared_gpu_is_told_and_recorded(monkeypatch, caplog):
-    monkeypatch.setattr(latency, "gpu_is_shared", lambda device: True)
-    assert latency.conditions(config.load(), torch.device("cpu"))["gpu_shared"]
-    assert "Other processes use this GPU" in caplog.text

@@ -37,23 +37,15 @@ def test_it_is_made_once_for_a_key_while_nothing_changes(layer):
     assert counted.made == 3
 
 
-def write_in_place(layer):
-    layer.weight.add_(1)
-
-
-def load(layer):
-    layer.load_state_dict(nn.Linear(2, 2).state_dict())
-
-
-def replace(layer):
-    layer.weight.data = torch.ones(2, 2)
-
-
-def convert(layer):
-    layer.double()
-
-
-@pytest.mark.parametrize("change", [write_in_place, load, replace, convert])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda layer: layer.weight.add_(1),
+        lambda layer: layer.load_state_dict(nn.Linear(2, 2).state_dict()),
+        lambda layer: setattr(layer.weight, "data", torch.ones(2, 2)),
+        nn.Linear.double,
+    ],
+)
 def test_a_changed_source_is_noticed(layer, change):
     counted = Counted(layer.weight)
     with torch.no_grad():

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 
 from gblsr_repro import config, tool
 from gblsr_repro.errors import UserError
-from gblsr_repro.models import decoders, native
+from gblsr_repro.models import native
 from gblsr_repro.models.encoder import GroupNorm
 
 
@@ -21,17 +21,6 @@ def settings():
 @pytest.fixture
 def scalar(settings):
     return native.build(config.arms()["gblsr_scalar"], settings, 0).eval()
-
-
-class NewArm(decoders.FixedDecoder):
-    """What somebody adding an arm writes."""
-
-
-def test_a_new_arm_is_a_class_and_a_row(settings):
-    row = replace(config.arms()["gblsr_fixed"], arm="new", decoder=f"{__name__}:NewArm")
-    model = native.build(row, settings, 0)
-    assert isinstance(model.decoder, NewArm)
-    assert model(torch.rand(1, 3, 8, 8)).shape == (1, 3, 8, 8)
 
 
 @pytest.mark.parametrize(
