@@ -4,8 +4,6 @@ Nothing of the package is used to compute what is expected: files are found by t
 read with Pillow, splits are numpy indexing, crops are slices.
 """
 
-import csv
-
 import numpy as np
 import pytest
 import torch
@@ -160,13 +158,3 @@ def test_urban100_crops_are_those_of_the_whole_images(mirrored, shared, tmp_path
     assert len(whole) == 30
     for position, path in enumerate(whole):
         np.testing.assert_array_equal(arrays.images[position], expected_crop(path, None, 256))
-
-
-def test_index_names_the_source_files(mirrored, shared, tmp_path):
-    with (shared / "data" / "MANIFEST.csv").open(newline="") as stream:
-        known = {row["path"]: row for row in csv.DictReader(stream)}
-    make_array("kodak", mirrored, tmp_path / "kodak.npy")
-    rows = Arrays.open(tmp_path / "kodak.npy").index
-    for row in rows:
-        listed = known[f"kodak/{row['name']}.png"]
-        assert all(row[key] == listed[key] for key in ("sha256", "width", "height"))

@@ -19,7 +19,7 @@ from benchmarks import (
     training,
     upscalers,
 )
-from benchmarks.measure import Case, Comparison, Result, Scout, Target, Variant, verdict
+from benchmarks.measure import Case, Comparison, Result, Target, Variant, verdict
 from gblsr_repro import config
 from gblsr_repro.data.superres import Sampler
 from gblsr_repro.training import loop
@@ -109,17 +109,6 @@ def test_tf32_is_for_convolutions_alone_as_in_training():
     assert torch.backends.cudnn.allow_tf32 == before
 
 
-def test_what_is_kept_from_call_to_call_is_no_memory_of_a_call():
-    kept = []
-
-    def call():
-        kept[:] = kept or [torch.empty(2**20)]
-        return torch.empty(2**18)
-
-    (found,) = measure.run(Case("native", "c", (Variant("v", call),)), CPU, 10, rounds=1)
-    assert found.peak_mib == pytest.approx(1.0, rel=0.01)
-
-
 def test_cases_with_targets_come_first_and_are_not_dropped(tmp_path, monkeypatch):
     def case(bench, targets):
         return Case("native", "c", (Variant("v", lambda: torch.ones(1), targets),), same=False)
@@ -169,26 +158,6 @@ def test_an_output_that_is_not_the_references_is_told():
     assert "differs" in wrong.note
 
 
-def test_a_call_that_takes_too_much_is_left_out_with_its_reason():
-    def call():
-        pytest.fail("it was tried")
-
-    def small():
-        return torch.ones(250_000)
-
-    variants = (
-        Variant("slow", call, scout=Scout(small, 1e9)),
-        Variant("fine", small, (Target(measure.SPEEDUP, 2),), Scout(small, 1.0)),
-    )
-    slow, fine = measure.run(Case("native", "c", variants), CPU, 10, rounds=1)
-    assert "GiB of memory" in slow.missing
-    assert slow.times == []
-    assert fine.times
-    row = record.measured(Case("native", "c", variants), fine, slow)
-    assert row["ratio_to_reference"] is None
-    assert row["met"] == "-"
-
-
 def test_peak_memory_is_what_lives_at_once():
     def call():
         first = torch.empty(2**20)
@@ -198,12 +167,6 @@ def test_peak_memory_is_what_lives_at_once():
 
     memory.peak_mib(call, CPU)
     assert memory.peak_mib(call, CPU)[1] == pytest.approx(5.0, rel=0.01)  # second and third
-
-
-def test_views_are_no_operations():
-    x = torch.ones(2, 3)
-    # A copy and a sum.
-    assert memory.operations(lambda: x.T.reshape(-1)[1:].view(1, 5) + 1) == 2
 
 
 def test_the_command_writes_record_page_and_plot(tmp_path):

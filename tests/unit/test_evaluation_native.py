@@ -200,22 +200,6 @@ def test_fields_are_the_models_for_the_first_images(place, thresholds):
         locality.Fields.read(place / "none.npz")
 
 
-@pytest.mark.parametrize(
-    ("overlay", "sentence"),
-    [
-        ({"native": {"data": {"image_size": 100}}}, "100, but must be a multiple of native.model"),
-        ({"lpips_trunk": "pyproject.toml"}, "does not hold the weights of torchvision's AlexNet"),
-    ],
-)
-def test_check_finds_before_training_what_evaluation_would_stumble_over(
-    tmp_path, capsys, overlay, sentence
-):
-    overlay = configuration.merge({"native": {"arms": ["gblsr_scalar"]}}, overlay)
-    configuration.write_resolved(configuration.merge(configuration.load(), overlay), tmp_path / "c")
-    assert cli.main(["check", "--config", str(tmp_path / "c")]) == 2
-    assert sentence in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("arm", [ARM, "liif"])
 def test_latency_has_a_row_per_image_and_clock(place, arm):
     output = place / "latency" / arm / "seed0.csv"

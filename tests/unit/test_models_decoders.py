@@ -121,6 +121,13 @@ def test_what_inference_remembers_follows_the_weights(settings, arm):
         stepped = model(x)
         assert torch.equal(stepped, copy.deepcopy(model)(x))
         assert not torch.equal(stepped, loaded)
+        for change in (lambda p: p.mul_(1.1), lambda p: setattr(p, "data", 1.1 * p.data)):
+            for parameter in model.parameters():
+                change(parameter)
+            changed = model(x)
+            assert torch.equal(changed, copy.deepcopy(model)(x))
+            assert not torch.equal(changed, stepped)
+            stepped = changed
         torch.testing.assert_close(model.double()(x.double()).float(), stepped, atol=1e-3, rtol=0)
 
 

@@ -42,3 +42,5 @@ def test_an_arm_outside_the_band_stops_before_anything_runs(settings):
 def test_a_required_trunk_that_is_missing_stops(settings):
     with pytest.raises(UserError, match="AlexNet trunk"):
         check(config.merge(settings, {"require_lpips": True}))
+    with pytest.raises(UserError, match="does not hold the weights of torchvision's AlexNet"):
+        check(config.merge(settings, {"lpips_trunk": "pyproject.toml"}))

@@ -226,11 +226,7 @@ def test_no_memory_is_one_sentence(run, photo, tmp_path, capsys, monkeypatch):
         sentence = capsys.readouterr().err.splitlines()[-1]
         assert said in sentence
         assert "a machine with more memory" in sentence
-
-
-def test_no_memory_for_super_resolution_is_one_sentence():
-    model = type("Model", (), {"render": fails})()
-    enlarge = upsampler(model, config.load(), torch.device("cpu"))
+    enlarge = upsampler(type("Model", (), {"render": fails})(), config.load(), torch.device("cpu"))
     with pytest.raises(UserError, match=r"5x4 pixels enlarged to 10x8 does not fit the memory"):
         enlarge(np.zeros((4, 5, 3), np.uint8), 8, 10)
 

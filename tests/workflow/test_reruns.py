@@ -231,18 +231,3 @@ def test_what_retrains_nothing(finished):
 def test_edited_code_touches_its_own_stage(finished, file, retrained):
     finished.edit(f"src/gblsr_repro/{file}", "from __future__", "# edited\nfrom __future__")
     assert rules(finished.planned()) & {"train", "asr_train_run"} == retrained
-
-
-@pytest.mark.slow
-def test_a_setting_reruns_what_follows_from_it(finished):
-    recipe = {"recipes": {"swinir": {"learning_rate": 0.5}}}
-    jobs = finished.planned(asr={"downsampling": "pil", "training": recipe})
-    assert finished.trained(jobs) == set()
-    assert {"asr_evaluate", "asr_bicubic", "asr_latency"} <= rules(jobs)
-    jobs = finished.planned(asr={"model": {"rdn_features": 8}}, native={"model": {"features": 64}})
-    assert finished.trained(jobs) == {*finished.methods, *finished.arms}
-    assert "standardize" not in rules(jobs)
-    jobs = finished.planned(native={"data": {"data_seed": 1}})
-    assert finished.trained(jobs) == {*finished.arms}
-    assert ("standardize", "train") in jobs
-    assert ("standardize", "kodak") not in jobs
