@@ -37,9 +37,6 @@ def reference(output: np.ndarray, truth: np.ndarray, border: int) -> tuple[float
 def test_luma_is_bt601_studio_range(pair):
     _, truth = pair
     np.testing.assert_allclose(luma(planar(truth)), rgb2ycbcr(truth)[..., 0], atol=1e-10)
-    black, white = (torch.full((3, 1, 1), v) for v in (0, 255))
-    assert float(luma(black)) == pytest.approx(16)
-    assert float(luma(white)) == pytest.approx(235)
 
 
 def test_scores_equal_scikit_image(pair):

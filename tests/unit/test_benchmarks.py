@@ -19,7 +19,7 @@ from benchmarks import (
     training,
     upscalers,
 )
-from benchmarks.measure import Case, Comparison, Result, Target, Variant, verdict
+from benchmarks.measure import Case, Comparison, Result, Scout, Target, Variant, verdict
 from gblsr_repro import config
 from gblsr_repro.data.superres import Sampler
 from gblsr_repro.training import loop
@@ -158,6 +158,14 @@ def test_an_output_that_is_not_the_references_is_told():
     assert "differs" in wrong.note
 
 
+def test_a_call_that_takes_too_much_is_left_out_with_its_reason():
+    for factor, said in ((1e9, "GiB of memory"), (1e6, "are allowed")):
+        call, scout = pytest.fail, Scout(lambda: torch.ones(250_000), factor)
+        (left,) = measure.run(Case("native", "c", (Variant("v", call, scout=scout),)), CPU, 0, 1)
+        assert said in left.missing
+        assert left.times == []
+
+
 def test_peak_memory_is_what_lives_at_once():
     def call():
         first = torch.empty(2**20)
@@ -185,6 +193,9 @@ def test_the_command_writes_record_page_and_plot(tmp_path):
 def test_an_upscaler_is_set_beside_the_known_ones(shared, tmp_path):
     made.run(tmp_path / "run", "gblsr_asr", config.merge(config.load(), plans.QUICK))
     weights = tmp_path / "run" / "weights.safetensors"
+    (beside,) = upscalers.plans(plans.Bench.open(CPU, True, tmp_path, weights))  # without a mirror
+    results = measure.run(beside.make(plans.Bench.open(CPU, True, tmp_path, weights)), CPU, 600, 1)
+    assert [r.variant.name for r in results] == ["gblsr_asr", "LIIF decoder", "LTE decoder"]
     bench = plans.Bench.open(CPU, True, tmp_path, weights, shared / "data")
     case = next(p for p in upscalers.plans(bench) if p.label == "set5 x3").make(bench)
     kept = record.Record(tmp_path / "results.csv", CPU, ["upscalers"])

@@ -102,6 +102,9 @@ def test_no_server_is_one_sentence(tmp_path, monkeypatch):
     assert "\n" not in str(caught.value)
     with pytest.raises(UserError, match="check the address"):
         download(new_session(), "ftp://host/file", tmp_path / "file", 10, accept)
+    (tmp_path / "no_folder").write_text("")
+    with pytest.raises(UserError, match="Cannot write"):
+        download(new_session(), "ftp://host/file", tmp_path / "no_folder" / "file", 10, accept)
 
 
 @pytest.mark.parametrize("announced", [True, False])

@@ -1,5 +1,6 @@
 """Building, budgets, padding, bad input, and loading a trained arm."""
 
+import contextlib
 from dataclasses import replace
 
 import made
@@ -11,6 +12,7 @@ from gblsr_repro import config, tool
 from gblsr_repro.errors import UserError
 from gblsr_repro.models import native
 from gblsr_repro.models.encoder import GroupNorm
+from gblsr_repro.models.memo import Memo
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +36,8 @@ def scalar(settings):
 def test_a_wrong_decoder_name_is_one_sentence(settings, decoder, hint):
     with pytest.raises(UserError, match=hint):
         native.build(replace(config.arms()["liif"], decoder=decoder), settings, 0)
+    with pytest.raises(UserError, match="did you mean 'gblsr_scalar'"):
+        config.arm_named("gblsr_scaler")
 
 
 @pytest.mark.parametrize(
@@ -91,6 +95,23 @@ def test_moments_normalize_as_group_norm_does():
     expected = F.group_norm(x.double(), 2, norm.weight.double(), norm.bias.double(), norm.eps)
     with torch.no_grad():
         torch.testing.assert_close(norm.by_moments(x), expected.float(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("mode", "between"),
+    [
+        (torch.inference_mode, torch.no_grad),  # what is made there cannot be watched
+        (torch.no_grad, lambda: torch.autocast("cpu", torch.bfloat16)),
+    ],
+)
+def test_what_is_remembered_is_made_anew_where_it_may_differ(mode, between):
+    memo, made_for = Memo(), []
+    with mode():
+        source = torch.ones(2)
+        for block in (contextlib.nullcontext, between):
+            with block():
+                memo.get("value", None, (source,), lambda: made_for.append(source))
+    assert len(made_for) == 2
 
 
 @pytest.fixture
