@@ -66,7 +66,6 @@ IMPOSSIBLE = [
     # names that become those of files
     ({"results": "my results"}, "results is 'my results', but must be a name without spaces"),
     ({"results": "x; rm -r y"}, "results is 'x; rm -r y', but must be a name without spaces"),
-    ({"results": ""}, "results is '', but must be a name without spaces"),
     ({"native.data.evaluate": {"a b": "kodak"}}, "'a b', but must be a name without"),
     ({"native.data.evaluate": {"a-b": "kodak"}}, "letters, digits and _ only"),
     ({"asr.evaluate": {7: "set5"}}, "a name in asr.evaluate is 7, but must be a name"),
@@ -82,7 +81,6 @@ IMPOSSIBLE = [
     ({"asr.base_method": "gblsr_arr"}, "did you mean 'gblsr_asr'?"),
     ({"asr.timing.datasets": ["set41"]}, "did you mean 'set14'?"),
     ({"native.data.train": ["dtd", "alexnet"]}, "native.data.train names 'alexnet', which holds"),
-    ({"asr.train": ["alexnet"]}, "asr.train names 'alexnet', which holds no images; name another"),
     ({"asr.timing.datasets": ["alexnet"]}, "asr.timing.datasets names 'alexnet', which holds no"),
     # what is set for each column
     ({"native.data.exemplars": {"kodac": "kodim01"}}, "did you mean 'kodak'?"),
@@ -99,7 +97,6 @@ IMPOSSIBLE = [
     # ranges and scales
     ({"native.model.bandwidth_range": [2.0, 0.25]}, "bandwidth_range is [2, 0.25], but must rise"),
     ({"native.model.bandwidth_range": [0.0, 2.0]}, "bandwidth_range.0 is 0.0, but must be more"),
-    ({"native.model.order_range": [16.0, 16.0]}, "order_range is [16, 16], but must rise"),
     ({"asr.training.scale_range": [4.0, 1.0]}, "asr.training.scale_range is [4, 1], but must rise"),
     ({"asr.training.scale_range": [0.5, 4.0]}, "scale_range.0 is 0.5, but must be at least 1"),
     ({"asr.trained_scales": [2, 5]}, "asr.trained_scales names 5, which asr.scales lacks; add it"),
@@ -107,7 +104,6 @@ IMPOSSIBLE = [
     ({"native.training.betas": [0.9, 1.0]}, "native.training.betas.1 is 1.0, but must be less"),
     ({"native.training.betas": [-0.1, 0.9]}, "native.training.betas.0 is -0.1, but must be at"),
     ({"native.training.learning_rate": math.nan}, "learning_rate is nan, but must be a finite"),
-    ({"native.model.order_range": [1.0, math.inf]}, "order_range.1 is inf, but must be a finite"),
     ({"diagnostics.margins.lpips": -math.inf}, "margins.lpips is -inf, but must be a finite"),
 ]
 
