@@ -27,7 +27,8 @@ from ..progress import duration
 
 QUIET_SECONDS = 180.0
 TRAINING = {"train": "native", "asr_train_run": "asr"}
-# Title, rules, and the half of the paper whose device the jobs use; None: they use no GPU.
+# Title, how the names of its rules begin, and the half of the paper whose device the jobs use;
+# None: they use no GPU.
 STAGES = (
     ("native: image arrays", ("standardize",), None),
     ("native: training", ("train",), "native"),
@@ -38,8 +39,8 @@ STAGES = (
     ("asr: training", ("asr_train_run",), "asr"),
     ("asr: evaluation", ("asr_evaluate",), "asr"),
     ("asr: timing", ("asr_latency",), "asr"),
-    ("tables", ("table",), None),
-    ("figures", ("figure",), None),
+    ("tables", ("tables_of_",), None),
+    ("figures", ("figures_of_",), None),
     ("claims and report", ("claims", "report"), None),
 )
 
@@ -120,7 +121,7 @@ def survey(
     root = resolve(config, config["results"])
     stages = []
     for title, rules, half in STAGES:
-        chosen = [job for job in every if job.rule in rules]
+        chosen = [job for job in every if job.rule.startswith(rules)]
         gpu = _on_gpu(half, config, every) if half else False
         if half and rules[0] in TRAINING:
             steps = config[half]["training"]["steps"]
