@@ -292,7 +292,7 @@ VERDICTS = [  # a claim, the cells in which this run is not the paper, and its v
     ("table1_psnr_std", {LIIF: Summary(18.812, 0.0940 * 19, 3)}, NO),
     ("table1_psnr_std", {LIIF: Summary(18.812, 0.0940 / 19, 3)}, NO),
     ("table1_psnr_std", {LIIF: Summary(18.812, 0.0, 3)}, NO),
-    ("table1_psnr_std", {LIIF: Summary(18.812, None, 1)}, Verdict.NOT_MEASURED),
+    ("table1_psnr_std", {LIIF: Summary(18.812, n=1)}, Verdict.NOT_MEASURED),
     # Another pattern of bold numbers.
     ("table2_ssim_bold", {}, YES),
     ("table2_ssim_bold", {("set14", "gblsr_scalar", "ssim"): Summary(0.5000, 0.0054, 3)}, NO),
@@ -339,7 +339,7 @@ def test_a_failing_cell_is_named() -> None:
 
 
 def test_a_side_without_spread_is_as_noisy_as_the_other() -> None:
-    allowed = verdict_of(SINGLE, with_native({LIIF: Summary(18.9, None, 1)})).allowed[0]
+    allowed = verdict_of(SINGLE, with_native({LIIF: Summary(18.9, n=1)})).allowed[0]
     assert allowed == pytest.approx(2 * math.sqrt(2) * 0.094 / math.sqrt(3))
 
 

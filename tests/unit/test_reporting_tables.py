@@ -3,6 +3,7 @@
 import copy
 import csv
 import json
+import math
 import re
 import shutil
 from dataclasses import asdict, replace
@@ -20,6 +21,7 @@ from gblsr_repro.reporting.statistics import Summary, bold, ties
 from gblsr_repro.reporting.table_cost import clock
 
 ARMS = ("global_fourier_mlp", "gblsr_fixed", "gblsr_scalar", "gblsr_full", "liif", "lte", "wire")
+NAN = math.nan
 SETS = ("kodak", "set14", "urban100")
 
 
@@ -94,21 +96,21 @@ def body(part):
     ("cells", "strong"),
     [
         # Without a spread only what prints alike ties.
-        ([(20.0004, None, 1), (20.0001, None, 1), (19.9, None, 1), None], [1, 1, 0, 0]),
-        ([(20.0, None, 1), (19.99, 5.0, 3)], [1, 0]),
+        ([(20.0004, NAN, 1), (20.0001, NAN, 1), (19.9, NAN, 1), ()], [1, 1, 0, 0]),
+        ([(20.0, NAN, 1), (19.99, 5.0, 3)], [1, 0]),
         ([(2.0, 0.0, 3), (2.0, 0.0, 3), (1.0, 0.0, 3)], [1, 1, 0]),  # identical seeds
-        ([None, (2.0, 0.1, 3)], [0, 0]),  # the best of one
+        ([(), (2.0, 0.1, 3)], [0, 0]),  # the best of one
     ],
 )
 def test_bold(cells, strong):
-    column = [cell and Summary(*cell) for cell in cells]
+    column = [Summary(*cell) for cell in cells]
     assert bold(column, False, 3, 0.05) == list(map(bool, strong))
 
 
 def test_lower_is_better_and_order_of_ties():
     cells = [Summary(0.5, 0.1, 3), Summary(0.4, 0.1, 3), Summary(0.9, 0.01, 3)]
     assert ties(cells, True, 4, 0.05) == [1, 0]
-    assert ties([None], True, 4, 0.05) == []
+    assert ties([Summary()], True, 4, 0.05) == []
 
 
 # --- text ---------------------------------------------------------------------------------------
@@ -139,9 +141,9 @@ def test_text_becomes_html_and_plain():
 def test_numbers():
     assert layout.signed(-0.00001, 4) == "0.0000"
     assert layout.signed(0.0078, 4) == "+0.0078"
-    assert layout.signed(None, 4) == "—"
-    assert layout.value(None, 2) == "—"
-    assert layout.value(Summary(1.0, None, 1), 2) == "1.00"
+    assert layout.signed(math.nan, 4) == "—"
+    assert layout.value(Summary(), 2) == "—"
+    assert layout.value(Summary(1.0, n=1), 2) == "1.00"
     assert [clock(s) for s in (8, 97, 7320, 5_141_880)] == ["8s", "1m37s", "2h02m", "1,428h18m"]
 
 

@@ -342,7 +342,7 @@ def _spread_bands(
     chance = NORMAL.cdf(-_sidak(sigmas, len(here)))
     bands = []
     for own, other, value, goal in zip(here, paper, values, target.values, strict=True):
-        ours, theirs = own.spread().n - 1, other.spread().n - 1
+        ours, theirs = own.cell.n - 1, other.cell.n - 1
         if value > goal:
             factor = 1 / math.sqrt(special.fdtri(theirs, ours, chance))
             bands.append((factor - 1) * (goal + target.rounding(goal)))

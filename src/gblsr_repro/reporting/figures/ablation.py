@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
@@ -72,7 +73,8 @@ def _steps(source: Aggregates, gap: str, arms: list[str]) -> dict[str, float]:
     The metric `gap` of the aggregate is to the control.
     """
     part = {source.arms[arm].diagnostic: arm for arm in arms}
-    steps = {a: step for a in arms if (step := source.mean("ablation", a, gap)) is not None}
+    found = {arm: source.mean("ablation", arm, gap) for arm in arms}
+    steps = {arm: step for arm, step in found.items() if not math.isnan(step)}
     if "control" in part and part.get("reference") in steps:
         steps[part["control"]] = -steps.pop(part["reference"])
     return steps
