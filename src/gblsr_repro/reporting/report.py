@@ -152,7 +152,7 @@ def _enlarged(source: Aggregates) -> Float:
 
 
 def _gain(value: float) -> str:
-    return shown(value, "{:+.2f} dB")
+    return shown(value, "{:+z.2f} dB")
 
 
 # --- tables and figures --------------------------------------------------------------------------
