@@ -8,7 +8,6 @@ are. What nobody measured has no row.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from ..config import Config, guess, protocol, selected_arms, selected_methods
+from ..config import Config, guess, protocol, selected_arms
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
@@ -172,31 +171,10 @@ def budget(results: Path, config: Config) -> pd.DataFrame:
 
 
 def structure(results: Path, config: Config) -> pd.DataFrame:
-    """What the code alone gives at the paper's structure, whatever was run.
+    """What the code alone gives at the paper's structure, whatever was run."""
+    from ..models.structure import measure
 
-    The trainable parameters of every arm and method; `highest_mode_weight`, the weight that the
-    cutoff gives the highest mode at full order; `coordinate_stretch`, the step between two pixels
-    in the patch coordinate over the step 2 / P that dividing offsets by half the patch's width
-    gives (both section 3.1).
-    """
-    import torch
-
-    from ..models.asr.model import parameters
-    from ..models.native import parameter_budgets
-    from ..models.spectral import cutoff, pixel_basis
-
-    paper = protocol()
-    rows = [(arm.arm, float(arm.parameters)) for arm in parameter_budgets(paper)]
-    rows += [(name, float(parameters(m, paper))) for name, m in selected_methods(paper).items()]
-    model = paper["native"]["model"]
-    order = torch.tensor(float(model["modes"]), dtype=torch.float64)
-    weights = cutoff(order, model["modes"], model["cutoff_sharpness"])
-    bandwidth = torch.tensor(0.25, dtype=torch.float64)
-    sine = pixel_basis(model["patch"], 3, bandwidth)[:, 2]  # sin(pi s v), rising over [-1, 1]
-    v = torch.asin(sine) / (math.pi * bandwidth)
-    rows.append(("highest_mode_weight", float(weights[-1, -1])))
-    rows.append(("coordinate_stretch", float(v[1] - v[0]) * model["patch"] / 2))
-    return pd.DataFrame(rows, columns=KINDS["structure"].columns)
+    return pd.DataFrame(measure(protocol()).items(), columns=KINDS["structure"].columns)
 
 
 # --- super-resolution ---------------------------------------------------------------------------

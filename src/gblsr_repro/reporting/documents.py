@@ -23,9 +23,7 @@ from .compare import Scope, data_title
 from .conditions import Conditions, Half, ImageSet, of_paper
 from .kinds import KINDS
 from .layout import DASH, Float, Line, Span, environment, grid
-from .verdicts import Verdict
-
-VERDICTS = {str(verdict): verdict for verdict in Verdict}
+from .verdicts import LOOKS
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,7 @@ def html(page: Section, **more: Any) -> str:
     engine = environment("html")
     engine.filters |= {"marked": lambda text: Markup(markup.html(text)), "cells": _cells}
     template = engine.get_template("page.html.j2")
-    return template.render(page=page, version=__version__, verdicts=VERDICTS, **more)
+    return template.render(page=page, version=__version__, verdicts=LOOKS, **more)
 
 
 def _cells(line: Line, part: Float, header: bool = False) -> Iterator[tuple[Span, str]]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
@@ -39,11 +39,10 @@ class NotMeasuredError(Exception):
 
 @dataclass(frozen=True)
 class Operand:
-    """A number of the aggregates that an estimate was computed from: its kind and key there, and
-    the data set and the arm or method that it is of.
+    """A number of the aggregates that an estimate was computed from: its key there, and the data
+    set and the arm or method that it is of.
     """
 
-    kind: str
     dataset: str
     subject: str
     key: Key
@@ -135,11 +134,11 @@ class Evaluation:
             if not cell.measured:
                 raise NotMeasuredError(f"{kind}.csv has no {' '.join(key)}")
             subject = of.get("arm") or of["method"]
-            found.append(Operand(kind, of.get("dataset", VALIDATION), subject, key, cell))
+            found.append(Operand(of.get("dataset", VALIDATION), subject, key, cell))
         self.operands += found
         cells = [operand.cell for operand in found]
         errors = [c.std / math.sqrt(c.n) if c.spread else math.nan for c in cells]
-        return Estimate(np.asarray([c.mean for c in cells]), np.asarray(errors), found)
+        return replace(Estimate.of([c.mean for c in cells], errors), cells=found)
 
     def column(self, column: str, names: str) -> Estimate:
         """Read a column of the runs of arms or methods, or values of the aggregate `structure`."""
@@ -153,7 +152,7 @@ class Evaluation:
             if values.empty:
                 raise NotMeasuredError(f"{kind}.csv has no {column} of {name}")
             own = values.astype(float).tolist()
-            self.operands.append(Operand(kind, "", name, (name, column), Summary(own[0])))
+            self.operands.append(Operand("", name, (name, column), Summary(own[0])))
             found += own
         return Estimate.of(found)
 
