@@ -162,17 +162,13 @@ def gates(source: Aggregates) -> Float:
     highest, lowest = rivals.max(axis=1, skipna=False), rivals.min(axis=1, skipna=False)
     below, above = criteria["psnr_below_best_baseline"], criteria["lpips_above_best_baseline"]
     margin = criteria["psnr_above_control"]
-    held = {
-        f"at most {below:g} dB below best baseline PSNR": _held(
-            own["psnr"] - highest["psnr"], -below
-        ),
-        f"at most {above:g} above best baseline LPIPS": _held(
-            lowest["lpips"] - own["lpips"], -above
-        ),
-        f"baseline gap ≥ {margin:g} dB vs {control.name}": _held(
-            own["psnr"] - means[control.arm]["psnr"], margin
-        ),
+    psnr, controls = own["psnr"], means[control.arm]["psnr"]
+    asked = {  # by the condition: a distance that must reach a margin
+        f"at most {below:g} dB below best baseline PSNR": (psnr - highest["psnr"], -below),
+        f"at most {above:g} above best baseline LPIPS": (lowest["lpips"] - own["lpips"], -above),
+        f"baseline gap ≥ {margin:g} dB vs {control.name}": (psnr - controls, margin),
     }
+    held = {part: _held(*condition) for part, condition in asked.items()}
     known = [part for part, outcomes in held.items() if outcomes.notna().any()]
     source.require(known, "native", "numbers for the criteria")
     lines = [

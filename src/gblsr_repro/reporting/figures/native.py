@@ -37,7 +37,7 @@ def benchmark(source: Aggregates, what: str, metrics: Iterable[str]) -> pd.DataF
 
 def means(table: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
     """Return the mean of each of `metrics` (columns; NaN: absent) per arm and data set."""
-    wide = table.pivot_table(index=["arm", "dataset"], columns="metric", values="mean")
+    wide = table.pivot(index=["arm", "dataset"], columns="metric", values="mean")
     return wide.reindex(columns=metrics)
 
 

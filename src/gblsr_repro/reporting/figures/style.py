@@ -9,7 +9,6 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -79,11 +78,10 @@ def looks_of(source: Aggregates) -> dict[str, Look]:
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Apply the committed style sheet, and nothing of the user's own, inside the block."""
-    sheet = resources.files("gblsr_repro.reporting").joinpath("gblsr.mplstyle")
+    """Apply config/figures.mplstyle, and nothing of the user's own, inside the block."""
     # Embedding a font into a PDF logs a hundred lines of detail at the level of our own messages.
     logging.getLogger("fontTools").setLevel(logging.WARNING)
-    with resources.as_file(sheet) as path, rc_context(fname=path):
+    with rc_context(fname=repository_root() / "config" / "figures.mplstyle"):
         yield
 
 
