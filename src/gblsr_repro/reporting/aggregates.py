@@ -224,11 +224,19 @@ class Aggregates:
             raise UserError(f"{self.path(kind)} has no {what}; run the jobs that measure it.")
         return found
 
+    def rows(self, half: str) -> Mapping[str, Arm | Method]:
+        """Return the table of arms or of methods."""
+        return self.arms if half == "native" else self.methods
+
+    def runs(self, half: str) -> pd.DataFrame:
+        """Return the training runs of a half; none where its aggregate was not made."""
+        kind = "runs" if half == "native" else "asr_runs"
+        empty = pd.DataFrame(columns=KINDS[kind].columns)
+        return self.frame(kind) if self.has(kind) else empty
+
     def parameters(self, method: str) -> float:
         """Return a super-resolution method's trainable parameters, NaN where no run tells."""
-        if not self.has("asr_runs"):
-            return math.nan
-        return self.frame("asr_runs").groupby("arm")["parameters"].first().get(method, math.nan)
+        return self.runs("asr").groupby("arm")["parameters"].first().get(method, math.nan)
 
     @cached_property
     def conditions(self) -> Conditions:

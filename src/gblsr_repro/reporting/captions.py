@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..config import BASELINE, Item, arms
 from .compare import PAPER_PRESET, Scope, compare_all, short_names
-from .conditions import Conditions, Half, of_paper
+from .conditions import Conditions, Half
 from .statistics import Column
 
 HALVES = {"native": "Native benchmark", "asr": "Super-resolution"}
@@ -120,7 +120,7 @@ def _error_bars(run: Conditions, scope: Scope) -> str:
 def _differences(
     run: Conditions, scopes: Iterable[Scope], columns: Iterable[str] | None
 ) -> list[str]:
-    found = compare_all(run, of_paper(), scopes, columns)
+    found = compare_all(run, scopes, columns)
     several = len({half for halves in found.values() for half in halves}) > 1
     texts = [
         f"{HALVES[halves[0]].lower()}: {d.long}" if several and len(halves) == 1 else d.long

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from ..config import arms, datasets, methods, read_table, repository_root
-from .conditions import Conditions, Half, ImageSet
+from .conditions import Conditions, Half, ImageSet, of_paper
 
 PAPER_PRESET = "paper"
 
@@ -142,12 +142,9 @@ def compare(
 
 
 def compare_all(
-    run: Conditions,
-    paper: Conditions,
-    scopes: Iterable[Scope],
-    columns: Iterable[str] | None = None,
+    run: Conditions, scopes: Iterable[Scope], columns: Iterable[str] | None = None
 ) -> dict[Difference, list[str]]:
-    """Return the differences of several scopes, each with the halves that it is about.
+    """Return the differences from the paper of several scopes, each with the halves it is about.
 
     A half that was not run is left out, unless neither was.
     """
@@ -155,7 +152,7 @@ def compare_all(
     recorded = [scope for scope in known if run.half(scope.half) is not None] or known[:1]
     found: dict[Difference, list[str]] = {}
     for scope in recorded:
-        for difference in compare(run, paper, scope, columns=columns):
+        for difference in compare(run, of_paper(), scope, columns=columns):
             halves = found.setdefault(difference, [])
             halves += [scope.half] if scope.half not in halves else []
     return found

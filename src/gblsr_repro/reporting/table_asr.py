@@ -146,21 +146,21 @@ def asr_latency_main(source: Aggregates) -> Float:
     references = list({m.encoder: name for name, m in reversed(baselines.items())}.values())[::-1]
     sets = list(dict.fromkeys((found.sets[0], found.sets[-1])))
     # The logarithm of a mean of logarithms; NaN unless all sets were timed.
-    speeds = {
-        r: np.exp(np.log(found.ms[[r]].to_numpy() / found.ms).mean(skipna=False))
-        for r in references
-    }
-
-    def line(name: str, method: Method) -> Line:
-        psnr = found.psnr[name].reindex([(dataset, found.scale) for dataset in sets])
-        return [
-            _label(method),
-            *(shown(number, "{:.3f}") for number in psnr),
-            *(shown(number, "{:.2f}") for number in found.ms[name][sets]),
-            *(shown(speeds[reference][name], "{:.2f}×") for reference in references),
+    speeds = [
+        np.exp(np.log(found.ms[[r]].to_numpy() / found.ms).mean(skipna=False)) for r in references
+    ]
+    psnr = found.psnr.reindex([(dataset, found.scale) for dataset in sets])
+    columns = [(number, "{:.3f}") for _, number in psnr.iterrows()]
+    columns += [(found.ms.loc[dataset], "{:.2f}") for dataset in sets]
+    columns += [(speed, "{:.2f}×") for speed in speeds]
+    groups = [
+        [
+            [_label(m), *(shown(column[n], form) for column, form in columns)]
+            for n, m in part.items()
         ]
-
-    groups = [[line(*row) for row in part.items()] for part in (baselines, family) if part]
+        for part in (baselines, family)
+        if part
+    ]
     names = [source.title("asr", dataset) for dataset in sets]
     size = size_for(names)
     # Longer names leave no room for the scale, which the caption gives as well.
