@@ -124,6 +124,12 @@ def test_text_becomes_latex(text, latex):
     assert markup.latex(text) == latex
 
 
+def test_text_becomes_html():
+    assert markup.html("**a<b** <https://x.y/z>") == (
+        '<strong>a&lt;b</strong> <a href="https://x.y/z">https://x.y/z</a>'
+    )
+
+
 # --- main tables --------------------------------------------------------------------------------
 
 

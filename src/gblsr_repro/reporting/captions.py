@@ -123,7 +123,8 @@ def _differences(
     found = compare_all(run, scopes, columns)
     several = len({half for halves in found.values() for half in halves}) > 1
     texts = [
-        f"{HALVES[halves[0]].lower()}: {d.long}" if several and len(halves) == 1 else d.long
+        (f"{HALVES[halves[0]].lower()}: " if several and len(halves) == 1 else "")
+        + (d.long or d.short)
         for d, halves in found.items()
     ]
     own = run.preset not in ("", PAPER_PRESET)

@@ -44,17 +44,13 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that is not as in the paper: in few words, with the paper's side, and whether a
-    number measured so says nothing about the paper's.
+    """One thing that is not as in the paper: in few words, in more where there are any (with the
+    paper's side), and whether a number measured so says nothing about the paper's.
     """
 
     short: str
     long: str = ""
     blocks_verdict: bool = True
-
-    def __post_init__(self) -> None:
-        """Tell in many words what there are no others for."""
-        object.__setattr__(self, "long", self.long or self.short)
 
 
 SHARED_GPU = Difference(
@@ -113,7 +109,8 @@ def compare(
     (default: all that were trained and measured). What a number rests on and the run did not
     record counts as different.
     """
-    found = _preset(run)
+    preset = Difference(f"preset {run.preset or 'not recorded'}")
+    found = [preset] if run.preset != PAPER_PRESET else []
     here, there = run.half(scope.half), paper.half(scope.half)
     if scope is Scope.STRUCTURE:
         return found
@@ -158,12 +155,6 @@ def compare_all(
     return found
 
 
-def _preset(run: Conditions) -> list[Difference]:
-    if run.preset == PAPER_PRESET:
-        return []
-    return [Difference(f"preset {run.preset or 'not recorded'}")]
-
-
 def _settings(here: Half, there: Half, scope: Scope) -> list[Difference]:
     phrased: list[Difference] = []
     changed: dict[str, dict[str, None]] = {}
@@ -185,7 +176,8 @@ def _settings(here: Half, there: Half, scope: Scope) -> list[Difference]:
         for other in others if not noun else ():
             changed.setdefault(kind, {}).update(dict.fromkeys(_unequal(name, other, wanted)))
     texts = [f"other {kind} settings ({', '.join(names)})" for kind, names in changed.items()]
-    texts += [f"{kind} settings not recorded{_few(names)}" for kind, names in absent.items()]
+    for kind, names in absent.items():
+        texts.append(f"{kind} settings not recorded" + f" ({', '.join(names)})" * (len(names) <= 3))
     return phrased + [Difference(text) for text in texts]
 
 
@@ -205,10 +197,6 @@ def _words(name: str) -> str:
         return "where the learning rate is halved"
     row = settings().get(name)
     return row.words if row and row.words else name.rpartition(".")[2].replace("_", " ")
-
-
-def _few(names: Sequence[str]) -> str:
-    return f" ({', '.join(names)})" if len(names) <= 3 else ""
 
 
 def _span(values: Sequence[Any]) -> str:

@@ -218,11 +218,8 @@ def judge(claim: Claim, here: Aggregates, paper: Aggregates, sigmas: float) -> R
     if claim.measure:
         with suppress(NotMeasuredError):
             published, paper_uses = evaluate(claim.measure, paper)
-    target, scope, run = (
-        Target.parse(claim.published, published),
-        Scope(claim.scope),
-        here.conditions,
-    )
+    target = Target.parse(claim.published, published)
+    scope, run = Scope(claim.scope), here.conditions
     absent = partial(Result, claim, Verdict.NOT_MEASURED, str(target))
     if not claim.measure:
         return absent(why=claim.note)

@@ -83,7 +83,7 @@ def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:
     for column, name in enumerate(sets):
         rows = table[table["dataset"] == name]
         upper = grid[0, column]
-        upper.set_title(style.broken(source.title("asr", name)))
+        upper.set_title(source.title("asr", name).replace(" ", "\n"))
         _curves(source, upper, rows, methods)
         if compared:
             own = rows[rows["method"] == base].set_index("factor")["mean"]

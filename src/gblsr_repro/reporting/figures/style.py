@@ -129,11 +129,6 @@ def name_rows(axes: Axes, names: Sequence[str], room: float = 0.45) -> None:
     axes.set_ylim(len(names) - room, room - 1)
 
 
-def broken(title: str) -> str:
-    """Return a title for a narrow column: one word a line."""
-    return title.replace(" ", "\n")
-
-
 def log_ticks(low: float, high: float, most: int = 8) -> list[float]:
     """Return round numbers from `low` to `high` (both above 0) for a logarithmic axis.
 
