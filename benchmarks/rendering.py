@@ -148,7 +148,7 @@ def forgetting(decoder: LocalSpectralDecoder, call: Callable[[], Tensor]) -> Cal
 
     def fresh() -> Tensor:
         image = call()
-        decoder.memo.clear()  # here and not before: what is freed then would count as saved
+        decoder.cache.clear()  # here and not before: what is freed then would count as saved
         return image
 
     return fresh

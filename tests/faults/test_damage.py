@@ -13,7 +13,7 @@ import pytest
 import torch
 from faulty import damage
 
-from gblsr_repro import config, files, tool
+from gblsr_repro import config, files, inference
 from gblsr_repro.data import archives, manifest
 from gblsr_repro.data.arrays import Arrays
 from gblsr_repro.data.superres import PackedImages, pack
@@ -65,8 +65,8 @@ def stored(tmp_path_factory, small_config, array, undisturbed):
     Fields(grid, grid, grid, ["a", "b", "c"]).write(folder / "fields.npz")
     arm = config.merge(small_config, {})
     model = load_run(folder / "run", arm)
-    photo = tool.Photo(np.random.default_rng(0).integers(0, 256, (20, 30, 3), dtype=np.uint8))
-    tool.save_code(folder / "code.gblsr", tool.encode(model, photo))
+    photo = inference.Photo(np.random.default_rng(0).integers(0, 256, (20, 30, 3), dtype=np.uint8))
+    inference.save_code(folder / "code.gblsr", inference.encode(model, photo))
     for number in range(3):
         (folder / f"{number}.png").write_bytes(Noise(number).load().tobytes())
     with tarfile.open(folder / "set.tar.gz", "w:gz") as tape:
@@ -88,7 +88,7 @@ def packed(folder, _):
 
 
 def code(folder, _):
-    found = tool.load_code(folder / "code.gblsr")
+    found = inference.load_code(folder / "code.gblsr")
     return [found.coefficients.tolist(), found.bandwidth.tolist(), found.size, found.top]
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from gblsr_repro import config as configuration
-from gblsr_repro.data.fetching import fetch
+from gblsr_repro.data.fetch import fetch
 from gblsr_repro.data.resize import crop_to_scale, imresize
 from gblsr_repro.data.sources import high_resolution
 from gblsr_repro.errors import UserError

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from gblsr_repro.config import load, merge
-from gblsr_repro.data import fetching, manifest, sources
+from gblsr_repro.data import fetch, manifest, sources
 from gblsr_repro.data.layout import expand, layout_of
 
 SETS = ("set5", "set14", "b100", "urban100")
@@ -24,7 +24,7 @@ def config(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> dict:
     }
     whole = merge(load(), local)
     for dataset in SETS:
-        fetching.fetch(dataset, whole)
+        fetch.fetch(dataset, whole)
     return whole
 
 
@@ -36,7 +36,7 @@ def test_manifests_agree_with_the_mirrors_own(shared: Path, config: dict) -> Non
     with (shared / "data" / "MANIFEST.csv").open(newline="") as stream:
         listed = {row["path"]: row for row in csv.DictReader(stream)}
     for dataset in SETS:
-        for path, entry in manifest.read(fetching.fetch(dataset, config)).items():
+        for path, entry in manifest.read(fetch.fetch(dataset, config)).items():
             row = listed[path]
             assert entry.sha256 == row["sha256"]
             found = (entry.bytes, entry.width, entry.height, entry.mode)
@@ -127,7 +127,7 @@ def test_a_publishers_image_goes_before_the_line(
         "resources": str(tmp_path / "resources"),
         "accept_partial": ["b100"],
     }
-    fetching.fetch("b100", local)
+    fetch.fetch("b100", local)
     direct = sources.high_resolution("b100", 3, local)
     assert len(direct) == 3
     for one, other in zip(direct, through_line, strict=False):

@@ -45,7 +45,7 @@ def packed(images, tmp_path_factory):
     return PackedImages.open(path)
 
 
-def turned_crop(pixels: np.ndarray, draw: superres.Draw) -> np.ndarray:
+def turned_crop(pixels: np.ndarray, draw: superres.SampleSpec) -> np.ndarray:
     """What a draw says, done with slices."""
     crop = pixels[draw.top : draw.top + draw.side, draw.left : draw.left + draw.side]
     crop = crop[::-1] if draw.flip else crop

@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 from gblsr_repro import config as configuration
 from gblsr_repro import runtime
 from gblsr_repro.config import method_named, run_identity
-from gblsr_repro.data.fetching import fetch
+from gblsr_repro.data.fetch import fetch
 from gblsr_repro.data.resize import crop_to_scale
 from gblsr_repro.data.sources import high_resolution
 from gblsr_repro.errors import UserError

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from gblsr_repro import config, tool
+from gblsr_repro import config, inference
 from gblsr_repro.config import arm_named
 from gblsr_repro.errors import UserError
 from gblsr_repro.models import decoders, native
@@ -155,7 +155,10 @@ def test_a_run_of_another_definition_is_refused(settings, run_dir, monkeypatch):
     row = replace(config.arms()["gblsr_scalar"], decoder="FixedDecoder")
     monkeypatch.setattr(config, "arm_named", lambda name: row)
     said = r"decoder = ScalarDecoder, but config/arms.tsv says FixedDecoder; train again"
-    for load in (lambda: native.load_run(run_dir, settings), lambda: tool.load_native(run_dir)):
+    for load in (
+        lambda: native.load_run(run_dir, settings),
+        lambda: inference.load_native(run_dir),
+    ):
         with pytest.raises(UserError, match=said):
             load()
 

@@ -94,7 +94,7 @@ def settings(job):
     return of
 
 
-def growing(kind):
+def runtime_by_attempt(kind):
     """Return the minutes of a job that starts anew when it is tried again: each time more."""
     return lambda wildcards, attempt: attempt * MINUTES[kind]
 

@@ -62,7 +62,7 @@ rule evaluate:
     resources:
         **GPU,
         mem_mb=MEMORY["evaluation"],
-        runtime=growing("evaluation"),
+        runtime=runtime_by_attempt("evaluation"),
     params:
         config=CONFIG,
         settings=settings("native evaluate"),

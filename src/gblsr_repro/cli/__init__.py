@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from .. import __version__
 from ..errors import StopRequested, UserError
 from ..progress import setup_logging
-from . import asr, data, native, operations, reporting, tool
+from . import asr, data, inference, native, operations, reporting
 
 HALVES = {
     "native": (native, "Native reconstruction: arms, trained with a seed each."),
@@ -32,7 +32,7 @@ def parser() -> argparse.ArgumentParser:
     for name, (half, text) in HALVES.items():
         verbs = commands.add_parser(name, help=text, description=text)
         half.register(verbs.add_subparsers(title="verbs", metavar="VERB", required=True))
-    for room in (reporting, operations, tool):
+    for room in (reporting, operations, inference):
         room.register(commands)
     return top
 
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return 2
     except (MemoryError, RuntimeError) as error:
-        from ..photos import out_of_memory
+        from ..image_io import out_of_memory
 
         if not out_of_memory(error):
             raise

@@ -24,7 +24,7 @@ def register(commands: Any) -> None:
 
 
 def _fetch(options: argparse.Namespace) -> None:
-    from ..data.fetching import fetch
+    from ..data.fetch import fetch
     from ..data.sources import dataset_row
     from ..files import write_text
 
@@ -34,7 +34,7 @@ def _fetch(options: argparse.Namespace) -> None:
 
 
 def _sources(options: argparse.Namespace) -> None:
-    from ..data.listing import list_sources
+    from ..data.list import list_sources
 
     print("\n".join(list_sources(config_of(options))))
 

@@ -31,10 +31,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from ..config import Config
-from .images import Pixels, decode_native
-from .layout import layout_of
-from .manifest import Entry
-from .places import (
+from .datasets import (
     Place,
     changed_file,
     choose_images,
@@ -43,6 +40,9 @@ from .places import (
     place_of,
     recorded_entries,
 )
+from .images import Pixels, decode_native
+from .layout import layout_of
+from .manifest import Entry
 
 __all__ = [
     "HighRes",

@@ -162,7 +162,7 @@ class PackedImages:
         return self.pixels[start : start + height * width].reshape(height, width, 3)
 
 
-class Draw(NamedTuple):
+class SampleSpec(NamedTuple):
     """The random part of one sample.
 
     The crop is `side` pixels square at (top, left) of `image`; it is flipped upside down, mirrored
@@ -198,7 +198,7 @@ class Batch(NamedTuple):
 class Drawn(NamedTuple):
     """The random part of a batch, on the host.
 
-    `sides` (B,) int64 of the crops; `targets` (B, Q) as in `Draw`; `crops` (B, S, S, 3) uint8 the
+    `sides` (B,) int64 of the crops; `targets` (B, Q) as in `SampleSpec`; `crops` (B, S, S, 3) uint8 the
     turned crops, or (B, 2, S) int64 the places of their rows and columns where the device holds the
     pixels.
     """
@@ -292,8 +292,8 @@ class Sampler:
     def _shuffle(self, epoch: int) -> np.ndarray:
         return self._random(EPOCH, epoch).permutation(len(self.images.names))
 
-    def draw(self, step: int, place: int) -> Draw:
-        """Draw the sample at `place` of the batch of `step`: a pure function of seed and both."""
+    def draw(self, step: int, place: int) -> SampleSpec:
+        """SampleSpec the sample at `place` of the batch of `step`: a pure function of seed and both."""
         epoch, turn = divmod(step * self.batch_size + place, len(self.images.names))
         image = int(self._order(epoch)[turn])
         random = self._random(SAMPLE, step, place)
@@ -303,7 +303,7 @@ class Sampler:
         left = int(random.integers(self.images.widths[image] - side + 1))
         flip, mirror, transpose = (bool(bit) for bit in random.integers(0, 2, 3))
         targets = random.choice(side * side, self.queries, replace=False, shuffle=False)
-        return Draw(image, scale, side, top, left, flip, mirror, transpose, targets)
+        return SampleSpec(image, scale, side, top, left, flip, mirror, transpose, targets)
 
     def batch(self, step: int) -> Batch:
         """Make the batch of `step` on the device."""
@@ -315,7 +315,7 @@ class Sampler:
         return lambda step: self.made(drawn(step))
 
     def drawn(self, step: int) -> Drawn:
-        """Draw the batch of `step`, on the host."""
+        """SampleSpec the batch of `step`, on the host."""
         draws = [self.draw(step, place) for place in range(self.batch_size)]
         sides = np.array([draw.side for draw in draws])
         size = int(sides.max())
@@ -344,7 +344,7 @@ class Sampler:
         # From pinned memory the copy does not wait for the steps queued before it.
         return tensor.pin_memory() if self.device.type == "cuda" else tensor
 
-    def _lines(self, draw: Draw, size: int) -> np.ndarray:
+    def _lines(self, draw: SampleSpec, size: int) -> np.ndarray:
         """Return (2, size): what row i and column j of a crop add to the place of a pixel."""
         step = np.arange(size).clip(max=draw.side - 1)
         turned = draw.side - 1 - step

@@ -27,8 +27,8 @@ from ..data.sources import high_resolution
 from ..data.standardize import dataset_record
 from ..errors import UserError
 from ..files import read_json, write_csv, write_json
+from ..image_io import out_of_memory
 from ..models.asr.model import ASRModel, load_run
-from ..photos import out_of_memory
 from ..progress import Progress, log
 from . import luma
 

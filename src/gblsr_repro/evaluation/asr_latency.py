@@ -19,8 +19,8 @@ from torch import Tensor
 
 from .. import runtime
 from ..config import Config, Method, repository_root
+from ..data.datasets import dataset_row, place_of
 from ..data.images import as_rgb
-from ..data.places import dataset_row, place_of
 from ..data.resize import crop_to_scale, downscale, low_side
 from ..data.sources import HighRes, high_resolution
 from ..errors import UserError

@@ -17,8 +17,8 @@ import torch
 from torch import Tensor
 
 from ..config import Config, resolve
+from ..data.datasets import dataset_row, place_of
 from ..data.layout import layout_of
-from ..data.places import dataset_row, place_of
 from ..errors import UserError
 from ..files import sha256
 

@@ -74,7 +74,7 @@ class LatentDecoder(Decoder):
             distance = place[:, None] - torch.arange(cells, device=like.device)
             return (1 - distance.abs()).clamp(min=0).to(like.dtype)
 
-        return self.memo.get(f"interpolation{cells}", (like.device, like.dtype), (), make)
+        return self.cache.get(f"interpolation{cells}", (like.device, like.dtype), (), make)
 
     def axis(self, cells: int, like: Tensor) -> Tensor:
         """Return the coordinate of every pixel centre of an axis with `cells` cells, (cells P,)."""
@@ -184,7 +184,7 @@ class LIIFDecoder(LatentDecoder):
                 for cell, rel, share in zip(cells, offsets, shares, strict=True)
             ]
 
-        return self.memo.get(f"taps{count}", (like.device, like.dtype), (), make)
+        return self.cache.get(f"taps{count}", (like.device, like.dtype), (), make)
 
     def _blend(self, sizes: list[Tensor]) -> list[Tensor]:
         """Return the corners' shares from their areas, or an axis' from its distances."""

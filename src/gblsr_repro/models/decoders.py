@@ -21,8 +21,8 @@ from torch import Tensor, nn
 
 from . import spectral
 from .coordinates import pixel_coordinates, pixel_positions
-from .memo import Memo
 from .sequences import modules
+from .weight_cache import WeightCache
 
 COLORS = 3
 
@@ -40,11 +40,11 @@ class Decoder(nn.Module):
         super().__init__()
         self.features: int = config["features"]
         self.patch: int = config["patch"]
-        self.memo = Memo()
+        self.cache = WeightCache()
 
     def train(self, mode: bool = True) -> Self:
         """Set training or evaluation mode."""
-        self.memo.clear()
+        self.cache.clear()
         return super().train(mode)
 
     def render(self, features: Tensor) -> Tensor:
@@ -140,7 +140,7 @@ class SpectralDecoder(Decoder):
         layer = self.coefficients
         weight, bias = layer.weight, layer.bias
         if order.ndim == 0:
-            weight, bias = self.memo.get("projection", None, (weight, bias), self._cut_projection)
+            weight, bias = self.cache.get("projection", None, (weight, bias), self._cut_projection)
         out = F.conv2d(features, weight[:, :, None, None], bias)
         out = out.view(batch, COLORS, self.modes, self.modes, h, w)
         if order.ndim:
@@ -160,7 +160,7 @@ class SpectralDecoder(Decoder):
         if bandwidth.ndim:
             return make()
         key = (bandwidth.device, bandwidth.dtype)
-        return self.memo.get("basis", key, self.shared_sources(), make)
+        return self.cache.get("basis", key, self.shared_sources(), make)
 
     def render(self, features: Tensor) -> Tensor:
         """Render by two batched matrix products over the cached 1D basis."""
@@ -222,7 +222,7 @@ class ScalarDecoder(SpectralDecoder):
     def spectrum(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Return the trained scalar and the constant order."""
         sources = self.shared_sources()
-        bandwidth = self.memo.get("bandwidth", None, sources, lambda: self.map(self.raw_bandwidth))
+        bandwidth = self.cache.get("bandwidth", None, sources, lambda: self.map(self.raw_bandwidth))
         return bandwidth, self.full_order
 
     def shared_sources(self) -> tuple[Tensor, ...]:
@@ -337,7 +337,7 @@ class GlobalFourierMLP(Decoder):
             return pointwise(fourier[None], first.weight[:, : -self.features])
 
         key = (height, width)
-        plane = self.memo.get("positional", key, (first.weight, self.frequencies), positional)
+        plane = self.cache.get("positional", key, (first.weight, self.frequencies), positional)
         code = F.linear(features.mean((2, 3)), first.weight[:, -self.features :], first.bias)
         return as_image(self._rest(plane + code[:, None, None, :]), batch, height, width)
 

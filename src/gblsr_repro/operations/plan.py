@@ -33,8 +33,8 @@ from ..config import (
     selected_arms,
     selected_methods,
 )
+from ..data.datasets import place_of
 from ..data.manifest import read as read_manifest
-from ..data.places import place_of
 from ..errors import UserError
 from ..files import read_json
 from ..runtime import device_record

@@ -20,9 +20,9 @@ from ..evaluation import asr as evaluation
 from ..files import check_dates, verify, write_csv
 from ..models.asr.model import ASRModel, build, count_parameters, normalize
 from ..progress import log
-from .leaving import leave
 from .loop import Settings, train
 from .optimizers import Adam
+from .run_record import write_run
 
 VALIDATION_COLUMNS = ("step", "psnr_y", "ssim_y", "images")
 
@@ -88,7 +88,7 @@ def train_run(
         "identity": identity,
         "data": {"train": images.sha256, "on_device": sampler.resident},
     }
-    leave(output, model, record, device, facts)
+    write_run(output, model, record, device, facts)
 
 
 def schedule(steps: int, recipe: Mapping[str, Any]) -> Callable[[int], float]:

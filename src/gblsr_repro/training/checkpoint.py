@@ -27,7 +27,7 @@ from ..progress import log
 __all__ = [
     "StopOnSignal",
     "StopRequested",
-    "alone",
+    "exclusive_lock",
     "load_state",
     "random_state",
     "remove_state",
@@ -42,7 +42,7 @@ SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
 
 
 @contextmanager
-def alone(path: Path | str, label: str) -> Iterator[None]:
+def exclusive_lock(path: Path | str, label: str) -> Iterator[None]:
     """Let one process at a time train the run whose state is at `path`.
 
     Raises `UserError` when another is at it, as after a kill of the workflow that left its jobs

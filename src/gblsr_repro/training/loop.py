@@ -89,7 +89,7 @@ def train(
     device = next(model.parameters()).device
     parameters = [p for p in model.parameters() if p.requires_grad]
     run = _Run(label, model, optimizer, Path(state_path), dict(identity), code, device)
-    with checkpoint.alone(run.path, label):
+    with checkpoint.exclusive_lock(run.path, label):
         run.resume()
         model.train()
         progress = Progress(label, settings.steps, start=run.step)

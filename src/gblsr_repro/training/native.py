@@ -16,9 +16,9 @@ from ..errors import UserError
 from ..files import check_dates
 from ..models.native import build, count_parameters
 from .checkpoint import remove_state
-from .leaving import leave
 from .loop import Settings, train
 from .optimizers import AdamW
+from .run_record import write_run
 from .sampler import EpochSampler, pixels_of_step
 
 Batch = tuple[Tensor, ...]
@@ -123,7 +123,7 @@ def train_run(
         "identity": identity,
         "data": {"train": arrays.record["sha256"]},
     }
-    leave(output, model, record, device, facts)
+    write_run(output, model, record, device, facts)
     remove_state(state)
 
 

@@ -23,14 +23,14 @@ from torch import Tensor, nn
 
 from ..activations import relu
 from ..sequences import modules
+from .local_ensemble import Taps, corners, taps_at, taps_of_pixels
 from .part import Part
-from .taps import Taps, corners, taps_at, taps_of_pixels
 
 COLORS = 3
 PLAIN, HOISTED = "plain", "hoisted"
 
 Corner = tuple[Tensor, Tensor, Tensor]  # cell (Z, Q), offsets (Z, Q, 2), weight (Z, Q); Z = 1 or B
-Draw = Callable[[int, int], Tensor]
+RenderRows = Callable[[int, int], Tensor]
 
 
 class Decoder(nn.Module):
@@ -134,7 +134,7 @@ class Decoder(nn.Module):
 
     def drawing(
         self, features: Tensor, size: tuple[int, int], path: str, part: Part
-    ) -> tuple[Draw, int]:
+    ) -> tuple[RenderRows, int]:
         """Return what draws rows top ... bottom of the image, in the columns of the part.
 
         Beside it stands the number of rows that are cheapest to draw together.
@@ -153,7 +153,7 @@ class Decoder(nn.Module):
             rows = _from(part.origin[0], taps_of_pixels(pixels, height, h, self.ensemble))
             found = [_flat(corner) for corner in corners(rows, columns, across)]
             colors = self.values(maps, found, cell, path)
-            return colors.mT.reshape(-1, COLORS, bottom - top, columns.cell.shape[-1])
+            return colors.mT.reshape(-1, COLORS, bottom - top, columns.latent.shape[-1])
 
         return draw, 1
 
@@ -165,7 +165,7 @@ def in_half_cells(cell: Tensor, h: int, w: int) -> Tensor:
 
 def _from(first: int, taps: Taps) -> Taps:
     """Count the cells of taps from `first` on."""
-    return replace(taps, cell=taps.cell - first)
+    return replace(taps, latent=taps.latent - first)
 
 
 def _flat(corner: Corner) -> Corner:

@@ -11,9 +11,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..memo import Memo
 from ..spectral import modes
-from .decoders import COLORS, PLAIN, Corner, Decoder, Draw, by_cell, read
+from ..weight_cache import WeightCache
+from .decoders import COLORS, PLAIN, Corner, Decoder, RenderRows, by_cell, read
 from .part import Part
 from .rendering import Folded, fold, render_folded, render_separable, sample_separable
 
@@ -56,11 +56,11 @@ class LocalSpectralDecoder(Decoder):
         nn.init.normal_(weight, std=coefficient_std)
         nn.init.zeros_(bias)
         self.raw_bandwidth = nn.Parameter(torch.tensor(math.log(math.expm1(bandwidth))))
-        self.memo = Memo()
+        self.cache = WeightCache()
 
     def train(self, mode: bool = True) -> Self:
         """Set training or evaluation mode."""
-        self.memo.clear()
+        self.cache.clear()
         return super().train(mode)
 
     def scale(self) -> Tensor:
@@ -107,7 +107,7 @@ class LocalSpectralDecoder(Decoder):
     def folded(self, scales: tuple[int, int]) -> Folded:
         """Return the kernel for integer scales; kept while the weights stand, without gradients."""
         sources = (*self.coefficients.parameters(), self.raw_bandwidth)
-        return self.memo.get(
+        return self.cache.get(
             f"folded {scales}",
             self.ensemble,
             sources,
@@ -116,8 +116,8 @@ class LocalSpectralDecoder(Decoder):
 
     def drawing(
         self, features: Tensor, size: tuple[int, int], path: str, part: Part
-    ) -> tuple[Draw, int]:
-        """Draw rows of the part's columns; on the folded path best by whole rows of cells.
+    ) -> tuple[RenderRows, int]:
+        """RenderRows rows of the part's columns; on the folded path best by whole rows of cells.
 
         Raises `ValueError` when the folded path is asked for at a scale that is no integer.
         """
@@ -159,7 +159,7 @@ class LocalSpectralDecoder(Decoder):
         if path == FOLDED:
             raise ValueError("the folded path shows whole images only; sample on another one")
         if torch.is_grad_enabled():
-            self.memo.clear()  # an optimiser step may follow
+            self.cache.clear()  # an optimiser step may follow
         shared = (self.projection(), self.scale())
         if sizes.device.type != "cpu":
             return sample_separable(features, *shared, sizes, pixels, self.slots, self.ensemble)

@@ -19,11 +19,11 @@ from ...files import read_json
 from ...runtime import seed_everything
 from ...weights import load_weights
 from .decoders import COLORS, LIIF, LTE, PLAIN, Decoder
+from .local_ensemble import taps_of_pixels
 from .local_spectral import LocalSpectralDecoder
 from .part import Part
 from .rdn import RDN
 from .swinir import SwinIR
-from .taps import taps_of_pixels
 
 # Scattered queries of one image answered at once: bounds their memory (the plain path of the
 # spectral decoder reads 3 kB per query and corner).
@@ -184,7 +184,7 @@ def enlarged_part(images: Tensor, size: tuple[int, int], part: Part) -> Tensor:
     for dim, span in ((2, part.rows), (3, part.columns)):
         pixels = torch.arange(*span, device=images.device)
         taps = taps_of_pixels(pixels, size[dim - 2], part.cells[dim - 2], ensemble=True)
-        lower, upper = (images.index_select(dim, c - part.origin[dim - 2]) for c in taps.cell)
+        lower, upper = (images.index_select(dim, c - part.origin[dim - 2]) for c in taps.latent)
         share = taps.weight[1].to(images.dtype)
         images = torch.lerp(lower, upper, share[:, None] if dim == 2 else share)
     return images

@@ -1,7 +1,7 @@
 """Fast, exact ways to evaluate the local spectral decoder on a pixel grid.
 
-The decoder's value at a query is, per colour c, the sum over its taps (see `taps`) and over the
-modes i, j of
+The decoder's value at a query is, per color c, the sum over its taps (see `local_ensemble`) and
+over the modes i, j of
 
     w_y w_x psi_i(offset_y) psi_j(offset_x) (sum_d W[c, i, j, d] f[d] + b[c, i, j]),
 
@@ -23,11 +23,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..spectral import modes
+from .local_ensemble import PaddedGroups, group_of, padded_groups, slots_needed
 from .part import Part, Span
-from .taps import Slots, group_of, slots, slots_needed
 
 
-def bank(axis: Slots, count: int, bandwidth: Tensor) -> Tensor:
+def bank(axis: PaddedGroups, count: int, bandwidth: Tensor) -> Tensor:
     """Return weight times modes for all slots of an axis: (Z, G, T, S, p), float64."""
     return axis.weight[..., None] * modes(axis.offset, count, bandwidth.double())
 
@@ -223,20 +223,20 @@ def render_separable(
 class _Axis(NamedTuple):
     """The groups of some pixels, the cells (first, last + 1) they read, the pixels' slots."""
 
-    slots: Slots
+    slots: PaddedGroups
     cells: Span
     shown: Tensor
 
 
 def _axis(cells: int, length: int, pixels: Span, ensemble: bool, device: torch.device) -> _Axis:
     lengths = torch.full((1,), length, device=device)
-    whole = slots(cells, lengths, slots_needed(cells, length), ensemble)
+    whole = padded_groups(cells, lengths, slots_needed(cells, length), ensemble)
     first, last = (group_of(p, length, cells, ensemble) for p in (pixels[0], pixels[1] - 1))
     low, high = (max(first - 1, 0), min(last + 1, cells)) if ensemble else (first, last + 1)
     shown = whole.index(torch.arange(*pixels, device=device)[None])[0] - low * whole.width
     groups = slice(low, high + 1 if ensemble else high)
     fields = (whole.first[:, groups], whole.offset[:, groups], whole.weight[:, groups])
-    return _Axis(Slots(*fields), (low, high), shown)
+    return _Axis(PaddedGroups(*fields), (low, high), shown)
 
 
 def sample_separable(
@@ -257,8 +257,8 @@ def sample_separable(
     """
     batch, _, h, w = features.shape
     count = projection.shape[1]
-    rows = slots(h, sizes[:, 0], slots_per_group, ensemble)
-    columns = slots(w, sizes[:, 1], slots_per_group, ensemble)
+    rows = padded_groups(h, sizes[:, 0], slots_per_group, ensemble)
+    columns = padded_groups(w, sizes[:, 1], slots_per_group, ensemble)
     sums = along_columns(features, projection, bank(columns, count, bandwidth))
     raster = along_rows(sums, bank(rows, count, bandwidth))
     index = rows.index(pixels[..., 0]) * raster.shape[2] + columns.index(pixels[..., 1])

@@ -14,8 +14,9 @@ from PIL import Image
 
 from gblsr_repro.cli import main
 from gblsr_repro.config import Dataset
-from gblsr_repro.data import download, fetching, places, sources
-from gblsr_repro.data.listing import list_sources
+from gblsr_repro.data import datasets as located
+from gblsr_repro.data import download, fetch, sources
+from gblsr_repro.data.list import list_sources
 from gblsr_repro.errors import UserError
 
 SET = Dataset(
@@ -52,8 +53,8 @@ def put(root: Path, path: str, content: bytes) -> None:
 def rows(monkeypatch: pytest.MonkeyPatch) -> dict[str, Dataset]:
     """The table of data sets, for a test to change."""
     table = {"set": SET}
-    monkeypatch.setattr(places, "datasets", lambda: table)
-    monkeypatch.setattr("gblsr_repro.data.listing.datasets", lambda: table)
+    monkeypatch.setattr(located, "datasets", lambda: table)
+    monkeypatch.setattr("gblsr_repro.data.list.datasets", lambda: table)
     return table
 
 
@@ -86,7 +87,7 @@ def online(tmp_path: Path) -> dict:
     return {"resources": str(tmp_path / "resources"), "mirror": None, "accept_partial": []}
 
 
-def sentence(config: dict, action=fetching.fetch) -> str:
+def sentence(config: dict, action=fetch.fetch) -> str:
     with pytest.raises(UserError) as caught:
         action("set", config)
     text = str(caught.value)
@@ -100,7 +101,7 @@ def sentence(config: dict, action=fetching.fetch) -> str:
 
 def test_mirror_is_used_in_place_and_recorded(mirror: dict, tmp_path: Path) -> None:
     before = {p: p.stat().st_mtime_ns for p in (tmp_path / "mirror").rglob("*")}
-    manifest = fetching.fetch("set", mirror)
+    manifest = fetch.fetch("set", mirror)
     assert sources.locate("set", mirror) == [tmp_path / "mirror" / path for path in PATHS]
     lines = manifest.read_text().splitlines()
     digest = hashlib.sha256(png(0)).hexdigest()
@@ -125,7 +126,7 @@ def test_missing_file_is_named_unless_partial_is_accepted(mirror: dict, tmp_path
     assert "2 of 3 images" in text
     assert "accept_partial" in text
     mirror["accept_partial"] = ["set"]
-    fetching.fetch("set", mirror)
+    fetch.fetch("set", mirror)
     assert [path.stem for path in sources.locate("set", mirror)] == ["img_1", "img_3"]
     mirror["accept_partial"] = []
     assert "2 of 3 images" in sentence(mirror, sources.locate)
@@ -150,25 +151,25 @@ def test_what_is_no_image_is_named(mirror: dict, tmp_path: Path) -> None:
     assert "img_3.png is a damaged image" in sentence(mirror)
 
 
-@pytest.mark.parametrize("action", [fetching.fetch, sources.locate])
+@pytest.mark.parametrize("action", [fetch.fetch, sources.locate])
 def test_truncated_file_is_named_later(mirror: dict, tmp_path: Path, action) -> None:
-    fetching.fetch("set", mirror)
+    fetch.fetch("set", mirror)
     file = tmp_path / "mirror" / PATHS[1]
     file.write_bytes(file.read_bytes()[:-10])
     assert f"{file} is not the file that was recorded" in sentence(mirror, action)
 
 
 @pytest.mark.parametrize("partial", [True, False])
-@pytest.mark.parametrize("action", [fetching.fetch, sources.locate])
+@pytest.mark.parametrize("action", [fetch.fetch, sources.locate])
 def test_lost_file_is_named_later(mirror: dict, tmp_path: Path, partial: bool, action) -> None:
-    fetching.fetch("set", mirror)
+    fetch.fetch("set", mirror)
     (tmp_path / "mirror" / PATHS[1]).unlink()
     mirror["accept_partial"] = ["set"] if partial else []
     assert PATHS[1] in sentence(mirror, action)
 
 
 def test_flipped_bit_is_found_when_the_image_is_read(mirror: dict, tmp_path: Path) -> None:
-    fetching.fetch("set", mirror)
+    fetch.fetch("set", mirror)
     file = tmp_path / "mirror" / PATHS[1]
     content = bytearray(file.read_bytes())
     content[-30] ^= 1
@@ -183,7 +184,7 @@ def test_flipped_bit_is_found_when_the_image_is_read(mirror: dict, tmp_path: Pat
 def test_new_file_is_named(mirror: dict, rows: dict[str, Dataset], tmp_path: Path) -> None:
     rows["set"] = replace(SET, files="set/*.png", images="5")
     mirror["accept_partial"] = ["set"]
-    fetching.fetch("set", mirror)
+    fetch.fetch("set", mirror)
     put(tmp_path / "mirror", "set/img_4.png", png(4))
     assert "img_4.png was not there" in sentence(mirror)
 
@@ -199,9 +200,9 @@ def test_new_file_is_named(mirror: dict, rows: dict[str, Dataset], tmp_path: Pat
     ],
 )
 def test_damaged_manifest_is_named(mirror: dict, content: str) -> None:
-    manifest = fetching.fetch("set", mirror)
+    manifest = fetch.fetch("set", mirror)
     manifest.write_text(content)
-    for action in (fetching.fetch, sources.locate):
+    for action in (fetch.fetch, sources.locate):
         assert "delete it and fetch again" in sentence(mirror, action)
 
 
@@ -211,7 +212,7 @@ def test_list_chooses_images_and_their_order(
     rows["set"] = replace(SET, files="set/*.png @set/list.txt", images="2")
     assert "lacks set/list.txt" in sentence(mirror)
     put(tmp_path / "mirror", "set/list.txt", b"img_3.png\nimg_1.png\n")
-    fetching.fetch("set", mirror)
+    fetch.fetch("set", mirror)
     assert [path.stem for path in sources.locate("set", mirror)] == ["img_3", "img_1"]
     assert "set/list.txt" in sources.selection_of("set", mirror)
     put(tmp_path / "mirror", "set/list.txt", b"img_1.png\nimg_3.png\n")
@@ -223,7 +224,7 @@ def test_without_its_list_a_partial_set_is_used_by_name(
 ) -> None:
     rows["set"] = replace(SET, files="set/*.png @set/list.txt")
     mirror["accept_partial"] = ["set"]
-    fetching.fetch("set", mirror)
+    fetch.fetch("set", mirror)
     assert [path.stem for path in sources.locate("set", mirror)] == ["img_1", "img_2", "img_3"]
     assert sources.selection_of("set", mirror) == "all, in the order of their names"
 
@@ -236,7 +237,7 @@ def test_mirror_may_hold_the_alternative(
     assert "lacks set/x3_1.png" in sentence(mirror)
     for path in ["set/x3_1.png", "set/x3_2.png", "set/x3_3.png"] if "x3" in held else [held]:
         put(tmp_path / "mirror", path, png(7))
-    fetching.fetch("set", mirror)
+    fetch.fetch("set", mirror)
     assert len(sources.locate("set", mirror)) == 3
 
 
@@ -251,19 +252,19 @@ def test_listing_tells_what_is_there(mirror: dict, tmp_path: Path) -> None:
 
 def test_download_brings_only_what_is_missing(server: Server, online: dict, tmp_path: Path) -> None:
     put(tmp_path / "resources", PATHS[0], png(0))
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     assert [path for path, _ in server.asked] == ["/set/img_2.png", "/set/img_3.png"]
     assert sources.locate("set", online) == [tmp_path / "resources" / path for path in PATHS]
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     assert len(server.asked) == 2
 
 
 def test_deleted_file_is_fetched_again_and_must_be_the_same(
     server: Server, online: dict, tmp_path: Path
 ) -> None:
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     (tmp_path / "resources" / PATHS[1]).unlink()
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     assert (tmp_path / "resources" / PATHS[1]).read_bytes() == png(1)
     (tmp_path / "resources" / PATHS[1]).unlink()
     server.content["/set/img_2.png"] = png(5)
@@ -278,7 +279,7 @@ def test_downloaded_page_that_is_no_image_is_discarded(
     assert "did not bring a readable image set/img_2.png" in sentence(online)
     assert [p.name for p in (tmp_path / "resources" / "set").iterdir()] == ["img_1.png"]
     server.content["/set/img_2.png"] = png(1)
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     assert len(sources.locate("set", online)) == 3
 
 
@@ -294,7 +295,7 @@ def test_set_without_an_address_needs_a_mirror(online: dict, rows: dict[str, Dat
 
 
 def test_two_processes_download_once(server: Server, online: dict) -> None:
-    threads = [threading.Thread(target=fetching.fetch, args=("set", online)) for _ in range(3)]
+    threads = [threading.Thread(target=fetch.fetch, args=("set", online)) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -340,7 +341,7 @@ def packed(server: Server, rows: dict[str, Dataset]) -> bytes:
 def test_archive_gives_only_what_is_needed(
     packed: bytes, server: Server, online: dict, tmp_path: Path
 ) -> None:
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     assert [path.stem for path in sources.locate("set", online)] == ["img_3", "img_1"]
     assert sorted(p.name for p in (tmp_path / "resources" / "set" / "s").iterdir()) == [
         "img_1.png",
@@ -349,7 +350,7 @@ def test_archive_gives_only_what_is_needed(
         "list.txt",
     ]
     assert not list((tmp_path / "resources" / "archives").iterdir())
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     assert len(server.asked) == 1
 
 
@@ -366,7 +367,7 @@ def test_archive_is_unpacked_after_an_interruption(
 ) -> None:
     put(tmp_path / "resources", "archives/set.tar.gz", packed)
     put(tmp_path / "resources", "set/s/img_1.png", png(0))
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     assert server.asked == []
     assert len(sources.locate("set", online)) == 2
 
@@ -374,9 +375,9 @@ def test_archive_is_unpacked_after_an_interruption(
 def test_member_lost_later_comes_back(
     packed: bytes, server: Server, online: dict, tmp_path: Path
 ) -> None:
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     (tmp_path / "resources" / "set" / "s" / "img_3.png").unlink()
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     assert (tmp_path / "resources" / "set" / "s" / "img_3.png").read_bytes() == png(2)
 
 
@@ -402,7 +403,7 @@ def test_weights_are_one_file_with_a_checksum(
         images="0",
         checksum="sha256:" + hashlib.sha256(content).hexdigest(),
     )
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     assert sources.locate("set", online) == [tmp_path / "resources" / "weights" / "net.pth"]
 
 
@@ -411,7 +412,7 @@ def test_weights_are_one_file_with_a_checksum(
 
 def test_package_photographs_need_neither_network_nor_mirror(tmp_path: Path) -> None:
     config = {"resources": str(tmp_path), "mirror": None, "accept_partial": []}
-    fetching.fetch("demo_kodak", config)
+    fetch.fetch("demo_kodak", config)
     assert [source.name for source in sources.sources("demo_kodak", config)] == [
         "astronaut",
         "rocket",
@@ -425,7 +426,7 @@ def test_absent_package_is_named(online: dict, rows: dict[str, Dataset]) -> None
 
 def test_unknown_data_set_is_named(online: dict) -> None:
     with pytest.raises(UserError, match="There is no data set 'kodac'"):
-        fetching.fetch("kodac", online)
+        fetch.fetch("kodac", online)
 
 
 def test_command_writes_the_manifest_where_asked(

@@ -16,7 +16,7 @@ from ..weights import write_weights
 from .loop import LOG_COLUMNS, Record
 
 
-def leave(
+def write_run(
     output: Path,
     model: nn.Module,
     record: Record,

@@ -2,9 +2,9 @@
 
 Three lines do the common things; the command line has the same names:
 
-    model = tool.load_native("results/native/runs/gblsr_scalar/seed0")
-    code = tool.encode(model, tool.read("photo.jpg"))
-    tool.write("zoomed.png", tool.decode(code, scale=3.7, crop=(100, 100, 200, 200)))
+    model = inference.load_native("results/native/runs/gblsr_scalar/seed0")
+    code = inference.encode(model, inference.read("photo.jpg"))
+    inference.write("zoomed.png", inference.decode(code, scale=3.7, crop=(100, 100, 200, 200)))
 
 Positions are pixels of the original image, (top, left, bottom, right), whole numbers being pixel
 edges; scales are output pixels per original pixel, any positive number.
@@ -28,11 +28,11 @@ from torch import Tensor
 from . import config as configuration
 from .data.images import Pixels
 from .errors import UserError
+from .image_io import Photo, read, resize_alpha, write
 from .models import bands, native, spectral
 from .models.bands import Track
 from .models.decoders import SpectralDecoder
 from .models.native import NativeModel
-from .photos import Photo, read, resize_alpha, write
 from .runtime import for_inference
 from .weights import checksum, read_weights, write_tensors
 

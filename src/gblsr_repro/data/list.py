@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..config import Config, Dataset, datasets, resolve
-from .fetching import files_present
+from .datasets import choose_images, expected_images, place_of
+from .fetch import files_present
 from .layout import layout_of, matches
-from .places import choose_images, expected_images, place_of
 
 HEADINGS = ("DATA SET", "ROLE", "IMAGES", "FROM", "STATE", "TERMS")
 

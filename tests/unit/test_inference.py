@@ -10,14 +10,14 @@ import torch
 from PIL import Image, ImageCms
 from safetensors.torch import load_file
 
-from gblsr_repro import bundled, cli, config, photos, tool
+from gblsr_repro import bundled, cli, config, image_io, inference
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.asr import upsampler
 from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.models.asr import tiling
 from gblsr_repro.models.native import build
-from gblsr_repro.training.leaving import leave
 from gblsr_repro.training.loop import Record
+from gblsr_repro.training.run_record import write_run
 from gblsr_repro.weights import write_weights
 
 
@@ -55,9 +55,11 @@ def photo(tmp_path):
 
 
 def test_three_lines(run, photo, tmp_path):
-    model = tool.load_native(run)
-    code = tool.encode(model, tool.read(photo))
-    tool.write(tmp_path / "zoomed.png", tool.decode(code, scale=3.7, crop=(10, 20, 30, 60)))
+    model = inference.load_native(run)
+    code = inference.encode(model, inference.read(photo))
+    inference.write(
+        tmp_path / "zoomed.png", inference.decode(code, scale=3.7, crop=(10, 20, 30, 60))
+    )
     assert Image.open(tmp_path / "zoomed.png").size == (148, 74)
 
 
@@ -74,20 +76,20 @@ def test_the_readme_s_example(tmp_path, settings, repository, monkeypatch):
 
 @pytest.mark.parametrize("arm", ["gblsr_scalar", "gblsr_full"])
 def test_decoding_at_scale_one_is_the_reconstruction(tmp_path, settings, photo, arm):
-    model = tool.load_native(make_run(tmp_path / arm, settings, arm))
-    image = tool.read(photo)
-    direct = tool.reconstruct(model, image)
-    tool.save_code(tmp_path / "a.gblsr", tool.encode(model, image))
-    stored = tool.decode(tool.load_code(tmp_path / "a.gblsr"))
+    model = inference.load_native(make_run(tmp_path / arm, settings, arm))
+    image = inference.read(photo)
+    direct = inference.reconstruct(model, image)
+    inference.save_code(tmp_path / "a.gblsr", inference.encode(model, image))
+    stored = inference.decode(inference.load_code(tmp_path / "a.gblsr"))
     difference = np.abs(direct.rgb.astype(int) - stored.rgb.astype(int))
     assert direct.rgb.std() > 5
     assert difference.max() <= 1
 
 
 def test_a_crop_is_a_part_of_the_whole(run, photo):
-    code = tool.encode(tool.load_native(run), tool.read(photo))
-    whole = tool.decode(code, scale=2)
-    part = tool.decode(code, scale=2, crop=(5, 10, 25, 40))
+    code = inference.encode(inference.load_native(run), inference.read(photo))
+    whole = inference.decode(code, scale=2)
+    part = inference.decode(code, scale=2, crop=(5, 10, 25, 40))
     assert np.array_equal(part.rgb, whole.rgb[10:50, 20:80])
 
 
@@ -97,15 +99,15 @@ def test_gray_and_alpha_survive(run, tmp_path):
     rgba = rng.integers(0, 256, (33, 40, 4), dtype=np.uint8)
     Image.fromarray(gray).save(tmp_path / "grey.png")
     Image.fromarray(rgba, "RGBA").save(tmp_path / "clear.png")
-    model = tool.load_native(run)
+    model = inference.load_native(run)
     for name, mode in (("grey.png", "L"), ("clear.png", "RGBA")):
-        photo = tool.read(tmp_path / name)
-        tool.save_code(tmp_path / "c.gblsr", tool.encode(model, photo))
+        photo = inference.read(tmp_path / name)
+        inference.save_code(tmp_path / "c.gblsr", inference.encode(model, photo))
         for made in (
-            tool.reconstruct(model, photo),
-            tool.decode(tool.load_code(tmp_path / "c.gblsr")),
+            inference.reconstruct(model, photo),
+            inference.decode(inference.load_code(tmp_path / "c.gblsr")),
         ):
-            tool.write(tmp_path / f"out_{name}", made)
+            inference.write(tmp_path / f"out_{name}", made)
             with Image.open(tmp_path / f"out_{name}") as image:
                 assert image.mode == mode
                 assert image.size == (40, 33)
@@ -118,7 +120,7 @@ def test_photos_come_upright(tmp_path):
     exif = Image.Exif()
     exif[0x0112] = 6
     Image.fromarray(pixels).save(tmp_path / "turned.png", exif=exif)
-    assert np.array_equal(photos.read(tmp_path / "turned.png").rgb, np.rot90(pixels, -1))
+    assert np.array_equal(image_io.read(tmp_path / "turned.png").rgb, np.rot90(pixels, -1))
 
 
 def test_command_line_takes_folders(run, photo, tmp_path):
@@ -155,7 +157,7 @@ def test_mistakes_are_one_sentence(run, photo, tmp_path, capsys, monkeypatch, ar
 @pytest.mark.parametrize("scale", ["inf", "nan", "-inf", "1e308"])
 def test_no_scale_without_end(run, photo, tmp_path, capsys, scale):
     code, out = str(tmp_path / "a.gblsr"), str(tmp_path / "out.png")
-    tool.save_code(code, tool.encode(tool.load_native(run), tool.read(photo)))
+    inference.save_code(code, inference.encode(inference.load_native(run), inference.read(photo)))
     superres = str(make_superres(tmp_path / "superres", "gblsr_asr"))
     upscale = ["upscale", str(photo), out, "--model", superres]
     for command in (["decode", code, out], upscale):
@@ -165,25 +167,25 @@ def test_no_scale_without_end(run, photo, tmp_path, capsys, scale):
 
 
 def test_impossible_crops_and_scales(run, photo):
-    code = tool.encode(tool.load_native(run), tool.read(photo))
+    code = inference.encode(inference.load_native(run), inference.read(photo))
     with pytest.raises(UserError, match="must be more than 0"):
-        tool.decode(code, scale=0)
+        inference.decode(code, scale=0)
     with pytest.raises(UserError, match="does not lie inside the image of 45 x 70"):
-        tool.decode(code, crop=(0, 0, 46, 70))
+        inference.decode(code, crop=(0, 0, 46, 70))
     with pytest.raises(UserError, match="choose a smaller scale"):
-        tool.decode(code, scale=1000)
+        inference.decode(code, scale=1000)
 
 
 def test_arms_without_coefficients_cannot_encode(tmp_path, settings, photo):
-    model = tool.load_native(make_run(tmp_path / "wire", settings, "wire"))
+    model = inference.load_native(make_run(tmp_path / "wire", settings, "wire"))
     with pytest.raises(UserError, match="use a GB-LSR arm"):
-        tool.encode(model, tool.read(photo))
+        inference.encode(model, inference.read(photo))
 
 
 def test_a_code_knows_its_arm(run, photo, tmp_path):
     target = tmp_path / "a.gblsr"
     assert cli.main(["encode", str(photo), str(target), "--model", str(run)]) == 0
-    assert tool.load_code(target).arm == "gblsr_scalar"
+    assert inference.load_code(target).arm == "gblsr_scalar"
 
 
 def trained(folder, settings, arm="gblsr_scalar", spread=0.1):
@@ -196,7 +198,7 @@ def trained(folder, settings, arm="gblsr_scalar", spread=0.1):
     facts = {"arm": arm, "seed": 0, "steps": 5, "config": sections}
     facts["identity"] = config.run_identity(config.arms()[arm], settings)
     record = Record([], 1.0)
-    leave(folder, model, record, torch.device("cpu"), facts)
+    write_run(folder, model, record, torch.device("cpu"), facts)
     return folder
 
 
@@ -204,47 +206,49 @@ def test_a_weights_file_needs_no_folder(settings, photo, tmp_path):
     folder = trained(tmp_path / "run", settings)
     alone = tmp_path / "mine.safetensors"
     shutil.copy(folder / "weights.safetensors", alone)
-    image = tool.read(photo)
-    expected = tool.reconstruct(tool.load_native(folder), image).rgb
-    assert np.array_equal(tool.reconstruct(tool.load_native(alone), image).rgb, expected)
+    image = inference.read(photo)
+    expected = inference.reconstruct(inference.load_native(folder), image).rgb
+    assert np.array_equal(inference.reconstruct(inference.load_native(alone), image).rgb, expected)
     with pytest.raises(UserError, match=r"holds no run of the kind .* \(method\)"):
-        tool.load_superres(alone)
+        inference.load_superres(alone)
 
 
 def test_the_file_that_is_named_is_loaded(settings, photo, tmp_path):
     folder = trained(tmp_path / "run", settings)
     other = trained(tmp_path / "other", settings, spread=0.3)
     shutil.copy(other / "weights.safetensors", folder / "other.safetensors")
-    image = tool.read(photo)
-    expected = tool.reconstruct(tool.load_native(other), image).rgb
-    loaded = tool.load_native(folder / "other.safetensors")
-    assert np.array_equal(tool.reconstruct(loaded, image).rgb, expected)
+    image = inference.read(photo)
+    expected = inference.reconstruct(inference.load_native(other), image).rgb
+    loaded = inference.load_native(folder / "other.safetensors")
+    assert np.array_equal(inference.reconstruct(loaded, image).rgb, expected)
     for name in ("log.csv", "run.json"):
         with pytest.raises(UserError, match=rf"{name} is not a weights file"):
-            tool.load_native(folder / name)
+            inference.load_native(folder / name)
     shutil.copy(other / "weights.safetensors", folder)
     with pytest.raises(UserError, match=r"is not the file that .*run\.json records"):
-        tool.load_native(folder)
+        inference.load_native(folder)
 
 
 def test_weights_files_that_say_too_little_or_are_damaged(run, settings, photo, tmp_path):
     old = tmp_path / "old.safetensors"
     shutil.copy(run / "weights.safetensors", old)
     with pytest.raises(UserError, match="does not say which run it is of"):
-        tool.load_native(old)
+        inference.load_native(old)
     shutil.copy(run / "run.json", tmp_path)
-    tool.load_native(old)
-    tool.save_code(tmp_path / "a.gblsr", tool.encode(tool.load_native(run), tool.read(photo)))
+    inference.load_native(old)
+    inference.save_code(
+        tmp_path / "a.gblsr", inference.encode(inference.load_native(run), inference.read(photo))
+    )
     with pytest.raises(UserError, match="does not say which run it is of"):
-        tool.load_native(tmp_path / "a.gblsr")
+        inference.load_native(tmp_path / "a.gblsr")
     content = (trained(tmp_path / "run", settings) / "weights.safetensors").read_bytes()
     for damaged in (content[:-1] + b"\x55", content.replace(b"gblsr_scalar", b"gblsr_skalar")):
         old.write_bytes(damaged)
         with pytest.raises(UserError, match=r"old\.safetensors is damaged"):
-            tool.load_native(old)
+            inference.load_native(old)
     old.write_bytes(content[:1000])
     with pytest.raises(UserError, match="is not a weights file"):
-        tool.load_native(old)
+        inference.load_native(old)
 
 
 def test_the_bytes_of_weights_do_not_depend_on_the_day(settings, tmp_path):
@@ -287,11 +291,11 @@ def make_superres(folder, method, told=False):
 
 def test_superres_weights_need_no_folder(tmp_path, photo):
     folder = make_superres(tmp_path / "run", "gblsr_asr", told=True)
-    image = tool.read(photo)
-    expected = tool.upscale(tool.load_superres(folder), image, scale=2).rgb
+    image = inference.read(photo)
+    expected = inference.upscale(inference.load_superres(folder), image, scale=2).rgb
     (folder / "run.json").unlink()
-    loaded = tool.load_superres(folder / "weights.safetensors")
-    assert np.array_equal(tool.upscale(loaded, image, scale=2).rgb, expected)
+    loaded = inference.load_superres(folder / "weights.safetensors")
+    assert np.array_equal(inference.upscale(loaded, image, scale=2).rgb, expected)
 
 
 def fails(*_, **__):
@@ -301,7 +305,7 @@ def fails(*_, **__):
 def test_no_memory_is_one_sentence(run, photo, tmp_path, capsys, monkeypatch):
     command = ["reconstruct", str(photo), str(tmp_path / "o.png"), "--model", str(run)]
     for name, said in (("reconstruct", str(photo)), ("load_native", "The memory does not suffice")):
-        monkeypatch.setattr(tool, name, fails)
+        monkeypatch.setattr(inference, name, fails)
         assert cli.main(command) == 2
         sentence = capsys.readouterr().err.splitlines()[-1]
         assert said in sentence
@@ -317,10 +321,10 @@ def test_no_memory_for_super_resolution_is_one_sentence():
 
 @pytest.mark.parametrize("method", ["gblsr_asr", "lte_swinir"])
 def test_upscaling_a_crop_is_a_part_of_the_whole(tmp_path, photo, method):
-    model = tool.load_superres(make_superres(tmp_path / method, method))
-    image = tool.read(photo)
-    whole = tool.upscale(model, image, scale=2)
-    part = tool.upscale(model, image, scale=2, crop=(5, 10, 25, 40))
+    model = inference.load_superres(make_superres(tmp_path / method, method))
+    image = inference.read(photo)
+    whole = inference.upscale(model, image, scale=2)
+    part = inference.upscale(model, image, scale=2, crop=(5, 10, 25, 40))
     difference = np.abs(part.rgb.astype(int) - whole.rgb[10:50, 20:80].astype(int))
     assert whole.size == (90, 140)
     assert difference.max() <= 1
@@ -339,12 +343,12 @@ def test_any_scale_and_alpha(tmp_path):
 @pytest.mark.parametrize("crop", [None, (3.5, 20, 40, 66.5)])
 @pytest.mark.parametrize("method", ["gblsr_asr", "lte_rdn"])
 def test_a_large_photo_is_upscaled_in_parts(tmp_path, photo, method, crop, monkeypatch):
-    model = tool.load_superres(make_superres(tmp_path / method, method))
-    image = tool.read(photo)
-    whole = tool.upscale(model, image, 2.5, crop)
+    model = inference.load_superres(make_superres(tmp_path / method, method))
+    image = inference.read(photo)
+    whole = inference.upscale(model, image, 2.5, crop)
     monkeypatch.setattr(tiling, "_side", lambda *_: 20)
     seen = []
-    parts = tool.upscale(model, image, 2.5, crop, lambda x: seen.extend(x) or x, memory=1)
+    parts = inference.upscale(model, image, 2.5, crop, lambda x: seen.extend(x) or x, memory=1)
     assert len(seen) >= 6
     assert whole.size == parts.size
     difference = np.abs(whole.rgb.astype(int) - parts.rgb.astype(int))
@@ -353,10 +357,10 @@ def test_a_large_photo_is_upscaled_in_parts(tmp_path, photo, method, crop, monke
 
 
 def test_decoding_in_bands_changes_nothing(run, photo, monkeypatch):
-    code = tool.encode(tool.load_native(run), tool.read(photo))
-    whole = tool.decode(code, 1.7)
-    monkeypatch.setattr(tool, "BAND_PIXELS", 1000)
-    assert np.array_equal(tool.decode(code, 1.7).rgb, whole.rgb)
+    code = inference.encode(inference.load_native(run), inference.read(photo))
+    whole = inference.decode(code, 1.7)
+    monkeypatch.setattr(inference, "BAND_PIXELS", 1000)
+    assert np.array_equal(inference.decode(code, 1.7).rgb, whole.rgb)
 
 
 def test_profile_and_metadata_go_through_a_code(run, tmp_path):
@@ -424,7 +428,7 @@ def test_bundled_weights_are_the_default(tmp_path, settings, photo, package, cap
     monkeypatch.setattr(config, "repository_root", fails)
     caplog.set_level("INFO")
     caplog.clear()
-    image = tool.read(photo)
+    image = inference.read(photo)
     assert cli.main(["reconstruct", str(photo), str(tmp_path / "r.png")]) == 0
     assert cli.main(["upscale", str(photo), str(tmp_path / "u.png"), "--scale", "2"]) == 0
     said = caplog.text
@@ -435,8 +439,8 @@ def test_bundled_weights_are_the_default(tmp_path, settings, photo, package, cap
         with Image.open(tmp_path / f"{name}.png") as made:
             assert made.size == size
     monkeypatch.undo()
-    full = tool.reconstruct(tool.load_native(folder), image).rgb.astype(int)
-    half = tool.read(tmp_path / "r.png").rgb.astype(int)
+    full = inference.reconstruct(inference.load_native(folder), image).rgb.astype(int)
+    half = inference.read(tmp_path / "r.png").rgb.astype(int)
     assert np.abs(full - half).max() <= 2
     stored = load_file(package / "native.safetensors")
     assert {t.dtype for t in stored.values() if t.ndim > 1} == {torch.float16}
@@ -486,7 +490,7 @@ def test_an_exported_model_computes_the_same(tmp_path, method, scale):
     file = tmp_path / "model.onnx"
     assert cli.main(["export", str(folder), str(file), "--scale", str(scale)]) == 0
     session = runtime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
-    model = tool.load_superres(folder)
+    model = inference.load_superres(folder)
     for batch, height, width in ((1, 16, 16), (2, 9, 31)):
         images = torch.rand(batch, 3, height, width)
         (found,) = session.run(None, {"image": images.numpy()})

@@ -72,53 +72,55 @@ def _track(source: Path) -> Any:
 
 
 def _reconstruct(options: argparse.Namespace) -> None:
-    from .. import photos, runtime, tool
+    from .. import image_io, inference, runtime
 
-    model = tool.load_native(_model(options, "native"), runtime.prepare(options.device))
+    model = inference.load_native(_model(options, "native"), runtime.prepare(options.device))
 
     def work(source: Path, target: Path) -> None:
-        photo = tool.read(source, options.keep_metadata)
-        tool.write(target, tool.reconstruct(model, photo, _track(source)))
+        photo = inference.read(source, options.keep_metadata)
+        inference.write(target, inference.reconstruct(model, photo, _track(source)))
 
-    photos.convert(options.input, options.output, work)
+    image_io.convert(options.input, options.output, work)
 
 
 def _encode(options: argparse.Namespace) -> None:
-    from .. import photos, runtime, tool
+    from .. import image_io, inference, runtime
 
-    model = tool.load_native(_model(options, "native"), runtime.prepare(options.device))
+    model = inference.load_native(_model(options, "native"), runtime.prepare(options.device))
 
     def work(source: Path, target: Path) -> None:
-        photo = tool.read(source, options.keep_metadata)
-        tool.save_code(target, tool.encode(model, photo, track=_track(source)))
+        photo = inference.read(source, options.keep_metadata)
+        inference.save_code(target, inference.encode(model, photo, track=_track(source)))
 
-    photos.convert(options.input, options.output, work, ending=CODE_ENDING)
+    image_io.convert(options.input, options.output, work, ending=CODE_ENDING)
 
 
 def _decode(options: argparse.Namespace) -> None:
-    from .. import photos, runtime, tool
+    from .. import image_io, inference, runtime
 
     runtime.prepare("cpu")
     crop = tuple(options.crop) if options.crop else None
 
     def work(source: Path, target: Path) -> None:
-        code = tool.load_code(source)
-        tool.write(target, tool.decode(code, options.scale, crop, _track(source)))
+        code = inference.load_code(source)
+        inference.write(target, inference.decode(code, options.scale, crop, _track(source)))
 
-    photos.convert(options.input, options.output, work, (CODE_ENDING,), ".png")
+    image_io.convert(options.input, options.output, work, (CODE_ENDING,), ".png")
 
 
 def _upscale(options: argparse.Namespace) -> None:
-    from .. import photos, runtime, tool
+    from .. import image_io, inference, runtime
 
-    model = tool.load_superres(_model(options, "asr"), runtime.prepare(options.device))
+    model = inference.load_superres(_model(options, "asr"), runtime.prepare(options.device))
     crop = tuple(options.crop) if options.crop else None
 
     def work(source: Path, target: Path) -> None:
-        photo = tool.read(source, options.keep_metadata)
-        tool.write(target, tool.upscale(model, photo, options.scale, crop, _track(source)))
+        photo = inference.read(source, options.keep_metadata)
+        inference.write(
+            target, inference.upscale(model, photo, options.scale, crop, _track(source))
+        )
 
-    photos.convert(options.input, options.output, work)
+    image_io.convert(options.input, options.output, work)
 
 
 def _add_bundle(commands: Any) -> None:
@@ -153,7 +155,7 @@ def _add_export(commands: Any) -> None:
 
 
 def _export(options: argparse.Namespace) -> None:
-    from .. import tool
+    from .. import inference
     from ..export import export
 
-    export(tool.load_superres(options.model), options.scale, options.output)
+    export(inference.load_superres(options.model), options.scale, options.output)

@@ -7,21 +7,21 @@ import pytest
 import torch
 from torch import nn
 
-from gblsr_repro.models.memo import Memo
+from gblsr_repro.models.weight_cache import WeightCache
 
 
 class Counted:
     """Counts how often the value is made."""
 
     def __init__(self, *sources):
-        self.memo, self.sources, self.made = Memo(), sources, 0
+        self.cache, self.sources, self.made = WeightCache(), sources, 0
 
     def get(self, key=None):
         def make():
             self.made += 1
             return sum((s.sum() for s in self.sources), torch.zeros(()))
 
-        return self.memo.get("value", key, self.sources, make)
+        return self.cache.get("value", key, self.sources, make)
 
 
 @pytest.fixture
@@ -104,5 +104,5 @@ def test_copies_start_empty(layer):
     counted = Counted(layer.weight)
     with torch.no_grad():
         counted.get()
-    for twin in (copy.deepcopy(counted.memo), pickle.loads(pickle.dumps(counted.memo))):
+    for twin in (copy.deepcopy(counted.cache), pickle.loads(pickle.dumps(counted.cache))):
         assert twin._kept == {}

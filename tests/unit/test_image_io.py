@@ -5,7 +5,7 @@ import pytest
 import torch
 from PIL import ExifTags, Image, ImageCms, ImageOps
 
-from gblsr_repro import photos
+from gblsr_repro import image_io
 from gblsr_repro.errors import UserError
 
 SIXTEEN = (np.arange(24, dtype=np.uint16) * 2700).reshape(6, 4)
@@ -23,14 +23,14 @@ def turned(orientation):
 def test_sixteen_bits_keep_their_high_byte_when_turned(tmp_path, ending):
     path = tmp_path / f"grey{ending}"
     Image.fromarray(SIXTEEN).save(path, exif=turned(6))
-    photo = photos.read(path)
+    photo = image_io.read(path)
     assert photo.gray
     assert np.array_equal(photo.rgb[..., 0], np.rot90(SIXTEEN >> 8, -1))
 
 
 def test_sixteen_bits_with_a_transparent_value(tmp_path):
     Image.fromarray(SIXTEEN).save(tmp_path / "grey.png", transparency=2700, exif=turned(3))
-    photo = photos.read(tmp_path / "grey.png")
+    photo = image_io.read(tmp_path / "grey.png")
     assert np.array_equal(photo.rgb[..., 0], np.rot90(SIXTEEN >> 8, 2))
     assert np.array_equal(photo.alpha == 0, np.rot90(SIXTEEN == 2700, 2))
 
@@ -43,7 +43,7 @@ def test_every_orientation(tmp_path, ending, orientation):
         Image.fromarray(RGBA).convert(mode).save(path, exif=turned(orientation))
         with Image.open(path) as image:
             expected = np.array(ImageOps.exif_transpose(image))
-        photo = photos.read(path)
+        photo = image_io.read(path)
         assert np.array_equal(photo.rgb, expected[..., :3])
         assert photo.alpha is None if mode == "RGB" else (photo.alpha == expected[..., 3]).all()
 
@@ -53,8 +53,8 @@ def test_every_orientation(tmp_path, ending, orientation):
 def test_every_format_that_is_read_is_written(tmp_path, ending, gray):
     flat = np.full((5, 7, 3), (90, 90, 90) if gray else (200, 90, 20), np.uint8)
     path = tmp_path / f"a{ending}"
-    photos.write(path, photos.Photo(flat, gray=gray))
-    back = photos.read(path)
+    image_io.write(path, image_io.Photo(flat, gray=gray))
+    back = image_io.read(path)
     assert back.size == (5, 7)
     assert back.gray == (gray and ending != ".webp")
     assert np.abs(back.rgb.astype(int) - flat).max() <= 3
@@ -66,10 +66,10 @@ def never(*_):
 
 def test_two_inputs_of_one_output_are_refused(tmp_path):
     for name in ("a.png", "a.jpg", "b.png"):
-        photos.write(tmp_path / name, photos.Photo(RGBA[..., :3]))
+        image_io.write(tmp_path / name, image_io.Photo(RGBA[..., :3]))
     with pytest.raises(UserError, match=r"a\.jpg and .*a\.png would both become .*a\.gblsr"):
-        photos.convert(tmp_path, tmp_path / "codes", never, ending=".gblsr")
-    assert photos.convert(tmp_path, tmp_path / "out", lambda *_: None) == 3
+        image_io.convert(tmp_path, tmp_path / "codes", never, ending=".gblsr")
+    assert image_io.convert(tmp_path, tmp_path / "out", lambda *_: None) == 3
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_targets_are_checked_before_any_work(tmp_path, source, target, sentence)
         Image.fromarray(RGBA[..., :3]).save(tmp_path / name)
     Image.fromarray(RGBA).save(tmp_path / "clear.png")
     with pytest.raises(UserError, match=sentence):
-        photos.convert(tmp_path / source, tmp_path / target, never)
+        image_io.convert(tmp_path / source, tmp_path / target, never)
 
 
 MEMORY = [
@@ -99,29 +99,29 @@ MEMORY = [
 
 @pytest.mark.parametrize("error", MEMORY)
 def test_an_image_that_does_not_fit_the_memory_is_named(tmp_path, error):
-    photos.write(tmp_path / "a.png", photos.Photo(RGBA[..., :3]))
+    image_io.write(tmp_path / "a.png", image_io.Photo(RGBA[..., :3]))
 
     def work(*_):
         raise error
 
     with pytest.raises(UserError, match=r"a\.png does not fit the memory; take a smaller image"):
-        photos.convert(tmp_path / "a.png", tmp_path / "b.png", work)
+        image_io.convert(tmp_path / "a.png", tmp_path / "b.png", work)
 
 
 def test_torch_says_so_itself(tmp_path):
-    photos.write(tmp_path / "a.png", photos.Photo(RGBA[..., :3]))
+    image_io.write(tmp_path / "a.png", image_io.Photo(RGBA[..., :3]))
     with pytest.raises(UserError, match="does not fit the memory"):
-        photos.convert(tmp_path / "a.png", tmp_path / "b.png", lambda *_: torch.empty(1 << 60))
+        image_io.convert(tmp_path / "a.png", tmp_path / "b.png", lambda *_: torch.empty(1 << 60))
 
 
 def test_other_errors_are_not_hidden(tmp_path):
-    photos.write(tmp_path / "a.png", photos.Photo(RGBA[..., :3]))
+    image_io.write(tmp_path / "a.png", image_io.Photo(RGBA[..., :3]))
 
     def work(*_):
         raise RuntimeError("a fault of the program")
 
     with pytest.raises(RuntimeError, match="a fault of the program"):
-        photos.convert(tmp_path / "a.png", tmp_path / "b.png", work)
+        image_io.convert(tmp_path / "a.png", tmp_path / "b.png", work)
 
 
 PROFILE = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
@@ -144,8 +144,8 @@ def exif():
 @pytest.mark.parametrize("metadata", [True, False])
 def test_profiles_are_kept_and_metadata_when_asked_for(tmp_path, ending, metadata):
     Image.fromarray(RGBA).convert("RGB").save(tmp_path / "a.jpg", exif=exif(), icc_profile=PROFILE)
-    photo = photos.read(tmp_path / "a.jpg", metadata)
-    photos.write(tmp_path / f"b{ending}", photo)
+    photo = image_io.read(tmp_path / "a.jpg", metadata)
+    image_io.write(tmp_path / f"b{ending}", photo)
     with Image.open(tmp_path / f"b{ending}") as image:
         image.load()
         told = image.getexif()
@@ -165,20 +165,20 @@ def test_a_profile_that_is_not_for_these_pixels_is_left_out(tmp_path):
     cmyk = PROFILE[:16] + b"CMYK" + PROFILE[20:]
     Image.fromarray(RGBA, "CMYK").save(tmp_path / "a.jpg", icc_profile=cmyk)
     Image.fromarray(RGBA[..., 0]).save(tmp_path / "b.png", icc_profile=PROFILE)
-    assert photos.read(tmp_path / "a.jpg").profile is None
-    assert photos.read(tmp_path / "b.png").profile is None  # grey, with a profile for colours
+    assert image_io.read(tmp_path / "a.jpg").profile is None
+    assert image_io.read(tmp_path / "b.png").profile is None  # grey, with a profile for colours
 
 
 def test_a_format_without_room_for_a_profile_says_so(tmp_path, caplog):
-    photos.write(tmp_path / "a.bmp", photos.Photo(RGBA[..., :3], profile=PROFILE))
+    image_io.write(tmp_path / "a.bmp", image_io.Photo(RGBA[..., :3], profile=PROFILE))
     assert "a.bmp cannot hold color profile" in caplog.text
-    assert photos.read(tmp_path / "a.bmp").size == (6, 4)
+    assert image_io.read(tmp_path / "a.bmp").size == (6, 4)
 
 
 @pytest.mark.parametrize(("count", "said"), [(1, ": 1 image\n"), (2, ": 2 images\n")])
 def test_one_image_is_no_images(tmp_path, caplog, count, said):
     for name in range(count):
-        photos.write(tmp_path / "in" / f"{name}.png", photos.Photo(RGBA[..., :3]))
+        image_io.write(tmp_path / "in" / f"{name}.png", image_io.Photo(RGBA[..., :3]))
     with caplog.at_level("INFO"):
-        photos.convert(tmp_path / "in", tmp_path / "out", lambda *_: None)
+        image_io.convert(tmp_path / "in", tmp_path / "out", lambda *_: None)
     assert said in caplog.text

@@ -13,10 +13,10 @@ from ..errors import UserError
 from ..files import sha256
 from ..progress import Progress, log
 from . import archives, manifest
+from .datasets import Place, changed_file, choose_images, dataset_row, missing_file, place_of
 from .download import MEGABYTE, check_digest, download, new_session
 from .layout import Layout, expand, find, is_explicit, layout_of, matches
 from .manifest import Entry
-from .places import Place, changed_file, choose_images, dataset_row, missing_file, place_of
 
 OVERRUN = 1.5  # a download may exceed the `bytes` of its row by this factor
 UNPACKED = 2.0  # an archive's content may exceed its `bytes` by this factor
