@@ -8,7 +8,7 @@ from .models.native import Budget, check_budgets, parameter_budgets
 
 
 def check(config: Config, fetches_trunk: bool = False) -> None:
-    """Check the native half of `config` and print the table of parameter counts.
+    """Check the native benchmark of `config` and print the table of parameter counts.
 
     `fetches_trunk` says that the LPIPS trunk is still to be downloaded. Raises `UserError` for an
     unknown or impossible arm, one outside the parameter band (the paper's F1), or a trunk that is

@@ -141,14 +141,14 @@ def inputs_of_aggregate(wildcards):
 
 
 def drawn_together(kind):
-    """Return the items of a kind, "table" or "figure", by their half and the aggregates they need.
+    """Return the items of a kind, "table" or "figure", by their benchmark and the aggregates they need.
 
     One job makes them all: to start it takes longer than to draw.
     """
     groups = {}
     for name, item in ITEMS.items():
         if item.kind == kind:
-            groups.setdefault((item.half, item.needs), []).append(name)
+            groups.setdefault((item.benchmark, item.needs), []).append(name)
     return groups
 
 
@@ -157,23 +157,23 @@ def compared(names):
     return [n for name in names for n in (name, f"{name}_vs_paper") if n in TABLES + COMPARED]
 
 
-def aggregates_of(half, needs):
+def aggregates_of(benchmark, needs):
     """Return the aggregates and the record of what was run that items are drawn from.
 
     Parameters are counted on untrained arms, so their table needs no record.
     """
     untrained = needs in ("", "budget")
-    record = [] if untrained else [f"{R}/aggregates/conditions_{half}.json"]
+    record = [] if untrained else [f"{R}/aggregates/conditions_{benchmark}.json"]
     return [f"{R}/aggregates/{name}.csv" for name in needs.split()] + record
 
 
 def described(name):
-    """Return how Snakemake's report files an item: its half, its name, its number and title."""
+    """Return how Snakemake's report files an item: its benchmark, its name, its number and title."""
     item = ITEMS[name.removesuffix("_vs_paper")]
     beside = ", beside the paper's values" if name.endswith("_vs_paper") else ""
     what = f"{item.paper}: {item.title}{beside}"
     return {
-        "subcategory": {"native": "Native benchmark", "asr": "Super-resolution"}[item.half],
+        "subcategory": {"native": "Native benchmark", "asr": "Super-resolution"}[item.benchmark],
         "labels": {"item": name, "what": what},
     }
 
@@ -205,9 +205,9 @@ def files_of(name):
     ]
 
 
-def items_of(half):
-    """Return the files of all tables and figures of one half of the paper."""
-    names = [name for name, item in ITEMS.items() if item.half == half]
+def items_of(benchmark):
+    """Return the files of all tables and figures of one benchmark."""
+    names = [name for name, item in ITEMS.items() if item.benchmark == benchmark]
     beside = [f"{R}/tables/{name}_vs_paper.tex" for name in names if f"{name}_vs_paper" in COMPARED]
     return [path for name in names for path in files_of(name)] + beside
 

@@ -1,6 +1,6 @@
 """The command line: one subcommand per kind of job; a rule's shell line is one such call.
 
-The two halves of the paper, `native` and `asr`, have the same verbs.
+The two benchmarks of the paper, `native` and `asr`, have the same verbs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..errors import StopRequested, UserError
 from ..progress import setup_logging
 from . import asr, data, inference, native, operations, reporting
 
-HALVES = {
+BENCHMARKS = {
     "native": (native, "Native reconstruction: arms, trained with a seed each."),
     "asr": (asr, "Arbitrary-scale super-resolution: methods, trained with a seed each."),
 }
@@ -29,9 +29,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=__version__)
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     data.register(commands)
-    for name, (half, text) in HALVES.items():
+    for name, (benchmark, text) in BENCHMARKS.items():
         verbs = commands.add_parser(name, help=text, description=text)
-        half.register(verbs.add_subparsers(title="verbs", metavar="VERB", required=True))
+        benchmark.register(verbs.add_subparsers(title="verbs", metavar="VERB", required=True))
     for room in (reporting, operations, inference):
         room.register(commands)
     return top

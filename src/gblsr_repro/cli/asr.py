@@ -1,4 +1,4 @@
-"""Verbs of the super-resolution half: one method with one seed, and what all methods share."""
+"""Verbs of the super-resolution benchmark: one method with one seed, and what all methods share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .options import command, config_of, job_config
 
 
 def register(verbs: Any) -> None:
-    """Add this half's verbs."""
+    """Add this benchmark's verbs."""
     added = command(verbs, "standardize", _standardize, "Pack the training images into one array.")
     added.add_argument("--output", type=Path, required=True, metavar="NPY")
 

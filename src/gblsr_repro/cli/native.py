@@ -1,4 +1,4 @@
-"""Verbs of the native half: one arm with one seed, and what all arms share."""
+"""Verbs of the native benchmark: one arm with one seed, and what all arms share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .options import command, config_of, job_config
 
 
 def register(verbs: Any) -> None:
-    """Add this half's verbs."""
+    """Add this benchmark's verbs."""
     added = command(
         verbs, "standardize", _standardize, "Crop a split's or set's images into one array."
     )

@@ -192,7 +192,7 @@ class Native(Section):
     significance: Share = about("two-sided level of the pooled t-test behind bold cells")
 
 
-# --- both halves ----------------------------------------------------------------------------------
+# --- both benchmarks ------------------------------------------------------------------------------
 
 
 class Latency(Section):
@@ -343,7 +343,7 @@ class Memory(Section):
 class Minutes(Memory):
     """Minutes of a job, by stage."""
 
-    timing: Count = about("timing, both halves")
+    timing: Count = about("timing, both benchmarks")
 
 
 class Cluster(Section):

@@ -128,7 +128,7 @@ class Dataset:
     images: str
     bytes: str
     checksum: str
-    licence: str
+    license: str
     homepage: str
     stands_in_for: str
     note: str
@@ -199,7 +199,7 @@ def guess(name: str, known: Iterable[str]) -> str:
 class Item:
     """A row of config/items.tsv: one table or figure of the paper.
 
-    `half` is native or asr; `paper` its number there; `needs` the aggregates it is made from;
+    `benchmark` is native or asr; `paper` its number there; `needs` the aggregates it is made from;
     `about` the part in the diagnostic of the arms that it is about, where it is about some;
     `compared` says whether it also comes as <item>_vs_paper, with the published values; `readings`
     names what it rests on of docs/readings.md; `caption` what stands after a figure's title.
@@ -207,7 +207,7 @@ class Item:
 
     item: str
     kind: str
-    half: str
+    benchmark: str
     paper: str
     needs: str
     about: str

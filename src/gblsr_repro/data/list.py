@@ -43,4 +43,4 @@ def _line(row: Dataset, config: Config) -> tuple[str, ...]:
     else:
         state = "absent" if row.url and place.downloads else "not there"
     number = f"{found}/{expected_images(row)}"
-    return (row.dataset, row.role, number, home, state, f"{row.licence} ({row.homepage})")
+    return (row.dataset, row.role, number, home, state, f"{row.license} ({row.homepage})")

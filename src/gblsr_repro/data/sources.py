@@ -3,7 +3,7 @@
 A data set is a row of config/datasets.tsv. Its columns:
 
 - `dataset` the name used in the config; `title` the name that tables show; `role` train, evaluate
-  or weights; `licence` the terms in short; `homepage` where they are stated; `note` remarks.
+  or weights; `license` the terms in short; `homepage` where they are stated; `note` remarks.
 - `kind` archive (one tar or zip to unpack), files (many single downloads), file (one download) or
   package (photographs inside an installed Python package).
 - `url` of an archive or file: its address; of files: an address with `{path}` for the file's path

@@ -19,7 +19,7 @@ LUMA = (65.481, 128.553, 24.966)
 """Weights of R, G, B in [0, 1]; black is at 16 and white at 16 + 219."""
 BLACK, RANGE, PEAK = 16.0, 219.0, 255.0
 WINDOW, SIGMA = 11, 1.5
-STABILISERS = ((0.01 * PEAK) ** 2, (0.03 * PEAK) ** 2)
+STABILIZERS = ((0.01 * PEAK) ** 2, (0.03 * PEAK) ** 2)
 
 
 class Score(NamedTuple):
@@ -71,7 +71,7 @@ def ssim(plane: Tensor, truth: Tensor) -> float:
     a, b = plane.double(), truth.double()
     stack = torch.stack([a, b, a * a, b * b, a * b])
     mean_a, mean_b, square_a, square_b, product = _windowed(_windowed(stack, 1), 2)
-    c1, c2 = STABILISERS
+    c1, c2 = STABILIZERS
     both = mean_a * mean_b
     squares = mean_a * mean_a + mean_b * mean_b
     covariance, variances = product - both, square_a + square_b - squares

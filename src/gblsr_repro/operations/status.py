@@ -27,7 +27,7 @@ from ..progress import duration
 
 QUIET_SECONDS = 180.0
 TRAINING = {"train": "native", "asr_train_run": "asr"}
-# Title, rules, and the half of the paper whose device the jobs use; None: they use no GPU.
+# Title, rules, and the benchmark whose device the jobs use; None: they use no GPU.
 STAGES = (
     ("native: image arrays", ("standardize",), None),
     ("native: training", ("train",), "native"),
@@ -119,12 +119,12 @@ def survey(
     now = time.time() if now is None else now
     root = resolve(config, config["results"])
     stages = []
-    for title, rules, half in STAGES:
+    for title, rules, benchmark in STAGES:
         chosen = [job for job in every if job.rule in rules]
-        gpu = _on_gpu(half, config, every) if half else False
-        if half and rules[0] in TRAINING:
-            steps = config[half]["training"]["steps"]
-            told = _progress(root / half / "state", steps, now)
+        gpu = _on_gpu(benchmark, config, every) if benchmark else False
+        if benchmark and rules[0] in TRAINING:
+            steps = config[benchmark]["training"]["steps"]
+            told = _progress(root / benchmark / "state", steps, now)
             stages.append(_training(title, chosen, steps, gpu, told))
         else:
             stages.append(_stage(title, chosen, gpu))
@@ -196,12 +196,12 @@ def _progress(states: Path, steps: int, now: float) -> dict[str, Training]:
     return found
 
 
-def _on_gpu(half: str, config: Config, jobs: Iterable[Job]) -> bool | None:
+def _on_gpu(benchmark: str, config: Config, jobs: Iterable[Job]) -> bool | None:
     """Say whether jobs run on a GPU: as the config asks, else as a finished run did."""
     if config["device"] != "auto":
         return config["device"] == "cuda"
     for job in jobs:
-        if TRAINING.get(job.rule) == half and job.done:
+        if TRAINING.get(job.rule) == benchmark and job.done:
             return (job.record().get("device") or {}).get("type") == "cuda"
     return None
 

@@ -127,7 +127,7 @@ class Asset:
 
     asset: str
     title: str
-    licence: str
+    license: str
     url: str
 
 
@@ -139,8 +139,8 @@ def assets() -> dict[str, Asset]:
 @table("licenses")
 def licenses(source: Aggregates) -> Float:
     """Licences and terms of the data sets the config uses, and of code (Table 18)."""
-    data = [[d.title, d.licence, _link(d.homepage)] for d in used_datasets(source)]
-    code = [[a.title, a.licence, _link(a.url)] for a in assets().values()]
+    data = [[d.title, d.license, _link(d.homepage)] for d in used_datasets(source)]
+    code = [[a.title, a.license, _link(a.url)] for a in assets().values()]
     caption = paragraph(
         "Data sets that this configuration reads, and code and architectures that it uses or "
         "follows; none of them is part of this repository",
