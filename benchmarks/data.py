@@ -145,14 +145,14 @@ def evaluation(bench: Bench) -> Case:
     truth = native.random_images(bench, side, BATCH)
     settings = Settings.of(bench.config)
     bounds = thresholds(truth, settings)
-    trunk = bench.scratch / "trunk.pth"
+    backbone = bench.scratch / "backbone.pth"
     weights = {
         f"features.{layer}.{kind}": torch.randn(size) * 0.05
         for layer, outputs, inputs, kernel in ALEXNET
         for kind, size in (("weight", (outputs, inputs, kernel, kernel)), ("bias", (outputs,)))
     }
-    torch.save(weights, trunk)
-    perceptual = Perceptual(trunk, bench.device)
+    torch.save(weights, backbone)
+    perceptual = Perceptual(backbone, bench.device)
     names = [str(position) for position in range(BATCH)]
 
     def measured(network: Perceptual | None) -> Any:

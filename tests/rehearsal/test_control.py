@@ -228,14 +228,14 @@ def test_a_run_is_evaluated_and_its_fields_are_read_on_cuda(cuda, config, arrays
 
 
 def test_lpips_on_cuda_is_that_of_the_cpu(cuda, tmp_path):
-    trunk, shapes = {}, {0: (64, 3, 11), 3: (192, 64, 5), 6: (384, 192, 3), 8: (256, 384, 3)}
+    backbone, shapes = {}, {0: (64, 3, 11), 3: (192, 64, 5), 6: (384, 192, 3), 8: (256, 384, 3)}
     for layer, (outputs, inputs, side) in {**shapes, 10: (256, 256, 3)}.items():
-        trunk[f"features.{layer}.weight"] = 0.01 * torch.randn(outputs, inputs, side, side)
-        trunk[f"features.{layer}.bias"] = torch.zeros(outputs)
-    torch.save(trunk, tmp_path / "trunk.pth")
+        backbone[f"features.{layer}.weight"] = 0.01 * torch.randn(outputs, inputs, side, side)
+        backbone[f"features.{layer}.bias"] = torch.zeros(outputs)
+    torch.save(backbone, tmp_path / "backbone.pth")
     images, truth = torch.rand(2, 1, 3, 64, 64)
     mask = torch.rand(1, 1, 64, 64) < 0.5
-    here, there = (Perceptual(tmp_path / "trunk.pth", device) for device in ("cpu", CUDA))
+    here, there = (Perceptual(tmp_path / "backbone.pth", device) for device in ("cpu", CUDA))
     assert all(isinstance(p, OnCuda) for p in there.network.parameters())
     measured = there.edge_lpips(*(x.to(CUDA) for x in (images, truth, mask)))
     assert isinstance(measured, OnCuda)

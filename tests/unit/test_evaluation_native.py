@@ -92,7 +92,7 @@ def thresholds(place):
 @pytest.fixture(scope="module")
 def evaluated(place, thresholds):
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv(perceptual.TRUNK_VARIABLE, raising=False)
+        patch.delenv(perceptual.BACKBONE_VARIABLE, raising=False)
         code = command(
             place, "evaluate", "--arm", ARM, "--seed", 3, "--run", place / "run",
             "--arrays", place, "--output", place / "metrics", "--exemplars", place / "exemplars",
@@ -141,13 +141,13 @@ def test_every_image_has_a_row_with_its_own_numbers(place, evaluated, thresholds
                     assert float(cell) == pytest.approx(part.mean().item(), rel=1e-4, abs=1e-6)
 
 
-def test_lpips_without_a_trunk_is_empty_and_says_why(evaluated):
+def test_lpips_without_a_backbone_is_empty_and_says_why(evaluated):
     for name in COUNTS:
         record = json.loads((evaluated / f"{name}.json").read_text())
         assert record["lpips"] == {
             "measured": False,
-            "reason": "the AlexNet trunk is not at hand",
-            "trunk_sha256": None,
+            "reason": "the AlexNet backbone is not at hand",
+            "backbone_sha256": None,
         }
         assert record["weights_sha256"]
         assert record["device"]["type"] == "cpu"
@@ -246,8 +246,14 @@ def test_damaged_fields_are_one_sentence(tmp_path, content):
     ("overlay", "sentence"),
     [
         ({"native": {"data": {"image_size": 100}}}, "100, but must be a multiple of native.model"),
-        ({"lpips_trunk": "pyproject.toml"}, "does not hold the weights of torchvision's AlexNet"),
-        ({"lpips_trunk": "nowhere.pth"}, "nowhere.pth, which does not exist; correct or unset it"),
+        (
+            {"lpips_backbone": "pyproject.toml"},
+            "does not hold the weights of torchvision's AlexNet",
+        ),
+        (
+            {"lpips_backbone": "nowhere.pth"},
+            "nowhere.pth, which does not exist; correct or unset it",
+        ),
     ],
 )
 def test_check_finds_before_training_what_evaluation_would_stumble_over(

@@ -106,9 +106,9 @@ def sources_of_array(wildcards):
     return [f"{R}/sources/{name}.csv" for name in names]
 
 
-def trunk(wildcards):
-    """Return the AlexNet trunk's manifest where LPIPS needs the download."""
-    given = config["lpips_trunk"] or os.environ.get("GBLSR_LPIPS_TRUNK")
+def lpips_backbone(wildcards):
+    """Return the AlexNet backbone's manifest where LPIPS needs the download."""
+    given = config["lpips_backbone"] or os.environ.get("GBLSR_LPIPS_BACKBONE")
     return [] if given or not config["require_lpips"] else [f"{R}/sources/alexnet.csv"]
 
 
@@ -235,7 +235,8 @@ onstart:
 
             # Not a job that training waits for: Snakemake overlooks what else has changed of a job
             # when one before it runs, even behind `ancient`.
-            preflight.check(config, fetches_trunk=not all(map(os.path.isfile, trunk(None))))
+            fetched = all(map(os.path.isfile, lpips_backbone(None)))
+            preflight.check(config, fetches_backbone=not fetched)
         # The GPU-hours and the disk it takes, before days of training start.
         if "asr_train_run" in rules:
             from gblsr_repro.operations import plan

@@ -63,7 +63,7 @@ JOBS = {
             "native.data.evaluate",
             "native.data.exemplars",
             "diagnostics.images",
-            "lpips_trunk",
+            "lpips_backbone",
         ),
         reads=("require_lpips",),
         code=(

@@ -198,9 +198,9 @@ class Batch(NamedTuple):
 class Drawn(NamedTuple):
     """The random part of a batch, on the host.
 
-    `sides` (B,) int64 of the crops; `targets` (B, Q) as in `SampleSpec`; `crops` (B, S, S, 3) uint8 the
-    turned crops, or (B, 2, S) int64 the places of their rows and columns where the device holds the
-    pixels.
+    `sides` (B,) int64 of the crops; `targets` (B, Q) as in `SampleSpec`; `crops` (B, S, S, 3) uint8
+    the turned crops, or (B, 2, S) int64 the places of their rows and columns where the device holds
+    the pixels.
     """
 
     sides: Tensor
@@ -293,7 +293,7 @@ class Sampler:
         return self._random(EPOCH, epoch).permutation(len(self.images.names))
 
     def draw(self, step: int, place: int) -> SampleSpec:
-        """SampleSpec the sample at `place` of the batch of `step`: a pure function of seed and both."""
+        """Draw the sample at `place` of the batch of `step`: a pure function of seed and both."""
         epoch, turn = divmod(step * self.batch_size + place, len(self.images.names))
         image = int(self._order(epoch)[turn])
         random = self._random(SAMPLE, step, place)

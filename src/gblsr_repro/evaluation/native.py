@@ -21,7 +21,7 @@ from ..progress import Progress
 from . import REGIONS, latency, metrics, regions
 from .locality import Fields
 from .metrics import Settings
-from .perceptual import Perceptual, find_trunk
+from .perceptual import Perceptual, find_backbone
 
 VALIDATION = "validation"
 WHOLE_IMAGE = (*metrics.WHOLE_IMAGE, "lpips", "edge_lpips", "border_step", "center_step")
@@ -55,15 +55,15 @@ def evaluate(
     model = open_run(config, arm, seed, run, device)
     settings = Settings.of(config)
     bounds = regions.Thresholds.read(arrays / "regions.json")
-    trunk, reason = find_trunk(config)
-    perceptual = Perceptual(trunk, device) if trunk else None
+    backbone, reason = find_backbone(config)
+    perceptual = Perceptual(backbone, device) if backbone else None
     record = {
         "arm": arm,
         "seed": seed,
         "lpips": {
             "measured": perceptual is not None,
             "reason": reason,
-            "trunk_sha256": perceptual.sha256 if perceptual else None,
+            "backbone_sha256": perceptual.sha256 if perceptual else None,
         },
         "device": runtime.device_record(device),
         "weights_sha256": sha256(run / "weights.safetensors"),

@@ -35,7 +35,7 @@ from ..config import (
 )
 from ..errors import StopRequested, UserError
 from ..evaluation import GRAPH, OURS
-from ..evaluation.perceptual import find_trunk
+from ..evaluation.perceptual import find_backbone
 from ..files import read_json, write_json
 from ..progress import counted, duration, log
 
@@ -79,13 +79,13 @@ def run(config: Config, minutes: float, device: str) -> None:
     """
     began = time.monotonic()
     name = device_name(device)
-    trunk, reason = find_trunk(config | {"require_lpips": False})
-    if trunk is None:
+    backbone, reason = find_backbone(config | {"require_lpips": False})
+    if backbone is None:
         log.warning("LPIPS is left out: %s", reason)
     results = resolve(config, config["results"])
-    settings = config | {"device": device, "require_lpips": trunk is not None}
+    settings = config | {"device": device, "require_lpips": backbone is not None}
     write_json(results / SETTINGS, settings)
-    planned = tasks(settings, results, name, lpips=trunk is not None)
+    planned = tasks(settings, results, name, lpips=backbone is not None)
     log.info("%s on %s, within %s", counted(len(planned), "task"), name, duration(60 * minutes))
     told: dict[str, str] = {}
     before = signal.signal(signal.SIGTERM, _stop)

@@ -112,7 +112,7 @@ EXEMPT = {
     "results": _PLACES,
     "resources": _PLACES,
     "mirror": _PLACES,
-    "lpips_trunk": "its checksum is checked where it is read",
+    "lpips_backbone": "its checksum is checked where it is read",
     "require_lpips": "without LPIPS there is no number to compare",
     "threads": "changes how long a run takes on a CPU, which is another device than the paper's",
     "native.data.exemplars": "chooses which images are shown as pictures",

@@ -33,7 +33,7 @@ from .verdicts import Verdict
 LARGEST_BYTES = 3_000_000
 WIDEST_FIGURE = 1200  # pixels
 # Where things lie on one machine says nothing about the run, and may say too much about its owner.
-LOCAL = ("mirror", "resources", "results", "lpips_trunk")
+LOCAL = ("mirror", "resources", "results", "lpips_backbone")
 COPIED = (
     "claims.csv", "claims.md", "aggregates/[!.]*", "tables/*.tex",
     "native/runs/*/seed*/*.json", "native/runs/*/seed*/*.csv", "native/latency/*/*.json",

@@ -1,4 +1,4 @@
-"""The residual dense network trunk (RDN) as arbitrary-scale methods use it: no upsampling part.
+"""The residual dense network (RDN) as arbitrary-scale methods use it: no upsampling part.
 
 A convolution of a dense block reads all maps before it. Joining them anew for each layer moves
 several times what the convolutions themselves read. Here a block's maps lie in one buffer and every

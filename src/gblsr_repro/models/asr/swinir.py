@@ -1,4 +1,4 @@
-"""The SwinIR trunk: residual groups of shifted-window attention layers, no upsampling part."""
+"""SwinIR as an encoder: residual groups of shifted-window attention layers, no upsampling part."""
 
 from __future__ import annotations
 
