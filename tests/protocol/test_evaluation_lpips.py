@@ -26,7 +26,7 @@ def _no_network(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def lpips_backbone(tmp_path_factory):
+def backbone(tmp_path_factory):
     """A file as torchvision ships it, classifier included, with random convolutions."""
     generator = torch.Generator().manual_seed(0)
     state = {"classifier.1.weight": torch.zeros(8, 8), "classifier.1.bias": torch.zeros(8)}

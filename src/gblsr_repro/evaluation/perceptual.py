@@ -37,8 +37,8 @@ def find_backbone(config: Config) -> tuple[Path | None, str | None]:
     Looked for in this order: config `lpips_backbone`, the environment variable
     GBLSR_LPIPS_BACKBONE, the download (or the mirror's copy) of the data set `alexnet`. There is
     none either where the package `lpips`, which has the other half of the weights, is not
-    installed. Raises `UserError` when a file that was named does not exist, or when there is none and config `require_lpips` is
-    set.
+    installed. Raises `UserError` when a file that was named does not exist, or when there is none
+    and config `require_lpips` is set.
     """
     if find_spec("lpips") is None:
         if config["require_lpips"]:
