@@ -16,7 +16,8 @@ from gblsr_repro.data.fetch import fetch
 from gblsr_repro.data.images import as_rgb
 from gblsr_repro.evaluation import asr
 from gblsr_repro.image_io import Photo
-from gblsr_repro.models.asr.model import DECODERS, ASRModel
+from gblsr_repro.models.asr.decoders import LIIF, LTE
+from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.weights import read_weights
 
 from .data import photograph
@@ -42,7 +43,7 @@ PUBLISHED = {
 IMAGES = {"set5": 5, "set14": 14, "b100": 100}
 PHOTO, QUICK_PHOTO = (512, 512), (24, 32)
 PHOTO_SCALE = 4
-OTHERS = {"liif": "LIIF decoder", "lte": "LTE decoder"}
+OTHERS = {LIIF: "LIIF decoder", LTE: "LTE decoder"}
 
 
 def plans(bench: Bench) -> list[Plan]:
@@ -119,9 +120,10 @@ def cost(bench: Bench) -> Case:
     model = inference.load_superres(bench.model, bench.device)
     models = {method_of(bench): model}
     torch.manual_seed(0)
-    for name, title in OTHERS.items():
-        largest = config["training"]["scale_range"][1]
-        decoder = DECODERS[name](config["model"], model.encoder.features, largest)
+    largest = config["training"]["scale_range"][1]
+    sizes = {"features": model.encoder.features, "largest_scale": largest}
+    for decoder_class, title in OTHERS.items():
+        decoder = decoder_class(config["model"] | sizes)
         models[title] = ASRModel(model.encoder, decoder).eval().to(bench.device)
     variants = [
         Variant(name, partial(inference.upscale, each, photo, PHOTO_SCALE))

@@ -19,10 +19,11 @@ from gblsr_repro.data.arrays import Arrays
 from gblsr_repro.data.superres import PackedImages, pack
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.locality import Fields
-from gblsr_repro.models.native import load_run
+from gblsr_repro.models.native import NativeModel
 from gblsr_repro.reporting.aggregates import read
 from gblsr_repro.reporting.averaging import read_images, read_latency
 from gblsr_repro.reporting.kinds import KINDS
+from gblsr_repro.runs import load_run
 from gblsr_repro.training import checkpoint
 
 TIMES = 8  # per file and repetition
@@ -64,7 +65,7 @@ def stored(tmp_path_factory, small_config, array, undisturbed):
     grid = np.random.default_rng(0).random((3, 8, 8))
     Fields(grid, grid, grid, ["a", "b", "c"]).write(folder / "fields.npz")
     arm = config.merge(small_config, {})
-    model = load_run(folder / "run", arm)
+    model = load_run(folder / "run", NativeModel, arm)
     photo = inference.Photo(np.random.default_rng(0).integers(0, 256, (20, 30, 3), dtype=np.uint8))
     inference.save_code(folder / "code.gblsr", inference.encode(model, photo))
     for number in range(3):
@@ -79,7 +80,10 @@ def stored(tmp_path_factory, small_config, array, undisturbed):
 
 
 def weights(folder, settings):
-    return [p.detach().numpy().tobytes() for p in load_run(folder / "run", settings).parameters()]
+    return [
+        p.detach().numpy().tobytes()
+        for p in load_run(folder / "run", NativeModel, settings).parameters()
+    ]
 
 
 def packed(folder, _):
@@ -184,4 +188,4 @@ def test_a_record_that_is_damaged_is_named(stored, small_config, tmp_path):
     record = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(json.dumps(record)[:-9])
     with pytest.raises(UserError, match=r"run\.json is damaged"):
-        load_run(folder, small_config)
+        load_run(folder, NativeModel, small_config)

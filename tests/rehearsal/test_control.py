@@ -217,12 +217,13 @@ def test_a_run_is_evaluated_and_its_fields_are_read_on_cuda(cuda, config, arrays
         for ending in (".npy", ".csv", ".json"):
             (tmp_path / f"{name}{ending}").write_bytes((arrays / f"{name}{ending}").read_bytes())
     regions.write_thresholds(tmp_path / "validation.npy", tmp_path / "regions.json", settings)
-    evaluation.evaluate(config, "gblsr_full", 0, run, tmp_path, tmp_path / "metrics", tmp_path)
+    arm = configuration.arm_named("gblsr_full")
+    evaluation.evaluate(config, arm, 0, run, tmp_path, tmp_path / "metrics", tmp_path)
     record = json.loads((tmp_path / "metrics" / "kodak.json").read_text())
     assert record["device"]["name"] == GPU.name
     fields = tmp_path / "fields.npz"
     evaluation.write_fields(
-        config, "gblsr_full", 0, run, tmp_path / "validation.npy", tmp_path / "regions.json", fields
+        config, arm, 0, run, tmp_path / "validation.npy", tmp_path / "regions.json", fields
     )
     assert fields.is_file()
 

@@ -8,7 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from gblsr_repro import config as configuration
 from gblsr_repro.models import native
 from gblsr_repro.models.asr import model as asr
-from gblsr_repro.models.encoder import Encoder, GroupNorm
+from gblsr_repro.models.encoder import GroupNorm, PatchEncoder
 
 SMALL = {"features": 8, "patch": 4, "norm_groups": 2}
 TINY = {
@@ -54,7 +54,7 @@ def test_moments_normalize_as_group_norm_does():
 
 
 def test_training_clones_no_activation():
-    encoder = Encoder(SMALL)
+    encoder = PatchEncoder(SMALL)
     with Operations() as seen:
         encoder(torch.rand(2, 3, 16, 16)).square().sum().backward()
     assert "clone" not in seen.names

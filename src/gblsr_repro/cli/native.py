@@ -108,9 +108,10 @@ def _evaluate(options: Namespace) -> None:
     from ..config import arm_named
     from ..evaluation.native import evaluate
 
+    arm = arm_named(options.arm)
     evaluate(
-        job_config(options, arm_named(options.arm)),
-        options.arm,
+        job_config(options, arm),
+        arm,
         options.seed,
         options.folder,
         options.arrays,
@@ -137,9 +138,10 @@ def _fields(options: Namespace) -> None:
     from ..config import arm_named
     from ..evaluation.native import write_fields
 
+    arm = arm_named(options.arm)
     write_fields(
-        job_config(options, arm_named(options.arm)),
-        options.arm,
+        job_config(options, arm),
+        arm,
         options.seed,
         options.folder,
         options.array,

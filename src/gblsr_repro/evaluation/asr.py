@@ -26,10 +26,11 @@ from ..data.images import as_rgb
 from ..data.sources import high_resolution
 from ..data.standardize import dataset_record
 from ..errors import UserError
-from ..files import read_json, write_csv, write_json
+from ..files import write_csv, write_json
 from ..image_io import out_of_memory
-from ..models.asr.model import ASRModel, load_run
+from ..models.asr.model import ASRModel
 from ..progress import Progress, log
+from ..runs import open_run
 from . import luma
 
 COLUMNS = ("image", "psnr_y", "ssim_y")
@@ -186,14 +187,9 @@ def evaluate(
     is not there or is not the one asked for.
     """
     device = runtime.prepare(config["device"], config["threads"])
-    run, output = Path(run), Path(output)
-    record = read_json(run / "run.json")
-    if (record["method"], record["seed"]) != (method.method, seed):
-        raise UserError(
-            f"{run} holds {record['method']} seed {record['seed']}, not {method.method} seed "
-            f"{seed}; name the right folder with --run."
-        )
-    upsample = upsampler(load_run(run, config, device), config, device)
+    output = Path(output)
+    model, record = open_run(run, ASRModel, method, seed, config, device)
+    upsample = upsampler(model, config, device)
     measured_on = {
         "weights_sha256": record["weights_sha256"],
         "device": runtime.device_record(device),

@@ -25,8 +25,8 @@ from ..data.resize import crop_to_scale, downscale, low_side
 from ..data.sources import HighRes, high_resolution
 from ..errors import UserError
 from ..files import write_csv, write_json
-from ..models.asr.decoders import PLAIN
 from ..models.asr.model import build
+from ..models.base import PLAIN
 from ..progress import log
 from . import latency
 from .asr import planes

@@ -15,9 +15,11 @@ from .. import runtime
 from ..config import Arm, Config
 from ..data.arrays import Arrays
 from ..errors import UserError
-from ..files import atomic_path, read_json, sha256, write_csv, write_json
-from ..models.native import NativeModel, build, load_run
+from ..files import atomic_path, write_csv, write_json
+from ..models.base import PLAIN
+from ..models.native import NativeModel, build
 from ..progress import Progress
+from ..runs import open_run
 from . import REGIONS, latency, metrics, regions
 from .locality import Fields
 from .metrics import Settings
@@ -36,7 +38,7 @@ BATCH = 4  # the largest arm, WIRE, takes about 0.6 GB of activations per 256x25
 
 def evaluate(
     config: Config,
-    arm: str,
+    arm: Arm,
     seed: int,
     run: Path | str,
     arrays: Path | str,
@@ -51,14 +53,15 @@ def evaluate(
     set as PNG. Raises `UserError`.
     """
     device = runtime.prepare(config["device"], config["threads"])
-    run, arrays, output = Path(run), Path(arrays), Path(output)
-    model = open_run(config, arm, seed, run, device)
+    arrays, output = Path(arrays), Path(output)
+    model, trained = open_run(run, NativeModel, arm, seed, config, device)
+    runtime.for_inference(model, device)
     settings = Settings.of(config)
     bounds = regions.Thresholds.read(arrays / "regions.json")
     backbone, reason = find_backbone(config)
     perceptual = Perceptual(backbone, device) if backbone else None
     record = {
-        "arm": arm,
+        "arm": arm.arm,
         "seed": seed,
         "lpips": {
             "measured": perceptual is not None,
@@ -66,7 +69,7 @@ def evaluate(
             "backbone_sha256": perceptual.sha256 if perceptual else None,
         },
         "device": runtime.device_record(device),
-        "weights_sha256": sha256(run / "weights.safetensors"),
+        "weights_sha256": trained["weights_sha256"],
         "versions": runtime.versions(),
     }
     sets = dict.fromkeys(config["native"]["data"]["evaluate"])
@@ -75,7 +78,7 @@ def evaluate(
         opened = Arrays.open(arrays / f"{name}.npy")
         count = len(opened) if limit is None else min(limit, len(opened))
         rows = []
-        with Progress(f"evaluate {arm} seed {seed} on {name}", count, "image") as progress:
+        with Progress(f"evaluate {arm.arm} seed {seed} on {name}", count, "image") as progress:
             for names, truth in _batches(opened, count, device):
                 rows += image_rows(names, reconstruct(model, truth), truth, bounds, settings,
                                    perceptual)  # fmt: skip
@@ -85,19 +88,6 @@ def evaluate(
         if exemplars is not None and name != VALIDATION:
             truth = exemplar(config, name, opened)
             write_png(Path(exemplars) / f"{name}.png", reconstruct(model, truth.to(device))[0])
-
-
-def open_run(
-    config: Config, arm: str, seed: int, run: Path | str, device: torch.device
-) -> NativeModel:
-    """Load the run in folder `run`; `UserError` unless it is that of `arm` and `seed`."""
-    record = read_json(Path(run) / "run.json")
-    if (record.get("arm"), record.get("seed")) != (arm, seed):
-        raise UserError(
-            f"{run} holds arm {record.get('arm')}, seed {record.get('seed')}, not {arm}, seed "
-            f"{seed}; name the right run."
-        )
-    return load_run(run, config, device)
 
 
 def _batches(
@@ -150,7 +140,7 @@ def image_rows(
 
 def write_fields(
     config: Config,
-    arm: str,
+    arm: Arm,
     seed: int,
     run: Path | str,
     array: Path | str,
@@ -162,12 +152,13 @@ def write_fields(
     `thresholds` is regions.json. Raises `UserError`, also for an arm without a bandwidth.
     """
     device = runtime.prepare(config["device"], config["threads"])
-    model = open_run(config, arm, seed, run, device)
+    model, _ = open_run(run, NativeModel, arm, seed, config, device)
+    runtime.for_inference(model, device)
     settings, bounds = Settings.of(config), regions.Thresholds.read(thresholds)
     arrays = Arrays.open(array)
     count = min(config["diagnostics"]["images"], len(arrays))
     parts: list[tuple[Tensor, ...]] = []
-    with torch.no_grad(), Progress(f"fields of {arm} seed {seed}", count, "image") as progress:
+    with torch.no_grad(), Progress(f"fields of {arm.arm} seed {seed}", count, "image") as progress:
         for names, images in _batches(arrays, count, device):
             found = *model.fields(model.encode(images)), regions.label(images, bounds, settings)
             parts.append(tuple(part.cpu() for part in found))
@@ -222,7 +213,7 @@ def time_arm(config: Config, arm: Arm, seed: int, arrays: Path | str, output: Pa
     model = build(arm, config, seed).eval().to(device)
     record = latency.conditions(config, device)
     clocks = latency.clocks(
-        config, device, model, plain=partial(model, plain=True), own=model, gradients=False
+        config, device, model, plain=partial(model, path=PLAIN), own=model, gradients=False
     )
     rows, not_timed = latency.time_sets(arm.arm, sets, clocks, model, config, device)
     record |= {"arm": arm.arm, "seed": seed, "gradients_recorded": False, "not_timed": not_timed}

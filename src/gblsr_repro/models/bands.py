@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from ..data.images import Pixels
 from . import native
+from .base import QUERY_CHUNK
 from .decoders import SpectralDecoder
 from .native import NativeModel
 
@@ -171,6 +172,6 @@ def render(
     for top in track(range(0, height, rows)):
         lines = torch.arange(top, min(top + rows, height), dtype=torch.float64) + above
         positions = torch.cartesian_prod(lines.to(columns.device), columns)[None]
-        parts = positions.split(native.QUERY_CHUNK, dim=1)
+        parts = positions.split(QUERY_CHUNK, dim=1)
         colors = torch.cat([decoder.query(features, part) for part in parts], dim=1)
         yield top, colors.mT.reshape(1, -1, len(lines), width)

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from .activations import relu
 from .coordinates import centers, image_coordinates, offset, owner
-from .decoders import Decoder, as_image, perceptron, pointwise
+from .decoders import PatchDecoder, as_image, perceptron, pointwise
 
 BILINEAR, NEAREST = "bilinear", "nearest"
 GLOBAL, RELATIVE = "global", "relative"
@@ -35,7 +35,7 @@ def rectifier_network(hidden: Tensor, layers: Sequence[nn.Linear]) -> Tensor:
     return hidden
 
 
-class LatentDecoder(Decoder):
+class LatentDecoder(PatchDecoder):
     """What the baselines share: how latent cells and coordinates reach a pixel.
 
     Option `features`: a pixel reads the cells around it, interpolated (bilinear, clamped at the
@@ -43,8 +43,8 @@ class LatentDecoder(Decoder):
     cell it lies in, in half cells, or global, in [-1, 1] over the image.
     """
 
-    def __init__(self, config: Mapping[str, Any], *, features: str, coordinates: str) -> None:
-        super().__init__(config)
+    def __init__(self, section: Mapping[str, Any], *, features: str, coordinates: str) -> None:
+        super().__init__(section)
         self.lookup, self.coordinates = features, coordinates
 
     def per_cell(self, features: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -134,13 +134,13 @@ class LIIFDecoder(LatentDecoder):
         "weights": ("own", "opposite", "equal"),
     }
 
-    def __init__(self, config: Mapping[str, Any], *, shift: str, weights: str) -> None:
-        super().__init__(config, features=NEAREST, coordinates=RELATIVE)
+    def __init__(self, section: Mapping[str, Any], *, shift: str, weights: str) -> None:
+        super().__init__(section, features=NEAREST, coordinates=RELATIVE)
         self.shift = 0.5 / self.patch if shift == "half_pixel" else 0.5
         self.weights = weights
-        self.layers = perceptron(self.features + 4, config["hidden"], 5)
+        self.layers = perceptron(self.features + 4, section["hidden"], 5)
 
-    def render(self, features: Tensor) -> Tensor:
+    def render_fast(self, features: Tensor) -> Tensor:
         """Render; the first layer is applied per cell, the relative coordinate added per axis.
 
         Pixels of an axis with the same two corner cells form groups, from which values are spread.
@@ -226,10 +226,10 @@ class LTEDecoder(LatentDecoder):
     }
 
     def __init__(
-        self, config: Mapping[str, Any], *, features: str, coordinates: str, waves: str
+        self, section: Mapping[str, Any], *, features: str, coordinates: str, waves: str
     ) -> None:
-        super().__init__(config, features=features, coordinates=coordinates)
-        hidden = config["hidden"]
+        super().__init__(section, features=features, coordinates=coordinates)
+        hidden = section["hidden"]
         self.joined = waves == "joined"
         # Module order is the order of the draws.
         self.amplitude = nn.Linear(self.features, hidden)
@@ -248,7 +248,7 @@ class LTEDecoder(LatentDecoder):
         parts = cosines * angle.cos(), sines * angle.sin()
         return torch.cat(parts, dim=-1) if self.joined else parts[0] + parts[1]
 
-    def render(self, features: Tensor) -> Tensor:
+    def render_fast(self, features: Tensor) -> Tensor:
         """Render; heads and the first layer's part for the features per cell, then looked up.
 
         That is exact: looking up is linear, as they are.
@@ -293,11 +293,11 @@ class WIREDecoder(LatentDecoder):
 
     OPTIONS: ClassVar = {"features": (BILINEAR, NEAREST), "coordinates": (GLOBAL, RELATIVE)}
 
-    def __init__(self, config: Mapping[str, Any], *, features: str, coordinates: str) -> None:
-        super().__init__(config, features=features, coordinates=coordinates)
-        hidden = config["hidden"]
+    def __init__(self, section: Mapping[str, Any], *, features: str, coordinates: str) -> None:
+        super().__init__(section, features=features, coordinates=coordinates)
+        hidden = section["hidden"]
         self.layers = perceptron(self.features + 2, hidden, 4)
-        starts = (config["wire_frequency"], config["wire_spread"])
+        starts = (section["wire_frequency"], section["wire_spread"])
         self.frequency, self.gabor_scale = (
             nn.ParameterList(nn.Parameter(torch.full((hidden,), start)) for _ in range(3))
             for start in starts
@@ -309,7 +309,7 @@ class WIREDecoder(LatentDecoder):
             hidden = pointwise(hidden, layer.weight, layer.bias)
         return hidden
 
-    def render(self, features: Tensor) -> Tensor:
+    def render_fast(self, features: Tensor) -> Tensor:
         """Render; the first layer's part for the features per cell, its coordinates per axis."""
         batch, d, h, w = features.shape
         weight, bias = self.layers[0].weight, self.layers[0].bias

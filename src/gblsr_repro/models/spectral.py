@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..errors import UserError
 from .coordinates import owner
 
 
@@ -44,20 +43,10 @@ def cutoff(order: Tensor, count: int, sharpness: float) -> Tensor:
 
 @dataclass(frozen=True)
 class BandwidthMap:
-    """Maps a raw value of any size to a bandwidth in [low, high].
-
-    Raises `UserError` unless 0 < low < high.
-    """
+    """Maps a raw value of any size to a bandwidth in [low, high], 0 < low < high."""
 
     low: float
     high: float
-
-    def __post_init__(self) -> None:
-        if not 0 < self.low < self.high:
-            raise UserError(
-                f"Config: native.model.bandwidth_range is [{self.low:g}, {self.high:g}], but must "
-                "rise from a positive lower to an upper end."
-            )
 
     def __call__(self, raw: Tensor) -> Tensor:
         """Return the bandwidth, element by element."""

@@ -203,7 +203,7 @@ def _subjects(benchmark: str, config: Config) -> Iterator[tuple[Arm | Method, in
 
     if benchmark == "native":
         for arm in selected_arms(config).values():
-            yield arm, native.count_parameters(native.build(arm, config, 0))
+            yield arm, native.parameters(arm, config)
     else:
         for method in selected_methods(config).values():
             yield method, asr.parameters(method, config)

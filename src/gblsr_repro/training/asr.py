@@ -18,7 +18,8 @@ from ..config import Config, Method, code_digest, run_identity
 from ..data.superres import Batch, PackedImages, Sampler
 from ..evaluation import asr as evaluation
 from ..files import check_dates, verify, write_csv
-from ..models.asr.model import ASRModel, build, count_parameters, normalize
+from ..models.asr.model import ASRModel, build, normalize
+from ..models.base import count_parameters
 from ..progress import log
 from .loop import Settings, train
 from .optimizers import Adam

@@ -14,7 +14,8 @@ from ..config import Arm, Config, code_digest, run_identity
 from ..data.arrays import Arrays, as_float
 from ..errors import UserError
 from ..files import check_dates
-from ..models.native import build, count_parameters
+from ..models.base import count_parameters
+from ..models.native import build
 from .checkpoint import remove_state
 from .loop import Settings, train
 from .optimizers import AdamW
@@ -44,11 +45,6 @@ def train_run(
     output = Path(output)
     sections = {name: config["native"][name] for name in ("model", "data", "training")}
     recipe = sections["training"]
-    if recipe["batch_size"] % recipe["accumulate"]:
-        raise UserError(
-            f"Config: native.training.accumulate is {recipe['accumulate']}, but must divide the "
-            f"batch size, {recipe['batch_size']}."
-        )
     device = runtime.prepare(config["device"], config["threads"], recipe["precision"])
     arrays = Arrays.open(array)
     check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
