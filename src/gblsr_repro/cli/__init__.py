@@ -13,12 +13,7 @@ from collections.abc import Sequence
 from .. import __version__
 from ..errors import StopRequested, UserError
 from ..progress import setup_logging
-from . import asr, data, inference, native, operations, reporting
-
-BENCHMARKS = {
-    "native": (native, "Native reconstruction: arms, trained with a seed each."),
-    "asr": (asr, "Arbitrary-scale super-resolution: methods, trained with a seed each."),
-}
+from . import benchmarks, data, inference, operations, reporting
 
 
 def parser() -> argparse.ArgumentParser:
@@ -28,11 +23,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=__version__)
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    data.register(commands)
-    for name, (benchmark, text) in BENCHMARKS.items():
-        verbs = commands.add_parser(name, help=text, description=text)
-        benchmark.register(verbs.add_subparsers(title="verbs", metavar="VERB", required=True))
-    for room in (reporting, operations, inference):
+    for room in (data, benchmarks, reporting, operations, inference):
         room.register(commands)
     return top
 

@@ -7,49 +7,62 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from .options import Argument, command, path
+
 CODE_ENDING = ".gblsr"
+MODEL = path(
+    "model",
+    "MODEL",
+    "a run folder or a weights file (default: the weights that come along)",
+    required=False,
+)
+DEVICE: Argument = ("--device", {"choices": ("auto", "cpu", "cuda"), "default": "auto"})
+METADATA: Argument = (
+    "--keep-metadata",
+    {
+        "action": "store_true",
+        "help": "keep camera, time, place, author (EXIF); the color profile is always kept",
+    },
+)
+SCALE = {"type": float, "help": "output pixels per image pixel"}
+CROP: Argument = (
+    "--crop",
+    {
+        "type": float,
+        "nargs": 4,
+        "metavar": ("TOP", "LEFT", "BOTTOM", "RIGHT"),
+        "help": "render only this part, in pixels of the original",
+    },
+)
+FILES: tuple[Argument, ...] = (
+    ("input", {"type": Path, "help": "a file, or a folder of files"}),
+    ("output", {"type": Path, "help": "a file or a folder"}),
+)
 
 
 def register(commands: Any) -> None:
     """Add this room's subcommands."""
-    reconstruct = _add(
-        commands, "reconstruct", _reconstruct, "Encode and decode images with a GB-LSR arm."
+    add = partial(command, commands, configured=False)
+    some, large = SCALE | {"default": 1.0}, SCALE | {"required": True}
+    add("reconstruct", _reconstruct, *FILES, MODEL, DEVICE, METADATA)
+    add("encode", _encode, *FILES, MODEL, DEVICE, METADATA)
+    add("decode", _decode, *FILES, ("--scale", some), CROP)
+    add("upscale", _upscale, *FILES, MODEL, DEVICE, METADATA, ("--scale", large), CROP)
+    add(
+        "bundle",
+        _bundle,
+        ("run_dir", {"type": Path, "metavar": "RUN", "help": "folder of a trained run"}),
+        path("metrics", "DIR", "rows measured of this run"),
+        path("trained-on", "TEXT", "the training images, in words", type=str),
+        path("output", "FILE", ".safetensors"),
     )
-    encode = _add(commands, "encode", _encode, "Store images as coefficients of a GB-LSR arm.")
-    decode = _add(commands, "decode", _decode, "Render stored images, at any scale.")
-    upscale = _add(commands, "upscale", _upscale, "Super-resolve images by any scale.")
-    for parser in (reconstruct, encode, upscale):
-        parser.add_argument(
-            "--model",
-            type=Path,
-            help="a run folder or a weights file (default: the weights that come along)",
-        )
-        parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-        parser.add_argument(
-            "--keep-metadata",
-            action="store_true",
-            help="keep camera, time, place, author (EXIF); the color profile is always kept",
-        )
-    decode.add_argument("--scale", type=float, default=1.0, help="output pixels per image pixel")
-    upscale.add_argument("--scale", type=float, required=True, help="output pixels per image pixel")
-    for parser in (decode, upscale):
-        parser.add_argument(
-            "--crop",
-            type=float,
-            nargs=4,
-            metavar=("TOP", "LEFT", "BOTTOM", "RIGHT"),
-            help="render only this part, in pixels of the original",
-        )
-    _add_bundle(commands)
-    _add_export(commands)
-
-
-def _add(commands: Any, name: str, run: Any, text: str) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, help=text, description=text)
-    parser.add_argument("input", type=Path, help="a file, or a folder of files")
-    parser.add_argument("output", type=Path, help="a file or a folder")
-    parser.set_defaults(run=run)
-    return parser
+    add(
+        "export",
+        _export,
+        ("model", {"type": Path, "metavar": "MODEL", "help": "a run folder or a weights file"}),
+        ("output", {"type": Path, "metavar": "FILE", "help": "file to write (.onnx)"}),
+        ("--scale", {"type": int, "required": True, "help": "a whole number"}),
+    )
 
 
 def _model(options: argparse.Namespace, kind: str) -> Path:
@@ -72,6 +85,7 @@ def _track(source: Path) -> Any:
 
 
 def _reconstruct(options: argparse.Namespace) -> None:
+    """Encode and decode images with a GB-LSR arm."""
     from .. import image_io, inference, runtime
 
     model = inference.load_native(_model(options, "native"), runtime.prepare(options.device))
@@ -84,6 +98,7 @@ def _reconstruct(options: argparse.Namespace) -> None:
 
 
 def _encode(options: argparse.Namespace) -> None:
+    """Store images as coefficients of a GB-LSR arm."""
     from .. import image_io, inference, runtime
 
     model = inference.load_native(_model(options, "native"), runtime.prepare(options.device))
@@ -96,6 +111,7 @@ def _encode(options: argparse.Namespace) -> None:
 
 
 def _decode(options: argparse.Namespace) -> None:
+    """Render stored images, at any scale."""
     from .. import image_io, inference, runtime
 
     runtime.prepare("cpu")
@@ -109,6 +125,7 @@ def _decode(options: argparse.Namespace) -> None:
 
 
 def _upscale(options: argparse.Namespace) -> None:
+    """Super-resolve images by any scale."""
     from .. import image_io, inference, runtime
 
     model = inference.load_superres(_model(options, "asr"), runtime.prepare(options.device))
@@ -123,21 +140,8 @@ def _upscale(options: argparse.Namespace) -> None:
     image_io.convert(options.input, options.output, work)
 
 
-def _add_bundle(commands: Any) -> None:
-    text = "Make the small weights file and its card that come along with the package."
-    parser = commands.add_parser("bundle", help=text, description=text)
-    parser.add_argument("run_dir", type=Path, metavar="RUN", help="folder of a trained run")
-    parser.add_argument(
-        "--metrics", type=Path, required=True, metavar="DIR", help="rows measured of this run"
-    )
-    parser.add_argument(
-        "--trained-on", required=True, metavar="TEXT", help="the training images, in words"
-    )
-    parser.add_argument("--output", type=Path, required=True, metavar="FILE", help=".safetensors")
-    parser.set_defaults(run=_bundle)
-
-
 def _bundle(options: argparse.Namespace) -> None:
+    """Make the small weights file and its card that come along with the package."""
     from ..bundled import bundle, told
     from ..progress import log
 
@@ -145,16 +149,8 @@ def _bundle(options: argparse.Namespace) -> None:
     log.info("%s: %s", options.output, told(options.output))
 
 
-def _add_export(commands: Any) -> None:
-    text = "Write a super-resolution model for one integer scale as an ONNX file."
-    parser = commands.add_parser("export", help=text, description=text)
-    parser.add_argument("model", type=Path, metavar="MODEL", help="a run folder or a weights file")
-    parser.add_argument("output", type=Path, metavar="FILE", help="file to write (.onnx)")
-    parser.add_argument("--scale", type=int, required=True, help="a whole number")
-    parser.set_defaults(run=_export)
-
-
 def _export(options: argparse.Namespace) -> None:
+    """Write a super-resolution model for one integer scale as an ONNX file."""
     from .. import inference
     from ..export import export
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,7 +23,6 @@ from ..data.images import as_rgb
 from ..data.resize import crop_to_scale, downscale, low_side
 from ..data.sources import HighRes, high_resolution
 from ..errors import UserError
-from ..files import write_csv, write_json
 from ..models.asr.model import build
 from ..models.base import PLAIN
 from ..progress import log
@@ -71,7 +69,7 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
     nor sizes of a set are known.
     """
     device = runtime.prepare(config["device"], config["threads"])
-    output, timing = Path(output), config["asr"]["timing"]
+    timing = config["asr"]["timing"]
     images = [image for column in timing["datasets"] for image in timed(column, config)]
     sets: dict[str, list[latency.Image]] = {}
     for image in images:
@@ -84,33 +82,19 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
         tile = height * width if path == PLAIN else config["asr"]["tile_pixels"]
         return model.render(images, height, width, tile, path)
 
-    conditions = latency.conditions(config, device)
-    clocks = latency.clocks(
-        config, device, model, plain=partial(render, path=PLAIN), own=render, gradients=True
-    )
-    rows, not_timed = latency.time_sets(method.method, sets, clocks, model, config, device)
-    blank = _count(image.column for image in images if image.source is None)
-    taken: dict[str, list[str]] = {}
-    for clock, path in dict.fromkeys((row["clock"], row["path"]) for row in rows):
-        taken.setdefault(clock, []).append(path)
-    record = {
+    blank = Counter(image.column for image in images if image.source is None)
+    subject = {
         "method": method.method,
         "seed": seed,
         "scale": timing["scale"],
         "size_divisor": timing["size_divisor"],
-        "images": _count(image.column for image in images),
+        "images": Counter(image.column for image in images),
         "blank_images": blank,
         "sizes_only": bool(blank),
-        "gradients_recorded": True,
-        "decoder_paths": taken,
-        "not_timed": not_timed,
     }
-    write_csv(output, COLUMNS, rows)
-    write_json(output.with_suffix(".json"), record | conditions)
-
-
-def _count(columns: Iterable[str]) -> dict[str, int]:
-    return dict(Counter(columns))
+    plain = partial(render, path=PLAIN)
+    latency.write_times(subject, model, sets, config, device, output, COLUMNS,
+                        plain=plain, own=render, gradients=True)  # fmt: skip
 
 
 def timed(column: str, config: Config) -> list[Timed]:

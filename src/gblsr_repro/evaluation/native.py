@@ -208,17 +208,12 @@ def time_arm(config: Config, arm: Arm, seed: int, arrays: Path | str, output: Pa
     the device (.json). Times do not depend on the weights, so no training is waited for.
     """
     device = runtime.prepare(config["device"], config["threads"])
-    output, columns = Path(output), config["native"]["data"]["evaluate"]
+    columns = config["native"]["data"]["evaluate"]
     sets = {c: _timed_images(Path(arrays) / f"{c}.npy", config, device) for c in columns}
     model = build(arm, config, seed).eval().to(device)
-    record = latency.conditions(config, device)
-    clocks = latency.clocks(
-        config, device, model, plain=partial(model, path=PLAIN), own=model, gradients=False
-    )
-    rows, not_timed = latency.time_sets(arm.arm, sets, clocks, model, config, device)
-    record |= {"arm": arm.arm, "seed": seed, "gradients_recorded": False, "not_timed": not_timed}
-    write_csv(output, LATENCY_COLUMNS, rows)
-    write_json(output.with_suffix(".json"), record)
+    subject, plain = {"arm": arm.arm, "seed": seed}, partial(model, path=PLAIN)
+    latency.write_times(subject, model, sets, config, device, output, LATENCY_COLUMNS,
+                        plain=plain, own=model, gradients=False)  # fmt: skip
 
 
 def _timed_images(path: Path, config: Config, device: torch.device) -> list[latency.Image]:
