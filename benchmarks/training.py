@@ -124,7 +124,7 @@ def native_loop(bench: Bench) -> Case:
     pixels = np.random.default_rng(0).integers(256, size=(STORED, side, side, 3), dtype=np.uint8)
     arrays = Arrays(bench.scratch / "random.npy", pixels, [{}] * STORED, {})
     draw = batches(arrays, EpochSampler(STORED, batch, torch.get_rng_state()), bench.device)
-    settings = Settings(steps, recipe["log_every"], steps, recipe["gradient_clip"])
+    settings = Settings(steps, recipe["log_every"], steps)
 
     def run() -> None:
         train(
@@ -138,6 +138,7 @@ def native_loop(bench: Bench) -> Case:
             state_path=bench.scratch / "state.pt",
             identity={},
             bandwidth=model.bandwidth,
+            gradient_clip=recipe["gradient_clip"],
         )
         remove_state(bench.scratch / "state.pt")
 

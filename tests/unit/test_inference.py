@@ -198,7 +198,7 @@ def trained(folder, settings, arm="gblsr_scalar", spread=0.1):
     facts = {"arm": arm, "seed": 0, "steps": 5, "config": sections}
     facts["identity"] = config.run_identity(config.arms()[arm], settings)
     record = Record([], 1.0)
-    write_run(folder, model, record, torch.device("cpu"), facts)
+    write_run(folder, model, record, facts)
     return folder
 
 

@@ -23,8 +23,8 @@ def register(commands: Any) -> None:
 
 def _fetch(options: argparse.Namespace) -> None:
     """Download a data set or find it in the mirror, and verify it."""
+    from ..data.datasets import dataset_row
     from ..data.fetch import fetch
-    from ..data.sources import dataset_row
     from ..files import write_text
 
     manifest = fetch(options.dataset, config_of(options, dataset_row(options.dataset)))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from ..config import Config, Dataset
 from ..errors import UserError
-from ..files import sha256
+from ..files import exclusive_lock, sha256
 from ..progress import Progress, log
 from . import archives, manifest
 from .datasets import Place, changed_file, choose_images, dataset_row, missing_file, place_of
@@ -33,7 +31,7 @@ def fetch(dataset: str, config: Config) -> Path:
     """
     row = dataset_row(dataset)
     place = place_of(row, config)
-    with _alone(row, place):
+    with _one_at_a_time(row, place):
         recorded = manifest.read(place.manifest) if place.manifest.is_file() else {}
         fresh = _download(row, place, recorded) if place.downloads else {}
         paths = files_present(layout_of(row), place.root)
@@ -44,27 +42,14 @@ def fetch(dataset: str, config: Config) -> Path:
     return place.manifest
 
 
-@contextmanager
-def _alone(row: Dataset, place: Place) -> Iterator[None]:
+def _one_at_a_time(row: Dataset, place: Place) -> AbstractContextManager[None]:
     """Let one process at a time download a data set; others wait and then find it there."""
     if not place.downloads:
-        yield
-        return
-    lock = place.manifest.with_name(f".{row.dataset}.lock")
-    try:
-        lock.parent.mkdir(parents=True, exist_ok=True)
-        stream = lock.open("w")
-    except OSError as error:
-        raise UserError(f"Cannot write {lock}: {error.strerror}; make it writable.") from error
-    with stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            log.info("%s: another process is fetching it; waiting", row.title)
-            fcntl.flock(stream, fcntl.LOCK_EX)
-        except OSError as error:
-            log.warning("%s: %s; a second fetch goes unnoticed", lock, error.strerror)
-        yield
+        return nullcontext()
+    return exclusive_lock(
+        place.manifest.with_name(f".{row.dataset}.lock"),
+        lambda _: log.info("%s: another process is fetching it; waiting", row.title),
+    )
 
 
 def files_present(layout: Layout, root: Path) -> list[str]:

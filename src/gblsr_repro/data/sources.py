@@ -36,26 +36,12 @@ from .datasets import (
     changed_file,
     choose_images,
     dataset_row,
-    expected_images,
     place_of,
     recorded_entries,
 )
 from .images import Pixels, decode_native
 from .layout import layout_of
 from .manifest import Entry
-
-__all__ = [
-    "HighRes",
-    "Source",
-    "dataset_row",
-    "expected_images",
-    "high_resolution",
-    "locate",
-    "name_of",
-    "published_low_resolution",
-    "selection_of",
-    "sources",
-]
 
 
 @dataclass(frozen=True)
@@ -174,14 +160,3 @@ def high_resolution(dataset: str, scale: float, config: Config) -> list[HighRes]
         return HighRes(source)
 
     return [at_scale(source) for source in sources(dataset, config)]
-
-
-def published_low_resolution(dataset: str, scale: float, config: Config) -> list[Path]:
-    """Return the low-resolution files that a data set's publisher gives for a scale, by name.
-
-    Empty where the data set or the mirror has none. Raises `UserError` as `sources` does.
-    """
-    row = dataset_row(dataset)
-    place = place_of(row, config)
-    ending = f"_SRF_{scale:g}_LR.png"
-    return [place.root / p for p in recorded_entries(row, place) if p.endswith(ending)]

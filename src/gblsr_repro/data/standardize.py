@@ -22,8 +22,9 @@ from ..config import Config
 from ..errors import UserError
 from ..files import atomic_path, sha256, write_csv, write_json
 from ..progress import Progress
+from .datasets import dataset_row, expected_images
 from .images import Pixels, as_rgb
-from .sources import Source, dataset_row, expected_images, selection_of, sources
+from .sources import Source, selection_of, sources
 
 SPLITS = ("train", "validation")
 INDEX_COLUMNS = ("position", "dataset", "name", "width", "height", "sha256")

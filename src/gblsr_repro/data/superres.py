@@ -16,7 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -27,7 +27,7 @@ from ..config import Config
 from ..errors import UserError
 from ..files import atomic_path, read_json, sha256, verify, write_csv, write_json
 from ..progress import Progress
-from .images import as_rgb
+from .images import Readable, as_rgb
 from .resize import PIL_BITS, pil_weights
 from .sources import sources
 from .standardize import dataset_record
@@ -42,19 +42,6 @@ Result = TypeVar("Result")
 EPOCH, SAMPLE = 0, 1
 
 
-class Image(Protocol):
-    """An image to pack; see `gblsr_repro.data.sources.Source`."""
-
-    @property
-    def name(self) -> str:
-        """The image's name."""
-        ...
-
-    def load(self) -> np.ndarray:
-        """Decode it: uint8 (H, W, 3), or (H, W) when greyscale."""
-        ...
-
-
 def make_array(config: Config, output: Path | str) -> None:
     """Pack the training sets that config asr.train names, in its order; see `pack`.
 
@@ -66,7 +53,9 @@ def make_array(config: Config, output: Path | str) -> None:
 
 
 def pack(
-    images: Mapping[str, Sequence[Image]], output: Path | str, records: Sequence[Mapping[str, Any]]
+    images: Mapping[str, Sequence[Readable]],
+    output: Path | str,
+    records: Sequence[Mapping[str, Any]],
 ) -> None:
     """Write the pixels of `images`, by data set, one after the other into `output` (.npy).
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -22,7 +22,7 @@ from torch import Tensor
 from .. import runtime
 from ..config import Config, Method
 from ..data import resize
-from ..data.images import as_rgb
+from ..data.images import Readable, as_rgb
 from ..data.sources import high_resolution
 from ..data.standardize import dataset_record
 from ..errors import UserError
@@ -49,20 +49,7 @@ class Pair:
     high: np.ndarray
 
 
-class Image(Protocol):
-    """A high-resolution image: see `gblsr_repro.data.sources.HighRes`."""
-
-    @property
-    def name(self) -> str:
-        """The image's name."""
-        ...
-
-    def load(self) -> np.ndarray:
-        """Decode it: uint8 (H, W, 3), or (H, W) when greyscale."""
-        ...
-
-
-def make_pair(image: Image, scale: float, downsampling: str) -> Pair:
+def make_pair(image: Readable, scale: float, downsampling: str) -> Pair:
     """Crop an image to a multiple of `scale` and make its low-resolution version."""
     high = resize.crop_to_scale(image.load(), scale)
     return Pair(image.name, resize.downscale(high, scale, downsampling), high)

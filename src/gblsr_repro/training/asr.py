@@ -14,16 +14,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, Method, code_digest, run_identity
+from ..config import Config, Method
 from ..data.superres import Batch, PackedImages, Sampler
 from ..evaluation import asr as evaluation
 from ..files import check_dates, verify, write_csv
 from ..models.asr.model import ASRModel, build, normalize
-from ..models.base import count_parameters
 from ..progress import log
-from .loop import Settings, train
 from .optimizers import Adam
-from .run_record import write_run
+from .run_record import train_and_write
 
 VALIDATION_COLUMNS = ("step", "psnr_y", "ssim_y", "images")
 
@@ -57,39 +55,23 @@ def train_run(
     validation = Validation(model, config, output / "validation.csv", device)
     if sampler.resident:
         log.info("the training images are held on the device")
-    identity = run_identity(method, config)
-    record = train(
-        f"{method.method} seed {seed}",
+    train_and_write(
+        method,
+        seed,
+        config,
+        sections,
+        {"train": images.sha256, "on_device": sampler.resident},
         model,
         optimizer,
-        Settings(settings["steps"], settings["log_every"], settings["checkpoint_every"]),
+        output,
+        state,
+        facts={"precision": settings["precision"], "recipe": recipe},
         batch=sampler.ahead(),
         loss=lambda batch: absolute_error(forward, batch, settings["precision"]),
-        state_path=Path(state),
-        identity={
-            "method": method.method,
-            "seed": seed,
-            **identity,
-            "train_sha256": images.sha256,
-        },
-        code=code_digest("asr train"),
         schedule=schedule(settings["steps"], recipe),
-        bandwidth=model.bandwidth,
         after_step=validation.after_step,
         keep_state=True,  # days of training are not thrown away for a changed rule
     )
-    facts = {
-        "method": method.method,
-        "seed": seed,
-        "steps": settings["steps"],
-        "parameters": count_parameters(model),
-        "precision": settings["precision"],
-        "recipe": recipe,
-        "config": sections,
-        "identity": identity,
-        "data": {"train": images.sha256, "on_device": sampler.resident},
-    }
-    write_run(output, model, record, device, facts)
 
 
 def schedule(steps: int, recipe: Mapping[str, Any]) -> Callable[[int], float]:

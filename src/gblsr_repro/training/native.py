@@ -10,16 +10,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import runtime
-from ..config import Arm, Config, code_digest, run_identity
+from ..config import Arm, Config
 from ..data.arrays import Arrays, as_float
 from ..errors import UserError
 from ..files import check_dates
-from ..models.base import count_parameters
 from ..models.native import build
 from .checkpoint import remove_state
-from .loop import Settings, train
 from .optimizers import AdamW
-from .run_record import write_run
+from .run_record import train_and_write
 from .sampler import EpochSampler, pixels_of_step
 
 Batch = tuple[Tensor, ...]
@@ -86,40 +84,21 @@ def train_run(
         weight_decay=recipe["weight_decay"],
         fused=True,
     )
-    identity = run_identity(arm, config)
-    record = train(
-        f"{arm.arm} seed {seed}",
+    train_and_write(
+        arm,
+        seed,
+        config,
+        sections,
+        {"train": arrays.record["sha256"]},
         model,
         optimizer,
-        Settings(
-            steps=recipe["steps"],
-            log_every=recipe["log_every"],
-            checkpoint_every=recipe["checkpoint_every"],
-            gradient_clip=recipe["gradient_clip"],
-        ),
+        output,
+        state,
         batch=batch,
         split=split,
         loss=loss,
-        state_path=Path(state),
-        identity={
-            "arm": arm.arm,
-            "seed": seed,
-            **identity,
-            "train_sha256": arrays.record["sha256"],
-        },
-        code=code_digest("native train"),
-        bandwidth=model.bandwidth,
+        gradient_clip=recipe["gradient_clip"],
     )
-    facts = {
-        "arm": arm.arm,
-        "seed": seed,
-        "steps": recipe["steps"],
-        "parameters": count_parameters(model),
-        "config": sections,
-        "identity": identity,
-        "data": {"train": arrays.record["sha256"]},
-    }
-    write_run(output, model, record, device, facts)
     remove_state(state)
 
 

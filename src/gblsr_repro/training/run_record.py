@@ -1,28 +1,68 @@
-"""What a training run leaves: weights, log, and a record, which is written last."""
+"""One run from its first step to what it leaves: weights, log, and a record, written last."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 
 from .. import runtime
+from ..config import Arm, Config, Method, code_digest, run_identity
 from ..files import write_csv, write_json
+from ..models.base import Model, count_parameters
 from ..weights import write_weights
-from .loop import LOG_COLUMNS, Record
+from .loop import LOG_COLUMNS, Record, Settings, train
 
 
-def write_run(
+def train_and_write(
+    row: Arm | Method,
+    seed: int,
+    config: Config,
+    sections: Mapping[str, Any],
+    data: Mapping[str, Any],
+    model: Model,
+    optimizer: torch.optim.Optimizer,
     output: Path,
-    model: nn.Module,
-    record: Record,
-    device: torch.device,
-    facts: Mapping[str, Any],
+    state: Path | str,
+    facts: Mapping[str, Any] | None = None,
+    **how: Any,
 ) -> None:
+    """Train `model` by `how` (see `loop.train`) as its row, seed and config say, and write the run.
+
+    `sections` are those of the config that are recorded, training among them, `data` the checksum
+    of the training array (train) and what else is told of it; `facts` go into the record too.
+    """
+    (kind, name), *_ = asdict(row).items()
+    benchmark, training = "native" if isinstance(row, Arm) else "asr", sections["training"]
+    run, identity = {kind: name, "seed": seed}, run_identity(row, config)
+    record = train(
+        f"{name} seed {seed}",
+        model,
+        optimizer,
+        Settings(**{key: training[key] for key in ("steps", "log_every", "checkpoint_every")}),
+        state_path=Path(state),
+        identity={**run, **identity, "train_sha256": data["train"]},
+        code=code_digest(f"{benchmark} train"),
+        bandwidth=model.bandwidth,
+        **how,
+    )
+    told = {
+        **run,
+        "steps": training["steps"],
+        "parameters": count_parameters(model),
+        **(facts or {}),
+        "config": sections,
+        "identity": identity,
+        "data": data,
+    }
+    write_run(output, model, record, told)
+
+
+def write_run(output: Path, model: Model, record: Record, facts: Mapping[str, Any]) -> None:
     """Write weights.safetensors, log.csv and run.json into `output`.
 
     `facts` open the record: what was trained, for how many steps, on what; code, versions, device
@@ -34,7 +74,7 @@ def write_run(
         **facts,
         "git": runtime.git_record(),
         "versions": runtime.versions(),
-        "device": runtime.device_record(device),
+        "device": runtime.device_record(next(model.parameters()).device),
         "wall_seconds": record.wall_seconds,
         "steps_per_second": facts["steps"] / record.wall_seconds,
         "peak_memory_mib": record.peak_memory_mib,
