@@ -5,6 +5,7 @@ from __future__ import annotations
 from .config import Config, arms
 from .evaluation.perceptual import Perceptual, find_backbone
 from .models.native import Budget, check_budgets, parameter_budgets
+from .progress import columns
 
 
 def check(config: Config, fetches_backbone: bool = False) -> None:
@@ -28,7 +29,5 @@ def check(config: Config, fetches_backbone: bool = False) -> None:
 def table(budgets: list[Budget]) -> str:
     """Lay out arm, trainable parameters and their ratio to the main arm's as text."""
     names = arms()
-    width = max(len(names[b.arm].name) for b in budgets)
-    return "\n".join(
-        f"{names[b.arm].name:<{width}}  {b.parameters:>10,}  {b.ratio:.3f}x" for b in budgets
-    )
+    rows = [[names[b.arm].name, f"{b.parameters:,}", f"{b.ratio:.3f}x"] for b in budgets]
+    return "\n".join(columns(rows, right=True))

@@ -22,9 +22,7 @@ class Job:
         self.model = nn.Linear(3, 2)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=0.01, fused=True)
         self.clip = settings.pop("gradient_clip", 0.5)
-        self.settings = Settings(
-            steps=steps, **({"log_every": 6, "checkpoint_every": 4} | settings)
-        )
+        self.settings = Settings(steps, **({"log_every": 6, "checkpoint_every": 4} | settings))
         self.path = path
         self.at = {}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..config import Config, Dataset, datasets, resolve
+from ..progress import columns
 from .datasets import choose_images, expected_images, place_of
 from .fetch import files_present
 from .layout import layout_of, matches
@@ -20,11 +21,7 @@ def list_sources(config: Config) -> Iterator[str]:
     for folder in ("resources", "mirror"):
         if config[folder] is not None:
             yield f"{folder}: {resolve(config, config[folder])}"
-    rows = [HEADINGS, *(_line(row, config) for row in datasets().values())]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        yield "  ".join(cells).rstrip()
+    yield from columns([HEADINGS, *(_line(row, config) for row in datasets().values())])
 
 
 def _line(row: Dataset, config: Config) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ from ..data.datasets import place_of
 from ..data.manifest import read as read_manifest
 from ..errors import UserError
 from ..files import read_json
+from ..progress import columns
 from ..runtime import device_record
 
 DASH = "—"
@@ -143,13 +144,7 @@ def days(estimates: list[Estimate], gpus: int) -> float:
 
 
 def _columns(rows: list[list[str]]) -> list[str]:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        first = row[0].ljust(widths[0])
-        middle = [cell.rjust(width) for cell, width in zip(row[1:-1], widths[1:-1], strict=True)]
-        lines.append("  " + "  ".join([first, *middle, row[-1]]).rstrip())
-    return lines
+    return [f"  {line}" for line in columns(rows, right=True)]
 
 
 def _hours(hours: float | None) -> str:

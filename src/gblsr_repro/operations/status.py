@@ -23,7 +23,7 @@ from typing import Any
 from ..config import Config, repository_root, resolve, write_resolved
 from ..errors import UserError
 from ..files import read_json
-from ..progress import duration
+from ..progress import columns, duration
 
 QUIET_SECONDS = 180.0
 TRAINING = {"train": "native", "asr_train_run": "asr"}
@@ -259,13 +259,12 @@ def _jobs(text: str) -> Iterator[Job]:
 
 def text(stages: Sequence[Stage]) -> str:
     """Return the survey as a table for a terminal, with a line for every started run."""
-    lines = [f"{'stage':<26}{'done':>11}{'running':>9}{'left':>7}  time left"]
+    rows = [["stage", "done", "running", "left", "time left"]]
     for stage in stages:
         left = stage.total - stage.done
-        time_left = "" if not left else _time(stage.seconds_left)
-        count = f"{stage.done}/{stage.total}"
-        running = str(stage.running) if stage.running else "-"
-        lines.append(f"{stage.title:<26}{count:>11}{running:>9}{left or '-':>7}  {time_left}")
+        counts = [f"{stage.done}/{stage.total}", str(stage.running or "-"), str(left or "-")]
+        rows.append([stage.title, *counts, _time(stage.seconds_left) if left else ""])
+    lines = columns(rows, right=True)
     started = [run for s in stages for run in s.unfinished if run.running or run.step]
     if started:
         lines += ["", "started runs"]
