@@ -296,7 +296,7 @@ def test_what_retrains_nothing(finished, edit):
     assert trained(jobs) == set()
     assert ("standardize", "mine") in jobs
     assert ("standardize", "train") not in jobs
-    assert {"evaluate", "latency", "asr_latency", "table"} <= rules(jobs)
+    assert {"evaluate", "latency", "asr_latency", "tables_of_native"} <= rules(jobs)
     assert "asr_evaluate" not in rules(jobs)
 
 

@@ -1,12 +1,13 @@
-"""Reading standardised arrays: memory-mapped, verified, as tensors."""
+"""Arrays of images: written with their index and description; read, memory-mapped and verified."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import torch
@@ -14,7 +15,42 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..errors import UserError
-from ..files import read_json, sha256
+from ..files import atomic_path, read_json, sha256, write_csv, write_json
+from .images import Pixels
+
+
+def write_array(
+    path: Path,
+    shape: tuple[int, ...],
+    parts: Iterable[Pixels],
+    columns: Sequence[str],
+    index: Callable[[], Iterable[Sequence[Any]]],
+    facts: Mapping[str, Any],
+) -> None:
+    """Write 8-bit `parts` one after the other as one array (N, *shape), and what it is of.
+
+    Memory does not grow with their number. Beside `path` (.npy) stand `index` (.csv), one row an
+    image, asked for once the parts are written, and a description (.json): `facts` and the
+    checksums of the other two. The same parts give the same bytes on every machine.
+    """
+    count, size = 0, math.prod(shape)
+    with atomic_path(path) as temporary, temporary.open("w+b") as out:
+        _write_header(out, 0, shape)
+        for part in parts:
+            out.write(np.ascontiguousarray(part).data)
+            count += part.size // size
+        _write_header(out, count, shape)
+    rows = list(index())
+    write_csv(path.with_suffix(".csv"), columns, rows)
+    checksums = {"sha256": sha256(path), "index_sha256": sha256(path.with_suffix(".csv"))}
+    write_json(path.with_suffix(".json"), {**facts, **checksums, "images": len(rows)})
+
+
+def _write_header(out: BinaryIO, count: int, shape: tuple[int, ...]) -> None:
+    # The format leaves room for the first axis to grow, so the header keeps its length.
+    out.seek(0)
+    header = {"descr": "|u1", "fortran_order": False, "shape": (count, *shape)}
+    np.lib.format.write_array_header_1_0(out, header)
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from PIL import Image
 
 from ..config import Config
 from ..errors import UserError
-from ..files import atomic_path, sha256, write_csv, write_json
 from ..progress import Progress
+from .arrays import write_array
 from .datasets import dataset_row, expected_images
 from .images import Pixels, as_rgb
 from .sources import Source, selection_of, sources
@@ -128,16 +128,22 @@ def make_array(name: str, config: Config, output: Path) -> None:
     """
     plan = plan_array(name, config)
     size = config["native"]["data"]["image_size"]
-    with atomic_path(output) as temporary, temporary.open("wb") as stream:
-        header = {"descr": "|u1", "fortran_order": False, "shape": (len(plan.rows), size, size, 3)}
-        np.lib.format.write_array_header_1_0(stream, header)
-        with Progress(f"standardize {name}", len(plan.rows), "image") as progress:
+    data = [dataset_record(dataset, config) for dataset in plan.data]
+    with Progress(f"standardize {name}", len(plan.rows), "image") as progress:
+
+        def parts() -> Iterator[Pixels]:
             for pixels in _standardized(plan, config):
-                stream.write(np.ascontiguousarray(pixels).tobytes())
+                yield pixels
                 progress.update()
-    index = output.with_suffix(".csv")
-    write_csv(index, INDEX_COLUMNS, _index(plan.rows))
-    write_json(output.with_suffix(".json"), _record(plan, config, output, index))
+
+        write_array(
+            output,
+            (size, size, 3),
+            parts(),
+            INDEX_COLUMNS,
+            lambda: _index(plan.rows),
+            {"datasets": data},
+        )
 
 
 def _standardized(plan: Plan, config: Config) -> Iterator[Pixels]:
@@ -154,24 +160,9 @@ def _standardized(plan: Plan, config: Config) -> Iterator[Pixels]:
 
 def _index(rows: Iterable[Source]) -> Iterator[list[Any]]:
     for position, source in enumerate(rows):
-        record = source.record
-        yield [
-            position,
-            source.dataset,
-            source.name,
-            record.width,
-            record.height,
-            record.sha256,
-        ]
-
-
-def _record(plan: Plan, config: Config, array: Path, index: Path) -> dict[str, Any]:
-    return {
-        "datasets": [dataset_record(dataset, config) for dataset in plan.data],
-        "sha256": sha256(array),
-        "index_sha256": sha256(index),
-        "images": len(plan.rows),
-    }
+        entry = source.record
+        size = (entry.width, entry.height)
+        yield [position, source.dataset, source.name, *size, entry.sha256]
 
 
 def dataset_record(dataset: str, config: Config) -> dict[str, Any]:

@@ -11,7 +11,7 @@ there.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,13 +20,13 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import torch
-from numpy.lib import format as npy
 from torch import Tensor
 
 from ..config import Config
 from ..errors import UserError
-from ..files import atomic_path, read_json, sha256, verify, write_csv, write_json
+from ..files import read_json, sha256, verify
 from ..progress import Progress
+from .arrays import write_array
 from .images import Readable, as_rgb
 from .resize import PIL_BITS, pil_weights
 from .sources import sources
@@ -63,41 +63,22 @@ def pack(
     per image with its `offset` counted in pixels; the description (.json) holds `records`, which
     say what the data sets are, and the array's checksum. The same images give the same bytes.
     """
-    output = Path(output)
     rows: list[tuple[int, str, str, int, int, int]] = []
-    offset = 0
-    with (
-        atomic_path(output) as temporary,
-        temporary.open("w+b") as out,
-        Progress("packing", sum(map(len, images.values())), "image") as progress,
-    ):
-        _write_header(out, 0)
-        each = ((dataset, image) for dataset, chosen in images.items() for image in chosen)
-        for position, (dataset, image) in enumerate(each):
-            pixels = as_rgb(image.load())
-            height, width = pixels.shape[:2]
-            rows.append((position, dataset, image.name, offset, height, width))
-            out.write(np.ascontiguousarray(pixels).data)
-            offset += height * width
-            progress.update()
-        _write_header(out, offset)
-    write_csv(output.with_suffix(".csv"), INDEX_COLUMNS, rows)
-    write_json(
-        output.with_suffix(".json"),
-        {
-            "datasets": [dict(record) for record in records],
-            "sha256": sha256(output),
-            "images": len(rows),
-            "pixels": offset,
-        },
-    )
+    each = [(dataset, image) for dataset, chosen in images.items() for image in chosen]
+    with Progress("packing", len(each), "image") as progress:
 
+        def parts() -> Iterator[np.ndarray]:
+            offset = 0
+            for position, (dataset, image) in enumerate(each):
+                pixels = as_rgb(image.load())
+                height, width = pixels.shape[:2]
+                rows.append((position, dataset, image.name, offset, height, width))
+                offset += height * width
+                yield pixels
+                progress.update()
 
-def _write_header(out: Any, pixels: int) -> None:
-    # The format leaves room for the first axis to grow, so the header keeps its length.
-    out.seek(0)
-    shape = {"descr": "|u1", "fortran_order": False, "shape": (pixels, 3)}
-    npy.write_array_header_1_0(out, shape)
+        facts = {"datasets": [dict(record) for record in records]}
+        write_array(Path(output), (3,), parts(), INDEX_COLUMNS, lambda: rows, facts)
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,8 @@ STAGES = (
     ("asr: training", ("asr_train_run",), "asr"),
     ("asr: evaluation", ("asr_evaluate",), "asr"),
     ("asr: timing", ("asr_latency",), "asr"),
-    ("tables", ("table",), None),
-    ("figures", ("figure",), None),
+    ("tables", ("tables",), None),
+    ("figures", ("figures",), None),
     ("claims and report", ("claims", "report"), None),
 )
 
@@ -120,7 +120,7 @@ def survey(
     root = resolve(config, config["results"])
     stages = []
     for title, rules, benchmark in STAGES:
-        chosen = [job for job in every if job.rule in rules]
+        chosen = [job for job in every if job.rule.partition("_of_")[0] in rules]
         gpu = _on_gpu(benchmark, config, every) if benchmark else False
         if benchmark and rules[0] in TRAINING:
             steps = config[benchmark]["training"]["steps"]
