@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from .errors import UserError
+from .errors import UserError, cannot_write
 from .progress import log
 
 TEMPORARY = ".unfinished"
@@ -41,9 +41,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         _sweep(path)
         handle, temporary = _locked_temporary(path)
     except OSError as error:
-        raise UserError(
-            f"Cannot write {path}: {error.strerror}; free some space or make the folder writable."
-        ) from error
+        raise cannot_write(path, error) from error
     try:
         yield temporary
         with temporary.open("rb") as stream:
@@ -53,10 +51,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         temporary.chmod(0o666 & ~mask)
         temporary.replace(path)
     except OSError as error:
-        raise UserError(
-            f"Cannot write {path}: {error.strerror or error}; free some space or make the folder "
-            "writable."
-        ) from error
+        raise cannot_write(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)
         os.close(handle)
@@ -87,9 +82,7 @@ def exclusive_lock(lock: Path, taken: Callable[[str], UserError | None]) -> Iter
         os.ftruncate(handle, 0)
         os.write(handle, f"process {os.getpid()} of {socket.gethostname()}".encode())
     except OSError as error:
-        raise UserError(
-            f"Cannot write {lock}: {error.strerror}; free some space or make the folder writable."
-        ) from error
+        raise cannot_write(lock, error) from error
     try:
         yield
     finally:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from .data import images
 from .data.images import Pixels
-from .errors import UserError
+from .errors import UserError, memory_told
 from .files import atomic_path
 from .progress import Progress, log
 
@@ -242,21 +242,7 @@ def convert(
     todo = list(pairs(source, target, endings, ending))
     with Progress(source.name or "images", len(todo), "image") as progress:
         for one, other in todo:
-            try:
+            with memory_told(str(one)):
                 work(one, other)
-            except (MemoryError, RuntimeError) as error:
-                if not out_of_memory(error):
-                    raise
-                raise UserError(
-                    f"{one} does not fit the memory; take a smaller image or a crop of it, or a "
-                    "machine with more memory."
-                ) from error
             progress.update()
     return len(todo)
-
-
-def out_of_memory(error: Exception) -> bool:
-    """Tell whether an error says that memory ran out: Python's, numpy's, a GPU's or torch's."""
-    said = ("not enough memory", "DefaultCPUAllocator", "out of memory")
-    known = isinstance(error, (MemoryError, torch.OutOfMemoryError))
-    return known or any(text in str(error) for text in said)

@@ -104,7 +104,7 @@ def test_an_image_that_does_not_fit_the_memory_is_named(tmp_path, error):
     def work(*_):
         raise error
 
-    with pytest.raises(UserError, match=r"a\.png does not fit the memory; take a smaller image"):
+    with pytest.raises(UserError, match=r"a\.png does not fit the memory; use a smaller image"):
         image_io.convert(tmp_path / "a.png", tmp_path / "b.png", work)
 
 

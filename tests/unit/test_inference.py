@@ -304,7 +304,7 @@ def fails(*_, **__):
 
 def test_no_memory_is_one_sentence(run, photo, tmp_path, capsys, monkeypatch):
     command = ["reconstruct", str(photo), str(tmp_path / "o.png"), "--model", str(run)]
-    for name, said in (("reconstruct", str(photo)), ("load_native", "The memory does not suffice")):
+    for name, said in (("reconstruct", str(photo)), ("load_native", "does not fit the memory")):
         monkeypatch.setattr(inference, name, fails)
         assert cli.main(command) == 2
         sentence = capsys.readouterr().err.splitlines()[-1]

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from ..errors import StopRequested, UserError
+from ..errors import StopRequested, UserError, memory_told
 from ..progress import setup_logging
 from . import benchmarks, data, inference, operations, reporting
 
@@ -37,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     setup_logging()
     options = parser().parse_args(arguments)
     try:
-        options.run(options)
+        with memory_told("What this command computes"):
+            options.run(options)
     except UserError as error:
         print(f"gblsr-repro: {error}", file=sys.stderr)
         return 2
@@ -51,18 +52,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(
             f"gblsr-repro: {error.filename or 'A file'} cannot be read or written "
             f"({error.strerror or error}); mend that and run the same command again.",
-            file=sys.stderr,
-        )
-        return 2
-    except (MemoryError, RuntimeError) as error:
-        from ..image_io import out_of_memory
-
-        if not out_of_memory(error):
-            raise
-        print(
-            "gblsr-repro: The memory does not suffice "
-            f"({str(error).partition(chr(10))[0] or 'no more is to be had'}); "
-            "use a smaller image, a crop of it or a machine with more memory.",
             file=sys.stderr,
         )
         return 2

@@ -12,7 +12,7 @@ from pathlib import Path
 import requests
 
 from .. import __version__
-from ..errors import UserError
+from ..errors import UserError, cannot_write
 from ..progress import Progress, log
 
 ATTEMPTS = 4
@@ -79,10 +79,7 @@ def download(
         part.replace(target)
         tag.unlink(missing_ok=True)
     except OSError as error:
-        raise UserError(
-            f"Cannot write {target}: {error.strerror or error}; free some space or make the "
-            "folder writable."
-        ) from error
+        raise cannot_write(target, error) from error
 
 
 def check_digest(file: Path, checksum: str, url: str) -> None:

@@ -25,9 +25,8 @@ from ..data import resize
 from ..data.images import Readable, as_rgb
 from ..data.sources import high_resolution
 from ..data.standardize import dataset_record
-from ..errors import UserError
+from ..errors import UserError, memory_told
 from ..files import write_csv, write_json
-from ..image_io import out_of_memory
 from ..models.asr.model import ASRModel
 from ..progress import Progress, log
 from ..runs import open_run
@@ -103,16 +102,9 @@ def upsampler(model: ASRModel, config: Config, device: torch.device) -> Upsample
 
     def enlarge(low: np.ndarray, height: int, width: int) -> Tensor:
         images = planes(as_rgb(low))[None].to(device).float() / 255
-        try:
+        size = f"{low.shape[1]}x{low.shape[0]} pixels enlarged to {width}x{height}"
+        with memory_told(f"With asr.tile_pixels as it is, an image of {size}"):
             return model.render(images, height, width, config["asr"]["tile_pixels"])[0]
-        except (MemoryError, RuntimeError) as error:
-            if not out_of_memory(error):
-                raise
-            raise UserError(
-                f"An image of {low.shape[1]}x{low.shape[0]} pixels enlarged to {width}x{height} "
-                "does not fit the memory; lower asr.tile_pixels, or use a smaller image, a crop "
-                "of it or a machine with more memory."
-            ) from error
 
     return enlarge
 
