@@ -9,6 +9,7 @@ from PIL import Image
 
 from gblsr_repro.config import load, merge
 from gblsr_repro.data import fetch, manifest, sources
+from gblsr_repro.data.datasets import dataset_row
 from gblsr_repro.data.layout import expand, layout_of
 
 SETS = ("set5", "set14", "b100", "urban100")
@@ -135,7 +136,7 @@ def test_a_publishers_image_goes_before_the_line(
 
 def test_mirror_has_every_file_that_the_table_names(shared: Path) -> None:
     for dataset in ("kodak", "set5", "set14"):
-        row = sources.dataset_row(dataset)
+        row = dataset_row(dataset)
         for pattern in layout_of(row).downloads():
             for path in expand(pattern):
                 assert (shared / "data" / path).is_file(), path

@@ -6,14 +6,14 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from ..config import Config, Dataset
+from ..config import Config
 from ..errors import UserError
 from ..files import exclusive_lock, sha256
 from ..progress import Progress, log
 from . import archives, manifest
-from .datasets import Place, changed_file, choose_images, dataset_row, missing_file, place_of
+from .datasets import DataSet, data_set
 from .download import MEGABYTE, check_digest, download, new_session
-from .layout import Layout, expand, find, is_explicit, layout_of, matches
+from .layout import Layout, expand, find, is_explicit, matches
 from .manifest import Entry
 
 OVERRUN = 1.5  # a download may exceed the `bytes` of its row by this factor
@@ -29,26 +29,25 @@ def fetch(dataset: str, config: Config) -> Path:
     every file is decoded and recorded; later every file must have the recorded content. Raises
     `UserError` with the first file that is missing, damaged, changed or not an image.
     """
-    row = dataset_row(dataset)
-    place = place_of(row, config)
-    with _one_at_a_time(row, place):
-        recorded = manifest.read(place.manifest) if place.manifest.is_file() else {}
-        fresh = _download(row, place, recorded) if place.downloads else {}
-        paths = files_present(layout_of(row), place.root)
-        choose_images(row, place, paths, config)
-        entries = _verify(row, place, paths, recorded, fresh)
+    data = data_set(dataset, config)
+    with _one_at_a_time(data):
+        recorded = manifest.read(data.manifest) if data.manifest.is_file() else {}
+        fresh = _download(data, recorded) if data.downloads else {}
+        paths = files_present(data.layout, data.root)
+        data.images(paths)
+        entries = _verify(data, paths, recorded, fresh)
         if not recorded:
-            manifest.write(place.manifest, entries)
-    return place.manifest
+            manifest.write(data.manifest, entries)
+    return data.manifest
 
 
-def _one_at_a_time(row: Dataset, place: Place) -> AbstractContextManager[None]:
+def _one_at_a_time(data: DataSet) -> AbstractContextManager[None]:
     """Let one process at a time download a data set; others wait and then find it there."""
-    if not place.downloads:
+    if not data.downloads:
         return nullcontext()
     return exclusive_lock(
-        place.manifest.with_name(f".{row.dataset}.lock"),
-        lambda _: log.info("%s: another process is fetching it; waiting", row.title),
+        data.manifest.with_name(f".{data.name}.lock"),
+        lambda _: log.info("%s: another process is fetching it; waiting", data.row.title),
     )
 
 
@@ -63,61 +62,59 @@ def files_present(layout: Layout, root: Path) -> list[str]:
     return sorted(paths)
 
 
-def _verify(
-    row: Dataset, place: Place, paths: list[str], recorded: Entries, fresh: Entries
-) -> list[Entry]:
+def _verify(data: DataSet, paths: list[str], recorded: Entries, fresh: Entries) -> list[Entry]:
     """Describe every file; compare with the record if there is one."""
     gone = sorted(set(recorded) - set(paths))
     if gone:
-        raise missing_file(row, place, gone[0])
+        raise data.missing(gone[0])
     entries = []
-    with Progress(f"verify {row.title}", len(paths), "file") as progress:
+    with Progress(f"verify {data.row.title}", len(paths), "file") as progress:
         for path in paths:
             if recorded and path not in recorded:
-                raise _added(row, place, path)
-            entries.append(fresh.get(path) or _known(row, place, path, recorded))
+                raise _added(data, path)
+            entries.append(fresh.get(path) or _known(data, path, recorded))
             progress.update()
     return entries
 
 
-def _known(row: Dataset, place: Place, path: str, recorded: Entries) -> Entry:
+def _known(data: DataSet, path: str, recorded: Entries) -> Entry:
     """Return a file's entry: the recorded one if the content is the same, or a new one."""
     if not recorded:
-        return manifest.inspect(place.root / path, path)
-    if sha256(place.root / path) != recorded[path].sha256:
-        raise changed_file(row.dataset, place, path)
+        return manifest.inspect(data.root / path, path)
+    if sha256(data.root / path) != recorded[path].sha256:
+        raise data.changed(path)
     return recorded[path]
 
 
-def _added(row: Dataset, place: Place, path: str) -> UserError:
+def _added(data: DataSet, path: str) -> UserError:
     return UserError(
-        f"{place.root / path} was not there when data set {row.dataset} was first fetched; remove "
-        f"it, or delete {place.manifest} to record the data set anew."
+        f"{data.root / path} was not there when data set {data.name} was first fetched; remove "
+        f"it, or delete {data.manifest} to record the data set anew."
     )
 
 
 # --- downloading ----------------------------------------------------------------------------------
 
 
-def _download(row: Dataset, place: Place, recorded: Entries) -> Entries:
+def _download(data: DataSet, recorded: Entries) -> Entries:
     """Download the files that are not there; return what was found out about them."""
-    missing = _missing(row, place, recorded)
+    missing = _missing(data, recorded)
     if not missing:
         return {}
-    if not row.url:
+    if not data.row.url:
         raise UserError(
-            f"Data set {row.dataset} cannot be downloaded; set `mirror` in the config to a folder "
+            f"Data set {data.name} cannot be downloaded; set `mirror` in the config to a folder "
             "that has it."
         )
-    transfer = _download_archive if row.kind == "archive" else _download_files
-    return transfer(row, place, missing, recorded)
+    transfer = _download_archive if data.row.kind == "archive" else _download_files
+    return transfer(data, missing, recorded)
 
 
-def _missing(row: Dataset, place: Place, recorded: Entries) -> list[str]:
+def _missing(data: DataSet, recorded: Entries) -> list[str]:
     """Return the paths, or patterns, of what a complete copy has and the folder lacks."""
-    patterns = layout_of(row).downloads()
+    patterns = data.layout.downloads()
     wanted = list(recorded) or [path for pattern in patterns for path in expand(pattern)]
-    return [path for path in wanted if not is_explicit(path) or not (place.root / path).is_file()]
+    return [path for path in wanted if not is_explicit(path) or not (data.root / path).is_file()]
 
 
 def _accept(path: str, file: Path, url: str, recorded: Entries) -> Entry:
@@ -137,55 +134,55 @@ def _accept(path: str, file: Path, url: str, recorded: Entries) -> Entry:
     return entry
 
 
-def _download_files(row: Dataset, place: Place, missing: list[str], recorded: Entries) -> Entries:
+def _download_files(data: DataSet, missing: list[str], recorded: Entries) -> Entries:
     """Download single files; the whole row's `bytes` bound what all of them bring together."""
     fresh: Entries = {}
-    allowed = int(int(row.bytes) * OVERRUN)
-    large = row.kind == "file"
-    total, unit = (int(row.bytes) // MEGABYTE, "MB") if large else (len(missing), "file")
-    with new_session() as session, Progress(f"download {row.title}", total, unit) as progress:
+    allowed = int(int(data.row.bytes) * OVERRUN)
+    large = data.row.kind == "file"
+    total, unit = (int(data.row.bytes) // MEGABYTE, "MB") if large else (len(missing), "file")
+    with new_session() as session, Progress(f"download {data.row.title}", total, unit) as progress:
         for path in missing:
-            url = row.url.replace("{path}", path.partition("/")[2])
+            url = data.row.url.replace("{path}", path.partition("/")[2])
 
             def check(part: Path, path: str = path, url: str = url) -> None:
-                if row.checksum:
-                    check_digest(part, row.checksum, url)
+                if data.row.checksum:
+                    check_digest(part, data.row.checksum, url)
                 fresh[path] = _accept(path, part, url, recorded)
 
             bar = progress if large else None
-            download(session, url, place.root / path, allowed, check, bar)
+            download(session, url, data.root / path, allowed, check, bar)
             allowed -= fresh[path].bytes
             if not large:
                 progress.update()
     return fresh
 
 
-def _download_archive(row: Dataset, place: Place, missing: list[str], recorded: Entries) -> Entries:
+def _download_archive(data: DataSet, missing: list[str], recorded: Entries) -> Entries:
     """Download an archive, unpack what is missing, and delete it."""
     fresh: Entries = {}
-    size = int(row.bytes)
-    archive = place.root / "archives" / PurePosixPath(urlsplit(row.url).path).name
-    folder = layout_of(row).images.partition("/")[0]
+    size = int(data.row.bytes)
+    archive = data.root / "archives" / PurePosixPath(urlsplit(data.row.url).path).name
+    folder = data.layout.images.partition("/")[0]
 
     def check_archive(part: Path) -> None:
-        if row.checksum:
-            check_digest(part, row.checksum, row.url)
+        if data.row.checksum:
+            check_digest(part, data.row.checksum, data.row.url)
 
     def choose(member: str) -> Path | None:
         path = f"{folder}/{member.removeprefix('./')}"
         wanted = any(matches(pattern, path) for pattern in missing)
-        return place.root / path if wanted and not (place.root / path).is_file() else None
+        return data.root / path if wanted and not (data.root / path).is_file() else None
 
     def check_member(temporary: Path, target: Path) -> None:
-        path = target.relative_to(place.root).as_posix()
-        fresh[path] = _accept(path, temporary, row.url, recorded)
+        path = target.relative_to(data.root).as_posix()
+        fresh[path] = _accept(path, temporary, data.row.url, recorded)
 
     if not archive.is_file():
-        label = f"download {row.title}"
+        label = f"download {data.row.title}"
         with new_session() as session, Progress(label, size // MEGABYTE, "MB") as progress:
             limit = int(size * OVERRUN)
-            download(session, row.url, archive, limit, check_archive, progress)
-    log.info("%s: unpacking %s", row.title, archive)
+            download(session, data.row.url, archive, limit, check_archive, progress)
+    log.info("%s: unpacking %s", data.row.title, archive)
     archives.extract(archive, choose, int(size * UNPACKED), check_member)
     archive.unlink()
     return fresh

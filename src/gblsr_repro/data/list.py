@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ..config import Config, Dataset, datasets, resolve
 from ..progress import columns
-from .datasets import choose_images, expected_images, place_of
+from .datasets import data_set
 from .fetch import files_present
-from .layout import layout_of, matches
+from .layout import matches
 
 HEADINGS = ("DATA SET", "ROLE", "IMAGES", "FROM", "STATE", "TERMS")
 
@@ -25,19 +26,17 @@ def list_sources(config: Config) -> Iterator[str]:
 
 
 def _line(row: Dataset, config: Config) -> tuple[str, ...]:
-    place = place_of(row, config)
-    layout = layout_of(row)
-    paths = files_present(layout, place.root)
+    data = data_set(row.dataset, config)
+    paths = files_present(data.layout, data.root)
     found = 0
-    if any(matches(layout.images, path) for path in paths):
-        lenient = config | {"accept_partial": [row.dataset]}
-        found = len(choose_images(row, place, paths, lenient))
+    if any(matches(data.layout.images, path) for path in paths):
+        found = len(replace(data, partial=True).images(paths))
     home = "package" if row.kind == "package" else "mirror" if config["mirror"] else "download"
-    if place.manifest.is_file():
+    if data.manifest.is_file():
         state = "verified"
     elif found:
         state = "not fetched"
     else:
-        state = "absent" if row.url and place.downloads else "not there"
-    number = f"{found}/{expected_images(row)}"
+        state = "absent" if row.url and data.downloads else "not there"
+    number = f"{found}/{data.expected}"
     return (row.dataset, row.role, number, home, state, f"{row.license} ({row.homepage})")

@@ -22,7 +22,7 @@ from ..config import Config
 from ..errors import UserError
 from ..progress import Progress
 from .arrays import write_array
-from .datasets import dataset_row, expected_images
+from .datasets import data_set
 from .images import Pixels, as_rgb
 from .sources import Source, selection_of, sources
 
@@ -171,8 +171,8 @@ def dataset_record(dataset: str, config: Config) -> dict[str, Any]:
     Keys: dataset, title, images (used), expected (of a complete copy), complete, stands_in_for
     (None unless it replaces another), selection (which files are its images, in words).
     """
-    row = dataset_row(dataset)
-    images, expected = len(sources(dataset, config)), expected_images(row)
+    data = data_set(dataset, config)
+    row, images, expected = data.row, len(sources(dataset, config)), data.expected
     return {
         "dataset": dataset,
         "title": row.title,

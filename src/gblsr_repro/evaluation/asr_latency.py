@@ -18,7 +18,7 @@ from torch import Tensor
 
 from .. import runtime
 from ..config import Config, Method, repository_root
-from ..data.datasets import dataset_row, place_of
+from ..data.datasets import data_set
 from ..data.images import as_rgb
 from ..data.resize import crop_to_scale, downscale, low_side
 from ..data.sources import HighRes, high_resolution
@@ -118,7 +118,7 @@ def timed(column: str, config: Config) -> list[Timed]:
 
 def _present(dataset: str, config: Config) -> list[HighRes]:
     """Return the images of a data set; none where it was never fetched."""
-    if not place_of(dataset_row(dataset), config).manifest.is_file():
+    if not data_set(dataset, config).manifest.is_file():
         log.info("%s was not fetched: its images are timed blank", dataset)
         return []
     return high_resolution(dataset, config["asr"]["timing"]["scale"], config)

@@ -17,8 +17,7 @@ import torch
 from torch import Tensor
 
 from ..config import Config, resolve
-from ..data.datasets import dataset_row, place_of
-from ..data.layout import layout_of
+from ..data.datasets import data_set
 from ..errors import UserError
 from ..files import sha256
 
@@ -57,8 +56,8 @@ def find_backbone(config: Config) -> tuple[Path | None, str | None]:
             if not path.is_file():
                 raise UserError(f"{who} names {path}, which does not exist; correct or unset it.")
             return path, None
-    row = dataset_row(BACKBONE_DATASET)
-    path = place_of(row, config).root / layout_of(row).images
+    data = data_set(BACKBONE_DATASET, config)
+    path = data.root / data.layout.images
     if path.is_file():
         return path, None
     if config["require_lpips"]:

@@ -33,7 +33,7 @@ from ..config import (
     selected_arms,
     selected_methods,
 )
-from ..data.datasets import place_of
+from ..data.datasets import data_set
 from ..data.manifest import read as read_manifest
 from ..errors import UserError
 from ..files import read_json
@@ -303,7 +303,7 @@ def _packed(row: Dataset, config: Config) -> Disk:
 def _manifest(row: Dataset, config: Config) -> list[Any] | None:
     """Return what is recorded of a data set's files; None when it was not fetched."""
     try:
-        path = place_of(row, config).manifest
+        path = data_set(row.dataset, config).manifest
     except UserError:
         return None
     return list(read_manifest(path).values()) if path.is_file() else None
