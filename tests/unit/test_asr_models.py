@@ -1,12 +1,14 @@
 """Super-resolution methods from their table rows: counts, starts, options, mistakes."""
 
 import dataclasses
+from typing import ClassVar
 
 import pytest
 import torch
 
 from gblsr_repro import config
 from gblsr_repro.errors import UserError
+from gblsr_repro.models.asr.decoders import LIIF
 from gblsr_repro.models.asr.model import build, denormalize, normalize
 from gblsr_repro.models.base import count_parameters
 
@@ -95,6 +97,24 @@ def test_a_mistake_in_the_table_is_named(changes, said, settings):
     with pytest.raises(UserError, match=r"config/methods\.tsv, method gblsr_asr") as caught:
         build(row("gblsr_asr", **changes), settings, 0)
     assert said in str(caught.value)
+
+
+class NewDecoder(LIIF):
+    """What somebody adding a method writes."""
+
+    OPTIONS: ClassVar = {"depth": int}
+
+    def __init__(self, section, depth="2"):
+        self.DEPTH = int(depth)
+        super().__init__(section)
+
+
+def test_a_new_method_is_a_class_and_a_row(settings):
+    new = row("liif_rdn", method="new", decoder=f"{__name__}:NewDecoder", options="depth=3 nf=7")
+    model = build(new, settings, 0).eval()
+    assert isinstance(model.decoder, NewDecoder)
+    assert (len(model.decoder.hidden), model.encoder.features) == (3, 7)
+    assert model.render(torch.rand(1, 3, 5, 4), 10, 8, 99).shape == (1, 3, 10, 8)
 
 
 def test_normalizing_maps_the_unit_range_to_both_signs_and_back():

@@ -94,7 +94,7 @@ class Arm:
 class Method:
     """A row of config/methods.tsv: one arbitrary-scale super-resolution method.
 
-    `encoder` and `decoder` name factories of `gblsr_repro.models.asr`; `options` is a list of
+    `encoder` and `decoder` name classes of `gblsr_repro.models.asr`; `options` is a list of
     key=value pairs for them (nf=48, local_ensemble=no); `recipe` is the training recipe in
     config asr.training; `group` is baseline, base or variant; `table` says where its row stands
     (main, appendix).
