@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import torch
 
 from . import config as configuration
-from .config import Arm, Config, Method, definition
+from .config import Arm, Config, Method, definition, subject
 from .errors import UserError
 from .files import read_json
 from .models import native
@@ -70,8 +70,8 @@ def open_run(
     device: torch.device,
 ) -> tuple[Model, dict[str, Any]]:
     """Load the run in a folder, and its record; `UserError` unless it is of that row and seed."""
-    record, name = read_json(Path(run) / "run.json"), next(iter(asdict(row).values()))
-    holds = record.get(KINDS[model].subject), record.get("seed")
+    record, (_, kind, name) = read_json(Path(run) / "run.json"), subject(row)
+    holds = record.get(kind), record.get("seed")
     if holds != (name, seed):
         raise UserError(
             f"{run} holds {holds[0]}, seed {holds[1]}, not {name}, seed {seed}; name the right run."

@@ -110,7 +110,7 @@ class NewDecoder(LIIF):
 
 
 def test_a_new_method_is_a_class_and_a_row(settings):
-    new = row("liif_rdn", method="new", decoder=f"{__name__}:NewDecoder", options="depth=3 nf=7")
+    new = row("liif_rdn", decoder=f"{__name__}:NewDecoder", options="depth=3 nf=7")
     model = build(new, settings, 0).eval()
     assert isinstance(model.decoder, NewDecoder)
     assert (len(model.decoder.hidden), model.encoder.features) == (3, 7)

@@ -28,4 +28,5 @@ from .tables import (
     selected_items,
     selected_methods,
     sized_datasets,
+    subject,
 )

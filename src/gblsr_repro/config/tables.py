@@ -182,6 +182,11 @@ def method_named(name: str) -> Method:
     return _named(methods(), name, "method", "config/methods.tsv")
 
 
+def subject(row: Arm | Method) -> tuple[str, str, str]:
+    """Return the benchmark that a row is of, the kind of its runs (arm or method), and its key."""
+    return ("native", "arm", row.arm) if isinstance(row, Arm) else ("asr", "method", row.method)
+
+
 def _named(table: Mapping[str, Row], name: str, kind: str, file: str) -> Row:
     if name not in table:
         raise UserError(f"{file} has no {kind} {name!r}; {guess(name, table)}")

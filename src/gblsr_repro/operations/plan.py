@@ -32,6 +32,7 @@ from ..config import (
     run_identity,
     selected_arms,
     selected_methods,
+    subject,
 )
 from ..data.datasets import data_set
 from ..data.manifest import read as read_manifest
@@ -171,7 +172,7 @@ def _estimates(benchmark: str, config: Config, device: str) -> Iterator[Estimate
     steps = config[benchmark]["training"]["steps"]
     for row, parameters in _subjects(benchmark, config):
         identity = run_identity(row, config)
-        name = row.arm if isinstance(row, Arm) else row.method
+        name = subject(row)[2]
         speeds = [
             run["steps_per_second"]
             for _, run in recorded

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import torch
 
 from .. import runtime
-from ..config import Arm, Config, Method, code_digest, run_identity
+from ..config import Arm, Config, Method, code_digest, run_identity, subject
 from ..files import write_csv, write_json
 from ..models.base import Model, count_parameters
 from ..weights import write_weights
@@ -36,8 +35,7 @@ def train_and_write(
     `sections` are those of the config that are recorded, training among them, `data` the checksum
     of the training array (train) and what else is told of it; `facts` go into the record too.
     """
-    (kind, name), *_ = asdict(row).items()
-    benchmark, training = "native" if isinstance(row, Arm) else "asr", sections["training"]
+    (benchmark, kind, name), training = subject(row), sections["training"]
     run, identity = {kind: name, "seed": seed}, run_identity(row, config)
     record = train(
         f"{name} seed {seed}",
