@@ -28,7 +28,7 @@ MEASURES = {
     "asr": {"psnr_y": "PSNR-Y (dB)", "ssim_y": "SSIM-Y"},
 }
 TOLD = 3  # measurements in one line
-VALIDATION = "validation"  # rows on training images' neighbours: no measure of quality
+VALIDATION = "validation"  # rows on training images' neighbors: no measure of quality
 
 
 def bundled_model(kind: str) -> Path:

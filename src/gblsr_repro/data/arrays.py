@@ -55,11 +55,11 @@ def _write_header(out: BinaryIO, count: int, shape: tuple[int, ...]) -> None:
 
 @dataclass(frozen=True)
 class Arrays:
-    """A standardised array, its index and its record.
+    """A standardized array, its index and its record.
 
     `images` is uint8 (N, S, S, 3) RGB, memory-mapped and read-only; `index` has one row per image
     with the keys position, dataset, name, width, height, sha256 (of the source file; width and
-    height in pixels, before standardising), all as text; `record` is the .json beside it.
+    height in pixels, before standardizing), all as text; `record` is the .json beside it.
     """
 
     path: Path

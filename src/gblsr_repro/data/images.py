@@ -2,7 +2,7 @@
 
 One reading for every kind of file, so that a number never depends on a viewer's habits:
 
-- pixels are taken as stored: no colour profile, no gamma and no EXIF rotation is applied;
+- pixels are taken as stored: no color profile, no gamma and no EXIF rotation is applied;
 - bilevel and greyscale stay one channel where the caller asks for it, else are repeated thrice;
 - palette, CMYK, YCbCr, Lab and HSV are converted to RGB by Pillow's plain formulas;
 - an alpha channel is composited over white;

@@ -1,4 +1,4 @@
-"""Source images standardised to one size: the arrays that training and evaluation read.
+"""Source images standardized to one size: the arrays that training and evaluation read.
 
 Each array is made once and is the same on every machine: the split, the order and the crops come
 from generators seeded by the config's data seed, decoding and resizing are Pillow's on the CPU,
@@ -122,7 +122,7 @@ def plan_array(name: str, config: Config) -> Plan:
 def make_array(name: str, config: Config, output: Path) -> None:
     """Write an array to `output` (.npy) and its index and record beside it (.csv, .json).
 
-    Images are read, verified against the manifest, standardised and written one at a time, so
+    Images are read, verified against the manifest, standardized and written one at a time, so
     memory does not grow with their number. Raises `UserError` as `plan_array` does, when a source
     file changed, or when the array cannot be written.
     """

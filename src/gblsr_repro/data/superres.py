@@ -152,7 +152,7 @@ class SampleSpec(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Training samples on the device, colours in [0, 1].
+    """Training samples on the device, colors in [0, 1].
 
     `low` (B, 3, p, p) float32 low-resolution patches; `pixels` (B, Q, 2) int64 (row, column) of
     the targets in the high-resolution crops, `sides` (B,) int64 the sides of these; `colors`

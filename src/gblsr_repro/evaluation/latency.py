@@ -1,6 +1,6 @@
 """The fixed latency protocol of both benchmarks (paper, appendix A.7 "GPU latency protocol").
 
-Batch 1, evaluation mode, warm-up passes, then timed passes with a synchronisation after each; no
+Batch 1, evaluation mode, warm-up passes, then timed passes with a synchronization after each; no
 autocast, no compilation, no I/O while timing. On CUDA each pass is timed by a pair of events, on
 the CPU by the monotonic clock. Precision and kernels are torch's defaults (`runtime.DEFAULT`),
 since neither the paper nor the authors' code sets any. Peak memory is that of the CUDA tensors in

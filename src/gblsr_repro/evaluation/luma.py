@@ -1,6 +1,6 @@
 """PSNR-Y and SSIM-Y as the super-resolution literature measures them.
 
-Both compare the studio-range luma of ITU-R BT.601 (16 to 235 for 8-bit colour) of 8-bit images
+Both compare the studio-range luma of ITU-R BT.601 (16 to 235 for 8-bit color) of 8-bit images
 with a border shaved off, at a peak of 255. SSIM is that of Wang et al. (2004): an 11x11 Gaussian
 window of sigma 1.5, K1 = 0.01, K2 = 0.03, only where the window lies inside the image.
 """
@@ -39,7 +39,7 @@ def luma(image: Tensor, full_range: bool = False) -> Tensor:
 
     Studio range: 16 + (65.481 R + 128.553 G + 24.966 B) / 255. With `full_range` the same weights
     are scaled to sum to one, so that a grey picture is its own luma: the rule for greyscale
-    images, which have no colour to convert.
+    images, which have no color to convert.
     """
     weights = torch.tensor(LUMA, dtype=torch.float64, device=image.device)
     mixed = torch.einsum("c,chw->hw", weights, image.double())

@@ -47,7 +47,7 @@ def evaluate(
 ) -> None:
     """Measure the run in folder `run` on every evaluation set and on the validation images.
 
-    `arrays` holds the standardised arrays and regions.json. For each set `output` gets <set>.csv,
+    `arrays` holds the standardized arrays and regions.json. For each set `output` gets <set>.csv,
     one row per image with `COLUMNS`, and <set>.json, which says on what device and by which
     weights, and whether LPIPS was measured. `exemplars` gets one reconstruction per evaluation
     set as PNG. Raises `UserError`.

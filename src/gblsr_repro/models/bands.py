@@ -2,7 +2,7 @@
 
 Convolutions need a few rows around a band, but GroupNorm divides by the spread of a group of
 channels over the whole image. So every layer goes through the image once to gather its moments,
-band by band and joined in float64, and its normalised output is made when the next layer asks for
+band by band and joined in float64, and its normalized output is made when the next layer asks for
 it. A map is kept where it is small enough and otherwise made again from the one before: at 12
 megapixels the first (6 GB) is made twice, the second (1.5 GB) is the largest that is kept. The
 features are those that the encoder gives for the whole image, to rounding.
@@ -149,7 +149,7 @@ def _activated(rows: Rows, norm: nn.GroupNorm, moments: Moments) -> Rows:
 def render(
     model: NativeModel, features: Tensor, size: tuple[int, int], track: Track = iter
 ) -> Iterator[tuple[int, Tensor]]:
-    """Yield an image of `size` (H, W) in bands: the first row and the colours (1, 3, rows, W).
+    """Yield an image of `size` (H, W) in bands: the first row and the colors (1, 3, rows, W).
 
     GB-LSR's patches do not depend on each other, so rows of patches are rendered on the grid. Of
     the other arms every pixel of a large image is queried, since their grids are for whole images.

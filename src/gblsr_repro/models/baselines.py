@@ -39,7 +39,7 @@ class LatentDecoder(PatchDecoder):
     """What the baselines share: how latent cells and coordinates reach a pixel.
 
     Option `features`: a pixel reads the cells around it, interpolated (bilinear, clamped at the
-    border), or the one it lies in (nearest). Option `coordinates`: relative to the centre of the
+    border), or the one it lies in (nearest). Option `coordinates`: relative to the center of the
     cell it lies in, in half cells, or global, in [-1, 1] over the image.
     """
 
@@ -52,7 +52,7 @@ class LatentDecoder(PatchDecoder):
         return F.linear(features.permute(0, 2, 3, 1), weight, bias)
 
     def spread(self, cells: Tensor) -> Tensor:
-        """Look up values of cells (B, h, w, K) at all pixel centres: (B, h P, w P, K).
+        """Look up values of cells (B, h, w, K) at all pixel centers: (B, h P, w P, K).
 
         The interpolation is a product with a matrix of two entries a row, axis by axis.
         """
@@ -77,7 +77,7 @@ class LatentDecoder(PatchDecoder):
         return self.cache.get(f"interpolation{cells}", (like.device, like.dtype), (), make)
 
     def axis(self, cells: int, like: Tensor) -> Tensor:
-        """Return the coordinate of every pixel centre of an axis with `cells` cells, (cells P,)."""
+        """Return the coordinate of every pixel center of an axis with `cells` cells, (cells P,)."""
         if self.coordinates == RELATIVE:
             return centers(self.patch, like.device, like.dtype).repeat(cells)
         count = cells * self.patch
@@ -125,7 +125,7 @@ class LIIFDecoder(LatentDecoder):
     Option `shift`: the corners are the cells that the position lies in when moved by half a cell,
     or by half a pixel (the published rule with the image's size for the latent grid's: one pixel
     before each border blends two cells), on both axes. Option `weights`: a corner counts by the
-    area between its cell's centre and the position (own), by that of the opposite corner, as LIIF
+    area between its cell's center and the position (own), by that of the opposite corner, as LIIF
     was published, or all count equally.
     """
 
@@ -165,7 +165,7 @@ class LIIFDecoder(LatentDecoder):
     def _taps(self, count: int, like: Tensor) -> list[tuple[Tensor, Tensor, Tensor]]:
         """Return index, offsets and shares of the lower and the upper corner cell on an axis.
 
-        The index is (groups,), the offset of every pixel to the cell's centre and the cell's share
+        The index is (groups,), the offset of every pixel to the cell's center and the cell's share
         in the pixel are (groups, pixels of a group).
         """
         group = self.patch // 2 if self.shift == 0.5 else 1

@@ -53,7 +53,7 @@ class PatchDecoder(Decoder):
         return colors.mT.reshape(batch, COLORS, *size)
 
     def render_pixels(self, features: Tensor, pixels: Tensor) -> Tensor:
-        """Render chosen pixels of the grid, row-major numbers (B, N) int64: colours (B, N, 3)."""
+        """Render chosen pixels of the grid, row-major numbers (B, N) int64: colors (B, N, 3)."""
         width = features.shape[-1] * self.patch
         positions = torch.stack((pixels // width, pixels % width), dim=-1)
         return self.query(features, positions.double())
@@ -66,7 +66,7 @@ class SpectralDecoder(PatchDecoder):
     """Linear coefficients of a local spectral basis; a subclass says how bandwidth is handled.
 
     Every arm of the family carries the adaptivity head, used or not, so that their parameter
-    counts agree. `raw_bandwidth` and `raw_order` are its two zero-initialised outputs.
+    counts agree. `raw_bandwidth` and `raw_order` are its two zero-initialized outputs.
     """
 
     full_order: Tensor
@@ -275,7 +275,7 @@ def perceptron(inputs: int, hidden: int, layers: int) -> Sequence[nn.Linear]:
 
 
 def as_image(pixels: Tensor, batch: int, height: int, width: int) -> Tensor:
-    """Turn colours (..., 3) in row-major pixel order into an image (B, 3, H, W)."""
+    """Turn colors (..., 3) in row-major pixel order into an image (B, 3, H, W)."""
     return pixels.reshape(batch, height, width, COLORS).permute(0, 3, 1, 2)
 
 
@@ -283,7 +283,7 @@ class GlobalFourierMLP(PatchDecoder):
     """The control without a local basis: an MLP on Fourier features and one pooled code.
 
     The input is cos and sin of 2 pi B u, then the mean of the features (D); u is (y, x) in [-1, 1]
-    from the first to the last pixel centre. As in the authors' code B is Gaussian and drawn after
+    from the first to the last pixel center. As in the authors' code B is Gaussian and drawn after
     seeding torch's generator with `fourier_seed`: matrix, layers and all draws that follow in the
     run are the same for every training seed; only the encoder's are not.
     """

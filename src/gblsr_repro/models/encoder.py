@@ -17,21 +17,21 @@ LARGE_GROUP = 1 << 19
 
 
 class GroupNorm(nn.GroupNorm):
-    """Group normalisation that uses the whole of a GPU for the large groups of a single image.
+    """Group normalization that uses the whole of a GPU for the large groups of a single image.
 
     CUDA's kernel takes the moments of a group in one block: those of one image occupy as many
     multiprocessors as there are groups. Exact to rounding; in inference only.
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        """Normalise (B, C, H, W)."""
+        """Normalize (B, C, H, W)."""
         alone = x.shape[0] == 1 and x.numel() >= self.num_groups * LARGE_GROUP
         if x.device.type == "cpu" or torch.is_grad_enabled() or not (alone and x.is_contiguous()):
             return super().forward(x)
         return self.by_moments(x)
 
     def by_moments(self, x: Tensor) -> Tensor:
-        """Normalise one image (1, C, H, W) by moments that many blocks take together."""
+        """Normalize one image (1, C, H, W) by moments that many blocks take together."""
         moments = torch.var_mean(x.view(self.num_groups, -1), 1, correction=0)
         each = self.num_channels // self.num_groups
         var, mean = (m[:, None].expand(-1, each).reshape(-1) for m in moments)

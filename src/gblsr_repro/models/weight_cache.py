@@ -13,7 +13,7 @@ class WeightCache:
     """Keeps derived tensors (a folded weight, a basis) while the weights they follow from stand.
 
     Only inference remembers: wherever gradients are enabled the value is made anew, so autograd
-    sees the whole way from the weights, and what was kept is dropped, since an optimiser step may
+    sees the whole way from the weights, and what was kept is dropped, since an optimizer step may
     follow (the fused ones write weights without counting up their version). Otherwise a weight
     counts as changed when it was written in place (`load_state_dict`) or replaced (`module.to`).
     A module that holds a WeightCache calls `clear` when it changes between training and evaluation.

@@ -43,7 +43,7 @@ from ..runtime import device_record
 
 DASH = "—"
 STATES_KEPT = 3  # the last two, and the one being written
-STATE_COPIES = 3  # weights and the optimiser's two moments
+STATE_COPIES = 3  # weights and the optimizer's two moments
 DECODED = 2  # what photographs take decoded, compared with their lossless files, about
 
 

@@ -38,7 +38,7 @@ def train_run(
 
     `array` is the packed training set; `state` the file from which an interrupted run goes on,
     kept at the end, so that a run that is asked for again is not trained again. Adam on the mean
-    absolute error of normalised colours; the learning rate is halved at the recipe's fractions of
+    absolute error of normalized colors; the learning rate is halved at the recipe's fractions of
     the steps. Raises `UserError` and `StopRequested`.
     """
     output = Path(output)
@@ -87,7 +87,7 @@ def schedule(steps: int, recipe: Mapping[str, Any]) -> Callable[[int], float]:
 def absolute_error(
     model: Callable[..., Tensor], batch: Batch, precision: str = runtime.DEFAULT
 ) -> Tensor:
-    """Return the mean absolute error of the normalised colours of a batch: a scalar.
+    """Return the mean absolute error of the normalized colors of a batch: a scalar.
 
     With bf16 the encoder runs in bfloat16 autocast; decoder and loss stay in float32.
     """

@@ -29,13 +29,13 @@ def train_run(
 ) -> None:
     """Train `arm` and write weights.safetensors, log.csv and run.json (last) into `output`.
 
-    `array` is the standardised training array; `state` the file from which an interrupted run
+    `array` is the standardized training array; `state` the file from which an interrupted run
     goes on, removed at the end. AdamW on the mean squared error of the unclamped reconstruction,
     of all pixels or of as many as native.training.pixels says, drawn anew for every step; batches
     from shuffled epochs. Raises `UserError` and `StopRequested`.
 
     What repeats: on the CPU the same seed, settings, array, thread count, kind of processor and
-    torch version give the same bits, interrupted or not. On CUDA initialisation and the order of
+    torch version give the same bits, interrupted or not. On CUDA initialization and the order of
     images are the same as on the CPU; precision "strict" asks for deterministic kernels, but torch
     promises the same bits only on the same model of GPU, and warns where a kernel has no such
     variant.

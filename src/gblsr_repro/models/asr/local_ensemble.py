@@ -1,16 +1,16 @@
 """Which low-resolution cells a query reads, where it lies in them, and with what weight.
 
 A feature map has n cells along an axis and the image it shows has N pixels. Image coordinates run
-from -1 to 1, so cell k covers [2 k / n - 1, 2 (k + 1) / n - 1] and pixel i has its centre at
-(2 i + 1) / N - 1. An offset is measured from a cell's centre in half cells: [-1, 1] is the cell's
-own extent, and neighbouring centres are 2 apart. A tap is one cell that a query reads along one
+from -1 to 1, so cell k covers [2 k / n - 1, 2 (k + 1) / n - 1] and pixel i has its center at
+(2 i + 1) / N - 1. An offset is measured from a cell's center in half cells: [-1, 1] is the cell's
+own extent, and neighboring centers are 2 apart. A tap is one cell that a query reads along one
 axis. Without the local ensemble it is the cell that the query lies in, with weight 1. With it, it
-is the two cells whose centres lie around the query, weighted by the hat function 1 - |offset| / 2;
-beyond the outermost centres both taps are the border cell.
+is the two cells whose centers lie around the query, weighted by the hat function 1 - |offset| / 2;
+beyond the outermost centers both taps are the border cell.
 
 Products of the hat weights of both axes are the areas of the opposite rectangles divided by their
 sum, the usual statement of the ensemble. That form adds 1e-9 to every area, and where a query lies
-on the line through the last cell centre of an axis (odd integer scales) all four areas vanish and
+on the line through the last cell center of an axis (odd integer scales) all four areas vanish and
 the 1e-9 alone decides, giving 1/4 each: the hat keeps the limit there, and is used everywhere.
 """
 
@@ -57,7 +57,7 @@ def taps_of_pixels(pixels: Tensor, size: Tensor | int, cells: int, ensemble: boo
     """Return the taps of whole pixels (...) of an axis with `size` pixels: integer arithmetic.
 
     `size` is a number or int64 broadcastable to `pixels`. The result is that of `taps_at` for the
-    pixels' centres, without any rounding of coordinates.
+    pixels' centers, without any rounding of coordinates.
     """
     scaled = (2 * pixels + 1) * cells  # the position in cells, times twice the size
     if ensemble:
@@ -70,7 +70,7 @@ def taps_of_pixels(pixels: Tensor, size: Tensor | int, cells: int, ensemble: boo
 
 
 def _ensemble(lower: Tensor, fraction: Tensor, from_first: Tensor, cells: int) -> Taps:
-    """Taps of a query `fraction` past centre `lower`, `from_first` half cells past the first."""
+    """Taps of a query `fraction` past center `lower`, `from_first` half cells past the first."""
     cell = torch.stack((lower, lower + 1)).clamp(0, cells - 1)
     return Taps(cell.long(), from_first - 2 * cell, torch.stack((1 - fraction, fraction)))
 

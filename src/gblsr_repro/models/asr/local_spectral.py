@@ -28,7 +28,7 @@ class GBLSR(QueryDecoder):
     """Coefficients of a separable spectral basis, linear in the features of each cell.
 
     A 1x1 convolution gives every cell 3 x p x p coefficients; a query reads the p x p modes at its
-    offset from the cell's centre, scaled to [-1, 1] over the cell. One trained bandwidth
+    offset from the cell's center, scaled to [-1, 1] over the cell. One trained bandwidth
     s = softplus(raw) serves all cells and images. There is no cutoff of the order.
 
     Whole images go the "folded" way at integer scales up to `LARGEST_FOLD` and the "separable" way
@@ -146,7 +146,7 @@ class GBLSR(QueryDecoder):
         if path == FOLDED:
             raise ValueError("the folded path shows whole images only; sample on another one")
         if torch.is_grad_enabled():
-            self.cache.clear()  # an optimiser step may follow
+            self.cache.clear()  # an optimizer step may follow
         shared = (self.projection(), self.scale())
         if sizes.device.type != "cpu":
             return sample_separable(features, *shared, sizes, pixels, self.slots, self.ensemble)

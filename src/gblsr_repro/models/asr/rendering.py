@@ -106,7 +106,7 @@ def render_folded(features: Tensor, folded: Folded) -> Tensor:
 
 
 def _shuffle(blocks: Tensor, scale_y: int, scale_x: int) -> Tensor:
-    """Spread channels (colour, row, column) of each block over pixels."""
+    """Spread channels (color, row, column) of each block over pixels."""
     if scale_y == scale_x:
         return F.pixel_shuffle(blocks, scale_y)
     batch, _, h, w = blocks.shape
@@ -121,7 +121,7 @@ def along_columns(features: Tensor, projection: Tensor, table: Tensor) -> Tensor
     """Do the sums over x: features (B, D, h, w) and an x bank (Z, G, T, S, p) to (B, h, G S 3, p).
 
     Z is B, a table for each image, or 1, one for all. The result holds, per row of cells and per
-    slot, the coefficients of the y modes for each colour. Mode j is summed on the weights, once
+    slot, the coefficients of the y modes for each color. Mode j is summed on the weights, once
     per slot and not once per slot and row: the map of all 3 p p coefficients is never formed.
     """
     batch, _, h, w = features.shape
@@ -248,7 +248,7 @@ def sample_separable(
     slots_per_group: int,
     ensemble: bool,
 ) -> Tensor:
-    """Return the colours of chosen pixels of images of different sizes: (B, Q, 3).
+    """Return the colors of chosen pixels of images of different sizes: (B, Q, 3).
 
     `sizes` (B, 2) are the images' heights and widths in pixels and `pixels` (B, Q, 2) rows and
     columns in them, int64. `slots_per_group` is at least ceil of the largest scale. All images of

@@ -55,7 +55,7 @@ def join(x: Tensor, side: int, height: int, width: int) -> Tensor:
 
 
 def shift_mask(height: int, width: int, side: int, device: torch.device) -> Tensor:
-    """Return what separates pixels that only the cyclic shift by side // 2 has made neighbours.
+    """Return what separates pixels that only the cyclic shift by side // 2 has made neighbors.
 
     The result (windows, side^2, side^2) is 0 within a region of the image and `MASKED` across.
     """
@@ -135,7 +135,7 @@ class WindowAttention(nn.Module):
 
 
 class SwinLayer(nn.Module):
-    """Window attention and a two-layer perceptron, each normalised before and residual."""
+    """Window attention and a two-layer perceptron, each normalized before and residual."""
 
     def __init__(
         self, width: int, heads: int, side: int, ratio: int, shift: int, drop: float

@@ -70,7 +70,7 @@ def tiles(
     """Cut an output into tiles that take about `memory` bytes each; one where that suffices.
 
     `size` (h, w) is that of the input, `rows` and `columns` are the output pixels' positions in
-    it: rising, whole numbers being pixel centres. An encoder whose field is too wide for tiles of
+    it: rising, whole numbers being pixel centers. An encoder whose field is too wide for tiles of
     that much memory gets one tile of up to `WHOLE` times as much; beyond that `UserError`.
     """
     (whole,) = _cut(model.encoder, size, rows, columns, max(size))
