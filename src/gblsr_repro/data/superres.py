@@ -10,7 +10,6 @@ there.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -24,9 +23,8 @@ from torch import Tensor
 
 from ..config import Config
 from ..errors import UserError
-from ..files import read_json, sha256, verify
 from ..progress import Progress
-from .arrays import write_array
+from .arrays import damaged, open_array, write_array
 from .images import Readable, as_rgb
 from .resize import PIL_BITS, pil_weights
 from .sources import sources
@@ -97,33 +95,15 @@ class PackedImages:
 
     @classmethod
     def open(cls, path: Path | str) -> PackedImages:
-        """Open what `pack` wrote; `UserError` where a part is missing, damaged or another's.
-
-        The whole array is read once to check it: seconds, before a run of many hours.
-        """
-        path = Path(path)
-        index = path.with_suffix(".csv")
-        if not (path.is_file() and index.is_file()):
-            raise UserError(f"{path} or its index is missing; run asr standardize again.")
-        recorded = read_json(path.with_suffix(".json"))["sha256"]
-        verify(index)
-        if sha256(path) != recorded:
-            raise UserError(
-                f"{path} is not what was recorded when it was made; delete it and run "
-                "asr standardize again."
-            )
+        """Open what `pack` wrote; raises `UserError` as `open_array` does."""
         # Copy-on-write: torch wants a writable buffer, the file is never written.
-        pixels = np.load(path, mmap_mode="c", allow_pickle=False)
-        with index.open(newline="", encoding="utf-8") as stream:
-            rows = list(csv.DictReader(stream))
+        pixels, rows, record = open_array(path, "c")
         numbers = np.array([[int(r[c]) for c in INDEX_COLUMNS[3:]] for r in rows], np.int64)
         offsets, heights, widths = numbers.reshape(-1, 3).T
         if not rows or pixels.shape != (int((heights * widths).sum()), 3):
-            raise UserError(
-                f"{path} does not fit its index; delete both and run asr standardize again."
-            )
+            raise damaged(path)
         names = tuple(row["name"] for row in rows)
-        return cls(pixels, names, offsets, heights, widths, recorded)
+        return cls(pixels, names, offsets, heights, widths, record["sha256"])
 
     def image(self, position: int) -> np.ndarray:
         """Return one image as (H, W, 3) uint8."""
