@@ -7,7 +7,6 @@ the row of its table (no checkout is needed to build it), steps, training images
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping
 from importlib import resources
@@ -17,7 +16,7 @@ from statistics import fmean
 from torch import Tensor
 
 from .errors import UserError
-from .files import atomic_path, read_json, verify, write_text
+from .files import atomic_path, read_csv, read_json, write_text
 from .runs import kind_of
 from .weights import metadata, read_weights, serialized
 
@@ -146,9 +145,7 @@ def _quality(
             continue
         if read_json(path.with_suffix(".json")).get("weights_sha256") != weights_sha256:
             raise UserError(f"{path} was measured on other weights; evaluate this run first.")
-        verify(path)
-        with path.open(newline="", encoding="utf-8") as stream:
-            rows = list(csv.DictReader(stream))
+        rows = read_csv(path)
         means = {
             column: fmean(float(row[column]) for row in rows)
             for column in measures

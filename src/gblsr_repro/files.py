@@ -162,6 +162,13 @@ def write_csv(
     write_text(checksum, f"{hashlib.sha256(content).hexdigest()}  {path.name}\n")
 
 
+def read_csv(path: Path | str, delimiter: str = ",") -> list[dict[str, str]]:
+    """Read the rows of a table by column; `UserError` when `write_csv` wrote something else."""
+    verify(path)
+    with Path(path).open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream, delimiter=delimiter))
+
+
 def verify(path: Path | str) -> None:
     """Raise `UserError` when a file is no longer what `write_csv` wrote.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import UserError
-from ..files import read_json
+from ..files import read_csv, read_json
 
 Config = dict[str, Any]
 Row = TypeVar("Row")
@@ -168,8 +168,7 @@ def datasets() -> dict[str, Dataset]:
 
 def sized_datasets() -> set[str]:
     """Return the data sets whose image sizes config/sizes.tsv knows."""
-    with (repository_root() / "config" / "sizes.tsv").open(newline="", encoding="utf-8") as stream:
-        return {row["dataset"] for row in csv.DictReader(stream, delimiter="\t")}
+    return {row["dataset"] for row in read_csv(repository_root() / "config" / "sizes.tsv", "\t")}
 
 
 def arm_named(name: str) -> Arm:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..errors import UserError
-from ..files import atomic_path, read_json, sha256, verify, write_csv, write_json
+from ..files import atomic_path, read_csv, read_json, sha256, write_csv, write_json
 from .images import Pixels
 
 
@@ -70,13 +69,11 @@ def open_array(
         # Of arrays that were packed before, the index's checksum stands beside it alone.
         if (key == "sha256" or key in record) and sha256(file) != record.get(key):
             raise damaged(file)
-    verify(index)
     try:
         pixels = np.load(path, mmap_mode=mode, allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
         raise damaged(path) from error
-    with index.open(newline="", encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream))
+    rows = read_csv(index)
     if pixels.dtype != np.uint8 or len(rows) != record.get("images"):
         raise damaged(index)
     return pixels, rows, record

@@ -7,7 +7,6 @@ and the record says how many: what an image shows does not change its time eithe
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +22,7 @@ from ..data.images import as_rgb
 from ..data.resize import crop_to_scale, downscale, low_side
 from ..data.sources import HighRes, high_resolution
 from ..errors import UserError
+from ..files import read_csv
 from ..models.asr.model import build
 from ..models.base import PLAIN
 from ..progress import log
@@ -131,11 +131,8 @@ def _size(image: HighRes) -> tuple[int, int]:
 
 def _sizes(dataset: str) -> dict[str, tuple[int, int]]:
     """Return height and width by image of a data set from config/sizes.tsv; empty if not there."""
-    path = repository_root() / "config" / "sizes.tsv"
-    with path.open(newline="", encoding="utf-8") as stream:
-        rows = csv.DictReader(stream, delimiter="\t")
-        return {
-            row["image"]: (int(row["height"]), int(row["width"]))
-            for row in rows
-            if row["dataset"] == dataset
-        }
+    return {
+        row["image"]: (int(row["height"]), int(row["width"]))
+        for row in read_csv(repository_root() / "config" / "sizes.tsv", "\t")
+        if row["dataset"] == dataset
+    }

@@ -7,7 +7,6 @@ settings alone. What neither tells is unknown and shown as a dash.
 
 from __future__ import annotations
 
-import csv
 import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -37,7 +36,7 @@ from ..config import (
 from ..data.datasets import data_set
 from ..data.manifest import read as read_manifest
 from ..errors import UserError
-from ..files import read_json
+from ..files import read_csv, read_json
 from ..progress import columns
 from ..runtime import device_record
 
@@ -238,16 +237,11 @@ class Published:
 
 @cache
 def _compute(benchmark: str) -> tuple[Published, ...]:
-    path = repository_root() / "config" / "paper" / "compute.csv"
-    with path.open(newline="", encoding="utf-8") as stream:
-        return tuple(
-            Published(
-                tuple(row["subjects"].split()),
-                float(row["total_seconds"]) / int(row["runs"]),
-            )
-            for row in csv.DictReader(stream)
-            if row["benchmark"] == benchmark
-        )
+    return tuple(
+        Published(tuple(row["subjects"].split()), float(row["total_seconds"]) / int(row["runs"]))
+        for row in read_csv(repository_root() / "config" / "paper" / "compute.csv")
+        if row["benchmark"] == benchmark
+    )
 
 
 def _published(

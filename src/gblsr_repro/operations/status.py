@@ -7,7 +7,6 @@ jobs took; a stage without either has no time, rather than a guessed one.
 
 from __future__ import annotations
 
-import csv
 import re
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from typing import Any
 
 from ..config import Config, repository_root, resolve, write_resolved
 from ..errors import UserError
-from ..files import read_json
+from ..files import read_csv, read_json
 from ..progress import columns, duration
 
 QUIET_SECONDS = 180.0
@@ -143,8 +142,7 @@ def _stage(title: str, jobs: Sequence[Job], gpu: bool | None) -> Stage:
 def _seconds(benchmark: Path | None) -> list[float]:
     if benchmark is None or not benchmark.is_file():
         return []
-    with benchmark.open(newline="", encoding="utf-8") as stream:
-        return [float(row["s"]) for row in csv.DictReader(stream, delimiter="\t")]
+    return [float(row["s"]) for row in read_csv(benchmark, "\t")]
 
 
 def _training(

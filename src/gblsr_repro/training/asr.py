@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ from .. import runtime
 from ..config import Config, Method
 from ..data.superres import Batch, PackedImages, Sampler
 from ..evaluation import asr as evaluation
-from ..files import check_dates, verify, write_csv
+from ..files import check_dates, read_csv, write_csv
 from ..models.asr.model import ASRModel, build, normalize
 from ..progress import log
 from .optimizers import Adam
@@ -131,11 +130,7 @@ class Validation:
         log.info("after step %d: PSNR-Y %.3f dB on %s x%g", done, means[0], self.column, self.scale)
 
     def _rows(self) -> list[dict[str, Any]]:
-        if not self.path.is_file():
-            return []
-        verify(self.path)
-        with self.path.open(newline="", encoding="utf-8") as stream:
-            return list(csv.DictReader(stream))
+        return list(read_csv(self.path)) if self.path.is_file() else []
 
 
 @contextmanager
