@@ -4,7 +4,6 @@ import copy
 import csv
 import itertools
 import json
-from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.locality import Fields
 from gblsr_repro.reporting import averaging, conditions
 from gblsr_repro.reporting.aggregates import Aggregates, read
-from gblsr_repro.reporting.averaging import read_images, read_latency
+from gblsr_repro.reporting.averaging import read_images
 from gblsr_repro.reporting.compare import Scope, compare
 
 
@@ -121,18 +120,6 @@ def test_time_and_parameters_stand_beside_quality(tmp_path, config):
     assert ("set14", "liif", "inference_ms") not in found  # ours does not stand in
     assert found["set14", "liif", "ours_ms"].mean == pytest.approx(9.0)
     assert found["urban100", "liif", "params"].mean == 989955
-
-
-def test_peak_memory_of_a_set_is_its_highest_image(tmp_path):
-    path = write_rows(
-        tmp_path / "seed0.csv",
-        LATENCY,
-        "set14,a,paper,1,2,0,3,4,100,50",
-        "set14,b,paper,3,4,0,3,4,300,50",
-    )
-    found = read_latency(path)
-    assert found["set14", "paper", "peak_memory_mib"] == 300
-    assert found["set14", "paper", "median_ms"] == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize(
@@ -300,18 +287,6 @@ def test_the_papers_training_differs_in_nothing(tmp_path, config):
     found = conditions.collect(tmp_path, config)
     for scope in (Scope.COST, Scope.ASR_COST):
         assert compare(found, conditions.of_paper(), scope) == []
-
-
-def test_halves_of_conditions_merge(tmp_path, config):
-    run_record(tmp_path, "liif", 0)
-    run_record(tmp_path, "gblsr_asr", 0, half="asr")
-    folder = tmp_path / "aggregates"
-    for half in conditions.HALVES:
-        conditions.write(tmp_path, config, folder / f"conditions_{half}.json", [half])
-    both = conditions.collect(tmp_path, config)
-    read = conditions.Conditions.read(folder)
-    assert json.dumps(asdict(read)) == json.dumps(asdict(both))
-    assert conditions.Conditions.read(tmp_path) == conditions.Conditions()
 
 
 def test_command_line(tmp_path, capsys):

@@ -17,16 +17,17 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
-from gblsr_repro.cli import main
 from gblsr_repro.config import items, load
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import figures
 from gblsr_repro.reporting.aggregates import Aggregates
+from gblsr_repro.reporting.captions import caption
 from gblsr_repro.reporting.conditions import Conditions, of_paper
-from gblsr_repro.reporting.figures import FIGURES, captions, note, style
+from gblsr_repro.reporting.figures import style
+from gblsr_repro.reporting.items import MAKERS, note
 
+FIGURES = {name: item for name, item in items().items() if item.kind == "figure"}
 NAMES = list(FIGURES)
-NEED_FILES = {"cov_hist", "qualitative"}
 RUNS = {
     "paper": made_up.paper_run,
     "demo": made_up.demo_run,
@@ -54,8 +55,7 @@ def draw(sources: dict[str, Aggregates]) -> Iterator[Draw]:
     def build(run: str, name: str) -> Figure:
         if (run, name) not in known:
             source = sources[run]
-            figure = FIGURES[name].draw(source, note(source.conditions, FIGURES[name].scopes))
-            known[run, name] = figure
+            known[run, name] = MAKERS[name](source, note(source.conditions, FIGURES[name]))
         return known[run, name]
 
     with style.styled():
@@ -93,11 +93,6 @@ def collisions(texts: list[Text], slack: float = 1.0) -> list[tuple[str, str]]:
     ]
 
 
-def test_the_papers_figures_are_all_there():
-    wanted = {name for name, item in items().items() if item.kind == "figure"}
-    assert wanted <= set(NAMES)
-
-
 def cases() -> list[object]:
     """All figures of all runs; in the quick suite the paper's and what the demo makes different."""
     different = {"frontier", "per_dataset", "cov_hist", "infcost", "asr_quality_latency_x4"}
@@ -126,7 +121,7 @@ def test_texts_are_legible_inside_and_apart(run, name, draw, sources, monkeypatc
         assert box.y0 >= -1, text
         assert box.x1 <= width + 1, text
         assert box.y1 <= height + 1, text
-    hint = next(iter(note(sources[run].conditions, FIGURES[name].scopes)), None)
+    hint = next(iter(note(sources[run].conditions, FIGURES[name])), None)
     sizes = {t.get_fontsize() for t in texts if hint is None or not t.get_text().startswith(hint)}
     assert sizes <= {7.0, 7.5, 8.0}
 
@@ -142,16 +137,6 @@ def test_same_data_same_bytes(name, sources, tmp_path):
 
 
 # --- looks ----------------------------------------------------------------------------------------
-
-
-def test_no_two_native_arms_or_methods_share_a_look(sources):
-    source = sources["paper"]
-    drawn = [name for name, arm in source.arms.items() if arm.group != "reading"]
-    for table in (drawn, [*source.methods, "bicubic"]):
-        for first, second in combinations(style.looks(table).values(), 2):
-            assert first.color != second.color
-            assert first.marker != second.marker
-            assert first.hatch != second.hatch or first.dash != second.dash
 
 
 # --- what is shown --------------------------------------------------------------------------------
@@ -307,18 +292,6 @@ def test_a_figure_asked_for_by_name_says_what_is_missing(name, tmp_path):
     assert not list(tmp_path.glob("*.p*"))
 
 
-def test_all_draws_what_it_can_and_lists_the_rest(tmp_path, capsys):
-    made = made_up.Aggregates(tmp_path)
-    made.ablation()
-    folder = made.write()
-    assert main(["figures", "--aggregates", str(folder), "--output", str(tmp_path / "out")]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert str(tmp_path / "out" / "logspace_metrics.png") in lines
-    skipped = {line.split()[1].rstrip(":") for line in lines if line.startswith("skipped")}
-    assert skipped == set(NAMES) - {"logspace_metrics", "measured_vs_published"}
-    assert any("native.csv does not exist" in line for line in lines)
-
-
 def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
     source = sources["paper"]
     shutil.copytree(source.results, tmp_path / "run")
@@ -332,44 +305,22 @@ def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
         figures.render("qualitative", copy, tmp_path)
 
 
-def test_fields_are_read_from_the_results_that_are_named(sources, tmp_path):
-    source = sources["paper"]
-    folder = shutil.copytree(source.folder, tmp_path / "elsewhere" / "aggregates")
-    figures.write(folder, tmp_path, source.config, ["cov_hist"], source.results)
-    assert (tmp_path / "cov_hist.png").is_file()
-
-
 # --- notes and captions ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_papers_own_run_has_no_note_and_others_say_what_they_are(name):
-    assert note(of_paper(), FIGURES[name].scopes) == []
-    assert "Unlike in the paper" not in captions(name, of_paper())
+    item = FIGURES[name]
+    assert note(of_paper(), item) == []
+    assert "Unlike in the paper" not in caption(item, of_paper())
     demo = made_up.demo_conditions(2)
-    said = note(demo, FIGURES[name].scopes)
-    assert said[0] == "preset demo"
-    assert "Not the paper's experiment" in captions(name, demo)
-    assert "conditions not recorded" in note(Conditions(), FIGURES[name].scopes)
-    assert "not recorded" in captions(name, Conditions())
+    assert note(demo, item)[0] == "preset demo"
+    assert "Not the paper's experiment" in caption(item, demo)
+    assert "conditions not recorded" in note(Conditions(), item)
+    assert "not recorded" in caption(item, Conditions())
 
 
 def test_a_half_that_was_not_run_is_no_unrecorded_one():
-    run = replace(of_paper(), asr=None)
-    assert note(run, FIGURES["measured_vs_published"].scopes) == []
-    assert "not recorded" not in captions("measured_vs_published", run)
-
-
-def test_a_note_is_one_line_and_says_what_it_leaves_out():
-    words = [f"difference {k}" for k in range(20)]
-    (text,) = style.new_figure(style.COLUMN_WIDTH, 2, words).texts
-    assert text.get_text().startswith("difference 0 · difference 1 · ")
-    assert text.get_text().endswith("more in the caption")
-    assert text.get_window_extent().width <= style.COLUMN_WIDTH * text.figure.dpi
-
-
-def test_different_single_seeds_have_no_error_bars():
-    seeds = {"liif": [0], "wire": [1], "gblsr_scalar": [2]}
-    native = replace(of_paper().native, seeds=seeds)
-    caption = captions("per_dataset", replace(of_paper(), native=native))
-    assert "One training seed, so there are no error bars" in caption
+    run, item = replace(of_paper(), asr=None), FIGURES["measured_vs_published"]
+    assert note(run, item) == []
+    assert "not recorded" not in caption(item, run)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 
 from gblsr_repro.reporting.figures.placement import Label, place_labels
-from gblsr_repro.reporting.figures.style import log_ticks, new_figure, styled
+from gblsr_repro.reporting.figures.style import new_figure, styled
 
 
 @pytest.fixture
@@ -35,8 +35,8 @@ def test_crowded_labels_stay_apart_and_off_the_markers(axes, seed):
     labels = [
         Label(*random.uniform(4, 6, 2), text=f"GB-LSR-Variant-{k}", size=9.0) for k in range(8)
     ]
-    placed = place_labels(axes, labels)
-    boxes = [note.get_window_extent() for note in placed]
+    place_labels(axes, labels)
+    boxes = [note.get_window_extent() for note in axes.texts]
     frame = axes.get_window_extent()
     for a, b in combinations(boxes, 2):
         assert not a.overlaps(b)
@@ -46,25 +46,3 @@ def test_crowded_labels_stay_apart_and_off_the_markers(axes, seed):
         assert frame.y0 <= box.y0
         assert box.y1 <= frame.y1
         assert not any(box.overlaps(marker_box(axes, label)) for label in labels)
-
-
-def test_lines_are_avoided_where_there_is_room(axes):
-    line = ((5.0, 5.0), (9.0, 5.0))
-    (note,) = place_labels(axes, [Label(5, 5, "name", 9)], lines=[line])
-    box = note.get_window_extent()
-    y = axes.transData.transform((5, 5))[1]
-    right = axes.transData.transform((5, 5))[0]
-    assert box.x1 < right or not box.y0 <= y <= box.y1
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "most", "wanted"),
-    [
-        (1.2, 90, 8, [2, 5, 10, 20, 50]),
-        (0.9, 1100, 8, [1, 3, 10, 30, 100, 300, 1000]),
-        (0.9, 3300, 3, [10, 1000]),
-        (0.011, 0.05, 8, [0.02, 0.05]),
-    ],
-)
-def test_log_ticks(low, high, most, wanted):
-    assert log_ticks(low, high, most) == pytest.approx(wanted)

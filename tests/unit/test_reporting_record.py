@@ -15,7 +15,6 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
 from gblsr_repro.reporting import record
 from gblsr_repro.reporting.conditions import of_paper
-from gblsr_repro.reporting.layout import Float, Span, grid
 
 
 @pytest.fixture
@@ -113,19 +112,3 @@ def test_a_run_without_aggregates_is_one_sentence(
 ) -> None:
     assert main(["record", "--results", str(tmp_path), "--output", str(tmp_path / "x")]) == 2
     assert "no aggregates yet" in capsys.readouterr().err
-
-
-def test_a_grid_keeps_spanning_cells_in_place() -> None:
-    part = Float(
-        label="x",
-        caption="**X.**",
-        columns=["l", "r", "r"],
-        header=[["Arm", Span("Kodak", 2)], ["", "PSNR", "LSE | x"]],
-        groups=[[[Span("**All**", 3)], ["A", "1", "2"]]],
-    )
-    assert grid(part) == [
-        "| Arm | Kodak PSNR | Kodak LSE \\| x |",
-        "| --- | --- | --- |",
-        "| **All** |  |  |",
-        "| A | 1 | 2 |",
-    ]

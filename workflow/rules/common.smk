@@ -2,7 +2,6 @@
 # Requires: config/*.yaml, config/*.tsv. Makes: nothing but names that the other files use.
 import json
 import os
-import shutil
 import sys
 from functools import cache
 from pathlib import Path
@@ -46,6 +45,7 @@ SCALES = config["asr"]["scales"]
 AGGREGATES = [f"{R}/{kinds.file_of(name)}" for name, kind in kinds.KINDS.items() if kind.judged]
 TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
 COMPARED = [f"{name}_vs_paper" for name, item in ITEMS.items() if item.compared == "yes"]
+BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution", "both": "Both"}
 FIGURES = [name for name, item in ITEMS.items() if item.kind == "figure"]
 CONFIG_TABLES = sorted(
     os.path.relpath(path, workflow.basedir)
@@ -163,7 +163,8 @@ def aggregates_of(benchmark, needs):
     Parameters are counted on untrained arms, so their table needs no record.
     """
     untrained = needs in ("", "budget")
-    record = [] if untrained else [f"{R}/aggregates/conditions_{benchmark}.json"]
+    benchmarks = ["native", "asr"] if benchmark == "both" else [] if untrained else [benchmark]
+    record = [f"{R}/aggregates/conditions_{each}.json" for each in benchmarks]
     return [f"{R}/aggregates/{name}.csv" for name in needs.split()] + record
 
 
@@ -173,7 +174,7 @@ def described(name):
     beside = ", beside the paper's values" if name.endswith("_vs_paper") else ""
     what = f"{item.paper}: {item.title}{beside}"
     return {
-        "subcategory": {"native": "Native benchmark", "asr": "Super-resolution"}[item.benchmark],
+        "subcategory": BENCHMARKS[item.benchmark],
         "labels": {"item": name, "what": what},
     }
 
@@ -210,11 +211,6 @@ def items_of(benchmark):
     names = [name for name, item in ITEMS.items() if item.benchmark == benchmark]
     beside = [f"{R}/tables/{name}_vs_paper.tex" for name in names if f"{name}_vs_paper" in COMPARED]
     return [path for name in names for path in files_of(name)] + beside
-
-
-def preview():
-    """Return the PDF of everything where a LaTeX is there to compile it."""
-    return [f"{R}/preview.pdf"] if shutil.which("pdflatex") else []
 
 
 onstart:

@@ -115,46 +115,11 @@ for (benchmark, needs), names in drawn_together("figure").items():
             settings=settings("figures"),
             aggregates=lambda wildcards: f"{R}/aggregates",
             figures=lambda wildcards, output: os.path.dirname(output.pdf[0]),
-            results=lambda wildcards: R,
             names=names,
         shell:
             "python -m gblsr_repro figures --config {params.config}"
-            " --aggregates {params.aggregates} --results {params.results}"
-            " --output {params.figures} --only {params.names} 2>&1 | tee {log}"
-
-
-rule figure_beside_the_paper:
-    """Ours: every published number against the measured one."""
-    input:
-        rows=AGGREGATES,
-        tables=CONFIG_TABLES,
-    output:
-        pdf=f"{R}/figures/measured_vs_published.pdf",
-        png=report(
-            f"{R}/figures/measured_vs_published.png",
-            caption="../report/figure.rst",
-            category="Figures",
-            subcategory="Both",
-            labels={
-                "item": "measured_vs_published",
-                "what": "Measured numbers against the paper's",
-            },
-        ),
-    log:
-        f"{R}/logs/figures/measured_vs_published.log",
-    localrule: True
-    conda:
-        "../../envs/gblsr.yaml"
-    params:
-        config=CONFIG,
-        settings=settings("figures"),
-        aggregates=lambda wildcards: f"{R}/aggregates",
-        figures=subpath(output.pdf, parent=True),
-        results=lambda wildcards: R,
-    shell:
-        "python -m gblsr_repro figures --config {params.config} --aggregates {params.aggregates}"
-        " --results {params.results} --output {params.figures} --only measured_vs_published"
-        " 2>&1 | tee {log}"
+            " --aggregates {params.aggregates} --output {params.figures}"
+            " --only {params.names} 2>&1 | tee {log}"
 
 
 rule claims:
@@ -185,32 +150,12 @@ rule claims:
         " --output {params.results} 2>&1 | tee {log}"
 
 
-rule preview:
-    """All tables and figures in one PDF; needs a LaTeX."""
-    input:
-        items_of("native"),
-        items_of("asr"),
-    output:
-        f"{R}/preview.pdf",
-    log:
-        f"{R}/logs/preview.log",
-    localrule: True
-    conda:
-        "../../envs/gblsr.yaml"
-    params:
-        config=CONFIG,
-        results=lambda wildcards: R,
-    shell:
-        "python -m gblsr_repro preview --config {params.config} --results {params.results}"
-        " --output {output} 2>&1 | tee {log}"
-
-
 rule report:
     """One page with claims, tables, figures, provenance and cost."""
     input:
         items_of("native"),
         items_of("asr"),
-        f"{R}/figures/measured_vs_published.png",
+        items_of("both"),
         rules.claims.output,
     output:
         report(

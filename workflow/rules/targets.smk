@@ -44,13 +44,6 @@ rule asr_timing:
         f"{R}/aggregates/asr_latency.csv",
 
 
-rule measured_vs_published:
-    """Ours: every published number against the measured one, as a figure."""
-    input:
-        f"{R}/figures/measured_vs_published.pdf",
-        f"{R}/figures/measured_vs_published.png",
-
-
 for name in COMPARED:
 
     rule:

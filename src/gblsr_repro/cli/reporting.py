@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 def register(commands: Any) -> None:
     """Add this room's subcommands."""
     results = path("results", "DIR", "default: the config's", required=False)
-    images = "folder with the images and fields of the run (default: the one above --aggregates)"
     aggregates = path(
         "aggregates", "DIR", "default: aggregates of the config's results", required=False
     )
@@ -30,10 +29,7 @@ def register(commands: Any) -> None:
     folder = to("DIR", "default: tables of the config's results")
     command(commands, "tables", _tables, aggregates, folder, ("--only", only))
     folder = to("DIR", "default: figures of the config's results")
-    drawn = path("results", "DIR", images, required=False)
-    command(commands, "figures", _figures, aggregates, folder, drawn, ("--only", only))
-    file = to("FILE", "default: preview.pdf in the results")
-    command(commands, "preview", _preview, results, file)
+    command(commands, "figures", _figures, aggregates, folder, ("--only", only))
     folder = to("DIR", "folder for claims.csv and claims.md (default: the config's results)")
     command(commands, "claims", _claims, aggregates, folder)
     file = to("FILE", "default: report.html in the results folder")
@@ -87,22 +83,12 @@ def _figures(options: argparse.Namespace) -> None:
     config, results = _run(options)
     aggregates = options.aggregates or results / "aggregates"
     output = options.output or results / "figures"
-    drawn, skipped = figures.write(aggregates, output, config, options.only, options.results)
+    drawn, skipped = figures.write(aggregates, output, config, options.only)
     for name in drawn:
         print(output / f"{name}.pdf")
         print(output / f"{name}.png")
     for name, reason in skipped.items():
         print(f"skipped {name}: {reason}")
-
-
-def _preview(options: argparse.Namespace) -> None:
-    """Compile all tables and figures into one PDF; needs LaTeX."""
-    from ..reporting import preview
-
-    _, results = _run(options)
-    output = options.output or results / "preview.pdf"
-    preview.write(results, output)
-    print(output)
 
 
 def _claims(options: argparse.Namespace) -> None:

@@ -13,6 +13,7 @@ from .tables import (
     Method,
     arm_named,
     arms,
+    assets,
     datasets,
     guess,
     items,

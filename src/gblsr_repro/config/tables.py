@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -200,13 +200,30 @@ def guess(name: str, known: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Item:
-    """A row of config/items.tsv: one table or figure of the paper.
+class Asset:
+    """A row of config/assets.tsv: code or an architecture that the project uses or follows."""
 
-    `benchmark` is native or asr; `paper` its number there; `needs` the aggregates it is made from;
-    `about` the part in the diagnostic of the arms that it is about, where it is about some;
-    `compared` says whether it also comes as <item>_vs_paper, with the published values; `readings`
-    names what it rests on of docs/readings.md; `caption` what stands after a figure's title.
+    asset: str
+    title: str
+    license: str
+    url: str
+
+
+def assets() -> dict[str, Asset]:
+    """Return the table of code and architectures by asset."""
+    return read_table(repository_root() / "config" / "assets.tsv", Asset, "asset")
+
+
+@dataclass(frozen=True)
+class Item:
+    """A row of config/items.tsv: one table or figure, of the paper or beside it.
+
+    `benchmark` is native, asr or both; `paper` its number there, Extra where it has none; `needs`
+    the aggregates it is made from; `about` the part in the diagnostic of the arms that it is about,
+    where it is about some; `compared` says whether it also comes as <item>_vs_paper, with the
+    published values; `readings` names what it rests on of docs/readings.md; `scopes` the kinds of
+    numbers it shows; `adds` what its caption tells of them: lpips, spread, baselines; `caption`
+    what stands after its title.
     """
 
     item: str
@@ -217,6 +234,8 @@ class Item:
     about: str
     compared: str
     readings: str
+    scopes: str
+    adds: str
     title: str
     caption: str
 
@@ -239,8 +258,8 @@ def selected_items(config: Config) -> dict[str, Item]:
     for name, column in mains.items():
         row = datasets().get(columns[column])
         title = f"Native benchmark on {row.title if row else column}, every arm"
-        extra = Item(name, "table", "native", "Extra", "native", "", "no", "", title, "")
-        chosen.setdefault(name, extra)
+        extra = {"item": name, "paper": "Extra", "compared": "no", "readings": "", "title": title}
+        chosen.setdefault(name, replace(table["main_kodak"], **extra))
     return chosen
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,6 @@ import pandas as pd
 from ..config import (
     Arm,
     Config,
-    Dataset,
     Method,
     arms,
     datasets,
@@ -40,6 +40,7 @@ NATIVE_TIMES = {PAPER: "inference_ms", OURS: "ours_ms", GRAPH: "graph_ms"}
 TEXTS = ("name", "benchmark", "arm", "device", "finished")  # columns of runs that hold no number
 
 Key = tuple[str, ...]
+Rows = TypeVar("Rows", bound=Sized)
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -125,8 +126,8 @@ class Aggregates:
 
     Asking for one raises `UserError` when its file is missing or unfit, or names arms or methods
     that their tables in config/ lack. `clock` names the times that tables show: the paper's, unless
-    they are for rows beside it. Figures of images and fields read `results`, by default the folder
-    that holds the aggregates' folder.
+    they are for rows beside it, where `bicubic` adds a row that the paper lacks. Figures of images
+    and fields read `results`, the folder that holds the aggregates' folder.
     """
 
     def __init__(
@@ -134,13 +135,16 @@ class Aggregates:
         folder: Path | str,
         config: Config,
         clock: str = PAPER,
-        results: Path | None = None,
+        bicubic: bool = False,
         frames: Mapping[str, pd.DataFrame] | None = None,
     ) -> None:
         self.folder = Path(folder)
         self.config = config
         self.clock = clock
-        self.results = Path(results) if results else self.folder.parent
+        self.bicubic = bicubic
+        self.results = self.folder.parent
+        self.arms, self.methods, self.datasets = arms(), methods(), datasets()
+        self.evaluate = list(config["native"]["data"]["evaluate"])  # columns of the native tables
         self._frames = dict(frames or {})
         self._cells: dict[str, dict[Key, Summary]] = {}
 
@@ -177,12 +181,10 @@ class Aggregates:
             raise UserError(f"{self.path(kind)} has no rows; train first.")
         if kind == "structure":
             return
-        if KINDS[kind].half == "native":
-            column, known, file = "arm", {*self.arms}, "arms"
-        else:
-            column = "arm" if kind == "asr_runs" else "method"
-            known, file = {*self.methods, BICUBIC}, "methods"
-        stranger = next((name for name in frame[column] if name not in known), None)
+        native = KINDS[kind].half == "native"
+        file, known = ("arms", {*self.arms}) if native else ("methods", {*self.methods, BICUBIC})
+        names = frame["method" if "method" in frame else "arm"]
+        stranger = next((name for name in names if name not in known), None)
         if stranger is not None:
             raise UserError(
                 f"{self.path(kind)} has rows for {stranger!r}, which config/{file}.tsv does not "
@@ -207,11 +209,21 @@ class Aggregates:
         cell = self.cell(kind, *key)
         return None if cell is None else cell.mean
 
-    def require(self, rows: pd.DataFrame, kind: str, what: str) -> pd.DataFrame:
-        """Return `rows`, or raise `UserError` that the aggregate's file has no such rows."""
-        if rows.empty:
+    def wide(self, kind: str, rows: Sequence[str], columns: str, **where: str) -> pd.DataFrame:
+        """Return means by the key columns `rows` and `columns`, NaN where one was not measured.
+
+        `where` gives the values of the other key columns.
+        """
+        frame = self.frame(kind)
+        for key, wanted in where.items():
+            frame = frame[frame[key] == wanted]
+        return frame.pivot(index=[*rows], columns=columns, values="mean")
+
+    def require(self, found: Rows, kind: str, what: str) -> Rows:
+        """Return what was found; `UserError` says that the aggregate's file has none."""
+        if not len(found):
             raise UserError(f"{self.path(kind)} has no {what}; run the jobs that measure it.")
-        return rows
+        return found
 
     def parameters(self, method: str) -> float | None:
         """Return a super-resolution method's trainable parameters, None where no run tells."""
@@ -227,21 +239,6 @@ class Aggregates:
         return Conditions.read(self.folder)
 
     # --- names ---
-
-    @cached_property
-    def arms(self) -> dict[str, Arm]:
-        """The arms table."""
-        return arms()
-
-    @cached_property
-    def methods(self) -> dict[str, Method]:
-        """The table of super-resolution methods."""
-        return methods()
-
-    @cached_property
-    def datasets(self) -> dict[str, Dataset]:
-        """The table of data sets."""
-        return datasets()
 
     @cached_property
     def benchmark(self) -> dict[str, Arm]:
@@ -264,11 +261,6 @@ class Aggregates:
         run = selected_methods(self.config)
         return {name: method for name, method in run.items() if method.group in groups}
 
-    @cached_property
-    def evaluate(self) -> list[str]:
-        """Columns of the native tables, in order."""
-        return list(self.config["native"]["data"]["evaluate"])
-
     def title(self, half: str, column: str) -> str:
         """Return the heading of an evaluation column of "native" or "asr"."""
         section = self.config["native"]["data"] if half == "native" else self.config["asr"]
@@ -288,10 +280,11 @@ class Aggregates:
             return arm.name if arm.group in ("family", "ablation") else arm.short
         return key.capitalize()
 
-    def without_lpips(self) -> str:
-        """Return why the aggregates hold no LPIPS."""
+    def unmeasured(self, metric: str) -> str:
+        """Return why the aggregates hold no value of a native metric."""
         native = self.conditions.native
-        return (native and native.without_lpips) or "no value in the aggregates"
+        reason = native.without_lpips if native and "lpips" in metric else ""
+        return f"not measured: {reason or 'no value in the aggregates'}"
 
     def on_device(self, half: str) -> str:
         """Return " on <device>" for the axis of a timing, nothing where none is recorded."""

@@ -11,9 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -30,6 +29,7 @@ ASR_METRICS = ("psnr_y", "ssim_y")
 LATENCY_METRICS = ("mean_ms", "median_ms", "p90_ms", "p95_ms", "peak_memory_mib")
 RUN_NUMBERS = ("steps", "parameters", "wall_seconds", "steps_per_second", "peak_memory_mib")
 
+Name = TypeVar("Name")  # an arm or method, or that and a scale
 Measured = Iterator[tuple[Any, ...]]  # the key of a number, then its value for one seed
 
 
@@ -61,24 +61,23 @@ def read_latency(path: Path) -> pd.Series:
     return frame.groupby(["dataset", "clock"], sort=False).agg(how).stack().dropna()
 
 
-class SameImages:
-    """Checks that all files of one image set list the same images: else means do not compare."""
+def image_means(
+    files: Iterable[tuple[Name, int, Path]], metrics: Sequence[str]
+) -> Iterator[tuple[Name, int, str, float]]:
+    """Yield name, seed, metric and its mean over images, of all that was measured in the files.
 
-    def __init__(self) -> None:
-        self.first: dict[str, tuple[Path, set[str]]] = {}
-
-    def means(self, dataset: str, path: Path, metrics: Sequence[str]) -> pd.Series:
-        """Return the mean over images of every metric that was measured in a file.
-
-        Raises `UserError` when its images are others than those of an earlier file of that set.
-        """
+    They must be of the same images, else means do not compare: `UserError` names the two files.
+    """
+    first: tuple[Path, set[str]] | None = None
+    for name, seed, path in files:
         images = read_images(path, metrics)
-        first, names = self.first.setdefault(dataset, (path, {*images.index}))
-        if names != {*images.index}:
+        first = first or (path, {*images.index})
+        if first[1] != {*images.index}:
             raise UserError(
-                f"{path} holds other images than {first}; delete both and evaluate again."
+                f"{path} holds other images than {first[0]}; delete both and evaluate again."
             )
-        return images.mean().dropna()
+        for metric, mean in images.mean().dropna().items():
+            yield name, seed, str(metric), mean
 
 
 # --- over seeds -----------------------------------------------------------------------------------
@@ -106,13 +105,12 @@ def native(results: Path, config: Config, kind: str = "native") -> pd.DataFrame:
     `graph_ms` that by the package's own (see `evaluation.latency`); `params` the number of
     trainable parameters.
     """
-    same, files = SameImages(), partial(found, kind, results, config)
+    files = partial(found, kind, results, config)
 
     def measured() -> Measured:
         for column in config["native"]["data"]["evaluate"]:
-            for arm, _, path in files(f"{SCORES}.csv", column=column):
-                for metric, mean in same.means(column, path, NATIVE_METRICS).items():
-                    yield column, arm, metric, mean
+            scores = image_means(files(f"{SCORES}.csv", column=column), NATIVE_METRICS)
+            yield from ((column, arm, metric, mean) for arm, _, metric, mean in scores)
             for arm, _, path in files(f"{TIMES}.csv"):
                 times = read_latency(path)
                 for clock, metric in NATIVE_TIMES.items():
@@ -122,11 +120,6 @@ def native(results: Path, config: Config, kind: str = "native") -> pd.DataFrame:
                 yield column, arm, "params", _field(read_json(path), "parameters", path)
 
     return over_seeds(kind, measured())
-
-
-def readings(results: Path, config: Config) -> pd.DataFrame:
-    """The same of the baselines in all their readings."""
-    return native(results, config, "readings")
 
 
 def locality(results: Path, config: Config) -> pd.DataFrame:
@@ -157,11 +150,8 @@ def ablation(results: Path, config: Config) -> pd.DataFrame:
     PSNR, LPIPS and per-region PSNR, and delta_<metric>: arm minus control, seed by seed over the
     seeds that both have.
     """
-    same, rows = SameImages(), []
     files = found("ablation", results, config, f"{SCORES}.csv", column="validation")
-    for arm, seed, path in files:
-        means = same.means("validation", path, NATIVE_METRICS)
-        rows += [(arm, seed, metric, mean) for metric, mean in means.items()]
+    rows = image_means(files, NATIVE_METRICS)
     frame = pd.DataFrame(rows, columns=["arm", "seed", "metric", "value"])
     frame = frame[frame["metric"].isin(("psnr", "lpips")) | frame["metric"].str.startswith("psnr_")]
     control = [n for n, arm in selected_arms(config).items() if arm.diagnostic == "control"]
@@ -214,19 +204,18 @@ def structure(results: Path, config: Config) -> pd.DataFrame:
 
 def asr_quality(results: Path, config: Config) -> pd.DataFrame:
     """PSNR-Y and SSIM-Y of every method, set and scale, and of bicubic, which has no seeds."""
-    same = SameImages()
 
     def measured() -> Measured:
-        for column, key in product(config["asr"]["evaluate"], config["asr"]["scales"]):
-            names = {"column": column, "scale": scale_key(key)}
-            bicubic = results / f"{BICUBIC_GRID}.csv".format(**names)
-            files = [(BICUBIC, 0, bicubic)] if bicubic.is_file() else []
-            for method, _, path in [
-                *files,
-                *found("asr_quality", results, config, f"{GRID}.csv", **names),
-            ]:
-                for metric, mean in same.means(column, path, ASR_METRICS).items():
-                    yield column, method, names["scale"], metric, mean
+        for column in config["asr"]["evaluate"]:
+            files: list[tuple[tuple[str, str], int, Path]] = []
+            for scale in map(scale_key, config["asr"]["scales"]):
+                names = {"column": column, "scale": scale}
+                bicubic = results / f"{BICUBIC_GRID}.csv".format(**names)
+                files += [((BICUBIC, scale), 0, bicubic)] if bicubic.is_file() else []
+                scored = found("asr_quality", results, config, f"{GRID}.csv", **names)
+                files += [((method, scale), seed, path) for method, seed, path in scored]
+            for name, _, metric, mean in image_means(files, ASR_METRICS):
+                yield column, *name, metric, mean
 
     return over_seeds("asr_quality", measured())
 
@@ -253,11 +242,6 @@ def runs(results: Path, config: Config, kind: str = "runs") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=KINDS[kind].columns, dtype=object)
 
 
-def asr_runs(results: Path, config: Config) -> pd.DataFrame:
-    """The same of super-resolution."""
-    return runs(results, config, "asr_runs")
-
-
 def _run_row(half: str, name: str, seed: int, path: Path) -> list[Any]:
     record = read_json(path)
     measured = [_field(record, key, path) for key in RUN_NUMBERS]
@@ -277,19 +261,17 @@ def _field(record: Mapping[str, Any], key: str, path: Path) -> Any:
 # --- writing ------------------------------------------------------------------------------------
 
 MAKERS: dict[str, Callable[[Path, Config], pd.DataFrame]] = {
-    make.__name__: make
-    for make in (
-        native, readings, locality, ablation, budget, structure, asr_quality, asr_latency, runs,
-        asr_runs,
-    )
-}  # fmt: skip
-STEPS = {  # what to do first where there is nothing
-    "native": "train and evaluate an arm", "readings": "train and evaluate an arm",
-    "locality": "run the fields step of a per-patch arm",
-    "ablation": "evaluate the ablation's arms", "budget": "name arms in the config",
-    "asr_quality": "evaluate a method", "asr_latency": "time a method",
-    "runs": "train", "asr_runs": "train",
-}  # fmt: skip
+    "native": native,
+    "readings": partial(native, kind="readings"),
+    "locality": locality,
+    "ablation": ablation,
+    "budget": budget,
+    "structure": structure,
+    "asr_quality": asr_quality,
+    "asr_latency": asr_latency,
+    "runs": runs,
+    "asr_runs": partial(runs, kind="asr_runs"),
+}
 
 
 def write(kind: str, results: Path, config: Config, output: Path) -> None:
@@ -302,6 +284,6 @@ def write(kind: str, results: Path, config: Config, output: Path) -> None:
     made = MAKERS[kind](results, config)
     if made.empty:
         half = results / KINDS[kind].half
-        raise UserError(f"Nothing to aggregate under {half}; {STEPS[kind]} first.")
+        raise UserError(f"Nothing to aggregate under {half}; {KINDS[kind].first} first.")
     cells = made.astype(object).where(made.notna(), None)
     write_csv(output, KINDS[kind].header, cells.itertuples(index=False, name=None))

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from ..config import BASELINE, arms, items
-from .compare import PAPER_PRESET, Scope, compare_all, data_title, short_names
-from .conditions import Conditions, Half, ImageSet, of_paper
-from .statistics import Column, Summary
+from ..config import BASELINE, Item, arms
+from .compare import PAPER_PRESET, Scope, compare_all, short_names
+from .conditions import Conditions, Half, of_paper
+from .statistics import Column
 
 HALVES = {"native": "Native benchmark", "asr": "Super-resolution"}
 SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
-
-def spelled(count: int) -> str:
-    """Return a small number as a word."""
-    return SPELLED[count] if count < len(SPELLED) else f"{count:,}"
-
-
-def plural(count: int, noun: str) -> str:
-    """Return a count with its noun."""
-    return f"{spelled(count)} {noun}{'' if count == 1 else 's'}"
+Rows = Mapping[str, Column]
+"""The numbers that each row of a table shows, by the row's name."""
 
 
 def listed(words: Sequence[str], last: str = "and") -> str:
@@ -35,63 +28,58 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?")) else ".")
 
 
-def paragraph(*sentences: str | None) -> str:
-    """Return the sentences that are not empty, each with a full stop, as one text."""
-    return " ".join(sentence(text) for text in sentences if text)
+def caption(
+    item: Item,
+    run: Conditions,
+    told: Iterable[str | None] = (),
+    columns: Iterable[str] | None = None,
+) -> str:
+    """Return the caption of a table or figure, ending in how its run differs from the paper's.
+
+    `told` are sentences about what was measured, `columns` the evaluation columns that are shown
+    (default: all). The text is in the marks of `reporting.markup`.
+    """
+    scopes, adds = [Scope(name) for name in item.scopes.split()], item.adds.split()
+    readings = f"Rests on this project's readings of what the paper leaves open ({item.readings}; "
+    sentences = [
+        item.caption,
+        *told,
+        _error_bars(run, scopes[0]) if "spread" in adds else None,
+        _not_canonical() if "baselines" in adds else None,
+        *_differences(run, scopes, columns),
+        _without_lpips(run) if "lpips" in adds else None,
+        f"{readings}see docs/readings.md)" if item.readings else None,
+    ]
+    return f"**{item.title}.** {' '.join(sentence(text) for text in sentences if text)}"
 
 
-def titled(title: str, text: str) -> str:
-    """Return a caption: a bold title and a paragraph."""
-    return f"**{title}.** {text}"
+# --- what is shown --------------------------------------------------------------------------------
 
 
-def with_readings(caption: str, item: str) -> str:
-    """Add to the caption of a table or figure which readings of the paper it rests on, if any."""
-    row = items().get(item)
-    if row is None or not row.readings:
-        return caption
-    subject = "Rests on this project's readings of what the paper leaves open"
-    return f"{caption} {subject} ({row.readings}; see docs/readings.md)."
-
-
-def over_seeds(cells: Mapping[str, Iterable[Summary | None]]) -> str:
-    """Say what a number is: over images, and over how many seeds, by the cells of each row."""
-    counts = seed_counts(cells)
+def over_seeds(rows: Rows, spread: bool = True) -> str | None:
+    """Say over how many seeds the numbers of a table are, and for which rows over fewer."""
+    counts = {name: {c.n for c in row if c is not None and c.n} for name, row in rows.items()}
     every = set().union(*counts.values())
-    images = "Means over the images of a set"
     if not every:
-        return images
-    if every == {1}:
-        return f"{images}; one training seed, hence no standard deviation"
-    return f"{images}, then mean ± sample standard deviation over {seeds_said(counts)}"
-
-
-def seed_counts(cells: Mapping[str, Iterable[Summary | None]]) -> dict[str, set[int]]:
-    """Return over how many seeds the numbers of each row are, as far as they tell."""
-    return {
-        name: {c.n for c in row if c is not None and c.n is not None} for name, row in cells.items()
-    }
-
-
-def seeds_said(counts: Mapping[str, Collection[int]], noun: str = "training seed") -> str | None:
-    """Say how many seeds there are, and for which rows fewer; None where no row tells."""
-    most = max((n for row in counts.values() for n in row), default=None)
-    if most is None:
         return None
-    fewer = [f"{name} {min(row)}" for name, row in counts.items() if row and min(row) < most]
-    text = plural(most, noun)
-    return f"{text} (fewer: {', '.join(fewer)})" if fewer else text
+    if every == {1}:
+        return "Means over the images of a set; one training seed, hence no standard deviation"
+    shown = "mean ± sample standard deviation" if spread else "the mean"
+    return f"Means over the images of a set, then {shown} over {_seeds(counts)}"
 
 
-def trained_seeds(run: Half, half: str) -> dict[str, set[int]]:
-    """Return how many seeds of each arm or method were trained, by its name, as `seed_counts`."""
-    titles = short_names(half)
-    return {titles.get(name, name): {len(seeds)} for name, seeds in run.seeds.items()}
+def _seeds(counts: Mapping[str, Iterable[int]]) -> str:
+    least = {name: min(seeds) for name, seeds in counts.items() if seeds}
+    most = max(n for seeds in counts.values() for n in seeds)
+    fewer = ", ".join(f"{name} {n}" for name, n in least.items() if n < most)
+    word = SPELLED[most] if most < len(SPELLED) else str(most)
+    text = f"{word} training seed{'' if most == 1 else 's'}"
+    return f"{text} (fewer: {fewer})" if fewer else text
 
 
-def missing(cells: Mapping[str, Iterable[Summary | None]]) -> str | None:
+def missing(rows: Rows) -> str | None:
     """Name the rows without a single number."""
-    empty = [name for name, row in cells.items() if all(cell is None for cell in row)]
+    empty = [name for name, row in rows.items() if all(cell is None for cell in row)]
     return f"No results for {listed(empty)}" if empty else None
 
 
@@ -105,59 +93,51 @@ def bold_rule(significance: float, columns: Iterable[Column]) -> str:
     )
 
 
-def not_canonical(names: Sequence[str] | None = None) -> str | None:
-    """Say what the baselines of the native benchmark are not (default: all of them)."""
-    known = [arm.short for arm in arms().values() if arm.group == BASELINE]
-    shown = known if names is None else names
-    if not shown:
-        return None
+def _not_canonical() -> str:
+    """Say what the baselines of the native benchmark are not."""
+    shown = [arm.short for arm in arms().values() if arm.group == BASELINE]
     return (
         f"{listed(shown)} are rebuilt within the parameter budget and amortized; they do not stand "
         "for the published models"
     )
 
 
-def run_notes(
-    run: Conditions,
-    scopes: Iterable[Scope],
-    columns: Iterable[str] | None = None,
-    perceptual: bool = False,
-) -> list[str]:
-    """Say in what the run behind a table or figure differs from the paper's.
+def _error_bars(run: Conditions, scope: Scope) -> str:
+    """Say over how many seeds the means are and what error bars show."""
+    half, titles = run.half(scope.half) or Half(), short_names(scope.half)
+    # The record counts no seeds of the arms beside the main tables, which these figures draw.
+    beside = scope in (Scope.LOCALITY, Scope.ABLATION)
+    counts = {} if beside else {titles.get(n, n): [len(s)] for n, s in half.seeds.items()}
+    if max((n for row in counts.values() for n in row), default=len(half.all_seeds)) == 1:
+        return "One training seed, so there are no error bars"
+    bars = "Error bars: one sample standard deviation over training seeds, to either side"
+    return f"Means over {_seeds(counts)}. {bars}" if counts else bars
 
-    `scopes` are those of its numbers, `columns` the evaluation columns shown (default: all),
-    `perceptual` says whether LPIPS is among them.
-    """
-    known = list(scopes)
-    found = compare_all(run, of_paper(), known, columns)
+
+# --- how the run differs --------------------------------------------------------------------------
+
+
+def _differences(
+    run: Conditions, scopes: Iterable[Scope], columns: Iterable[str] | None
+) -> list[str]:
+    found = compare_all(run, of_paper(), scopes, columns)
     several = len({half for halves in found.values() for half in halves}) > 1
     texts = [
         f"{HALVES[halves[0]].lower()}: {d.long}" if several and len(halves) == 1 else d.long
         for d, halves in found.items()
     ]
-    notes = []
-    if texts:
-        own = run.preset not in ("", PAPER_PRESET)
-        lead = "**Not the paper's experiment**" if own else "Unlike in the paper"
-        notes.append(f"{lead}: {'; '.join(texts)}")
-    native = run.half("native")
-    if perceptual and native is not None and native.without_lpips:
-        notes.append(f"LPIPS was not measured: {native.without_lpips.rstrip('.')}")
-    return notes
+    own = run.preset not in ("", PAPER_PRESET)
+    lead = "**Not the paper's experiment**" if own else "Unlike in the paper"
+    return [f"{lead}: {'; '.join(texts)}"] if texts else []
 
 
-def facts(half: Half) -> dict[str, str]:
-    """Return what is known of a half, by its name: devices, image sets, why there is no LPIPS."""
-    sets = {"training images": half.train}
-    sets |= {f"measured on {column}": images for column, images in half.evaluate.items()}
-    found = {"trained on": ", ".join(half.devices), "timed on": ", ".join(half.timed_on)}
-    found |= {label: "; ".join(map(_image_set, images)) for label, images in sets.items()}
-    found["LPIPS"] = half.without_lpips and f"not measured: {half.without_lpips}"
-    return {label: text for label, text in found.items() if text}
+def _without_lpips(run: Conditions) -> str | None:
+    reason = run.native.without_lpips if run.native else ""
+    return f"LPIPS was not measured: {reason.rstrip('.')}" if reason else None
 
 
-def _image_set(images: ImageSet) -> str:
-    text = f"{images.title}, {images.images:,} images"
-    if images.stands_in_for:
-        return f"{text}, in place of {data_title(images.stands_in_for)}"
-    return text if images.complete else f"{text} of {images.expected}"
+def run_notes(run: Conditions, half: str, scopes: Iterable[Scope]) -> list[str]:
+    """Say in what the numbers of one half differ from the paper's."""
+    notes = _differences(run, scopes, None)
+    told = _without_lpips(run) if half == "native" else None
+    return [*notes, told] if told else notes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,9 +13,9 @@ from ..errors import UserError
 from ..files import write_csv, write_text
 from .aggregates import Aggregates
 from .compare import Scope
-from .conditions import Conditions
+from .conditions import of_paper
+from .documents import Section, markdown, simple
 from .layout import DASH
-from .layout import markdown as markdown_table
 from .verdicts import Claim, Result, Verdict, check, judge
 
 SCOPE_TITLES = {
@@ -30,17 +30,6 @@ SCOPE_TITLES = {
     Scope.ASR_COST: "Super-resolution training time",
 }
 
-MEANING = {
-    Verdict.REPRODUCED: "agrees at the paper's printed precision, or the claimed relation holds",
-    Verdict.WITHIN_NOISE: "misses by no more than the tolerance stated beside it",
-    Verdict.HOLDS: "about structure alone, and so in any preset; this one is not the paper's",
-    Verdict.NOT_REPRODUCED: "misses by more, under the paper's conditions",
-    Verdict.DIFFERENT: "measured on other data, settings, seeds or devices: shown, not judged",
-    Verdict.NOT_JUDGED: "timed on a GPU that other processes used: shown alone",
-    Verdict.NOT_MEASURED: "no number here; the reason is given",
-}
-TOLERANCES = {"seeds": "seed noise", "spread": "F-test", "exact": "exact"}
-
 
 def registry(path: Path | None = None) -> list[Claim]:
     """Read and check config/paper/claims.tsv; raises `UserError`."""
@@ -52,24 +41,15 @@ def registry(path: Path | None = None) -> list[Claim]:
 
 @dataclass(frozen=True)
 class Page:
-    """All results in the registry's order, with the conditions behind them."""
+    """All results in the registry's order."""
 
     results: Sequence[Result]
-    conditions: Conditions
-    paper_conditions: Conditions
 
     def counts(self) -> dict[Verdict, int]:
         """Return how many claims got each verdict, in order; the rare ones where they are met."""
         found = Counter(result.verdict for result in self.results)
         rare = (Verdict.HOLDS, Verdict.NOT_JUDGED)
         return {v: found[v] for v in Verdict if found[v] or v not in rare}
-
-    def by_topic(self) -> dict[str, list[Result]]:
-        """Return the results of each topic, in order."""
-        topics: dict[str, list[Result]] = {}
-        for result in self.results:
-            topics.setdefault(result.claim.topic, []).append(result)
-        return topics
 
     @cached_property
     def shared_differences(self) -> dict[Scope, list[str]]:
@@ -99,13 +79,13 @@ class Page:
                 single = any(map(self.own_differences, own))
                 none = "as in the paper" + ", but for what single claims say" * single
                 state = "; ".join(self.shared_differences[scope]) or none
-            rows.append((title, paper_setting(scope, self.paper_conditions), state))
+            rows.append((title, paper_setting(scope), state))
         return rows
 
 
-def paper_setting(scope: Scope, paper: Conditions) -> str:
+def paper_setting(scope: Scope) -> str:
     """Return the paper's conditions of a scope in a few words."""
-    run = paper.half(scope.half)
+    run = of_paper().half(scope.half)
     if scope is Scope.STRUCTURE or run is None:
         return "none"
     seeds = f"seeds {', '.join(map(str, run.all_seeds))}"
@@ -120,18 +100,13 @@ def paper_setting(scope: Scope, paper: Conditions) -> str:
     return f"{trained}, trained on {sets}, {shown}"
 
 
-def evaluate(aggregates: Path, config: Config, claims: Sequence[Claim] | None = None) -> Page:
+def evaluate(aggregates: Path, config: Config) -> Page:
     """Judge every claim on the aggregates of one folder; raises `UserError`."""
     if not aggregates.is_dir():
         raise UserError(f"{aggregates} is not a folder; run the aggregate step that makes it.")
     here, paper = Aggregates(aggregates, config), Aggregates.paper(protocol())
-    run, paper_run = here.conditions, paper.conditions
     sigmas = config["claims"]["seed_noise_sigmas"]
-    return Page(
-        [judge(c, here, paper, run, paper_run, sigmas) for c in claims or registry()],
-        run,
-        paper_run,
-    )
+    return Page([judge(claim, here, paper, sigmas) for claim in registry()])
 
 
 def write(aggregates: Path, output: Path, config: Config) -> Page:
@@ -139,7 +114,7 @@ def write(aggregates: Path, output: Path, config: Config) -> Page:
     page = evaluate(aggregates, config)
     rows = [_row(result) for result in page.results]
     write_csv(output / "claims.csv", list(rows[0]), rows)
-    write_text(output / "claims.md", markdown(page))
+    write_text(output / "claims.md", markdown(section(page)))
     return page
 
 
@@ -159,41 +134,6 @@ def _row(result: Result) -> dict[str, str]:
     }
 
 
-def would_hold(result: Result) -> str:
-    """Return whether the claim would hold if the conditions were the paper's."""
-    if result.agreement is Verdict.WITHIN_NOISE:
-        return "would hold within noise"
-    return "would hold" if result.agreement is Verdict.REPRODUCED else "would not hold"
-
-
-def outcome(result: Result) -> str:
-    """Return the verdict in words, with whether the claim would hold under other conditions."""
-    if result.verdict is not Verdict.DIFFERENT:
-        return str(result.verdict)
-    return f"{result.verdict}; {would_hold(result)}"
-
-
-def tolerance(result: Result) -> str:
-    """Return how far the number may miss: a value where it is one for all, with its reason."""
-    claim = result.claim
-    if claim.tolerance in ("exact", "spread"):
-        return TOLERANCES[claim.tolerance]
-    known = {format(value, ".2g") for value in result.allowed}
-    if len(known) == 1:
-        return f"±{known.pop()}"
-    return TOLERANCES.get(claim.tolerance, f"±{claim.tolerance}")
-
-
-def reasons(results: Iterable[Result]) -> list[tuple[str, str]]:
-    """Return the kinds of tolerance of some claims, each with its reason."""
-    return list(
-        dict.fromkeys(
-            (TOLERANCES.get(r.claim.tolerance, f"±{r.claim.tolerance}"), r.claim.reason)
-            for r in results
-        )
-    )
-
-
 def remarks(page: Page, result: Result) -> str:
     """Return what else to know about a result: missing numbers, own conditions, the note."""
     own = page.own_differences(result)
@@ -211,31 +151,41 @@ def with_unit(text: str, unit: str) -> str:
     return f"{text}{unit}" if unit == "×" else f"{text} {unit}"
 
 
-def markdown(page: Page) -> str:
-    """Return the claims as a page of Markdown."""
-    lines = ["# The paper's claims, measured here", ""]
-    lines += markdown_table(
-        ("Verdict", "Claims", "Meaning"),
-        [(str(v), str(n), MEANING[v]) for v, n in page.counts().items()],
-    )
-    lines += ["", "## Conditions", ""]
-    lines += markdown_table(("Claims about", "Paper", "This run"), page.scopes())
-    for topic, results in page.by_topic().items():
-        told = "; ".join(f"{kind} ({reason})" for kind, reason in reasons(results))
-        lines += ["", f"## {topic}", "", f"Tolerances: {told}.", ""]
-        lines += markdown_table(
-            ("Claim", "Where", "Paper", "Measured", "Verdict", "Tolerance", "Remarks"),
-            [
-                (
-                    result.claim.claim,
-                    result.claim.where,
-                    with_unit(result.paper, result.claim.unit),
-                    with_unit(result.measured, result.claim.unit),
-                    outcome(result),
-                    tolerance(result),
-                    remarks(page, result),
-                )
-                for result in results
-            ],
-        )
-    return "\n".join(lines) + "\n"
+def topics(page: Page, wanted: Callable[[Result], bool] = lambda result: True) -> list[Section]:
+    """Return a section for every topic with wanted claims: a row for each of them."""
+    header = ("Claim", "Where", "Paper", "Measured", "Verdict", "Tolerance", "Remarks")
+    by_topic: dict[str, list[Result]] = {}
+    for result in filter(wanted, page.results):
+        by_topic.setdefault(result.claim.topic, []).append(result)
+    sections = []
+    for topic, results in by_topic.items():
+        kinds = dict.fromkeys(f"{r.claim.kind_of_tolerance} ({r.claim.reason})" for r in results)
+        rows = [
+            (
+                result.claim.claim,
+                result.claim.where,
+                with_unit(result.paper, result.claim.unit),
+                with_unit(result.measured, result.claim.unit),
+                result.outcome,
+                result.tolerance,
+                remarks(page, result),
+            )
+            for result in results
+        ]
+        told = f"Tolerances: {'; '.join(kinds)}."
+        sections.append(Section(topic, told, [simple(header, rows)]))
+    return sections
+
+
+def section(page: Page) -> Section:
+    """Return all claims: how many got each verdict, under what conditions, and one by one."""
+    counts = [(str(v), str(n), v.meaning) for v, n in page.counts().items()]
+    table = simple(("Verdict", "Claims", "Meaning"), counts)
+    inside = [conditions(page), *topics(page)]
+    return Section("The paper's claims, measured here", tables=[table], inside=inside)
+
+
+def conditions(page: Page) -> Section:
+    """Return the paper's conditions of each scope, and in what this run differs."""
+    table = simple(("Claims about", "Paper", "This run"), page.scopes())
+    return Section("Conditions", tables=[table])

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
-from ..config import arms, datasets, methods
+from ..config import arms, datasets, methods, read_table, repository_root
 from .conditions import Conditions, Half, ImageSet
 
 PAPER_PRESET = "paper"
@@ -65,102 +66,35 @@ BLANK = Difference(_BLANK, f"{_BLANK}, where the images are not at hand", blocks
 
 # --- what each setting concerns -------------------------------------------------------------------
 
-_MEASURED = (Scope.QUALITY, Scope.LOCALITY, Scope.ABLATION)
-_TRAINED = (*_MEASURED, Scope.COST)
-_NATIVE = (*_TRAINED, Scope.LATENCY)
-_ASR = (Scope.ASR_QUALITY, Scope.ASR_LATENCY, Scope.ASR_COST)
-_ASR_TRAINED = (Scope.ASR_QUALITY, Scope.ASR_COST)
 
-# By setting or section (the longest name counts): what kind of setting it is, and its scopes.
-CONCERNS: dict[str, tuple[str, tuple[Scope, ...]]] = {
-    "native.data": ("measuring", _MEASURED),
-    "native.data.image_size": ("measuring", _NATIVE),
-    "native.model": ("network", _NATIVE),
-    "native.training": ("training", _TRAINED),
-    "native.metrics": ("measuring", _MEASURED),
-    "latency": ("timing", (Scope.LATENCY, Scope.ASR_LATENCY)),
-    "latency.images_per_set": ("timing", (Scope.LATENCY,)),
-    "diagnostics": ("diagnostic", (Scope.LOCALITY,)),
-    "diagnostics.images": ("diagnostic", (Scope.LOCALITY, Scope.ABLATION)),
-    "asr.downsampling": ("measuring", (Scope.ASR_QUALITY,)),
-    "asr.shave_extra": ("measuring", (Scope.ASR_QUALITY,)),
-    "asr.tile_pixels": ("timing", (Scope.ASR_LATENCY,)),
-    "asr.model": ("network", _ASR),
-    "asr.training": ("training", _ASR_TRAINED),
-    "asr.timing": ("timing", (Scope.ASR_LATENCY,)),
-}
+@dataclass(frozen=True)
+class Setting:
+    """A row of config/paper/settings.tsv: a setting of the protocol, or a section of it.
 
-# Compared here by what was recorded in their place.
-RECORDED = {
-    "preset": "the preset of the run",
-    "seeds": "the seeds of each arm or method",
-    "native.data.train": "the image sets that training read",
-    "native.data.evaluate": "the image sets of each column",
-    "asr.train": "the image sets that training read",
-    "asr.evaluate": "the image sets of each column",
-    "accept_partial": "the number of images of each set",
-    "device": "the names of the devices",
-}
+    `kind` says what it is about, `scopes` which numbers it concerns. A row without scopes is
+    `recorded`, compared by what was recorded in its place, or `exempt`; `why` tells. `words` are
+    how captions call it, `phrase` is told with its value in a sentence of its own.
+    """
 
-_PLACES = "says where files are, not what is computed"
-_CHOICE = "chooses which rows there are, not their numbers"
-_WATCHING = "changes how a run is watched, not what it computes"
-_STATED = "stands in the tables that apply it; claims apply the paper's"
-
-# Compared nowhere, with the reason.
-EXEMPT = {
-    "results": _PLACES,
-    "resources": _PLACES,
-    "mirror": _PLACES,
-    "lpips_backbone": "its checksum is checked where it is read",
-    "require_lpips": "without LPIPS there is no number to compare",
-    "threads": "changes how long a run takes on a CPU, which is another device than the paper's",
-    "native.data.exemplars": "chooses which images are shown as pictures",
-    "native.arms": _CHOICE,
-    "native.main_arm": _STATED,
-    "native.control_arm": _STATED,
-    "native.criteria": _STATED,
-    "native.significance": _STATED,
-    "native.training.log_every": _WATCHING,
-    "native.training.checkpoint_every": _WATCHING,
-    "native.training.accumulate": "adds up the same gradients in parts",
-    "latency.clocks": "times are judged by the paper's clock alone",
-    "asr.methods": _CHOICE,
-    "asr.base_method": _STATED,
-    "asr.scales": _CHOICE,
-    "asr.trained_scales": _STATED,
-    "asr.training.log_every": _WATCHING,
-    "asr.training.checkpoint_every": _WATCHING,
-    "asr.training.validate_every": _WATCHING,
-    "asr.training.validation_images": _WATCHING,
-    "asr.training.validation_scale": _WATCHING,
-    "asr.timing.datasets": _CHOICE,
-    "claims": "stands beside each claim as its tolerance",
-    "cluster": "asks a scheduler for resources",
-}
-
-# Settings that have a sentence of their own, and those whose names do not say what they are.
-PHRASES = {
-    "native.data.image_size": ("image size", "images of {} pixels"),
-    "native.training.steps": ("steps", "{} steps"),
-    "native.training.batch_size": ("batch size", "batches of {}"),
-    "asr.training.steps": ("steps", "{} steps"),
-    "asr.timing.size_divisor": ("size of timed images", "timed images {} times smaller"),
-}
-WORDS = {
-    "asr.training.lr_patch": "size of the low-resolution patches",
-    "asr.training.scale_range": "range of scales",
-    "native.training.betas": "betas of Adam",
-    "native.training.gradient_clip": "gradient clipping",
-    "halve_at": "where the learning rate is halved",
-}
+    setting: str
+    kind: str
+    scopes: str
+    words: str
+    phrase: str
+    why: str
 
 
-def place_of(name: str) -> str | None:
-    """Return the entry of the three tables above that a setting falls under, the longest one."""
+@cache
+def settings() -> dict[str, Setting]:
+    """Return the table of what is compared, and what is not."""
+    return read_table(repository_root() / "config" / "paper" / "settings.tsv", Setting, "setting")
+
+
+def place_of(name: str) -> Setting | None:
+    """Return the row that a setting falls under, that of the longest name."""
     parts = name.split(".")
     sections = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
-    return next((s for s in sections if s in CONCERNS or s in RECORDED or s in EXEMPT), None)
+    return next((settings()[s] for s in sections if s in settings()), None)
 
 
 # --- the comparison -------------------------------------------------------------------------------
@@ -238,11 +172,11 @@ def _settings(here: Half, there: Half, scope: Scope) -> list[Difference]:
     changed: dict[str, dict[str, None]] = {}
     absent: dict[str, list[str]] = {}
     for name, (wanted,) in there.settings.items():
-        kind, scopes = CONCERNS.get(place_of(name) or "", ("", ()))
-        if scope not in scopes:
+        place = place_of(name)
+        if place is None or scope not in place.scopes.split():
             continue
-        values = here.settings.get(name) or []
-        noun, phrase = PHRASES.get(name, ("", ""))
+        kind, values = place.kind, here.settings.get(name) or []
+        noun, phrase = (place.words, place.phrase) if place.phrase else ("", "")
         others = [value for value in values if _unequal(name, value, wanted)]
         if noun and not values:
             phrased.append(Difference(f"{noun} not recorded"))
@@ -270,7 +204,10 @@ def _unequal(name: str, value: Any, wanted: Any) -> list[str]:
 
 
 def _words(name: str) -> str:
-    return WORDS.get(name, name.rpartition(".")[2].replace("_", " "))
+    if name == "halve_at":  # of a recipe
+        return "where the learning rate is halved"
+    row = settings().get(name)
+    return row.words if row and row.words else name.rpartition(".")[2].replace("_", " ")
 
 
 def _few(names: Sequence[str]) -> str:

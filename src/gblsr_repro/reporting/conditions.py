@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from ..config import Config, chosen, datasets, paper_device, protocol, within
 from ..files import read_json, write_json
@@ -15,7 +17,6 @@ from .kinds import BICUBIC_GRID, GRID, RUN, SCORES, TIMES, scale_key
 
 HALVES = ("native", "asr")
 Json = Mapping[str, Any]
-T = TypeVar("T", "ImageSet", "Half", "Conditions")
 
 
 @dataclass(frozen=True)
@@ -77,25 +78,11 @@ class Conditions:
         merged: dict[str, Any] = {}
         for path in sorted(aggregates.glob("conditions*.json")):
             merged |= read_json(path)
-        for name in HALVES:
-            if name in merged:
-                half = merged[name]
-                for key in {"train", "validation"} & {*half}:
-                    half[key] = _image_sets(half[key])
-                sets = half.get("evaluate", {}).items()
-                half["evaluate"] = {column: _image_sets(records) for column, records in sets}
-                merged[name] = _known(Half, half)
-        return _known(cls, merged)
-
-
-def _known(kind: type[T], record: Json) -> T:
-    """Build a record from the values that it still knows."""
-    names = {each.name for each in fields(kind)}
-    return kind(**{key: value for key, value in record.items() if key in names})
+        return TypeAdapter(cls).validate_python(merged)
 
 
 def _image_sets(records: Iterable[Json]) -> list[ImageSet]:
-    return [_known(ImageSet, record) for record in records]
+    return TypeAdapter(list[ImageSet]).validate_python(records)
 
 
 def write(results: Path, config: Config, output: Path, halves: Iterable[str] = HALVES) -> None:

@@ -36,7 +36,8 @@ class Kind:
 
     `keys` are the columns that name a number, before mean, std and n; a kind without keys has
     `columns`. `of` chooses the arms or methods of its `half`; `inputs` are patterns of the files
-    below the results folder. `judged` says whether claims read it, `form` how its file is named.
+    below the results folder. `judged` says whether claims read it, `form` how its file is named,
+    `first` what to do where there is nothing to make it of.
     """
 
     keys: tuple[str, ...] = ()
@@ -46,6 +47,7 @@ class Kind:
     columns: tuple[str, ...] = ()
     judged: bool = True
     form: str = "csv"
+    first: str = "train"
 
     @property
     def header(self) -> tuple[str, ...]:
@@ -58,25 +60,29 @@ KINDS = {
         ("dataset", "arm", "metric"),
         (RUN, f"{TIMES}.csv", f"{SCORES}.csv"),
         of=lambda arm: arm.in_benchmark,
+        first="train and evaluate an arm",
     ),
     "readings": Kind(
         ("dataset", "arm", "metric"),
         (RUN, f"{TIMES}.csv", f"{SCORES}.csv"),
         of=lambda arm: arm.group in (BASELINE, READING),
         judged=False,
+        first="train and evaluate an arm",
     ),
-    "budget": Kind(columns=("arm", "parameters"), judged=False),
+    "budget": Kind(columns=("arm", "parameters"), judged=False, first="name arms in the config"),
     "structure": Kind(columns=("name", "value")),
     "runs": Kind(columns=RUN_COLUMNS, inputs=(RUN, LOG)),
     "locality": Kind(
         ("arm", "statistic"),
         (FIELDS,),
         of=lambda arm: arm.diagnostic in ("log", "linear"),
+        first="run the fields step of a per-patch arm",
     ),
     "ablation": Kind(
         ("arm", "metric"),
         ("native/metrics/{subject}/seed{seed}/validation.csv",),
         of=lambda arm: arm.diagnostic in ("reference", "control", "log"),
+        first="evaluate the ablation's arms",
     ),
     "conditions_native": Kind(
         inputs=(RUN, f"{TIMES}.json", f"{SCORES}.json"),
@@ -84,10 +90,16 @@ KINDS = {
         form="json",
     ),
     "asr_quality": Kind(
-        ("dataset", "method", "scale", "metric"), (f"{GRID}.csv", f"{BICUBIC_GRID}.csv"), "asr"
+        ("dataset", "method", "scale", "metric"),
+        (f"{GRID}.csv", f"{BICUBIC_GRID}.csv"),
+        "asr",
+        first="evaluate a method",
     ),
     "asr_latency": Kind(
-        ("dataset", "method", "scale", "clock", "metric"), (f"{TIMES}.csv",), "asr"
+        ("dataset", "method", "scale", "clock", "metric"),
+        (f"{TIMES}.csv",),
+        "asr",
+        first="time a method",
     ),
     "asr_runs": Kind(columns=RUN_COLUMNS, inputs=(RUN, LOG), half="asr"),
     "conditions_asr": Kind(

@@ -5,7 +5,7 @@ All text is in the marks of `gblsr_repro.reporting.markup`, which is Markdown as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -36,20 +36,22 @@ Line = Sequence[Cell]
 
 @dataclass(frozen=True)
 class Float:
-    """One float of LaTeX: `columns` holds the column types, `rules` the first and last column
-    (from 1) of each short rule under the first header row, `separation` the space between columns
-    in points; a line is drawn before every group of body rows. Paragraph columns are ragged where
+    """One float of LaTeX: `columns` holds the column types, `separation` the space between columns
+    in points; a line is drawn before every group of body rows, and a short rule under every
+    spanning cell of the first header row. Paragraph columns are ragged where
     `ragged` says so, and justified otherwise; in `paired` floats rows without a first cell belong
     to the one above them, and stand a little apart from the next. `timed` are the columns (from 0)
-    whose cells depend on the clock.
+    whose cells depend on the clock. `told` are sentences of its caption about what was measured,
+    `about` the evaluation columns that it shows (None: all).
     """
 
     label: str
-    caption: str
     columns: Sequence[str]
     header: Sequence[Line]
     groups: Sequence[Sequence[Line]]
-    rules: Sequence[tuple[int, int]] = ()
+    told: Sequence[str | None] = ()
+    about: Sequence[str] | None = None
+    caption: str = ""
     size: str = "footnotesize"
     separation: int = 4
     sideways: bool = False
@@ -58,37 +60,15 @@ class Float:
     paired: bool = False
     timed: Sequence[int] = ()
 
-
-@dataclass(frozen=True)
-class Table:
-    """A table of the paper: its name and one float, or several on pages of their own."""
-
-    name: str
-    floats: Sequence[Float]
-
-
-Maker = Callable[..., Float | Sequence[Float]]
-
-
-@dataclass(frozen=True)
-class Entry:
-    """The maker of a table; `bicubic` says whether it can add a row of bicubic interpolation."""
-
-    make: Maker
-    bicubic: bool = False
-
-
-TABLES: dict[str, Entry] = {}
-
-
-def table(name: str, bicubic: bool = False) -> Callable[[Maker], Maker]:
-    """Register a function as the maker of the table of that name in config/items.tsv."""
-
-    def register(make: Maker) -> Maker:
-        TABLES[name] = Entry(make, bicubic)
-        return make
-
-    return register
+    @property
+    def rules(self) -> Iterator[tuple[int, int]]:
+        """The first and last column (from 1) of each short rule."""
+        place = 1
+        for cell in self.header[0]:
+            end = place + (cell.columns if isinstance(cell, Span) else 1)
+            if isinstance(cell, Span):
+                yield place, end - 1
+            place = end
 
 
 # --- cells ----------------------------------------------------------------------------------------
@@ -170,7 +150,6 @@ def beside(measured: Float, published: Float, others: Mapping[str, Float]) -> Fl
         columns=[measured.columns[0], "l", *measured.columns[1:]],
         header=[[line[0], "", *line[1:]] for line in measured.header],
         groups=groups,
-        rules=[(first + 1, last + 1) for first, last in measured.rules],
         size="scriptsize",
         # What is this small already has long headings, and the rows get a column more.
         separation=min(measured.separation, 2 if measured.size == "scriptsize" else 3),
@@ -209,9 +188,9 @@ def _unspanned(line: Line, repeat: bool) -> list[str]:
 # --- LaTeX ----------------------------------------------------------------------------------------
 
 
-def render(table: Table) -> str:
-    """Return the table as LaTeX; it needs booktabs, and rotating where a float is sideways."""
-    return environment().get_template("table.tex.j2").render(table=table)
+def render(floats: Sequence[Float]) -> str:
+    """Return a table as LaTeX; it needs booktabs, and rotating where a float is sideways."""
+    return environment().get_template("table.tex.j2").render(floats=floats)
 
 
 def _row(line: Line, of: Float | None = None) -> str:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..config import BASELINE, Config, arms, protocol
+from ..config import BASELINE, Config, protocol
 from ..errors import UserError
 from ..files import write_text
 from .aggregates import Aggregates, Key, read
-from .layout import markdown, value
+from .documents import Section, markdown, simple
+from .layout import value
 from .statistics import Summary
 
 COLUMNS = {  # metric of the aggregate: heading and decimals
@@ -25,6 +26,11 @@ COLUMNS = {  # metric of the aggregate: heading and decimals
     "center_step": ("across centers", 2),
     "inference_ms": ("plain ms", 2),
 }
+MEANING = (
+    "Steps between neighboring pixels across patch borders and across patch centers are in units "
+    "of the mean step elsewhere: 1 where a reconstruction does not know of patches. Times are by "
+    "the paper's clock."
+)
 
 
 def write(aggregate: Path, config: Config, output: Path) -> None:
@@ -36,34 +42,29 @@ def write(aggregate: Path, config: Config, output: Path) -> None:
     run = Aggregates(aggregate.parent, config, frames={"readings": read(aggregate, "readings")})
     measured = run.cells("readings")
     published = Aggregates.paper(protocol()).cells("native")
-    rows = arms()
-    lines = ["# Readings of the baselines", "", _conditions(config), ""]
+
+    def row(label: str, cells: Mapping[Key, Summary], dataset: str, arm: str) -> list[str]:
+        columns = COLUMNS.items()
+        return [label, *(value(cells.get((dataset, arm, m)), digits) for m, (_, digits) in columns)]
+
+    header = ["reading", *(heading for heading, _ in COLUMNS.values())]
+    sections = []
     for dataset in dict.fromkeys(key[0] for key in measured):
-        lines += [f"## {dataset}", ""]
-        cells = []
-        for name in (n for n, row in rows.items() if row.group == BASELINE):
-            same = [n for n, row in rows.items() if row.decoder == rows[name].decoder]
+        rows = []
+        for name, arm in run.arms.items():
+            same = [n for n, other in run.arms.items() if other.decoder == arm.decoder]
             found = [n for n in same if (dataset, n, "psnr") in measured]
-            if found:
-                cells.append(_row(f"**{rows[name].short}, published**", published, dataset, name))
-                cells += [_row(rows[n].name, measured, dataset, n) for n in found]
-        if not cells:
+            if arm.group == BASELINE and found:
+                rows.append(row(f"**{arm.short}, published**", published, dataset, name))
+                rows += [row(run.arms[n].name, measured, dataset, n) for n in found]
+        if not rows:
             raise UserError(
                 f"{aggregate} has no reading of a baseline; name some under native.arms, as "
                 "config/readings.yaml does."
             )
-        lines += [*markdown(["reading", *(heading for heading, _ in COLUMNS.values())], cells), ""]
-    lines.append(
-        "Steps between neighboring pixels across patch borders and across patch centers are in "
-        "units of the mean step elsewhere: 1 where a reconstruction does not know of patches. "
-        "Times are by the paper's clock."
-    )
-    write_text(output, "\n".join(lines) + "\n")
-
-
-def _row(label: str, values: Mapping[Key, Summary], dataset: str, arm: str) -> list[str]:
-    columns = COLUMNS.items()
-    return [label, *(value(values.get((dataset, arm, m)), digits) for m, (_, digits) in columns)]
+        sections.append(Section(dataset, tables=[simple(header, rows)]))
+    text = f"{_conditions(config)} {MEANING}"
+    write_text(output, markdown(Section("Readings of the baselines", text, inside=sections)))
 
 
 def _conditions(config: Config) -> str:

@@ -9,26 +9,23 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import pandas as pd
 import yaml
 from PIL import Image
 
-from ..config import Config, arms, load, methods
+from ..config import Config, load
 from ..errors import UserError
 from ..files import atomic_path, verify, write_text
-from ..progress import duration
-from . import claims
+from . import claims, tables
 from .aggregates import Aggregates
-from .captions import HALVES, facts, run_notes, sentence
+from .captions import caption
 from .compare import Scope
-from .conditions import Conditions, of_paper
-from .figures import captions
-from .kinds import RUN_COLUMNS
-from .layout import DASH, environment, grid, markdown
-from .tables import VERSUS, builders
-from .verdicts import Verdict
+from .conditions import Conditions
+from .documents import Section, benchmarks, cost, markdown, simple
+from .items import known
+from .layout import Float
+from .tables import VERSUS
 
 LARGEST_BYTES = 3_000_000
 WIDEST_FIGURE = 1200  # pixels
@@ -40,18 +37,14 @@ COPIED = (
     "asr/runs/*/seed*/*.json", "asr/runs/*/seed*/*.csv", "asr/latency/*/*.json",
 )  # fmt: skip
 
-HELD = {
-    Verdict.REPRODUCED: "held",
-    Verdict.WITHIN_NOISE: "within noise",
-    Verdict.NOT_REPRODUCED: "not held",
-}
-
-
-class Section(NamedTuple):
-    """A heading of the page with lines of Markdown."""
-
-    title: str
-    lines: list[str]
+OVERLAY = (
+    "[overlay.yaml](overlay.yaml) has every setting in which this run differs from "
+    "`config/config.yaml`; the other folders hold the records of the single runs."
+)
+MIRRORED = (
+    f"{OVERLAY} `FOLDER` holds the image sets, laid out as the main README's section on data says; "
+    "where it lacks the AlexNet backbone of LPIPS, `GBLSR_LPIPS_BACKBONE` names that file."
+)
 
 
 def write(results: Path, output: Path, config: Config) -> int:
@@ -80,7 +73,7 @@ def write(results: Path, output: Path, config: Config) -> int:
             _shrink(path, folder / "figures" / path.name)
         settings = {"results": f"results/{output.name}"} | overlay(config)
         write_text(folder / "overlay.yaml", yaml.safe_dump(settings, sort_keys=False))
-        write_text(folder / "README.md", page(folder, output.name, config))
+        write_text(folder / "README.md", markdown(page(folder, output.name, config)))
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         if size > LARGEST_BYTES:
             raise UserError(
@@ -127,74 +120,54 @@ def _shrink(source: Path, target: Path) -> None:
 # --- the page ------------------------------------------------------------------------------------
 
 
-def page(folder: Path, name: str, config: Config) -> str:
+def page(folder: Path, name: str, config: Config) -> Section:
     """Return the README of a record, from the files already in its folder."""
-    aggregates = folder / "aggregates"
-    run = Conditions.read(aggregates)
-    verdicts = claims.evaluate(aggregates, config)
-    return (
-        environment("md")
-        .get_template("record.md.j2")
-        .render(
-            name=name,
-            date=date.today().isoformat(),
-            halves=_halves(aggregates, run, config),
-            tables=_tables(aggregates, config),
-            counts=[f"{n} {verdict}" for verdict, n in verdicts.counts().items() if n],
-            relations=_relations(verdicts),
-            figures=[
-                (path.stem, captions(path.stem, run))
-                for path in sorted(folder.glob("figures/*.png"))
-            ],
-            command=_command(name, config, run),
-            mirrored=bool(config["mirror"]),
-        )
-    )
+    source = Aggregates(folder / "aggregates", config)
+    verdicts = claims.evaluate(source.folder, config)
+    figures = known("figure", config)
+    counts = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.counts().items() if n)
+    shown = [
+        Section(path.stem, caption(figures[path.stem], source.conditions),
+                image=(f"figures/{path.name}", path.stem))
+        for path in sorted(folder.glob("figures/*.png"))
+        if path.stem in figures
+    ]  # fmt: skip
+    return Section(
+        name,
+        "Measured numbers of one run, beside the paper's. `gblsr-repro record` wrote this folder "
+        f"on {date.today().isoformat()} from the run's files; none of it is typed by hand.",
+        inside=[
+            *benchmarks(source),
+            cost(source),
+            Section("Measured beside published", inside=_tables(source)),
+            Section(
+                "What the paper claims",
+                f"{counts}. Every claim with its numbers: [claims.md](claims.md). A number "
+                "measured under other conditions than the paper's is shown, not judged.",
+                _relations(verdicts),
+            ),
+            Section("Figures", inside=shown),
+            Section("Make it again", MIRRORED if config["mirror"] else OVERLAY,
+                    code=_command(name, config, source.conditions)),
+        ],
+    )  # fmt: skip
 
 
-def _halves(aggregates: Path, run: Conditions, config: Config) -> list[Section]:
-    """Say of each half what was run, beside the paper's, and in what that differs."""
-    paper, source = of_paper(), Aggregates(aggregates, config)
-    sections = []
-    for half, known, kind in (("native", arms(), "runs"), ("asr", methods(), "asr_runs")):
-        here, there = run.half(half), paper.half(half)
-        if here is None or there is None:
-            continue
-        runs = source.frame(kind) if source.has(kind) else pd.DataFrame(columns=RUN_COLUMNS)
-        names = [known[n].name if n in known else n for n in runs["arm"].unique()]
-        published = facts(there)
-        rows = [("trained", ", ".join(names) or "nothing", "all")]
-        rows += [(label, text, published.get(label, DASH)) for label, text in facts(here).items()]
-        if names:
-            rows.append(("training time, all runs", duration(runs["wall_seconds"].sum()), DASH))
-        scopes = [s for s in Scope if s.half == half and (names or s.kind == "latency")]
-        alone = replace(run, asr=None) if half == "native" else replace(run, native=None)
-        notes = run_notes(alone, scopes, perceptual=half == "native")
-        lines = [*markdown(("", "This run", "Paper"), rows), "", " ".join(map(sentence, notes))]
-        sections.append(Section(HALVES[half], lines))
-    if run.git.get("commit") and sections:
-        state = " with uncommitted changes" if "True" in str(run.git.get("modified")) else ""
-        versions = ", ".join(f"{k} {v}" for k, v in run.versions.items())
-        sections[-1].lines.extend(["", f"Runs of commit {run.git['commit']}{state}. {versions}."])
-    return sections
-
-
-def _tables(aggregates: Path, config: Config) -> list[Section]:
+def _tables(source: Aggregates) -> list[Section]:
     """The measured tables: those that the paper's values can stand beside, with them."""
-    source = Aggregates(aggregates, config)
     sections = []
-    for name, make in builders(config).items():
+    for name in tables.names(source.config):
         try:
-            parts = make(source).floats if name.endswith(VERSUS) else ()
+            parts = tables.build(source, name) if name.endswith(VERSUS) else []
         except UserError:  # not measured: the record shows what was
             continue
         for part in parts:
             title, _, rest = part.caption.removeprefix("**").partition(".**")
-            sections.append(Section(title, [*grid(part), "", rest.strip()]))
+            sections.append(Section(title, tables=[replace(part, caption=rest.strip())]))
     return sections
 
 
-def _relations(verdicts: claims.Page) -> list[str]:
+def _relations(verdicts: claims.Page) -> list[Float]:
     """The orderings and bounds that the paper claims, and whether they hold in this run."""
     rows = []
     for result in verdicts.results:
@@ -202,9 +175,10 @@ def _relations(verdicts: claims.Page) -> list[str]:
         bound = claim.published.startswith(("<", ">")) and claim.scope != Scope.STRUCTURE
         if bound and result.agreement is not None:
             sides = (claims.with_unit(text, claim.unit) for text in (result.paper, result.measured))
-            rows.append((claim.claim, *sides, HELD[result.agreement]))
+            rows.append((claim.claim, *sides, result.would.removeprefix("would ")))
+    caption = "Orderings and bounds that this run has numbers for"
     header = ("The paper says", "Bound", "Measured", "In this run")
-    return markdown(header, rows) if rows else []
+    return [simple(header, rows, caption=caption)] if rows else []
 
 
 def _command(name: str, config: Config, run: Conditions) -> str:

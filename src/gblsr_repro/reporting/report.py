@@ -8,120 +8,33 @@ from __future__ import annotations
 
 import base64
 import os
-import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from importlib import resources
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
-import jinja2
 import numpy as np
-import pandas as pd
-from markupsafe import Markup
 
-from .. import __version__
-from ..config import Config, Item, arms, items, methods
+from ..config import Config
 from ..errors import UserError
 from ..files import read_json, write_text
-from ..progress import duration
-from . import claims, markup
+from . import claims, tables
 from .aggregates import BICUBIC, Aggregates
-from .captions import HALVES, facts
-from .conditions import Conditions
-from .figures import FIGURES, captions
+from .captions import caption
+from .documents import Section, benchmarks, cost, html, simple
+from .items import known
 from .kinds import scale_key
-from .layout import DASH, Float, Line, Span
-from .tables import VERSUS, builders
-from .verdicts import Verdict
-
-SYMBOLS = {
-    Verdict.REPRODUCED: "✓",
-    Verdict.WITHIN_NOISE: "≈",
-    Verdict.HOLDS: "=",
-    Verdict.NOT_REPRODUCED: "✗",
-    Verdict.DIFFERENT: "≠",
-    Verdict.NOT_JUDGED: "○",
-    Verdict.NOT_MEASURED: "–",
-}
+from .layout import DASH, Float
+from .tables import VERSUS
+from .verdicts import Result, Verdict
 
 FILE_PATTERNS = (
-    "claims.csv", "claims.md", "preview.pdf", "config.yaml", "aggregates/[!.]*", "tables/*.tex",
+    "claims.csv", "claims.md", "config.yaml", "aggregates/[!.]*", "tables/*.tex",
     "figures/*.pdf",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A cell of an HTML table: what it holds, the columns it spans, and its scope if it heads."""
-
-    html: Markup
-    columns: int = 1
-    align: str = "left"
-    scope: str = ""
-
-
-@dataclass(frozen=True)
-class Grid:
-    """One table of the page."""
-
-    caption: Markup
-    header: Sequence[Sequence[Cell]]
-    groups: Sequence[Sequence[Sequence[Cell]]]
-
-
-@dataclass(frozen=True)
-class Exhibit:
-    """A table or figure of the paper: its number there, title, content, and files to link."""
-
-    name: str
-    number: str
-    title: str
-    grids: Sequence[Grid] = ()
-    versus: Sequence[Grid] = ()
-    image: str = ""
-    alt: str = ""
-    caption: str = ""
-    links: Sequence[tuple[str, str]] = ()
-    missing: str = ""
-
-
-@dataclass(frozen=True)
-class Cost:
-    """A row of the cost table: the runs of one arm or method, or of a whole benchmark."""
-
-    title: str
-    runs: int
-    steps: str
-    each: str
-    every: str
-    rate: str
-    memory: str
-    device: str
-    total: bool = False
-
-
-@dataclass
-class Page:
-    """What the template shows; `absent` says why a part is not there.
-
-    `learned` holds tables, each a list of rows by heading, with its caption.
-    """
-
-    title: str
-    preset: str
-    version: str
-    claims: claims.Page | None
-    tables: list[Exhibit]
-    figures: list[Exhibit]
-    cost: list[Cost]
-    provenance: list[tuple[str, str]]
-    arrays: list[dict[str, str]]
-    config: str
-    files: list[tuple[str, str]]
-    learned: list[tuple[list[dict[str, str]], str]] = field(default_factory=list)
-    absent: dict[str, str] = field(default_factory=dict)
+LEAD = (
+    "What the paper on the Global-Bandwidth Local Spectral Representation says, and what this run "
+    "measured."
+)
 
 
 def write(results: Path, output: Path, config: Config) -> None:
@@ -131,85 +44,85 @@ def write(results: Path, output: Path, config: Config) -> None:
     """
     if not results.is_dir():
         raise UserError(f"{results} is not a folder; run the workflow first.")
-    page = collect(results, output.parent, config)
-    write_text(output, render(page))
+    write_text(output, page(results, output.parent, config))
 
 
-def render(page: Page) -> str:
-    """Return the page as HTML."""
-    templates = resources.files(__package__).joinpath("templates")
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: templates.joinpath(name).read_text("utf-8")),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+def page(results: Path, folder: Path, config: Config) -> str:
+    """Return the page as HTML; its links are relative to `folder`."""
+    source, preset = Aggregates(results / "aggregates", config), config["preset"]
+    shown = [_claims(source, preset == "demo"), _tables(source, results, folder)]
+    figures = _figures(source, results, folder)
+    warning = (
+        f"**Not the paper's experiment.** This is a run of the preset “{preset}”. What depends on "
+        "data, training or device is shown, never called reproduced."
     )
-    environment.globals |= {
-        "symbols": SYMBOLS,
-        "meaning": claims.MEANING,
-        "would_hold": claims.would_hold,
-        "tolerance": claims.tolerance,
-        "reasons": claims.reasons,
-        "remarks": claims.remarks,
-        "with_unit": claims.with_unit,
-        "slug": lambda verdict: re.sub(r"\W+", "-", verdict).strip("-"),
-    }
-    return environment.get_template("report.html.j2").render(page=page)
+    parts = [_learned(source), figures, *shown] if preset == "demo" else [*shown, figures]
+    parts += [cost(source), _provenance(source, results), _files(results, folder)]
+    whole = Section("GB-LSR: the paper and this run", LEAD, inside=parts)
+    return html(whole, warning="" if preset == "paper" else warning)
 
 
-def collect(results: Path, folder: Path, config: Config) -> Page:
-    """Gather all that the page shows; links are relative to `folder`."""
-    aggregates = results / "aggregates"
-    run = Conditions.read(aggregates)
-    page = Page(
-        title="GB-LSR: the paper and this run",
-        preset=config["preset"],
-        version=__version__,
-        claims=None,
-        tables=[],
-        figures=_figures(results, folder, run),
-        cost=[],
-        provenance=_provenance(results, run),
-        arrays=_arrays(results),
-        config=_text(results / "config.yaml"),
-        files=_files(results, folder),
-    )
-    if not aggregates.is_dir():
-        reason = f"There are no aggregates in {results.name} yet; run the aggregate step."
-        page.absent = dict.fromkeys(("claims", "tables", "cost"), reason)
-        return page
-    source = Aggregates(aggregates, config)
-    page.tables = _tables(source, results, folder)
-    page.cost = _cost(source)
-    if page.preset == "demo":
-        page.learned = [part for part in (_learned(source), _enlarged(source)) if part[0]]
-        page.figures.sort(key=lambda exhibit: exhibit.name != "qualitative")
+def _link(path: Path, folder: Path) -> str:
+    return quote(Path(os.path.relpath(path, folder)).as_posix())
+
+
+def _not_made(missing: Mapping[str, str]) -> list[Section]:
+    table = simple(("What", "Why"), missing.items())
+    return [Section("Not in this run", tables=[table])] if missing else []
+
+
+# --- claims ---------------------------------------------------------------------------------------
+
+
+def _claims(source: Aggregates, demo: bool) -> Section:
     try:
-        page.claims = claims.evaluate(aggregates, config)
+        judged = claims.evaluate(source.folder, source.config)
     except UserError as error:
-        page.absent["claims"] = str(error)
-    return page
+        return Section("Claims", str(error))
+    if not demo:
+        whole = claims.section(judged)
+        return Section("Claims", tables=whole.tables, inside=whole.inside)
+
+    def held(result: Result) -> bool:
+        return result.verdict is Verdict.HOLDS
+
+    text = (
+        f"{sum(map(held, judged.results))} of {len(judged.results)} claims are about structure "
+        "alone and hold here. A demo can judge none of the others: they rest on the paper's data, "
+        "training and device. What it measured for them is folded away below, one line per topic."
+    )
+    others = claims.topics(judged, lambda result: not held(result))
+    folded = [_folded(part) for part in (*others, claims.conditions(judged))]
+    return Section("Claims", text, inside=[*claims.topics(judged, held), *folded])
+
+
+def _folded(part: Section) -> Section:
+    return Section(part.title, part.text, part.tables, folded=True)
 
 
 # --- what a demo learned -------------------------------------------------------------------------
 
 
-def _learned(source: Aggregates) -> tuple[list[dict[str, str]], str]:
+def _learned(source: Aggregates) -> Section:
+    made = [table for table in (_reconstructed(source), _enlarged(source)) if any(table.groups)]
+    return Section("What it learned", tables=made)
+
+
+def _reconstructed(source: Aggregates) -> Float:
     """The main arm's PSNR on every set beside the control's and that of each image's mean color."""
     native, rows = source.config["native"], []
+    arms = [native["control_arm"], native["main_arm"]]
     for column in source.evaluate:
         array = source.results / "native" / "arrays" / f"{column}.npy"
         flat = _flat_psnr(array, native["metrics"]["psnr_epsilon"]) if array.is_file() else None
-        row = {"Set": source.title("native", column), "Mean color": _decibels(flat)}
-        for arm in (native["control_arm"], native["main_arm"]):
-            cell = source.cell("native", column, arm, "psnr") if source.has("native") else None
-            row[source.arms[arm].name] = _decibels(cell.mean if cell else None)
-        rows.append(row)
-    return rows, (
+        measured = source.has("native")
+        means = [source.mean("native", column, a, "psnr") if measured else None for a in arms]
+        rows.append((source.title("native", column), *map(_decibels, [flat, *means])))
+    header = ("Set", "Mean color", *(source.arms[arm].name for arm in arms))
+    return simple(header, rows, "lrrr", (
         "Reconstruction: PSNR in dB. Mean color: each image replaced by its own mean color, what "
         "an arm reaches that has learned nothing else."
-    )
+    ))  # fmt: skip
 
 
 def _flat_psnr(array: Path, epsilon: float) -> float:
@@ -219,32 +132,23 @@ def _flat_psnr(array: Path, epsilon: float) -> float:
     return float(np.mean(-10 * np.log10(errors + epsilon)))
 
 
-def _enlarged(source: Aggregates) -> tuple[list[dict[str, str]], str]:
-    """PSNR-Y of bicubic, of the best method and of the main one at the lowest trained scale."""
-    asr, rows = source.config["asr"], []
-    if not source.has("asr_quality"):
-        return [], ""
-    names, base = source.methods, asr["base_method"]
-    scale = scale_key(min(asr["trained_scales"]))
-    for column in asr["evaluate"]:
-        cells = {m: source.cell("asr_quality", column, m, scale, "psnr_y") for m in asr["methods"]}
-        found = {method: cell.mean for method, cell in cells.items() if cell}
-        bicubic = source.cell("asr_quality", column, BICUBIC, scale, "psnr_y")
-        if not found or not bicubic:
-            continue
-        best = max(found, key=found.__getitem__)
-        rows.append(
-            {
-                "Set": source.title("asr", column),
-                "Bicubic": _decibels(bicubic.mean),
-                "Best method": f"{names[best].name} {_gain(found[best] - bicubic.mean)}",
-                names[base].name: _gain(found[base] - bicubic.mean) if base in found else DASH,
-            }
-        )
-    return (
-        rows,
-        f"Super-resolution ×{scale}: PSNR-Y of bicubic in dB; the methods' distance from it.",
-    )
+def _enlarged(source: Aggregates) -> Float:
+    """PSNR-Y of bicubic, and the methods' distance from it, at the lowest trained scale."""
+    asr, names = source.config["asr"], source.methods
+    scale, base = scale_key(min(asr["trained_scales"])), asr["base_method"]
+    rows: list[Sequence[str]] = []
+    if source.has("asr_quality"):
+        means = source.wide("asr_quality", ["dataset"], "method", scale=scale, metric="psnr_y")
+        means = means.reindex(asr["evaluate"], columns=[BICUBIC, *asr["methods"]])
+        gains = means.sub(means.pop(BICUBIC), axis=0).dropna(how="all")
+        for column, own in gains.iterrows():
+            bicubic = source.mean("asr_quality", str(column), BICUBIC, scale, "psnr_y")
+            best, title = str(own.idxmax()), source.title("asr", str(column))
+            shown = f"{names[best].name} {_gain(own[best])}", _gain(own.get(base, np.nan))
+            rows.append((title, _decibels(bicubic), *shown))
+    header = ("Set", "Bicubic", "Best method", names[base].name)
+    told = f"Super-resolution ×{scale}: PSNR-Y of bicubic in dB; the methods' distance from it."
+    return simple(header, rows, "lrrr", told)
 
 
 def _decibels(value: float | None) -> str:
@@ -252,185 +156,75 @@ def _decibels(value: float | None) -> str:
 
 
 def _gain(value: float) -> str:
-    return f"{value:+.2f} dB".replace("-", "−")
+    return DASH if np.isnan(value) else f"{value:+.2f} dB".replace("-", "−")
 
 
-# --- tables --------------------------------------------------------------------------------------
+# --- tables and figures --------------------------------------------------------------------------
 
 
-def _tables(source: Aggregates, results: Path, folder: Path) -> list[Exhibit]:
-    known = builders(source.config)
-    titles = {name: item for name, item in items().items() if item.kind == "table"}
-    exhibits = []
-    for name, make in known.items():
-        if name.endswith(VERSUS):
-            continue
-        item = titles.get(name)
-        number, title = (item.paper, item.title) if item else ("", name)
+def _tables(source: Aggregates, results: Path, folder: Path) -> Section:
+    made, missing = [], {}
+    for name, item in known("table", source.config).items():
+        title = f"{item.title} ({item.paper})"
         try:
-            grids = [grid(part) for part in make(source).floats]
+            floats = tables.build(source, name)
+            beside = tables.build(source, name + VERSUS) if item.compared == "yes" else []
         except UserError as error:
-            exhibits.append(Exhibit(name, number, title, missing=str(error)))
+            missing[title] = str(error)
             continue
-        versus = _versus(known.get(name + VERSUS), source)
+        inside = [Section("Beside the paper's values", tables=beside, folded=True)]
         path = results / "tables" / f"{name}.tex"
         links = [("LaTeX", _link(path, folder))] if path.is_file() else []
-        exhibits.append(Exhibit(name, number, title, grids, versus, links=links))
-    return _in_paper_order(exhibits, titles)
+        made.append(Section(title, tables=floats, links=links, inside=inside if beside else ()))
+    return Section("Tables", inside=[*made, *_not_made(missing)])
 
 
-def _versus(make: Callable[[Aggregates], Any] | None, source: Aggregates) -> list[Grid]:
-    if make is None:
-        return []
-    try:
-        return [grid(part) for part in make(source).floats]
-    except UserError:  # the paper has no counterpart, as for columns of one's own
-        return []
-
-
-def _in_paper_order(exhibits: Iterable[Exhibit], titles: dict[str, Item]) -> list[Exhibit]:
-    order = list(titles)
-    return sorted(exhibits, key=lambda e: order.index(e.name) if e.name in order else len(order))
-
-
-def grid(part: Float) -> Grid:
-    """Turn a float into a table of the page: first cells of body rows are row headers."""
-    aligns = ["right" if column == "r" else "left" for column in part.columns]
-    return Grid(
-        Markup(markup.html(part.caption)),
-        [_cells(line, aligns, header=True) for line in part.header],
-        [[_cells(line, aligns, header=False) for line in group] for group in part.groups],
-    )
-
-
-def _cells(line: Line, aligns: Sequence[str], header: bool) -> list[Cell]:
-    cells = []
-    place = 0
-    for text in line:
-        columns = text.columns if isinstance(text, Span) else 1
-        words = text.text if isinstance(text, Span) else text
-        scope = ("colgroup" if columns > 1 else "col") if header else ""
-        if not header and place == 0:
-            scope = "rowgroup" if columns == len(aligns) else "row"
-        if not words.strip():
-            scope = ""  # an empty cell heads nothing
-        align = aligns[place]
-        if isinstance(text, Span):
-            align = "center" if text.align == "c" else "left"
-        cells.append(Cell(Markup(markup.html(words)), columns, align, scope))
-        place += columns
-    return cells
-
-
-# --- figures -------------------------------------------------------------------------------------
-
-
-def _figures(results: Path, folder: Path, run: Conditions) -> list[Exhibit]:
-    known = items()
-    drawn = [name for name, item in known.items() if item.kind == "figure"]
-    exhibits = []
-    for name in drawn + [name for name in FIGURES if name not in known]:
-        item = known.get(name)
-        number, title = (item.paper, item.title) if item else ("", name.replace("_", " "))
+def _figures(source: Aggregates, results: Path, folder: Path) -> Section:
+    made, missing = [], {}
+    figures = known("figure", source.config)
+    if source.config["preset"] == "demo":  # pictures say most of what it learned
+        figures = {"qualitative": figures["qualitative"], **figures}
+    for name, item in figures.items():
         png = results / "figures" / f"{name}.png"
+        title = f"{item.title} ({item.paper})"
         if not png.is_file():
-            exhibits.append(Exhibit(name, number, title, missing="not drawn."))
+            missing[title] = "not drawn."
             continue
         pdf = png.with_suffix(".pdf")
-        exhibits.append(
-            Exhibit(
-                name,
-                number,
-                title[:1].upper() + title[1:],
-                image="data:image/png;base64," + base64.b64encode(png.read_bytes()).decode("ascii"),
-                alt=f"{title}, described in the caption below.",
-                caption=Markup(markup.html(captions(name, run))),
-                links=[("PDF", _link(pdf, folder))] if pdf.is_file() else [],
-            )
-        )
-    return exhibits
+        links = [("PDF", _link(pdf, folder))] if pdf.is_file() else []
+        image = "data:image/png;base64," + base64.b64encode(png.read_bytes()).decode("ascii")
+        told = caption(item, source.conditions)
+        made.append(Section(title, told, image=(image, f"{item.title}, told below"), links=links))
+    return Section("Figures", inside=[*made, *_not_made(missing)])
 
 
-# --- cost ----------------------------------------------------------------------------------------
+# --- provenance and files ----------------------------------------------------------------------
 
 
-def _cost(source: Aggregates) -> list[Cost]:
-    """One row per arm or method that was trained, and a total per benchmark."""
-    rows = []
-    for half, names in (("native", arms()), ("asr", methods())):
-        try:
-            runs = source.frame("runs" if half == "native" else "asr_runs")
-        except UserError:
-            continue
-        for name in runs["arm"].unique():
-            title = names[name].name if name in names else name
-            rows.append(_cost_row(title, runs[runs["arm"] == name]))
-        title = "All native runs" if half == "native" else "All super-resolution runs"
-        rows.append(_cost_row(title, runs, total=True))
-    return rows
-
-
-def _cost_row(title: str, runs: pd.DataFrame, total: bool = False) -> Cost:
-    def shown(value: float, form: Callable[[float], str]) -> str:
-        return DASH if pd.isna(value) else form(value)
-
-    seconds, steps = runs["wall_seconds"], runs["steps"].dropna()
-    span = dict.fromkeys(f"{step:,.0f}" for step in (steps.min(), steps.max()))
-    return Cost(
-        title,
-        len(runs),
-        " to ".join(span) if len(steps) else DASH,
-        shown(seconds.mean(), duration),
-        shown(seconds.sum(min_count=1), duration),
-        shown(runs["steps_per_second"].mean(), "{:,.3g}".format),
-        shown(runs["peak_memory_mib"].max(), "{:,.0f}".format),
-        ", ".join(device for device in runs["device"].unique() if device) or DASH,
-        total,
-    )
-
-
-# --- provenance ----------------------------------------------------------------------------------
-
-
-def _provenance(results: Path, run: Conditions) -> list[tuple[str, str]]:
-    """Facts about code, versions and devices, from the records of the runs."""
-    found: list[tuple[str, str]] = []
-    if run.git.get("commit"):
-        state = " (with uncommitted changes)" if "True" in str(run.git.get("modified")) else ""
-        found.append(("Code", f"commit {run.git['commit']}{state}"))
-    for name, title in HALVES.items():
-        half = run.half(name)
-        if half is None:
-            continue
-        found += [(f"{title}: {label}", text) for label, text in facts(half).items()]
-    return found + [(f"Version of {name}", value) for name, value in run.versions.items()]
-
-
-def _arrays(results: Path) -> list[dict[str, str]]:
-    """The image arrays with their checksums, as the standardise step recorded them."""
+def _provenance(source: Aggregates, results: Path) -> Section:
+    """What was run, the image arrays as the standardize step recorded them, the configuration."""
     rows = []
     for half in ("native", "asr"):
         for path in sorted((results / half / "arrays").glob("*.json")):
             record = read_json(path)
             if isinstance(record, dict) and record.get("sha256"):
-                rows.append(
-                    {
-                        "name": f"{half}/{path.stem}",
-                        "images": str(record.get("images", DASH)),
-                        "sha256": str(record["sha256"]),
-                    }
-                )
-    return rows
+                images = str(record.get("images", DASH))
+                rows.append((f"{half}/{path.stem}", images, str(record["sha256"])))
+    told = "Standardized images; two runs with the same checksums saw the same pixels."
+    arrays = [simple(("Array", "Images", "SHA-256"), rows, caption=told)] if rows else []
+    text = "" if rows else "No image array is made yet."
+    try:
+        inside = benchmarks(source)
+    except UserError as error:
+        inside = [Section("What was run", str(error))]
+    inside.append(Section("Image arrays", text, arrays))
+    if (settings := results / "config.yaml").is_file():
+        code = settings.read_text(encoding="utf-8")
+        inside.append(Section("Configuration of this run", code=code, folded=True))
+    return Section("Provenance", inside=inside)
 
 
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
-
-
-def _files(results: Path, folder: Path) -> list[tuple[str, str]]:
+def _files(results: Path, folder: Path) -> Section:
     found = [path for pattern in FILE_PATTERNS for path in sorted(results.glob(pattern))]
-    return [(path.relative_to(results).as_posix(), _link(path, folder)) for path in found]
-
-
-def _link(path: Path, folder: Path) -> str:
-    return quote(Path(os.path.relpath(path, folder)).as_posix())
+    links = [(path.relative_to(results).as_posix(), _link(path, folder)) for path in found]
+    return Section("Files", "" if links else "There are none yet.", links=links)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from statistics import fmean, geometric_mean
+
+import numpy as np
+import pandas as pd
 
 from ..config import Method
 from ..errors import UserError
 from . import captions
 from .aggregates import BICUBIC, Aggregates
-from .captions import paragraph, run_notes
-from .compare import Scope
+from .items import item
 from .kinds import scale_key
-from .layout import DASH, Cell, Float, Line, Span, signed, size_for, table, value, values
+from .layout import DASH, Cell, Float, Line, Span, signed, size_for, values
 from .statistics import Metric, Summary
 
 DIGITS = {"psnr_y": 3, "ssim_y": 4}
@@ -23,72 +24,61 @@ MEGA = 1e6
 # --- quality grids ------------------------------------------------------------------------------
 
 
-@table("asr_quality_x2_x3_x4_main", bicubic=True)
-def quality_trained(source: Aggregates, bicubic: bool = False) -> Float:
-    """PSNR-Y at the scales seen in training (Table 11); `bicubic` adds a row that it lacks."""
-    scales = source.config["asr"]["trained_scales"]
-    return _grid(source, "psnr_y", scales, "asr_quality_main", bicubic)
+@item
+def asr_quality_x2_x3_x4_main(source: Aggregates) -> Float:
+    """PSNR-Y at the scales seen in training (Table 11)."""
+    return _grid(source, "psnr_y", source.config["asr"]["trained_scales"], "asr_quality_main")
 
 
-@table("asr_quality_x6_x8_appendix", bicubic=True)
-def quality_beyond(source: Aggregates, bicubic: bool = False) -> Float:
-    """PSNR-Y at the scales not seen in training (Table 13), see `quality_trained`."""
+@item
+def asr_quality_x6_x8_appendix(source: Aggregates) -> Float:
+    """PSNR-Y at the scales not seen in training (Table 13)."""
     trained = source.config["asr"]["trained_scales"]
     scales = [s for s in source.config["asr"]["scales"] if s not in trained]
     if not scales:
         raise UserError("Config: asr.scales has no scale outside asr.trained_scales; add one.")
-    return _grid(source, "psnr_y", scales, "asr_quality_ood", bicubic)
+    return _grid(source, "psnr_y", scales, "asr_quality_ood")
 
 
-@table("asr_full_all_scales_appendix", bicubic=True)
-def quality_full(source: Aggregates, bicubic: bool = False) -> list[Float]:
-    """PSNR-Y and SSIM-Y at every scale (Tables 14 and 15), see `quality_trained`."""
+@item
+def asr_full_all_scales_appendix(source: Aggregates) -> list[Float]:
+    """PSNR-Y and SSIM-Y at every scale (Tables 14 and 15)."""
     scales, labels = source.config["asr"]["scales"], {"psnr_y": "psnr", "ssim_y": "ssim"}
-    made = [_grid(source, m, scales, f"asr_quality_full_{labels[m]}", bicubic) for m in labels]
+    made = [_grid(source, m, scales, f"asr_quality_full_{labels[m]}") for m in labels]
     return [replace(part, sideways=True) for part in made]
 
 
-def _grid(
-    source: Aggregates, metric: str, scales: Sequence[float], label: str, bicubic: bool
-) -> Float:
-    """One block of methods per evaluation set, one column per scale; with the row of `bicubic`
-    interpolation, where it was measured, if asked for.
-    """
+def _grid(source: Aggregates, metric: str, scales: Sequence[float], label: str) -> Float:
+    """One block of methods per evaluation set, one column per scale."""
     quality, keys = source.cells("asr_quality"), [scale_key(scale) for scale in scales]
     columns, digits = list(source.config["asr"]["evaluate"]), Metric(metric, "", DIGITS[metric])
-    names = {name: m.name for name, m in source.methods_where("baseline", "base").items()}
-    if bicubic and any(method == BICUBIC for _, method, _, _ in quality):
+    trained = source.methods_where("baseline", "base")
+    names = {name: m.name for name, m in trained.items()}
+    if source.bicubic and any(method == BICUBIC for _, method, _, _ in quality):
         names = {BICUBIC: "Bicubic", **names}
-    blocks = {c: [[quality.get((c, m, k, metric)) for m in names] for k in keys] for c in columns}
-    if not any(cell for block in blocks.values() for cells in block for cell in cells):
-        raise UserError(
-            f"{source.path('asr_quality')} has no {metric} at the scales {', '.join(keys)}; "
-            "evaluate a method first."
-        )
     groups: list[list[Line]] = []
     rows: dict[str, list[Summary | None]] = {name: [] for name in names.values()}
-    for column, block in blocks.items():
+    for column in columns:
+        block = [[quality.get((column, m, k, metric)) for m in names] for k in keys]
         heading = Span(f"**{source.title('asr', column)}**", 1 + len(keys), "l")
         shown = values(block, [digits] * len(keys))
         groups.append([[heading], *([name, *line] for name, line in zip(rows, shown, strict=True))])
         for name, cells in zip(rows, zip(*block, strict=True), strict=True):
             rows[name] += cells
-    trained = {name: cells for name, cells in rows.items() if name != "Bicubic"}
-    caption = paragraph(
+    measured = [cell for cells in rows.values() for cell in cells if cell]
+    source.require(measured, "asr_quality", f"{metric} at the scales {', '.join(keys)}")
+    told = [
         {"psnr_y": "PSNR-Y in dB", "ssim_y": "SSIM-Y"}[metric],
-        captions.over_seeds(trained),
-        "Luma after 8-bit rounding, borders shaved; bold: best of a column within a data set, and "
-        "ties at the printed precision",
+        captions.over_seeds({name: cells for name, cells in rows.items() if name != "Bicubic"}),
         "Bicubic interpolation is not trained and has no spread" if "Bicubic" in rows else None,
-        _parameters_sentence(source, source.methods_where("baseline", "base")),
+        _parameters(source, trained),
         captions.missing(rows),
-        *run_notes(source.conditions, (Scope.ASR_QUALITY,)),
-    )
+    ]
     header = ["Method", *(f"×{key}" for key in keys)]
-    return Float(label, caption, ["l", *["r"] * len(keys)], [header], groups)
+    return Float(label, ["l", *["r"] * len(keys)], [header], groups, told)
 
 
-def _parameters_sentence(source: Aggregates, methods: Mapping[str, Method]) -> str | None:
+def _parameters(source: Aggregates, methods: Mapping[str, Method]) -> str | None:
     counts = {m.name: source.parameters(name) for name, m in methods.items()}
     known = [
         f"{name} {count / MEGA:.2f}M" if count >= MEGA / 10 else f"{name} {count:,}"
@@ -101,129 +91,109 @@ def _parameters_sentence(source: Aggregates, methods: Mapping[str, Method]) -> s
 # --- efficiency ---------------------------------------------------------------------------------
 
 
-class Timing:
-    """Times and memory under the fixed protocol at the timed scale, and ratios between methods."""
+class Efficiency:
+    """PSNR-Y, times and memory of all methods, with NaN for what was not measured.
+
+    `psnr` has a row per (data set, scale) of the quality grid, `ms` and `mib` one per timed set at
+    the timed scale; columns are methods.
+    """
 
     def __init__(self, source: Aggregates) -> None:
-        timing = source.config["asr"]["timing"]
-        self.source = source
-        self.scale = scale_key(timing["scale"])
-        self.datasets: list[str] = timing["datasets"]
-        if source.frame("asr_latency").empty:
-            raise UserError(f"{source.path('asr_latency')} has no rows; time a method first.")
+        asr = source.config["asr"]
+        self.source, self.scale = source, scale_key(asr["timing"]["scale"])
+        self.sets: list[str] = asr["timing"]["datasets"]
+        source.require(source.frame("asr_latency"), "asr_latency", "rows")
+        self.ms, self.mib = (
+            source.wide("asr_latency", ["dataset"], "method", scale=self.scale, clock=source.clock,
+                        metric=metric).reindex(self.sets, columns=[*source.methods])
+            for metric in ("mean_ms", "peak_memory_mib")
+        )  # fmt: skip
+        psnr = pd.DataFrame(dtype=float)  # where only times were taken
+        if source.has("asr_quality"):
+            psnr = source.wide("asr_quality", ["dataset", "scale"], "method", metric="psnr_y")
+        places = [[*asr["evaluate"]], [scale_key(s) for s in asr["scales"]]]
+        grid = pd.MultiIndex.from_product(places, names=["dataset", "scale"])
+        self.psnr = psnr.reindex(grid, columns=[*source.methods])
 
-    def cell(self, dataset: str, method: str, metric: str) -> Summary | None:
-        """Return `metric` of one cell, by the source's clock."""
-        clock = self.source.clock
-        return self.source.cell("asr_latency", dataset, method, self.scale, clock, metric)
+    def told(self, methods: Iterable[str], every: Iterable[str]) -> list[str | None]:
+        """Say over how many seeds the numbers of `every` method are, and which have no time."""
+        rows, timed = {}, {}
+        for method in every:
+            quality = [("asr_quality", d, method, scale, "psnr_y") for d, scale in self.psnr.index]
+            times = [("asr_latency", d, method, self.scale, self.source.clock, "mean_ms")
+                     for d in self.sets]  # fmt: skip
+            name = self.source.methods[method].name
+            timed[name] = [self.source.cell(*key) for key in times]
+            known = quality if self.source.has("asr_quality") else []
+            rows[name] = [*timed[name], *(self.source.cell(*key) for key in known)]
+        shown = {self.source.methods[method].name for method in methods}
+        return [
+            captions.over_seeds(rows, spread=False),
+            captions.missing({name: cells for name, cells in timed.items() if name in shown}),
+        ]
 
-    def cells(self, methods: Iterable[str]) -> dict[str, list[Summary | None]]:
-        """Return the times of methods on every timed set, by the method's name."""
-        return {
-            self.source.methods[m].name: [self.cell(d, m, "mean_ms") for d in self.datasets]
-            for m in methods
-        }
 
-    def ratios(self, over: str, under: str, metric: str) -> list[float] | None:
-        """Return `over` / `under` of every timed set; None unless all were measured."""
-        cells = [(self.cell(d, over, metric), self.cell(d, under, metric)) for d in self.datasets]
-        found = [a.mean / b.mean for a, b in cells if a and b and b.mean]
-        return found if len(found) == len(cells) else None
+def _shown(number: float, form: str) -> str:
+    return DASH if np.isnan(number) else form.format(number).replace("-", "−")
 
 
-@table("asr_latency_main")
-def latency(source: Aggregates) -> Float:
+@item
+def asr_latency_main(source: Aggregates) -> Float:
     """PSNR-Y, time per image and speed against one baseline per encoder (Table 6).
 
     Times are shown for the first and the last timed set; speed ratios are geometric means over all
     of them.
     """
-    timing = Timing(source)
+    found = Efficiency(source)
     baselines = source.methods_where("baseline")
     family = {n: m for n, m in source.methods_where("base", "variant").items() if m.table == "main"}
     references = list({m.encoder: name for name, m in reversed(baselines.items())}.values())[::-1]
-    shown = list(dict.fromkeys((timing.datasets[0], timing.datasets[-1])))
+    shown = list(dict.fromkeys((found.sets[0], found.sets[-1])))
+    # The logarithm of a mean of logarithms; NaN unless all sets were timed.
+    speeds = {
+        r: np.exp(np.log(found.ms[[r]].to_numpy() / found.ms).mean(skipna=False))
+        for r in references
+    }
 
     def line(name: str, method: Method) -> Line:
-        psnr = [_psnr(source, dataset, name, timing.scale) for dataset in shown]
-        times = [timing.cell(dataset, name, "mean_ms") for dataset in shown]
-        ratios = [timing.ratios(reference, name, "mean_ms") for reference in references]
+        psnr = found.psnr[name].reindex([(dataset, found.scale) for dataset in shown])
         return [
-            _family_label(method),
-            *(value(cell, 3, spread=False) for cell in psnr),
-            *(value(cell, 2, spread=False) for cell in times),
-            *(DASH if r is None else f"{geometric_mean(r):.2f}×" for r in ratios),
+            _label(method),
+            *(_shown(number, "{:.3f}") for number in psnr),
+            *(_shown(number, "{:.2f}") for number in found.ms[name][shown]),
+            *(_shown(speeds[reference][name], "{:.2f}×") for reference in references),
         ]
 
-    groups = [[line(*item) for item in part.items()] for part in (baselines, family) if part]
-    every = timing.cells(baselines | family)
-    quality = {m.name: [_psnr(source, d, name, timing.scale) for d in shown]
-               for name, m in (baselines | family).items()}  # fmt: skip
+    groups = [[line(*row) for row in part.items()] for part in (baselines, family) if part]
     names = [source.title("asr", dataset) for dataset in shown]
     size = size_for(names)
     # Longer names leave no room for the scale, which the caption gives as well.
-    titles = [f"{name} ×{timing.scale}" if size == "footnotesize" else name for name in names]
+    titles = [f"{name} ×{found.scale}" if size == "footnotesize" else name for name in names]
     spans = [("PSNR-Y (dB) ↑", titles), ("ms/img ↓", titles),
              ("Speed ↑", [f"vs {baselines[r].name}" for r in references])]  # fmt: skip
-    caption = paragraph(
-        _psnr_seeds(quality),
-        "Column ms/img: mean over the images of a set, batch size 1, by the plain path with "
-        "gradients recorded" + _seeds_of_means(every),
-        f"Speed: geometric mean, over {_timed_sets(source)}, of the baseline's time divided by the "
-        "method's",
-        "The noLE variants are trained and evaluated without the 4-corner ensemble",
-        _parameters_sentence(source, baselines | family),
-        captions.missing(every),
-        *run_notes(source.conditions, (Scope.ASR_QUALITY, Scope.ASR_LATENCY), shown),
-    )
     first: list[Cell] = ["Method"]
-    second, rules = [""], []
-    for text, members in spans:
-        if members:
-            rules.append((len(second) + 1, len(second) + len(members)))
-            first.append(Span(text, len(members)))
-            second += members
+    second = ["", *(member for _, members in spans for member in members)]
+    first += [Span(text, len(members)) for text, members in spans if members]
+    every = baselines | family
+    told = [_parameters(source, every), *found.told(every, every)]
     spec, timed = ["l", *["r"] * (len(second) - 1)], range(1 + len(shown), len(second))
-    return Float("asr_latency_main", caption, spec, [first, second], groups, rules, size=size,
-                 separation=3, timed=timed)  # fmt: skip
+    return Float("asr_latency_main", spec, [first, second], groups, told, shown,
+                 size=size, separation=3, timed=timed)  # fmt: skip
 
 
-def _timed_sets(source: Aggregates) -> str:
-    sets = source.config["asr"]["timing"]["datasets"]
-    return captions.listed([source.title("asr", dataset) for dataset in sets])
-
-
-def _psnr(source: Aggregates, dataset: str, method: str, scale: str) -> Summary | None:
-    """Return PSNR-Y; None where it was not measured, as when only times were taken."""
-    if not source.has("asr_quality"):
-        return None
-    return source.cell("asr_quality", dataset, method, scale, "psnr_y")
-
-
-def _psnr_seeds(rows: Mapping[str, Sequence[Summary | None]]) -> str | None:
-    """Say over how many seeds the PSNR-Y of each row is; None where nothing tells."""
-    said = captions.seeds_said(captions.seed_counts(rows))
-    return f"PSNR-Y: means over the images of a set, then over {said}" if said else None
-
-
-def _family_label(method: Method) -> str:
+def _label(method: Method) -> str:
     return f"{method.name} (base)" if method.group == "base" else method.name
 
 
-def _seeds_of_means(rows: Mapping[str, Sequence[Summary | None]]) -> str:
-    said = captions.seeds_said(captions.seed_counts(rows), "seed")
-    return f", averaged over {said}" if said else ""
-
-
-@table("asr_pareto_main")
-def pareto_main(source: Aggregates) -> Float:
+@item
+def asr_pareto_main(source: Aggregates) -> Float:
     """Quality and efficiency of the family's variants against its base (Table 7)."""
     base = source.config["asr"]["base_method"]
     return _pareto(source, "asr_pareto_main", [base, *_variants(source, "main")])
 
 
-@table("asr_pareto_appendix")
-def pareto_appendix(source: Aggregates) -> Float:
+@item
+def asr_pareto_appendix(source: Aggregates) -> Float:
     """The same for the variants of the appendix (Table 12)."""
     return _pareto(source, "asr_pareto_appendix", _variants(source, "appendix"))
 
@@ -233,81 +203,39 @@ def _variants(source: Aggregates, table: str) -> list[str]:
 
 
 def _pareto(source: Aggregates, name: str, methods: list[str]) -> Float:
-    timing = Timing(source)
+    found, asr = Efficiency(source), source.config["asr"]
     if not methods:
         raise UserError(f"Config: asr.methods has no variant for the table {name}; add one.")
-    base = source.config["asr"]["base_method"]
-    every = timing.cells(methods)
-    quality = {
-        source.methods[m].name: [_psnr(source, d, m, scale) for d, scale in _places(source)]
-        for m in (base, *methods)
-    }
-    caption = paragraph(
-        "ΔPSNR-Y: variant minus base, averaged over the cells (data set and scale) that both have "
-        "at the trained scales (ID) and beyond them (OOD); worst cell: the lowest of them",
-        _psnr_seeds(quality),
-        _cells_sentence(source, base, methods),
-        f"Speed-up and memory reduction: arithmetic means over {_timed_sets(source)} at "
-        f"×{timing.scale} of the ratio to the base" + _seeds_of_means(every),
-        "Peak memory of the tensors on the GPU in MiB, which the heading calls MB as the paper's "
-        "does",
-        captions.missing(every),
-        *run_notes(source.conditions, (Scope.ASR_QUALITY, Scope.ASR_LATENCY)),
-    )
-    title = source.title("asr", timing.datasets[-1])
+    base, last = asr["base_method"], found.sets[-1]
+    deltas = found.psnr[methods].sub(found.psnr[base], axis=0)
+    trained = deltas.index.isin([scale_key(s) for s in asr["trained_scales"]], level="scale")
+    inside, outside, worst = deltas[trained].mean(), deltas[~trained].mean(), deltas.min()
+    times = (found.ms[[base]].to_numpy() / found.ms).mean(skipna=False)
+    memory = 100 * (1 - (found.mib / found.mib[[base]].to_numpy()).mean(skipna=False))
+    lines = [
+        [
+            _label(source.methods[m]),
+            DASH if (count := source.parameters(m)) is None else f"{count / MEGA:.3f}",
+            *(signed(None if np.isnan(d) else d, 4) for d in (inside[m], outside[m])),
+            "n/a" if m == base else signed(None if np.isnan(worst[m]) else worst[m], 4),
+            _shown(times[m], "{:.3f}×"),
+            _shown(found.mib[m][last], "{:.1f}"),
+            DASH if np.isnan(memory[m]) else f"{signed(memory[m], 2)}%",
+        ]
+        for m in methods
+    ]
+    counts = deltas.drop(columns=base, errors="ignore").count()
+    fewer = [f"{source.methods[str(m)].name} {count} of {len(deltas)}"
+             for m, count in counts.items() if count < len(deltas)]  # fmt: skip
+    told = [
+        f"Cells at hand: {', '.join(fewer)}" if fewer else None,
+        *found.told(methods, [base, *methods]),
+    ]
+    title = source.title("asr", last)
     header: list[Line] = [
         ["Variant", "Params (M)", Span("Mean ΔPSNR-Y (dB)", 2), "Worst-cell", "Mean speedup",
          f"{title} peak", "Mean mem"],
         ["", "", "ID ↑", "OOD ↑", "Δ (dB)", "vs base ↑", "(MB) ↓", "reduction ↑"],
     ]  # fmt: skip
-    lines = [_pareto_line(source, timing, base, method) for method in methods]
-    return Float(name, caption, list("lrrrrrrr"), header, [lines], [(3, 4)],
+    return Float(name, list("lrrrrrrr"), header, [lines], told,
                  size=size_for([title]), separation=3, timed=(5, 6, 7))  # fmt: skip
-
-
-def _places(source: Aggregates) -> list[tuple[str, str]]:
-    """Return the data sets and scales of the quality grid."""
-    asr = source.config["asr"]
-    return [(dataset, scale_key(scale)) for dataset in asr["evaluate"] for scale in asr["scales"]]
-
-
-def psnr_deltas(source: Aggregates, method: str, base: str) -> dict[tuple[str, str], float]:
-    """Return PSNR-Y of a method minus the base's by (dataset, scale), where both were measured."""
-    found = {}
-    for dataset, scale in _places(source):
-        own, reference = (_psnr(source, dataset, name, scale) for name in (method, base))
-        if own is not None and reference is not None:
-            found[dataset, scale] = own.mean - reference.mean
-    return found
-
-
-def _pareto_line(source: Aggregates, timing: Timing, base: str, method: str) -> Line:
-    trained = [scale_key(s) for s in source.config["asr"]["trained_scales"]]
-    deltas = psnr_deltas(source, method, base)
-    inside, outside = (
-        [d for (_, scale), d in deltas.items() if (scale in trained) is within]
-        for within in (True, False)
-    )
-    times = timing.ratios(base, method, "mean_ms")
-    memory = timing.ratios(method, base, "peak_memory_mib")
-    peak = timing.cell(timing.datasets[-1], method, "peak_memory_mib")
-    count = source.parameters(method)
-    return [
-        _family_label(source.methods[method]),
-        DASH if count is None else f"{count / MEGA:.3f}",
-        *(signed(fmean(part) if part else None, 4) for part in (inside, outside)),
-        "n/a" if method == base else signed(min(deltas.values(), default=None), 4),
-        DASH if times is None else f"{fmean(times):.3f}×",
-        value(peak, 1, spread=False),
-        DASH if memory is None else f"{signed(100 * (1 - fmean(memory)), 2)}%",
-    ]
-
-
-def _cells_sentence(source: Aggregates, base: str, methods: list[str]) -> str | None:
-    """Say where fewer than all cells of the quality grid were measured."""
-    every = len(_places(source))
-    counts = {
-        source.methods[m].name: len(psnr_deltas(source, m, base)) for m in methods if m != base
-    }
-    fewer = [f"{name} {count} of {every}" for name, count in counts.items() if count < every]
-    return f"Cells at hand: {', '.join(fewer)}" if fewer else None

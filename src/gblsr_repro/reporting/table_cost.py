@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 
-from ..config import Arm, Dataset, Method, read_table, repository_root
+from ..config import Arm, Method, assets
 from ..progress import duration
 from . import captions
 from .aggregates import Aggregates
-from .captions import paragraph, run_notes
-from .compare import Scope, short_names
-from .layout import DASH, Float, Line, Span, table
+from .compare import short_names
+from .items import item
+from .layout import DASH, Float, Line, Span
 
 NATIVE_GROUPS = (
     "Matched-budget amortized baselines",
@@ -27,13 +26,13 @@ NATIVE_GROUPS = (
 ENCODERS = {"rdn": "RDN", "swinir": "SwinIR"}
 
 
-@table("compute_native")
+@item
 def compute_native(source: Aggregates) -> Float:
     """Training time of the native benchmark by group of arms (Table 16)."""
     return _compute(source, "native")
 
 
-@table("compute_asr")
+@item
 def compute_asr(source: Aggregates) -> Float:
     """Training time of super-resolution by group of methods (Table 17)."""
     return _compute(source, "asr")
@@ -72,17 +71,12 @@ def _compute(source: Aggregates, half: str) -> Float:
     count, _, total = _times(runs)
     bottom: Line = ["**Total**", f"**{count}**", "", f"**{total}**"]
     devices = [device for device in runs["device"].unique() if device]
-    where = f" on {captions.listed(devices, 'or')}" if devices else " (device not recorded)"
-    caption = paragraph(
-        f"Wall-clock of each run{where}",
-        "Shortest to longest run and the sum of all; evaluation and timing are not in it",
-        _shared([source.arms[name] for name in names if name in {*runs["arm"]}])
-        if native
-        else None,
-        *run_notes(source.conditions, (Scope.COST if native else Scope.ASR_COST,)),
-    )
+    told = [
+        f"Trained on {captions.listed(devices, 'or')}" if devices else "Device not recorded",
+        _shared([source.arms[n] for n in names if n in {*runs["arm"]}]) if native else None,
+    ]
     header, spec = ["Training group", "runs", "per-run", "total"], [r"p{0.55\linewidth}", *"rrr"]
-    return Float(f"compute_{half}", caption, spec, [header], [lines, [bottom]], ragged=True)
+    return Float(f"compute_{half}", spec, [header], [lines, [bottom]], told, ragged=True)
 
 
 def _shared(trained: Sequence[Arm]) -> str | None:
@@ -121,45 +115,22 @@ def clock(seconds: float) -> str:
 # --- licences -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Asset:
-    """A row of config/assets.tsv: code or an architecture that the project uses or follows."""
-
-    asset: str
-    title: str
-    license: str
-    url: str
-
-
-def assets() -> dict[str, Asset]:
-    """Return the table of code and architectures by asset."""
-    return read_table(repository_root() / "config" / "assets.tsv", Asset, "asset")
-
-
-@table("licenses")
+@item
 def licenses(source: Aggregates) -> Float:
     """Licences and terms of the data sets the config uses, and of code (Table 18)."""
-    data = [[d.title, d.license, _link(d.homepage)] for d in used_datasets(source)]
+    sections = source.config["native"]["data"], source.config["asr"]
+    used = {name for s in sections for name in (*s["train"], *s["evaluate"].values())}
+    rows = [d for name, d in source.datasets.items() if name in used or d.role == "weights"]
+    data = [[d.title, d.license, _link(d.homepage)] for d in rows]
     code = [[a.title, a.license, _link(a.url)] for a in assets().values()]
-    caption = paragraph(
-        "Data sets that this configuration reads, and code and architectures that it uses or "
-        "follows; none of them is part of this repository",
-    )
     header = ["Asset", "Licence or terms of use", "URL"]
     spec = [r"p{0.20\linewidth}", r"p{0.34\linewidth}", r"p{0.40\linewidth}"]
     groups: list[list[Line]] = [
         [[Span("*Data sets*", 3, "l")], *data],
         [[Span("*Code and architectures*", 3, "l")], *code],
     ]
-    return Float("licenses", caption, spec, [header], groups, ragged=True)
+    return Float("licenses", spec, [header], groups, ragged=True)
 
 
 def _link(address: str) -> str:
     return f"<{address}>" if address.startswith("http") else address or DASH
-
-
-def used_datasets(source: Aggregates) -> list[Dataset]:
-    """Return the rows of datasets.tsv that the config names, in that table's order."""
-    sections = source.config["native"]["data"], source.config["asr"]
-    used = {name for s in sections for name in (*s["train"], *s["evaluate"].values())}
-    return [d for name, d in source.datasets.items() if name in used or d.role == "weights"]

@@ -9,32 +9,22 @@ training time are those of config/paper/compute.csv.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
-from ..config import (
-    Config,
-    arms,
-    datasets,
-    items,
-    methods,
-    protocol,
-    repository_root,
-    selected_items,
-)
+from ..config import Config, arms, datasets, methods, protocol, repository_root
 from ..errors import UserError
 from ..evaluation import GRAPH, OURS
 from ..files import write_text
 from . import table_asr, table_cost, table_native  # noqa: F401 (register)
 from .aggregates import Aggregates, read_rows
-from .captions import titled, with_readings
-from .layout import TABLES, Float, Line, Maker, Span, Table, beside, render
+from .captions import caption
+from .items import MAKERS, known, make_each
+from .layout import Float, Line, Span, beside, render
 from .markup import plain
 from .table_cost import clock, groups_of
 
-Builder = Callable[[Aggregates], Table]
 VERSUS = "_vs_paper"
 CLOCKS = {  # beside the paper's: how rows of their times are called, and what the caption says
     OURS: ("own path", "this package's own path, the fast call that its users get, which is no "
@@ -42,114 +32,77 @@ CLOCKS = {  # beside the paper's: how rows of their times are called, and what t
     GRAPH: ("CUDA graph", "that call replayed as one graph"),
 }  # fmt: skip
 REMARKS = re.compile(r" \((?:base|main|F1 anchor)\)$")
-GROUPS_SHOWN = "The paper's total is that of the groups shown, without its reruns and pilots"
-NOTES = {
-    "compute_native": [f"{GROUPS_SHOWN}; its log-space ablation is of three arms"],
-    "compute_asr": [GROUPS_SHOWN],
-}
 
 
-def builders(config: Config) -> dict[str, Builder]:
-    """Return the maker of every table: one main table per evaluation column, then the others.
-
-    Those that config/items.tsv says to compare also come as `<name>_vs_paper`, with the published
-    value above the measured one.
-    """
-    columns = config["native"]["data"]["evaluate"]
-    made: dict[str, Maker] = {
-        f"main_{column}": partial(table_native.main, column=column) for column in columns
-    }
-    made |= {name: TABLES[name].make for name in items() if name in TABLES}
-    alone = {name for name, item in items().items() if item.compared == "no"}
-    found: dict[str, Builder] = {n: partial(_table, name=n, make=m) for n, m in made.items()}
-    return found | {
-        n + VERSUS: partial(_versus, name=n, make=m) for n, m in made.items() if n not in alone
-    }
+def names(config: Config) -> list[str]:
+    """Return the names of all tables: each alone, then those with the paper's values beside."""
+    table = known("table", config)
+    return [*table, *(name + VERSUS for name, item in table.items() if item.compared == "yes")]
 
 
-def _table(source: Aggregates, name: str, make: Maker) -> Table:
-    made, title = make(source), (items() | selected_items(source.config))[name].title
-    floats = [made] if isinstance(made, Float) else made
-    return Table(name, [replace(part, caption=titled(title, part.caption)) for part in floats])
+def build(source: Aggregates, name: str) -> list[Float]:
+    """Make the floats of a table; raises `UserError` naming what is missing."""
+    if name.endswith(VERSUS):
+        return _versus(source, name.removesuffix(VERSUS))
+    item = known("table", source.config)[name]
+    return [
+        replace(part, caption=caption(item, source.conditions, part.told, part.about))
+        for part in _floats(source, name)
+    ]
+
+
+def _floats(source: Aggregates, name: str) -> list[Float]:
+    make, _, column = name.partition("_") if name.startswith("main_") else (name, "", "")
+    made = MAKERS[make](source, column) if column else MAKERS[make](source)
+    return [made] if isinstance(made, Float) else made
 
 
 def write(
     aggregates: Path, output: Path, config: Config, only: Sequence[str] = ()
 ) -> tuple[list[str], dict[str, str]]:
-    """Render tables to `output`/<name>.tex; return the names rendered and why others were not.
-
-    Without `only` every table whose aggregates are there is rendered. Raises `UserError` for an
-    unknown name, for a table of `only` that cannot be made, and when nothing could be.
-    """
-    known = builders(config)
-    stranger = next((name for name in only if name not in known), None)
-    if stranger is not None:
-        raise UserError(f"There is no table {stranger!r}; known are {', '.join(known)}.")
-    if not only and not aggregates.is_dir():
-        raise UserError(f"{aggregates} is not a folder; name one that holds aggregates.")
+    """Render tables to `output`/<name>.tex, see `items.make_each`."""
     source = Aggregates(aggregates, config)
-    rendered, skipped = [], {}
-    for name in only or known:
-        try:
-            table = known[name](source)
-        except UserError as error:
-            if only:
-                raise
-            skipped[name] = str(error)
-            continue
-        item = name.removesuffix(VERSUS)
-        floats = [replace(f, caption=with_readings(f.caption, item)) for f in table.floats]
-        write_text(output / f"{name}.tex", render(replace(table, floats=floats)))
-        rendered.append(name)
-    if not rendered:
-        raise UserError(f"{aggregates} holds nothing that a table can be made from.")
-    return rendered, skipped
+
+    def make(name: str) -> None:
+        write_text(output / f"{name}.tex", render(build(source, name)))
+
+    return make_each("table", names(config), only, make, aggregates)
 
 
 # --- beside the paper -----------------------------------------------------------------------------
 
 
-def _versus(source: Aggregates, name: str, make: Maker) -> Table:
+def _versus(source: Aggregates, name: str) -> list[Float]:
     """Build a table from the aggregates and put the paper's rows above the measured ones.
 
-    Columns that are all one's own get dashes; a main table of such a column is refused.
+    Columns that are all one's own get dashes.
     """
+    folder, config = source.folder, source.config
     # The paper has no bicubic row, so it stands where the measured numbers have company only.
-    fuller = partial(make, bicubic=True) if name in TABLES and TABLES[name].bicubic else make
-    measured = _table(source, name, fuller).floats
+    measured = build(Aggregates(folder, config, bicubic=True), name)
     try:
-        published = paper_floats(partial(_table, name=name, make=make), source, name, measured)
-    except UserError as error:
-        if name.startswith("main_"):
-            raise UserError(
-                f"The paper has no values to put beside {name}; ask for the table itself."
-            ) from error
+        published = paper_floats(source, name, measured)
+    except UserError:
         published = [replace(part, groups=[]) for part in measured]
-    timed = CLOCKS if any(part.timed for part in measured) else {}
     others = {
-        called: _table(Aggregates(source.folder, source.config, clock), name, make).floats
-        for clock, (called, _) in timed.items()
+        called: _floats(Aggregates(folder, config, clock), name)
+        for clock, (called, _) in CLOCKS.items()
+        if any(part.timed for part in measured)
     }
     floats = [
         beside(part, published[i], {called: other[i] for called, other in others.items()})
         for i, part in enumerate(measured)
     ]
     shown = {line[1] for part in floats for group in part.groups for line in group if line[1:]}
-    notes = [*NOTES.get(name, ()), *(f"“{c}”: {t}" for c, t in CLOCKS.values() if c in shown)]
-    said = "".join(f" {note}." for note in notes)
+    notes = "".join(f" “{called}”: {told}." for called, told in CLOCKS.values() if called in shown)
     beginning = (
         ", beside the paper's values.** The paper's value stands above the one measured here, with "
-        f"its own bold numbers.{said}"
+        f"its own bold numbers.{notes}"
     )
-    return Table(
-        name + VERSUS,
-        [replace(f, caption=f.caption.replace(".**", beginning, 1)) for f in floats],
-    )
+    return [replace(f, caption=f.caption.replace(".**", beginning, 1)) for f in floats]
 
 
-def paper_floats(
-    make: Builder, source: Aggregates, name: str, measured: Sequence[Float] = ()
-) -> Sequence[Float]:
+def paper_floats(source: Aggregates, name: str, measured: Sequence[Float] = ()) -> list[Float]:
     """Return the floats of a table with the paper's rows, in the columns of the measured one.
 
     Rows and cells that the paper lacks are absent or dashes. Raises `UserError` when it has none.
@@ -165,12 +118,12 @@ def paper_floats(
     paper["native"]["arms"] = own["native"]["arms"]
     shown = ("evaluate", "scales", "trained_scales", "timing", "methods")
     paper["asr"] |= {key: own["asr"][key] for key in shown}
-    known = _printed(name)
+    cells = _printed(name)
     return [
         replace(
-            part, groups=[[_with(line, part, known, averages) for line in g] for g in part.groups]
+            part, groups=[[_with(line, part, cells, averages) for line in g] for g in part.groups]
         )
-        for part in make(Aggregates.paper(paper)).floats
+        for part in _floats(Aggregates.paper(paper), name)
     ]
 
 
@@ -183,16 +136,16 @@ def _printed(table: str) -> dict[tuple[str, str], str]:
     return {(row.row, row.column): row.text for row in rows.itertuples()}
 
 
-def _with(line: Line, part: Float, known: Mapping[tuple[str, str], str], averages: bool) -> Line:
+def _with(line: Line, part: Float, cells: Mapping[tuple[str, str], str], averages: bool) -> Line:
     """Put the printed cells into a line; means over timed sets only where those are the paper's."""
     if isinstance(line[0], Span):
         return line
-    name, cells = REMARKS.sub("", plain(line[0])), list(line)
+    name, made = REMARKS.sub("", plain(line[0])), list(line)
     for place, heading in enumerate(part.header[-1]):
-        text = known.get((name, str(heading)), known.get(("*", str(heading))))
+        text = cells.get((name, str(heading)), cells.get(("*", str(heading))))
         if text is not None and (averages or place not in part.timed):
-            cells[place] = f"**{text}**" if str(cells[place]).startswith("**") else text
-    return cells
+            made[place] = f"**{text}**" if str(made[place]).startswith("**") else text
+    return made
 
 
 def _compute(source: Aggregates, half: str, measured: Float) -> Float:
@@ -205,7 +158,7 @@ def _compute(source: Aggregates, half: str, measured: Float) -> Float:
     lines, runs, total = [], 0, 0.0
     for label, *_ in body:
         members = next(m for title, m in groups.items() if str(label).startswith(f"{title} ("))
-        inside = [{*names.split()} <= {*members} for names in rows["subjects"]]
+        inside = [{*subjects.split()} <= {*members} for subjects in rows["subjects"]]
         for row in rows[inside].head(1).itertuples():
             span = "–".join(clock(float(s)) for s in (row.shortest_seconds, row.longest_seconds))
             lines.append([label, row.runs, span, clock(float(row.total_seconds))])

@@ -14,34 +14,61 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from statistics import NormalDist
+from typing import Self
 
 import numpy as np
 
 from ..errors import UserError
 from .aggregates import Aggregates
-from .compare import PAPER_PRESET, SHARED_GPU, Difference, Scope, compare
-from .conditions import Conditions
+from .compare import PAPER_PRESET, SHARED_GPU, Scope, compare
 from .expressions import Estimate, NotMeasuredError, Operand, evaluate, parse
 
 BOUNDS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 CELLS = "cells:"
 NORMAL = NormalDist()
+TOLERANCES = {"seeds": "seed noise", "spread": "F-test", "exact": "exact"}
 
 
 class Verdict(StrEnum):
-    """What became of a claim."""
+    """What became of a claim, with a sign and a look for it, and what it means."""
 
-    REPRODUCED = "reproduced"
-    WITHIN_NOISE = "within noise"
-    HOLDS = "holds (structure)"
-    NOT_REPRODUCED = "not reproduced"
-    DIFFERENT = "different conditions"
-    NOT_JUDGED = "not judged"
-    NOT_MEASURED = "not measured"
+    symbol: str
+    look: str
+    meaning: str
+
+    def __new__(cls, name: str, symbol: str, look: str, meaning: str) -> Self:
+        """Make a member that is its name."""
+        made = str.__new__(cls, name)
+        made._value_, made.symbol, made.look, made.meaning = name, symbol, look, meaning
+        return made
+
+    REPRODUCED = (
+        "reproduced", "✓", "good",
+        "agrees at the paper's printed precision, or the claimed relation holds",
+    )  # fmt: skip
+    WITHIN_NOISE = (
+        "within noise", "≈", "near", "misses by no more than the tolerance stated beside it",
+    )  # fmt: skip
+    HOLDS = (
+        "holds (structure)", "=", "good",
+        "about structure alone, and so in any preset; this one is not the paper's",
+    )  # fmt: skip
+    NOT_REPRODUCED = (
+        "not reproduced", "✗", "bad", "misses by more, under the paper's conditions",
+    )  # fmt: skip
+    DIFFERENT = (
+        "different conditions", "≠", "other",
+        "measured on other data, settings, seeds or devices: shown, not judged",
+    )  # fmt: skip
+    NOT_JUDGED = (
+        "not judged", "○", "other", "timed on a GPU that other processes used: shown alone",
+    )  # fmt: skip
+    NOT_MEASURED = "not measured", "–", "none", "no number here; the reason is given"
 
 
 @dataclass(frozen=True)
@@ -67,6 +94,11 @@ class Claim:
     tolerance: str
     reason: str
     note: str
+
+    @property
+    def kind_of_tolerance(self) -> str:
+        """The tolerance as readers are told it."""
+        return TOLERANCES.get(self.tolerance, f"±{self.tolerance}")
 
 
 @dataclass(frozen=True)
@@ -150,6 +182,25 @@ class Result:
         """Whether the numbers agree within the tolerance (None: not measured or not judged)."""
         return None if self.agreement is None else self.agreement is not Verdict.NOT_REPRODUCED
 
+    @property
+    def would(self) -> str:
+        """Whether the claim would hold if the conditions were the paper's."""
+        within = " within noise" if self.agreement is Verdict.WITHIN_NOISE else ""
+        return f"would hold{within}" if self.holds else "would not hold"
+
+    @property
+    def outcome(self) -> str:
+        """The verdict in words, with whether the claim would hold under other conditions."""
+        different = self.verdict is Verdict.DIFFERENT
+        return f"{self.verdict}; {self.would}" if different else str(self.verdict)
+
+    @property
+    def tolerance(self) -> str:
+        """How far the number may miss: a value where it is one for all, with its reason."""
+        known = {format(value, ".2g") for value in self.allowed}
+        exact = self.claim.tolerance in ("exact", "spread")
+        return self.claim.kind_of_tolerance if exact or len(known) != 1 else f"±{known.pop()}"
+
 
 def check(claim: Claim) -> None:
     """Raise `UserError` when a row of the registry cannot be used."""
@@ -161,95 +212,82 @@ def check(claim: Claim) -> None:
         if not claim.published.startswith(CELLS):
             Target.parse(claim.published)
         Scope(claim.scope)
-        _band(claim.tolerance, 0.0, 0.0, 1.0)
+        if claim.tolerance not in TOLERANCES:
+            float(claim.tolerance.removesuffix("%"))
     except (UserError, ValueError) as error:
         raise UserError(f"config/paper/claims.tsv, claim {claim.id!r}: {error}") from error
 
 
-def judge(
-    claim: Claim,
-    here: Aggregates,
-    paper: Aggregates,
-    conditions: Conditions,
-    paper_conditions: Conditions,
-    sigmas: float,
-) -> Result:
+def judge(claim: Claim, here: Aggregates, paper: Aggregates, sigmas: float) -> Result:
     """Compare one claim with the aggregates of this run.
 
     `sigmas` standard errors are seed noise for a claim of one number. A claim of k numbers gets
     a wider band, so that chance makes it fail no more often than a claim of one (Sidak).
     """
-    try:
-        published, paper_uses = evaluate(claim.measure, paper) if claim.measure else (None, [])
-    except NotMeasuredError:
-        published, paper_uses = None, []
-    target = Target.parse(claim.published, published)
+    published: Estimate | None = None
+    paper_uses: list[Operand] = []
+    if claim.measure:
+        with suppress(NotMeasuredError):
+            published, paper_uses = evaluate(claim.measure, paper)
+    target, scope, run = (
+        Target.parse(claim.published, published),
+        Scope(claim.scope),
+        here.conditions,
+    )
     absent = partial(Result, claim, Verdict.NOT_MEASURED, str(target))
     if not claim.measure:
         return absent(why=claim.note)
-    half = conditions.half(Scope(claim.scope).half)
     try:
         measured, uses = evaluate(claim.measure, here)
     except NotMeasuredError as error:
+        half = run.half(scope.half)
         if half and half.without_lpips and "lpips" in claim.measure:
             return absent(why=f"LPIPS was not measured: {half.without_lpips}")
         return absent(why=str(error))
-    count = len(target.values)
-    if len(measured.values) != count and (target.relation == "=" or count > 1):
+    values, count = measured.values, len(target.values)
+    if len(values) != count and (target.relation == "=" or count > 1):
         raise UserError(
             f"config/paper/claims.tsv, claim {claim.id!r}: the paper has {count} numbers, the "
-            f"measure {len(measured.values)}."
+            f"measure {len(values)}."
         )
-    if not np.isfinite(measured.values).all():
+    if not np.isfinite(values).all():
         return absent(why="a value is not finite")
-    goals = np.broadcast_to(np.asarray(target.values), measured.values.shape)
-    misses = _misses(target, measured.values, goals)
+    misses = _misses(target, values)
     if claim.tolerance == "spread":
-        allowed = _spread_bands(target, measured.values, uses, paper_uses, sigmas)
+        allowed = _spread_bands(target, values, uses, paper_uses, sigmas)
     else:
-        errors = _errors(target, measured, published)
-        band = _sidak(sigmas, len(goals))
-        allowed = np.asarray(
-            [_band(claim.tolerance, e, g, band) for e, g in zip(errors, goals, strict=True)]
-        )
+        allowed = _bands(claim.tolerance, target, measured, published, sigmas)
     near = misses <= allowed
     outcome = Verdict.NOT_REPRODUCED
     if near.all():
         outcome = Verdict.REPRODUCED if (misses <= 0).all() else Verdict.WITHIN_NOISE
-    found = _conditions(claim, conditions, paper_conditions, uses)
-    scope = Scope(claim.scope)
-    if scope is Scope.STRUCTURE and outcome is not Verdict.NOT_REPRODUCED:
+    # What keeps the numbers from being judged, of the arms and data sets that they are of.
+    there = paper.conditions.half(scope.half)
+    columns = sorted({use.dataset for use in uses} & {*(there.evaluate if there else ())})
+    subjects = sorted({use.subject for use in uses})
+    every = compare(run, paper.conditions, scope, subjects, columns)
+    found = [difference for difference in every if difference.blocks_verdict]
+    structural = scope is Scope.STRUCTURE
+    if structural and outcome is not Verdict.NOT_REPRODUCED:
         found = []  # it differs only where another preset gives other numbers
-    shown = f"{near.sum()} of {count} agree" if target.cells else ""
-    result = partial(
-        Result,
+    result = Result(
         claim,
-        paper=str(target),
-        measured=shown or target.show_measured(measured.values),
-        differences=tuple(difference.short for difference in found),
-        values=tuple(measured.values.tolist()),
-        targets=target.values,
+        Verdict.DIFFERENT if found else outcome,
+        str(target),
+        f"{near.sum()} of {count} agree" if target.cells else target.show_measured(values),
+        outcome,
+        _furthest(target, values, misses, allowed, uses),
+        tuple(difference.short for difference in found),
+        tuple(values.tolist()),
+        target.values,
+        tuple(allowed.tolist()),
     )
     if SHARED_GPU in found:
-        return result(verdict=Verdict.NOT_JUDGED, why=SHARED_GPU.short)
-    structural = scope is Scope.STRUCTURE and conditions.preset != PAPER_PRESET
-    return result(
-        verdict=Verdict.DIFFERENT if found else Verdict.HOLDS if structural else outcome,
-        agreement=outcome,
-        why=_furthest(target, measured.values, misses, allowed, uses),
-        allowed=tuple(allowed.tolist()),
-    )
-
-
-def _conditions(
-    claim: Claim, run: Conditions, paper: Conditions, uses: Iterable[Operand]
-) -> list[Difference]:
-    """Return what keeps the numbers of a claim from being judged."""
-    scope = Scope(claim.scope)
-    half = paper.half(scope.half)
-    columns = sorted({use.dataset for use in uses} & {*(half.evaluate if half else ())})
-    found = compare(run, paper, scope, sorted({use.subject for use in uses}), columns)
-    return [difference for difference in found if difference.blocks_verdict]
+        return replace(result, verdict=Verdict.NOT_JUDGED, agreement=None, allowed=(),
+                       why=SHARED_GPU.short)  # fmt: skip
+    if structural and not found and run.preset != PAPER_PRESET:
+        return replace(result, verdict=Verdict.HOLDS)
+    return result
 
 
 def _three_digits(value: float) -> str:
@@ -258,8 +296,9 @@ def _three_digits(value: float) -> str:
     return f"{value:,.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
 
 
-def _misses(target: Target, values: np.ndarray, goals: np.ndarray) -> np.ndarray:
+def _misses(target: Target, values: np.ndarray) -> np.ndarray:
     """Return by how much each number misses the paper's (<= 0: agrees)."""
+    goals = np.broadcast_to(np.asarray(target.values), values.shape)
     if target.relation == "=":
         return np.abs(values - goals) - [target.rounding(goal) for goal in goals]
     over = values - goals if target.relation.startswith("<") else goals - values
@@ -267,17 +306,23 @@ def _misses(target: Target, values: np.ndarray, goals: np.ndarray) -> np.ndarray
     return np.where(holds, np.minimum(over, 0), np.maximum(over, np.finfo(float).tiny))
 
 
-def _errors(target: Target, measured: Estimate, published: Estimate | None) -> np.ndarray:
-    """Combine the standard errors of both sides; a side without one is as noisy as the other.
+def _bands(
+    tolerance: str, target: Target, measured: Estimate, published: Estimate | None, sigmas: float
+) -> np.ndarray:
+    """Return how far numbers may miss: `seeds`, `exact`, a percentage, or a number.
 
-    A bound is exact.
+    The standard errors of both sides are combined; a side without one is as noisy as the other. A
+    bound is exact.
     """
-    here = measured.errors
-    if target.relation != "=":
-        return np.nan_to_num(here)
-    there = np.full_like(here, np.nan) if published is None else published.errors
-    here, there = np.where(np.isnan(here), there, here), np.where(np.isnan(there), here, there)
-    return np.nan_to_num(np.hypot(here, there))
+    goals, here = np.broadcast_to(np.asarray(target.values), measured.values.shape), measured.errors
+    if tolerance != "seeds":
+        allowed = 0.0 if tolerance == "exact" else float(tolerance.removesuffix("%"))
+        return np.abs(goals) * allowed / 100 if "%" in tolerance else np.full_like(goals, allowed)
+    there = np.zeros_like(here)
+    if target.relation == "=":
+        there = np.full_like(here, np.nan) if published is None else published.errors
+        here, there = np.where(np.isnan(here), there, here), np.where(np.isnan(there), here, there)
+    return _sidak(sigmas, len(goals)) * np.nan_to_num(np.hypot(here, there))
 
 
 def _spread_bands(
@@ -311,17 +356,6 @@ def _sidak(sigmas: float, count: int) -> float:
     """Widen a band of `sigmas` so that `count` numbers together fail as seldom as one."""
     chance = 2 * NORMAL.cdf(-sigmas)
     return -NORMAL.inv_cdf((1 - (1 - chance) ** (1 / count)) / 2)
-
-
-def _band(tolerance: str, error: float, goal: float, sigmas: float) -> float:
-    """Return how far a number may miss: `seeds`, `exact`, a percentage, or a number."""
-    if tolerance == "seeds":
-        return sigmas * error
-    if tolerance in ("exact", "spread"):  # spreads have a band of their own, see _spread_bands
-        return 0.0
-    if tolerance.endswith("%"):
-        return abs(goal) * float(tolerance.removesuffix("%")) / 100
-    return float(tolerance)
 
 
 def _furthest(

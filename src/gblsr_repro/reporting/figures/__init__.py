@@ -1,8 +1,37 @@
-"""The paper's figures, drawn from aggregates."""
+"""The figures, drawn from aggregates."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...config import Config
+from ..aggregates import Aggregates
+from ..items import MAKERS, known, make_each, note
 from . import ablation, asr, comparison, locality, native, qualitative  # noqa: F401 (register)
-from .registry import FIGURES as FIGURES
-from .registry import captions as captions
-from .registry import note as note
-from .registry import render as render
-from .registry import write as write
+from .style import save, styled
+
+
+def render(name: str, source: Aggregates, output: Path) -> tuple[Path, Path]:
+    """Draw one figure into `output`; return the paths of the PDF and the PNG.
+
+    Raises `UserError` naming what is missing.
+    """
+    with styled():
+        item = known("figure", source.config)[name]
+        return save(MAKERS[name](source, note(source.conditions, item)), Path(output), name)
+
+
+def write(
+    aggregates: Path, output: Path, config: Config, only: Sequence[str] = ()
+) -> tuple[list[str], dict[str, str]]:
+    """Draw figures to `output`/<name>.pdf and .png, see `items.make_each`.
+
+    Those of images and fields read them in the folder above `aggregates`.
+    """
+    source = Aggregates(aggregates, config)
+
+    def make(name: str) -> None:
+        render(name, source, output)
+
+    return make_each("figure", known("figure", config), only, make, aggregates)

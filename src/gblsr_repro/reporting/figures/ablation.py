@@ -10,19 +10,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from ..aggregates import Aggregates, ordered
-from ..compare import Scope
+from ..items import item
 from . import style
-from .registry import figure
 
 PANELS = {"psnr": "PSNR (dB) ↑", "lpips": "LPIPS ↓"}
 PARTS = ("reference", "control", "log")
 
 
-@figure(
-    Scope.ABLATION,
-    perceptual=True,
-    spread=True,
-)
+@item
 def logspace_metrics(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR (left) and LPIPS (right) of Fixed, Scalar and the log-space arms, with each step.
 
@@ -40,8 +35,7 @@ def logspace_metrics(source: Aggregates, note: Sequence[str]) -> Figure:
     panels = figure.subplots(1, 2, width_ratios=[1 if m in measured else 1.4 for m in PANELS])
     for axes, (metric, title) in zip(panels, PANELS.items(), strict=True):
         if metric not in measured:
-            reason = source.without_lpips() if metric == "lpips" else "no value in the aggregates"
-            style.message(axes, f"{title[:-2]} not measured: {reason}")
+            style.message(axes, f"{title[:-2]} {source.unmeasured(metric)}")
             continue
         axes.set_title(title)
         _rows(source, axes, table.loc[metric], arms, _steps(source, f"delta_{metric}", arms))

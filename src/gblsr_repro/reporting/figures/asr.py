@@ -14,21 +14,16 @@ from matplotlib.patches import Patch
 
 from ...evaluation import PAPER
 from ..aggregates import Aggregates, ordered
-from ..compare import Scope
+from ..items import item
 from ..kinds import scale_key
 from . import style
 from .placement import Label, place_labels
-from .registry import figure
 
 TIMED_SET = "urban100"
 MARKER = 6.5  # points
 
 
-@figure(
-    Scope.ASR_QUALITY,
-    Scope.ASR_LATENCY,
-    spread=True,
-)
+@item
 def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR-Y against the time per image of every method, Urban100 at the timed scale."""
     scale = scale_key(source.config["asr"]["timing"]["scale"])
@@ -64,10 +59,7 @@ def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
     return figure
 
 
-@figure(
-    Scope.ASR_QUALITY,
-    spread=True,
-)
+@item
 def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR-Y of the baselines and the base method against the scale, a column per data set.
 
@@ -113,7 +105,7 @@ def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:
 
 def _legend(source: Aggregates, figure: Figure, methods: list[str], beyond: bool) -> None:
     handles: list[Artist] = [
-        style.handle(source.label(m), **style.point(look, 5), linestyle=look.dash)
+        style.handle(source.label(m), **style.point(look, 5), linestyle=look.line)
         for m, look in style.looks_of(source).items()
         if m in methods
     ]
@@ -132,7 +124,7 @@ def _curves(source: Aggregates, axes: Axes, rows: pd.DataFrame, methods: list[st
         if not own.empty:
             look = style.looks_of(source)[method]
             axes.errorbar(own["factor"], own["mean"], yerr=own["std"], **_points(look, 3.6),
-                          linestyle=look.dash, linewidth=0.9)  # fmt: skip
+                          linestyle=look.line, linewidth=0.9)  # fmt: skip
 
 
 def _points(look: style.Look, size: float) -> dict[str, Any]:

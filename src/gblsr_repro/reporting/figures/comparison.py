@@ -13,10 +13,9 @@ from matplotlib.ticker import MaxNLocator
 from ...config import protocol
 from ...errors import UserError
 from ..aggregates import Aggregates, ordered
-from ..compare import Scope
+from ..items import item
 from ..kinds import KINDS
 from . import style
-from .registry import figure
 
 COLUMNS = 4
 
@@ -36,18 +35,7 @@ PANELS = (  # kind of aggregate, metric, title, unit
 )
 
 
-@figure(
-    Scope.QUALITY,
-    Scope.LATENCY,
-    Scope.ABLATION,
-    Scope.ASR_QUALITY,
-    Scope.ASR_LATENCY,
-    title="Measured here against published",
-    caption="Every number of the paper's tables that was measured here, one panel per metric; on "
-    "the diagonal both agree. Above a panel: how many of the published numbers were measured, and "
-    "the median distance between the two. SR stands for the super-resolution benchmark",
-    perceptual=True,
-)
+@item
 def measured_vs_published(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw every cell that the paper publishes against its measured value, a panel per metric.
 

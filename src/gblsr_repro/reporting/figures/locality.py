@@ -15,36 +15,45 @@ from matplotlib.ticker import MaxNLocator
 
 from ...errors import UserError
 from ..aggregates import Aggregates, ordered
-from ..compare import Scope
+from ..items import item
 from . import style
-from .registry import figure
 
 BINS = 36
 LOG_BELOW = 20.0  # a median this much below the threshold calls for logarithmic bins
 FLOOR_WITHIN = 2.5  # the floor is drawn where it is at most this multiple of the highest bar
 ROOM_FOR_ZERO = 0.2  # share of the axis below which the threshold's label would touch the 0
 MISSED = "/////"
-UNDECIDED = "#bbbbbb"
+FLAGS = {1: (style.MET, " met"), 0: (style.NOT_MET, " not met")}
 LIMIT: dict[str, Any] = {"color": style.THRESHOLD, "linestyle": style.DASHED}
+BLACK = LIMIT | {"color": "black"}
 ERRORS = {"elinewidth": 0.8, "ecolor": "black"}
 
 
-@figure(
-    Scope.LOCALITY,
-)
+@item
 def cov_hist(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw histograms of the within-image CoV of the bandwidth, one panel per linear arm.
 
     Reads the patch fields under the results folder: (images, rows, columns) per arm and seed. The
     T1 threshold and the mean over seeds of the median are marked.
     """
-    found = {arm: _variations(source, arm) for arm in _arms(source, "linear")}
-    found = {arm: seeds for arm, seeds in found.items() if seeds}
-    if not found:
+    fields = source.results / "native" / "fields"
+    seeds = [f"seed{seed}.npz" for seed in source.config["seeds"]]
+    paths = {
+        arm: [path for seed in seeds if (path := fields / arm / seed).is_file()]
+        for arm in _arms(source, "linear")
+    }
+    if not any(paths.values()):
         raise UserError(
-            f"{source.results / 'native' / 'fields'} has no bandwidth fields of a linear arm; "
-            "run the fields step first."
+            f"{fields} has no bandwidth fields of a linear arm; run the fields step first."
         )
+    # Imported here because it takes PyTorch along, which no other figure needs.
+    from ...evaluation.locality import Fields, variation
+
+    found = {
+        arm: [variation(Fields.read(path).bandwidth) for path in mine]
+        for arm, mine in paths.items()
+        if mine
+    }
     threshold = source.config["diagnostics"]["thresholds"]["t1_cov_median"]
     bins = _bins(np.concatenate([np.concatenate(s) for s in found.values()]), threshold)
     figure = style.new_figure(style.COLUMN_WIDTH, 2.1, note)
@@ -53,16 +62,11 @@ def cov_hist(source: Aggregates, note: Sequence[str]) -> Figure:
                style.handle("median (mean over seeds)", **solid)]  # fmt: skip
     style.legend(figure, handles, 2)
     panels = figure.subplots(1, len(found), sharex=True, sharey=True, squeeze=False)[0]
-    for axes, (arm, seeds) in zip(panels, found.items(), strict=True):
-        pooled = np.concatenate(seeds)
-        median = float(np.mean([np.median(values) for values in seeds]))
-        axes.hist(
-            pooled,
-            bins,
-            color=style.looks_of(source)[arm].color,
-            edgecolor=style.INK,
-            linewidth=0.4,
-        )
+    looks = style.looks_of(source)
+    for axes, (arm, variations) in zip(panels, found.items(), strict=True):
+        pooled = np.concatenate(variations)
+        median = float(np.mean([np.median(values) for values in variations]))
+        axes.hist(pooled, bins, color=looks[arm].color, edgecolor=style.INK, linewidth=0.4)
         axes.axvline(threshold, **LIMIT, linewidth=1.1)
         axes.axvline(median, **solid, linewidth=1.1)
         reached = f"{(pooled >= threshold).sum()} of {pooled.size} reach T1"
@@ -81,22 +85,17 @@ def cov_hist(source: Aggregates, note: Sequence[str]) -> Figure:
     return figure
 
 
-@figure(
-    Scope.LOCALITY,
-    spread=True,
-)
+@item
 def variance_decomp(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw the variance of the bandwidth within and across images, one group per linear arm.
 
     The groups carry the share within images; T4's floor is a line where it lies near the bars,
     else words that say how far above them it is.
     """
-    table = _statistics(source, "linear", ["var_within", "var_across", "t4"])
-    arms = list(table.index.unique("arm"))
+    mean, std = _statistics(source, "linear", ["var_within", "var_across", "t4"])
     floor = source.config["diagnostics"]["thresholds"]["t4_within_variance"]
-    bars = table.loc[pd.IndexSlice[:, ["var_within", "var_across"]], ["mean", "std"]]
-    bars = bars.assign(top=bars["mean"] + bars["std"].fillna(0))
-    top = float(bars["top"].max())
+    highest = (mean + std.fillna(0))[["var_within", "var_across"]].max(axis=1)
+    top = float(highest.max())
     power = math.floor(math.log10(top)) if top > 0 else 0
     power = 0 if abs(power) < 3 else power
     unit = 10.0**power
@@ -106,29 +105,25 @@ def variance_decomp(source: Aggregates, note: Sequence[str]) -> Figure:
         Patch(facecolor="white", edgecolor=style.INK, hatch=MISSED, label="across images"),
     ]
     axes = figure.subplots()
-    near = 0 < floor <= FLOOR_WITHIN * top
+    near, told = 0 < floor <= FLOOR_WITHIN * top, f"T4 floor {_plain(floor)}"
     if near:
-        label = f"T4 floor {_plain(floor)}"
-        handles.append(axes.axhline(floor / unit, **LIMIT, linewidth=1.1, label=label))
+        handles.append(axes.axhline(floor / unit, **LIMIT, linewidth=1.1, label=told))
     elif top > 0:
-        words = f"T4 floor {_plain(floor)}: {_short(floor / top)}× the highest bar"
+        words = f"{told}: {_short(floor / top)}× the highest bar"
         axes.set_title(words, fontsize=7, color=style.THRESHOLD)
     style.legend(figure, handles, 2, handleheight=1.0)
-    for (arm, statistic), (mean, std, _) in (bars / unit).iterrows():
-        color, place = style.looks_of(source)[arm].color, arms.index(arm)
-        drawn: dict[str, Any]
-        if statistic == "var_within":
-            side, drawn = -0.5, {"color": color, "edgecolor": style.INK}
-        else:
-            side, drawn = 0.5, {"color": "white", "edgecolor": color, "hatch": MISSED}
-        axes.bar(place + side * 0.34, mean, 0.34, yerr=std, error_kw=ERRORS, **drawn)
-    for place, arm in enumerate(arms):
-        share = table["mean"].get((arm, "t4"), math.nan)
+    for place, arm in enumerate(mean.index):
+        color, share = style.looks_of(source)[arm].color, mean["t4"][arm]
+        for side, name, fill, edge, hatch in (
+            (-0.17, "var_within", color, style.INK, ""),
+            (0.17, "var_across", "white", color, MISSED),
+        ):
+            axes.bar(place + side, mean[name][arm] / unit, 0.34, yerr=std[name][arm] / unit,
+                     color=fill, edgecolor=edge, hatch=hatch, error_kw=ERRORS)  # fmt: skip
         words = "within: —" if math.isnan(share) else f"within: {share:.2f}\nof the total"
-        highest = max(bars["top"].get((arm, name), 0) for name in ("var_within", "var_across"))
-        style.beside_point(axes, place, highest / unit, 2.5, words)
-    axes.set_xticks(range(len(arms)), [source.arms[arm].short for arm in arms])
-    axes.set_xlim(-0.6, len(arms) - 0.4)
+        style.beside_point(axes, place, highest[arm] / unit, 2.5, words)
+    axes.set_xticks(range(len(mean)), [source.arms[arm].short for arm in mean.index])
+    axes.set_xlim(-0.6, len(mean) - 0.4)
     axes.set_ylim(0, 1.38 * max(top, floor if near else 0) / unit or 1)
     axes.set_ylabel("Bandwidth variance" + (f" (×{_power(power)})" if power else ""))
     axes.tick_params(axis="x", length=0)
@@ -136,10 +131,7 @@ def variance_decomp(source: Aggregates, note: Sequence[str]) -> Figure:
     return figure
 
 
-@figure(
-    Scope.LOCALITY,
-    spread=True,
-)
+@item
 def logspace_loctests(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw the values of T1-T4 of the log-space arms against their thresholds, met or not met.
 
@@ -148,8 +140,7 @@ def logspace_loctests(source: Aggregates, note: Sequence[str]) -> Figure:
     """
     tests = [f"t{k}" for k in range(1, 5)]
     wanted = [*tests, *(f"{t}_met" for t in tests), "var_within"]
-    table = _statistics(source, "log", wanted)
-    arms = list(table.index.unique("arm"))
+    mean, std = _statistics(source, "log", wanted)
     limits = source.config["diagnostics"]["thresholds"]
     panels = (
         ("t1", "t1", "T1: median CoV", "≥", limits["t1_cov_median"]),
@@ -158,70 +149,54 @@ def logspace_loctests(source: Aggregates, note: Sequence[str]) -> Figure:
         ("t4", "t4", "T4: share within images", "≥", limits["t4_within_fraction"]),
         ("var_within", "t4", "T4: variance within", "≥", limits["t4_within_variance"]),
     )
-    figure = style.new_figure(
-        style.COLUMN_WIDTH, 0.55 + len(panels) * (0.36 + 0.15 * len(arms)), note
-    )
+    height = 0.55 + len(panels) * (0.36 + 0.15 * len(mean))
+    figure = style.new_figure(style.COLUMN_WIDTH, height, note)
     handles = [
         Patch(facecolor=style.MET, edgecolor=style.INK, label="met"),
         Patch(facecolor=style.NOT_MET, edgecolor=style.INK, hatch=MISSED, label="not met"),
-        style.handle("threshold", **LIMIT | {"color": "black"}),
+        style.handle("threshold", **BLACK),
     ]
     style.legend(figure, handles, 3, handleheight=1.0)
     for axes, panel in zip(figure.subplots(len(panels)), panels, strict=True):
         statistic, test, title, relation, limit = panel
         axes.set_title(f"{title} (needs {relation} {_plain(limit)})", fontsize=7)
-        rows = table.reindex([(arm, statistic) for arm in arms])
-        flags = [table["mean"].get((arm, f"{test}_met")) for arm in arms]
+        values, flags = mean[statistic], mean[f"{test}_met"]
         # The ratio alone decides nothing: T4's verdict stands beside its second condition.
-        shown = [None if statistic == "t4" else flag for flag in flags]
-        colors = [UNDECIDED if f is None else style.MET if f == 1 else style.NOT_MET for f in flags]
+        said = ["" if statistic == "t4" else FLAGS.get(flag, ("", ""))[1] for flag in flags]
         axes.barh(
-            range(len(arms)), rows["mean"], 0.66, xerr=rows["std"], color=colors,
-            edgecolor=style.INK, hatch=[MISSED if flag == 0 else "" for flag in flags],
-            error_kw=ERRORS,
+            range(len(mean)), values, 0.66, xerr=std[statistic], edgecolor=style.INK,
+            color=[FLAGS.get(flag, ("#bbbbbb", ""))[0] for flag in flags],
+            hatch=[MISSED if flag == 0 else "" for flag in flags], error_kw=ERRORS,
         )  # fmt: skip
-        axes.axvline(limit, **LIMIT | {"color": "black"}, linewidth=1.0)
-        top = (rows["mean"] + rows["std"].fillna(0)).max()
-        axes.set_xlim(0, 1.08 * np.nanmax([limit, top]))
+        axes.axvline(limit, **BLACK, linewidth=1.0)
+        axes.set_xlim(0, 1.08 * np.nanmax([limit, (values + std[statistic].fillna(0)).max()]))
         marks = [0, limit] if limit > ROOM_FOR_ZERO * axes.get_xlim()[1] else [limit]
         axes.set_xticks(marks, [_plain(mark) for mark in marks])
-        style.name_rows(axes, [source.arms[arm].short for arm in arms])
+        style.name_rows(axes, [source.arms[arm].short for arm in mean.index])
         axes.tick_params(axis="y", length=0)
         axes.grid(False)
-        style.row_texts(axes, [_verdict(*row) for row in zip(rows["mean"], shown, strict=True)])
+        texts = zip(values, said, strict=True)
+        style.row_texts(axes, ["—" if math.isnan(v) else _short(v) + told for v, told in texts])
     return figure
-
-
-def _verdict(value: float, flag: float | None) -> str:
-    if math.isnan(value):
-        return "—"
-    return _short(value) + ("" if flag is None else " met" if flag == 1 else " not met")
 
 
 def _arms(source: Aggregates, part: str) -> list[str]:
     return [name for name, arm in source.arms.items() if arm.diagnostic == part]
 
 
-def _statistics(source: Aggregates, part: str, statistics: list[str]) -> pd.DataFrame:
-    """Return mean and std of `statistics` of the arms of one `part`, by (arm, statistic)."""
+def _statistics(
+    source: Aggregates, part: str, wanted: list[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return mean and std of statistics (columns) of the arms (rows) of one part, NaN if absent."""
     table = source.frame("locality")
     arms = _arms(source, part)
-    chosen = table[table["arm"].isin(arms) & table["statistic"].isin(statistics)]
+    chosen = table[table["arm"].isin(arms) & table["statistic"].isin(wanted)]
     source.require(chosen, "locality", f"statistics of a per-patch {part} arm")
-    return chosen.set_index(["arm", "statistic"]).loc[ordered(chosen["arm"], arms)]
-
-
-def _variations(source: Aggregates, arm: str) -> list[np.ndarray]:
-    """Return the within-image CoV of every image (images,) for each seed that has fields."""
-    folder = source.results / "native" / "fields" / arm
-    paths = [folder / f"seed{seed}.npz" for seed in source.config["seeds"]]
-    paths = [path for path in paths if path.is_file()]
-    if not paths:
-        return []
-    # Imported here because it takes PyTorch along, which no other figure needs.
-    from ...evaluation.locality import Fields, variation
-
-    return [variation(Fields.read(path).bandwidth) for path in paths]
+    rows = ordered(chosen["arm"], arms)
+    return (
+        chosen.pivot(index="arm", columns="statistic", values="mean").reindex(rows, columns=wanted),
+        chosen.pivot(index="arm", columns="statistic", values="std").reindex(rows, columns=wanted),
+    )
 
 
 def _bins(values: np.ndarray, threshold: float) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,13 +13,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ..aggregates import Aggregates, ordered
-from ..compare import Scope
+from ..items import item
 from . import style
 from .placement import Label, place_labels
-from .registry import figure
 
 SMALL, LARGE = 4.5, 9.0  # points: marker of one data set, of the mean over all
 MEAN_MARKER = "o"
+WIDE = 90  # letters of a line as wide as the text
 METRICS = {
     "psnr": "PSNR (dB) ↑",
     "ssim": "SSIM ↑",
@@ -40,11 +41,7 @@ def means(table: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
     return wide.reindex(columns=metrics)
 
 
-@figure(
-    Scope.QUALITY,
-    perceptual=True,
-    baselines=True,
-)
+@item
 def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw whole-image PSNR against LPIPS (inverted) of every arm; the best is upper right.
 
@@ -59,9 +56,7 @@ def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
     axes.set_xlabel("PSNR (dB) ↑")
     if both.empty:
         _rows(source, axes, points["psnr"])
-        title = axes.set_title(" ", fontsize=7)
-        reason = f"LPIPS not measured: {source.without_lpips()}"
-        style.wrap_text(title, reason, 0.9 * figure.get_window_extent().width)
+        axes.set_title(textwrap.fill(f"LPIPS {source.unmeasured('lpips')}", WIDE), fontsize=7)
     else:
         axes.invert_yaxis()
         axes.set_ylabel("LPIPS ↓ (axis inverted)")
@@ -69,11 +64,7 @@ def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
     return figure
 
 
-@figure(
-    Scope.QUALITY,
-    Scope.LATENCY,
-    baselines=True,
-)
+@item
 def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR against the inference time per image of every arm; the best is upper left."""
     metrics = ["inference_ms", "psnr"]
@@ -87,12 +78,7 @@ def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
     return figure
 
 
-@figure(
-    Scope.QUALITY,
-    perceptual=True,
-    spread=True,
-    baselines=True,
-)
+@item
 def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR, SSIM, LPIPS and edge-LPIPS as bars grouped by data set, one bar per arm."""
     table = benchmark(source, "quality metric", METRICS)
@@ -112,8 +98,7 @@ def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
         axes.set_title(title)
         rows = table[table["metric"] == metric].set_index(["arm", "dataset"])
         if rows.empty:
-            reason = source.without_lpips() if "lpips" in metric else "the aggregates have no value"
-            style.message(axes, f"{title[:-2]} not measured: {reason}")
+            style.message(axes, f"{title[:-2]} {source.unmeasured(metric)}")
             continue
         rows = rows.reindex(pd.MultiIndex.from_product([arms, sets]))
         for k, arm in enumerate(arms):

@@ -12,19 +12,15 @@ from matplotlib.figure import Figure
 from ...data.images import open_rgb
 from ...errors import UserError
 from ..aggregates import Aggregates, ordered
-from ..compare import Scope
+from ..items import item
 from . import style
 from .native import benchmark, means
-from .registry import figure
 
 NAMES = {("set14", "img_001"): "baboon"}  # images known by another name than their file's
 WINNERS = {"psnr": ("Best PSNR", "idxmax"), "lpips": ("Best LPIPS", "idxmin")}
 
 
-@figure(
-    Scope.QUALITY,
-    perceptual=True,
-)
+@item
 def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw the ground truth, the main arm, the best-PSNR and the best-LPIPS arm per data set.
 
@@ -58,9 +54,7 @@ def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
                 heading = "Main arm" if key == "main" else WINNERS[key][0]
                 axes.set_title(f"{heading}\n{label if constant[key] else ''}", fontsize=7)
     if not scores["lpips"].notna().any():
-        style.message(
-            figure.add_subplot(grid[:, 3]), f"LPIPS not measured: {source.without_lpips()}"
-        )
+        style.message(figure.add_subplot(grid[:, 3]), f"LPIPS {source.unmeasured('lpips')}")
     return figure
 
 

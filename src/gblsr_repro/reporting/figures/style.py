@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import logging
 import math
-from collections.abc import Iterable, Iterator, Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
@@ -19,8 +20,8 @@ from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
-from matplotlib.text import Text
 
+from ...config import read_table, repository_root
 from ...files import atomic_path
 from ..aggregates import BICUBIC, Aggregates
 
@@ -32,69 +33,48 @@ FAINT = "#6b6b6b"
 MET = "#009E73"
 NOT_MET = "#CB181D"
 THRESHOLD = "#B2182B"
+NARROW = 19  # letters of a line in the narrowest axes
 LINE_SPACING = 1.25  # of the note's font size
 
 
-@dataclass(frozen=True)
-class Look:
-    """How one arm or method is drawn wherever it appears: no two differ by colour alone."""
-
-    color: str
-    marker: str
-    hatch: str
-    dash: str | tuple[int, tuple[float, ...]] = "-"
-
-
-# Okabe and Ito's colours first, then ones of Tol's muted scheme that stay apart from them. A
-# super-resolution method has the look of the native arm whose decoder it shares.
-_SCALAR = Look("#0072B2", "D", "")
-_LIIF = Look("#009E73", "^", "xxxxx", (0, (5, 1.5)))
-_LTE = Look("#CC79A7", "v", "------", (0, (3, 1, 1, 1)))
-FIXED_LOOKS = {
-    "global_fourier_mlp": Look("#8c8c8c", "X", "....."),
-    "gblsr_fixed": Look("#56B4E9", "s", "/////"),
-    "gblsr_scalar": _SCALAR,
-    "gblsr_full": Look("#D55E00", "o", "\\\\\\\\\\"),
-    "liif": _LIIF,
-    "lte": _LTE,
-    "wire": Look("#F0E442", "P", "||||||"),
-    "gblsr_bandwidth": Look("#E69F00", "p", "+++++"),
-    "gblsr_full_linear": Look("#882255", "<", "ooo"),
-    "gblsr_bandwidth_linear": Look("#999933", ">", "**"),
-    "bicubic": Look("#555555", "X", ".....", (0, (1, 1.2))),
-    "liif_rdn": _LIIF,
-    "lte_rdn": _LTE,
-    "lte_swinir": Look("#882255", "s", "ooo", (0, (1.5, 1))),
-    "gblsr_asr": _SCALAR,
-}
-FREE_LOOKS = (
-    Look("#44AA99", "<", "/////", (0, (4, 1, 1, 1, 1, 1))),
-    Look("#AA4499", ">", "\\\\\\\\\\", (0, (6, 1))),
-    Look("#DDCC77", "p", "+++++", (0, (2, 2))),
-    Look("#661100", "h", "|||||", (0, (3, 2, 1, 2))),
-    Look("#6699CC", "o", "-----", (0, (1, 2))),
-    Look("#332288", "P", ".....", (0, (5, 3))),
-    Look("#117733", "*", "xxxxx", (0, (2, 1, 2, 3))),
-    Look("#999999", "d", "*****", (0, (7, 2, 2, 2))),
-)
 DATASET_MARKERS = ("s", "^", "D", "v", "P", "X", "p")  # circles are means over data sets
 DASHED = (0, (4, 2))
 BOX = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4}
 
 
-def looks(keys: Iterable[str]) -> dict[str, Look]:
-    """Return the look of every arm or method in `keys`, given in the order of their table.
+@dataclass(frozen=True)
+class Look:
+    """How one arm or method is drawn wherever it appears: no two differ by color alone.
 
-    Known ones keep their own; each new one takes the next free look, beginning again when more
-    than `FREE_LOOKS` have been given out.
+    A row of config/looks.tsv: a marker and a hatch of matplotlib, and the lengths of the dashes and
+    gaps of lines (none: solid). A super-resolution method has the look of the native arm whose
+    decoder it shares; rows named `free` are for what has none of its own.
     """
-    free = itertools.cycle(FREE_LOOKS)
-    return {key: FIXED_LOOKS[key] if key in FIXED_LOOKS else next(free) for key in keys}
+
+    name: str
+    color: str
+    marker: str
+    hatch: str
+    dash: str
+
+    @property
+    def line(self) -> Any:
+        """The line style."""
+        return (0, tuple(map(float, self.dash.split()))) if self.dash else "-"
 
 
 def looks_of(source: Aggregates) -> dict[str, Look]:
-    """Return the look of every arm, every method and the bicubic reference."""
-    return looks(source.arms) | looks(source.methods) | looks([BICUBIC])
+    """Return the look of every arm, every method and the bicubic reference.
+
+    Each that has none takes the next free one of its table, beginning again after the last.
+    """
+    known = read_table(repository_root() / "config" / "looks.tsv", Look, "name")
+    free = [look for name, look in known.items() if name.startswith("free")]
+    found = {BICUBIC: known[BICUBIC]}
+    for table in (source.arms, source.methods):
+        unused = itertools.cycle(free)
+        found |= {key: known[key] if key in known else next(unused) for key in table}
+    return found
 
 
 @contextmanager
@@ -207,28 +187,8 @@ def message(axes: Axes, text: str) -> None:
     picture(axes)
     for spine in axes.spines.values():
         spine.set_linestyle((0, (2, 2)))
-    wrapped = axes.text(
-        0.5, 0.5, "", transform=axes.transAxes, ha="center", va="center", fontsize=7, color=INK
-    )
-    axes.figure.get_figure(root=True).draw_without_rendering()
-    wrap_text(wrapped, text, 0.92 * axes.get_window_extent().width)
-
-
-def wrap_text(artist: Text, text: str, width: float) -> int:
-    """Put `text` into `artist`, broken between words so that no line exceeds `width` pixels.
-
-    Returns the number of lines. A single word that is longer stands on a line of its own.
-    """
-    lines: list[str] = []
-    for word in text.split():
-        joined = f"{lines[-1]} {word}" if lines else word
-        artist.set_text(joined)
-        if lines and artist.get_window_extent().width <= width:
-            lines[-1] = joined
-        else:
-            lines.append(word)
-    artist.set_text("\n".join(lines))
-    return len(lines)
+    axes.text(0.5, 0.5, textwrap.fill(text, NARROW), transform=axes.transAxes, ha="center",
+              va="center", fontsize=7, color=INK)  # fmt: skip
 
 
 def _write_note(figure: Figure, words: Sequence[str]) -> None:

@@ -1,0 +1,183 @@
+"""Pages as trees of sections, which Markdown and HTML render: claims, a run's report, its record.
+
+The parts that report and record share are gathered here: what was run, tables, figures.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
+
+from .. import __version__
+from ..errors import UserError
+from ..progress import duration
+from . import markup
+from .aggregates import Aggregates
+from .captions import HALVES, run_notes, sentence
+from .compare import Scope, data_title
+from .conditions import Conditions, Half, ImageSet, of_paper
+from .kinds import KINDS
+from .layout import DASH, Float, Line, Span, environment, grid
+from .verdicts import Verdict
+
+VERDICTS = {str(verdict): verdict for verdict in Verdict}
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page: text and captions in the marks of `markup`, tables, an image, code, links.
+
+    `image` is its address and what it shows, `links` are names with addresses; a page may fold the
+    section up.
+    """
+
+    title: str
+    text: str = ""
+    tables: Sequence[Float] = ()
+    image: tuple[str, str] | None = None
+    code: str = ""
+    links: Sequence[tuple[str, str]] = ()
+    inside: Sequence[Section] = ()
+    folded: bool = False
+
+    @property
+    def anchor(self) -> str:
+        """The name of the section in addresses."""
+        return re.sub(r"\W+", "-", self.title.lower()).strip("-")
+
+
+def simple(
+    header: Sequence[str], rows: Iterable[Line], columns: str = "", caption: str = ""
+) -> Float:
+    """Return a table of one header row and one group; `columns` are their types (default: left)."""
+    made: list[Line] = [*rows]
+    return Float("", columns or "l" * len(header), [header], [made], caption=caption)
+
+
+# --- rendering ------------------------------------------------------------------------------------
+
+
+def markdown(page: Section) -> str:
+    """Return a page as Markdown."""
+    engine = environment("md")
+    engine.filters["grid"] = grid
+    return engine.get_template("page.md.j2").render(page=page).rstrip("\n") + "\n"
+
+
+def html(page: Section, **more: Any) -> str:
+    """Return a page as HTML that stands alone: it runs no script and asks no server."""
+    engine = environment("html")
+    engine.filters |= {"marked": lambda text: Markup(markup.html(text)), "cells": _cells}
+    template = engine.get_template("page.html.j2")
+    return template.render(page=page, version=__version__, verdicts=VERDICTS, **more)
+
+
+def _cells(line: Line, part: Float, header: bool = False) -> Iterator[tuple[Span, str]]:
+    """Return the cells of a line, each with its scope where it heads a column, row or group."""
+    place = 0
+    for cell in line:
+        span = cell if isinstance(cell, Span) else Span(cell, 1, part.columns[place][0])
+        scope = ("colgroup" if span.columns > 1 else "col") if header else ""
+        if not header and place == 0:
+            scope = "rowgroup" if span.columns == len(part.columns) else "row"
+        yield span, scope if span.text.strip() else ""  # an empty cell heads nothing
+        place += span.columns
+
+
+# --- what was run ---------------------------------------------------------------------------------
+
+
+def benchmarks(source: Aggregates) -> list[Section]:
+    """Say of each half what was run, beside the paper's, and in what that differs."""
+    run, sections = source.conditions, []
+    for half, title in HALVES.items():
+        here, there = run.half(half), of_paper().half(half)
+        if here is None or there is None:
+            continue
+        runs = _runs(source, half)
+        known = source.arms if half == "native" else source.methods
+        names = [known[n].name if n in known else n for n in runs["arm"].unique()]
+        published = _facts(there)
+        rows = [("trained", ", ".join(names) or "nothing", "all")]
+        rows += [(label, text, published.get(label, DASH)) for label, text in _facts(here).items()]
+        scopes = [s for s in Scope if s.half == half and (names or s.kind == "latency")]
+        notes = " ".join(map(sentence, run_notes(run, half, scopes)))
+        table = simple(("", "This run", "Paper"), rows)
+        sections.append(Section(f"{title}: what was run", notes, [table]))
+    return [*sections, *_code(run)]
+
+
+def _runs(source: Aggregates, half: str) -> pd.DataFrame:
+    kind = "runs" if half == "native" else "asr_runs"
+    empty = pd.DataFrame(columns=KINDS[kind].columns)
+    return source.frame(kind) if source.has(kind) else empty
+
+
+def _code(run: Conditions) -> list[Section]:
+    rows = [(f"version of {name}", str(value)) for name, value in run.versions.items()]
+    if run.git.get("commit"):
+        state = " (with uncommitted changes)" if "True" in str(run.git.get("modified")) else ""
+        rows.insert(0, ("code", f"commit {run.git['commit']}{state}"))
+    return [Section("Code and versions", tables=[simple(("", "This run"), rows)])] if rows else []
+
+
+def _facts(half: Half) -> dict[str, str]:
+    """Return what is known of a half, by its name: devices, image sets, why there is no LPIPS."""
+    sets = {"training images": half.train}
+    sets |= {f"measured on {column}": images for column, images in half.evaluate.items()}
+    found = {"trained on": ", ".join(half.devices), "timed on": ", ".join(half.timed_on)}
+    found |= {label: "; ".join(map(_image_set, images)) for label, images in sets.items()}
+    found["LPIPS"] = half.without_lpips and f"not measured: {half.without_lpips}"
+    return {label: text for label, text in found.items() if text}
+
+
+def _image_set(images: ImageSet) -> str:
+    text = f"{images.title}, {images.images:,} images"
+    if images.stands_in_for:
+        return f"{text}, in place of {data_title(images.stands_in_for)}"
+    return text if images.complete else f"{text} of {images.expected}"
+
+
+def cost(source: Aggregates) -> Section:
+    """Return a row per arm or method that was trained, and a total per benchmark."""
+    lines: list[Line] = []
+    problems = []
+    for half, title in (("native", "All native runs"), ("asr", "All super-resolution runs")):
+        try:
+            runs = _runs(source, half)
+        except UserError as error:
+            problems.append(str(error))
+            continue
+        known = source.arms if half == "native" else source.methods
+        names = runs["arm"].unique()
+        lines += [_cost(known[n].name if n in known else n, runs[runs["arm"] == n]) for n in names]
+        lines += [[f"**{cell}**" for cell in _cost(title, runs)]] if len(names) else []
+    told = " ".join(problems)
+    if not lines:
+        return Section("Cost", told or "No training run is aggregated yet.")
+    header = ("Model", "Runs", "Steps", "One run", "All runs", "Steps/s", "Peak MiB", "Device")
+    caption = "Training runs: time and peak memory as each run recorded them."
+    return Section("Cost", told, [simple(header, lines, "lrrrrrrl", caption)])
+
+
+def _cost(title: str, runs: pd.DataFrame) -> list[str]:
+    def shown(number: float, form: Callable[[float], str]) -> str:
+        return DASH if pd.isna(number) else form(number)
+
+    seconds, steps = runs["wall_seconds"], runs["steps"].dropna()
+    span = dict.fromkeys(f"{step:,.0f}" for step in (steps.min(), steps.max()))
+    return [
+        title,
+        str(len(runs)),
+        " to ".join(span) if len(steps) else DASH,
+        shown(seconds.mean(), duration),
+        shown(seconds.sum(min_count=1), duration),
+        shown(runs["steps_per_second"].mean(), "{:,.3g}".format),
+        shown(runs["peak_memory_mib"].max(), "{:,.0f}".format),
+        ", ".join(device for device in runs["device"].unique() if device) or DASH,
+    ]

@@ -1,0 +1,72 @@
+"""The tables and figures by the names of config/items.tsv, and making those that can be made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..config import Config, Item, guess, items, selected_items
+from ..errors import UserError
+from .compare import Scope, compare_all
+from .conditions import Conditions, of_paper
+
+MAKERS: dict[str, Callable[..., Any]] = {}
+"""By an item's name: what makes its floats of aggregates, or its figure of those and a note."""
+Maker = TypeVar("Maker", bound=Callable[..., Any])
+
+
+def item(make: Maker) -> Maker:
+    """Register a function under its own name, which is that of its row in config/items.tsv."""
+    MAKERS[make.__name__] = make
+    return make
+
+
+def known(kind: str, config: Config) -> dict[str, Item]:
+    """Return the items of a kind, "table" or "figure", that a config can make, in their order."""
+    mine = selected_items(config)
+    table = {**items(), **mine}
+    return {
+        name: row
+        for name, row in table.items()
+        if row.kind == kind and (name in mine or not name.startswith("main_"))
+    }
+
+
+def note(run: Conditions, item: Item) -> list[str]:
+    """Return in few words how the run behind an item differs from the paper's."""
+    scopes = [Scope(name) for name in item.scopes.split()]
+    return list(dict.fromkeys(d.short for d in compare_all(run, of_paper(), scopes)))
+
+
+def make_each(
+    kind: str,
+    names: Collection[str],
+    only: Sequence[str],
+    make: Callable[[str], object],
+    folder: Path,
+) -> tuple[list[str], dict[str, str]]:
+    """Make the items of a kind; return the names of those made and why others were not.
+
+    `only` names what must be made (default: all of `names` that can be), `folder` holds the
+    aggregates. Raises `UserError` for an unknown name, for one of `only` that cannot be made, and
+    when nothing could be.
+    """
+    stranger = next((name for name in only if name not in names), None)
+    if stranger is not None:
+        raise UserError(f"There is no {kind} {stranger!r}; {guess(stranger, [*names])}")
+    if not only and not folder.is_dir():
+        raise UserError(f"{folder} is not a folder; name one that holds aggregates.")
+    made, skipped = [], {}
+    for name in only or names:
+        try:
+            make(name)
+        except UserError as error:
+            if only:
+                raise
+            skipped[name] = str(error)
+        else:
+            made.append(name)
+    if not made:
+        raise UserError(f"{folder} holds nothing that a {kind} can be made from.")
+    return made, skipped
