@@ -4,32 +4,20 @@ import multiprocessing
 import os
 import random
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import numpy as np
+import made
 import pytest
 from faulty import Disk, Workflow
 
 from gblsr_repro import config
-from gblsr_repro.files import sha256, write_csv, write_json
 from gblsr_repro.training.native import train_run
-
-# The server that misbehaves on request is that of the data tests.
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 
 REPEATS = "GBLSR_FAULT_REPEATS"
 SEED = "GBLSR_FAULT_SEED"
 
-SMALL_RUN = {
-    "device": "cpu",
-    "threads": 1,
-    "native": {
-        "model": {"patch": 4, "features": 8, "norm_groups": 2, "modes": 4, "hidden": 8},
-        "training": {"steps": 20, "batch_size": 2, "log_every": 4, "checkpoint_every": 1},
-    },
-}
+STEPS = {"steps": 20, "batch_size": 2, "log_every": 4, "checkpoint_every": 1}
 
 
 @pytest.fixture(scope="session")
@@ -60,21 +48,14 @@ def processes() -> multiprocessing.context.ForkServerContext:
 
 @pytest.fixture(scope="session")
 def small_config() -> config.Config:
-    return config.merge(config.load(), SMALL_RUN)
+    small = config.merge(made.SMALL, {"native": {"training": STEPS}})
+    return config.merge(config.load(), small)
 
 
 @pytest.fixture(scope="session")
 def array(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A standardised array of seeded noise with its index and record."""
-    path = tmp_path_factory.mktemp("array") / "train.npy"
-    pixels = np.random.default_rng(0).integers(0, 256, (7, 16, 16, 3), dtype=np.uint8)
-    np.save(path, pixels)
-    index = path.with_suffix(".csv")
-    columns = ("position", "dataset", "name", "width", "height", "sha256")
-    write_csv(index, columns, [(i, "noise", f"n{i}", 16, 16, "0" * 64) for i in range(7)])
-    sums = {"sha256": sha256(path), "index_sha256": sha256(index)}
-    write_json(path.with_suffix(".json"), {"datasets": [], "images": 7} | sums)
-    return path
+    return made.array(tmp_path_factory.mktemp("array") / "train.npy", made.noise(7, 16, 16, 3))
 
 
 Job = tuple[config.Config, config.Arm, int, Path, Path, Path]

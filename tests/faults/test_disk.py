@@ -79,12 +79,6 @@ def test_training_goes_on_when_the_disk_has_room_again(disk, job, undisturbed, r
         assert unfinished(folder) == []
 
 
-def test_training_on_a_read_only_disk_is_one_sentence(disk, job):
-    disk.remount("ro")
-    with pytest.raises(UserError, match=r"^Cannot write .*Read-only file system; .*\.$"):
-        train_run(*job(disk.folder))
-
-
 def test_an_unforeseen_error_of_the_system_is_one_sentence_too(monkeypatch, tmp_path, capsys):
     def fail(config, name, output):
         raise OSError(5, "Input/output error", str(tmp_path / "photo.png"))

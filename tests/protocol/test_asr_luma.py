@@ -9,7 +9,7 @@ from skimage.color import rgb2ycbcr
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation.luma import luma, psnr, score, shave, ssim, to_bytes
+from gblsr_repro.evaluation.luma import luma, score, shave, ssim
 
 
 @pytest.fixture
@@ -37,9 +37,6 @@ def reference(output: np.ndarray, truth: np.ndarray, border: int) -> tuple[float
 def test_luma_is_bt601_studio_range(pair):
     _, truth = pair
     np.testing.assert_allclose(luma(planar(truth)), rgb2ycbcr(truth)[..., 0], atol=1e-10)
-    black, white = (torch.full((3, 1, 1), v) for v in (0, 255))
-    assert float(luma(black)) == pytest.approx(16)
-    assert float(luma(white)) == pytest.approx(235)
 
 
 def test_scores_equal_scikit_image(pair):
@@ -70,17 +67,6 @@ def test_the_border_is_left_out(pair):
     assert score(output, planar(truth), 4).psnr_y == math.inf
     assert math.isfinite(score(output, planar(truth), 3).psnr_y)
     assert shave(torch.zeros(20, 30), 6).shape == (8, 18)
-
-
-def test_output_is_clamped_and_rounded():
-    values = to_bytes(torch.tensor([-0.2, 0.5019, 1.7]))
-    assert values.tolist() == [0, 128, 255]
-
-
-def test_equal_images_score_perfectly():
-    plane = torch.rand(16, 16, generator=torch.Generator().manual_seed(0)) * 255
-    assert psnr(plane, plane) == math.inf
-    assert ssim(plane, plane) == pytest.approx(1)
 
 
 def test_too_small_an_image_for_ssim_is_a_users_error():

@@ -83,13 +83,6 @@ def test_bytes_are_rounded_after_each_pass():
     assert (once != both).any()
 
 
-def test_color_channels_do_not_mix():
-    image = np.random.default_rng(2).integers(0, 256, (12, 18, 3), dtype=np.uint8)
-    together = imresize(image, 6, 9)
-    for channel in range(3):
-        np.testing.assert_array_equal(together[..., channel], imresize(image[..., channel], 6, 9))
-
-
 def test_kernel_interpolates_and_keeps_a_constant():
     np.testing.assert_array_equal(cubic(np.arange(-3.0, 4.0)), [0, 0, 0, 1, 0, 0, 0])
     np.testing.assert_allclose(matlab_weights(50, 13).sum(axis=1), 1, rtol=1e-14)

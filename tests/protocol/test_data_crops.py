@@ -4,9 +4,6 @@ Nothing of the package is used to compute what is expected: files are found by t
 read with Pillow, splits are numpy indexing, crops are slices.
 """
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -20,13 +17,13 @@ from gblsr_repro.data.standardize import make_array, split
 STRIDE = 1_000_003
 
 
-def test_permutation_of_the_data_seed() -> None:
+def test_permutation_of_the_data_seed():
     """A change of PyTorch's generator would change every split; this one is long known."""
     training, validation = split(10, 0.1, 0)
     assert validation + training == [4, 1, 7, 5, 3, 9, 0, 8, 6, 2]
 
 
-def expected_split(paths: list[Path], name: str) -> list[Path]:
+def expected_split(paths, name):
     generator = torch.Generator()
     generator.manual_seed(0)
     order = torch.randperm(len(paths), generator=generator).numpy()
@@ -35,7 +32,7 @@ def expected_split(paths: list[Path], name: str) -> list[Path]:
     return list(chosen[count:] if name == "train" else chosen[:count])
 
 
-def read_large_enough(path: Path, size: int) -> np.ndarray:
+def read_large_enough(path, size):
     image = Image.open(path).convert("RGB")
     if image.width < size or image.height < size:
         scale = max(size / image.width, size / image.height)
@@ -44,7 +41,7 @@ def read_large_enough(path: Path, size: int) -> np.ndarray:
     return np.array(image)
 
 
-def expected_crop(path: Path, position: int | None, size: int) -> np.ndarray:
+def expected_crop(path, position, size):
     """Return the training crop of the image at a position, or the centre crop for None."""
     pixels = read_large_enough(path, size)
     room_y, room_x = pixels.shape[0] - size, pixels.shape[1] - size
@@ -58,7 +55,7 @@ def expected_crop(path: Path, position: int | None, size: int) -> np.ndarray:
     return pixels[y:, x:][:size, :size]
 
 
-def check(arrays: Arrays, paths: list[Path], training: bool) -> None:
+def check(arrays, paths, training):
     assert [row["position"] for row in arrays.index] == list(map(str, range(len(paths))))
     assert len(arrays) == len(paths)
     for position, path in enumerate(paths):
@@ -67,7 +64,7 @@ def check(arrays: Arrays, paths: list[Path], training: bool) -> None:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> dict:
+def demo(tmp_path_factory):
     """The protocol's config at its real size on the photographs that scikit-image ships."""
     folder = tmp_path_factory.mktemp("demo")
     overlay = {
@@ -82,7 +79,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> dict:
     return merge(load(), overlay)
 
 
-def package_files(dataset: str, config: dict) -> list[Path]:
+def package_files(dataset, config):
     fetch.fetch(dataset, config)
     files = sources.locate(dataset, config)
     assert [path.name for path in files] == sorted(path.name for path in files)
@@ -90,7 +87,7 @@ def package_files(dataset: str, config: dict) -> list[Path]:
 
 
 @pytest.mark.parametrize("name", ["train", "validation"])
-def test_demo_splits(name: str, demo: dict, tmp_path: Path) -> None:
+def test_demo_splits(name, demo, tmp_path):
     paths = []
     for dataset in ("demo_textures", "demo_photos"):
         paths += expected_split(package_files(dataset, demo), name)
@@ -100,7 +97,7 @@ def test_demo_splits(name: str, demo: dict, tmp_path: Path) -> None:
     check(arrays, paths, training=name == "train")
 
 
-def test_demo_evaluation_is_centered(demo: dict, tmp_path: Path) -> None:
+def test_demo_evaluation_is_centered(demo, tmp_path):
     paths = package_files("demo_set14", demo)
     make_array("set14", demo, tmp_path / "set14.npy")
     check(Arrays.open(tmp_path / "set14.npy"), paths, training=False)
@@ -110,7 +107,7 @@ def test_demo_evaluation_is_centered(demo: dict, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def mirrored(shared: Path, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> dict:
+def mirrored(shared, repository, tmp_path_factory):
     """The mirror overlay of the checkout, with every set of the native benchmark fetched."""
     files = [repository / "config" / name for name in ("config.yaml", "mirror.yaml")]
     local = {
@@ -126,7 +123,7 @@ def mirrored(shared: Path, repository: Path, tmp_path_factory: pytest.TempPathFa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["train", "validation"])
-def test_mirror_splits(name: str, mirrored: dict, shared: Path, tmp_path: Path) -> None:
+def test_mirror_splits(name, mirrored, shared, tmp_path):
     data = shared / "data"
     dtd = sorted((data / "dtd").rglob("*.jpg"), key=str)
     bsds = sorted((data / "bsds500").rglob("*.jpg"), key=str)
@@ -143,7 +140,7 @@ def test_mirror_splits(name: str, mirrored: dict, shared: Path, tmp_path: Path) 
     ]
 
 
-def test_kodak_and_set14_are_centered(mirrored: dict, shared: Path, tmp_path: Path) -> None:
+def test_kodak_and_set14_are_centered(mirrored, shared, tmp_path):
     data = shared / "data"
     folders = {"kodak": data / "kodak", "set14": data / "selfexsr/data/Set14/image_SRF_2"}
     for name, folder in folders.items():
@@ -154,22 +151,10 @@ def test_kodak_and_set14_are_centered(mirrored: dict, shared: Path, tmp_path: Pa
     assert arrays.names[0] == "img_001"
 
 
-def test_urban100_crops_are_those_of_the_whole_images(
-    mirrored: dict, shared: Path, tmp_path: Path
-) -> None:
+def test_urban100_crops_are_those_of_the_whole_images(mirrored, shared, tmp_path):
     make_array("urban100", mirrored, tmp_path / "urban100.npy")
     arrays = Arrays.open(tmp_path / "urban100.npy")
     whole = sorted((shared / "data/selfexsr/data/Urban100/image_SRF_4").glob("*_HR.png"))
     assert len(whole) == 30
     for position, path in enumerate(whole):
         np.testing.assert_array_equal(arrays.images[position], expected_crop(path, None, 256))
-
-
-def test_index_names_the_source_files(mirrored: dict, shared: Path, tmp_path: Path) -> None:
-    with (shared / "data" / "MANIFEST.csv").open(newline="") as stream:
-        known = {row["path"]: row for row in csv.DictReader(stream)}
-    make_array("kodak", mirrored, tmp_path / "kodak.npy")
-    rows = Arrays.open(tmp_path / "kodak.npy").index
-    for row in rows:
-        listed = known[f"kodak/{row['name']}.png"]
-        assert all(row[key] == listed[key] for key in ("sha256", "width", "height"))

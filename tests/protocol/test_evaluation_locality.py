@@ -54,15 +54,6 @@ def test_field_constant_in_each_image_has_no_variance_within(thresholds):
     assert locality.tests_met(locality.tests(found, thresholds)) == 0
 
 
-def test_variation_is_std_over_mean_within_an_image_and_t1_its_median():
-    relative = [0.01, 0.2, 0.03, 0.04]
-    field = np.stack(
-        [two_levels(m, r) for m, r in zip([0.3, 0.9, 1.5, 0.7], relative, strict=True)]
-    )
-    np.testing.assert_allclose(locality.variation(field), relative, rtol=1e-12)
-    assert statistics(field)["t1"] == pytest.approx(0.035, rel=1e-12)
-
-
 @pytest.mark.parametrize(("local", "above"), [(1, False), (3, True)])
 def test_t1_p99_tells_whether_more_than_one_image_in_a_hundred_varies(local, above):
     amplitude = np.where(np.arange(200) < local, 0.1, 0.01)[:, None, None]
@@ -83,32 +74,6 @@ def test_collapsed_images_span_strictly_less_than_the_fraction_of_the_allowed_ra
 
     assert collapsed(images(0.125, 0.1249, 0.0, 0.2)) == 0.5
     assert collapsed(images(0.125, 0.125)) == 0.0
-
-
-def test_gap_between_texture_and_smooth_is_relative_to_the_global_mean():
-    region = np.array([[[SMOOTH, SMOOTH, TEXTURE, EDGE]], [[SMOOTH, MIXED, TEXTURE, TEXTURE]]])
-    field = np.array([[[1.0, 1.2, 0.6, 2.0]], [[0.8, 1.6, 0.4, 0.4]]])
-    found = statistics(field, region)
-    assert found["mean_smooth"] == pytest.approx(1.0, rel=1e-12)
-    assert found["mean_texture"] == pytest.approx(1.4 / 3, rel=1e-12)
-    assert found["mean_edge"] == 2.0
-    assert found["mean_mixed"] == 1.6
-    assert found["global_mean"] == pytest.approx(1.0, rel=1e-12)
-    assert found["gap"] == found["t3"] == pytest.approx(1 - 1.4 / 3, rel=1e-12)
-    assert statistics(2 * field, region)["t3"] == pytest.approx(found["t3"], rel=1e-12)
-    assert statistics(2 * field, region)["gap"] == pytest.approx(2 * found["gap"], rel=1e-12)
-
-
-def test_variance_split_is_the_one_built_in():
-    # Within images +-a around the image's mean (variance a^2), means +-b around 1 (variance b^2).
-    a, b = 0.03, 0.04
-    field = np.stack([two_levels(1 + s * b, a / (1 + s * b)) for s in (-1, 1, 1, -1)])
-    found = statistics(field)
-    assert found["var_within"] == pytest.approx(a**2, rel=1e-12)
-    assert found["var_across"] == pytest.approx(b**2, rel=1e-12)
-    assert found["var_total"] == pytest.approx(0.0025, rel=1e-12)
-    assert found["global_std"] == pytest.approx(0.05, rel=1e-12)
-    assert found["t4"] == pytest.approx(0.36, rel=1e-12)
 
 
 def test_the_papers_numbers_are_of_these_definitions():
@@ -238,23 +203,3 @@ def test_criteria_name_the_margins_that_are_reached():
     )
     assert locality.criteria(met | {"t3": None}, deltas, margins).a is None
     assert locality.criteria(met | {"t3": None, "t1": False}, deltas, margins).a is False
-
-
-def test_fields_survive_their_file_and_make_the_statistics(tmp_path):
-    random = np.random.default_rng(1)
-    field = random.uniform(0.25, 2.0, (4, 8, 8)).astype(np.float32)
-    fields = locality.Fields(
-        field, np.full_like(field, 16), random.integers(0, 4, field.shape), ["a", "b", "ü", "d"]
-    )
-    for name in ("seed0.npz", "seed1.npz"):
-        fields.write(tmp_path / name)
-    stored = locality.Fields.read(tmp_path / "seed0.npz")
-    np.testing.assert_array_equal(stored.bandwidth, field)
-    assert (stored.bandwidth.dtype, stored.order.dtype, stored.region.dtype) == (
-        np.float32, np.float32, np.int8,
-    )  # fmt: skip
-    assert stored.names == ["a", "b", "ü", "d"]
-    contents = [(tmp_path / name).read_bytes() for name in ("seed0.npz", "seed1.npz")]
-    assert contents[0] == contents[1]
-    seeds = locality.summarize([tmp_path / "seed0.npz", tmp_path / "seed1.npz"], config.load())
-    assert seeds == [statistics(field, fields.region)] * 2

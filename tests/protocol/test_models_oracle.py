@@ -44,27 +44,12 @@ def sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x))
 
 
-def test_modes_are_the_constant_and_rising_pairs():
-    v = [-1.0, -0.3, 0.0, 0.77, 1.0]
-    found = spectral.modes(torch.tensor(v, dtype=torch.float64), 16, 1.3)
-    expected = [[mode(i, x, 1.3) for i in range(16)] for x in v]
-    np.testing.assert_allclose(found.numpy(), expected, atol=1e-13)
-
-
 def test_cutoff_follows_the_higher_of_the_two_modes():
     found = spectral.cutoff(torch.tensor([16.0, 7.3], dtype=torch.float64), 16, 4.0).numpy()
     for order, weights in zip((16.0, 7.3), found, strict=True):
         expected = [[sigmoid(4 * (order - max(i, j))) for j in range(16)] for i in range(16)]
         np.testing.assert_allclose(weights, expected, atol=1e-14)
     assert found[0, 15, 3] == pytest.approx(0.982, abs=5e-4)  # "approximately 0.98" in the paper
-
-
-def test_bandwidth_maps():
-    raw = torch.tensor([-2.0, 0.0, 1.5], dtype=torch.float64)
-    log = [math.exp(math.log(0.25) + math.log(8) * sigmoid(r)) for r in raw.tolist()]
-    linear = [0.25 + 1.75 * sigmoid(r) for r in raw.tolist()]
-    np.testing.assert_allclose(spectral.LogBandwidth(0.25, 2.0)(raw).numpy(), log, rtol=1e-14)
-    np.testing.assert_allclose(spectral.LinearBandwidth(0.25, 2.0)(raw).numpy(), linear, rtol=1e-14)
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,6 @@ class Work:
     waits: list[str] = field(default_factory=list)
     copies: list[str] = field(default_factory=list)
     kinds: Counter[str] = field(default_factory=Counter)
-    moved: Counter[str] = field(default_factory=Counter)
 
 
 class Trace(TorchDispatchMode):
@@ -283,12 +282,10 @@ class Trace(TorchDispatchMode):
         self, func: Any, name: str, given: list, made: list, args: Any, kwargs: Any, out: Any
     ) -> None:
         formula = flop_registry.get(func.overloadpacket)
-        moved = sum(map(_bytes, (*given, *made)))
         self.work.operations += 1
         self.work.flops += formula(*args, **kwargs, out_val=out) if formula else 0
-        self.work.bytes += moved
+        self.work.bytes += sum(map(_bytes, (*given, *made)))
         self.work.kinds[name] += 1
-        self.work.moved[name] += moved
 
     def _note_transfers(self, name: str, given: list, made: list, kwargs: dict[str, Any]) -> None:
         if name in READS or name.startswith("_unique"):
@@ -302,10 +299,6 @@ class Trace(TorchDispatchMode):
         elif ways == ("cpu", "cuda"):
             how = "pinned" if getattr(source, "pinned", False) else "pageable"
             self.work.copies.append(f"{how} {tuple(source.shape)}")
-
-
-def _tensors(values: Any) -> list[Tensor]:
-    return [value for value in tree_leaves(values) if isinstance(value, Tensor)]
 
 
 def _living(storages: dict) -> dict:

@@ -1,6 +1,5 @@
 """The command for a borrowed GPU, tried on the CPU: order, time, stops, and torch alone."""
 
-import csv
 import json
 import os
 import shutil
@@ -12,6 +11,7 @@ import venv
 from importlib import metadata
 from pathlib import Path
 
+import made
 import pytest
 
 from gblsr_repro import cli
@@ -112,11 +112,6 @@ def bare(tmp_path_factory):
     return folder / "bin" / "python"
 
 
-def rows(path):
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 @pytest.mark.slow
 def test_torch_alone_makes_the_files_of_the_workflows_jobs(place, bare, tmp_path, config):
     for name in ("pydantic", "yaml", "pandas", "snakemake", "lpips", "safetensors", "psutil"):
@@ -133,31 +128,21 @@ def test_torch_alone_makes_the_files_of_the_workflows_jobs(place, bare, tmp_path
     words = ["--config", str(place / "record-gpu.json"), "--arm", "gblsr_scalar", "--seed", "0"]
     paths = {name: there / name / run for name in ("runs", "metrics", "exemplars")}
     arrays = place / "native" / "arrays"
-    assert not cli.main(
-        [
-            "native",
-            "train",
-            *words,
-            "--array",
-            str(arrays / "train.npy"),
-            "--output",
-            str(paths["runs"]),
-            "--state",
-            str(there / "state.pt"),
-        ]
-    )
-    assert not cli.main(["native", "evaluate", *words, "--run", str(paths["runs"]), "--arrays",
-                         str(arrays),
-                         "--output", str(paths["metrics"]), "--exemplars",
-                         str(paths["exemplars"])])  # fmt: skip
+    train = ["--array", arrays / "train.npy", "--output", paths["runs"]]
+    evaluate = ["--run", paths["runs"], "--arrays", arrays, "--output", paths["metrics"]]
+    for verb, options in (
+        ("train", [*train, "--state", there / "state.pt"]),
+        ("evaluate", [*evaluate, "--exemplars", paths["exemplars"]]),
+    ):
+        assert not cli.main(["native", verb, *words, *map(str, options)])
     for name, path in paths.items():
         here = place / "native" / name / run
         assert {p.name for p in here.iterdir()} == {p.name for p in path.iterdir()}
         for file in ("weights.safetensors", "kodak.csv", "validation.csv", "kodak.png"):
             if (path / file).is_file():
                 assert (here / file).read_bytes() == (path / file).read_bytes()
-    assert rows(place / "native" / "metrics" / run / "kodak.csv")[0]["lpips"] == ""
-    timed = rows(place / "asr" / "latency" / "gblsr_asr" / "seed0.csv")
+    assert made.rows(place / "native" / "metrics" / run / "kodak.csv")[0]["lpips"] == ""
+    timed = made.rows(place / "asr" / "latency" / "gblsr_asr" / "seed0.csv")
     assert {row["clock"] for row in timed} == {"paper", "ours"}
 
     before = {path: path.stat().st_mtime_ns for path in place.rglob("*.csv")}

@@ -23,7 +23,6 @@ from gblsr_repro.evaluation import native as evaluation
 from gblsr_repro.evaluation.metrics import Settings
 from gblsr_repro.evaluation.perceptual import Perceptual
 from gblsr_repro.models import native
-from gblsr_repro.operations import plan
 from gblsr_repro.training import asr as asr_training
 from gblsr_repro.training import checkpoint
 from gblsr_repro.training import native as native_training
@@ -44,16 +43,6 @@ def saved(folder):
 
 
 # --- the stand-ins themselves -------------------------------------------------------------------
-
-
-def test_an_event_is_read_after_a_synchronization_only(cuda):
-    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    start.record()
-    end.record()
-    with pytest.raises(RuntimeError, match="waited for"):
-        start.elapsed_time(end)
-    torch.cuda.synchronize()
-    assert start.elapsed_time(end) == 1.0
 
 
 def test_a_graph_shows_stale_inputs_overwritten_results_and_freed_memory(cuda):
@@ -241,11 +230,6 @@ def test_lpips_on_cuda_is_that_of_the_cpu(cuda, tmp_path):
     measured = there.edge_lpips(*(x.to(CUDA) for x in (images, truth, mask)))
     assert isinstance(measured, OnCuda)
     torch.testing.assert_close(measured.cpu(), here.edge_lpips(images, truth, mask))
-
-
-def test_a_plan_names_the_gpu(cuda, config):
-    config["native"]["arms"], config["asr"]["methods"] = ["gblsr_scalar"], ["gblsr_asr"]
-    assert plan.survey(config).device == GPU.name
 
 
 # --- benchmarks ---------------------------------------------------------------------------------

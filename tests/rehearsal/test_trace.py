@@ -5,7 +5,6 @@ import csv
 import pytest
 import rehearse
 import torch
-from pretended import pretended_cuda
 
 pytestmark = [
     pytest.mark.slow,
@@ -61,13 +60,3 @@ def test_super_resolution_method(table, name):
 def test_the_table_has_no_other_rows(table):
     subjects = {subject for subject, _ in table}
     assert subjects == {*CONFIG["native"]["arms"], *CONFIG["asr"]["methods"]}
-
-
-def test_a_tensor_on_the_wrong_device_is_noticed():
-    with pretended_cuda(), pytest.raises(RuntimeError, match="two different devices"):
-        torch.ones(2, device="cuda") + torch.ones(2)
-
-
-def test_a_value_that_is_read_is_noticed():
-    with pretended_cuda(), pytest.raises(Exception, match="local_scalar"):
-        float(torch.ones((), device="cuda"))

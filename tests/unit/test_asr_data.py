@@ -1,8 +1,8 @@
 """Packed training images and the sampler."""
 
 import math
-import threading
 
+import made
 import numpy as np
 import pytest
 import torch
@@ -16,26 +16,12 @@ TRAINING = {"lr_patch": 16, "queries": 200, "scale_range": [1.0, 4.0]}
 RECORD = {"dataset": "made_up", "images": 4}
 
 
-class Made:
-    """An image made up in memory."""
-
-    def __init__(self, name: str, pixels: np.ndarray) -> None:
-        self.name, self.pixels = name, pixels
-
-    def load(self) -> np.ndarray:
-        return self.pixels
-
-
 @pytest.fixture(scope="module")
 def images():
-    generator = np.random.default_rng(0)
     sizes = [(70, 90), (64, 64), (101, 67), (80, 120)]
-    made = [
-        Made(f"img{i}", generator.integers(0, 256, (*size, 3), dtype=np.uint8))
-        for i, size in enumerate(sizes)
-    ]
-    made[1].pixels = made[1].pixels[..., 0]  # one is greyscale
-    return made
+    found = [made.Picture(f"img{i}", made.noise(*size, 3, seed=i)) for i, size in enumerate(sizes)]
+    found[1].pixels = found[1].pixels[..., 0]  # one is greyscale
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -61,13 +47,6 @@ def test_packing_keeps_every_pixel_and_is_deterministic(images, packed, tmp_path
     assert packed.names == ("img0", "img1", "img2", "img3")
     pack({"made_up": images}, tmp_path / "again.npy", [RECORD])
     assert PackedImages.open(tmp_path / "again.npy").sha256 == packed.sha256
-
-
-def test_the_array_is_an_ordinary_npy_file(images, tmp_path):
-    pack({"made_up": images}, tmp_path / "a.npy", [RECORD])
-    loaded = np.load(tmp_path / "a.npy")
-    assert loaded.dtype == np.uint8
-    assert loaded.shape == (sum(math.prod(i.load().shape[:2]) for i in images), 3)
 
 
 def test_a_cut_or_foreign_array_is_a_users_error(images, tmp_path):
@@ -144,14 +123,16 @@ def test_draws_have_the_protocols_distribution(packed):
     assert all(0 <= top <= 64 - 16 for top in tops)
 
 
-def test_an_image_smaller_than_the_largest_crop_is_a_users_error(packed):
-    with pytest.raises(UserError, match="img1 is only 64 pixels on a side, but crops are up to 68"):
-        Sampler(packed, TRAINING | {"lr_patch": 17}, 8, seed=0)
-
-
-def test_more_queries_than_pixels_is_a_users_error(packed):
-    with pytest.raises(UserError, match="only 256 pixels"):
-        Sampler(packed, TRAINING | {"queries": 257}, 8, seed=0)
+@pytest.mark.parametrize(
+    ("setting", "sentence"),
+    [
+        ({"lr_patch": 17}, "img1 is only 64 pixels on a side, but crops are up to 68"),
+        ({"queries": 257}, "only 256 pixels"),
+    ],
+)
+def test_what_cannot_be_sampled_is_a_users_error(packed, setting, sentence):
+    with pytest.raises(UserError, match=sentence):
+        Sampler(packed, TRAINING | setting, 8, seed=0)
 
 
 def test_batches_drawn_ahead_are_those_of_their_steps(packed):
@@ -160,23 +141,6 @@ def test_batches_drawn_ahead_are_those_of_their_steps(packed):
     for step in (3, 4, 5, 9, 0):  # as it comes, resumed later, begun anew
         for part, expected in zip(ahead(step), sampler.batch(step), strict=True):
             assert torch.equal(part, expected)
-
-
-def test_the_next_step_is_drawn_while_this_one_is_at_work():
-    drawn = [threading.Event() for _ in range(4)]
-
-    def make(step):
-        drawn[step].set()
-        return step, threading.current_thread()
-
-    ahead = Ahead(make)
-    step, thread = ahead(0)
-    assert step == 0
-    assert thread is not threading.current_thread()
-    assert drawn[1].wait(10)
-    assert not drawn[2].is_set()
-    assert ahead(1)[0] == 1
-    assert drawn[2].wait(10)
 
 
 def test_what_fails_while_drawing_ahead_is_raised_in_its_step():

@@ -1,138 +1,53 @@
 """Scoring and timing of super-resolution methods."""
 
-import csv
-import json
-
+import made
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
 
 from gblsr_repro import config as configuration
-from gblsr_repro import runtime
-from gblsr_repro.config import method_named, run_identity
+from gblsr_repro.config import method_named
 from gblsr_repro.data.fetch import fetch
 from gblsr_repro.data.resize import crop_to_scale
 from gblsr_repro.data.sources import high_resolution
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation import asr, asr_latency, latency, luma
-from gblsr_repro.files import sha256, write_json
+from gblsr_repro.evaluation import asr, asr_latency, latency
+from gblsr_repro.files import sha256
 from gblsr_repro.models.asr.model import build
-
-METHODS = ["liif_rdn", "lte_rdn", "lte_swinir", "gblsr_asr", "gblsr_asr_nole"]
-MODEL = {
-    "rdn_features": 4,
-    "rdn_blocks": 2,
-    "rdn_layers": 2,
-    "rdn_growth": 4,
-    "swinir_embed": 12,
-    "swinir_depths": [2],
-    "swinir_heads": 2,
-    "hidden": 8,
-    "modes": 4,
-}
 
 
 @pytest.fixture(scope="module")
 def config(tmp_path_factory):
-    made = configuration.load()
     overlay = {
         "resources": str(tmp_path_factory.mktemp("resources")),
         "preset": "demo",
-        "device": "cpu",
-        "threads": 1,
         "latency": {"warmup": 1, "passes": 2},
-        "asr": {"model": MODEL, "timing": {"size_divisor": 8, "images_per_set": 2}},
+        "asr": {"timing": {"size_divisor": 8, "images_per_set": 2, "datasets": ["set14"]}},
     }
-    made = configuration.merge(made, overlay)
-    made["asr"]["evaluate"] = {"set5": "demo_set5", "set14": "demo_set14"}
-    made["asr"]["scales"] = [3, 6]
-    made["asr"]["shave_extra"] = {"set14": 6}
-    for dataset in made["asr"]["evaluate"].values():
-        fetch(dataset, made)
-    return made
+    found = configuration.merge(configuration.load(), configuration.merge(made.SMALL, overlay))
+    found["asr"]["evaluate"] = {"set5": "demo_set5", "set14": "demo_set14"}
+    found["asr"]["scales"] = [3, 6]
+    found["asr"]["shave_extra"] = {"set14": 6}
+    for dataset in found["asr"]["evaluate"].values():
+        fetch(dataset, found)
+    return found
 
 
 @pytest.fixture
 def image():
-    return np.random.default_rng(0).integers(0, 256, (37, 41, 3), dtype=np.uint8)
+    return made.noise(37, 41, 3)
 
 
-class Made:
-    """A high-resolution image made up in memory."""
-
-    name = "made"
-
-    def __init__(self, pixels: np.ndarray) -> None:
-        self.pixels = pixels
-
-    def load(self) -> np.ndarray:
-        return self.pixels
-
-
-def trained(folder, method, config, seed=0):
-    """A run folder with untrained weights."""
-    folder.mkdir()
-    save_file(
-        build(method_named(method), config, seed).state_dict(), folder / "weights.safetensors"
-    )
-    record = {
-        "method": method,
-        "seed": seed,
-        "config": {name: config["asr"][name] for name in ("model", "training")},
-        "identity": run_identity(method_named(method), config),
-        "weights_sha256": sha256(folder / "weights.safetensors"),
-    }
-    write_json(folder / "run.json", record)
-    return folder
+def picture(pixels):
+    return made.Picture("made", pixels)
 
 
 def test_a_pair_is_cropped_to_the_scale_and_reduced(image):
-    pair = asr.make_pair(Made(image), 4, "matlab")
+    pair = asr.make_pair(picture(image), 4, "matlab")
     assert pair.high.shape == (36, 40, 3)
     assert pair.low.shape == (9, 10, 3)
-    gray = asr.make_pair(Made(image[..., 0]), 4, "pil")
+    gray = asr.make_pair(picture(image[..., 0]), 4, "pil")
     assert gray.low.shape == (9, 10)
-
-
-def test_the_shaved_border_is_the_scale_and_the_columns_own(config):
-    assert asr.border("set5", 4, config) == 4
-    assert asr.border("set14", 4, config) == 10
-    assert asr.border("set5", 2.5, config) == 3
-
-
-def test_reading_ahead_keeps_the_order_and_the_error():
-    assert list(asr.ahead(lambda x: x * x, range(7))) == [x * x for x in range(7)]
-
-    def fail(x):
-        if x == 3:
-            raise UserError("three")
-        return x
-
-    results = asr.ahead(fail, range(7))
-    assert [next(results) for _ in range(3)] == [0, 1, 2]
-    with pytest.raises(UserError, match="three"):
-        next(results)
-
-
-@pytest.mark.parametrize("scale", [3, 2.5])
-@pytest.mark.parametrize("method", METHODS)
-def test_tiles_change_nothing(config, image, method, scale):
-    pair = asr.make_pair(Made(image), scale, "matlab")
-    size = pair.high.shape[:2]
-    model = build(method_named(method), config, 0).eval()
-    device = torch.device("cpu")
-    outputs = []
-    for tile in (1_000_000, 300, 1):
-        settings = configuration.merge(config, {"asr": {"tile_pixels": tile}})
-        with torch.no_grad():
-            outputs.append(asr.upsampler(model, settings, device)(pair.low, *size))
-    assert outputs[0].shape == (3, *size)
-    assert outputs[0].std() > 1e-4
-    for tiled in outputs[1:]:
-        torch.testing.assert_close(tiled, outputs[0], rtol=0, atol=1e-6)
-    scores = [luma.score(o, asr.planes(pair.high), 3).psnr_y for o in outputs]
-    assert scores == pytest.approx([scores[0]] * 3, abs=1e-3)
 
 
 def test_grayscale_images_are_scored_on_their_own_samples(config):
@@ -149,25 +64,26 @@ def test_grayscale_images_are_scored_on_their_own_samples(config):
 
 
 def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
-    run = trained(tmp_path / "run", "gblsr_asr_nole", config)
+    run = made.run(tmp_path / "run", "gblsr_asr_nole", config)
     output = tmp_path / "metrics"
     asr.evaluate(config, method_named("gblsr_asr_nole"), 0, run, output)
     expected = {f"{c}_x{s}.{e}" for c in ("set5", "set14") for s in (3, 6) for e in ("csv", "json")}
     assert {path.name for path in output.glob("[!.]*")} == expected
-    with (output / "set14_x3.csv").open() as stream:
-        rows = list(csv.DictReader(stream))
-    assert [row["image"] for row in rows] == [
-        i.name for i in high_resolution("demo_set14", 3, config)
-    ]
+    rows = made.rows(output / "set14_x3.csv")
+    names = [image.name for image in high_resolution("demo_set14", 3, config)]
+    assert [row["image"] for row in rows] == names
     assert all(0 < float(row["ssim_y"]) < 1 and 0 < float(row["psnr_y"]) < 60 for row in rows)
-    record = json.loads((output / "set14_x3.json").read_text())
-    assert record["shaved"] == 9
+    shaved = {p.name: made.record(p)["shaved"] for p in output.glob("*.json")}
+    assert shaved["set14_x3.json"] == 9  # the scale and the column's own 6
+    assert shaved["set5_x6.json"] == 6
+    assert asr.border("set5", 2.5, config) == 3
+    record = made.record(output / "set14_x3.json")
     assert record["datasets"][0]["stands_in_for"] == "set14"
     assert record["weights_sha256"] == sha256(run / "weights.safetensors")
 
 
 def test_another_runs_folder_is_a_users_error(config, tmp_path):
-    run = trained(tmp_path / "run", "gblsr_asr_nole", config)
+    run = made.run(tmp_path / "run", "gblsr_asr_nole", config)
     with pytest.raises(UserError, match="holds gblsr_asr_nole, seed 0, not gblsr_asr, seed 0"):
         asr.evaluate(config, method_named("gblsr_asr"), 0, run, tmp_path / "metrics")
     other = configuration.merge(config, {"asr": {"model": {"modes": 5}}})
@@ -184,11 +100,9 @@ def test_bicubic_of_a_flat_image_is_flat():
 
 
 def test_every_image_is_timed_by_every_clock(config, tmp_path):
-    settings = configuration.merge(config, {"asr": {"timing": {"datasets": ["set14"]}}})
     output = tmp_path / "seed0.csv"
-    asr_latency.time_method(settings, method_named("gblsr_asr"), 0, output)
-    with output.open() as stream:
-        rows = list(csv.DictReader(stream))
+    asr_latency.time_method(config, method_named("gblsr_asr"), 0, output)
+    rows = made.rows(output)
     assert tuple(rows[0]) == asr_latency.COLUMNS
     images = high_resolution("demo_set14", 4, config)[:2]
     names = [image.name for image in images]
@@ -198,7 +112,7 @@ def test_every_image_is_timed_by_every_clock(config, tmp_path):
     ]
     assert all(float(row["mean_ms"]) > 0 for row in rows)
     assert [(r["height"], r["width"]) for r in rows[:2]] == sizes
-    record = json.loads(output.with_suffix(".json").read_text())
+    record = made.record(output.with_suffix(".json"))
     assert record["images"] == {"set14": 2}
     assert record["sizes_only"] is False
     assert record["device"]["type"] == "cpu"
@@ -220,8 +134,7 @@ def test_the_papers_clock_saves_tensors_for_a_backward_pass(config, tmp_path, mo
         return latency.summarize([1.0], None)
 
     monkeypatch.setattr(latency, "measure", measure)
-    settings = configuration.merge(config, {"asr": {"timing": {"datasets": ["set14"]}}})
-    asr_latency.time_method(settings, method_named(method), 0, tmp_path / "seed0.csv")
+    asr_latency.time_method(config, method_named(method), 0, tmp_path / "seed0.csv")
     assert seen == [(True, True, False)] * 2 + [(False, False, True)] * 2
 
 
@@ -245,25 +158,12 @@ def test_absent_images_are_timed_blank_by_their_sizes(config, tmp_path):
     )
     output = tmp_path / "seed0.csv"
     asr_latency.time_method(settings, method_named("liif_rdn"), 0, output)
-    with output.open() as stream:
-        rows = list(csv.DictReader(stream))
+    rows = made.rows(output)
     # img_001 is 1024x644; divided by 8 and by the scale of 4.
     assert (rows[0]["image"], rows[0]["height"], rows[0]["width"]) == ("img_001", "20", "32")
-    record = json.loads(output.with_suffix(".json").read_text())
+    record = made.record(output.with_suffix(".json"))
     assert record["sizes_only"] is True
     assert record["blank_images"] == {"urban100": 2}
-
-
-def test_what_does_not_fit_with_gradients_is_left_out_and_says_why(config, tmp_path, monkeypatch):
-    monkeypatch.setattr(runtime, "free_memory", lambda device: 1000)
-    settings = configuration.merge(config, {"asr": {"timing": {"datasets": ["set14"]}}})
-    output = tmp_path / "seed0.csv"
-    asr_latency.time_method(settings, method_named("gblsr_asr"), 0, output)
-    with output.open() as stream:
-        assert {row["clock"] for row in csv.DictReader(stream)} == {"ours"}
-    record = json.loads(output.with_suffix(".json").read_text())
-    assert set(record["not_timed"]) == {"paper"}
-    assert "with gradients recorded" in record["not_timed"]["paper"]["set14"]
 
 
 def test_the_sets_of_the_paper_are_timed_whole(config):
@@ -275,6 +175,8 @@ def test_the_sets_of_the_paper_are_timed_whole(config):
         images = asr_latency.timed(column, settings)
         assert len(images) == count
         assert all(image.source is None for image in images)
+    with pytest.raises(UserError, match=r"sizes\.tsv"):
+        asr_latency.timed("kodak", config)
 
 
 def test_sizes_of_a_mirror_are_those_of_the_table(shared, tmp_path):
@@ -290,8 +192,3 @@ def test_sizes_of_a_mirror_are_those_of_the_table(shared, tmp_path):
                 assert image.source.load().shape[0] in range(
                     image.height // 4 * 4, image.height + 1
                 )
-
-
-def test_an_unknown_set_is_a_users_error(config):
-    with pytest.raises(UserError, match=r"sizes\.tsv"):
-        asr_latency.timed("kodak", config)

@@ -5,8 +5,8 @@ import torch
 from torch import nn
 
 from gblsr_repro.models.asr import swinir as swinir_module
-from gblsr_repro.models.asr.rdn import RDN, stack, unstack
-from gblsr_repro.models.asr.swinir import DropPath, SwinIR, join, pad_to_window, windows
+from gblsr_repro.models.asr.rdn import RDN
+from gblsr_repro.models.asr.swinir import DropPath, SwinIR
 
 
 def swinir(drop_path: float = 0.0) -> SwinIR:
@@ -18,15 +18,6 @@ def swinir(drop_path: float = 0.0) -> SwinIR:
 
 def rdn(**sizes: int) -> RDN:
     return RDN({f"rdn_{name}": value for name, value in sizes.items()})
-
-
-def test_stacked_images_have_zeros_between_them():
-    images = torch.arange(1.0, 13.0).view(2, 1, 2, 3)
-    stacked = stack(images)
-    assert stacked.shape == (1, 1, 6, 3)
-    assert stacked[0, 0, 2].tolist() == stacked[0, 0, 5].tolist() == [0, 0, 0]
-    assert torch.equal(unstack(stacked, 2), images)
-    assert torch.equal(unstack(stack(images[:1]), 1), images[:1])
 
 
 @pytest.mark.parametrize(("batch", "size"), [(1, (7, 6)), (3, (1, 5)), (2, (6, 7))])
@@ -46,22 +37,6 @@ def test_rdn_in_buffers_gives_the_features_and_gradients_of_its_definition(batch
         torch.testing.assert_close(other, one, rtol=1e-10, atol=1e-12)
 
 
-def test_rdn_takes_its_buffers_for_one_image_and_not_in_channels_last(monkeypatch):
-    encoder = rdn(features=6, blocks=2, layers=3, growth=5)
-    taken = []
-    written = encoder._written
-    monkeypatch.setattr(encoder, "_written", lambda x: taken.append(len(x)) or written(x))
-    image = torch.randn(1, 3, 8, 8)
-    expected = encoder(image, path="plain")
-    assert not taken
-    torch.testing.assert_close(encoder(image), expected)
-    assert taken == [1]
-    encoder(torch.randn(2, 3, 8, 8))  # on a CPU the maps of a batch are joined
-    last = encoder.to(memory_format=torch.channels_last)
-    torch.testing.assert_close(last(image), expected)
-    assert taken == [1]
-
-
 def test_rdn_in_buffers_under_autocast_keeps_float32_gradients():
     encoder = rdn(features=8, blocks=2, layers=2, growth=8)
     image = torch.randn(1, 3, 8, 8)
@@ -73,33 +48,11 @@ def test_rdn_in_buffers_under_autocast_keeps_float32_gradients():
     assert all(p.grad.dtype == torch.float32 for p in encoder.parameters())
 
 
-def test_every_rdn_parameter_gets_a_gradient():
-    encoder = rdn(features=6, blocks=2, layers=3, growth=5)
+@pytest.mark.parametrize("make", [lambda: rdn(features=6, blocks=2, layers=3, growth=5), swinir])
+def test_every_parameter_gets_a_gradient(make):
+    encoder = make()
     encoder(torch.randn(1, 3, 8, 8)).square().sum().backward()
     assert all(p.grad is not None and p.grad.any() for p in encoder.parameters())
-
-
-def test_padding_continues_the_image_by_its_mirror_image():
-    image = torch.arange(1.0, 4.0).view(1, 1, 3, 1)
-    padded = pad_to_window(image, 8)
-    assert padded.shape == (1, 1, 8, 8)
-    assert padded[0, 0, :, 0].tolist() == [1, 2, 3, 3, 2, 1, 1, 2]
-    whole = torch.rand(1, 3, 8, 16)
-    assert torch.equal(pad_to_window(whole, 8), whole)
-
-
-def test_windows_and_join_undo_each_other():
-    x = torch.arange(2 * 8 * 4 * 3.0).view(2, 8, 4, 3)
-    cut = windows(x, 4)
-    assert cut.shape == (4, 16, 3)
-    assert torch.equal(cut[1], x[0, 4:, :4].reshape(16, 3))
-    assert torch.equal(join(cut, 4, 8, 4), x)
-
-
-@pytest.mark.parametrize("size", [(1, 1), (3, 9), (8, 4)])
-def test_swinir_keeps_any_size(size):
-    features = swinir().eval()(torch.randn(2, 3, *size))
-    assert features.shape == (2, 8, *size)
 
 
 def test_swinir_features_of_a_padded_image_are_those_of_the_image_padded_by_hand():
@@ -108,12 +61,6 @@ def test_swinir_features_of_a_padded_image_are_those_of_the_image_padded_by_hand
     by_hand = torch.cat((images, images.flip(2)), 2)[:, :, :8]
     by_hand = torch.cat((by_hand, by_hand.flip(3)), 3)[..., :8]
     torch.testing.assert_close(encoder(images), encoder(by_hand)[..., :6, :7])
-
-
-def test_every_swinir_parameter_gets_a_gradient():
-    encoder = swinir()
-    encoder(torch.randn(1, 3, 8, 8)).square().sum().backward()
-    assert all(p.grad is not None and p.grad.any() for p in encoder.parameters())
 
 
 def test_wider_heads_change_nothing(monkeypatch):
@@ -138,12 +85,6 @@ def test_wider_heads_change_nothing(monkeypatch):
     torch.testing.assert_close(*results, rtol=1e-12, atol=1e-14)
     for one, other in zip(*gradients, strict=True):
         torch.testing.assert_close(other, one, rtol=1e-10, atol=1e-12)
-
-
-def test_heads_are_widened_to_what_fused_attention_takes():
-    assert swinir_module.widening(30, torch.device("cuda")) == 2
-    assert swinir_module.widening(32, torch.device("cuda")) == 0
-    assert swinir_module.widening(30, torch.device("cpu")) == 0
 
 
 def test_swinir_linear_layers_start_narrow_and_unbiased():

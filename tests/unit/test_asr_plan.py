@@ -3,21 +3,13 @@
 import json
 import re
 
+import made
 import pytest
 
 from gblsr_repro import config as configuration
 from gblsr_repro.data.fetch import fetch
 from gblsr_repro.data.sources import sources
 from gblsr_repro.operations import plan
-
-TINY = {
-    "rdn_features": 4,
-    "rdn_blocks": 1,
-    "rdn_layers": 1,
-    "rdn_growth": 4,
-    "hidden": 8,
-    "modes": 2,
-}
 
 
 @pytest.fixture
@@ -68,7 +60,7 @@ def test_the_papers_times_scale_with_the_steps_and_hold_for_its_settings_alone(c
     config["asr"]["training"]["steps"] = 5000
     found = estimate(config, "gblsr_asr_nf48")
     assert found.hours == pytest.approx(3 * (540 + 32 / 60) / 15 * 0.005)
-    config["asr"]["model"] |= TINY
+    config["asr"]["model"] |= made.ASR
     assert estimate(config, "gblsr_asr_nf48").hours is None
 
 
@@ -133,7 +125,8 @@ def test_the_text_tells_the_total_and_what_is_unknown(config):
     text = plan.text(plan.survey(config))
     assert "3 of 3  1,000,000" in text
     assert "GPU-hours" in text
-    config["asr"]["model"] |= TINY
+    assert re.search(r"Days of training: \d+\.\d on one GPU, \d+\.\d on 8", text)
+    config["asr"]["model"] |= made.ASR
     text = plan.text(plan.survey(config))
     assert "without 2 of unknown cost" in text
     assert plan.DASH in text
@@ -147,9 +140,3 @@ def test_days_are_those_of_a_run_to_each_gpu(gpus, expected):
 
     estimates = [runs(1, 3.0), runs(1, 2.0), runs(5, 1.0), runs(2, None)]
     assert plan.days(estimates, gpus) == pytest.approx(expected)
-
-
-def test_the_text_tells_the_days_on_one_gpu_and_on_a_node(config):
-    assert re.search(
-        r"Days of training: \d+\.\d on one GPU, \d+\.\d on 8", plan.text(plan.survey(config))
-    )

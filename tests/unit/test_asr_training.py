@@ -1,44 +1,28 @@
 """Training of super-resolution: the recipe, and runs that are killed and go on."""
 
-import csv
-import json
 import os
-import random
 import signal
-import subprocess
-import sys
-import time
 
+import made
 import numpy as np
 import pytest
 import torch
-import yaml
 from safetensors.torch import load_file
 
 from gblsr_repro import config as configuration
 from gblsr_repro.config import method_named
 from gblsr_repro.data.fetch import fetch
 from gblsr_repro.data.superres import PackedImages, Sampler, pack
+from gblsr_repro.errors import StopRequested
 from gblsr_repro.models.asr.model import build, normalize
+from gblsr_repro.training import asr as training
 from gblsr_repro.training.asr import absolute_error, schedule, train_run
 
+RECIPE = {"batch_size": 2, "learning_rate": 1e-3, "halve_at": [0.5]}
 TINY = {
     "preset": "demo",
-    "device": "cpu",
-    "threads": 1,
     "asr": {
         "evaluate": {"set5": "demo_set5"},
-        "model": {
-            "rdn_features": 4,
-            "rdn_blocks": 2,
-            "rdn_layers": 2,
-            "rdn_growth": 4,
-            "swinir_embed": 12,
-            "swinir_depths": [2],
-            "swinir_heads": 2,
-            "hidden": 8,
-            "modes": 4,
-        },
         "training": {
             "steps": 12,
             "lr_patch": 8,
@@ -47,41 +31,27 @@ TINY = {
             "log_every": 3,
             "validate_every": 6,
             "validation_images": 1,
-            "recipes": {
-                "rdn": {"batch_size": 2, "learning_rate": 1e-3, "halve_at": [0.5]},
-                "swinir": {"batch_size": 2, "learning_rate": 1e-3, "halve_at": [0.5]},
-            },
+            "recipes": {"rdn": RECIPE, "swinir": RECIPE},
         },
     },
 }
 
 
-class Made:
-    def __init__(self, name: str, seed: int) -> None:
-        self.name = name
-        generator = np.random.default_rng(seed)
-        coarse = generator.integers(0, 256, (6, 6, 3), dtype=np.uint8)
-        self.pixels = np.kron(coarse, np.ones((8, 8, 1), dtype=np.uint8))
-
-    def load(self) -> np.ndarray:
-        return self.pixels
-
-
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A folder with a config, its packed images and the fetched validation set."""
+    """A folder with packed images and the fetched validation set."""
     folder = tmp_path_factory.mktemp("asr")
-    overlay = configuration.merge(TINY, {"resources": str(folder / "resources")})
-    (folder / "tiny.yaml").write_text(yaml.safe_dump(overlay))
-    made = load(folder)
-    pack({"made_up": [Made(f"m{i}", i) for i in range(3)]}, folder / "train.npy", [{}])
-    fetch("demo_set5", made)
+    coarse = [made.noise(6, 6, 3, seed=i) for i in range(3)]
+    blocks = np.ones((8, 8, 1), np.uint8)
+    pictures = [made.Picture(f"m{i}", np.kron(c, blocks)) for i, c in enumerate(coarse)]
+    pack({"made_up": pictures}, folder / "train.npy", [{}])
+    fetch("demo_set5", load(folder))
     return folder
 
 
 def load(folder):
-    base = configuration.repository_root() / "config" / "config.yaml"
-    return configuration.load([base, folder / "tiny.yaml"])
+    overlay = configuration.merge(made.SMALL, TINY) | {"resources": str(folder / "resources")}
+    return configuration.merge(configuration.load(), overlay)
 
 
 def weights_of(folder):
@@ -93,16 +63,16 @@ def test_a_run_leaves_weights_log_curve_and_record(place, tmp_path, method):
     config = load(place)
     state = tmp_path / "state.pt"
     train_run(config, method_named(method), 0, place / "train.npy", tmp_path, state)
-    record = json.loads((tmp_path / "run.json").read_text())
+    record = made.record(tmp_path / "run.json")
     assert (record["method"], record["seed"], record["steps"]) == (method, 0, 12)
     assert record["precision"] == "default"
     assert record["recipe"]["batch_size"] == 2
     assert record["data"]["train"] == PackedImages.open(place / "train.npy").sha256
     assert record["device"]["type"] == "cpu"
-    rows = list(csv.DictReader((tmp_path / "log.csv").open()))
+    rows = made.rows(tmp_path / "log.csv")
     assert [int(row["step"]) for row in rows] == [3, 6, 9, 12]
     assert (rows[0]["bandwidth"] == "") == (method == "lte_swinir")
-    curve = list(csv.DictReader((tmp_path / "validation.csv").open()))
+    curve = made.rows(tmp_path / "validation.csv")
     assert [int(row["step"]) for row in curve] == [6, 12]
     assert all(float(row["psnr_y"]) > 0 for row in curve)
     assert state.exists()
@@ -137,7 +107,7 @@ def test_training_learns(place, tmp_path):
     train_run(
         config, method_named("gblsr_asr"), 0, place / "train.npy", tmp_path, tmp_path / "s.pt"
     )
-    losses = [float(row["loss"]) for row in csv.DictReader((tmp_path / "log.csv").open())]
+    losses = [float(row["loss"]) for row in made.rows(tmp_path / "log.csv")]
     assert losses[-1] < 0.8 * losses[0]
 
 
@@ -182,49 +152,27 @@ def test_bf16_runs_the_encoder_in_bfloat16(place):
     assert values[1] == pytest.approx(values[0], rel=0.02)
 
 
-def command(place, output, state):
-    base = configuration.repository_root() / "config" / "config.yaml"
-    arguments = ["--config", base, "--config", place / "tiny.yaml", "--method", "lte_swinir"]
-    arguments += ["--seed", 1, "--array", place / "train.npy", "--output", output, "--state", state]
-    return [sys.executable, "-m", "gblsr_repro", "asr", "train", *map(str, arguments)]
-
-
-def wait_for(condition, process):
-    while not condition():
-        assert process.poll() is None, "the run ended before it could be killed"
-        time.sleep(0.005)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGUSR1])
-def test_a_killed_run_goes_on_to_the_same_weights(place, tmp_path, number):
+def test_a_stopped_run_goes_on_to_the_same_weights(place, tmp_path, monkeypatch):
     """SwinIR draws its stochastic depth from torch, so this covers random states as well."""
-    config = load(place)
-    steps = 80
-    config["asr"]["training"]["steps"] = steps
-    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(config))
-    (tmp_path / "train.npy").symlink_to(place / "train.npy")
-    for ending in (".csv", ".json"):
-        (tmp_path / f"train{ending}").symlink_to(place / f"train{ending}")
+    arguments = load(place), method_named("lte_swinir"), 1, place / "train.npy"
     whole, broken, state = tmp_path / "whole", tmp_path / "broken", tmp_path / "state.pt"
-    train_run(config, method_named("lte_swinir"), 1, place / "train.npy", whole, tmp_path / "w.pt")
+    train_run(*arguments, whole, tmp_path / "w.pt")
+    left = iter(range(4, -1, -1))
 
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    process = subprocess.Popen(command(tmp_path, broken, state), env=environment)
-    wait_for(state.exists, process)
-    time.sleep(random.uniform(0, 0.3))
-    process.send_signal(number)
-    code = process.wait(timeout=60)
+    def stopping(*given):
+        if not next(left):
+            os.kill(os.getpid(), signal.SIGTERM)
+        return absolute_error(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "absolute_error", stopping)
+        with pytest.raises(StopRequested, match="SIGTERM after step 5 of 12"):
+            train_run(*arguments, broken, state)
     assert not (broken / "run.json").exists()
-    if number != signal.SIGKILL:
-        assert code == 75
-    subprocess.run(command(tmp_path, broken, state), env=environment, check=True, timeout=60)
-
+    train_run(*arguments, broken, state)
     one, other = weights_of(whole), weights_of(broken)
     assert one.keys() == other.keys()
-    for name, tensor in one.items():
-        assert torch.equal(tensor, other[name]), name
-    records = [json.loads((f / "run.json").read_text()) for f in (whole, broken)]
-    assert [r["resumed"] for r in records] == [0, 1]
+    assert all(torch.equal(tensor, other[name]) for name, tensor in one.items())
+    assert [made.record(f / "run.json")["resumed"] for f in (whole, broken)] == [0, 1]
     curves = [(f / "validation.csv").read_text() for f in (whole, broken)]
     assert curves[0] == curves[1]

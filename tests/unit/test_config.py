@@ -9,21 +9,12 @@ import yaml
 
 from gblsr_repro import config as configuration
 from gblsr_repro.config.__main__ import PAGES
-from gblsr_repro.config.model import leaves
 from gblsr_repro.errors import UserError
 
 
 def test_overlays_merge_maps_and_replace_lists():
     base = {"a": {"x": 1, "y": [1, 2]}, "b": 0}
     assert configuration.merge(base, {"a": {"y": [3]}}) == {"a": {"x": 1, "y": [3]}, "b": 0}
-
-
-@pytest.mark.parametrize("name", ["demo", "mirror", "short"])
-def test_shipped_overlays_are_valid(repository, name):
-    folder = repository / "config"
-    resolved = configuration.load([folder / "config.yaml", folder / f"{name}.yaml"])
-    configuration.selected_arms(resolved)
-    configuration.selected_methods(resolved)
 
 
 def test_the_shipped_config_shows_every_setting(repository):
@@ -42,16 +33,15 @@ def test_settings_left_out_are_filled_in():
     assert config["asr"]["shave_extra"] == {}
     assert config["device"] == "auto"
     assert config["cluster"]["gpu"] == {}
+    del config["native"]["training"]["steps"]
+    with pytest.raises(UserError, match=r"native\.training lacks the setting 'steps'"):
+        configuration.validate(config)
 
 
 def test_a_whole_scale_stays_a_whole_number(load):
     """File names are made from it."""
-    assert list(map(str, load({"asr.scales": [2.0, 3, 2.5, 4]})["asr"]["scales"])) == [
-        "2",
-        "3",
-        "2.5",
-        "4",
-    ]
+    scales = load({"asr.scales": [2.0, 3, 2.5, 4]})["asr"]["scales"]
+    assert list(map(str, scales)) == ["2", "3", "2.5", "4"]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -61,70 +51,45 @@ def test_the_lists_of_settings_and_items_are_up_to_date(repository, name):
     assert PAGES[name](text) == text
 
 
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        (("native", "training", "batch_sise", 4), "did you mean 'batch_size'?"),
-        (("native", "model", "bandwidth_range", [1.0]), "must have 2 or more entries"),
-        (("native", "metrics", "edge_percentile", 1.5), "must be at most 1"),
-        (("asr", "scales", "x", None), "asr.scales"),
-        (("cluster", "gpu", "gpus", 1), "unknown setting 'gpus' at cluster.gpu"),
-        (("results", "my results"), "results is 'my results', but must be a name without spaces"),
-        (("results", "x; rm -r y"), "results is 'x; rm -r y', but must be a name without spaces"),
-        (("results", ""), "results is '', but must be a name without spaces"),
-        (("native", "data", "evaluate", "a b", "kodak"), "'a b', but must be a name without"),
-        (("native", "data", "evaluate", "a-b", "kodak"), "letters, digits and _ only"),
-        (("asr", "evaluate", 7, "set5"), "a name in asr.evaluate is 7, but must be a name"),
-        ((7, 7), "unknown setting '7' at the top level"),
-        (("native", "training", "steps", 10.0), "steps is 10.0, but must be of type integer"),
-    ],
-)
-def test_mistakes_are_one_sentence(repository, change, sentence):
-    config = configuration.load([repository / "config" / "config.yaml"])
-    *path, key, value = change
-    if path == ["asr", "scales"]:
-        config["asr"]["scales"] = "all"
-    else:
-        target = config
-        for step in path:
-            target = target[step]
-        target[key] = value
-    with pytest.raises(UserError, match=re.escape(sentence)):
-        configuration.validate(config)
-
-
 IMPOSSIBLE = [
+    # what is no setting, or of another type
+    ({"native.training.batch_sise": 4}, "did you mean 'batch_size'?"),
+    ({"7": 7}, "unknown setting '7' at the top level"),
+    ({"cluster.gpu.gpus": 1}, "unknown setting 'gpus' at cluster.gpu"),
+    ({"native.model.bandwidth_range": [1.0]}, "must have 2 or more entries"),
+    ({"native.metrics.edge_percentile": 1.5}, "must be at most 1"),
+    ({"native.training.steps": -5}, "native.training.steps is -5, but must be at"),
+    ({"seeds": []}, "seeds is []"),
+    ({"device": "gpu"}, "device is 'gpu', but must be one of"),
+    ({"asr.scales": "all"}, "asr.scales"),
+    ({"native.training.steps": 10.0}, "steps is 10.0, but must be of type integer"),
+    # names that become those of files
+    ({"results": "my results"}, "results is 'my results', but must be a name without spaces"),
+    ({"results": "x; rm -r y"}, "results is 'x; rm -r y', but must be a name without spaces"),
+    ({"native.data.evaluate": {"a b": "kodak"}}, "'a b', but must be a name without"),
+    ({"native.data.evaluate": {"a-b": "kodak"}}, "letters, digits and _ only"),
+    ({"asr.evaluate": {7: "set5"}}, "a name in asr.evaluate is 7, but must be a name"),
     # a name that nothing has, and names that are taken
     (
         {"native.data.evaluate": {"train": "kodak"}},
         "a name in native.data.evaluate is 'train', but must not have the name of the training",
     ),
-    ({"native.data.evaluate": {"validation": "kodak"}}, "is 'validation', but must not have"),
     ({"native.arms": ["gblsr_scaler"]}, "native.arms names 'gblsr_scaler', which config/arms.tsv"),
-    ({"native.main_arm": "gblsr_scaler"}, "native.main_arm names 'gblsr_scaler', which config/"),
     ({"native.main_arm": "gblsr_scaler"}, "did you mean 'gblsr_scalar'?"),
     ({"native.control_arm": "fourier"}, "native.control_arm names 'fourier', which config/arms"),
     ({"asr.methods": ["liif_rdm"]}, "asr.methods names 'liif_rdm', which config/methods.tsv"),
-    ({"asr.base_method": "gblsr"}, "asr.base_method names 'gblsr', which config/methods.tsv"),
     ({"asr.base_method": "gblsr_arr"}, "did you mean 'gblsr_asr'?"),
-    ({"asr.timing.datasets": ["set41"]}, "asr.timing.datasets names 'set41', which is neither"),
     ({"asr.timing.datasets": ["set41"]}, "did you mean 'set14'?"),
     ({"native.data.train": ["dtd", "alexnet"]}, "native.data.train names 'alexnet', which holds"),
-    ({"native.data.evaluate": {"kodak": "alexnet"}}, "native.data.evaluate names 'alexnet', which"),
-    ({"asr.train": ["alexnet"]}, "asr.train names 'alexnet', which holds no images; name another"),
-    ({"asr.evaluate": {"set5": "alexnet"}}, "asr.evaluate names 'alexnet', which holds no images"),
     ({"asr.timing.datasets": ["alexnet"]}, "asr.timing.datasets names 'alexnet', which holds no"),
     # what is set for each column
-    ({"native.data.exemplars": {"kodac": "kodim01"}}, "exemplars names 'kodac', which is no"),
     ({"native.data.exemplars": {"kodac": "kodim01"}}, "did you mean 'kodak'?"),
     ({"native.data.evaluate": {"mine": "kodak"}}, "exemplars lacks the column 'mine'; add"),
-    ({"asr.shave_extra": {"div2k_val": 6}}, "asr.shave_extra names 'div2k_val', which is no"),
     ({"asr.shave_extra": {"div2k_val": 6}}, "did you mean 'div2kval'?"),
     ({"native.criteria.datasets_required": 4}, "is 4, but must be at most the number of columns"),
     # sizes that do not fit
     ({"native.data.image_size": 250}, "250, but must be a multiple of native.model.patch, 32"),
     ({"native.model.patch": 31}, "native.model.patch is 31, but must be a power of two"),
-    ({"native.model.patch": 1}, "native.model.patch is 1, but must be a power of two"),
     ({"native.model.norm_groups": 3}, "128, but must be a multiple of native.model.norm_groups, 3"),
     ({"native.training.accumulate": 3}, "8, but must be a multiple of native.training.accumulate"),
     ({"asr.model.swinir_heads": 7}, "180, but must be a multiple of asr.model.swinir_heads, 7"),
@@ -132,7 +97,6 @@ IMPOSSIBLE = [
     # ranges and scales
     ({"native.model.bandwidth_range": [2.0, 0.25]}, "bandwidth_range is [2, 0.25], but must rise"),
     ({"native.model.bandwidth_range": [0.0, 2.0]}, "bandwidth_range.0 is 0.0, but must be more"),
-    ({"native.model.order_range": [16.0, 16.0]}, "order_range is [16, 16], but must rise"),
     ({"asr.training.scale_range": [4.0, 1.0]}, "asr.training.scale_range is [4, 1], but must rise"),
     ({"asr.training.scale_range": [0.5, 4.0]}, "scale_range.0 is 0.5, but must be at least 1"),
     ({"asr.trained_scales": [2, 5]}, "asr.trained_scales names 5, which asr.scales lacks; add it"),
@@ -140,7 +104,6 @@ IMPOSSIBLE = [
     ({"native.training.betas": [0.9, 1.0]}, "native.training.betas.1 is 1.0, but must be less"),
     ({"native.training.betas": [-0.1, 0.9]}, "native.training.betas.0 is -0.1, but must be at"),
     ({"native.training.learning_rate": math.nan}, "learning_rate is nan, but must be a finite"),
-    ({"native.model.order_range": [1.0, math.inf]}, "order_range.1 is inf, but must be a finite"),
     ({"diagnostics.margins.lpips": -math.inf}, "margins.lpips is -inf, but must be a finite"),
 ]
 
@@ -206,32 +169,27 @@ def test_a_method_whose_recipe_is_missing(load):
 def test_possible_settings_pass(load, settings, between):
     config = load(settings, *between)
     configuration.validate(config)  # as a job does with the resolved file
+    configuration.selected_arms(config)
+    configuration.selected_methods(config)
+    for section in (config["native"]["data"], config["asr"]):  # null leaves out a column
+        assert None not in section["evaluate"].values()
 
 
-def test_missing_setting_is_named(repository):
-    config = configuration.load([repository / "config" / "config.yaml"])
-    del config["native"]["training"]["steps"]
-    with pytest.raises(UserError, match=r"native\.training lacks the setting 'steps'"):
-        configuration.validate(config)
-
-
-def test_yaml_mistake_names_line_and_column(tmp_path):
+def test_mistakes_in_files_name_the_line(tmp_path):
     path = tmp_path / "broken.yaml"
     path.write_text("native:\n  data: [1, 2\n")
     with pytest.raises(UserError, match=r"broken.yaml cannot be read at line \d+, column \d+"):
         configuration.load([path])
-
-
-def test_table_mistakes_name_the_line(tmp_path):
-    header = "\t".join(configuration.Item.__dataclass_fields__)
     path = tmp_path / "items.tsv"
-    row = "\t".join(["a", "figure", "native", *[""] * (header.count("\t") - 2)])
-    path.write_text(f"{header}\n{row}\n{row}\n")
-    with pytest.raises(UserError, match=r"line 3: 'a' is there twice"):
-        configuration.read_table(path, configuration.Item, "item")
-    path.write_text(header + "\na\tfigure\n")
-    with pytest.raises(UserError, match=r"line 2: needs 12 columns"):
-        configuration.read_table(path, configuration.Item, "item")
+    rows = ["\t".join(configuration.Item.__dataclass_fields__)]
+    rows += ["\t".join(["a", "figure", "native", *[""] * 9])] * 2
+    for lines, sentence in (
+        (rows, "line 3: 'a' is there twice"),
+        ([rows[0], "a\tfigure"], "line 2: needs 12 columns"),
+    ):
+        path.write_text("\n".join(lines) + "\n")
+        with pytest.raises(UserError, match=sentence):
+            configuration.read_table(path, configuration.Item, "item")
 
 
 def test_resolved_config_is_left_alone_when_unchanged(tmp_path, repository):
@@ -243,24 +201,6 @@ def test_resolved_config_is_left_alone_when_unchanged(tmp_path, repository):
     assert path.stat().st_mtime_ns == before
     assert configuration.load([path]) == config
     assert configuration.load([path.with_suffix(".json")]) == config
-
-
-def test_settings_are_found_in_a_config_as_in_the_model():
-    """A section's settings follow from the config alone, so that no job needs pydantic."""
-    config = configuration.load()
-    found = [leaf for section in config for leaf in configuration.within(config, section)]
-    assert {leaf for leaf in leaves() if leaf != "cluster.gpu.gpu"} - {*found} == {
-        "cluster.gpu.gpu_model",
-        "cluster.gpu.gres",
-    }
-    assert {*found} <= {*leaves()}
-
-
-def test_an_overlay_leaves_out_a_column_with_null(repository, tmp_path):
-    overlay = tmp_path / "overlay.yaml"
-    overlay.write_text("asr: {evaluate: {div2kval: null}}")
-    config = configuration.load([repository / "config" / "config.yaml", overlay])
-    assert list(config["asr"]["evaluate"]) == ["set5", "set14", "b100", "urban100"]
 
 
 def test_the_shipped_config_is_the_papers_protocol():

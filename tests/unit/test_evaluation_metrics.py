@@ -47,13 +47,6 @@ def test_absent_region_is_none_and_the_others_are_means():
     ]
 
 
-def test_patches_are_cut_row_by_row():
-    plane = torch.arange(24).reshape(1, 4, 6)
-    cut = metrics.to_patches(plane, 2)
-    assert cut.shape == (1, 2, 3, 2, 2)
-    assert cut[0, 1, 2].tolist() == [[16, 17], [22, 23]]
-
-
 def test_size_that_patches_do_not_divide_is_one_sentence(settings):
     with pytest.raises(UserError, match="100x64 pixels do not divide into patches of 32; set"):
         metrics.lse(torch.rand(1, 3, 100, 64), torch.rand(1, 3, 100, 64), settings)

@@ -1,43 +1,25 @@
 """Evaluation, timing and fields of a tiny run, through the command line."""
 
-import csv
-import json
-from pathlib import Path
 from unittest import mock
 
+import made
 import numpy as np
 import pytest
 import torch
 from PIL import Image
 
-from gblsr_repro import cli, files
+from gblsr_repro import cli
 from gblsr_repro import config as configuration
 from gblsr_repro.data.arrays import Arrays
 from gblsr_repro.evaluation import latency, locality, metrics, native, perceptual, regions
-from gblsr_repro.models.native import NativeModel, build
+from gblsr_repro.models.native import NativeModel
 from gblsr_repro.runs import load_run
 from gblsr_repro.runtime import for_inference
-from gblsr_repro.weights import write_weights
 
 SIZE = 64
 CPU = torch.device("cpu")
 ARM = "gblsr_full"
 COUNTS = {"kodak": 2, "set14": 11, "validation": 5}
-
-
-def write_array(folder, name, images):
-    path = folder / f"{name}.npy"
-    np.save(path, images)
-    rows = [[i, "made", f"{name}_{i}", SIZE, SIZE, ""] for i in range(len(images))]
-    columns = ["position", "dataset", "name", "width", "height", "sha256"]
-    files.write_csv(path.with_suffix(".csv"), columns, rows)
-    record = {
-        "datasets": [],
-        "images": len(images),
-        "sha256": files.sha256(path),
-        "index_sha256": files.sha256(path.with_suffix(".csv")),
-    }
-    files.write_json(path.with_suffix(".json"), record)
 
 
 @pytest.fixture(scope="module")
@@ -67,17 +49,8 @@ def place(tmp_path_factory):
     random = np.random.default_rng(0)
     for name, count in COUNTS.items():
         coarse = random.integers(0, 256, (count, 8, 8, 3), dtype=np.uint8)
-        write_array(root, name, coarse.repeat(SIZE // 8, 1).repeat(SIZE // 8, 2))
-    run = root / "run"
-    model = build(configuration.arms()[ARM], config, 3)
-    with torch.no_grad():  # an untrained head gives the same bandwidth everywhere
-        torch.nn.init.normal_(model.decoder.head.weight)
-        model.decoder.coefficients.bias.fill_(0.3)
-    run.mkdir()
-    record = {"arm": ARM, "seed": 3, "config": {"model": config["native"]["model"]}}
-    record["identity"] = configuration.run_identity(configuration.arms()[ARM], config)
-    record["weights_sha256"] = write_weights(run, model)
-    files.write_json(run / "run.json", record)
+        made.array(root / f"{name}.npy", coarse.repeat(SIZE // 8, 1).repeat(SIZE // 8, 2))
+    made.run(root / "run", ARM, config, seed=3, spread=0.3)
     return root
 
 
@@ -94,19 +67,12 @@ def thresholds(place):
 
 @pytest.fixture(scope="module")
 def evaluated(place, thresholds):
+    run = ["--arm", ARM, "--seed", 3, "--run", place / "run", "--arrays", place]
+    written = ["--output", place / "metrics", "--exemplars", place / "exemplars"]
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv(perceptual.BACKBONE_VARIABLE, raising=False)
-        code = command(
-            place, "evaluate", "--arm", ARM, "--seed", 3, "--run", place / "run",
-            "--arrays", place, "--output", place / "metrics", "--exemplars", place / "exemplars",
-        )  # fmt: skip
-    assert code == 0
+        assert command(place, "evaluate", *run, *written) == 0
     return place / "metrics"
-
-
-def rows_of(path):
-    with Path(path).open(newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 def config_at(place):
@@ -125,7 +91,7 @@ def test_every_image_has_a_row_with_its_own_numbers(place, evaluated, thresholds
     settings = metrics.Settings.of(config)
     model = for_inference(load_run(place / "run", NativeModel, config), CPU)
     for name, count in (COUNTS | {"validation": 4}).items():
-        rows = rows_of(evaluated / f"{name}.csv")
+        rows = made.rows(evaluated / f"{name}.csv")
         assert [row["image"] for row in rows] == [f"{name}_{i}" for i in range(count)]
         assert tuple(rows[0]) == native.COLUMNS
         arrays = Arrays.open(place / f"{name}.npy")
@@ -146,7 +112,7 @@ def test_every_image_has_a_row_with_its_own_numbers(place, evaluated, thresholds
 
 def test_lpips_without_a_backbone_is_empty_and_says_why(evaluated):
     for name in COUNTS:
-        record = json.loads((evaluated / f"{name}.json").read_text())
+        record = made.record(evaluated / f"{name}.json")
         assert record["lpips"] == {
             "measured": False,
             "reason": "the AlexNet backbone is not at hand",
@@ -154,9 +120,8 @@ def test_lpips_without_a_backbone_is_empty_and_says_why(evaluated):
         }
         assert record["weights_sha256"]
         assert record["device"]["type"] == "cpu"
-        assert {row["lpips"] + row["edge_lpips"] for row in rows_of(evaluated / f"{name}.csv")} == {
-            ""
-        }
+        rows = made.rows(evaluated / f"{name}.csv")
+        assert {row["lpips"] + row["edge_lpips"] for row in rows} == {""}
 
 
 class Constant:
@@ -234,38 +199,8 @@ def test_fields_are_the_models_for_the_first_images(place, thresholds):
     np.testing.assert_array_equal(stored.region, labels)
     (found,) = locality.summarize([output], config)
     assert found["var_within"] > 0
-
-
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut short", b"\x93NUMPY"])
-def test_damaged_fields_are_one_sentence(tmp_path, content):
-    (tmp_path / "fields.npz").write_bytes(content)
-    with pytest.raises(native.UserError, match=r"fields\.npz is damaged; delete it"):
-        locality.Fields.read(tmp_path / "fields.npz")
     with pytest.raises(native.UserError, match="does not exist; run the fields step"):
-        locality.Fields.read(tmp_path / "none.npz")
-
-
-@pytest.mark.parametrize(
-    ("overlay", "sentence"),
-    [
-        ({"native": {"data": {"image_size": 100}}}, "100, but must be a multiple of native.model"),
-        (
-            {"lpips_backbone": "pyproject.toml"},
-            "does not hold the weights of torchvision's AlexNet",
-        ),
-        (
-            {"lpips_backbone": "nowhere.pth"},
-            "nowhere.pth, which does not exist; correct or unset it",
-        ),
-    ],
-)
-def test_check_finds_before_training_what_evaluation_would_stumble_over(
-    tmp_path, capsys, overlay, sentence
-):
-    overlay = configuration.merge({"native": {"arms": ["gblsr_scalar"]}}, overlay)
-    configuration.write_resolved(configuration.merge(configuration.load(), overlay), tmp_path / "c")
-    assert cli.main(["check", "--config", str(tmp_path / "c")]) == 2
-    assert sentence in capsys.readouterr().err
+        locality.Fields.read(place / "none.npz")
 
 
 @pytest.mark.parametrize("arm", [ARM, "liif"])
@@ -275,7 +210,7 @@ def test_latency_has_a_row_per_image_and_clock(place, arm):
         place, "latency", "--arm", arm, "--seed", 0, "--arrays", place, "--output", output
     )
     assert code == 0
-    rows = rows_of(output)
+    rows = made.rows(output)
     assert tuple(rows[0]) == native.LATENCY_COLUMNS
     assert [(r["dataset"], r["image"], r["clock"]) for r in rows] == [
         (dataset, f"{dataset}_0", clock)
@@ -286,7 +221,7 @@ def test_latency_has_a_row_per_image_and_clock(place, arm):
         assert float(row["median_ms"]) > 0
         assert row["timed_passes"] == "2"
         assert row["peak_memory_mib"] == ""
-    record = json.loads(output.with_suffix(".json").read_text())
+    record = made.record(output.with_suffix(".json"))
     assert (record["arm"], record["seed"], record["timer"]) == (arm, 0, "monotonic clock")
     assert record["device"]["name"]
     assert record["gradients_recorded"] is False

@@ -18,12 +18,8 @@ def test_failure_keeps_the_old_file_and_leaves_nothing_behind(tmp_path):
         raise ValueError("boom")
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
-
-
-def test_unwritable_folder_is_one_sentence(tmp_path):
-    (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=r"Cannot write .*free some space or make the folder"):
-        files.write_text(tmp_path / "file" / "a.txt", "text")
+        files.write_text(path / "inside.txt", "text")
 
 
 def test_csv_keeps_full_precision_and_empty_cells(tmp_path):

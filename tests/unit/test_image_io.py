@@ -1,5 +1,6 @@
 """A user's photographs: read upright, written in any format that is read, folder by folder."""
 
+import made
 import numpy as np
 import pytest
 import torch
@@ -9,7 +10,7 @@ from gblsr_repro import image_io
 from gblsr_repro.errors import UserError
 
 SIXTEEN = (np.arange(24, dtype=np.uint16) * 2700).reshape(6, 4)
-RGBA = np.random.default_rng(0).integers(0, 256, (6, 4, 4), dtype=np.uint8)
+RGBA = made.noise(6, 4, 4)
 ENDINGS = [".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".ppm"]
 
 
@@ -19,20 +20,15 @@ def turned(orientation):
     return exif
 
 
-@pytest.mark.parametrize("ending", [".png", ".tiff"])
-def test_sixteen_bits_keep_their_high_byte_when_turned(tmp_path, ending):
-    path = tmp_path / f"grey{ending}"
-    Image.fromarray(SIXTEEN).save(path, exif=turned(6))
+@pytest.mark.parametrize(("ending", "clear"), [("png", None), ("tiff", None), ("png", 2700)])
+def test_sixteen_bits_keep_their_high_byte_when_turned(tmp_path, ending, clear):
+    path = tmp_path / f"grey.{ending}"
+    Image.fromarray(SIXTEEN).save(path, exif=turned(6), transparency=clear)
     photo = image_io.read(path)
     assert photo.gray
     assert np.array_equal(photo.rgb[..., 0], np.rot90(SIXTEEN >> 8, -1))
-
-
-def test_sixteen_bits_with_a_transparent_value(tmp_path):
-    Image.fromarray(SIXTEEN).save(tmp_path / "grey.png", transparency=2700, exif=turned(3))
-    photo = image_io.read(tmp_path / "grey.png")
-    assert np.array_equal(photo.rgb[..., 0], np.rot90(SIXTEEN >> 8, 2))
-    assert np.array_equal(photo.alpha == 0, np.rot90(SIXTEEN == 2700, 2))
+    if clear:
+        assert np.array_equal(photo.alpha == 0, np.rot90(SIXTEEN == 2700, -1))
 
 
 @pytest.mark.parametrize("ending", [".png", ".tiff"])
@@ -108,20 +104,11 @@ def test_an_image_that_does_not_fit_the_memory_is_named(tmp_path, error):
         image_io.convert(tmp_path / "a.png", tmp_path / "b.png", work)
 
 
-def test_torch_says_so_itself(tmp_path):
+def test_torch_says_so_itself_and_other_errors_are_not_hidden(tmp_path):
     image_io.write(tmp_path / "a.png", image_io.Photo(RGBA[..., :3]))
-    with pytest.raises(UserError, match="does not fit the memory"):
-        image_io.convert(tmp_path / "a.png", tmp_path / "b.png", lambda *_: torch.empty(1 << 60))
-
-
-def test_other_errors_are_not_hidden(tmp_path):
-    image_io.write(tmp_path / "a.png", image_io.Photo(RGBA[..., :3]))
-
-    def work(*_):
-        raise RuntimeError("a fault of the program")
-
-    with pytest.raises(RuntimeError, match="a fault of the program"):
-        image_io.convert(tmp_path / "a.png", tmp_path / "b.png", work)
+    for side, error, said in ((1 << 60, UserError, "does not fit"), (-1, RuntimeError, "negative")):
+        with pytest.raises(error, match=said):
+            image_io.convert(tmp_path / "a.png", tmp_path / "b", lambda *_, n=side: torch.ones(n))
 
 
 PROFILE = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
@@ -173,12 +160,3 @@ def test_a_format_without_room_for_a_profile_says_so(tmp_path, caplog):
     image_io.write(tmp_path / "a.bmp", image_io.Photo(RGBA[..., :3], profile=PROFILE))
     assert "a.bmp cannot hold color profile" in caplog.text
     assert image_io.read(tmp_path / "a.bmp").size == (6, 4)
-
-
-@pytest.mark.parametrize(("count", "said"), [(1, ": 1 image\n"), (2, ": 2 images\n")])
-def test_one_image_is_no_images(tmp_path, caplog, count, said):
-    for name in range(count):
-        image_io.write(tmp_path / "in" / f"{name}.png", image_io.Photo(RGBA[..., :3]))
-    with caplog.at_level("INFO"):
-        image_io.convert(tmp_path / "in", tmp_path / "out", lambda *_: None)
-    assert said in caplog.text

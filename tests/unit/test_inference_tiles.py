@@ -1,5 +1,6 @@
 """Large photographs: tiles and bands change the memory, not the values."""
 
+import made
 import numpy as np
 import pytest
 import torch
@@ -13,65 +14,19 @@ from gblsr_repro.models.asr import tiling
 from gblsr_repro.models.asr.swinir import SwinIR
 from gblsr_repro.runtime import for_inference
 
-SMALL = {
-    "rdn_features": 4,
-    "rdn_blocks": 2,
-    "rdn_layers": 2,
-    "rdn_growth": 4,
-    "swinir_embed": 12,
-    "swinir_depths": [2, 2],
-    "swinir_heads": 2,
-    "swinir_window": 4,
-    "hidden": 8,
-    "modes": 5,
-}
 
-
-def superres(method):
-    settings = config.load()
-    settings["asr"]["model"] |= SMALL
-    model = asr.build(config.methods()[method], settings, 0).eval()
+def moved(model):
+    """A model of which every weight is lively."""
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))
     return model
 
 
-def tiled(model, images, size, memory):
-    """Encode and decode tile by tile, and say how many there were."""
-    height, width = images.shape[-2:]
-    rows, columns = (
-        (torch.arange(n, dtype=torch.float64) + 0.5) * m / n - 0.5
-        for n, m in zip(size, (height, width), strict=True)
-    )
-    out = torch.full((1, 3, *size), torch.nan)
-    cut = tiling.tiles(model, (height, width), rows, columns, memory)
-    for tile in cut:
-        (top, bottom), (left, right) = tile.pixels
-        pixels = images[:, :, top:bottom, left:right]
-        features = tile.own(model.encode(pixels))
-        part = tile.part((height, width))
-        out[:, :, slice(*tile.rows), slice(*tile.columns)] = model.decode(
-            features, *size, 500, tile.own(pixels), part=part
-        )
-    return out, len(cut)
-
-
-@pytest.mark.parametrize("scale", [2, 3.3, 0.7])
-@pytest.mark.parametrize(
-    "method", ["gblsr_asr", "gblsr_asr_nole", "liif_rdn", "lte_rdn", "lte_swinir"]
-)
-@torch.inference_mode()
-def test_tiles_show_what_the_whole_shows(monkeypatch, method, scale):
-    monkeypatch.setattr(tiling, "_side", lambda *_: 20)
-    model = superres(method)
-    images = torch.rand(1, 3, 61, 83, generator=torch.Generator().manual_seed(1))
-    size = round(61 * scale), round(83 * scale)
-    whole = model.render(images, *size, 10**6)
-    parts, count = tiled(model, images, size, memory=1)
-    assert count > 6
-    error = (parts - whole).abs().max() / whole.abs().max()
-    assert error < 1e-5
+def superres(method):
+    deep = {"swinir_depths": [2, 2], "swinir_window": 4, "modes": 5}
+    settings = config.merge(config.load(), {"asr": {"model": made.ASR | deep}})
+    return moved(asr.build(config.methods()[method], settings, 0).eval())
 
 
 @pytest.mark.parametrize("method", ["gblsr_asr", "lte_swinir"])
@@ -131,14 +86,9 @@ def test_what_cannot_be_cut_is_told():
 
 
 def native(arm):
-    settings = config.load()
-    settings["native"]["model"] |= {
-        "features": 16, "hidden": 16, "modes": 6, "patch": 8, "norm_groups": 4,
-    }  # fmt: skip
-    model = native_models.build(config.arms()[arm], settings, 0)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(0.1 * torch.randn_like(parameter))
+    small = {"features": 16, "hidden": 16, "modes": 6, "patch": 8, "norm_groups": 4}
+    settings = config.merge(config.load(), {"native": {"model": small}})
+    model = moved(native_models.build(config.arms()[arm], settings, 0))
     return for_inference(model, torch.device("cpu"))
 
 
@@ -147,7 +97,7 @@ def native(arm):
 def test_bands_give_the_whole_images_features(monkeypatch, kept):
     monkeypatch.setattr(bands, "BAND_BYTES", 20_000)
     model = native("gblsr_scalar")
-    pixels = np.random.default_rng(0).integers(0, 256, (61, 83, 3), dtype=np.uint8)
+    pixels = made.noise(61, 83, 3)
     pixels[:30] //= 8  # the top is dark: no band has the whole image's statistics
     images = torch.from_numpy(pixels).permute(2, 0, 1)[None].float() / 255
     whole = model.encode(images)
@@ -166,9 +116,8 @@ def test_bands_render_the_whole_image(monkeypatch, arm):
     monkeypatch.setattr(bands, "BAND_PIXELS", 1500)
     parts = list(bands.render(model, features, (61, 83)))
     assert len(parts) > 2
-    assert [top for top, _ in parts] == np.cumsum(
-        [0, *(p.shape[2] for _, p in parts[:-1])]
-    ).tolist()
+    heights = [part.shape[2] for _, part in parts]
+    assert [top for top, _ in parts] == np.cumsum([0, *heights[:-1]]).tolist()
     joined = torch.cat([part for _, part in parts], dim=2)
     assert joined.shape == whole.shape
     assert (joined - whole).abs().max() / whole.abs().max() < 5e-5

@@ -33,6 +33,12 @@ def moved(model: nn.Module, seed: int = 5) -> nn.Module:
     return model
 
 
+@pytest.fixture
+def model(settings, arm):
+    """An arm in float64."""
+    return moved(build(config.arms()[arm], settings, 0)).double()
+
+
 def images(batch: int, height: int, width: int, dtype=torch.float64) -> torch.Tensor:
     generator = torch.Generator().manual_seed(7)
     return torch.rand(batch, 3, height, width, generator=generator, dtype=dtype)
@@ -40,8 +46,7 @@ def images(batch: int, height: int, width: int, dtype=torch.float64) -> torch.Te
 
 @pytest.mark.parametrize("arm", ARMS)
 @pytest.mark.parametrize("size", [(16, 24), (8, 8), (13, 21)])
-def test_fast_rendering_is_the_plain_one(settings, arm, size):
-    model = moved(build(config.arms()[arm], settings, 0)).double().eval()
+def test_fast_rendering_is_the_plain_one(model, size):
     x = images(2, *size)
     with torch.no_grad():
         fast, plain = model(x), model(x, path="plain")
@@ -53,8 +58,8 @@ def test_fast_rendering_is_the_plain_one(settings, arm, size):
 
 
 @pytest.mark.parametrize("arm", ARMS)
-def test_fast_rendering_in_float32(settings, arm):
-    model = moved(build(config.arms()[arm], settings, 0)).eval()
+def test_fast_rendering_in_float32(model, arm):
+    model.float()
     x = images(1, 24, 16, torch.float32)
     with torch.no_grad():
         fast, plain = model(x), model(x, path="plain")
@@ -64,8 +69,7 @@ def test_fast_rendering_in_float32(settings, arm):
 
 
 @pytest.mark.parametrize("arm", ARMS)
-def test_gradients_of_the_fast_path_are_those_of_the_plain_path(settings, arm):
-    model = moved(build(config.arms()[arm], settings, 0)).double()
+def test_gradients_of_the_fast_path_are_those_of_the_plain_path(model):
     x = images(2, 16, 24)
     grads = []
     for path in ("fast", "plain"):
@@ -79,8 +83,7 @@ def test_gradients_of_the_fast_path_are_those_of_the_plain_path(settings, arm):
 
 
 @pytest.mark.parametrize("arm", ARMS)
-def test_every_trained_parameter_that_the_arm_uses_gets_a_gradient(settings, arm):
-    model = moved(build(config.arms()[arm], settings, 0)).double()
+def test_every_trained_parameter_that_the_arm_uses_gets_a_gradient(model, arm):
     model(images(1, 16, 16)).pow(2).mean().backward()
     idle = {n for n, p in model.named_parameters() if p.grad is None}
     unused_head = {"decoder.head.weight", "decoder.head.bias"}
@@ -89,8 +92,7 @@ def test_every_trained_parameter_that_the_arm_uses_gets_a_gradient(settings, arm
 
 @pytest.mark.parametrize("arm", ARMS)
 @pytest.mark.parametrize("size", [(16, 24), (13, 21)])
-def test_queries_at_pixel_centers_give_the_grid(settings, arm, size):
-    model = moved(build(config.arms()[arm], settings, 0)).double().eval()
+def test_queries_at_pixel_centers_give_the_grid(model, size):
     x = images(2, *size)
     with torch.no_grad():
         features = model.encode(x)
@@ -119,6 +121,13 @@ def test_what_inference_remembers_follows_the_weights(settings, arm):
         stepped = model(x)
         assert torch.equal(stepped, copy.deepcopy(model)(x))
         assert not torch.equal(stepped, loaded)
+        for change in (lambda p: p.mul_(1.1), lambda p: setattr(p, "data", 1.1 * p.data)):
+            for parameter in model.parameters():
+                change(parameter)
+            changed = model(x)
+            assert torch.equal(changed, copy.deepcopy(model)(x))
+            assert not torch.equal(changed, stepped)
+            stepped = changed
         torch.testing.assert_close(model.double()(x.double()).float(), stepped, atol=1e-3, rtol=0)
 
 
@@ -142,8 +151,7 @@ def test_arms_of_one_seed_share_the_encoder_and_seeds_differ(settings):
 
 
 @pytest.mark.parametrize("arm", ARMS)
-def test_chosen_pixels_are_those_of_the_whole_image(settings, arm):
-    model = moved(build(config.arms()[arm], settings, 0)).double()
+def test_chosen_pixels_are_those_of_the_whole_image(model):
     x = images(2, 16, 24)
     chosen = torch.stack([torch.randperm(16 * 24)[:50] for _ in range(2)])
     part, whole = model.pixels(x, chosen), model(x).flatten(2).mT

@@ -1,40 +1,30 @@
 """Building, budgets, padding, bad input, and loading a trained arm."""
 
+import contextlib
 import json
 from dataclasses import replace
 
+import made
 import pytest
 import torch
+import torch.nn.functional as F
 
 from gblsr_repro import config, inference
-from gblsr_repro.config import arm_named
 from gblsr_repro.errors import UserError
-from gblsr_repro.models import decoders, native
+from gblsr_repro.models import native
+from gblsr_repro.models.encoder import GroupNorm
+from gblsr_repro.models.weight_cache import WeightCache
 from gblsr_repro.runs import load_run
-from gblsr_repro.weights import write_weights
 
 
 @pytest.fixture(scope="module")
 def settings():
-    loaded = config.load()
-    loaded["native"]["model"] |= {"patch": 4, "features": 8, "norm_groups": 2, "modes": 4}
-    return loaded
+    return config.merge(config.load(), made.SMALL)
 
 
 @pytest.fixture
 def scalar(settings):
     return native.build(config.arms()["gblsr_scalar"], settings, 0).eval()
-
-
-class NewArm(decoders.FixedDecoder):
-    """What somebody adding an arm writes."""
-
-
-def test_a_new_arm_is_a_class_and_a_row(settings):
-    row = replace(config.arms()["gblsr_fixed"], arm="new", decoder=f"{__name__}:NewArm")
-    model = native.build(row, settings, 0)
-    assert isinstance(model.decoder, NewArm)
-    assert model(torch.rand(1, 3, 8, 8)).shape == (1, 3, 8, 8)
 
 
 @pytest.mark.parametrize(
@@ -48,30 +38,13 @@ def test_a_new_arm_is_a_class_and_a_row(settings):
 def test_a_wrong_decoder_name_is_one_sentence(settings, decoder, hint):
     with pytest.raises(UserError, match=hint):
         native.build(replace(config.arms()["liif"], decoder=decoder), settings, 0)
-
-
-def test_an_unknown_arm_is_told_with_its_nearest():
     with pytest.raises(UserError, match="did you mean 'gblsr_scalar'"):
-        arm_named("gblsr_scaler")
-
-
-def test_an_arm_outside_the_band_is_named():
-    budgets = [native.Budget("a", 100, 1.0), native.Budget("b", 130, 1.3)]
-    native.check_budgets(budgets, 1.3)
-    with pytest.raises(UserError, match=r"Arm b has 130 parameters, 1\.300 times"):
-        native.check_budgets(budgets, 1.25)
-    with pytest.raises(UserError, match="Arm c"):
-        native.check_budgets([native.Budget("c", 70, 0.7)], 1.25)
+        config.arm_named("gblsr_scaler")
 
 
 @pytest.mark.parametrize(("height", "width"), [(1, 1), (3, 5), (4, 9), (17, 4)])
 def test_any_size_goes_in_and_comes_out(scalar, height, width):
     assert scalar(torch.rand(2, 3, height, width)).shape == (2, 3, height, width)
-
-
-def test_an_image_of_whole_patches_is_not_padded():
-    x = torch.rand(1, 3, 8, 12)
-    assert native.pad(x, 4) is x
 
 
 def test_wrong_shapes_are_refused(scalar):
@@ -105,13 +78,38 @@ def test_an_arm_without_a_basis_has_no_fields(settings):
         model.fields(model.encode(torch.rand(1, 3, 8, 8)))
 
 
+def test_moments_normalize_as_group_norm_does():
+    """What a single large image takes."""
+    torch.manual_seed(0)
+    norm = GroupNorm(2, 6)
+    torch.nn.init.normal_(norm.weight)
+    torch.nn.init.normal_(norm.bias)
+    x = 3 * torch.randn(1, 6, 9, 7) + 5
+    expected = F.group_norm(x.double(), 2, norm.weight.double(), norm.bias.double(), norm.eps)
+    with torch.no_grad():
+        torch.testing.assert_close(norm.by_moments(x), expected.float(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("mode", "between"),
+    [
+        (torch.inference_mode, torch.no_grad),  # what is made there cannot be watched
+        (torch.no_grad, lambda: torch.autocast("cpu", torch.bfloat16)),
+    ],
+)
+def test_what_is_remembered_is_made_anew_where_it_may_differ(mode, between):
+    memo, made_for = WeightCache(), []
+    with mode():
+        source = torch.ones(2)
+        for block in (contextlib.nullcontext, between):
+            with block():
+                memo.get("value", None, (source,), lambda: made_for.append(source))
+    assert len(made_for) == 2
+
+
 @pytest.fixture
-def run_dir(settings, scalar, tmp_path):
-    record = {"arm": "gblsr_scalar", "seed": 0, "config": {"model": settings["native"]["model"]}}
-    record["identity"] = config.run_identity(config.arms()["gblsr_scalar"], settings)
-    record["weights_sha256"] = write_weights(tmp_path, scalar)
-    (tmp_path / "run.json").write_text(json.dumps(record))
-    return tmp_path
+def run_dir(settings, tmp_path):
+    return made.run(tmp_path, "gblsr_scalar", settings, told=False)
 
 
 def test_a_run_comes_back_as_it_was(settings, scalar, run_dir):
@@ -130,18 +128,15 @@ def test_loading_does_not_seed_the_generators(settings, run_dir):
     assert not torch.equal(torch.rand(3), drawn)
 
 
-def test_a_run_of_another_kind_is_refused(settings, run_dir):
+def test_a_run_of_another_kind_or_with_other_settings_is_refused(settings, run_dir):
+    other = config.merge(settings, {"native": {"model": {"modes": 5}}})
+    with pytest.raises(UserError, match=r"native\.model\.modes = 4, but the config says 5"):
+        load_run(run_dir, native.NativeModel, other)
     record = json.loads((run_dir / "run.json").read_text())
     record["method"] = record.pop("arm")
     (run_dir / "run.json").write_text(json.dumps(record))
     with pytest.raises(UserError, match="holds no native run"):
         load_run(run_dir, native.NativeModel, settings)
-
-
-def test_a_run_with_other_settings_is_refused(settings, run_dir):
-    other = config.merge(settings, {"native": {"model": {"modes": 5}}})
-    with pytest.raises(UserError, match=r"native\.model\.modes = 4, but the config says 5"):
-        load_run(run_dir, native.NativeModel, other)
 
 
 def test_a_run_of_another_definition_is_refused(settings, run_dir, monkeypatch):

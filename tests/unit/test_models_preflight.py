@@ -4,6 +4,7 @@ import pytest
 
 from gblsr_repro import config
 from gblsr_repro.errors import UserError
+from gblsr_repro.models.native import Budget, check_budgets
 from gblsr_repro.preflight import check
 
 
@@ -34,20 +35,12 @@ def test_an_arm_outside_the_band_stops_before_anything_runs(settings):
     narrow = config.merge(settings, {"native": {"criteria": {"parameter_band": 1.1}}})
     with pytest.raises(UserError, match="Arm liif has 1,122,819 parameters"):
         check(narrow)
-
-
-@pytest.mark.parametrize(
-    ("overlay", "message"),
-    [
-        ({"arms": ["lief"]}, "did you mean 'liif'"),
-        ({"main_arm": "gblsr_scaler"}, "did you mean 'gblsr_scalar'"),
-    ],
-)
-def test_impossible_models_are_one_sentence(settings, overlay, message):
-    with pytest.raises(UserError, match=message):
-        check(config.merge(settings, {"native": overlay}))
+    with pytest.raises(UserError, match="Arm c"):
+        check_budgets([Budget("c", 70, 0.7)], 1.25)
 
 
 def test_a_required_backbone_that_is_missing_stops(settings):
     with pytest.raises(UserError, match="AlexNet backbone"):
         check(config.merge(settings, {"require_lpips": True}))
+    with pytest.raises(UserError, match="does not hold the weights of torchvision's AlexNet"):
+        check(config.merge(settings, {"lpips_backbone": "pyproject.toml"}))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from gblsr_repro.cli import main
-from gblsr_repro.config import load, merge, selected_items, write_resolved
+from gblsr_repro.config import load, merge, write_resolved
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json, write_text
 from gblsr_repro.operations import status
@@ -18,7 +16,7 @@ NOW = 1_000_000.0
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> dict[str, Any]:
+def config(tmp_path):
     return merge(
         load(),
         {
@@ -31,7 +29,7 @@ def config(tmp_path: Path) -> dict[str, Any]:
 
 
 @pytest.fixture
-def jobs(tmp_path: Path) -> list[status.Job]:
+def jobs(tmp_path):
     """The trainings and evaluations of two arms and seeds, none of them done."""
     return [
         status.Job(
@@ -46,11 +44,11 @@ def jobs(tmp_path: Path) -> list[status.Job]:
     ]
 
 
-def stage(config: dict[str, Any], jobs: list[status.Job], title: str) -> status.Stage:
+def stage(config, jobs, title):
     return next(s for s in status.survey(config, jobs, NOW) if s.title == title)
 
 
-def finish(jobs: list[status.Job], number: int, rate: float = 1.0, device: str = "cpu") -> None:
+def finish(jobs, number, rate=1.0, device="cpu"):
     job = jobs[number]
     jobs[number] = status.Job(**vars(job) | {"done": True})
     if job.rule == "train":
@@ -59,14 +57,14 @@ def finish(jobs: list[status.Job], number: int, rate: float = 1.0, device: str =
         write_text(job.benchmark, "s\th:m:s\n30.0\t0:00:30\n")
 
 
-def tell(root: Path, age: float, **facts: Any) -> None:
+def tell(root, age, **facts):
     path = root / "native" / "state" / "liif" / "seed1.json"
     told = {"run": "liif seed 1", "step": 620, "saved": 500, "steps": 2000}
     write_json(path, told | {"steps_per_second": 8.0, "running": True} | facts)
     os.utime(path, (NOW - age, NOW - age))
 
 
-def test_time_left_from_finished_runs(config: dict[str, Any], jobs: list[status.Job]) -> None:
+def test_time_left_from_finished_runs(config, jobs):
     assert stage(config, jobs, "native: training").seconds_left is None
     finish(jobs, 0, 20.0, "cuda")
     training = stage(config, jobs, "native: training")
@@ -79,9 +77,7 @@ def test_time_left_from_finished_runs(config: dict[str, Any], jobs: list[status.
     assert "8m20s of jobs, 0.1 GPU-hours of it" in status.text([training])
 
 
-def test_a_running_job_tells_how_far_it_is(
-    config: dict[str, Any], jobs: list[status.Job], tmp_path: Path
-) -> None:
+def test_a_running_job_tells_how_far_it_is(config, jobs, tmp_path):
     tell(tmp_path, age=5)
     training = stage(config, jobs, "native: training")
     assert training.running == 1
@@ -89,14 +85,14 @@ def test_a_running_job_tells_how_far_it_is(
     assert (run.name, run.step, run.rate) == ("liif seed 1", 620, 8.0)
     assert training.seconds_left == pytest.approx((1380 + 3 * 2000) / 8)
     text = status.text([training])
+    tell(tmp_path, age=5, steps=100)  # of other settings
+    assert stage(config, jobs, "native: training").running == 0
     assert "liif seed 1: step 620 of 2,000, 8 steps/s, 2m52s left (running)" in text
     assert "shows when the first run has finished" in text
 
 
 @pytest.mark.parametrize(("age", "running"), [(400, True), (-(2**31), True), (5, False)])
-def test_a_stopped_job_goes_on_from_its_state(
-    config: dict[str, Any], jobs: list[status.Job], tmp_path: Path, age: float, running: bool
-) -> None:
+def test_a_stopped_job_goes_on_from_its_state(config, jobs, tmp_path, age, running):
     """Quiet for long, dated in the future, or stopped as it said."""
     tell(tmp_path, age, running=running)
     training = stage(config, jobs, "native: training")
@@ -107,33 +103,21 @@ def test_a_stopped_job_goes_on_from_its_state(
     assert "stopped; the same command goes on" in status.text([training])
 
 
-def test_progress_of_other_settings_does_not_count(
-    config: dict[str, Any], jobs: list[status.Job], tmp_path: Path
-) -> None:
-    tell(tmp_path, age=5, steps=100)
-    assert stage(config, jobs, "native: training").running == 0
-
-
-def test_stages_take_the_time_of_finished_jobs(
-    config: dict[str, Any], jobs: list[status.Job]
-) -> None:
+def test_stages_take_the_time_of_finished_jobs(config, jobs):
     assert stage(config, jobs, "native: evaluation").seconds_left is None
     finish(jobs, 5)
     evaluation = stage(config, jobs, "native: evaluation")
     assert (evaluation.done, evaluation.total, evaluation.seconds_left) == (1, 4, 90.0)
 
 
-def test_everything_done() -> None:
+def test_the_end_and_two_jobs_at_a_time():
     assert status.text([status.Stage("tables", 3, 3)]).endswith("Everything is done.")
-
-
-def test_two_running_jobs_share_the_time() -> None:
     runs = tuple(status.Training(f"liif seed {s}", 0, 100, 1.0, running=True) for s in (0, 1))
     text = status.text([status.Stage("native: training", 0, 2, 200.0, True, runs)])
     assert "with 2 at a time 1m40s" in text
 
 
-def test_snakemake_tells_the_jobs(config: dict[str, Any]) -> None:
+def test_snakemake_tells_the_jobs(config):
     """Also those of a config that leaves out a column."""
     del config["native"]["data"]["evaluate"]["urban100"]
     stages = {s.title: s for s in status.survey(config)}
@@ -142,20 +126,14 @@ def test_snakemake_tells_the_jobs(config: dict[str, Any]) -> None:
     assert totals == {"native: training": 4, "native: timing": 4}
     assert stages["native: image arrays"].total == 4  # train, validation, two columns
     assert stages["asr: bicubic"].total == 5
-    tables = [i for i in selected_items(config).values() if i.kind == "table"]
-    assert stages["tables"].total == len({(i.benchmark, i.needs) for i in tables})
+    assert all(stages[title].total for title in ("tables", "figures", "claims and report"))
     assert "not known yet" in status.text(list(stages.values()))
-
-
-def test_what_snakemake_refuses_is_told(config: dict[str, Any]) -> None:
     config["mirror"] = "/nowhere"
     with pytest.raises(UserError, match="The mirror folder /nowhere does not exist"):
         status.survey(config)
 
 
-def test_the_verb(
-    config: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch
-) -> None:
+def test_the_verb(config, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(status, "planned_jobs", lambda config: [])
     write_resolved(config, tmp_path / "config.yaml")
     assert main(["status", "--config", str(tmp_path / "config.yaml")]) == 0

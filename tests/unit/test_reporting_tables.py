@@ -5,7 +5,6 @@ import csv
 import json
 import re
 import shutil
-import subprocess
 from dataclasses import asdict, replace
 
 import pytest
@@ -13,9 +12,9 @@ import pytest
 from gblsr_repro.cli import main
 from gblsr_repro.config import items, load
 from gblsr_repro.errors import UserError
-from gblsr_repro.reporting import layout, markup, tables
+from gblsr_repro.reporting import layout, markup, preview, tables
 from gblsr_repro.reporting.aggregates import Aggregates
-from gblsr_repro.reporting.conditions import of_paper
+from gblsr_repro.reporting.conditions import Conditions, of_paper
 from gblsr_repro.reporting.kinds import KINDS
 from gblsr_repro.reporting.statistics import Summary, bold, ties
 from gblsr_repro.reporting.table_cost import clock
@@ -591,18 +590,9 @@ def test_unfit_aggregates_are_refused(folder, config, rows, complaint):
         built("main_kodak", folder(rows=rows), config)
 
 
-LATEX = r"""\documentclass[10pt]{article}
-\usepackage[textwidth=7in,textheight=9in]{geometry}
-\usepackage{booktabs,rotating}
-\begin{document}
-%s
-\end{document}
-"""
-
-
-@pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex")
+@pytest.mark.skipif(not preview.available(), reason="needs pdflatex")
 @pytest.mark.parametrize("overlays", [[], ["demo.yaml"]])
-def test_latex_sets_every_table_without_overfull_lines(folder, repository, tmp_path, overlays):
+def test_preview_compiles_without_overfull_lines(folder, repository, tmp_path, overlays):
     config = load([repository / "config" / name for name in ("config.yaml", *overlays)])
     folder("asr_quality", quality_rows(["liif_rdn", "gblsr_asr"], scales=(2, 3, 4, 6, 8)))
     timed = {"liif_rdn": 140.0, "lte_rdn": 140.0, "lte_swinir": 300.0, "gblsr_asr": 90.0}
@@ -610,12 +600,10 @@ def test_latex_sets_every_table_without_overfull_lines(folder, repository, tmp_p
     every_run(folder, config)
     ablation(folder, {"psnr": 0.3})
     folder("budget", budget_rows(), KINDS["budget"].columns)
-    _, skipped = tables.write(folder(rows=native_rows()), tmp_path / "tables", config)
+    root = folder(rows=native_rows())
+    _, skipped = tables.write(root, tmp_path / "tables", config)
     assert not skipped
-    texts = [path.read_text() for path in sorted((tmp_path / "tables").iterdir())]
-    shown = "".join(f"{text.replace('[t]', '[!htbp]')}\\clearpage\n" for text in texts)
-    (tmp_path / "all.tex").write_text(LATEX % shown)
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
-    assert done.returncode == 0, done.stdout[-2000:]
-    assert not re.findall(r"^Overfull.*", done.stdout, re.MULTILINE)
+    files = {path.stem: path for path in (tmp_path / "tables").iterdir()}
+    log = preview.compile_pdf(preview.document(files, {}, Conditions()), tmp_path / "preview.pdf")
+    assert (tmp_path / "preview.pdf").read_bytes().startswith(b"%PDF")
+    assert not re.findall(r"^Overfull.*", log, re.MULTILINE)

@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from gblsr_repro import config, runtime
-from gblsr_repro.models.asr.model import build
 
 CPU = torch.device("cpu")
 FLAGS = ("precision", "cudnn_tf32", "matmul_tf32", "deterministic")
@@ -35,26 +34,17 @@ def test_every_precision_sets_and_records_all_flags(monkeypatch, precision, flag
             torch.backends.cuda.matmul.allow_tf32,
             torch.are_deterministic_algorithms_enabled(),
         ) == flags[1:]
+        assert (torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic) == (False,) * 2
         record = runtime.device_record(device)
         assert tuple(record[name] for name in FLAGS) == flags
 
 
-def test_default_is_what_torch_comes_with():
-    runtime.prepare("cpu")
-    assert torch.backends.cudnn.benchmark is False
-    assert torch.backends.cudnn.deterministic is False
+def test_the_papers_preset_takes_torchs_defaults_and_others_do_not_exist():
     assert torch.get_float32_matmul_precision() == "highest"
-
-
-def test_a_precision_that_does_not_exist_is_refused():
+    for benchmark in ("native", "asr"):
+        assert config.protocol()[benchmark]["training"]["precision"] == runtime.DEFAULT
     with pytest.raises(ValueError, match="tf32"):
         runtime.prepare("cpu", precision="tf32")
-
-
-def test_the_papers_preset_takes_torchs_defaults():
-    paper = config.protocol()
-    assert paper["native"]["training"]["precision"] == runtime.DEFAULT
-    assert paper["asr"]["training"]["precision"] == runtime.DEFAULT
 
 
 def test_memory_is_in_mebibytes(monkeypatch):
@@ -62,12 +52,3 @@ def test_memory_is_in_mebibytes(monkeypatch):
     assert runtime.peak_memory_mib(torch.device("cuda")) == 5.0
     resident = runtime.peak_memory_mib(CPU)
     assert 50 < resident < 2**20  # of this process, neither kilobytes nor bytes
-
-
-def test_convolutional_encoders_alone_turn_to_channels_last():
-    for method, turned in (("gblsr_asr", True), ("lte_swinir", False)):
-        small = config.merge(config.load(), {"asr": {"model": {"swinir_depths": [2]}}})
-        model = runtime.for_inference(build(config.method_named(method), small, 0), CPU)
-        weight = next(p for p in model.encoder.parameters() if p.ndim == 4 and p.shape[-1] == 3)
-        assert weight.is_contiguous(memory_format=torch.channels_last) == turned
-        assert not model.training

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-HEAVY = ("torch", "pandas", "jsonschema", "pydantic", "numpy", "scipy.stats", "matplotlib", "tqdm")
+HEAVY = ("torch", "pandas", "jsonschema", "pydantic", "numpy", "scipy.stats", "matplotlib", "tqdm",
+         "torch._dynamo")  # fmt: skip
 
 
 def imported(code, *arguments):
@@ -15,6 +16,20 @@ def imported(code, *arguments):
         [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True
     )
     return set(done.stdout.rpartition("HELD")[2].split())
+
+
+STEP = """
+import torch
+from gblsr_repro.training.optimizers import AdamW
+p = torch.nn.Parameter(torch.ones(3))
+o = AdamW([p], fused=True)
+p.sum().backward(); torch.nn.utils.clip_grad_norm_([p], 1.0); o.step()
+o.load_state_dict(o.state_dict()); o.zero_grad()
+"""
+
+
+def test_a_training_step_needs_no_compiler():
+    assert "torch._dynamo" not in imported(STEP)
 
 
 def test_help_needs_nothing():

@@ -1,5 +1,6 @@
 """The loop: what it computes, logs, saves, and how it stops."""
 
+import copy
 import json
 import math
 import os
@@ -10,7 +11,7 @@ import torch
 from torch import nn
 
 from gblsr_repro.errors import StopRequested, UserError
-from gblsr_repro.training import checkpoint
+from gblsr_repro.training import checkpoint, optimizers
 from gblsr_repro.training.loop import LOG_COLUMNS, Settings, train
 
 
@@ -77,15 +78,25 @@ def test_it_is_the_plain_loop(path):
     assert record.wall_seconds > 0
 
 
-@pytest.mark.parametrize("stop_at", [1, 4, 7, 19])
+def crash():
+    raise RuntimeError("crash")
+
+
+def stop():
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+@pytest.mark.parametrize("stop_at", [1, 4, 7, 19, None])
 def test_a_stopped_job_goes_on_to_the_same_end(path, stop_at):
     whole = Job(path)
     expected = whole.run()
     checkpoint.remove_state(path)
     stopped = Job(path)
-    stopped.at[stop_at - 1] = lambda: os.kill(os.getpid(), signal.SIGTERM)
-    with pytest.raises(StopRequested, match=f"SIGTERM after step {stop_at} of 20"):
+    stopped.at = {stop_at - 1: stop} if stop_at else {10: crash}
+    said = f"SIGTERM after step {stop_at} of 20" if stop_at else "crash"
+    with pytest.raises(StopRequested if stop_at else RuntimeError, match=said):
         stopped.run()
+    assert checkpoint.load_state(path, {"job": 1})["step"] == (stop_at or 8)
     again = Job(path)
     record = again.run()
     assert torch.equal(again.weights(), whole.weights())
@@ -95,7 +106,7 @@ def test_a_stopped_job_goes_on_to_the_same_end(path, stop_at):
 
 def test_it_tells_how_far_it_is(path):
     job = Job(path)
-    job.at[5] = lambda: os.kill(os.getpid(), signal.SIGTERM)
+    job.at[5] = stop
     seen = []
     job.at[3] = lambda: seen.append(json.loads(checkpoint.progress_of(path).read_text()))
     with pytest.raises(StopRequested):
@@ -115,41 +126,20 @@ def test_a_state_that_other_code_made_is_gone_on_from_with_a_warning(path, caplo
     assert "job: the state after step 20 was made by other code; delete" in caplog.text
 
 
-def test_a_crash_goes_on_from_the_last_state(path):
-    whole = Job(path)
-    whole.run()
-    checkpoint.remove_state(path)
-
-    def crash():
-        raise RuntimeError("crash")
-
-    crashing = Job(path)
-    crashing.at[10] = crash
-    with pytest.raises(RuntimeError, match="crash"):
-        crashing.run()
-    assert checkpoint.load_state(path, {"job": 1})["step"] == 8
-    again = Job(path)
-    again.run()
-    assert torch.equal(again.weights(), whole.weights())
-
-
 def test_a_stop_at_the_last_step_finishes(path):
     job = Job(path, steps=3)
     job.at[2] = lambda: os.kill(os.getpid(), signal.SIGUSR1)
     assert job.run().rows[-1]["step"] == 3
 
 
-def test_a_loss_that_is_not_finite_stops_with_its_step_and_no_state_after_it(path):
+def test_what_is_not_finite_stops_with_its_step_and_no_state_after_it(path):
     job = Job(path)
     clean = job.batch
     job.batch = lambda step: clean(step) * (float("nan") if step == 5 else 1.0)
     with pytest.raises(UserError, match="job: the loss is not finite at step 6"):
         job.run()
     assert checkpoint.load_state(path, {"job": 1})["step"] == 4
-
-
-def test_a_gradient_that_is_not_finite_stops_too(path):
-    job = Job(path)
+    job = Job(path.with_name("other.pt"))
     job.loss = lambda x: (job.model(x).sum() * 0).sqrt()
     with pytest.raises(UserError, match="the gradient is not finite at step 1"):
         job.run()
@@ -195,3 +185,31 @@ def test_a_batch_in_parts_gives_the_gradient_of_the_whole(tmp_path):
     assert torch.allclose(whole, parts, rtol=1e-4, atol=1e-6)
     assert not torch.equal(whole, torch.zeros_like(whole))
     assert part_losses == pytest.approx(losses, rel=1e-4)
+
+
+# --- the optimizers, without torch's compiler --------------------------------------------------
+
+
+def trained(kind, **settings):
+    """Train a little, over a saved state, and return the weights."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(7, 5), nn.Linear(5, 3))
+    data = torch.randn(6, 7)
+    optimizer = kind(model.parameters(), lr=1e-2, fused=True, **settings)
+    for step in range(6):
+        if step == 3:
+            state = copy.deepcopy(optimizer.state_dict())
+            optimizer = kind(model.parameters(), lr=1.0, fused=True)
+            optimizer.load_state_dict(state)
+        optimizer.zero_grad(set_to_none=True)
+        model(data).square().mean().backward()
+        optimizer.step()
+    return torch.cat([p.detach().flatten() for p in model.parameters()])
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"), [("Adam", {}), ("AdamW", {"weight_decay": 0.1, "betas": (0.9, 0.95)})]
+)
+def test_the_bits_are_torchs(name, settings):
+    expected = trained(getattr(torch.optim, name), **settings)
+    assert torch.equal(trained(getattr(optimizers, name), **settings), expected)

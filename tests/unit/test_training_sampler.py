@@ -57,10 +57,3 @@ def test_pixels_are_distinct_and_follow_from_seed_and_step():
     assert not torch.equal(drawn[0], drawn[1])
     for other in ((2, 9), (1, 10)):
         assert not torch.equal(drawn, pixels_of_step(64, 3, 40, *other))
-
-
-def test_every_pixel_is_drawn_as_often():
-    counts = torch.zeros(16)
-    for step in range(2000):
-        counts += torch.bincount(pixels_of_step(16, 1, 4, 0, step)[0], minlength=16)
-    assert (counts - 500).abs().max() < 5 * 500**0.5

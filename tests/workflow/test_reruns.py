@@ -1,13 +1,9 @@
 """What is made again when a setting, a row or the code changes, and what is not."""
 
 import copy
-import re
-import subprocess
-import sys
 from dataclasses import fields, replace
 
 import pytest
-import yaml
 
 from gblsr_repro import config
 from gblsr_repro.config import JOBS, code_of, settings_of
@@ -194,109 +190,33 @@ def test_a_job_sees_what_it_declares_and_nothing_else():
 
 # --- the workflow itself, on a finished tree of empty files ---------------------------------------
 
-STUB = """
-
-def _make(*arguments):
-    for path in arguments[1]:
-        Path(path).touch()
-
-
-for each in workflow.rules:
-    each.run_func, each._benchmark = _make, None
-"""
-OVERLAY = {
-    "seeds": [0],
-    "native": {"arms": ["gblsr_scalar", "gblsr_full", "liif"]},
-    "asr": {"methods": ["gblsr_asr", "lte_rdn"]},
-}
-TARGETS = ["main_kodak", "logspace_loctests", "asr_latency_main", "qualitative"]
-
-
-@pytest.fixture(scope="module")
-def finished(clone, tmp_path_factory):
-    """A checkout with a finished run of empty files, and a dry-run that tells what it would do."""
-    folder = clone(tmp_path_factory.mktemp("reruns") / "checkout")
-    with (folder / "Snakefile").open("a") as snakefile:
-        snakefile.write(STUB)
-
-    def snakemake(*arguments, **overlay):
-        (folder / "overlay.yaml").write_text(yaml.safe_dump(config.merge(OVERLAY, overlay)))
-        command = [sys.executable, "-m", "snakemake", "--cores", "1", "--configfile"]
-        done = subprocess.run(
-            [*command, "config/demo.yaml", "overlay.yaml", *arguments, "--", *TARGETS],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    def planned(**overlay):
-        """The jobs that would run, as rule and the row they are about."""
-        text = snakemake("--dry-run", **overlay)
-        blocks = re.findall(r"^rule (\w+):\n((?: +.*\n)*)", text, re.MULTILINE)
-        row = re.compile(r"wildcards: .*?(?:arm|method|array|column|dataset|table)=(\w+)")
-        return {(rule, (row.search(body) or [None, None])[1]) for rule, body in blocks}
-
-    assert "GPU-hours" in snakemake()
-    assert planned() == set()
-    return folder, planned
-
-
-@pytest.fixture
-def edit(finished):
-    """Change a file of the checkout, for one test."""
-    kept = {}
-
-    def change(name, old, new):
-        path = finished[0] / name
-        kept.setdefault(path, path.read_bytes())
-        text = path.read_text()
-        assert old in text
-        path.write_text(text.replace(old, new, 1))
-
-    yield change
-    for path, content in kept.items():
-        path.write_bytes(content)
-
 
 def rules(jobs):
     return {rule for rule, _ in jobs}
 
 
-def trained(jobs):
-    return {row for rule, row in jobs if rule in ("train", "asr_train_run")}
-
-
 @pytest.mark.slow
-def test_an_edited_row_retrains_its_own_run(finished, edit):
-    _, planned = finished
-    edit("config/arms.tsv", "\tFullDecoder\t", "\tFullLinearDecoder\t")
-    edit("config/methods.tsv", "lte_rdn\trdn\tlte", "lte_rdn\trdn\tliif")
-    jobs = planned()
-    assert trained(jobs) == {"gblsr_full", "lte_rdn"}
+def test_an_edited_row_retrains_its_own_run(finished):
+    finished.edit("config/arms.tsv", "\tFullDecoder\t", "\tFullLinearDecoder\t")
+    finished.edit("config/methods.tsv", "lte_rdn\trdn\tlte", "lte_rdn\trdn\tliif")
+    jobs = finished.planned()
+    assert finished.trained(jobs) == {"gblsr_full", "lte_rdn"}
     assert {("evaluate", "gblsr_full"), ("fields", "gblsr_full")} <= jobs
     assert ("evaluate", "liif") not in jobs
 
 
 @pytest.mark.slow
-def test_what_retrains_nothing(finished, edit):
-    _, planned = finished
-    edit("config/arms.tsv", "GB-LSR-Full\t", "GB-LSR-Whole\t")
-    edit("config/datasets.tsv", "demo_kodak\t", "demo_kodak\tof ")
-    data = {
-        "evaluate": {"mine": "demo_kodak"},
-        "exemplars": {"mine": "astronaut", "set14": "rocket"},
-    }
+def test_what_retrains_nothing(finished):
+    finished.edit("config/arms.tsv", "GB-LSR-Full\t", "GB-LSR-Whole\t")
+    finished.edit("config/datasets.tsv", "demo_kodak\t", "demo_kodak\tof ")
     training = {"log_every": 7, "checkpoint_every": 9}
-    jobs = planned(
-        native={"data": data, "training": training},
+    jobs = finished.planned(
+        native={"data": {"exemplars": {"set14": "rocket"}}, "training": training},
         asr={"tile_pixels": 4096, "training": training},
     )
-    assert trained(jobs) == set()
-    assert ("standardize", "mine") in jobs
+    assert finished.trained(jobs) == set()
     assert ("standardize", "train") not in jobs
-    assert {"evaluate", "latency", "asr_latency", "tables_of_native"} <= rules(jobs)
+    assert {"evaluate", "asr_latency", "tables_of_native"} <= rules(jobs)
     assert "asr_evaluate" not in rules(jobs)
 
 
@@ -305,29 +225,9 @@ def test_what_retrains_nothing(finished, edit):
     ("file", "retrained"),
     [
         ("training/asr.py", {"asr_train_run"}),
-        ("training/native.py", {"train"}),
-        ("models/decoders.py", {"train"}),
-        ("training/loop.py", {"train", "asr_train_run"}),
         ("evaluation/luma.py", set()),
     ],
 )
-def test_edited_code_touches_its_own_stage(finished, edit, file, retrained):
-    _, planned = finished
-    edit(f"src/gblsr_repro/{file}", "from __future__", "# edited\nfrom __future__")
-    assert rules(planned()) & {"train", "asr_train_run"} == retrained
-
-
-@pytest.mark.slow
-def test_a_setting_reruns_what_follows_from_it(finished):
-    _, planned = finished
-    recipe = {"recipes": {"swinir": {"learning_rate": 0.5}}}
-    jobs = planned(asr={"downsampling": "pil", "training": recipe})
-    assert trained(jobs) == set()
-    assert {"asr_evaluate", "asr_bicubic", "asr_latency"} <= rules(jobs)
-    jobs = planned(asr={"model": {"rdn_features": 8}}, native={"model": {"features": 64}})
-    assert trained(jobs) == set(OVERLAY["asr"]["methods"]) | set(OVERLAY["native"]["arms"])
-    assert "standardize" not in rules(jobs)
-    jobs = planned(native={"data": {"data_seed": 1}})
-    assert trained(jobs) == set(OVERLAY["native"]["arms"])
-    assert ("standardize", "train") in jobs
-    assert ("standardize", "kodak") not in jobs
+def test_edited_code_touches_its_own_stage(finished, file, retrained):
+    finished.edit(f"src/gblsr_repro/{file}", "from __future__", "# edited\nfrom __future__")
+    assert rules(finished.planned()) & {"train", "asr_train_run"} == retrained

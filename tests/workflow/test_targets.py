@@ -3,9 +3,6 @@
 import re
 import subprocess
 import sys
-from pathlib import Path
-
-import pytest
 
 from gblsr_repro import config
 
@@ -13,59 +10,39 @@ ITEMS = config.items()
 TARGETS = ["all", "native", "asr", "asr_train", "asr_eval", "asr_timing", *ITEMS]
 
 
-def listed_targets(repository: Path) -> dict[str, str]:
-    shown = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--list-target-rules"],
-        cwd=repository,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    return dict(line.partition(" ")[::2] for line in shown.splitlines() if line.strip())
+# What a cluster's nodes are given to do, and what of it takes a GPU.
+ON_DEVICE = {"train", "evaluate", "latency", "fields", "asr_train_run", "asr_evaluate",
+             "asr_latency"}  # fmt: skip
+SCHEDULED = ON_DEVICE | {"standardize", "regions", "asr_standardize", "asr_bicubic"}
 
 
 def test_every_target_is_listed_with_what_it_makes(repository):
-    listed = listed_targets(repository)
+    command = [sys.executable, "-m", "snakemake", "--list-target-rules"]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=True)
+    listed = dict(line.partition(" ")[::2] for line in done.stdout.splitlines() if line.strip())
     assert set(TARGETS) <= set(listed)
     assert all(text.startswith("(") and len(text) > 12 for text in listed.values()), listed
+    assert "Table 1:" in listed["main_kodak"]
 
 
-def test_the_listing_names_the_paper_item(repository):
-    assert "Table 1:" in listed_targets(repository)["main_kodak"]
-
-
-@pytest.mark.parametrize("target", ["all", "main_kodak", "cov_hist", "asr_latency_main"])
-def test_dry_run_from_nothing(snakemake, tmp_path, target):
-    done = snakemake("--dry-run", "--cores", "1", target)
+def test_no_target_means_all_whose_jobs_say_what_they_need(snakemake, tmp_path):
+    done = snakemake("--dry-run", "--cores", "1", device="auto")
     assert done.returncode == 0, done.stderr
-    assert not (tmp_path / "results").exists()
-    assert not (tmp_path / "resources").exists()
-
-
-def test_no_target_means_all(snakemake):
-    done = snakemake("--dry-run", "--cores", "1")
-    assert done.returncode == 0, done.stderr
-    assert "Nothing to be done" not in done.stdout + done.stderr
+    assert not {"results", "resources"} & {path.name for path in tmp_path.iterdir()}
+    blocks = dict(re.findall(r"^rule (\w+):\n((?: +.*\n)*)", done.stdout, re.M))
+    for facts in (r"runtime=\d", r"mem_mb=\d"):
+        assert {rule for rule, said in blocks.items() if re.search(facts, said)} == SCHEDULED
+    assert {rule for rule, said in blocks.items() if "gpu=1" in said} == ON_DEVICE
     assert "rule report" in done.stdout
 
 
 def test_all_targets_dry_run_together(snakemake):
-    files = [
-        f"{{results}}/{item.kind}s/{name}.{'tex' if item.kind == 'table' else 'png'}"
-        for name, item in ITEMS.items()
-    ]
-    assert files
     done = snakemake("--dry-run", "--cores", "1", *TARGETS)
     assert done.returncode == 0, done.stderr
 
 
-def test_dry_run_from_a_subfolder(snakemake, repository):
-    done = snakemake("--dry-run", "--cores", "1", "main_kodak", cwd=repository / "src")
-    assert done.returncode == 0, done.stderr
-
-
-def test_a_single_table_needs_only_its_own_arms(snakemake):
-    planned = snakemake("--dry-run", "--cores", "1", "main_kodak").stdout
+def test_a_single_table_needs_only_its_own_arms_wherever_it_is_asked_for(snakemake, repository):
+    planned = snakemake("--dry-run", "--cores", "1", "main_kodak", cwd=repository / "src").stdout
     assert "arm=gblsr_scalar" in planned
     assert "gblsr_full_linear" not in planned
     assert "asr_train" not in planned

@@ -26,7 +26,8 @@ from ..progress import columns, duration
 
 QUIET_SECONDS = 180.0
 TRAINING = {"train": "native", "asr_train_run": "asr"}
-# Title, rules, and the benchmark whose device the jobs use; None: they use no GPU.
+# Title, how the names of its rules begin, and the benchmark whose device the jobs use;
+# None: they use no GPU.
 STAGES = (
     ("native: image arrays", ("standardize",), None),
     ("native: training", ("train",), "native"),
@@ -37,8 +38,8 @@ STAGES = (
     ("asr: training", ("asr_train_run",), "asr"),
     ("asr: evaluation", ("asr_evaluate",), "asr"),
     ("asr: timing", ("asr_latency",), "asr"),
-    ("tables", ("tables",), None),
-    ("figures", ("figures",), None),
+    ("tables", ("tables_of_",), None),
+    ("figures", ("figures_of_",), None),
     ("claims and report", ("claims", "report"), None),
 )
 
@@ -119,7 +120,7 @@ def survey(
     root = resolve(config, config["results"])
     stages = []
     for title, rules, benchmark in STAGES:
-        chosen = [job for job in every if job.rule.partition("_of_")[0] in rules]
+        chosen = [job for job in every if job.rule.startswith(rules)]
         gpu = _on_gpu(benchmark, config, every) if benchmark else False
         if benchmark and rules[0] in TRAINING:
             steps = config[benchmark]["training"]["steps"]

@@ -1,0 +1,157 @@
+"""What a change costs: how many files are touched, tests aside, until it takes effect."""
+
+import re
+import shutil
+
+import made
+import numpy as np
+import pytest
+from PIL import Image
+
+from gblsr_repro import config
+
+pytestmark = pytest.mark.slow
+
+PACKAGE = "src/gblsr_repro"
+PHOTOS = ["photos", "Photos", "evaluate", "package", "skimage/data", "chelsea.png", "1", "0", "",
+          "BSD", "https://scikit-image.org", "", ""]  # fmt: skip
+ARM = """
+import torch
+from torch import nn
+from gblsr_repro.models.decoders import COLORS, Decoder
+"""
+BLEND = '''
+
+class Blend(Decoder):
+    """One color per cell, blended by the corners' weights."""
+
+    def __init__(self, features: int) -> None:
+        super().__init__(ensemble=True)
+        self.color = nn.Conv2d(features, COLORS, 1)
+
+    def maps(self, features: Tensor, path: str) -> Tensor:
+        return by_cell(self.color(features))
+
+    def values(self, maps: Tensor, found: Iterable[Corner], cell: Tensor, path: str) -> Tensor:
+        return sum(weight.to(maps)[..., None] * read(maps, index) for index, _, weight in found)
+'''
+
+
+def published(finished):
+    """A folder with the published numbers as the aggregates of a run."""
+    folder = finished.folder / "published"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(finished.folder / "config" / "paper", folder)
+    return folder
+
+
+def documented(finished, page):
+    """The code that a page tells its reader to write."""
+    code = re.search(r"```python\n(.*?)```", (finished.folder / page).read_text(), re.DOTALL)[1]
+    return "\n".join(line.removeprefix("   ") for line in code.splitlines()) + "\n"
+
+
+def test_a_metric_column_is_two_files(finished, tmp_path):
+    """CONTRIBUTING.md's example, from the formula over score file and aggregate to the table."""
+    page = (finished.folder / "CONTRIBUTING.md").read_text()
+    metrics = (finished.folder / PACKAGE / "evaluation/metrics.py").read_text()
+    listed = re.search(r"^WHOLE_IMAGE = .*$", metrics, re.MULTILINE)[0]
+    formula = documented(finished, "CONTRIBUTING.md")
+    finished.edit(f"{PACKAGE}/evaluation/metrics.py", listed, formula)
+    metric = re.search(r'`(Metric\("mae".*?\))`', page)[1]
+    statistics = f"{PACKAGE}/reporting/statistics.py"
+    finished.edit(statistics, "LPIPS, EDGE_LPIPS)", f"LPIPS, EDGE_LPIPS, {metric})")
+    assert len(finished.edited) == 2
+
+    data = {"image_size": 64, "evaluate": {"set14": None, "urban100": None}}
+    data["exemplars"] = {"kodak": "kodak_0"}
+    settings = {"results": str(tmp_path), "native": {"arms": ["gblsr_scalar"], "data": data}}
+    names = ["config/config.yaml", *finished.overlay(**settings)]
+    loaded = config.load([finished.folder / name for name in names])
+    for name in ("kodak", "validation"):
+        made.array(tmp_path / f"{name}.npy", made.noise(2, 64, 64, 3))
+    run = made.run(tmp_path / "native/runs/gblsr_scalar/seed0", "gblsr_scalar", loaded)
+    scores, aggregate = (tmp_path / name for name in (
+        "native/metrics/gblsr_scalar/seed0", "aggregates/native.csv"))  # fmt: skip
+    words = ["--arm", "gblsr_scalar", "--seed", 0, "--run", run, "--arrays", tmp_path]
+    for step in (
+        ["native", "regions", "--array", tmp_path / "validation.npy", "--output",
+         tmp_path / "regions.json"],
+        ["native", "evaluate", *words, "--output", scores],
+        ["aggregate", "native", "--output", aggregate],
+        ["tables", "--only", "main_kodak"],
+    ):  # fmt: skip
+        finished.command(*step, **settings)
+    mean = np.mean([float(row["mae"]) for row in made.rows(scores / "kodak.csv")])
+    assert 0.2 < mean < 0.5  # of noise and what untrained weights show
+    table = (tmp_path / "tables" / "main_kodak.tex").read_text()
+    assert "MAE" in table
+    assert f"{mean:.4f}" in table
+
+
+def test_an_evaluation_set_is_two_files_and_retrains_nothing(finished):
+    finished.edit("config/datasets.tsv", "", "\t".join(PHOTOS) + "\n")
+    finished.edit("config/demo.yaml", "evaluate: {", "evaluate: {mine: photos, ")
+    finished.edit("config/demo.yaml", "exemplars: {", "exemplars: {mine: chelsea, ")
+    assert len(finished.edited) == 2
+    jobs = finished.planned()
+    assert finished.trained(jobs) == set()
+    assert ("standardize", "train") not in jobs
+    measured = {(rule, arm) for rule in ("evaluate", "latency") for arm in finished.arms}
+    assert {("fetch", "photos"), ("standardize", "mine"), *measured} <= jobs
+
+
+def test_a_native_arm_is_two_files_and_retrains_no_other(finished):
+    finished.edit("src/flat.py", "", ARM + documented(finished, "docs/your-own.md"))
+    row = ["flat", "flat:FlatDecoder", "", "Flat", "Flat", "baseline", "yes", "", "8", "Plain."]
+    finished.edit("config/arms.tsv", "", "\t".join(row) + "\n")
+    assert len(finished.edited) == 2
+    jobs = finished.planned(native={"arms": [*finished.arms, "flat"]})
+    assert finished.trained(jobs) == {"flat"}
+    checked = finished.command("check", native={"arms": ["gblsr_scalar", "flat"]})
+    assert re.search(r"Flat +28,931 ", checked)
+
+
+def test_a_super_resolution_method_is_three_files(finished):
+    """Its class, the name of it, its row."""
+    finished.edit(f"{PACKAGE}/models/asr/decoders.py", "", BLEND)
+    model = f"{PACKAGE}/models/asr/model.py"
+    finished.edit(model, "import COLORS, ", "import COLORS, Blend, ")
+    made_by = '{"blend": lambda section, features, largest: Blend(features), "liif": liif,'
+    finished.edit(model, '{"liif": liif,', made_by)
+    row = ["blend_rdn", "rdn", "blend", "", "rdn", "Blend-RDN", "baseline", "main", ""]
+    finished.edit("config/methods.tsv", "", "\t".join(row) + "\n")
+    assert len(finished.edited) == 3
+    chosen = {"methods": [*finished.methods, "blend_rdn"]}
+    jobs = finished.planned(asr=chosen)
+    assert ("asr_latency", "blend_rdn") in jobs
+    assert "blend_rdn" in finished.trained(jobs)
+    assert not finished.trained(jobs) & {*finished.arms}
+    chosen |= {"evaluate": {"set14": "set14"}, "timing": {"datasets": ["set14"]}}  # timed blank
+    output = finished.folder / "blend.csv"
+    words = ["--method", "blend_rdn", "--seed", 0, "--output", output]
+    finished.command("asr", "latency", *words, asr=chosen)
+    assert {row["clock"] for row in made.rows(output)} == {"paper", "ours"}
+
+
+def test_a_color_of_a_figure_is_one_file(finished, tmp_path):
+    finished.edit(f"{PACKAGE}/reporting/figures/style.py", "#0072B2", "#123456")
+    assert len(finished.edited) == 1
+    name, aggregates = "asr_psnr_vs_scale", published(finished)
+    words = ["--aggregates", aggregates, "--output", tmp_path, "--only", name]
+    finished.run("gblsr_repro", "figures", *words)
+    with Image.open(tmp_path / f"{name}.png") as picture:
+        pixels = np.asarray(picture.convert("RGB"))
+    assert (pixels == (0x12, 0x34, 0x56)).all(axis=-1).sum() > 50
+
+
+def test_a_claim_is_one_file(finished, tmp_path):
+    row = ["mine", "Mine", "here", "The main arm beats the control", "native('kodak', "
+           "'gblsr_scalar', 'psnr') - native('kodak', 'global_fourier_mlp', 'psnr')", "> 7", "dB",
+           "quality", "seeds", "noise", ""]  # fmt: skip
+    finished.edit("config/paper/claims.tsv", "", "\t".join(row) + "\n")
+    assert len(finished.edited) == 1
+    words = ["--aggregates", published(finished), "--output", tmp_path]
+    finished.run("gblsr_repro", "claims", *words)
+    judged = {claim["id"]: claim for claim in made.rows(tmp_path / "claims.csv")}
+    assert "7.1" in str(judged["mine"])  # 22.312 - 15.190
