@@ -131,7 +131,7 @@ def test_a_super_resolution_method_is_two_files_and_retrains_no_other(finished):
 
 
 def test_a_color_of_a_figure_is_one_file(finished, tmp_path):
-    finished.edit("config/looks.tsv", "#0072B2", "#123456")
+    finished.edit("config/looks.tsv", "gblsr_asr\t#0072B2", "gblsr_asr\t#123456")
     assert len(finished.edited) == 1
     name, aggregates = "asr_psnr_vs_scale", published(finished)
     words = ["--aggregates", aggregates, "--output", tmp_path, "--only", name]
