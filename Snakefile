@@ -25,7 +25,7 @@ include: "workflow/rules/report.smk"
 
 # Here and not in an included file, whose default target Snakemake forgets.
 rule all:
-    """Everything: both halves of the paper, claims and report."""
+    """Everything: both benchmarks of the paper, claims and report."""
     default_target: True
     input:
         items_of("native"),

@@ -16,7 +16,7 @@ from gblsr_repro.data.arrays import Arrays
 from gblsr_repro.data.images import open_rgb
 from gblsr_repro.data.resize import pil_resize
 from gblsr_repro.data.standardize import training_crop
-from gblsr_repro.data.superres import Draw, PackedImages, Sampler
+from gblsr_repro.data.superres import PackedImages, Sampler, SampleSpec
 from gblsr_repro.evaluation import asr, luma
 from gblsr_repro.evaluation.metrics import Settings
 from gblsr_repro.evaluation.native import BATCH, image_rows, reconstruct
@@ -126,7 +126,7 @@ def samples(bench: Bench) -> Case:
     return Case(GROUP, "super-resolution batch", variants, shape(*size), items=batch, memory=False)
 
 
-def turned(image: np.ndarray, draw: Draw) -> np.ndarray:
+def turned(image: np.ndarray, draw: SampleSpec) -> np.ndarray:
     """Cut and turn a crop out of (H, W, 3) as a draw says."""
     crop = image[draw.top : draw.top + draw.side, draw.left : draw.left + draw.side]
     crop = crop[::-1] if draw.flip else crop
@@ -145,14 +145,14 @@ def evaluation(bench: Bench) -> Case:
     truth = native.random_images(bench, side, BATCH)
     settings = Settings.of(bench.config)
     bounds = thresholds(truth, settings)
-    trunk = bench.scratch / "trunk.pth"
+    backbone = bench.scratch / "backbone.pth"
     weights = {
         f"features.{layer}.{kind}": torch.randn(size) * 0.05
         for layer, outputs, inputs, kernel in ALEXNET
         for kind, size in (("weight", (outputs, inputs, kernel, kernel)), ("bias", (outputs,)))
     }
-    torch.save(weights, trunk)
-    perceptual = Perceptual(trunk, bench.device)
+    torch.save(weights, backbone)
+    perceptual = Perceptual(backbone, bench.device)
     names = [str(position) for position in range(BATCH)]
 
     def measured(network: Perceptual | None) -> Any:

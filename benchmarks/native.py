@@ -6,12 +6,14 @@ import copy
 from functools import partial
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from gblsr_repro.config import arms
 from gblsr_repro.evaluation import latency
+from gblsr_repro.models import decoders
+from gblsr_repro.models.base import PLAIN
 from gblsr_repro.models.decoders import SpectralDecoder
-from gblsr_repro.models.native import NativeModel, build, decoder_class
+from gblsr_repro.models.native import NativeModel, build
 from gblsr_repro.runtime import for_inference
 
 from .measure import (
@@ -50,7 +52,7 @@ def plans(bench: Bench) -> list[Plan]:
 
 def spectral(arm: str) -> bool:
     """Whether an arm is one of the GB-LSR family."""
-    return issubclass(decoder_class(arms()[arm].decoder), SpectralDecoder)
+    return issubclass(getattr(decoders, arms()[arm].decoder, nn.Module), SpectralDecoder)
 
 
 def ready(bench: Bench, arm: str) -> NativeModel:
@@ -74,7 +76,7 @@ def decoder(bench: Bench, arm: str, side: int) -> Case:
         GROUP,
         f"decoder {arm}",
         (
-            Variant("plain", partial(model.decode, features, side, side, plain=True)),
+            Variant("plain", partial(model.decode, features, side, side, path=PLAIN)),
             Variant("fast", partial(model.decode, features, side, side), target),
         ),
         size=shape(side, side),

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from gblsr_repro.config import methods
-from gblsr_repro.models.asr.decoders import HOISTED, PLAIN
-from gblsr_repro.models.asr.local_spectral import FOLDED, SEPARABLE, LocalSpectralDecoder
+from gblsr_repro.models.asr.decoders import HOISTED
+from gblsr_repro.models.asr.local_spectral import FOLDED, GBLSR, SEPARABLE
 from gblsr_repro.models.asr.model import ASRModel, build
+from gblsr_repro.models.base import PLAIN
 
 from .measure import (
     MEMORY_RATIO,
@@ -78,18 +79,12 @@ def high(low: Low, scale: float) -> Low:
     return round(low[0] * scale), round(low[1] * scale)
 
 
-def spectral_decoder(bench: Bench, ensemble: bool) -> LocalSpectralDecoder:
+def spectral_decoder(bench: Bench, ensemble: bool) -> GBLSR:
     """Return an untrained GB-LSR decoder as the config sizes it, in evaluation mode."""
     section, training = bench.config["asr"]["model"], bench.config["asr"]["training"]
+    sizes = {"features": section["rdn_features"], "largest_scale": training["scale_range"][1]}
     torch.manual_seed(0)
-    decoder = LocalSpectralDecoder(
-        section["rdn_features"],
-        section["modes"],
-        section["bandwidth"],
-        section["coefficient_std"],
-        ensemble,
-        training["scale_range"][1],
-    )
+    decoder = GBLSR(section | sizes, "yes" if ensemble else "no")
     return decoder.eval().to(bench.device)
 
 
@@ -143,12 +138,12 @@ def spectral(bench: Bench, low: Low, scale: float, ensemble: bool) -> Case:
     return Case(GROUP, f"decoder {name(ensemble)}", tuple(variants), shape(*low), scale)
 
 
-def forgetting(decoder: LocalSpectralDecoder, call: Callable[[], Tensor]) -> Callable[[], Tensor]:
+def forgetting(decoder: GBLSR, call: Callable[[], Tensor]) -> Callable[[], Tensor]:
     """Return `call` as it is the first time, with nothing computed from the weights yet."""
 
     def fresh() -> Tensor:
         image = call()
-        decoder.memo.clear()  # here and not before: what is freed then would count as saved
+        decoder.cache.clear()  # here and not before: what is freed then would count as saved
         return image
 
     return fresh

@@ -21,9 +21,9 @@ import gblsr_repro
 from gblsr_repro.config import arms, methods
 from gblsr_repro.data.arrays import Arrays, as_float
 from gblsr_repro.data.superres import Batch, PackedImages, Sampler
-from gblsr_repro.models.asr.decoders import PLAIN
 from gblsr_repro.models.asr.local_spectral import SEPARABLE
 from gblsr_repro.models.asr.model import build as build_asr
+from gblsr_repro.models.base import PLAIN
 from gblsr_repro.models.native import NativeModel, build
 from gblsr_repro.runtime import BF16, STRICT
 from gblsr_repro.training.asr import absolute_error
@@ -66,7 +66,7 @@ def plans(bench: Bench) -> list[Plan]:
 
 
 def native_step(
-    bench: Bench, arm: str, side: int, batch: int, plain: bool = False
+    bench: Bench, arm: str, side: int, batch: int, path: str | None = None
 ) -> Callable[[int], Tensor]:
     """Return the function that trains `arm` by one step on so many images, as the recipe does.
 
@@ -79,7 +79,7 @@ def native_step(
 
     def step(size: int) -> Tensor:
         images = as_float(shown[:size])
-        loss = F.mse_loss(model(images, plain), images)
+        loss = F.mse_loss(model(images, path), images)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), recipe["gradient_clip"])
         optimizer.step()
@@ -124,7 +124,7 @@ def native_loop(bench: Bench) -> Case:
     pixels = np.random.default_rng(0).integers(256, size=(STORED, side, side, 3), dtype=np.uint8)
     arrays = Arrays(bench.scratch / "random.npy", pixels, [{}] * STORED, {})
     draw = batches(arrays, EpochSampler(STORED, batch, torch.get_rng_state()), bench.device)
-    settings = Settings(steps, recipe["log_every"], steps, recipe["gradient_clip"])
+    settings = Settings(steps, recipe["log_every"], steps)
 
     def run() -> None:
         train(
@@ -138,6 +138,7 @@ def native_loop(bench: Bench) -> Case:
             state_path=bench.scratch / "state.pt",
             identity={},
             bandwidth=model.bandwidth,
+            gradient_clip=recipe["gradient_clip"],
         )
         remove_state(bench.scratch / "state.pt")
 
@@ -173,7 +174,7 @@ def steps_of(bench: Bench, names: list[str], batch: int, also_plain: bool = Fals
     side = bench.image_side
     steps = {arm: native_step(bench, arm, side, batch) for arm in (MAIN, *names)}
     if also_plain:
-        steps[f"{MAIN}, plain"] = native_step(bench, MAIN, side, batch, plain=True)
+        steps[f"{MAIN}, plain"] = native_step(bench, MAIN, side, batch, PLAIN)
     variants = [
         Variant(
             label,

@@ -10,13 +10,14 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from gblsr_repro import tool
+from gblsr_repro import inference
 from gblsr_repro.config import Config, merge
-from gblsr_repro.data.fetching import fetch
+from gblsr_repro.data.fetch import fetch
 from gblsr_repro.data.images import as_rgb
 from gblsr_repro.evaluation import asr
-from gblsr_repro.models.asr.model import DECODERS, ASRModel
-from gblsr_repro.photos import Photo
+from gblsr_repro.image_io import Photo
+from gblsr_repro.models.asr.decoders import LIIF, LTE
+from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.weights import read_weights
 
 from .data import photograph
@@ -42,7 +43,7 @@ PUBLISHED = {
 IMAGES = {"set5": 5, "set14": 14, "b100": 100}
 PHOTO, QUICK_PHOTO = (512, 512), (24, 32)
 PHOTO_SCALE = 4
-OTHERS = {"liif": "LIIF decoder", "lte": "LTE decoder"}
+OTHERS = {LIIF: "LIIF decoder", LTE: "LTE decoder"}
 
 
 def plans(bench: Bench) -> list[Plan]:
@@ -71,7 +72,8 @@ def quality(bench: Bench, column: str, scale: int) -> Case:
     config = on_mirror(bench)
     fetch(config["asr"]["evaluate"][column], config)
     pairs = asr.first_pairs(column, scale, config, IMAGES[column])
-    model, shaved = tool.load_superres(bench.model, bench.device), asr.border(column, scale, config)
+    model = inference.load_superres(bench.model, bench.device)
+    shaved = asr.border(column, scale, config)
 
     def scored(upsample: asr.Upsample) -> float:
         return fmean(row[1] for row in asr.score_pairs(upsample, pairs, shaved))
@@ -115,15 +117,16 @@ def cost(bench: Bench) -> Case:
     size = QUICK_PHOTO if bench.quick else PHOTO
     photo = Photo(photograph(size))
     config = read_weights(bench.model)[0]["config"]
-    model = tool.load_superres(bench.model, bench.device)
+    model = inference.load_superres(bench.model, bench.device)
     models = {method_of(bench): model}
     torch.manual_seed(0)
-    for name, title in OTHERS.items():
-        largest = config["training"]["scale_range"][1]
-        decoder = DECODERS[name](config["model"], model.encoder.features, largest)
+    largest = config["training"]["scale_range"][1]
+    sizes = {"features": model.encoder.features, "largest_scale": largest}
+    for decoder_class, title in OTHERS.items():
+        decoder = decoder_class(config["model"] | sizes)
         models[title] = ASRModel(model.encoder, decoder).eval().to(bench.device)
     variants = [
-        Variant(name, partial(tool.upscale, each, photo, PHOTO_SCALE))
+        Variant(name, partial(inference.upscale, each, photo, PHOTO_SCALE))
         for name, each in models.items()
     ]
     return Case(GROUP, "photograph", tuple(variants), shape(*size), PHOTO_SCALE, same=False)

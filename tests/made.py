@@ -12,6 +12,7 @@ import torch
 from gblsr_repro import config, files
 from gblsr_repro.models import native
 from gblsr_repro.models.asr import model as asr
+from gblsr_repro.models.base import count_parameters
 from gblsr_repro.weights import write_weights
 
 NATIVE = {"features": 8, "patch": 4, "norm_groups": 2, "modes": 4, "hidden": 8}
@@ -79,7 +80,7 @@ def run(
             parameter.add_(spread * torch.randn_like(parameter))
     sections = {key: settings[half][key] for key in ("model", "training")}
     facts = {kind: name, "seed": seed, "steps": 5, "config": sections}
-    facts["parameters"] = native.count_parameters(model)
+    facts["parameters"] = count_parameters(model)
     facts["identity"] = config.run_identity(row, settings)
     folder.mkdir(parents=True, exist_ok=True)
     facts["weights_sha256"] = write_weights(folder, model, facts if told else None)

@@ -7,32 +7,27 @@ the row of its table (no checkout is needed to build it), steps, training images
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from torch import Tensor
 
-from . import config as configuration
 from .errors import UserError
-from .files import atomic_path, read_json, verify, write_text
+from .files import atomic_path, read_csv, read_json, write_text
+from .runs import kind_of
 from .weights import metadata, read_weights, serialized
 
 LIMIT = 4_000_000  # bytes of a file
-KINDS = {"native": "arm", "asr": "method"}
-# What a model is built from, of the row of its table.
-ROWS = {"arm": ("arm", "decoder", "options"), "method": ("method", "encoder", "decoder", "options")}
 # Columns of the metrics that are told, with their names and units; the first is the one in short.
 MEASURES = {
-    "arm": {"psnr": "PSNR (dB)", "ssim": "SSIM", "lpips": "LPIPS"},
-    "method": {"psnr_y": "PSNR-Y (dB)", "ssim_y": "SSIM-Y"},
+    "native": {"psnr": "PSNR (dB)", "ssim": "SSIM", "lpips": "LPIPS"},
+    "asr": {"psnr_y": "PSNR-Y (dB)", "ssim_y": "SSIM-Y"},
 }
 TOLD = 3  # measurements in one line
-VALIDATION = "validation"  # rows on training images' neighbours: no measure of quality
+VALIDATION = "validation"  # rows on training images' neighbors: no measure of quality
 
 
 def bundled_model(kind: str) -> Path:
@@ -52,8 +47,8 @@ def told(path: Path | str) -> str:
     Of many measurements those on the smallest set stand for all; the card has every one.
     """
     record, _ = read_weights(path)
-    kind, measured = _kind(record), record["quality"]
-    column, name = next(iter(MEASURES[kind].items()))
+    kind, measured = kind_of(record), record["quality"]
+    column, name = next(iter(MEASURES[kind.benchmark].items()))
     fewest = min(means["images"] for means in measured.values())
     quality = ", ".join(
         f"{_title(data)} {means[column]:.2f}"
@@ -61,7 +56,7 @@ def told(path: Path | str) -> str:
         if len(measured) <= TOLD or means["images"] == fewest
     )
     return (
-        f"{record[kind]}, {record['steps']:,} steps on {record['trained_on']}, commit "
+        f"{record[kind.subject]}, {record['steps']:,} steps on {record['trained_on']}, commit "
         f"{record['commit'][:12]}; {name}: {quality}"
     )
 
@@ -76,20 +71,19 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
     """
     run_dir, output = Path(run_dir), Path(output)
     trained, weights = read_weights(run_dir)
-    kind = _kind(trained)
+    kind = kind_of(trained)
     if output.suffix != ".safetensors":
         raise UserError(f"{output} must end in .safetensors.")
     commit = trained.get("git", {}).get("commit")
     if not commit or "steps" not in trained:
         raise UserError(f"{run_dir} does not record steps and commit; train it from a checkout.")
-    table = configuration.arm_named if kind == "arm" else configuration.method_named
-    row = table(trained[kind])
+    row = kind.named(trained[kind.subject])
     facts = {
-        "row": {name: getattr(row, name) for name in ROWS[kind]},
+        "row": {name: getattr(row, name) for name in kind.columns},
         "steps": trained["steps"],
         "trained_on": trained_on,
         "commit": commit + ("+" if trained["git"].get("modified") else ""),
-        "quality": _quality(Path(metrics), kind, trained["weights_sha256"]),
+        "quality": _quality(Path(metrics), MEASURES[kind.benchmark], trained["weights_sha256"]),
         "run_sha256": trained["weights_sha256"],
     }
     tensors = {name: _halved(tensor) for name, tensor in weights.items()}
@@ -107,10 +101,10 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
 def card(path: Path | str) -> str:
     """Return the page of a bundled file, from what the file says of itself."""
     record, tensors = read_weights(path)
-    kind = _kind(record)
-    measures = MEASURES[kind]
+    kind = kind_of(record)
+    measures = MEASURES[kind.benchmark]
     lines = [
-        f"# {Path(path).name}: {record[kind]}",
+        f"# {Path(path).name}: {record[kind.subject]}",
         "",
         f"- trained for {record['steps']:,} steps on {record['trained_on']}, seed {record['seed']}",
         f"- {sum(t.numel() for t in tensors.values()):,} values, those of matrices and kernels in "
@@ -133,10 +127,6 @@ def card(path: Path | str) -> str:
     return "\n".join([*lines, "", f"Settings: {settings}.", ""])
 
 
-def _kind(record: Mapping[str, Any]) -> str:
-    return next(name for name in KINDS.values() if name in record)
-
-
 def _title(data: str) -> str:
     return data.replace("_", " ")
 
@@ -145,7 +135,9 @@ def _halved(tensor: Tensor) -> Tensor:
     return tensor.half() if tensor.is_floating_point() and tensor.ndim > 1 else tensor
 
 
-def _quality(metrics: Path, kind: str, weights_sha256: str) -> dict[str, dict[str, float]]:
+def _quality(
+    metrics: Path, measures: Mapping[str, str], weights_sha256: str
+) -> dict[str, dict[str, float]]:
     """Return the means of every data set that a folder of metrics holds of these weights."""
     found: dict[str, dict[str, float]] = {}
     for path in sorted(metrics.glob("*.csv")):
@@ -153,15 +145,13 @@ def _quality(metrics: Path, kind: str, weights_sha256: str) -> dict[str, dict[st
             continue
         if read_json(path.with_suffix(".json")).get("weights_sha256") != weights_sha256:
             raise UserError(f"{path} was measured on other weights; evaluate this run first.")
-        verify(path)
-        with path.open(newline="", encoding="utf-8") as stream:
-            rows = list(csv.DictReader(stream))
+        rows = read_csv(path)
         means = {
             column: fmean(float(row[column]) for row in rows)
-            for column in MEASURES[kind]
+            for column in measures
             if rows and all(row.get(column) for row in rows)
         }
-        if next(iter(MEASURES[kind])) not in means or not all(map(math.isfinite, means.values())):
+        if next(iter(measures)) not in means or not all(map(math.isfinite, means.values())):
             raise UserError(f"{path} holds no quality of images; evaluate this run again.")
         found[path.stem] = {"images": len(rows), **means}
     if not found:

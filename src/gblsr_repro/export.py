@@ -18,10 +18,10 @@ from torch import Tensor, nn
 
 from .errors import UserError
 from .files import atomic_path
-from .models.asr.decoders import COLORS
-from .models.asr.local_spectral import LocalSpectralDecoder
+from .models.asr.local_spectral import GBLSR
 from .models.asr.model import ASRModel, denormalize, normalize
 from .models.asr.rdn import RDN
+from .models.base import COLORS, PLAIN
 
 OPSET = 17
 INPUT, OUTPUT = "image", "enlarged"
@@ -39,7 +39,7 @@ class FoldedModel(nn.Module):
     kernel: Tensor
     shares: Tensor | None
 
-    def __init__(self, encoder: RDN, decoder: LocalSpectralDecoder, scale: int) -> None:
+    def __init__(self, encoder: RDN, decoder: GBLSR, scale: int) -> None:
         super().__init__()
         self.encoder, self.scale = encoder, scale
         with torch.no_grad():
@@ -49,7 +49,7 @@ class FoldedModel(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """Enlarge images (B, 3, h, w) in [0, 1] to (B, 3, s h, s w)."""
-        features = self.encoder(normalize(images), plain=True)
+        features = self.encoder(normalize(images), PLAIN)
         ones = torch.ones_like(features[:, :1])
         cells = torch.cat((features, ones), dim=1)
         if self.shares is None:
@@ -80,7 +80,7 @@ def export(model: ASRModel, scale: int, output: Path | str) -> None:
     if scale < 1:
         raise UserError(f"The scale is {scale}, but must be a whole number above 0.")
     encoder, decoder = model.encoder, model.decoder
-    if not isinstance(encoder, RDN) or not isinstance(decoder, LocalSpectralDecoder):
+    if not isinstance(encoder, RDN) or not isinstance(decoder, GBLSR):
         part = decoder if isinstance(encoder, RDN) else encoder
         raise UserError(
             f"{type(part).__name__} is not made of convolutions and a pixel shuffle alone; "

@@ -9,15 +9,17 @@ import hashlib
 import io
 import json
 import os
+import socket
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from .errors import UserError
+from .errors import UserError, cannot_write
+from .progress import log
 
 TEMPORARY = ".unfinished"
 CLOCK_SKEW_SECONDS = 60.0
@@ -39,9 +41,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         _sweep(path)
         handle, temporary = _locked_temporary(path)
     except OSError as error:
-        raise UserError(
-            f"Cannot write {path}: {error.strerror}; free some space or make the folder writable."
-        ) from error
+        raise cannot_write(path, error) from error
     try:
         yield temporary
         with temporary.open("rb") as stream:
@@ -51,10 +51,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         temporary.chmod(0o666 & ~mask)
         temporary.replace(path)
     except OSError as error:
-        raise UserError(
-            f"Cannot write {path}: {error.strerror or error}; free some space or make the folder "
-            "writable."
-        ) from error
+        raise cannot_write(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)
         os.close(handle)
@@ -69,6 +66,47 @@ def _locked_temporary(path: Path) -> tuple[int, Path]:
         if os.fstat(handle).st_nlink:
             return handle, Path(name)
         os.close(handle)  # another process swept it away before it was locked
+
+
+@contextmanager
+def exclusive_lock(lock: Path, taken: Callable[[str], UserError | None]) -> Iterator[None]:
+    """Hold a lock file, one process at a time; it is removed again.
+
+    Where another process holds it, `taken` is given its name: what it returns is raised, and after
+    None the process is waited for. The system frees the lock of a process that ends, however it
+    ends. Raises `UserError` where the file cannot be written.
+    """
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        handle = _acquire(lock, taken)
+        os.ftruncate(handle, 0)
+        os.write(handle, f"process {os.getpid()} of {socket.gethostname()}".encode())
+    except OSError as error:
+        raise cannot_write(lock, error) from error
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            lock.unlink()
+        os.close(handle)
+
+
+def _acquire(lock: Path, taken: Callable[[str], UserError | None]) -> int:
+    while True:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            refused = taken(os.read(handle, 200).decode() or "another process")
+            if refused:
+                os.close(handle)
+                raise refused from error
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        except OSError as error:
+            log.warning("%s: %s; a second job goes unnoticed", lock, error.strerror)
+        if os.fstat(handle).st_nlink:
+            return handle
+        os.close(handle)  # the holder before removed the file between opening and locking
 
 
 def _sweep(path: Path) -> None:
@@ -122,6 +160,13 @@ def write_csv(
         # A kill from here on leaves a whole file without a checksum, never one with another's.
         checksum.unlink(missing_ok=True)
     write_text(checksum, f"{hashlib.sha256(content).hexdigest()}  {path.name}\n")
+
+
+def read_csv(path: Path | str, delimiter: str = ",") -> list[dict[str, str]]:
+    """Read the rows of a table by column; `UserError` when `write_csv` wrote something else."""
+    verify(path)
+    with Path(path).open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream, delimiter=delimiter))
 
 
 def verify(path: Path | str) -> None:

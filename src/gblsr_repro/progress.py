@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
-from types import TracebackType
 from typing import TypeVar
 
 log = logging.getLogger("gblsr_repro")
@@ -36,6 +35,16 @@ def duration(seconds: float) -> str:
 def counted(number: int, unit: str) -> str:
     """Return a number with its unit: 1 image, 2 images."""
     return f"{number} {unit}{'' if number == 1 else 's'}"
+
+
+def columns(rows: Sequence[Sequence[str]], right: bool = False) -> list[str]:
+    """Lay rows of cells out as lines, in columns; with `right` those between the outer ones."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    aligned = ["<", *[">" if right else "<"] * (len(widths) - 2), "<"]
+    return [
+        "  ".join(f"{c:{a}{w}}" for c, a, w in zip(row, aligned, widths, strict=True)).rstrip()
+        for row in rows
+    ]
 
 
 class Progress:
@@ -88,12 +97,7 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         if self.bar is not None:
             self.bar.close()
         elif kind is None:

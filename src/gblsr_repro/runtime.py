@@ -60,8 +60,6 @@ def prepare(
     `set_precision`). Raises `UserError` when CUDA is asked for and absent, and when there is an
     NVIDIA GPU that torch cannot use and that is not asked to be left out.
     """
-    if device not in ("auto", "cpu", "cuda"):
-        raise UserError(f"device is {device!r} in the config; use auto, cpu or cuda.")
     if device != "cpu":
         devices.check_usable()
     if device == "cuda" and not torch.cuda.is_available():

@@ -54,17 +54,21 @@ def serialized(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None
     return b"".join([len(text).to_bytes(8, "little"), text, *(v.tobytes() for v in values)])
 
 
-def parsed(content: bytes) -> dict[str, Tensor]:
-    """Return the tensors of `serialized` bytes; only for bytes whose checksum is known."""
-    start = 8 + int.from_bytes(content[:8], "little")
-    header = json.loads(content[8:start])
-    header.pop("__metadata__", None)
-    values = bytearray(content[start:])
-    return {
-        name: torch.frombuffer(values, dtype=TYPES[fact["dtype"]], offset=fact["data_offsets"][0],
-                               count=math.prod(fact["shape"])).reshape(fact["shape"])
-        for name, fact in header.items()
-    }  # fmt: skip
+def parsed(content: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
+    """Return metadata and tensors of `serialized` bytes; `ValueError` when they are none."""
+    try:
+        start = 8 + int.from_bytes(content[:8], "little")
+        header = json.loads(content[8:start])
+        metadata = header.pop("__metadata__", {})
+        values = bytearray(content[start:])
+        return metadata, {
+            name: torch.frombuffer(values, dtype=TYPES[fact["dtype"]],
+                                   offset=fact["data_offsets"][0], count=math.prod(fact["shape"]),
+                                   ).reshape(fact["shape"])
+            for name, fact in header.items()
+        }  # fmt: skip
+    except (ValueError, LookupError, TypeError, AttributeError, RuntimeError, OverflowError) as e:
+        raise ValueError("its header does not fit its content") from e
 
 
 def write_tensors(
@@ -121,31 +125,30 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
     The record is the run.json beside the file where that records this very file, else what the
     file says of itself. Raises `UserError` when there is neither or the file is damaged.
     """
-    from safetensors import SafetensorError, safe_open
-
     path = Path(path)
     file = path / NAME if path.is_dir() else path
     try:
-        with safe_open(file, framework="pt") as stored:
-            header = stored.metadata() or {}
-            tensors = {key: stored.get_tensor(key) for key in stored.keys()}  # noqa: SIM118
-        digest = sha256(file)
+        content = file.read_bytes()
     except FileNotFoundError as error:
         raise UserError(
             f"{path} is no trained run; name a folder with {NAME} or such a file."
         ) from error
-    except (SafetensorError, OSError) as error:
+    beside = file.with_name("run.json")
+    record = read_json(beside) if beside.is_file() else {}
+    recorded = record.get("weights_sha256") == hashlib.sha256(content).hexdigest()
+    if record and not recorded and file.name == NAME:
+        raise UserError(
+            f"{file} is not the file that {beside} records; put that in its place, or delete "
+            f"{file.parent} and train again."
+        )
+    try:
+        header, tensors = parsed(content)
+    except ValueError as error:
         raise UserError(
             f"{file} is not a weights file ({error}); name a {NAME} that training wrote."
         ) from error
-    beside = file.with_name("run.json")
-    record = read_json(beside) if beside.is_file() else {}
-    if record.get("weights_sha256") == digest:
+    if recorded:
         return record, tensors
-    if record and file.name == NAME:
-        raise UserError(
-            f"{file} is not the file that {beside} records; put the recorded one in its place."
-        )
     if "run" not in header:
         raise UserError(
             f"{file} does not say which run it is of; put the run.json of that run beside it."
@@ -158,26 +161,3 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
     if not intact:
         raise UserError(f"{file} is damaged; copy it again from the run.")
     return told["record"], tensors
-
-
-def load_weights(run_dir: Path, record: Mapping[str, Any], model: nn.Module) -> None:
-    """Load the weights of a run folder into `model`.
-
-    `record` is the run's run.json. Raises `UserError` when the file is missing, is not the one
-    recorded there, or holds another model.
-    """
-    file = run_dir / NAME
-    try:
-        content = file.read_bytes()
-    except FileNotFoundError as error:
-        raise UserError(f"{file} does not exist; train this run first.") from error
-    damaged = UserError(
-        f"{file} does not hold the weights that run.json beside it records; delete {run_dir} and "
-        "train again."
-    )
-    if hashlib.sha256(content).hexdigest() != record.get("weights_sha256"):
-        raise damaged
-    try:
-        model.load_state_dict(parsed(content))
-    except (ValueError, LookupError, TypeError, AttributeError, RuntimeError) as error:
-        raise damaged from error

@@ -15,8 +15,8 @@ from faulty import outcome
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import latency
 from gblsr_repro.progress import Progress
-from gblsr_repro.training import leaving
 from gblsr_repro.training import native as training
+from gblsr_repro.training import run_record
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def backwards(monkeypatch):
         def now(cls, tz=None):
             return cls.fromtimestamp(next(now), tz)
 
-    monkeypatch.setattr(leaving, "datetime", Clock)
+    monkeypatch.setattr(run_record, "datetime", Clock)
 
 
 def test_training(backwards, job, undisturbed, tmp_path):

@@ -14,16 +14,17 @@ import pytest
 import torch
 from faulty import damage
 
-from gblsr_repro import files, tool
+from gblsr_repro import files, inference
 from gblsr_repro.data import archives, manifest
 from gblsr_repro.data.arrays import Arrays
 from gblsr_repro.data.superres import PackedImages, pack
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.locality import Fields
-from gblsr_repro.models.native import load_run
+from gblsr_repro.models.native import NativeModel
 from gblsr_repro.reporting.aggregates import read
 from gblsr_repro.reporting.averaging import read_images, read_latency
 from gblsr_repro.reporting.kinds import KINDS
+from gblsr_repro.runs import load_run
 from gblsr_repro.training import checkpoint
 
 TIMES = 8  # per file and repetition
@@ -54,8 +55,9 @@ def stored(tmp_path_factory, small_config, array, undisturbed):
     files.write_csv(folder / "native.csv", KINDS["native"].header, rows)
     grid = np.random.default_rng(0).random((3, 8, 8))
     Fields(grid, grid, grid, ["a", "b", "c"]).write(folder / "fields.npz")
-    model = load_run(folder / "run", small_config)
-    tool.save_code(folder / "code.gblsr", tool.encode(model, tool.Photo(noise[0].pixels)))
+    model = load_run(folder / "run", NativeModel, small_config)
+    code = inference.encode(model, inference.Photo(noise[0].pixels))
+    inference.save_code(folder / "code.gblsr", code)
     for number, image in enumerate(noise):
         (folder / f"{number}.png").write_bytes(image.pixels.tobytes())
     with tarfile.open(folder / "set.tar.gz", "w:gz") as tape:
@@ -68,7 +70,10 @@ def stored(tmp_path_factory, small_config, array, undisturbed):
 
 
 def weights(folder, settings):
-    return [p.detach().numpy().tobytes() for p in load_run(folder / "run", settings).parameters()]
+    return [
+        p.detach().numpy().tobytes()
+        for p in load_run(folder / "run", NativeModel, settings).parameters()
+    ]
 
 
 def packed(folder, _):
@@ -77,7 +82,7 @@ def packed(folder, _):
 
 
 def code(folder, _):
-    found = tool.load_code(folder / "code.gblsr")
+    found = inference.load_code(folder / "code.gblsr")
     return [found.coefficients.tolist(), found.bandwidth.tolist(), found.size, found.top]
 
 
@@ -162,4 +167,4 @@ def test_a_record_that_is_damaged_is_named(stored, small_config, tmp_path):
     record = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(json.dumps(record)[:-9])
     with pytest.raises(UserError, match=r"run\.json is damaged"):
-        load_run(folder, small_config)
+        load_run(folder, NativeModel, small_config)

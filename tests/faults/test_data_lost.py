@@ -10,7 +10,8 @@ from PIL import Image
 
 from gblsr_repro import cli, config
 from gblsr_repro.config import Dataset
-from gblsr_repro.data import places, standardize
+from gblsr_repro.data import datasets as located
+from gblsr_repro.data import standardize
 from gblsr_repro.data.download import download, new_session
 
 
@@ -24,7 +25,7 @@ def mirror(tmp_path, monkeypatch):
     row = dict.fromkeys(Dataset.__dataclass_fields__, "")
     row |= {"dataset": "odd", "title": "Odd", "kind": "files", "bytes": "1000000"}
     row |= {"files": "odd/*.*", "images": "2"}
-    monkeypatch.setattr(places, "datasets", lambda: {"odd": Dataset(**row)})
+    monkeypatch.setattr(located, "datasets", lambda: {"odd": Dataset(**row)})
     settings = config.load()
     settings["native"]["data"] |= {"image_size": 32, "evaluate": {"kodak": "odd"}}
     settings |= {"resources": str(tmp_path / "resources"), "mirror": str(tmp_path / "mirror")}

@@ -5,7 +5,7 @@ from statistics import fmean
 import pytest
 
 from gblsr_repro import config as configuration
-from gblsr_repro.data.fetching import fetch
+from gblsr_repro.data.fetch import fetch
 from gblsr_repro.data.sources import high_resolution
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import asr

@@ -13,7 +13,8 @@ import torch
 from scipy import ndimage
 
 from gblsr_repro import config
-from gblsr_repro.models.asr.model import ASRModel, build, count_parameters
+from gblsr_repro.models.asr.model import ASRModel, build
+from gblsr_repro.models.base import count_parameters
 
 PUBLISHED = {
     "liif_rdn": 22_320_835,

@@ -10,7 +10,7 @@ import torch
 from PIL import Image
 
 from gblsr_repro.config import load, merge
-from gblsr_repro.data import fetching, sources
+from gblsr_repro.data import fetch, sources
 from gblsr_repro.data.arrays import Arrays
 from gblsr_repro.data.standardize import make_array, split
 
@@ -80,7 +80,7 @@ def demo(tmp_path_factory):
 
 
 def package_files(dataset, config):
-    fetching.fetch(dataset, config)
+    fetch.fetch(dataset, config)
     files = sources.locate(dataset, config)
     assert [path.name for path in files] == sorted(path.name for path in files)
     return files
@@ -117,7 +117,7 @@ def mirrored(shared, repository, tmp_path_factory):
     config = merge(load(files), local)
     data = config["native"]["data"]
     for dataset in {*data["train"], *data["evaluate"].values()}:
-        fetching.fetch(dataset, config)
+        fetch.fetch(dataset, config)
     return config
 
 

@@ -1,4 +1,4 @@
-"""LPIPS: the published example, the package's own network, and where a trunk is found."""
+"""LPIPS: the published example, the package's own network, and where a backbone is found."""
 
 import socket
 
@@ -21,11 +21,11 @@ def _no_network(monkeypatch):
         raise AssertionError("the network was touched")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
-    monkeypatch.delenv(perceptual.TRUNK_VARIABLE, raising=False)
+    monkeypatch.delenv(perceptual.BACKBONE_VARIABLE, raising=False)
 
 
 @pytest.fixture(scope="module")
-def trunk(tmp_path_factory):
+def backbone(tmp_path_factory):
     """A file as torchvision ships it, classifier included, with random convolutions."""
     generator = torch.Generator().manual_seed(0)
     state = {"classifier.1.weight": torch.zeros(8, 8), "classifier.1.bias": torch.zeros(8)}
@@ -33,7 +33,7 @@ def trunk(tmp_path_factory):
         shape = (outputs, inputs, side, side)
         state[f"features.{layer}.weight"] = 0.05 * torch.randn(shape, generator=generator)
         state[f"features.{layer}.bias"] = 0.1 * torch.randn(outputs, generator=generator)
-    path = tmp_path_factory.mktemp("trunk") / "alexnet.pth"
+    path = tmp_path_factory.mktemp("backbone") / "alexnet.pth"
     torch.save(state, path)
     return path
 
@@ -56,16 +56,16 @@ def test_published_example_pair(shared):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:torchvision")
-def test_network_is_the_packages_own_with_our_trunk(trunk, images):
+def test_network_is_the_packages_own_with_our_backbone(backbone, images):
     theirs = package.LPIPS(net="alex", version="0.1", pnet_rand=True, verbose=False).eval()
-    state = torch.load(trunk, weights_only=True)
+    state = torch.load(backbone, weights_only=True)
     with torch.no_grad():
         for number, layer in enumerate(SHAPES):
             module = getattr(theirs.net, f"slice{number + 1}").get_submodule(str(layer))
             module.weight.copy_(state[f"features.{layer}.weight"])
             module.bias.copy_(state[f"features.{layer}.bias"])
         expected = theirs(2 * images - 1, 2 * images.flip(0) - 1).flatten()
-    measure = perceptual.Perceptual(trunk)
+    measure = perceptual.Perceptual(backbone)
     found = measure.lpips(images, images.flip(0))
     assert found.tolist() == pytest.approx(expected.tolist(), rel=1e-6)
     assert found.dtype == torch.float64
@@ -75,14 +75,14 @@ def test_network_is_the_packages_own_with_our_trunk(trunk, images):
         assert torch.equal(mine, original)
 
 
-def test_batch_gives_what_single_pairs_give(trunk, images):
-    measure = perceptual.Perceptual(trunk)
+def test_batch_gives_what_single_pairs_give(backbone, images):
+    measure = perceptual.Perceptual(backbone)
     single = [measure.lpips(images[i : i + 1], images[2 - i][None]).item() for i in range(3)]
     assert measure.lpips(images, images.flip(0)).tolist() == pytest.approx(single, rel=1e-5)
 
 
-def test_edge_distance_sees_only_the_mask(trunk, images):
-    measure = perceptual.Perceptual(trunk)
+def test_edge_distance_sees_only_the_mask(backbone, images):
+    measure = perceptual.Perceptual(backbone)
     settings = metrics.Settings.of(configuration.load())
     mask = metrics.edge_mask(images, settings)
     other = images.flip(3)
@@ -95,9 +95,9 @@ def test_edge_distance_sees_only_the_mask(trunk, images):
 
 
 @pytest.mark.parametrize("content", ["text", "list", "lacking", "misshapen"])
-def test_file_that_is_no_trunk_is_one_sentence(tmp_path, trunk, content):
-    path = tmp_path / "trunk.pth"
-    state = torch.load(trunk, weights_only=True)
+def test_file_that_is_no_backbone_is_one_sentence(tmp_path, backbone, content):
+    path = tmp_path / "backbone.pth"
+    state = torch.load(backbone, weights_only=True)
     if content == "text":
         path.write_text("not weights")
     elif content == "list":
@@ -110,7 +110,7 @@ def test_file_that_is_no_trunk_is_one_sentence(tmp_path, trunk, content):
         perceptual.Perceptual(path)
 
 
-# --- where the trunk is found -------------------------------------------------------------------
+# --- where the backbone is found ----------------------------------------------------------------
 
 
 @pytest.fixture
@@ -124,18 +124,22 @@ def test_config_goes_before_environment_before_download(config, tmp_path, monkey
     download.parent.mkdir()
     for path in (*paths, download):
         path.touch()
-    assert perceptual.find_trunk(config) == (download, None)
+    assert perceptual.find_backbone(config) == (download, None)
     mirrored = config | {"mirror": str(tmp_path), "resources": "elsewhere"}
-    assert perceptual.find_trunk(mirrored) == (download, None)
-    monkeypatch.setenv(perceptual.TRUNK_VARIABLE, str(paths[1]))
-    assert perceptual.find_trunk(config) == (paths[1], None)
-    assert perceptual.find_trunk(config | {"lpips_trunk": str(paths[0])}) == (paths[0], None)
+    assert perceptual.find_backbone(mirrored) == (download, None)
+    monkeypatch.setenv(perceptual.BACKBONE_VARIABLE, str(paths[1]))
+    assert perceptual.find_backbone(config) == (paths[1], None)
+    assert perceptual.find_backbone(config | {"lpips_backbone": str(paths[0])}) == (paths[0], None)
 
 
 @pytest.mark.parametrize(
     ("package", "sentence", "reason"),
     [
-        (True, "run `gblsr-repro fetch alexnet`, name its file in", "the AlexNet trunk is not at"),
+        (
+            True,
+            "run `gblsr-repro fetch alexnet`, name its file in",
+            "the AlexNet backbone is not at",
+        ),
         (False, "LPIPS needs the package lpips; install it, or", "the package lpips is not inst"),
     ],
 )
@@ -145,8 +149,8 @@ def test_without_trunk_or_package_the_config_decides(
     if not package:
         monkeypatch.setattr(perceptual, "find_spec", lambda name: None)
     with pytest.raises(UserError, match=sentence):
-        perceptual.find_trunk(config)
-    path, said = perceptual.find_trunk(config | {"require_lpips": False})
+        perceptual.find_backbone(config)
+    path, said = perceptual.find_backbone(config | {"require_lpips": False})
     assert path is None
     assert said.startswith(reason)
 
@@ -154,8 +158,10 @@ def test_without_trunk_or_package_the_config_decides(
 def test_named_file_that_does_not_exist_is_a_mistake(config, tmp_path, monkeypatch):
     lenient = config | {"require_lpips": False}
     missing = str(tmp_path / "missing.pth")
-    with pytest.raises(UserError, match=r"lpips_trunk in the config names .*missing\.pth, which"):
-        perceptual.find_trunk(lenient | {"lpips_trunk": missing})
-    monkeypatch.setenv(perceptual.TRUNK_VARIABLE, missing)
-    with pytest.raises(UserError, match="environment variable GBLSR_LPIPS_TRUNK names"):
-        perceptual.find_trunk(lenient)
+    with pytest.raises(
+        UserError, match=r"lpips_backbone in the config names .*missing\.pth, which"
+    ):
+        perceptual.find_backbone(lenient | {"lpips_backbone": missing})
+    monkeypatch.setenv(perceptual.BACKBONE_VARIABLE, missing)
+    with pytest.raises(UserError, match="environment variable GBLSR_LPIPS_BACKBONE names"):
+        perceptual.find_backbone(lenient)

@@ -91,7 +91,7 @@ def native_works(config: configuration.Config) -> dict[tuple[str, str], Work]:
             features = model.encode(odd)
             calls = {
                 "fast": partial(model, image),
-                "plain": partial(model, image, plain=True),
+                "plain": partial(model, image, path="plain"),
                 "odd size": partial(model, odd),
                 "query": partial(model.query, features, points, ODD),
             }
@@ -114,7 +114,7 @@ def asr_works(config: configuration.Config) -> dict[tuple[str, str], Work]:
             features = model.encode(low)
             calls: dict[str, Callable] = {
                 "encoder": partial(model.encode, low),
-                "encoder, plain": partial(model.encode, low, plain=True),
+                "encoder, plain": partial(model.encode, low, path="plain"),
             }
             for scale in SCALES:
                 size = (round(LOW * scale),) * 2

@@ -32,7 +32,7 @@ def place(config, arrays, tmp_path, monkeypatch):
     shutil.copytree(arrays, results / "native" / "arrays")
     configuration.write_resolved(config, results / "config.yaml")
     monkeypatch.setenv("PYTHONPATH", str(borrowed.PACKAGE))
-    monkeypatch.setenv(borrowed.find_trunk.__globals__["TRUNK_VARIABLE"], "")
+    monkeypatch.setenv(borrowed.find_backbone.__globals__["BACKBONE_VARIABLE"], "")
     return results
 
 

@@ -206,25 +206,26 @@ def test_a_run_is_evaluated_and_its_fields_are_read_on_cuda(cuda, config, arrays
         for ending in (".npy", ".csv", ".json"):
             (tmp_path / f"{name}{ending}").write_bytes((arrays / f"{name}{ending}").read_bytes())
     regions.write_thresholds(tmp_path / "validation.npy", tmp_path / "regions.json", settings)
-    evaluation.evaluate(config, "gblsr_full", 0, run, tmp_path, tmp_path / "metrics", tmp_path)
+    arm = configuration.arm_named("gblsr_full")
+    evaluation.evaluate(config, arm, 0, run, tmp_path, tmp_path / "metrics", tmp_path)
     record = json.loads((tmp_path / "metrics" / "kodak.json").read_text())
     assert record["device"]["name"] == GPU.name
     fields = tmp_path / "fields.npz"
     evaluation.write_fields(
-        config, "gblsr_full", 0, run, tmp_path / "validation.npy", tmp_path / "regions.json", fields
+        config, arm, 0, run, tmp_path / "validation.npy", tmp_path / "regions.json", fields
     )
     assert fields.is_file()
 
 
 def test_lpips_on_cuda_is_that_of_the_cpu(cuda, tmp_path):
-    trunk, shapes = {}, {0: (64, 3, 11), 3: (192, 64, 5), 6: (384, 192, 3), 8: (256, 384, 3)}
+    backbone, shapes = {}, {0: (64, 3, 11), 3: (192, 64, 5), 6: (384, 192, 3), 8: (256, 384, 3)}
     for layer, (outputs, inputs, side) in {**shapes, 10: (256, 256, 3)}.items():
-        trunk[f"features.{layer}.weight"] = 0.01 * torch.randn(outputs, inputs, side, side)
-        trunk[f"features.{layer}.bias"] = torch.zeros(outputs)
-    torch.save(trunk, tmp_path / "trunk.pth")
+        backbone[f"features.{layer}.weight"] = 0.01 * torch.randn(outputs, inputs, side, side)
+        backbone[f"features.{layer}.bias"] = torch.zeros(outputs)
+    torch.save(backbone, tmp_path / "backbone.pth")
     images, truth = torch.rand(2, 1, 3, 64, 64)
     mask = torch.rand(1, 1, 64, 64) < 0.5
-    here, there = (Perceptual(tmp_path / "trunk.pth", device) for device in ("cpu", CUDA))
+    here, there = (Perceptual(tmp_path / "backbone.pth", device) for device in ("cpu", CUDA))
     assert all(isinstance(p, OnCuda) for p in there.network.parameters())
     measured = there.edge_lpips(*(x.to(CUDA) for x in (images, truth, mask)))
     assert isinstance(measured, OnCuda)

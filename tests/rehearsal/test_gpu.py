@@ -39,7 +39,7 @@ def test_an_arms_ways_agree(name, size):
     model = native.build(configuration.arms()[name], CONFIG, 0).cuda().eval()
     images = torch.rand(2, 1, 3, *size, device="cuda")
     with torch.no_grad():
-        expected = [model(image, plain=True) for image in images]
+        expected = [model(image, path="plain") for image in images]
         replay = latency.Replay(model, images[0])
         for image, wanted in zip(images, expected, strict=True):
             close(model(image), wanted)

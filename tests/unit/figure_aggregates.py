@@ -166,7 +166,7 @@ def demo_conditions(seeds: int) -> Conditions:
             devices=[device],
             timed_on=[device],
         )
-    reason = "no AlexNet trunk: set lpips_trunk in the config or GBLSR_LPIPS_TRUNK"
+    reason = "no AlexNet backbone: set lpips_backbone in the config or GBLSR_LPIPS_BACKBONE"
     halves["native"] = replace(halves["native"], without_lpips=reason)
     return Conditions("demo", **halves)
 

@@ -31,7 +31,7 @@ def packed(images, tmp_path_factory):
     return PackedImages.open(path)
 
 
-def turned_crop(pixels: np.ndarray, draw: superres.Draw) -> np.ndarray:
+def turned_crop(pixels: np.ndarray, draw: superres.SampleSpec) -> np.ndarray:
     """What a draw says, done with slices."""
     crop = pixels[draw.top : draw.top + draw.side, draw.left : draw.left + draw.side]
     crop = crop[::-1] if draw.flip else crop
@@ -54,19 +54,19 @@ def test_a_cut_or_foreign_array_is_a_users_error(images, tmp_path):
     pack({"made_up": images}, path, [RECORD])
     whole = path.read_bytes()
     path.write_bytes(whole[:-300])
-    with pytest.raises(UserError, match="asr standardize"):
+    with pytest.raises(UserError, match="standardize again"):
         PackedImages.open(path)
     path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-    with pytest.raises(UserError, match="not what was recorded"):
+    with pytest.raises(UserError, match="is damaged or belongs to another run"):
         PackedImages.open(path)
     path.write_bytes(whole)
     other = tmp_path / "other.npy"
     pack({"made_up": images[:2]}, other, [RECORD])
     path.with_suffix(".csv").write_bytes(other.with_suffix(".csv").read_bytes())
     path.with_name(".train.csv.sha256").unlink()
-    with pytest.raises(UserError, match="does not fit its index"):
+    with pytest.raises(UserError, match="is damaged or belongs to another run"):
         PackedImages.open(path)
-    with pytest.raises(UserError, match="asr standardize"):
+    with pytest.raises(UserError, match="run the step that makes it"):
         PackedImages.open(tmp_path / "absent.npy")
 
 

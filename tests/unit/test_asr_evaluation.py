@@ -7,7 +7,7 @@ import torch
 
 from gblsr_repro import config as configuration
 from gblsr_repro.config import method_named
-from gblsr_repro.data.fetching import fetch
+from gblsr_repro.data.fetch import fetch
 from gblsr_repro.data.resize import crop_to_scale
 from gblsr_repro.data.sources import high_resolution
 from gblsr_repro.errors import UserError
@@ -84,7 +84,7 @@ def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
 
 def test_another_runs_folder_is_a_users_error(config, tmp_path):
     run = made.run(tmp_path / "run", "gblsr_asr_nole", config)
-    with pytest.raises(UserError, match="holds gblsr_asr_nole seed 0, not gblsr_asr seed 0"):
+    with pytest.raises(UserError, match="holds gblsr_asr_nole, seed 0, not gblsr_asr, seed 0"):
         asr.evaluate(config, method_named("gblsr_asr"), 0, run, tmp_path / "metrics")
     other = configuration.merge(config, {"asr": {"model": {"modes": 5}}})
     with pytest.raises(UserError, match=r"asr.model.modes = 4, but the config says 5"):

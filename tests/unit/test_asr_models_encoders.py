@@ -11,13 +11,19 @@ from gblsr_repro.models.asr.swinir import DropPath, SwinIR
 
 def swinir(drop_path: float = 0.0) -> SwinIR:
     torch.manual_seed(0)
-    return SwinIR(8, [2, 2], heads=2, window=4, mlp_ratio=2, drop_path=drop_path)
+    sizes = {"embed": 8, "depths": [2, 2], "heads": 2, "window": 4, "mlp_ratio": 2}
+    sizes |= {"drop_path": drop_path}
+    return SwinIR({f"swinir_{name}": value for name, value in sizes.items()})
+
+
+def rdn(**sizes: int) -> RDN:
+    return RDN({f"rdn_{name}": value for name, value in sizes.items()})
 
 
 @pytest.mark.parametrize(("batch", "size"), [(1, (7, 6)), (3, (1, 5)), (2, (6, 7))])
 def test_rdn_in_buffers_gives_the_features_and_gradients_of_its_definition(batch, size):
     torch.manual_seed(0)
-    encoder = RDN(features=6, blocks=3, layers=4, growth=5).double()
+    encoder = rdn(features=6, blocks=3, layers=4, growth=5).double()
     images = torch.randn(batch, 3, *size, dtype=torch.float64, requires_grad=True)
     x = encoder.entry(encoder.shallow(images))
     ways = encoder._joined(x), encoder._written(x)
@@ -32,17 +38,17 @@ def test_rdn_in_buffers_gives_the_features_and_gradients_of_its_definition(batch
 
 
 def test_rdn_in_buffers_under_autocast_keeps_float32_gradients():
-    encoder = RDN(features=8, blocks=2, layers=2, growth=8)
+    encoder = rdn(features=8, blocks=2, layers=2, growth=8)
     image = torch.randn(1, 3, 8, 8)
     with torch.autocast("cpu", torch.bfloat16):
-        features, plain = encoder(image), encoder(image, plain=True)
+        features, plain = encoder(image), encoder(image, path="plain")
     assert features.dtype == torch.bfloat16
     torch.testing.assert_close(features, plain, rtol=0.05, atol=0.05)
     features.float().square().sum().backward()
     assert all(p.grad.dtype == torch.float32 for p in encoder.parameters())
 
 
-@pytest.mark.parametrize("make", [lambda: RDN(features=6, blocks=2, layers=3, growth=5), swinir])
+@pytest.mark.parametrize("make", [lambda: rdn(features=6, blocks=2, layers=3, growth=5), swinir])
 def test_every_parameter_gets_a_gradient(make):
     encoder = make()
     encoder(torch.randn(1, 3, 8, 8)).square().sum().backward()

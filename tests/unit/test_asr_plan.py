@@ -7,7 +7,7 @@ import made
 import pytest
 
 from gblsr_repro import config as configuration
-from gblsr_repro.data.fetching import fetch
+from gblsr_repro.data.fetch import fetch
 from gblsr_repro.data.sources import sources
 from gblsr_repro.operations import plan
 

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 
 from gblsr_repro import config as configuration
 from gblsr_repro.config import method_named
-from gblsr_repro.data.fetching import fetch
+from gblsr_repro.data.fetch import fetch
 from gblsr_repro.data.superres import PackedImages, Sampler, pack
 from gblsr_repro.errors import StopRequested
 from gblsr_repro.models.asr.model import build, normalize

@@ -46,7 +46,7 @@ def test_row_is_sound(row):
     table = datasets()
     assert row.kind in KINDS
     assert row.role in ROLES
-    assert row.licence
+    assert row.license
     assert row.homepage.startswith("https://")
     assert row.stands_in_for in {"", *table}
     layout = layout_of(row)

@@ -11,7 +11,7 @@ from PIL import Image
 
 from gblsr_repro.cli import main
 from gblsr_repro.config import load, merge
-from gblsr_repro.data import fetching
+from gblsr_repro.data import fetch
 from gblsr_repro.data.arrays import Arrays, as_float
 from gblsr_repro.data.standardize import center_crop, enlarge, make_array, split, training_crop
 from gblsr_repro.errors import UserError
@@ -33,7 +33,7 @@ def config(tmp_path_factory, repository):
     overlay = DEMO | {"resources": str(tmp_path_factory.mktemp("resources"))}
     whole = merge(load([repository / "config" / "config.yaml"]), overlay)
     for dataset in ("demo_textures", "demo_photos", "demo_set14"):
-        fetching.fetch(dataset, whole)
+        fetch.fetch(dataset, whole)
     return whole
 
 

@@ -12,9 +12,12 @@ from gblsr_repro import cli
 from gblsr_repro import config as configuration
 from gblsr_repro.data.arrays import Arrays
 from gblsr_repro.evaluation import latency, locality, metrics, native, perceptual, regions
-from gblsr_repro.models.native import load_run
+from gblsr_repro.models.native import NativeModel
+from gblsr_repro.runs import load_run
+from gblsr_repro.runtime import for_inference
 
 SIZE = 64
+CPU = torch.device("cpu")
 ARM = "gblsr_full"
 COUNTS = {"kodak": 2, "set14": 11, "validation": 5}
 
@@ -67,7 +70,7 @@ def evaluated(place, thresholds):
     run = ["--arm", ARM, "--seed", 3, "--run", place / "run", "--arrays", place]
     written = ["--output", place / "metrics", "--exemplars", place / "exemplars"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv(perceptual.TRUNK_VARIABLE, raising=False)
+        patch.delenv(perceptual.BACKBONE_VARIABLE, raising=False)
         assert command(place, "evaluate", *run, *written) == 0
     return place / "metrics"
 
@@ -86,7 +89,7 @@ def test_thresholds_are_those_of_the_validation_images(place, thresholds):
 def test_every_image_has_a_row_with_its_own_numbers(place, evaluated, thresholds):
     config = config_at(place)
     settings = metrics.Settings.of(config)
-    model = load_run(place / "run", config)
+    model = for_inference(load_run(place / "run", NativeModel, config), CPU)
     for name, count in (COUNTS | {"validation": 4}).items():
         rows = made.rows(evaluated / f"{name}.csv")
         assert [row["image"] for row in rows] == [f"{name}_{i}" for i in range(count)]
@@ -107,13 +110,13 @@ def test_every_image_has_a_row_with_its_own_numbers(place, evaluated, thresholds
                     assert float(cell) == pytest.approx(part.mean().item(), rel=1e-4, abs=1e-6)
 
 
-def test_lpips_without_a_trunk_is_empty_and_says_why(evaluated):
+def test_lpips_without_a_backbone_is_empty_and_says_why(evaluated):
     for name in COUNTS:
         record = made.record(evaluated / f"{name}.json")
         assert record["lpips"] == {
             "measured": False,
-            "reason": "the AlexNet trunk is not at hand",
-            "trunk_sha256": None,
+            "reason": "the AlexNet backbone is not at hand",
+            "backbone_sha256": None,
         }
         assert record["weights_sha256"]
         assert record["device"]["type"] == "cpu"
@@ -149,7 +152,7 @@ def test_exemplars_are_the_named_images(place, evaluated):
         shown = np.asarray(Image.open(place / "truth" / f"{name}.png"))
         np.testing.assert_array_equal(shown, arrays.images[position])
         with torch.no_grad():
-            model = load_run(place / "run", config_at(place))
+            model = for_inference(load_run(place / "run", NativeModel, config_at(place)), CPU)
             image = model(arrays.tensor([position]))[0].clamp(0, 1)
         drawn = np.asarray(Image.open(place / "exemplars" / f"{name}.png"))
         np.testing.assert_allclose(drawn, 255 * image.permute(1, 2, 0), atol=0.51)
@@ -171,7 +174,7 @@ def test_another_run_is_refused(place, thresholds, capsys, arm, seed):
         "--arrays", place, "--output", place / "never",
     )  # fmt: skip
     assert code == 2
-    assert f"holds arm {ARM}, seed 3, not {arm}, seed {seed}; name" in capsys.readouterr().err
+    assert f"holds {ARM}, seed 3, not {arm}, seed {seed}; name" in capsys.readouterr().err
     assert not (place / "never").exists()
 
 
@@ -187,7 +190,7 @@ def test_fields_are_the_models_for_the_first_images(place, thresholds):
     stored = locality.Fields.read(output)
     assert stored.names == [f"validation_{i}" for i in range(4)]
     images = Arrays.open(place / "validation.npy").tensor(slice(0, 4))
-    model = load_run(place / "run", config)
+    model = for_inference(load_run(place / "run", NativeModel, config), CPU)
     with torch.no_grad():
         bandwidth, order = model.fields(model.encode(images))
     np.testing.assert_allclose(stored.bandwidth, bandwidth, rtol=1e-5)
@@ -230,11 +233,11 @@ def test_the_papers_clock_takes_the_plain_path_without_gradients(place, monkeypa
 
     def measure(call, device, warmup, passes, *, model, gradients):
         plain = mock.Mock(side_effect=model.decoder.render_plain)
-        fast = mock.Mock(side_effect=model.decoder.render)
+        fast = mock.Mock(side_effect=model.decoder.render_fast)
         with (
             torch.set_grad_enabled(gradients),
             mock.patch.object(model.decoder, "render_plain", plain),
-            mock.patch.object(model.decoder, "render", fast),
+            mock.patch.object(model.decoder, "render_fast", fast),
         ):
             output = call()
         seen.append(

@@ -49,7 +49,7 @@ def images(batch: int, height: int, width: int, dtype=torch.float64) -> torch.Te
 def test_fast_rendering_is_the_plain_one(model, size):
     x = images(2, *size)
     with torch.no_grad():
-        fast, plain = model(x), model(x, plain=True)
+        fast, plain = model(x), model(x, path="plain")
         again = model(x)
     assert fast.shape == x.shape
     # LIIF's plain path adds the canonical 1e-9 to every area.
@@ -62,7 +62,7 @@ def test_fast_rendering_in_float32(model, arm):
     model.float()
     x = images(1, 24, 16, torch.float32)
     with torch.no_grad():
-        fast, plain = model(x), model(x, plain=True)
+        fast, plain = model(x), model(x, path="plain")
     # Each of WIRE's activations multiplies what was rounded before it by about ten.
     tolerance = 1e-4 if arm.startswith("wire") else 1e-5
     torch.testing.assert_close(fast, plain, rtol=0, atol=tolerance * plain.abs().max().item())
@@ -72,9 +72,9 @@ def test_fast_rendering_in_float32(model, arm):
 def test_gradients_of_the_fast_path_are_those_of_the_plain_path(model):
     x = images(2, 16, 24)
     grads = []
-    for plain in (False, True):
+    for path in ("fast", "plain"):
         model.zero_grad()
-        (model(x, plain=plain) - x).pow(2).mean().backward()
+        (model(x, path=path) - x).pow(2).mean().backward()
         grads.append({n: p.grad for n, p in model.named_parameters() if p.grad is not None})
     assert grads[0].keys() == grads[1].keys()
     for name, gradient in grads[0].items():

@@ -10,12 +10,12 @@ from gblsr_repro.preflight import check
 
 @pytest.fixture
 def settings(tmp_path, monkeypatch):
-    """Two arms, and no AlexNet trunk to be found."""
-    monkeypatch.delenv("GBLSR_LPIPS_TRUNK", raising=False)
+    """Two arms, and no AlexNet backbone to be found."""
+    monkeypatch.delenv("GBLSR_LPIPS_BACKBONE", raising=False)
     overlay = {
         "resources": str(tmp_path / "resources"),
         "mirror": None,
-        "lpips_trunk": None,
+        "lpips_backbone": None,
         "require_lpips": False,
         "native": {"arms": ["liif", "gblsr_scalar"]},
     }
@@ -28,7 +28,7 @@ def test_counts_are_printed_with_what_is_known_of_lpips(settings, capsys):
     lines = [line.split() for line in said.splitlines()]
     assert ["GB-LSR-Scalar", "989,955", "1.000x"] in lines
     assert ["LIIF", "(matched-budget", "amortized)", "1,122,819", "1.134x"] in lines
-    assert "LPIPS: the AlexNet trunk is not at hand" in said
+    assert "LPIPS: the AlexNet backbone is not at hand" in said
 
 
 def test_an_arm_outside_the_band_stops_before_anything_runs(settings):
@@ -39,8 +39,8 @@ def test_an_arm_outside_the_band_stops_before_anything_runs(settings):
         check_budgets([Budget("c", 70, 0.7)], 1.25)
 
 
-def test_a_required_trunk_that_is_missing_stops(settings):
-    with pytest.raises(UserError, match="AlexNet trunk"):
+def test_a_required_backbone_that_is_missing_stops(settings):
+    with pytest.raises(UserError, match="AlexNet backbone"):
         check(config.merge(settings, {"require_lpips": True}))
     with pytest.raises(UserError, match="does not hold the weights of torchvision's AlexNet"):
-        check(config.merge(settings, {"lpips_trunk": "pyproject.toml"}))
+        check(config.merge(settings, {"lpips_backbone": "pyproject.toml"}))

@@ -242,7 +242,7 @@ def test_conditions_tell_what_was_run(tmp_path, config):
              "complete": False, "stands_in_for": None, "selection": "all"}  # fmt: skip
     write_record(tmp_path / "native/arrays/kodak.json", datasets=[kodak], images=3)
     write_record(tmp_path / "native/latency/liif/seed0.json", name="Some CPU", type="cpu")
-    lpips = {"measured": False, "reason": "no trunk"}
+    lpips = {"measured": False, "reason": "no backbone"}
     write_record(tmp_path / "native/metrics/liif/seed0/kodak.json", lpips=lpips)
     config["latency"]["passes"] = 3
     found = conditions.collect(tmp_path, config)
@@ -256,7 +256,7 @@ def test_conditions_tell_what_was_run(tmp_path, config):
     assert (images.images, images.expected, images.complete) == (3, 24, False)
     assert native.devices == ["NVIDIA H200"]
     assert native.timed_on == ["Some CPU"]
-    assert native.without_lpips == "no trunk"
+    assert native.without_lpips == "no backbone"
     assert found.asr is None
 
 

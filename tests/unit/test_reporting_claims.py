@@ -337,10 +337,10 @@ def test_what_is_not_measured_says_why() -> None:
     assert "urban100 gblsr_scalar psnr" in verdict_of(GAP, with_native({SCALAR: None})).why
     assert "times every method once" in verdict_of(REGISTRY["retiming"], PAPER).why
     here = with_native({("kodak", "gblsr_scalar", "lpips"): None})
-    without = changed("native", without_lpips="no trunk at hand")
+    without = changed("native", without_lpips="no backbone at hand")
     result = verdict_of(REGISTRY["lpips_gap_kodak"], here, without)
     assert result.verdict is Verdict.NOT_MEASURED
-    assert "no trunk at hand" in result.why
+    assert "no backbone at hand" in result.why
 
 
 # --- conditions -----------------------------------------------------------------------------

@@ -163,7 +163,7 @@ def test_an_arm_without_all_sets_gets_no_mean(draw):
 @pytest.mark.parametrize("name", ["frontier", "per_dataset", "logspace_metrics", "qualitative"])
 def test_unmeasured_lpips_is_said_with_its_reason(name, draw):
     text = " ".join(words(draw("demo", name)).split())
-    assert "LPIPS not measured: no AlexNet trunk" in text
+    assert "LPIPS not measured: no AlexNet backbone" in text
 
 
 def test_per_dataset_has_a_bar_with_its_spread_per_arm_and_set(draw, sources):

@@ -156,11 +156,11 @@ def test_missing_arm_is_a_row_of_dashes(folder, config):
 
 
 def test_missing_metric_is_dashes_with_the_reason(folder, config):
-    conditions = changed(without_lpips="no AlexNet trunk.")
+    conditions = changed(without_lpips="no AlexNet backbone.")
     root = folder(rows=native_rows(drop=["lpips", "edge_lpips"]), conditions=conditions)
     part = built("main_kodak", root, config)
     assert {cells[2] for cells in body(part).values()} == {"—"}
-    assert "LPIPS was not measured: no AlexNet trunk." in part.caption
+    assert "LPIPS was not measured: no AlexNet backbone." in part.caption
 
 
 def test_extra_evaluation_column_gets_its_table(folder, config):

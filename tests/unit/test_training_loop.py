@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import os
 import signal
 
@@ -21,8 +22,8 @@ class Job:
         torch.manual_seed(0)
         self.model = nn.Linear(3, 2)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=0.01, fused=True)
-        defaults = {"log_every": 6, "checkpoint_every": 4, "gradient_clip": 0.5}
-        self.settings = Settings(steps=steps, **(defaults | settings))
+        self.clip = settings.pop("gradient_clip", 0.5)
+        self.settings = Settings(steps, **({"log_every": 6, "checkpoint_every": 4} | settings))
         self.path = path
         self.at = {}
 
@@ -39,7 +40,7 @@ class Job:
     def run(self, **options):
         return train(
             "job", self.model, self.optimizer, self.settings, self.batch, self.loss,
-            self.path, {"job": 1}, **options,
+            self.path, {"job": 1}, gradient_clip=self.clip, **options,
         )  # fmt: skip
 
     def weights(self):
@@ -163,7 +164,7 @@ def test_learning_rate_bandwidth_and_hook_are_asked_at_every_step(path):
 
 
 def test_no_clipping_when_none_is_asked_for(path):
-    job = Job(path, steps=1, gradient_clip=None, log_every=1)
+    job = Job(path, steps=1, gradient_clip=math.inf, log_every=1)
     job.optimizer = torch.optim.SGD(job.model.parameters(), lr=1.0)
     before = job.weights()
     norm = job.run().rows[0]["gradient_norm"]
@@ -173,7 +174,7 @@ def test_no_clipping_when_none_is_asked_for(path):
 
 def test_a_batch_in_parts_gives_the_gradient_of_the_whole(tmp_path):
     def run(name, **options):
-        job = Job(tmp_path / name, gradient_clip=None)
+        job = Job(tmp_path / name, gradient_clip=math.inf)
         job.batch = lambda step: torch.randn(6, 3, generator=torch.Generator().manual_seed(step))
         job.loss = lambda x: (job.model(x) - x[:, :2].flip(-1)).pow(2).mean()
         record = job.run(**options)

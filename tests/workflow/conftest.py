@@ -25,7 +25,7 @@ def snakemake(repository: Path, tmp_path: Path) -> Snakemake:
         folders = {"results": tmp_path / "results", "resources": tmp_path / "resources"}
         pairs = [f"{key}={value}" for key, value in {**folders, **config}.items()]
         files = ["--configfile", configfile] if configfile else []
-        environment = {k: v for k, v in os.environ.items() if k != "GBLSR_LPIPS_TRUNK"}
+        environment = {k: v for k, v in os.environ.items() if k != "GBLSR_LPIPS_BACKBONE"}
         command = [sys.executable, "-m", "snakemake", "--snakefile", repository / "Snakefile"]
         return subprocess.run(
             [*command, "--nolock", *files, *arguments, "--config", *pairs],

@@ -18,21 +18,23 @@ PHOTOS = ["photos", "Photos", "evaluate", "package", "skimage/data", "chelsea.pn
 ARM = """
 import torch
 from torch import nn
-from gblsr_repro.models.decoders import COLORS, Decoder
+from gblsr_repro.models.decoders import COLORS, PatchDecoder
 """
 BLEND = '''
+from torch import nn
+from gblsr_repro.models.asr.decoders import COLORS, QueryDecoder, by_cell, read
 
-class Blend(Decoder):
+class BlendDecoder(QueryDecoder):
     """One color per cell, blended by the corners' weights."""
 
-    def __init__(self, features: int) -> None:
-        super().__init__(ensemble=True)
-        self.color = nn.Conv2d(features, COLORS, 1)
+    def __init__(self, section):
+        super().__init__(section)
+        self.color = nn.Conv2d(self.features, COLORS, 1)
 
-    def maps(self, features: Tensor, path: str) -> Tensor:
+    def maps(self, features, path):
         return by_cell(self.color(features))
 
-    def values(self, maps: Tensor, found: Iterable[Corner], cell: Tensor, path: str) -> Tensor:
+    def values(self, maps, found, cell, path):
         return sum(weight.to(maps)[..., None] * read(maps, index) for index, _, weight in found)
 '''
 
@@ -112,21 +114,15 @@ def test_a_native_arm_is_two_files_and_retrains_no_other(finished):
     assert re.search(r"Flat +28,931 ", checked)
 
 
-def test_a_super_resolution_method_is_three_files(finished):
-    """Its class, the name of it, its row."""
-    finished.edit(f"{PACKAGE}/models/asr/decoders.py", "", BLEND)
-    model = f"{PACKAGE}/models/asr/model.py"
-    finished.edit(model, "import COLORS, ", "import COLORS, Blend, ")
-    made_by = '{"blend": lambda section, features, largest: Blend(features), "liif": liif,'
-    finished.edit(model, '{"liif": liif,', made_by)
-    row = ["blend_rdn", "rdn", "blend", "", "rdn", "Blend-RDN", "baseline", "main", ""]
+def test_a_super_resolution_method_is_two_files_and_retrains_no_other(finished):
+    finished.edit("src/blend.py", "", BLEND)
+    row = ["blend_rdn", "rdn", "blend:BlendDecoder", "", "rdn", "Blend-RDN", "baseline", "main", ""]
     finished.edit("config/methods.tsv", "", "\t".join(row) + "\n")
-    assert len(finished.edited) == 3
+    assert len(finished.edited) == 2
     chosen = {"methods": [*finished.methods, "blend_rdn"]}
     jobs = finished.planned(asr=chosen)
     assert ("asr_latency", "blend_rdn") in jobs
-    assert "blend_rdn" in finished.trained(jobs)
-    assert not finished.trained(jobs) & {*finished.arms}
+    assert finished.trained(jobs) == {"blend_rdn"}
     chosen |= {"evaluate": {"set14": "set14"}, "timing": {"datasets": ["set14"]}}  # timed blank
     output = finished.folder / "blend.csv"
     words = ["--method", "blend_rdn", "--seed", 0, "--output", output]
@@ -135,7 +131,7 @@ def test_a_super_resolution_method_is_three_files(finished):
 
 
 def test_a_color_of_a_figure_is_one_file(finished, tmp_path):
-    finished.edit(f"{PACKAGE}/reporting/figures/style.py", "#0072B2", "#123456")
+    finished.edit("config/looks.tsv", "gblsr_asr\t#0072B2", "gblsr_asr\t#123456")
     assert len(finished.edited) == 1
     name, aggregates = "asr_psnr_vs_scale", published(finished)
     words = ["--aggregates", aggregates, "--output", tmp_path, "--only", name]

@@ -72,7 +72,7 @@ RERUN = {
     "resources": {"fetch"},
     "mirror": {"fetch"},
     "accept_partial": {"fetch"},
-    "lpips_trunk": {"native evaluate"},
+    "lpips_backbone": {"native evaluate"},
     "native.data": ARRAY,
     "native.data.image_size": {"native standardize of kodak", *ARRAY},
     "native.data.evaluate": {

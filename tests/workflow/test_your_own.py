@@ -31,7 +31,8 @@ def documented_class(checkout):
 def test_an_arm_and_a_data_set(checkout):
     (checkout / "src" / "my_arm.py").write_text(
         "import torch\nfrom torch import nn\n"
-        "from gblsr_repro.models.decoders import COLORS, Decoder\n" + documented_class(checkout)
+        "from gblsr_repro.models.decoders import COLORS, PatchDecoder\n"
+        + documented_class(checkout)
     )
     names = ["flat", "my_arm:FlatDecoder", "", "Flat", "Flat"]
     arm = [*names, "baseline", "yes", "", "8", "One colour."]

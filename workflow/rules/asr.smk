@@ -16,7 +16,7 @@ rule asr_standardize:
         "../../envs/gblsr.yaml"
     resources:
         mem_mb=MEMORY["other"],
-        runtime=growing("other"),
+        runtime=runtime_by_attempt("other"),
     params:
         config=CONFIG,
         settings=settings("asr standardize"),
@@ -84,7 +84,7 @@ rule asr_evaluate:
     resources:
         **GPU,
         mem_mb=MEMORY["asr_evaluation"],
-        runtime=growing("asr_evaluation"),
+        runtime=runtime_by_attempt("asr_evaluation"),
     params:
         config=CONFIG,
         settings=settings("asr evaluate"),
@@ -110,7 +110,7 @@ rule asr_bicubic:
     threads: 1
     resources:
         mem_mb=MEMORY["other"],
-        runtime=growing("other"),
+        runtime=runtime_by_attempt("other"),
     params:
         config=CONFIG,
         settings=settings("asr bicubic"),

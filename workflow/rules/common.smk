@@ -46,7 +46,7 @@ SCALES = config["asr"]["scales"]
 AGGREGATES = [f"{R}/{kinds.file_of(name)}" for name, kind in kinds.KINDS.items() if kind.judged]
 TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
 COMPARED = [f"{name}_vs_paper" for name, item in ITEMS.items() if item.compared == "yes"]
-HALVES = {"native": "Native benchmark", "asr": "Super-resolution", "both": "Both"}
+BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution", "both": "Both"}
 FIGURES = [name for name, item in ITEMS.items() if item.kind == "figure"]
 CONFIG_TABLES = sorted(
     os.path.relpath(path, workflow.basedir)
@@ -95,7 +95,7 @@ def settings(job):
     return of
 
 
-def growing(kind):
+def runtime_by_attempt(kind):
     """Return the minutes of a job that starts anew when it is tried again: each time more."""
     return lambda wildcards, attempt: attempt * MINUTES[kind]
 
@@ -107,9 +107,9 @@ def sources_of_array(wildcards):
     return [f"{R}/sources/{name}.csv" for name in names]
 
 
-def trunk(wildcards):
-    """Return the AlexNet trunk's manifest where LPIPS needs the download."""
-    given = config["lpips_trunk"] or os.environ.get("GBLSR_LPIPS_TRUNK")
+def lpips_backbone(wildcards):
+    """Return the AlexNet backbone's manifest where LPIPS needs the download."""
+    given = config["lpips_backbone"] or os.environ.get("GBLSR_LPIPS_BACKBONE")
     return [] if given or not config["require_lpips"] else [f"{R}/sources/alexnet.csv"]
 
 
@@ -142,14 +142,14 @@ def inputs_of_aggregate(wildcards):
 
 
 def drawn_together(kind):
-    """Return the items of a kind, "table" or "figure", by their half and the aggregates they need.
+    """Return the items of a kind, "table" or "figure", by their benchmark and the aggregates they need.
 
     One job makes them all: to start it takes longer than to draw.
     """
     groups = {}
     for name, item in ITEMS.items():
         if item.kind == kind:
-            groups.setdefault((item.half, item.needs), []).append(name)
+            groups.setdefault((item.benchmark, item.needs), []).append(name)
     return groups
 
 
@@ -158,24 +158,24 @@ def compared(names):
     return [n for name in names for n in (name, f"{name}_vs_paper") if n in TABLES + COMPARED]
 
 
-def aggregates_of(half, needs):
+def aggregates_of(benchmark, needs):
     """Return the aggregates and the record of what was run that items are drawn from.
 
     Parameters are counted on untrained arms, so their table needs no record.
     """
     untrained = needs in ("", "budget")
-    halves = ["native", "asr"] if half == "both" else [] if untrained else [half]
-    record = [f"{R}/aggregates/conditions_{half}.json" for half in halves]
+    benchmarks = ["native", "asr"] if benchmark == "both" else [] if untrained else [benchmark]
+    record = [f"{R}/aggregates/conditions_{each}.json" for each in benchmarks]
     return [f"{R}/aggregates/{name}.csv" for name in needs.split()] + record
 
 
 def described(name):
-    """Return how Snakemake's report files an item: its half, its name, its number and title."""
+    """Return how Snakemake's report files an item: its benchmark, its name, its number and title."""
     item = ITEMS[name.removesuffix("_vs_paper")]
     beside = ", beside the paper's values" if name.endswith("_vs_paper") else ""
     what = f"{item.paper}: {item.title}{beside}"
     return {
-        "subcategory": HALVES[item.half],
+        "subcategory": BENCHMARKS[item.benchmark],
         "labels": {"item": name, "what": what},
     }
 
@@ -207,9 +207,9 @@ def files_of(name):
     ]
 
 
-def items_of(half):
-    """Return the files of all tables and figures of one half of the paper."""
-    names = [name for name, item in ITEMS.items() if item.half == half]
+def items_of(benchmark):
+    """Return the files of all tables and figures of one benchmark."""
+    names = [name for name, item in ITEMS.items() if item.benchmark == benchmark]
     beside = [f"{R}/tables/{name}_vs_paper.tex" for name in names if f"{name}_vs_paper" in COMPARED]
     return [path for name in names for path in files_of(name)] + beside
 
@@ -237,7 +237,8 @@ onstart:
 
             # Not a job that training waits for: Snakemake overlooks what else has changed of a job
             # when one before it runs, even behind `ancient`.
-            preflight.check(config, fetches_trunk=not all(map(os.path.isfile, trunk(None))))
+            fetched = all(map(os.path.isfile, lpips_backbone(None)))
+            preflight.check(config, fetches_backbone=not fetched)
         # The GPU-hours and the disk it takes, before days of training start.
         if "asr_train_run" in rules:
             from gblsr_repro.operations import plan

@@ -20,7 +20,7 @@ rule fields:
     resources:
         **GPU,
         mem_mb=MEMORY["evaluation"],
-        runtime=growing("evaluation"),
+        runtime=runtime_by_attempt("evaluation"),
     params:
         config=CONFIG,
         settings=settings("native fields"),

@@ -40,7 +40,7 @@ rule evaluate:
         arrays=expand(f"{R}/native/arrays/{{array}}.npy", array=COLUMNS + ["validation"]),
         index=expand(f"{R}/native/arrays/{{array}}.csv", array=COLUMNS + ["validation"]),
         regions=f"{R}/native/arrays/regions.json",
-        trunk=trunk,
+        backbone=lpips_backbone,
         code=code_of("native evaluate"),
     output:
         metrics=expand(
@@ -62,7 +62,7 @@ rule evaluate:
     resources:
         **GPU,
         mem_mb=MEMORY["evaluation"],
-        runtime=growing("evaluation"),
+        runtime=runtime_by_attempt("evaluation"),
     params:
         config=CONFIG,
         settings=settings("native evaluate"),

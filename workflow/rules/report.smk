@@ -48,14 +48,14 @@ rule readings:
         " --output {output} 2>&1 | tee {log}"
 
 
-for (half, needs), names in drawn_together("table").items():
+for (benchmark, needs), names in drawn_together("table").items():
 
     rule:
         """The LaTeX tables from the same aggregates, also beside the paper's values."""
         name:
             f"tables_of_{needs.replace(' ', '_and_') or 'nothing'}"
         input:
-            rows=aggregates_of(half, needs),
+            rows=aggregates_of(benchmark, needs),
             tables=CONFIG_TABLES,
         output:
             [
@@ -84,7 +84,7 @@ for (half, needs), names in drawn_together("table").items():
             " --only {params.names} 2>&1 | tee {log}"
 
 
-for (half, needs), names in drawn_together("figure").items():
+for (benchmark, needs), names in drawn_together("figure").items():
 
     rule:
         """The figures from the same aggregates, as PDF and PNG."""
@@ -92,7 +92,7 @@ for (half, needs), names in drawn_together("figure").items():
             f"figures_of_{needs.replace(' ', '_and_')}"
         input:
             inputs_of_figures(names),
-            rows=aggregates_of(half, needs),
+            rows=aggregates_of(benchmark, needs),
             tables=CONFIG_TABLES,
         output:
             pdf=expand(f"{R}/figures/{{name}}.pdf", name=names),
@@ -206,7 +206,7 @@ use rule report as native_report with:
             f"{R}/native/report.html",
             caption="../report/page.rst",
             category="Claims",
-            labels={"what": "the page of the native half alone"},
+            labels={"what": "the page of the native benchmark alone"},
         ),
     log:
         f"{R}/logs/native_report.log",

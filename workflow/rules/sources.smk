@@ -35,7 +35,7 @@ rule standardize:
         "../../envs/gblsr.yaml"
     resources:
         mem_mb=MEMORY["other"],
-        runtime=growing("other"),
+        runtime=runtime_by_attempt("other"),
     params:
         config=CONFIG,
         settings=settings("native standardize"),
@@ -57,7 +57,7 @@ rule regions:
         "../../envs/gblsr.yaml"
     resources:
         mem_mb=MEMORY["other"],
-        runtime=growing("other"),
+        runtime=runtime_by_attempt("other"),
     params:
         config=CONFIG,
         settings=settings("native regions"),

@@ -1,4 +1,4 @@
-# The names a reader asks for: the paper, its halves, every table and figure by its bare name.
+# The names a reader asks for: the paper, its benchmarks, every table and figure by its bare name.
 # Requires: what the stages make. Makes: nothing of its own.
 
 

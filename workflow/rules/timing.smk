@@ -19,7 +19,7 @@ rule latency:
     resources:
         **GPU,
         mem_mb=MEMORY["evaluation"],
-        runtime=growing("timing"),
+        runtime=runtime_by_attempt("timing"),
     params:
         config=CONFIG,
         settings=settings("native latency"),
@@ -45,7 +45,7 @@ rule asr_latency:
     resources:
         **GPU,
         mem_mb=MEMORY["asr_evaluation"],
-        runtime=growing("timing"),
+        runtime=runtime_by_attempt("timing"),
     params:
         config=CONFIG,
         settings=settings("asr latency"),

@@ -1,6 +1,6 @@
 """The command line: one subcommand per kind of job; a rule's shell line is one such call.
 
-The two halves of the paper, `native` and `asr`, have the same verbs.
+The two benchmarks of the paper, `native` and `asr`, have the same verbs.
 """
 
 from __future__ import annotations
@@ -11,14 +11,9 @@ import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from ..errors import StopRequested, UserError
+from ..errors import StopRequested, UserError, memory_told
 from ..progress import setup_logging
-from . import asr, data, native, operations, reporting, tool
-
-HALVES = {
-    "native": (native, "Native reconstruction: arms, trained with a seed each."),
-    "asr": (asr, "Arbitrary-scale super-resolution: methods, trained with a seed each."),
-}
+from . import benchmarks, data, inference, operations, reporting
 
 
 def parser() -> argparse.ArgumentParser:
@@ -28,11 +23,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=__version__)
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    data.register(commands)
-    for name, (half, text) in HALVES.items():
-        verbs = commands.add_parser(name, help=text, description=text)
-        half.register(verbs.add_subparsers(title="verbs", metavar="VERB", required=True))
-    for room in (reporting, operations, tool):
+    for room in (data, benchmarks, reporting, operations, inference):
         room.register(commands)
     return top
 
@@ -46,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     setup_logging()
     options = parser().parse_args(arguments)
     try:
-        options.run(options)
+        with memory_told("What this command computes"):
+            options.run(options)
     except UserError as error:
         print(f"gblsr-repro: {error}", file=sys.stderr)
         return 2
@@ -60,18 +52,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(
             f"gblsr-repro: {error.filename or 'A file'} cannot be read or written "
             f"({error.strerror or error}); mend that and run the same command again.",
-            file=sys.stderr,
-        )
-        return 2
-    except (MemoryError, RuntimeError) as error:
-        from ..photos import out_of_memory
-
-        if not out_of_memory(error):
-            raise
-        print(
-            "gblsr-repro: The memory does not suffice "
-            f"({str(error).partition(chr(10))[0] or 'no more is to be had'}); "
-            "use a smaller image, a crop of it or a machine with more memory.",
             file=sys.stderr,
         )
         return 2

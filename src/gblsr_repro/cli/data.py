@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
-from .options import command, config_of
+from .options import command, config_of, path
 
 
 def register(commands: Any) -> None:
     """Add this room's subcommands."""
-    fetch = command(
-        commands, "fetch", _fetch, "Download a data set or find it in the mirror, and verify it."
-    )
-    fetch.add_argument("dataset", metavar="DATASET", help="row of config/datasets.tsv")
-    fetch.add_argument("--output", type=Path, metavar="CSV", help="copy of the manifest to write")
-
     command(
-        commands, "check", _check, "Check before any training: parameter budget, LPIPS at hand."
+        commands,
+        "fetch",
+        _fetch,
+        ("dataset", {"metavar": "DATASET", "help": "row of config/datasets.tsv"}),
+        path("output", "CSV", "copy of the manifest to write", required=False),
     )
-    command(commands, "sources", _sources, "List the data sets: where they are, how complete.")
+    command(commands, "check", _check)
+    command(commands, "sources", _sources)
 
 
 def _fetch(options: argparse.Namespace) -> None:
-    from ..data.fetching import fetch
-    from ..data.sources import dataset_row
+    """Download a data set or find it in the mirror, and verify it."""
+    from ..data.datasets import dataset_row
+    from ..data.fetch import fetch
     from ..files import write_text
 
     manifest = fetch(options.dataset, config_of(options, dataset_row(options.dataset)))
@@ -34,12 +33,14 @@ def _fetch(options: argparse.Namespace) -> None:
 
 
 def _sources(options: argparse.Namespace) -> None:
-    from ..data.listing import list_sources
+    """List the data sets: where they are, how complete."""
+    from ..data.list import list_sources
 
     print("\n".join(list_sources(config_of(options))))
 
 
 def _check(options: argparse.Namespace) -> None:
+    """Check before any training: parameter budget, LPIPS at hand."""
     from ..preflight import check
 
     check(config_of(options))

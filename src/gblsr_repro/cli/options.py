@@ -10,22 +10,39 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ..config import Config, Row
 
+Argument = tuple[str, dict[str, Any]]
+
+
+def path(name: str, metavar: str, text: str | None = None, **more: Any) -> Argument:
+    """Return an option that names a file or a folder; required, unless `more` says otherwise."""
+    facts = {"type": Path, "required": True, "metavar": metavar, "help": text}
+    return f"--{name}", facts | more
+
 
 def command(
-    commands: Any, name: str, run: Callable[[argparse.Namespace], None], help_text: str
+    commands: Any,
+    name: str,
+    run: Callable[[argparse.Namespace], None],
+    *arguments: Argument,
+    configured: bool = True,
 ) -> argparse.ArgumentParser:
-    """Add a subcommand that takes --config and calls `run` with the parsed options.
+    """Add a subcommand that calls `run` with the parsed options, --config among them.
 
-    Its words after the program's name are the job's name in config/jobs.py.
+    Its help is the docstring of `run`; its words after the program's name are the job's name in
+    config/jobs.py.
     """
-    added = commands.add_parser(name, help=help_text, description=help_text)
-    added.add_argument(
-        "--config",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="config file; repeat to lay one over another (default: config/config.yaml)",
-    )
+    text = run.__doc__
+    added = commands.add_parser(name, help=text, description=text)
+    if configured:
+        added.add_argument(
+            "--config",
+            action="append",
+            default=[],
+            metavar="FILE",
+            help="config file; repeat to lay one over another (default: config/config.yaml)",
+        )
+    for option, facts in arguments:
+        added.add_argument(option, **facts)
     added.set_defaults(run=run, job=added.prog.partition(" ")[2])
     return added
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .options import command, config_of
+from .options import Argument, command, config_of, path
 
 if TYPE_CHECKING:
     from ..config import Config
@@ -14,24 +14,30 @@ if TYPE_CHECKING:
 
 def register(commands: Any) -> None:
     """Add this room's subcommands."""
-    add_aggregate(commands)
-    add_readings(commands)
-    add_tables(commands)
-    add_figures(commands)
-    add_preview(commands)
-    add_claims(commands)
-    add_report(commands)
-    add_record(commands)
-
-
-def _takes_results(added: argparse.ArgumentParser) -> None:
-    added.add_argument("--results", type=Path, metavar="DIR", help="default: the config's")
-
-
-def _takes_aggregates(added: argparse.ArgumentParser) -> None:
-    added.add_argument(
-        "--aggregates", type=Path, metavar="DIR", help="default: aggregates of the config's results"
+    results = path("results", "DIR", "default: the config's", required=False)
+    aggregates = path(
+        "aggregates", "DIR", "default: aggregates of the config's results", required=False
     )
+    only = {"nargs": "+", "default": [], "metavar": "NAME", "help": "make these, or fail"}
+
+    def to(metavar: str, text: str) -> Argument:
+        return path("output", metavar, text, required=False)
+
+    kind = {"help": "aggregate to make: native, asr_quality, ..."}
+    command(commands, "aggregate", _aggregate, ("kind", kind), results, path("output", "FILE"))
+    command(commands, "readings", _readings, path("aggregate", "CSV"), path("output", "MD"))
+    folder = to("DIR", "default: tables of the config's results")
+    command(commands, "tables", _tables, aggregates, folder, ("--only", only))
+    folder = to("DIR", "default: figures of the config's results")
+    command(commands, "figures", _figures, aggregates, folder, ("--only", only))
+    file = to("FILE", "default: preview.pdf in the results")
+    command(commands, "preview", _preview, results, file)
+    folder = to("DIR", "folder for claims.csv and claims.md (default: the config's results)")
+    command(commands, "claims", _claims, aggregates, folder)
+    file = to("FILE", "default: report.html in the results folder")
+    command(commands, "report", _report, results, file)
+    record = path("output", "DIR", "new folder, as docs/records/<date>-<device>")
+    command(commands, "record", _record, results, record)
 
 
 def _run(options: argparse.Namespace) -> tuple[Config, Path]:
@@ -43,56 +49,23 @@ def _run(options: argparse.Namespace) -> tuple[Config, Path]:
     return config, named or resolve(config, config["results"])
 
 
-# --- aggregates and tables ----------------------------------------------------------------------
-
-
-def add_aggregate(commands: Any) -> None:
-    """Add the verb that averages rows over images and seeds."""
-    added = command(
-        commands, "aggregate", _aggregate, "Average measured rows over images and seeds."
-    )
-    added.add_argument("kind", help="aggregate to make: native, asr_quality, ...")
-    _takes_results(added)
-    added.add_argument("--output", type=Path, required=True, metavar="FILE")
-
-
 def _aggregate(options: argparse.Namespace) -> None:
+    """Average measured rows over images and seeds."""
     from ..reporting import averaging
 
     config, results = _run(options)
     averaging.write(options.kind, results, config, options.output)
 
 
-def add_readings(commands: Any) -> None:
-    """Add the verb that sets the readings of the baselines side by side."""
-    added = command(
-        commands, "readings", _readings, "Set the readings of the baselines beside the paper's."
-    )
-    added.add_argument("--aggregate", type=Path, required=True, metavar="CSV")
-    added.add_argument("--output", type=Path, required=True, metavar="MD")
-
-
 def _readings(options: argparse.Namespace) -> None:
+    """Set the readings of the baselines beside the paper's."""
     from ..reporting import readings
 
     readings.write(options.aggregate, config_of(options), options.output)
 
 
-def add_tables(commands: Any) -> None:
-    """Add the verb that renders the LaTeX tables."""
-    added = command(
-        commands, "tables", _tables, "Render the LaTeX tables that a folder of aggregates allows."
-    )
-    _takes_aggregates(added)
-    added.add_argument(
-        "--output", type=Path, metavar="DIR", help="default: tables of the config's results"
-    )
-    added.add_argument(
-        "--only", nargs="+", default=[], metavar="NAME", help="render these tables, or fail"
-    )
-
-
 def _tables(options: argparse.Namespace) -> None:
+    """Render the LaTeX tables that a folder of aggregates allows."""
     from ..reporting import tables
 
     config, results = _run(options)
@@ -105,21 +78,8 @@ def _tables(options: argparse.Namespace) -> None:
         print(f"skipped {name}: {reason}")
 
 
-def add_figures(commands: Any) -> None:
-    """Add the verb that draws the figures."""
-    added = command(
-        commands, "figures", _figures, "Draw the figures that a folder of aggregates allows."
-    )
-    _takes_aggregates(added)
-    added.add_argument(
-        "--output", type=Path, metavar="DIR", help="default: figures of the config's results"
-    )
-    added.add_argument(
-        "--only", nargs="+", default=[], metavar="NAME", help="draw these figures, or fail"
-    )
-
-
 def _figures(options: argparse.Namespace) -> None:
+    """Draw the figures that a folder of aggregates allows."""
     from ..reporting import figures
 
     config, results = _run(options)
@@ -133,18 +93,8 @@ def _figures(options: argparse.Namespace) -> None:
         print(f"skipped {name}: {reason}")
 
 
-def add_preview(commands: Any) -> None:
-    """Add the verb that compiles all tables and figures into one PDF."""
-    added = command(
-        commands, "preview", _preview, "Compile all tables and figures into one PDF; needs LaTeX."
-    )
-    _takes_results(added)
-    added.add_argument(
-        "--output", type=Path, metavar="FILE", help="default: preview.pdf in the results"
-    )
-
-
 def _preview(options: argparse.Namespace) -> None:
+    """Compile all tables and figures into one PDF; needs LaTeX."""
     from ..reporting import preview
 
     _, results = _run(options)
@@ -153,22 +103,8 @@ def _preview(options: argparse.Namespace) -> None:
     print(output)
 
 
-# --- claims, report, record ---------------------------------------------------------------------
-
-
-def add_claims(commands: Any) -> None:
-    """Add the verb that judges the paper's claims."""
-    added = command(
-        commands, "claims", _claims, "Judge every claim of the paper on the aggregates of a run."
-    )
-    _takes_aggregates(added)
-    added.add_argument(
-        "--output", type=Path, metavar="DIR",
-        help="folder for claims.csv and claims.md (default: the config's results)",
-    )  # fmt: skip
-
-
 def _claims(options: argparse.Namespace) -> None:
+    """Judge every claim of the paper on the aggregates of a run."""
     from ..progress import log
     from ..reporting import claims
 
@@ -179,18 +115,8 @@ def _claims(options: argparse.Namespace) -> None:
     log.info("claims: %s", ", ".join(f"{n} {verdict}" for verdict, n in page.counts().items()))
 
 
-def add_report(commands: Any) -> None:
-    """Add the verb that writes the HTML page."""
-    added = command(
-        commands, "report", _report, "Write one self-contained HTML page about a results folder."
-    )
-    _takes_results(added)
-    added.add_argument(
-        "--output", type=Path, metavar="FILE", help="default: report.html in the results folder"
-    )
-
-
 def _report(options: argparse.Namespace) -> None:
+    """Write one self-contained HTML page about a results folder."""
     from ..progress import log
     from ..reporting import report
 
@@ -200,19 +126,8 @@ def _report(options: argparse.Namespace) -> None:
     log.info("report: %s", output)
 
 
-def add_record(commands: Any) -> None:
-    """Add the verb that makes a run's results small enough to keep."""
-    added = command(
-        commands, "record", _record, "Gather a run's numbers, tables and figures in one folder."
-    )
-    _takes_results(added)
-    added.add_argument(
-        "--output", type=Path, required=True, metavar="DIR",
-        help="new folder, as docs/records/<date>-<device>",
-    )  # fmt: skip
-
-
 def _record(options: argparse.Namespace) -> None:
+    """Gather a run's numbers, tables and figures in one folder."""
     from ..progress import log
     from ..reporting import record
 

@@ -29,4 +29,5 @@ from .tables import (
     selected_items,
     selected_methods,
     sized_datasets,
+    subject,
 )

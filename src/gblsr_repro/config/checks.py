@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..errors import UserError
@@ -36,17 +36,13 @@ BY_COLUMN = {
 
 def check(config: Config) -> None:
     """Raise `UserError` about the first impossible setting of a `config` that fits the model."""
-    check_rows(config)
-    check_images(config)
-    check_timing(config)
-    check_columns(config)
-    check_sizes(config)
-    check_ranges(config)
-    check_scales(config)
+    for kind in (_rows, _images, _timing, _columns, _sizes, _ranges, _scales):
+        for problem in kind(config):
+            raise UserError(f"Config: {problem}")
 
 
-def check_rows(config: Config) -> None:
-    """Refuse arms and methods that their tables lack, and a method without its recipe."""
+def _rows(config: Config) -> Iterator[str]:
+    """Tell of arms and methods that their tables lack, and of a method without its recipe."""
     native, asr = config["native"], config["asr"]
     selected_arms(config)
     for name in ("main_arm", "control_arm"):
@@ -55,38 +51,38 @@ def check_rows(config: Config) -> None:
     recipes = asr["training"]["recipes"]
     for row in selected_methods(config).values():
         if row.recipe not in recipes:
-            raise UserError(
-                f"Config: asr.training.recipes lacks {row.recipe!r}, the recipe of {row.method} in "
+            yield (
+                f"asr.training.recipes lacks {row.recipe!r}, the recipe of {row.method} in "
                 f"config/methods.tsv; add it or correct the table: {guess(row.recipe, recipes)}"
             )
 
 
-def check_images(config: Config) -> None:
-    """Refuse a data set that holds no images, where images are needed."""
+def _images(config: Config) -> Iterator[str]:
+    """Tell of a data set that holds no images, where images are needed."""
     table, columns = datasets(), config["asr"]["evaluate"]
     timed = [columns.get(name, name) for name in config["asr"]["timing"]["datasets"]]
     for setting, names in (named_datasets(config) | {"asr.timing.datasets": timed}).items():
         for name in names:
             if name in table and table[name].images == "0":
-                raise UserError(
-                    f"Config: {setting} names {name!r}, which holds no images; name another data "
-                    "set of config/datasets.tsv."
+                yield (
+                    f"{setting} names {name!r}, which holds no images; name another data set of "
+                    "config/datasets.tsv."
                 )
 
 
-def check_timing(config: Config) -> None:
-    """Refuse timed sets that are neither columns nor data sets."""
+def _timing(config: Config) -> Iterator[str]:
+    """Tell of timed sets that are neither columns nor data sets."""
     known = {**config["asr"]["evaluate"], **datasets()}
     for name in config["asr"]["timing"]["datasets"]:
         if name not in known:
-            raise UserError(
-                f"Config: asr.timing.datasets names {name!r}, which is neither a column of "
-                f"asr.evaluate nor a data set of config/datasets.tsv; {guess(name, known)}"
+            yield (
+                f"asr.timing.datasets names {name!r}, which is neither a column of asr.evaluate "
+                f"nor a data set of config/datasets.tsv; {guess(name, known)}"
             )
 
 
-def check_columns(config: Config) -> None:
-    """Refuse settings for columns that do not exist, and a column without its exemplar.
+def _columns(config: Config) -> Iterator[str]:
+    """Tell of settings for columns that do not exist, and of a column without its exemplar.
 
     Columns of config/config.yaml still count as there when an overlay drops them, since it cannot
     drop what is set for them.
@@ -98,60 +94,50 @@ def check_columns(config: Config) -> None:
     for setting, table in BY_COLUMN.items():
         for name in _at(config, setting):
             if name not in known[table]:
-                raise UserError(
-                    f"Config: {setting} names {name!r}, which is no column of {table}; "
-                    f"{guess(name, _at(config, table))}"
-                )
+                close = guess(name, _at(config, table))
+                yield f"{setting} names {name!r}, which is no column of {table}; {close}"
     data = config["native"]["data"]
     for column in data["evaluate"]:
         if column not in data["exemplars"]:
-            raise UserError(
-                f"Config: native.data.exemplars lacks the column {column!r}; add the name of the "
-                "image that the qualitative figure shows of it."
+            yield (
+                f"native.data.exemplars lacks the column {column!r}; add the name of the image "
+                "that the qualitative figure shows of it."
             )
     required = config["native"]["criteria"]["datasets_required"]
     most = len(known["native.data.evaluate"])
     if required > most:
-        raise UserError(
-            f"Config: native.criteria.datasets_required is {required}, but must be at most the "
-            f"number of columns of native.data.evaluate, {most}."
+        yield (
+            f"native.criteria.datasets_required is {required}, but must be at most the number of "
+            f"columns of native.data.evaluate, {most}."
         )
 
 
-def check_sizes(config: Config) -> None:
-    """Refuse a patch that is no power of two, and sizes that do not divide one another."""
+def _sizes(config: Config) -> Iterator[str]:
+    """Tell of a patch that is no power of two, and of sizes that do not divide one another."""
     patch = config["native"]["model"]["patch"]
     if patch < 2 or patch & (patch - 1):
-        raise UserError(
-            f"Config: native.model.patch is {patch}, but must be a power of two, at least 2."
-        )
+        yield f"native.model.patch is {patch}, but must be a power of two, at least 2."
     for whole, part in MULTIPLES.items():
         size, divisor = _at(config, whole), _at(config, part)
         if size % divisor:
-            raise UserError(
-                f"Config: {whole} is {size}, but must be a multiple of {part}, {divisor}; change "
-                "one of them."
-            )
+            yield f"{whole} is {size}, but must be a multiple of {part}, {divisor}; change one."
 
 
-def check_ranges(config: Config) -> None:
-    """Refuse ranges that do not rise."""
+def _ranges(config: Config) -> Iterator[str]:
+    """Tell of ranges that do not rise."""
     for setting in RANGES:
         low, high = _at(config, setting)
         if low >= high:
-            raise UserError(
-                f"Config: {setting} is [{low:g}, {high:g}], but must rise from low to high."
-            )
+            yield f"{setting} is [{low:g}, {high:g}], but must rise from low to high."
 
 
-def check_scales(config: Config) -> None:
-    """Refuse a trained scale that is not evaluated."""
-    scales = config["asr"]["scales"]
+def _scales(config: Config) -> Iterator[str]:
+    """Tell of a trained scale that is not evaluated."""
     for scale in config["asr"]["trained_scales"]:
-        if scale not in scales:
-            raise UserError(
-                f"Config: asr.trained_scales names {scale:g}, which asr.scales lacks; add it there "
-                "or remove it here."
+        if scale not in config["asr"]["scales"]:
+            yield (
+                f"asr.trained_scales names {scale:g}, which asr.scales lacks; add it there or "
+                "remove it here."
             )
 
 

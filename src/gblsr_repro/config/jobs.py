@@ -63,7 +63,7 @@ JOBS = {
             "native.data.evaluate",
             "native.data.exemplars",
             "diagnostics.images",
-            "lpips_trunk",
+            "lpips_backbone",
         ),
         reads=("require_lpips",),
         code=(
@@ -119,12 +119,7 @@ JOBS = {
         reads=("asr.evaluate",),
         code=("models/asr/model.py", "evaluation/asr_latency.py", "evaluation/latency.py"),
     ),
-    "aggregate": REPORTED,
-    "readings": REPORTED,
-    "tables": REPORTED,
-    "figures": REPORTED,
-    "claims": REPORTED,
-    "report": REPORTED,
+    **dict.fromkeys(("aggregate", "readings", "tables", "figures", "claims", "report"), REPORTED),
 }
 
 Row = Arm | Method | Dataset | str | None

@@ -192,7 +192,7 @@ class Native(Section):
     significance: Share = about("two-sided level of the pooled t-test behind bold cells")
 
 
-# --- both halves ----------------------------------------------------------------------------------
+# --- both benchmarks ------------------------------------------------------------------------------
 
 
 class Latency(Section):
@@ -343,7 +343,7 @@ class Memory(Section):
 class Minutes(Memory):
     """Minutes of a job, by stage."""
 
-    timing: Count = about("timing, both halves")
+    timing: Count = about("timing, both benchmarks")
 
 
 class Cluster(Section):
@@ -368,11 +368,12 @@ class Settings(Section):
     accept_partial: Annotated[list[str], Distinct] = about(
         "data sets that may hold fewer images than published; captions say so", default=[]
     )
-    lpips_trunk: str | None = about(
-        "file with the AlexNet trunk; null: `GBLSR_LPIPS_TRUNK`, then the download", default=None
+    lpips_backbone: str | None = about(
+        "file with the AlexNet backbone; null: `GBLSR_LPIPS_BACKBONE`, then the download",
+        default=None,
     )
     require_lpips: bool = about(
-        "stop before training when the trunk is missing; false: LPIPS is not measured",
+        "stop before training when the backbone is missing; false: LPIPS is not measured",
         default=True,
     )
     device: Literal["auto", "cpu", "cuda"] = about("where jobs compute", default="auto")

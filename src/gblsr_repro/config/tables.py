@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import UserError
-from ..files import read_json
+from ..files import read_csv, read_json
 
 Config = dict[str, Any]
 Row = TypeVar("Row")
@@ -94,7 +94,7 @@ class Arm:
 class Method:
     """A row of config/methods.tsv: one arbitrary-scale super-resolution method.
 
-    `encoder` and `decoder` name factories of `gblsr_repro.models.asr`; `options` is a list of
+    `encoder` and `decoder` name classes of `gblsr_repro.models.asr`; `options` is a list of
     key=value pairs for them (nf=48, local_ensemble=no); `recipe` is the training recipe in
     config asr.training; `group` is baseline, base or variant; `table` says where its row stands
     (main, appendix).
@@ -128,7 +128,7 @@ class Dataset:
     images: str
     bytes: str
     checksum: str
-    licence: str
+    license: str
     homepage: str
     stands_in_for: str
     note: str
@@ -168,8 +168,7 @@ def datasets() -> dict[str, Dataset]:
 
 def sized_datasets() -> set[str]:
     """Return the data sets whose image sizes config/sizes.tsv knows."""
-    with (repository_root() / "config" / "sizes.tsv").open(newline="", encoding="utf-8") as stream:
-        return {row["dataset"] for row in csv.DictReader(stream, delimiter="\t")}
+    return {row["dataset"] for row in read_csv(repository_root() / "config" / "sizes.tsv", "\t")}
 
 
 def arm_named(name: str) -> Arm:
@@ -180,6 +179,11 @@ def arm_named(name: str) -> Arm:
 def method_named(name: str) -> Method:
     """Return the super-resolution method of that name; `UserError` when there is no such row."""
     return _named(methods(), name, "method", "config/methods.tsv")
+
+
+def subject(row: Arm | Method) -> tuple[str, str, str]:
+    """Return the benchmark that a row is of, the kind of its runs (arm or method), and its key."""
+    return ("native", "arm", row.arm) if isinstance(row, Arm) else ("asr", "method", row.method)
 
 
 def _named(table: Mapping[str, Row], name: str, kind: str, file: str) -> Row:
@@ -201,7 +205,7 @@ class Asset:
 
     asset: str
     title: str
-    licence: str
+    license: str
     url: str
 
 
@@ -214,8 +218,8 @@ def assets() -> dict[str, Asset]:
 class Item:
     """A row of config/items.tsv: one table or figure, of the paper or beside it.
 
-    `half` is native, asr or both; `paper` its number there, Extra where it has none; `needs` the
-    aggregates it is made from; `about` the part in the diagnostic of the arms that it is about,
+    `benchmark` is native, asr or both; `paper` its number there, Extra where it has none; `needs`
+    the aggregates it is made from; `about` the part in the diagnostic of the arms that it is about,
     where it is about some; `compared` says whether it also comes as <item>_vs_paper, with the
     published values; `readings` names what it rests on of docs/readings.md; `scopes` the kinds of
     numbers it shows; `adds` what its caption tells of them: lpips, spread, baselines; `caption`
@@ -224,7 +228,7 @@ class Item:
 
     item: str
     kind: str
-    half: str
+    benchmark: str
     paper: str
     needs: str
     about: str

@@ -1,12 +1,12 @@
-"""Reading standardised arrays: memory-mapped, verified, as tensors."""
+"""Arrays of images: written with their index and description; read, memory-mapped and verified."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 import torch
@@ -14,16 +14,86 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..errors import UserError
-from ..files import read_json, sha256
+from ..files import atomic_path, read_csv, read_json, sha256, write_csv, write_json
+from .images import Pixels
+
+
+def write_array(
+    path: Path,
+    shape: tuple[int, ...],
+    parts: Iterable[Pixels],
+    columns: Sequence[str],
+    index: Callable[[], Iterable[Sequence[Any]]],
+    facts: Mapping[str, Any],
+) -> None:
+    """Write 8-bit `parts` one after the other as one array (N, *shape), and what it is of.
+
+    Memory does not grow with their number. Beside `path` (.npy) stand `index` (.csv), one row an
+    image, asked for once the parts are written, and a description (.json): `facts` and the
+    checksums of the other two. The same parts give the same bytes on every machine.
+    """
+    count, size = 0, math.prod(shape)
+    with atomic_path(path) as temporary, temporary.open("w+b") as out:
+        _write_header(out, 0, shape)
+        for part in parts:
+            out.write(np.ascontiguousarray(part).data)
+            count += part.size // size
+        _write_header(out, count, shape)
+    rows = list(index())
+    write_csv(path.with_suffix(".csv"), columns, rows)
+    checksums = {"sha256": sha256(path), "index_sha256": sha256(path.with_suffix(".csv"))}
+    write_json(path.with_suffix(".json"), {**facts, **checksums, "images": len(rows)})
+
+
+def _write_header(out: BinaryIO, count: int, shape: tuple[int, ...]) -> None:
+    # The format leaves room for the first axis to grow, so the header keeps its length.
+    out.seek(0)
+    header = {"descr": "|u1", "fortran_order": False, "shape": (count, *shape)}
+    np.lib.format.write_array_header_1_0(out, header)
+
+
+def open_array(
+    path: Path | str, mode: Literal["r", "c"]
+) -> tuple[NDArray[np.uint8], list[dict[str, str]], dict[str, Any]]:
+    """Map an array that `write_array` wrote, with the rows of its index and its description.
+
+    The whole array is read once to check it: seconds, before a run of many hours. Raises
+    `UserError` where one of the three is missing, damaged or not of the same making.
+    """
+    path = Path(path)
+    index = path.with_suffix(".csv")
+    record = read_json(path.with_suffix(".json"))
+    for file, key in ((path, "sha256"), (index, "index_sha256")):
+        if not file.is_file():
+            raise UserError(f"{file} does not exist; run the step that makes it first.")
+        # Of arrays that were packed before, the index's checksum stands beside it alone.
+        if (key == "sha256" or key in record) and sha256(file) != record.get(key):
+            raise damaged(file)
+    try:
+        pixels = np.load(path, mmap_mode=mode, allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise damaged(path) from error
+    rows = read_csv(index)
+    if pixels.dtype != np.uint8 or len(rows) != record.get("images"):
+        raise damaged(index)
+    return pixels, rows, record
+
+
+def damaged(path: Path | str) -> UserError:
+    """Return the error for an array, or a file beside it, that is not what was written."""
+    return UserError(
+        f"{path} is damaged or belongs to another run; delete the array and its .csv and .json and "
+        "standardize again."
+    )
 
 
 @dataclass(frozen=True)
 class Arrays:
-    """A standardised array, its index and its record.
+    """A standardized array, its index and its record.
 
     `images` is uint8 (N, S, S, 3) RGB, memory-mapped and read-only; `index` has one row per image
     with the keys position, dataset, name, width, height, sha256 (of the source file; width and
-    height in pixels, before standardising), all as text; `record` is the .json beside it.
+    height in pixels, before standardizing), all as text; `record` is the .json beside it.
     """
 
     path: Path
@@ -35,28 +105,12 @@ class Arrays:
     def open(cls, path: Path | str) -> Arrays:
         """Map the array at `path` (.npy) and read its index (.csv) and record (.json).
 
-        Raises `UserError` when one of the three is missing, damaged or not of the same making:
-        both checksums in the record and the number of images must agree.
+        Raises `UserError` as `open_array` does.
         """
-        path = Path(path)
-        index_path = path.with_suffix(".csv")
-        record = read_json(path.with_suffix(".json"))
-        for file, key in ((path, "sha256"), (index_path, "index_sha256")):
-            if not file.is_file():
-                raise UserError(f"{file} does not exist; run the step that makes it first.")
-            if sha256(file) != record.get(key):
-                raise _damaged(file)
-        try:
-            images = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, EOFError, OSError) as error:
-            raise _damaged(path) from error
-        with index_path.open(newline="", encoding="utf-8") as stream:
-            index = list(csv.DictReader(stream))
-        if images.dtype != np.uint8 or images.ndim != 4 or images.shape[3] != 3:
-            raise _damaged(path)
-        if not len(images) == len(index) == record.get("images"):
-            raise _damaged(index_path)
-        return cls(path, images, index, record)
+        images, index, record = open_array(path, "r")
+        if images.ndim != 4 or images.shape[3] != 3 or len(images) != len(index):
+            raise damaged(path)
+        return cls(Path(path), images, index, record)
 
     def __len__(self) -> int:
         return len(self.images)
@@ -86,10 +140,3 @@ class Arrays:
 def as_float(images: Tensor) -> Tensor:
     """Turn uint8 (B, S, S, 3) in [0, 255] into contiguous float32 (B, 3, S, S) in [0, 1]."""
     return images.permute(0, 3, 1, 2).contiguous().to(torch.float32) / 255
-
-
-def _damaged(path: Path) -> UserError:
-    return UserError(
-        f"{path} is damaged or belongs to another run; delete the array and its .csv and .json and "
-        "standardize again."
-    )

@@ -6,12 +6,13 @@ import hashlib
 import os
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import requests
 
 from .. import __version__
-from ..errors import UserError
+from ..errors import UserError, cannot_write
 from ..progress import Progress, log
 
 ATTEMPTS = 4
@@ -30,6 +31,18 @@ def new_session() -> requests.Session:
     session.headers["User-Agent"] = f"gblsr-repro/{__version__}"
     session.headers["Accept-Encoding"] = "identity"
     return session
+
+
+@dataclass(frozen=True)
+class _Transfer:
+    """A download under way: its bytes gather in `part`, `tag` says of which version they are."""
+
+    session: requests.Session
+    url: str
+    part: Path
+    tag: Path
+    limit: int
+    progress: Progress | None
 
 
 def download(
@@ -55,7 +68,7 @@ def download(
     tag = target.with_name(f".{target.name}.part.tag")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _attempts(session, url, part, tag, limit, progress)
+        _attempts(_Transfer(session, url, part, tag, limit, progress))
         try:
             check(part)
         except UserError:
@@ -66,10 +79,7 @@ def download(
         part.replace(target)
         tag.unlink(missing_ok=True)
     except OSError as error:
-        raise UserError(
-            f"Cannot write {target}: {error.strerror or error}; free some space or make the "
-            "folder writable."
-        ) from error
+        raise cannot_write(target, error) from error
 
 
 def check_digest(file: Path, checksum: str, url: str) -> None:
@@ -84,17 +94,11 @@ def check_digest(file: Path, checksum: str, url: str) -> None:
         )
 
 
-def _attempts(
-    session: requests.Session,
-    url: str,
-    part: Path,
-    tag: Path,
-    limit: int,
-    progress: Progress | None,
-) -> None:
+def _attempts(way: _Transfer) -> None:
+    url = way.url
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            _transfer(session, url, part, tag, limit, progress)
+            _transfer(way)
             return
         except (_InterruptedError, requests.ConnectionError, requests.Timeout) as error:
             reason = " ".join(str(error).split()) or type(error).__name__
@@ -109,17 +113,11 @@ def _attempts(
     )
 
 
-def _transfer(
-    session: requests.Session,
-    url: str,
-    part: Path,
-    tag: Path,
-    limit: int,
-    progress: Progress | None,
-) -> None:
+def _transfer(way: _Transfer) -> None:
+    url, part, tag, limit = way.url, way.part, way.tag, way.limit
     have = part.stat().st_size if part.is_file() and tag.is_file() else 0
     headers = {"Range": f"bytes={have}-", "If-Range": tag.read_text()} if have else {}
-    with session.get(url, headers=headers, stream=True, timeout=TIMEOUT_SECONDS) as answer:
+    with way.session.get(url, headers=headers, stream=True, timeout=TIMEOUT_SECONDS) as answer:
         if answer.status_code == requests.codes.requested_range_not_satisfiable:
             if answer.headers.get("Content-Range") == f"bytes */{have}":
                 return  # all of it came before; only the check was missing
@@ -137,7 +135,7 @@ def _transfer(
             raise _oversized(url, limit)
         if start == 0:
             _note_version(answer, tag)
-        size = _append(answer, part, start, limit, url, progress)
+        size = _append(answer, start, way)
     if size > limit:
         _discard(part, tag)
         raise _oversized(url, limit)
@@ -167,22 +165,15 @@ def _note_version(answer: requests.Response, tag: Path) -> None:
         tag.unlink(missing_ok=True)
 
 
-def _append(
-    answer: requests.Response,
-    part: Path,
-    start: int,
-    limit: int,
-    url: str,
-    progress: Progress | None,
-) -> int:
-    size = start
-    with part.open("ab" if start else "wb") as stream:
+def _append(answer: requests.Response, start: int, way: _Transfer) -> int:
+    size, progress = start, way.progress
+    with way.part.open("ab" if start else "wb") as stream:
         blocks = answer.iter_content(BLOCK)
-        while size <= limit:
+        while size <= way.limit:
             try:
                 block = next(blocks, b"")
             except requests.RequestException as error:
-                raise _InterruptedError(f"the connection to {url} broke off") from error
+                raise _InterruptedError(f"the connection to {way.url} broke off") from error
             if not block:
                 break
             stream.write(block)

@@ -56,21 +56,22 @@ def imresize(image: np.ndarray, height: int, width: int) -> np.ndarray:
     `image` is (H, W) or (H, W, C). An 8-bit image gives an 8-bit image, rounded (half up) after
     the rows and again after the columns; any other gives float64 and is not rounded.
     """
-    settle = _to_byte if image.dtype == np.uint8 else _keep
+    rounded = round_to_uint8 if image.dtype == np.uint8 else _keep
     channels = image.shape[2:]
     lines = image.astype(np.float64).reshape(image.shape[0], -1)
-    tall = settle(matlab_weights(image.shape[0], height) @ lines)
+    tall = rounded(matlab_weights(image.shape[0], height) @ lines)
     # The second pass works on columns: bring them in front, and back afterwards.
     sideways = tall.reshape(height, image.shape[1], -1).transpose(1, 0, 2)
     wide = matlab_weights(image.shape[1], width) @ np.ascontiguousarray(sideways).reshape(
         image.shape[1], -1
     )
-    result = settle(wide).reshape(width, height, -1).transpose(1, 0, 2)
+    result = rounded(wide).reshape(width, height, -1).transpose(1, 0, 2)
     dtype = np.uint8 if image.dtype == np.uint8 else np.float64
     return np.ascontiguousarray(result, dtype=dtype).reshape(height, width, *channels)
 
 
-def _to_byte(values: np.ndarray) -> np.ndarray:
+def round_to_uint8(values: np.ndarray) -> np.ndarray:
+    """Round to the whole numbers of 8 bits, half up, in the type given."""
     return np.floor(values + 0.5).clip(0, 255)
 
 

@@ -3,7 +3,7 @@
 A data set is a row of config/datasets.tsv. Its columns:
 
 - `dataset` the name used in the config; `title` the name that tables show; `role` train, evaluate
-  or weights; `licence` the terms in short; `homepage` where they are stated; `note` remarks.
+  or weights; `license` the terms in short; `homepage` where they are stated; `note` remarks.
 - `kind` archive (one tar or zip to unpack), files (many single downloads), file (one download) or
   package (photographs inside an installed Python package).
 - `url` of an archive or file: its address; of files: an address with `{path}` for the file's path
@@ -31,45 +31,27 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from ..config import Config
+from .datasets import DataSet, data_set
 from .images import Pixels, decode_native
-from .layout import layout_of
 from .manifest import Entry
-from .places import (
-    Place,
-    changed_file,
-    choose_images,
-    dataset_row,
-    expected_images,
-    place_of,
-    recorded_entries,
-)
-
-__all__ = [
-    "HighRes",
-    "Source",
-    "dataset_row",
-    "expected_images",
-    "high_resolution",
-    "locate",
-    "name_of",
-    "published_low_resolution",
-    "selection_of",
-    "sources",
-]
 
 
 @dataclass(frozen=True)
 class Source:
-    """One recorded source image: its data set, where that lies, and its manifest entry."""
+    """One recorded source image: its data set and its manifest entry."""
 
-    dataset: str
-    place: Place
+    data: DataSet
     record: Entry
+
+    @property
+    def dataset(self) -> str:
+        """The data set's name."""
+        return self.data.name
 
     @property
     def file(self) -> Path:
         """The image's file."""
-        return self.place.root / self.record.path
+        return self.data.root / self.record.path
 
     @property
     def name(self) -> str:
@@ -80,7 +62,7 @@ class Source:
         """Return the file's bytes; `UserError` unless they are the recorded ones."""
         content = self.file.read_bytes() if self.file.is_file() else b""
         if hashlib.sha256(content).hexdigest() != self.record.sha256:
-            raise changed_file(self.dataset, self.place, self.record.path)
+            raise self.data.changed(self.record.path)
         return content
 
     def load(self) -> Pixels:
@@ -100,11 +82,9 @@ def sources(dataset: str, config: Config) -> list[Source]:
     `UserError` when the data set was not fetched, a file is missing or has another size than
     recorded, or images are missing and the config's `accept_partial` does not name the data set.
     """
-    row = dataset_row(dataset)
-    place = place_of(row, config)
-    entries = recorded_entries(row, place)
-    chosen = choose_images(row, place, list(entries), config)
-    return [Source(dataset, place, entries[path]) for path in chosen]
+    data = data_set(dataset, config)
+    entries = data.entries()
+    return [Source(data, entries[path]) for path in data.images(list(entries))]
 
 
 def locate(dataset: str, config: Config) -> list[Path]:
@@ -114,9 +94,9 @@ def locate(dataset: str, config: Config) -> list[Path]:
 
 def selection_of(dataset: str, config: Config) -> str:
     """Say in words which files of a data set are its images, and in what order."""
-    row = dataset_row(dataset)
-    listed = layout_of(row).selection
-    if listed and (place_of(row, config).root / listed).is_file():
+    data = data_set(dataset, config)
+    listed = data.layout.selection
+    if listed and (data.root / listed).is_file():
         return f"those that {listed} names, in its order"
     return "all, in the order of their names"
 
@@ -158,30 +138,19 @@ def high_resolution(dataset: str, scale: float, config: Config) -> list[HighRes]
     an image as wide as the line is long, the right-hand column of others). The caller crops to
     multiples of the scale. Raises `UserError` as `sources` does.
     """
-    row = dataset_row(dataset)
-    place = place_of(row, config)
-    entries = recorded_entries(row, place)
+    data = data_set(dataset, config)
+    entries = data.entries()
 
     def at_scale(source: Source) -> HighRes:
         own = re.sub(r"SRF_\d+", f"SRF_{scale:g}", source.record.path)
         if own in entries:
-            return HighRes(Source(dataset, place, entries[own]))
+            return HighRes(Source(data, entries[own]))
         folder = PurePosixPath(source.record.path).parent.parent
         extra = str(folder / f"srf{scale:g}_hr_extra_line.png")
         if extra in entries:
             number = int(source.name.rpartition("_")[2])
-            return HighRes(source, (Source(dataset, place, entries[extra]), number - 1))
+            return HighRes(source, (Source(data, entries[extra]), number - 1))
         return HighRes(source)
 
-    return [at_scale(source) for source in sources(dataset, config)]
-
-
-def published_low_resolution(dataset: str, scale: float, config: Config) -> list[Path]:
-    """Return the low-resolution files that a data set's publisher gives for a scale, by name.
-
-    Empty where the data set or the mirror has none. Raises `UserError` as `sources` does.
-    """
-    row = dataset_row(dataset)
-    place = place_of(row, config)
-    ending = f"_SRF_{scale:g}_LR.png"
-    return [place.root / p for p in recorded_entries(row, place) if p.endswith(ending)]
+    images = data.images(list(entries))
+    return [at_scale(Source(data, entries[path])) for path in images]

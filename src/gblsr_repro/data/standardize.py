@@ -1,4 +1,4 @@
-"""Source images standardised to one size: the arrays that training and evaluation read.
+"""Source images standardized to one size: the arrays that training and evaluation read.
 
 Each array is made once and is the same on every machine: the split, the order and the crops come
 from generators seeded by the config's data seed, decoding and resizing are Pillow's on the CPU,
@@ -20,10 +20,11 @@ from PIL import Image
 
 from ..config import Config
 from ..errors import UserError
-from ..files import atomic_path, sha256, write_csv, write_json
 from ..progress import Progress
+from .arrays import write_array
+from .datasets import data_set
 from .images import Pixels, as_rgb
-from .sources import Source, dataset_row, expected_images, selection_of, sources
+from .sources import Source, selection_of, sources
 
 SPLITS = ("train", "validation")
 INDEX_COLUMNS = ("position", "dataset", "name", "width", "height", "sha256")
@@ -121,22 +122,28 @@ def plan_array(name: str, config: Config) -> Plan:
 def make_array(name: str, config: Config, output: Path) -> None:
     """Write an array to `output` (.npy) and its index and record beside it (.csv, .json).
 
-    Images are read, verified against the manifest, standardised and written one at a time, so
+    Images are read, verified against the manifest, standardized and written one at a time, so
     memory does not grow with their number. Raises `UserError` as `plan_array` does, when a source
     file changed, or when the array cannot be written.
     """
     plan = plan_array(name, config)
     size = config["native"]["data"]["image_size"]
-    with atomic_path(output) as temporary, temporary.open("wb") as stream:
-        header = {"descr": "|u1", "fortran_order": False, "shape": (len(plan.rows), size, size, 3)}
-        np.lib.format.write_array_header_1_0(stream, header)
-        with Progress(f"standardize {name}", len(plan.rows), "image") as progress:
+    data = [dataset_record(dataset, config) for dataset in plan.data]
+    with Progress(f"standardize {name}", len(plan.rows), "image") as progress:
+
+        def parts() -> Iterator[Pixels]:
             for pixels in _standardized(plan, config):
-                stream.write(np.ascontiguousarray(pixels).tobytes())
+                yield pixels
                 progress.update()
-    index = output.with_suffix(".csv")
-    write_csv(index, INDEX_COLUMNS, _index(plan.rows))
-    write_json(output.with_suffix(".json"), _record(plan, config, output, index))
+
+        write_array(
+            output,
+            (size, size, 3),
+            parts(),
+            INDEX_COLUMNS,
+            lambda: _index(plan.rows),
+            {"datasets": data},
+        )
 
 
 def _standardized(plan: Plan, config: Config) -> Iterator[Pixels]:
@@ -153,24 +160,9 @@ def _standardized(plan: Plan, config: Config) -> Iterator[Pixels]:
 
 def _index(rows: Iterable[Source]) -> Iterator[list[Any]]:
     for position, source in enumerate(rows):
-        record = source.record
-        yield [
-            position,
-            source.dataset,
-            source.name,
-            record.width,
-            record.height,
-            record.sha256,
-        ]
-
-
-def _record(plan: Plan, config: Config, array: Path, index: Path) -> dict[str, Any]:
-    return {
-        "datasets": [dataset_record(dataset, config) for dataset in plan.data],
-        "sha256": sha256(array),
-        "index_sha256": sha256(index),
-        "images": len(plan.rows),
-    }
+        entry = source.record
+        size = (entry.width, entry.height)
+        yield [position, source.dataset, source.name, *size, entry.sha256]
 
 
 def dataset_record(dataset: str, config: Config) -> dict[str, Any]:
@@ -179,8 +171,8 @@ def dataset_record(dataset: str, config: Config) -> dict[str, Any]:
     Keys: dataset, title, images (used), expected (of a complete copy), complete, stands_in_for
     (None unless it replaces another), selection (which files are its images, in words).
     """
-    row = dataset_row(dataset)
-    images, expected = len(sources(dataset, config)), expected_images(row)
+    data = data_set(dataset, config)
+    row, images, expected = data.row, len(sources(dataset, config)), data.expected
     return {
         "dataset": dataset,
         "title": row.title,

@@ -10,24 +10,22 @@ there.
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import torch
-from numpy.lib import format as npy
 from torch import Tensor
 
 from ..config import Config
 from ..errors import UserError
-from ..files import atomic_path, read_json, sha256, verify, write_csv, write_json
 from ..progress import Progress
-from .images import as_rgb
+from .arrays import damaged, open_array, write_array
+from .images import Readable, as_rgb
 from .resize import PIL_BITS, pil_weights
 from .sources import sources
 from .standardize import dataset_record
@@ -42,19 +40,6 @@ Result = TypeVar("Result")
 EPOCH, SAMPLE = 0, 1
 
 
-class Image(Protocol):
-    """An image to pack; see `gblsr_repro.data.sources.Source`."""
-
-    @property
-    def name(self) -> str:
-        """The image's name."""
-        ...
-
-    def load(self) -> np.ndarray:
-        """Decode it: uint8 (H, W, 3), or (H, W) when greyscale."""
-        ...
-
-
 def make_array(config: Config, output: Path | str) -> None:
     """Pack the training sets that config asr.train names, in its order; see `pack`.
 
@@ -66,7 +51,9 @@ def make_array(config: Config, output: Path | str) -> None:
 
 
 def pack(
-    images: Mapping[str, Sequence[Image]], output: Path | str, records: Sequence[Mapping[str, Any]]
+    images: Mapping[str, Sequence[Readable]],
+    output: Path | str,
+    records: Sequence[Mapping[str, Any]],
 ) -> None:
     """Write the pixels of `images`, by data set, one after the other into `output` (.npy).
 
@@ -74,41 +61,22 @@ def pack(
     per image with its `offset` counted in pixels; the description (.json) holds `records`, which
     say what the data sets are, and the array's checksum. The same images give the same bytes.
     """
-    output = Path(output)
     rows: list[tuple[int, str, str, int, int, int]] = []
-    offset = 0
-    with (
-        atomic_path(output) as temporary,
-        temporary.open("w+b") as out,
-        Progress("packing", sum(map(len, images.values())), "image") as progress,
-    ):
-        _write_header(out, 0)
-        each = ((dataset, image) for dataset, chosen in images.items() for image in chosen)
-        for position, (dataset, image) in enumerate(each):
-            pixels = as_rgb(image.load())
-            height, width = pixels.shape[:2]
-            rows.append((position, dataset, image.name, offset, height, width))
-            out.write(np.ascontiguousarray(pixels).data)
-            offset += height * width
-            progress.update()
-        _write_header(out, offset)
-    write_csv(output.with_suffix(".csv"), INDEX_COLUMNS, rows)
-    write_json(
-        output.with_suffix(".json"),
-        {
-            "datasets": [dict(record) for record in records],
-            "sha256": sha256(output),
-            "images": len(rows),
-            "pixels": offset,
-        },
-    )
+    each = [(dataset, image) for dataset, chosen in images.items() for image in chosen]
+    with Progress("packing", len(each), "image") as progress:
 
+        def parts() -> Iterator[np.ndarray]:
+            offset = 0
+            for position, (dataset, image) in enumerate(each):
+                pixels = as_rgb(image.load())
+                height, width = pixels.shape[:2]
+                rows.append((position, dataset, image.name, offset, height, width))
+                offset += height * width
+                yield pixels
+                progress.update()
 
-def _write_header(out: Any, pixels: int) -> None:
-    # The format leaves room for the first axis to grow, so the header keeps its length.
-    out.seek(0)
-    shape = {"descr": "|u1", "fortran_order": False, "shape": (pixels, 3)}
-    npy.write_array_header_1_0(out, shape)
+        facts = {"datasets": [dict(record) for record in records]}
+        write_array(Path(output), (3,), parts(), INDEX_COLUMNS, lambda: rows, facts)
 
 
 @dataclass(frozen=True)
@@ -127,33 +95,15 @@ class PackedImages:
 
     @classmethod
     def open(cls, path: Path | str) -> PackedImages:
-        """Open what `pack` wrote; `UserError` where a part is missing, damaged or another's.
-
-        The whole array is read once to check it: seconds, before a run of many hours.
-        """
-        path = Path(path)
-        index = path.with_suffix(".csv")
-        if not (path.is_file() and index.is_file()):
-            raise UserError(f"{path} or its index is missing; run asr standardize again.")
-        recorded = read_json(path.with_suffix(".json"))["sha256"]
-        verify(index)
-        if sha256(path) != recorded:
-            raise UserError(
-                f"{path} is not what was recorded when it was made; delete it and run "
-                "asr standardize again."
-            )
+        """Open what `pack` wrote; raises `UserError` as `open_array` does."""
         # Copy-on-write: torch wants a writable buffer, the file is never written.
-        pixels = np.load(path, mmap_mode="c", allow_pickle=False)
-        with index.open(newline="", encoding="utf-8") as stream:
-            rows = list(csv.DictReader(stream))
+        pixels, rows, record = open_array(path, "c")
         numbers = np.array([[int(r[c]) for c in INDEX_COLUMNS[3:]] for r in rows], np.int64)
         offsets, heights, widths = numbers.reshape(-1, 3).T
         if not rows or pixels.shape != (int((heights * widths).sum()), 3):
-            raise UserError(
-                f"{path} does not fit its index; delete both and run asr standardize again."
-            )
+            raise damaged(path)
         names = tuple(row["name"] for row in rows)
-        return cls(pixels, names, offsets, heights, widths, recorded)
+        return cls(pixels, names, offsets, heights, widths, record["sha256"])
 
     def image(self, position: int) -> np.ndarray:
         """Return one image as (H, W, 3) uint8."""
@@ -162,7 +112,7 @@ class PackedImages:
         return self.pixels[start : start + height * width].reshape(height, width, 3)
 
 
-class Draw(NamedTuple):
+class SampleSpec(NamedTuple):
     """The random part of one sample.
 
     The crop is `side` pixels square at (top, left) of `image`; it is flipped upside down, mirrored
@@ -182,7 +132,7 @@ class Draw(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Training samples on the device, colours in [0, 1].
+    """Training samples on the device, colors in [0, 1].
 
     `low` (B, 3, p, p) float32 low-resolution patches; `pixels` (B, Q, 2) int64 (row, column) of
     the targets in the high-resolution crops, `sides` (B,) int64 the sides of these; `colors`
@@ -198,9 +148,9 @@ class Batch(NamedTuple):
 class Drawn(NamedTuple):
     """The random part of a batch, on the host.
 
-    `sides` (B,) int64 of the crops; `targets` (B, Q) as in `Draw`; `crops` (B, S, S, 3) uint8 the
-    turned crops, or (B, 2, S) int64 the places of their rows and columns where the device holds the
-    pixels.
+    `sides` (B,) int64 of the crops; `targets` (B, Q) as in `SampleSpec`; `crops` (B, S, S, 3) uint8
+    the turned crops, or (B, 2, S) int64 the places of their rows and columns where the device holds
+    the pixels.
     """
 
     sides: Tensor
@@ -292,7 +242,7 @@ class Sampler:
     def _shuffle(self, epoch: int) -> np.ndarray:
         return self._random(EPOCH, epoch).permutation(len(self.images.names))
 
-    def draw(self, step: int, place: int) -> Draw:
+    def draw(self, step: int, place: int) -> SampleSpec:
         """Draw the sample at `place` of the batch of `step`: a pure function of seed and both."""
         epoch, turn = divmod(step * self.batch_size + place, len(self.images.names))
         image = int(self._order(epoch)[turn])
@@ -303,7 +253,7 @@ class Sampler:
         left = int(random.integers(self.images.widths[image] - side + 1))
         flip, mirror, transpose = (bool(bit) for bit in random.integers(0, 2, 3))
         targets = random.choice(side * side, self.queries, replace=False, shuffle=False)
-        return Draw(image, scale, side, top, left, flip, mirror, transpose, targets)
+        return SampleSpec(image, scale, side, top, left, flip, mirror, transpose, targets)
 
     def batch(self, step: int) -> Batch:
         """Make the batch of `step` on the device."""
@@ -315,7 +265,7 @@ class Sampler:
         return lambda step: self.made(drawn(step))
 
     def drawn(self, step: int) -> Drawn:
-        """Draw the batch of `step`, on the host."""
+        """SampleSpec the batch of `step`, on the host."""
         draws = [self.draw(step, place) for place in range(self.batch_size)]
         sides = np.array([draw.side for draw in draws])
         size = int(sides.max())
@@ -344,7 +294,7 @@ class Sampler:
         # From pinned memory the copy does not wait for the steps queued before it.
         return tensor.pin_memory() if self.device.type == "cuda" else tensor
 
-    def _lines(self, draw: Draw, size: int) -> np.ndarray:
+    def _lines(self, draw: SampleSpec, size: int) -> np.ndarray:
         """Return (2, size): what row i and column j of a crop add to the place of a pixel."""
         step = np.arange(size).clip(max=draw.side - 1)
         turned = draw.side - 1 - step

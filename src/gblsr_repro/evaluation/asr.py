@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -22,14 +22,14 @@ from torch import Tensor
 from .. import runtime
 from ..config import Config, Method
 from ..data import resize
-from ..data.images import as_rgb
+from ..data.images import Readable, as_rgb
 from ..data.sources import high_resolution
 from ..data.standardize import dataset_record
-from ..errors import UserError
-from ..files import read_json, write_csv, write_json
-from ..models.asr.model import ASRModel, load_run
-from ..photos import out_of_memory
+from ..errors import UserError, memory_told
+from ..files import write_csv, write_json
+from ..models.asr.model import ASRModel
 from ..progress import Progress, log
+from ..runs import open_run
 from . import luma
 
 COLUMNS = ("image", "psnr_y", "ssim_y")
@@ -48,20 +48,7 @@ class Pair:
     high: np.ndarray
 
 
-class Image(Protocol):
-    """A high-resolution image: see `gblsr_repro.data.sources.HighRes`."""
-
-    @property
-    def name(self) -> str:
-        """The image's name."""
-        ...
-
-    def load(self) -> np.ndarray:
-        """Decode it: uint8 (H, W, 3), or (H, W) when greyscale."""
-        ...
-
-
-def make_pair(image: Image, scale: float, downsampling: str) -> Pair:
+def make_pair(image: Readable, scale: float, downsampling: str) -> Pair:
     """Crop an image to a multiple of `scale` and make its low-resolution version."""
     high = resize.crop_to_scale(image.load(), scale)
     return Pair(image.name, resize.downscale(high, scale, downsampling), high)
@@ -115,16 +102,9 @@ def upsampler(model: ASRModel, config: Config, device: torch.device) -> Upsample
 
     def enlarge(low: np.ndarray, height: int, width: int) -> Tensor:
         images = planes(as_rgb(low))[None].to(device).float() / 255
-        try:
+        size = f"{low.shape[1]}x{low.shape[0]} pixels enlarged to {width}x{height}"
+        with memory_told(f"With asr.tile_pixels as it is, an image of {size}"):
             return model.render(images, height, width, config["asr"]["tile_pixels"])[0]
-        except (MemoryError, RuntimeError) as error:
-            if not out_of_memory(error):
-                raise
-            raise UserError(
-                f"An image of {low.shape[1]}x{low.shape[0]} pixels enlarged to {width}x{height} "
-                "does not fit the memory; lower asr.tile_pixels, or use a smaller image, a crop "
-                "of it or a machine with more memory."
-            ) from error
 
     return enlarge
 
@@ -186,14 +166,9 @@ def evaluate(
     is not there or is not the one asked for.
     """
     device = runtime.prepare(config["device"], config["threads"])
-    run, output = Path(run), Path(output)
-    record = read_json(run / "run.json")
-    if (record["method"], record["seed"]) != (method.method, seed):
-        raise UserError(
-            f"{run} holds {record['method']} seed {record['seed']}, not {method.method} seed "
-            f"{seed}; name the right folder with --run."
-        )
-    upsample = upsampler(load_run(run, config, device), config, device)
+    output = Path(output)
+    model, record = open_run(run, ASRModel, method, seed, config, device)
+    upsample = upsampler(model, config, device)
     measured_on = {
         "weights_sha256": record["weights_sha256"],
         "device": runtime.device_record(device),

@@ -7,9 +7,7 @@ and the record says how many: what an image shows does not change its time eithe
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,14 +17,14 @@ from torch import Tensor
 
 from .. import runtime
 from ..config import Config, Method, repository_root
+from ..data.datasets import data_set
 from ..data.images import as_rgb
-from ..data.places import dataset_row, place_of
 from ..data.resize import crop_to_scale, downscale, low_side
 from ..data.sources import HighRes, high_resolution
 from ..errors import UserError
-from ..files import write_csv, write_json
-from ..models.asr.decoders import PLAIN
+from ..files import read_csv
 from ..models.asr.model import build
+from ..models.base import PLAIN
 from ..progress import log
 from . import latency
 from .asr import planes
@@ -71,7 +69,7 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
     nor sizes of a set are known.
     """
     device = runtime.prepare(config["device"], config["threads"])
-    output, timing = Path(output), config["asr"]["timing"]
+    timing = config["asr"]["timing"]
     images = [image for column in timing["datasets"] for image in timed(column, config)]
     sets: dict[str, list[latency.Image]] = {}
     for image in images:
@@ -84,33 +82,19 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
         tile = height * width if path == PLAIN else config["asr"]["tile_pixels"]
         return model.render(images, height, width, tile, path)
 
-    conditions = latency.conditions(config, device)
-    clocks = latency.clocks(
-        config, device, model, plain=partial(render, path=PLAIN), own=render, gradients=True
-    )
-    rows, not_timed = latency.time_sets(method.method, sets, clocks, model, config, device)
-    blank = _count(image.column for image in images if image.source is None)
-    taken: dict[str, list[str]] = {}
-    for clock, path in dict.fromkeys((row["clock"], row["path"]) for row in rows):
-        taken.setdefault(clock, []).append(path)
-    record = {
+    blank = Counter(image.column for image in images if image.source is None)
+    subject = {
         "method": method.method,
         "seed": seed,
         "scale": timing["scale"],
         "size_divisor": timing["size_divisor"],
-        "images": _count(image.column for image in images),
+        "images": Counter(image.column for image in images),
         "blank_images": blank,
         "sizes_only": bool(blank),
-        "gradients_recorded": True,
-        "decoder_paths": taken,
-        "not_timed": not_timed,
     }
-    write_csv(output, COLUMNS, rows)
-    write_json(output.with_suffix(".json"), record | conditions)
-
-
-def _count(columns: Iterable[str]) -> dict[str, int]:
-    return dict(Counter(columns))
+    plain = partial(render, path=PLAIN)
+    latency.write_times(subject, model, sets, config, device, output, COLUMNS,
+                        plain=plain, own=render, gradients=True)  # fmt: skip
 
 
 def timed(column: str, config: Config) -> list[Timed]:
@@ -134,7 +118,7 @@ def timed(column: str, config: Config) -> list[Timed]:
 
 def _present(dataset: str, config: Config) -> list[HighRes]:
     """Return the images of a data set; none where it was never fetched."""
-    if not place_of(dataset_row(dataset), config).manifest.is_file():
+    if not data_set(dataset, config).manifest.is_file():
         log.info("%s was not fetched: its images are timed blank", dataset)
         return []
     return high_resolution(dataset, config["asr"]["timing"]["scale"], config)
@@ -147,11 +131,8 @@ def _size(image: HighRes) -> tuple[int, int]:
 
 def _sizes(dataset: str) -> dict[str, tuple[int, int]]:
     """Return height and width by image of a data set from config/sizes.tsv; empty if not there."""
-    path = repository_root() / "config" / "sizes.tsv"
-    with path.open(newline="", encoding="utf-8") as stream:
-        rows = csv.DictReader(stream, delimiter="\t")
-        return {
-            row["image"]: (int(row["height"]), int(row["width"]))
-            for row in rows
-            if row["dataset"] == dataset
-        }
+    return {
+        row["image"]: (int(row["height"]), int(row["width"]))
+        for row in read_csv(repository_root() / "config" / "sizes.tsv", "\t")
+        if row["dataset"] == dataset
+    }

@@ -1,6 +1,6 @@
 """The fixed latency protocol of both benchmarks (paper, appendix A.7 "GPU latency protocol").
 
-Batch 1, evaluation mode, warm-up passes, then timed passes with a synchronisation after each; no
+Batch 1, evaluation mode, warm-up passes, then timed passes with a synchronization after each; no
 autocast, no compilation, no I/O while timing. On CUDA each pass is timed by a pair of events, on
 the CPU by the monotonic clock. Precision and kernels are torch's defaults (`runtime.DEFAULT`),
 since neither the paper nor the authors' code sets any. Peak memory is that of the CUDA tensors in
@@ -28,6 +28,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +39,7 @@ from torch.utils._pytree import tree_leaves
 
 from .. import runtime
 from ..config import Config
+from ..files import write_csv, write_json
 from ..progress import Progress, log
 from . import GRAPH, OURS, PAPER
 
@@ -284,6 +286,36 @@ class Image:
     name: str
     pixels: int
     load: Callable[[], Tensor]
+
+
+def write_times(
+    subject: Mapping[str, Any],
+    model: NativeModel | ASRModel,
+    sets: Mapping[str, Sequence[Image]],
+    config: Config,
+    device: torch.device,
+    output: Path | str,
+    columns: Sequence[str],
+    *,
+    plain: Call,
+    own: Call,
+    gradients: bool,
+) -> None:
+    """Time a model on every image of every set by every clock of the config (see `clocks`).
+
+    Writes `columns` of the rows of `time_sets` to `output` (.csv), and beside it (.json) the
+    `subject`, an arm or a method first, what the times were taken on and how, and the paths that
+    the model took by each clock.
+    """
+    record = {**subject, **conditions(config, device), "gradients_recorded": gradients}
+    each = clocks(config, device, model, plain=plain, own=own, gradients=gradients)
+    label = next(iter(subject.values()))
+    rows, record["not_timed"] = time_sets(label, sets, each, model, config, device)
+    paths: dict[str, list[str]] = {}
+    for clock, path in dict.fromkeys((row["clock"], row["path"]) for row in rows):
+        paths.setdefault(clock, []).append(path)
+    write_csv(output, columns, rows)
+    write_json(Path(output).with_suffix(".json"), record | {"decoder_paths": paths})
 
 
 def time_sets(

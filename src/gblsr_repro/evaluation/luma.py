@@ -1,6 +1,6 @@
 """PSNR-Y and SSIM-Y as the super-resolution literature measures them.
 
-Both compare the studio-range luma of ITU-R BT.601 (16 to 235 for 8-bit colour) of 8-bit images
+Both compare the studio-range luma of ITU-R BT.601 (16 to 235 for 8-bit color) of 8-bit images
 with a border shaved off, at a peak of 255. SSIM is that of Wang et al. (2004): an 11x11 Gaussian
 window of sigma 1.5, K1 = 0.01, K2 = 0.03, only where the window lies inside the image.
 """
@@ -19,7 +19,7 @@ LUMA = (65.481, 128.553, 24.966)
 """Weights of R, G, B in [0, 1]; black is at 16 and white at 16 + 219."""
 BLACK, RANGE, PEAK = 16.0, 219.0, 255.0
 WINDOW, SIGMA = 11, 1.5
-STABILISERS = ((0.01 * PEAK) ** 2, (0.03 * PEAK) ** 2)
+STABILIZERS = ((0.01 * PEAK) ** 2, (0.03 * PEAK) ** 2)
 
 
 class Score(NamedTuple):
@@ -39,7 +39,7 @@ def luma(image: Tensor, full_range: bool = False) -> Tensor:
 
     Studio range: 16 + (65.481 R + 128.553 G + 24.966 B) / 255. With `full_range` the same weights
     are scaled to sum to one, so that a grey picture is its own luma: the rule for greyscale
-    images, which have no colour to convert.
+    images, which have no color to convert.
     """
     weights = torch.tensor(LUMA, dtype=torch.float64, device=image.device)
     mixed = torch.einsum("c,chw->hw", weights, image.double())
@@ -71,7 +71,7 @@ def ssim(plane: Tensor, truth: Tensor) -> float:
     a, b = plane.double(), truth.double()
     stack = torch.stack([a, b, a * a, b * b, a * b])
     mean_a, mean_b, square_a, square_b, product = _windowed(_windowed(stack, 1), 2)
-    c1, c2 = STABILISERS
+    c1, c2 = STABILIZERS
     both = mean_a * mean_b
     squares = mean_a * mean_a + mean_b * mean_b
     covariance, variances = product - both, square_a + square_b - squares

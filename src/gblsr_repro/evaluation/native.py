@@ -15,13 +15,15 @@ from .. import runtime
 from ..config import Arm, Config
 from ..data.arrays import Arrays
 from ..errors import UserError
-from ..files import atomic_path, read_json, sha256, write_csv, write_json
-from ..models.native import NativeModel, build, load_run
+from ..files import atomic_path, write_csv, write_json
+from ..models.base import PLAIN
+from ..models.native import NativeModel, build
 from ..progress import Progress
+from ..runs import open_run
 from . import REGIONS, latency, metrics, regions
 from .locality import Fields
 from .metrics import Settings
-from .perceptual import Perceptual, find_trunk
+from .perceptual import Perceptual, find_backbone
 
 VALIDATION = "validation"
 WHOLE_IMAGE = (*metrics.WHOLE_IMAGE, "lpips", "edge_lpips", "border_step", "center_step")
@@ -36,7 +38,7 @@ BATCH = 4  # the largest arm, WIRE, takes about 0.6 GB of activations per 256x25
 
 def evaluate(
     config: Config,
-    arm: str,
+    arm: Arm,
     seed: int,
     run: Path | str,
     arrays: Path | str,
@@ -45,28 +47,29 @@ def evaluate(
 ) -> None:
     """Measure the run in folder `run` on every evaluation set and on the validation images.
 
-    `arrays` holds the standardised arrays and regions.json. For each set `output` gets <set>.csv,
+    `arrays` holds the standardized arrays and regions.json. For each set `output` gets <set>.csv,
     one row per image with `COLUMNS`, and <set>.json, which says on what device and by which
     weights, and whether LPIPS was measured. `exemplars` gets one reconstruction per evaluation
     set as PNG. Raises `UserError`.
     """
     device = runtime.prepare(config["device"], config["threads"])
-    run, arrays, output = Path(run), Path(arrays), Path(output)
-    model = open_run(config, arm, seed, run, device)
+    arrays, output = Path(arrays), Path(output)
+    model, trained = open_run(run, NativeModel, arm, seed, config, device)
+    runtime.for_inference(model, device)
     settings = Settings.of(config)
     bounds = regions.Thresholds.read(arrays / "regions.json")
-    trunk, reason = find_trunk(config)
-    perceptual = Perceptual(trunk, device) if trunk else None
+    backbone, reason = find_backbone(config)
+    perceptual = Perceptual(backbone, device) if backbone else None
     record = {
-        "arm": arm,
+        "arm": arm.arm,
         "seed": seed,
         "lpips": {
             "measured": perceptual is not None,
             "reason": reason,
-            "trunk_sha256": perceptual.sha256 if perceptual else None,
+            "backbone_sha256": perceptual.sha256 if perceptual else None,
         },
         "device": runtime.device_record(device),
-        "weights_sha256": sha256(run / "weights.safetensors"),
+        "weights_sha256": trained["weights_sha256"],
         "versions": runtime.versions(),
     }
     sets = dict.fromkeys(config["native"]["data"]["evaluate"])
@@ -75,7 +78,7 @@ def evaluate(
         opened = Arrays.open(arrays / f"{name}.npy")
         count = len(opened) if limit is None else min(limit, len(opened))
         rows = []
-        with Progress(f"evaluate {arm} seed {seed} on {name}", count, "image") as progress:
+        with Progress(f"evaluate {arm.arm} seed {seed} on {name}", count, "image") as progress:
             for names, truth in _batches(opened, count, device):
                 rows += image_rows(names, reconstruct(model, truth), truth, bounds, settings,
                                    perceptual)  # fmt: skip
@@ -85,19 +88,6 @@ def evaluate(
         if exemplars is not None and name != VALIDATION:
             truth = exemplar(config, name, opened)
             write_png(Path(exemplars) / f"{name}.png", reconstruct(model, truth.to(device))[0])
-
-
-def open_run(
-    config: Config, arm: str, seed: int, run: Path | str, device: torch.device
-) -> NativeModel:
-    """Load the run in folder `run`; `UserError` unless it is that of `arm` and `seed`."""
-    record = read_json(Path(run) / "run.json")
-    if (record.get("arm"), record.get("seed")) != (arm, seed):
-        raise UserError(
-            f"{run} holds arm {record.get('arm')}, seed {record.get('seed')}, not {arm}, seed "
-            f"{seed}; name the right run."
-        )
-    return load_run(run, config, device)
 
 
 def _batches(
@@ -150,7 +140,7 @@ def image_rows(
 
 def write_fields(
     config: Config,
-    arm: str,
+    arm: Arm,
     seed: int,
     run: Path | str,
     array: Path | str,
@@ -162,12 +152,13 @@ def write_fields(
     `thresholds` is regions.json. Raises `UserError`, also for an arm without a bandwidth.
     """
     device = runtime.prepare(config["device"], config["threads"])
-    model = open_run(config, arm, seed, run, device)
+    model, _ = open_run(run, NativeModel, arm, seed, config, device)
+    runtime.for_inference(model, device)
     settings, bounds = Settings.of(config), regions.Thresholds.read(thresholds)
     arrays = Arrays.open(array)
     count = min(config["diagnostics"]["images"], len(arrays))
     parts: list[tuple[Tensor, ...]] = []
-    with torch.no_grad(), Progress(f"fields of {arm} seed {seed}", count, "image") as progress:
+    with torch.no_grad(), Progress(f"fields of {arm.arm} seed {seed}", count, "image") as progress:
         for names, images in _batches(arrays, count, device):
             found = *model.fields(model.encode(images)), regions.label(images, bounds, settings)
             parts.append(tuple(part.cpu() for part in found))
@@ -217,17 +208,12 @@ def time_arm(config: Config, arm: Arm, seed: int, arrays: Path | str, output: Pa
     the device (.json). Times do not depend on the weights, so no training is waited for.
     """
     device = runtime.prepare(config["device"], config["threads"])
-    output, columns = Path(output), config["native"]["data"]["evaluate"]
+    columns = config["native"]["data"]["evaluate"]
     sets = {c: _timed_images(Path(arrays) / f"{c}.npy", config, device) for c in columns}
     model = build(arm, config, seed).eval().to(device)
-    record = latency.conditions(config, device)
-    clocks = latency.clocks(
-        config, device, model, plain=partial(model, plain=True), own=model, gradients=False
-    )
-    rows, not_timed = latency.time_sets(arm.arm, sets, clocks, model, config, device)
-    record |= {"arm": arm.arm, "seed": seed, "gradients_recorded": False, "not_timed": not_timed}
-    write_csv(output, LATENCY_COLUMNS, rows)
-    write_json(output.with_suffix(".json"), record)
+    subject, plain = {"arm": arm.arm, "seed": seed}, partial(model, path=PLAIN)
+    latency.write_times(subject, model, sets, config, device, output, LATENCY_COLUMNS,
+                        plain=plain, own=model, gradients=False)  # fmt: skip
 
 
 def _timed_images(path: Path, config: Config, device: torch.device) -> list[latency.Image]:

@@ -1,7 +1,7 @@
 """LPIPS, the learned perceptual distance (Zhang et al. 2018): the `lpips` package, AlexNet, v0.1.
 
-The package brings its linear heads. The AlexNet trunk behind them is a file of its own, read here;
-nothing is ever downloaded by this module or by the packages it uses.
+The package brings its linear heads. The AlexNet backbone behind them is a file of its own, read
+here; nothing is ever downloaded by this module or by the packages it uses.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ import torch
 from torch import Tensor
 
 from ..config import Config, resolve
-from ..data.layout import layout_of
-from ..data.places import dataset_row, place_of
+from ..data.datasets import data_set
 from ..errors import UserError
 from ..files import sha256
 
-TRUNK_VARIABLE = "GBLSR_LPIPS_TRUNK"
-TRUNK_DATASET = "alexnet"
+BACKBONE_VARIABLE = "GBLSR_LPIPS_BACKBONE"
+BACKBONE_DATASET = "alexnet"
 VERSION = "0.1"
 
 # Position of each convolution in torchvision's AlexNet, and the slice of `lpips` it is in.
@@ -31,14 +30,14 @@ CONVOLUTIONS = {0: 1, 3: 2, 6: 3, 8: 4, 10: 5}
 HEADS = range(5)
 
 
-def find_trunk(config: Config) -> tuple[Path | None, str | None]:
-    """Return the AlexNet trunk's file, or None and the reason why there is none.
+def find_backbone(config: Config) -> tuple[Path | None, str | None]:
+    """Return the AlexNet backbone's file, or None and the reason why there is none.
 
-    Looked for in this order: config `lpips_trunk`, the environment variable GBLSR_LPIPS_TRUNK,
-    the download (or the mirror's copy) of the data set `alexnet`. There is none either where the
-    package `lpips`, which has the other half of the weights, is not installed. Raises `UserError`
-    when a file that was named does not exist, or when there is none and config `require_lpips` is
-    set.
+    Looked for in this order: config `lpips_backbone`, the environment variable
+    GBLSR_LPIPS_BACKBONE, the download (or the mirror's copy) of the data set `alexnet`. There is
+    none either where the package `lpips`, which has the other half of the weights, is not
+    installed. Raises `UserError` when a file that was named does not exist, or when there is none
+    and config `require_lpips` is set.
     """
     if find_spec("lpips") is None:
         if config["require_lpips"]:
@@ -48,8 +47,8 @@ def find_trunk(config: Config) -> tuple[Path | None, str | None]:
             )
         return None, "the package lpips is not installed"
     named = [
-        ("lpips_trunk in the config", config["lpips_trunk"]),
-        (f"environment variable {TRUNK_VARIABLE}", os.environ.get(TRUNK_VARIABLE)),
+        ("lpips_backbone in the config", config["lpips_backbone"]),
+        (f"environment variable {BACKBONE_VARIABLE}", os.environ.get(BACKBONE_VARIABLE)),
     ]
     for who, value in named:
         if value:
@@ -57,29 +56,29 @@ def find_trunk(config: Config) -> tuple[Path | None, str | None]:
             if not path.is_file():
                 raise UserError(f"{who} names {path}, which does not exist; correct or unset it.")
             return path, None
-    row = dataset_row(TRUNK_DATASET)
-    path = place_of(row, config).root / layout_of(row).images
+    data = data_set(BACKBONE_DATASET, config)
+    path = data.root / data.layout.images
     if path.is_file():
         return path, None
     if config["require_lpips"]:
         raise UserError(
-            f"LPIPS needs the AlexNet trunk, which is not at hand; run `gblsr-repro fetch "
-            f"{TRUNK_DATASET}`, name its file in lpips_trunk or {TRUNK_VARIABLE}, or set "
+            f"LPIPS needs the AlexNet backbone, which is not at hand; run `gblsr-repro fetch "
+            f"{BACKBONE_DATASET}`, name its file in lpips_backbone or {BACKBONE_VARIABLE}, or set "
             "require_lpips: false to go on without LPIPS."
         )
-    return None, "the AlexNet trunk is not at hand"
+    return None, "the AlexNet backbone is not at hand"
 
 
 class Perceptual:
-    """LPIPS on one device; `sha256` is the checksum of the trunk's file.
+    """LPIPS on one device; `sha256` is the checksum of the backbone's file.
 
     Raises `UserError` when the file does not hold AlexNet's five convolutions.
     """
 
-    def __init__(self, trunk: Path | str, device: torch.device | str = "cpu") -> None:
+    def __init__(self, backbone: Path | str, device: torch.device | str = "cpu") -> None:
         self.device = torch.device(device)
         try:
-            self.network = _network(_trunk_weights(trunk)).to(self.device, torch.float32)
+            self.network = _network(_backbone_weights(backbone)).to(self.device, torch.float32)
         except (
             OSError,
             EOFError,
@@ -89,10 +88,10 @@ class Perceptual:
             TypeError,
         ) as e:
             raise UserError(
-                f"{trunk} does not hold the weights of torchvision's AlexNet; get "
+                f"{backbone} does not hold the weights of torchvision's AlexNet; get "
                 "alexnet-owt-7be5be79.pth again or name another file."
             ) from e
-        self.sha256 = sha256(trunk)
+        self.sha256 = sha256(backbone)
 
     @torch.no_grad()
     def lpips(self, images: Tensor, truth: Tensor) -> Tensor:
@@ -108,7 +107,7 @@ class Perceptual:
         return self.lpips(*(torch.where(mask, x, 0.5) for x in (images, truth)))
 
 
-def _trunk_weights(path: Path | str) -> dict[str, Tensor]:
+def _backbone_weights(path: Path | str) -> dict[str, Tensor]:
     """Read the five convolutions, named as `lpips` names them; other entries do not matter."""
     state = torch.load(path, map_location="cpu", weights_only=True)
     return {
@@ -118,8 +117,8 @@ def _trunk_weights(path: Path | str) -> dict[str, Tensor]:
     }
 
 
-def _network(trunk: dict[str, Tensor]) -> Any:
-    """Assemble the network from the trunk's and the package's own weights, ready to use."""
+def _network(backbone: dict[str, Tensor]) -> Any:
+    """Assemble the network from the backbone's and the package's own weights, ready to use."""
     import lpips
 
     heads = torch.load(
@@ -136,5 +135,5 @@ def _network(trunk: dict[str, Tensor]) -> Any:
             net="alex", version=VERSION, pretrained=False, pnet_rand=True, verbose=False
         )
     fixed = network.scaling_layer.state_dict(prefix="scaling_layer.")
-    network.load_state_dict(trunk | heads | twice | fixed, assign=True)
+    network.load_state_dict(backbone | heads | twice | fixed, assign=True)
     return network.eval().requires_grad_(False)

@@ -98,7 +98,7 @@ def label(images: Tensor, bounds: Thresholds, settings: Settings) -> Tensor:
 
 
 def write_thresholds(array: Path | str, output: Path | str, settings: Settings) -> None:
-    """Set the thresholds on a standardised array (.npy) and write them as JSON."""
+    """Set the thresholds on a standardized array (.npy) and write them as JSON."""
     arrays = Arrays.open(array)
     per_image = (arrays.size // settings.patch) ** 2
     needed = -(-settings.region_patches // max(per_image, 1))

@@ -2,7 +2,7 @@
 
 Convolutions need a few rows around a band, but GroupNorm divides by the spread of a group of
 channels over the whole image. So every layer goes through the image once to gather its moments,
-band by band and joined in float64, and its normalised output is made when the next layer asks for
+band by band and joined in float64, and its normalized output is made when the next layer asks for
 it. A map is kept where it is small enough and otherwise made again from the one before: at 12
 megapixels the first (6 GB) is made twice, the second (1.5 GB) is the largest that is kept. The
 features are those that the encoder gives for the whole image, to rounding.
@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from ..data.images import Pixels
 from . import native
+from .base import QUERY_CHUNK
 from .decoders import SpectralDecoder
 from .native import NativeModel
 
@@ -148,7 +149,7 @@ def _activated(rows: Rows, norm: nn.GroupNorm, moments: Moments) -> Rows:
 def render(
     model: NativeModel, features: Tensor, size: tuple[int, int], track: Track = iter
 ) -> Iterator[tuple[int, Tensor]]:
-    """Yield an image of `size` (H, W) in bands: the first row and the colours (1, 3, rows, W).
+    """Yield an image of `size` (H, W) in bands: the first row and the colors (1, 3, rows, W).
 
     GB-LSR's patches do not depend on each other, so rows of patches are rendered on the grid. Of
     the other arms every pixel of a large image is queried, since their grids are for whole images.
@@ -171,6 +172,6 @@ def render(
     for top in track(range(0, height, rows)):
         lines = torch.arange(top, min(top + rows, height), dtype=torch.float64) + above
         positions = torch.cartesian_prod(lines.to(columns.device), columns)[None]
-        parts = positions.split(native.QUERY_CHUNK, dim=1)
+        parts = positions.split(QUERY_CHUNK, dim=1)
         colors = torch.cat([decoder.query(features, part) for part in parts], dim=1)
         yield top, colors.mT.reshape(1, -1, len(lines), width)

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from .activations import relu
 from .coordinates import centers, image_coordinates, offset, owner
-from .decoders import Decoder, as_image, perceptron, pointwise
+from .decoders import PatchDecoder, as_image, perceptron, pointwise
 
 BILINEAR, NEAREST = "bilinear", "nearest"
 GLOBAL, RELATIVE = "global", "relative"
@@ -35,16 +35,16 @@ def rectifier_network(hidden: Tensor, layers: Sequence[nn.Linear]) -> Tensor:
     return hidden
 
 
-class LatentDecoder(Decoder):
+class LatentDecoder(PatchDecoder):
     """What the baselines share: how latent cells and coordinates reach a pixel.
 
     Option `features`: a pixel reads the cells around it, interpolated (bilinear, clamped at the
-    border), or the one it lies in (nearest). Option `coordinates`: relative to the centre of the
+    border), or the one it lies in (nearest). Option `coordinates`: relative to the center of the
     cell it lies in, in half cells, or global, in [-1, 1] over the image.
     """
 
-    def __init__(self, config: Mapping[str, Any], *, features: str, coordinates: str) -> None:
-        super().__init__(config)
+    def __init__(self, section: Mapping[str, Any], *, features: str, coordinates: str) -> None:
+        super().__init__(section)
         self.lookup, self.coordinates = features, coordinates
 
     def per_cell(self, features: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -52,7 +52,7 @@ class LatentDecoder(Decoder):
         return F.linear(features.permute(0, 2, 3, 1), weight, bias)
 
     def spread(self, cells: Tensor) -> Tensor:
-        """Look up values of cells (B, h, w, K) at all pixel centres: (B, h P, w P, K).
+        """Look up values of cells (B, h, w, K) at all pixel centers: (B, h P, w P, K).
 
         The interpolation is a product with a matrix of two entries a row, axis by axis.
         """
@@ -74,10 +74,10 @@ class LatentDecoder(Decoder):
             distance = place[:, None] - torch.arange(cells, device=like.device)
             return (1 - distance.abs()).clamp(min=0).to(like.dtype)
 
-        return self.memo.get(f"interpolation{cells}", (like.device, like.dtype), (), make)
+        return self.cache.get(f"interpolation{cells}", (like.device, like.dtype), (), make)
 
     def axis(self, cells: int, like: Tensor) -> Tensor:
-        """Return the coordinate of every pixel centre of an axis with `cells` cells, (cells P,)."""
+        """Return the coordinate of every pixel center of an axis with `cells` cells, (cells P,)."""
         if self.coordinates == RELATIVE:
             return centers(self.patch, like.device, like.dtype).repeat(cells)
         count = cells * self.patch
@@ -125,7 +125,7 @@ class LIIFDecoder(LatentDecoder):
     Option `shift`: the corners are the cells that the position lies in when moved by half a cell,
     or by half a pixel (the published rule with the image's size for the latent grid's: one pixel
     before each border blends two cells), on both axes. Option `weights`: a corner counts by the
-    area between its cell's centre and the position (own), by that of the opposite corner, as LIIF
+    area between its cell's center and the position (own), by that of the opposite corner, as LIIF
     was published, or all count equally.
     """
 
@@ -134,13 +134,13 @@ class LIIFDecoder(LatentDecoder):
         "weights": ("own", "opposite", "equal"),
     }
 
-    def __init__(self, config: Mapping[str, Any], *, shift: str, weights: str) -> None:
-        super().__init__(config, features=NEAREST, coordinates=RELATIVE)
+    def __init__(self, section: Mapping[str, Any], *, shift: str, weights: str) -> None:
+        super().__init__(section, features=NEAREST, coordinates=RELATIVE)
         self.shift = 0.5 / self.patch if shift == "half_pixel" else 0.5
         self.weights = weights
-        self.layers = perceptron(self.features + 4, config["hidden"], 5)
+        self.layers = perceptron(self.features + 4, section["hidden"], 5)
 
-    def render(self, features: Tensor) -> Tensor:
+    def render_fast(self, features: Tensor) -> Tensor:
         """Render; the first layer is applied per cell, the relative coordinate added per axis.
 
         Pixels of an axis with the same two corner cells form groups, from which values are spread.
@@ -165,7 +165,7 @@ class LIIFDecoder(LatentDecoder):
     def _taps(self, count: int, like: Tensor) -> list[tuple[Tensor, Tensor, Tensor]]:
         """Return index, offsets and shares of the lower and the upper corner cell on an axis.
 
-        The index is (groups,), the offset of every pixel to the cell's centre and the cell's share
+        The index is (groups,), the offset of every pixel to the cell's center and the cell's share
         in the pixel are (groups, pixels of a group).
         """
         group = self.patch // 2 if self.shift == 0.5 else 1
@@ -184,7 +184,7 @@ class LIIFDecoder(LatentDecoder):
                 for cell, rel, share in zip(cells, offsets, shares, strict=True)
             ]
 
-        return self.memo.get(f"taps{count}", (like.device, like.dtype), (), make)
+        return self.cache.get(f"taps{count}", (like.device, like.dtype), (), make)
 
     def _blend(self, sizes: list[Tensor]) -> list[Tensor]:
         """Return the corners' shares from their areas, or an axis' from its distances."""
@@ -226,10 +226,10 @@ class LTEDecoder(LatentDecoder):
     }
 
     def __init__(
-        self, config: Mapping[str, Any], *, features: str, coordinates: str, waves: str
+        self, section: Mapping[str, Any], *, features: str, coordinates: str, waves: str
     ) -> None:
-        super().__init__(config, features=features, coordinates=coordinates)
-        hidden = config["hidden"]
+        super().__init__(section, features=features, coordinates=coordinates)
+        hidden = section["hidden"]
         self.joined = waves == "joined"
         # Module order is the order of the draws.
         self.amplitude = nn.Linear(self.features, hidden)
@@ -248,7 +248,7 @@ class LTEDecoder(LatentDecoder):
         parts = cosines * angle.cos(), sines * angle.sin()
         return torch.cat(parts, dim=-1) if self.joined else parts[0] + parts[1]
 
-    def render(self, features: Tensor) -> Tensor:
+    def render_fast(self, features: Tensor) -> Tensor:
         """Render; heads and the first layer's part for the features per cell, then looked up.
 
         That is exact: looking up is linear, as they are.
@@ -293,11 +293,11 @@ class WIREDecoder(LatentDecoder):
 
     OPTIONS: ClassVar = {"features": (BILINEAR, NEAREST), "coordinates": (GLOBAL, RELATIVE)}
 
-    def __init__(self, config: Mapping[str, Any], *, features: str, coordinates: str) -> None:
-        super().__init__(config, features=features, coordinates=coordinates)
-        hidden = config["hidden"]
+    def __init__(self, section: Mapping[str, Any], *, features: str, coordinates: str) -> None:
+        super().__init__(section, features=features, coordinates=coordinates)
+        hidden = section["hidden"]
         self.layers = perceptron(self.features + 2, hidden, 4)
-        starts = (config["wire_frequency"], config["wire_spread"])
+        starts = (section["wire_frequency"], section["wire_spread"])
         self.frequency, self.gabor_scale = (
             nn.ParameterList(nn.Parameter(torch.full((hidden,), start)) for _ in range(3))
             for start in starts
@@ -309,7 +309,7 @@ class WIREDecoder(LatentDecoder):
             hidden = pointwise(hidden, layer.weight, layer.bias)
         return hidden
 
-    def render(self, features: Tensor) -> Tensor:
+    def render_fast(self, features: Tensor) -> Tensor:
         """Render; the first layer's part for the features per cell, its coordinates per axis."""
         batch, d, h, w = features.shape
         weight, bias = self.layers[0].weight, self.layers[0].bias

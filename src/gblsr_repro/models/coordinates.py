@@ -2,11 +2,11 @@
 
 Three units are in use, always in the order (y, x):
 
-- image coordinate u in [-1, 1]: the image's extent, so pixel i of n has its centre at
+- image coordinate u in [-1, 1]: the image's extent, so pixel i of n has its center at
   (2 i + 1) / n - 1 and the outer edges of the border pixels are at -1 and 1;
-- pixel position: whole numbers are pixel centres, pixel i of n covers [i - 0.5, i + 0.5);
+- pixel position: whole numbers are pixel centers, pixel i of n covers [i - 0.5, i + 0.5);
 - cell: one feature vector stands for `patch` pixels per axis; cell e covers the pixel positions
-  [e patch - 0.5, (e + 1) patch - 0.5) and has its centre at e patch + (patch - 1) / 2.
+  [e patch - 0.5, (e + 1) patch - 0.5) and has its center at e patch + (patch - 1) / 2.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch import Tensor
 
 
 def pixel_coordinates(height: int, width: int, device: torch.device | None = None) -> Tensor:
-    """Return the coordinates of all pixel centres, row-major: (height * width, 2), float64."""
+    """Return the coordinates of all pixel centers, row-major: (height * width, 2), float64."""
     axes = [
         (2 * torch.arange(n, dtype=torch.float64, device=device) + 1) / n - 1
         for n in (height, width)
@@ -39,18 +39,18 @@ def image_coordinates(positions: Tensor, size: tuple[int, int]) -> Tensor:
 def owner(positions: Tensor, patch: int, cells: int, shift: float = 0.0) -> Tensor:
     """Return the cell (int64) that owns each pixel position of one axis with `cells` cells.
 
-    `shift` moves the position first, in cells: -0.5 and 0.5 give the two cells whose centres lie
+    `shift` moves the position first, in cells: -0.5 and 0.5 give the two cells whose centers lie
     around the position. Positions outside the image belong to the border cells.
     """
     return torch.floor((positions + 0.5 + shift * patch) / patch).long().clamp(0, cells - 1)
 
 
 def offset(positions: Tensor, patch: int, cell: Tensor) -> Tensor:
-    """Return positions relative to the centre of `cell`, in half cells: [-1, 1) is its extent."""
+    """Return positions relative to the center of `cell`, in half cells: [-1, 1) is its extent."""
     return (positions - (cell * patch + (patch - 1) / 2)) * (2 / patch)
 
 
 def centers(patch: int, device: torch.device, dtype: torch.dtype) -> Tensor:
-    """Return the offsets of a cell's pixel centres, (patch,): -1 + 1/patch ... 1 - 1/patch."""
+    """Return the offsets of a cell's pixel centers, (patch,): -1 + 1/patch ... 1 - 1/patch."""
     pixels = torch.arange(patch, device=device, dtype=torch.float64)
     return offset(pixels, patch, torch.zeros_like(pixels)).to(dtype)

@@ -1,11 +1,9 @@
 """What every arm's decoder offers, the GB-LSR family and the control (the rest: `baselines`).
 
-A decoder is one class, named in config/arms.tsv, made from the config section native.model and the
-row's options. It turns features (B, D, h, w), one vector per patch of P x P pixels, into an image
-(B, 3, h P, w P), or into colours at any pixel positions. `render` is the fast path on the grid;
-`render_plain` is the same sum written as it is defined, which tests and benchmarks hold against it.
-The speed-ups are exact: whatever depends on a cell or on an axis alone is computed once per cell or
-axis instead of once per pixel.
+A decoder turns features (B, D, h, w), one vector per patch of P x P pixels, into an image
+(B, 3, h P, w P), or into colors at any pixel positions. The speed-ups of its fast path are exact:
+whatever depends on a cell or on an axis alone is computed once per cell or axis instead of once per
+pixel.
 """
 
 from __future__ import annotations
@@ -13,50 +11,41 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from . import spectral
+from .base import COLORS, FAST, PLAIN, Decoder
 from .coordinates import pixel_coordinates, pixel_positions
-from .memo import Memo
 from .sequences import modules
 
-COLORS = 3
 
+class PatchDecoder(Decoder):
+    """What the model asks of every arm, made from the config section native.model."""
 
-class Decoder(nn.Module):
-    """What the model asks of every arm.
+    paths = (FAST, PLAIN)
 
-    `OPTIONS` says what a row of config/arms.tsv must choose for the class: the values by name, each
-    given to the constructor as a keyword.
-    """
+    def __init__(self, section: Mapping[str, Any]) -> None:
+        super().__init__(section)
+        self.patch: int = section["patch"]
 
-    OPTIONS: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        super().__init__()
-        self.features: int = config["features"]
-        self.patch: int = config["patch"]
-        self.memo = Memo()
-
-    def train(self, mode: bool = True) -> Self:
-        """Set training or evaluation mode."""
-        self.memo.clear()
-        return super().train(mode)
-
-    def render(self, features: Tensor) -> Tensor:
+    def render(self, features: Tensor, path: str = FAST) -> Tensor:
         """Render features (B, D, h, w) on the pixel grid: (B, 3, h P, w P)."""
-        raise NotImplementedError
+        return self.render_plain(features) if path == PLAIN else self.render_fast(features)
+
+    def render_fast(self, features: Tensor) -> Tensor:
+        """Do what `render` does on the fast path, where there is one."""
+        return self.render_plain(features)
 
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
         """Evaluate at pixel positions (B, Q, 2), float64, in order (y, x): (B, Q, 3)."""
         raise NotImplementedError
 
     def render_plain(self, features: Tensor) -> Tensor:
-        """Do what `render` does by querying every pixel centre."""
+        """Do what `render` does by querying every pixel center."""
         batch, _, h, w = features.shape
         size = (h * self.patch, w * self.patch)
         positions = pixel_positions(pixel_coordinates(*size, features.device), size)
@@ -64,37 +53,33 @@ class Decoder(nn.Module):
         return colors.mT.reshape(batch, COLORS, *size)
 
     def render_pixels(self, features: Tensor, pixels: Tensor) -> Tensor:
-        """Render chosen pixels of the grid, row-major numbers (B, N) int64: colours (B, N, 3)."""
+        """Render chosen pixels of the grid, row-major numbers (B, N) int64: colors (B, N, 3)."""
         width = features.shape[-1] * self.patch
         positions = torch.stack((pixels // width, pixels % width), dim=-1)
         return self.query(features, positions.double())
-
-    def bandwidth(self) -> float | None:
-        """Return the one bandwidth of all patches; None for an arm that has no such number."""
-        return None
 
 
 # --- the GB-LSR family (paper sections 3.1 and 3.2) -------------------------------------------
 
 
-class SpectralDecoder(Decoder):
+class SpectralDecoder(PatchDecoder):
     """Linear coefficients of a local spectral basis; a subclass says how bandwidth is handled.
 
     Every arm of the family carries the adaptivity head, used or not, so that their parameter
-    counts agree. `raw_bandwidth` and `raw_order` are its two zero-initialised outputs.
+    counts agree. `raw_bandwidth` and `raw_order` are its two zero-initialized outputs.
     """
 
     full_order: Tensor
 
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        super().__init__(config)
-        self.modes: int = config["modes"]
-        self.sharpness: float = config["cutoff_sharpness"]
-        self.lowest_order, self.highest_order = config["order_range"]
+    def __init__(self, section: Mapping[str, Any]) -> None:
+        super().__init__(section)
+        self.modes: int = section["modes"]
+        self.sharpness: float = section["cutoff_sharpness"]
+        self.lowest_order, self.highest_order = section["order_range"]
         # In the order of the authors' draws: both layers as torch makes them, then ours.
         self.coefficients = nn.Linear(self.features, COLORS * self.modes**2)
         self.head = nn.Linear(self.features, 2)
-        nn.init.normal_(self.coefficients.weight, std=config["coefficient_std"])
+        nn.init.normal_(self.coefficients.weight, std=section["coefficient_std"])
         for parameter in (self.coefficients.bias, self.head.weight, self.head.bias):
             nn.init.zeros_(parameter)
         self.register_buffer("full_order", torch.tensor(float(self.modes)), persistent=False)
@@ -140,7 +125,7 @@ class SpectralDecoder(Decoder):
         layer = self.coefficients
         weight, bias = layer.weight, layer.bias
         if order.ndim == 0:
-            weight, bias = self.memo.get("projection", None, (weight, bias), self._cut_projection)
+            weight, bias = self.cache.get("projection", None, (weight, bias), self._cut_projection)
         out = F.conv2d(features, weight[:, :, None, None], bias)
         out = out.view(batch, COLORS, self.modes, self.modes, h, w)
         if order.ndim:
@@ -160,9 +145,9 @@ class SpectralDecoder(Decoder):
         if bandwidth.ndim:
             return make()
         key = (bandwidth.device, bandwidth.dtype)
-        return self.memo.get("basis", key, self.shared_sources(), make)
+        return self.cache.get("basis", key, self.shared_sources(), make)
 
-    def render(self, features: Tensor) -> Tensor:
+    def render_fast(self, features: Tensor) -> Tensor:
         """Render by two batched matrix products over the cached 1D basis."""
         bandwidth, order = self.spectrum(features)
         coefficients = self._cut_coefficients(features, order)
@@ -197,9 +182,9 @@ class FixedDecoder(SpectralDecoder):
 
     fixed_bandwidth: Tensor
 
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        super().__init__(config)
-        self.constant = float(config["fixed_bandwidth"])
+    def __init__(self, section: Mapping[str, Any]) -> None:
+        super().__init__(section)
+        self.constant = float(section["fixed_bandwidth"])
         self.register_buffer("fixed_bandwidth", torch.tensor(self.constant), persistent=False)
 
     def spectrum(self, features: Tensor) -> tuple[Tensor, Tensor]:
@@ -214,15 +199,15 @@ class FixedDecoder(SpectralDecoder):
 class ScalarDecoder(SpectralDecoder):
     """GB-LSR-Scalar: one trained bandwidth for all patches and images, the full order."""
 
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        super().__init__(config)
-        self.map = spectral.LogBandwidth(*config["bandwidth_range"])
+    def __init__(self, section: Mapping[str, Any]) -> None:
+        super().__init__(section)
+        self.map = spectral.LogBandwidth(*section["bandwidth_range"])
         self.raw_bandwidth = nn.Parameter(torch.zeros(()))
 
     def spectrum(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Return the trained scalar and the constant order."""
         sources = self.shared_sources()
-        bandwidth = self.memo.get("bandwidth", None, sources, lambda: self.map(self.raw_bandwidth))
+        bandwidth = self.cache.get("bandwidth", None, sources, lambda: self.map(self.raw_bandwidth))
         return bandwidth, self.full_order
 
     def shared_sources(self) -> tuple[Tensor, ...]:
@@ -239,9 +224,9 @@ class BandwidthDecoder(SpectralDecoder):
 
     bandwidth_map: type[spectral.BandwidthMap] = spectral.LogBandwidth
 
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        super().__init__(config)
-        self.map = self.bandwidth_map(*config["bandwidth_range"])
+    def __init__(self, section: Mapping[str, Any]) -> None:
+        super().__init__(section)
+        self.map = self.bandwidth_map(*section["bandwidth_range"])
 
     def spectrum(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Return the head's bandwidth per patch and the constant order."""
@@ -290,27 +275,27 @@ def perceptron(inputs: int, hidden: int, layers: int) -> Sequence[nn.Linear]:
 
 
 def as_image(pixels: Tensor, batch: int, height: int, width: int) -> Tensor:
-    """Turn colours (..., 3) in row-major pixel order into an image (B, 3, H, W)."""
+    """Turn colors (..., 3) in row-major pixel order into an image (B, 3, H, W)."""
     return pixels.reshape(batch, height, width, COLORS).permute(0, 3, 1, 2)
 
 
-class GlobalFourierMLP(Decoder):
+class GlobalFourierMLP(PatchDecoder):
     """The control without a local basis: an MLP on Fourier features and one pooled code.
 
     The input is cos and sin of 2 pi B u, then the mean of the features (D); u is (y, x) in [-1, 1]
-    from the first to the last pixel centre. As in the authors' code B is Gaussian and drawn after
+    from the first to the last pixel center. As in the authors' code B is Gaussian and drawn after
     seeding torch's generator with `fourier_seed`: matrix, layers and all draws that follow in the
     run are the same for every training seed; only the encoder's are not.
     """
 
     frequencies: Tensor
 
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        super().__init__(config)
-        count = config["fourier_frequencies"]
-        torch.manual_seed(config["fourier_seed"])
-        self.register_buffer("frequencies", torch.randn(count, 2) * config["fourier_scale"])
-        self.layers = perceptron(2 * count + self.features, config["hidden"], 4)
+    def __init__(self, section: Mapping[str, Any]) -> None:
+        super().__init__(section)
+        count = section["fourier_frequencies"]
+        torch.manual_seed(section["fourier_seed"])
+        self.register_buffer("frequencies", torch.randn(count, 2) * section["fourier_scale"])
+        self.layers = perceptron(2 * count + self.features, section["hidden"], 4)
 
     def _fourier(self, y: Tensor, x: Tensor) -> Tensor:
         """Return cos and sin of 2 pi (B_y y + B_x x) for broadcastable y, x (...): (..., 2 K)."""
@@ -324,7 +309,7 @@ class GlobalFourierMLP(Decoder):
             hidden = pointwise(F.silu(hidden), layer.weight, layer.bias)
         return hidden
 
-    def render(self, features: Tensor) -> Tensor:
+    def render_fast(self, features: Tensor) -> Tensor:
         """Render; the first layer's Fourier part is made once per size, its code part per image."""
         batch, _, h, w = features.shape
         height, width = h * self.patch, w * self.patch
@@ -337,7 +322,7 @@ class GlobalFourierMLP(Decoder):
             return pointwise(fourier[None], first.weight[:, : -self.features])
 
         key = (height, width)
-        plane = self.memo.get("positional", key, (first.weight, self.frequencies), positional)
+        plane = self.cache.get("positional", key, (first.weight, self.frequencies), positional)
         code = F.linear(features.mean((2, 3)), first.weight[:, -self.features :], first.bias)
         return as_image(self._rest(plane + code[:, None, None, :]), batch, height, width)
 

@@ -9,57 +9,47 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..errors import UserError
 from .activations import SiLU
+from .base import PLAIN, Encoder
 
 # Values of one group from which its moments are worth operations of their own on CUDA.
 LARGE_GROUP = 1 << 19
 
 
 class GroupNorm(nn.GroupNorm):
-    """Group normalisation that uses the whole of a GPU for the large groups of a single image.
+    """Group normalization that uses the whole of a GPU for the large groups of a single image.
 
     CUDA's kernel takes the moments of a group in one block: those of one image occupy as many
     multiprocessors as there are groups. Exact to rounding; in inference only.
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        """Normalise (B, C, H, W)."""
+        """Normalize (B, C, H, W)."""
         alone = x.shape[0] == 1 and x.numel() >= self.num_groups * LARGE_GROUP
         if x.device.type == "cpu" or torch.is_grad_enabled() or not (alone and x.is_contiguous()):
             return super().forward(x)
         return self.by_moments(x)
 
     def by_moments(self, x: Tensor) -> Tensor:
-        """Normalise one image (1, C, H, W) by moments that many blocks take together."""
+        """Normalize one image (1, C, H, W) by moments that many blocks take together."""
         moments = torch.var_mean(x.view(self.num_groups, -1), 1, correction=0)
         each = self.num_channels // self.num_groups
         var, mean = (m[:, None].expand(-1, each).reshape(-1) for m in moments)
         return F.batch_norm(x, mean, var, self.weight, self.bias, eps=self.eps)
 
 
-class Encoder(nn.Module):
+class PatchEncoder(Encoder):
     """Maps images (B, 3, H, W) in [0, 1] to features (B, D, H / P, W / P).
 
     An input lift, log2(P) downsampling blocks and an output projection, all 3x3 convolutions; all
-    but the last are followed by GroupNorm and SiLU. P is the patch side, a power of two (else
-    `UserError`); H and W are multiples of it.
+    but the last are followed by GroupNorm and SiLU. P is the patch side, a power of two; H and W
+    are multiples of it.
     """
 
-    channels_last = True  # the memory format that is faster on a CPU
-
-    def __init__(self, config: Mapping[str, Any]) -> None:
+    def __init__(self, section: Mapping[str, Any]) -> None:
         super().__init__()
-        width, patch, groups = config["features"], config["patch"], config["norm_groups"]
-        if patch < 2 or patch & (patch - 1):
-            raise UserError(
-                f"Config: native.model.patch is {patch}, but must be a power of two, at least 2."
-            )
-        if width % groups:
-            raise UserError(
-                f"Config: native.model.features is {width}, but must be a multiple of "
-                f"native.model.norm_groups, {groups}."
-            )
+        width, patch, groups = section["features"], section["patch"], section["norm_groups"]
+        self.features = width
         layers: list[nn.Module] = []
         for stage in range(patch.bit_length()):
             inputs, stride = (width, 2) if stage else (3, 1)
@@ -70,14 +60,11 @@ class Encoder(nn.Module):
             ]
         self.layers = nn.Sequential(*layers, nn.Conv2d(width, width, 3, padding=1))
 
-    def forward(self, images: Tensor, plain: bool = False) -> Tensor:
-        """Encode images (B, 3, H, W) into features (B, D, H / P, W / P).
-
-        `plain` computes as published; the values are the same.
-        """
+    def forward(self, images: Tensor, path: str | None = None) -> Tensor:
+        """Encode images (B, 3, H, W) into features (B, D, H / P, W / P)."""
         x = images
         for layer in self.layers:
-            if plain and isinstance(layer, GroupNorm):
+            if path == PLAIN and isinstance(layer, GroupNorm):
                 x = nn.GroupNorm.forward(layer, x)
             else:
                 x = layer(x)

@@ -1,8 +1,8 @@
 """The local spectral basis: modes, cutoff, bandwidth maps, rendering, evaluation anywhere.
 
-Paper section 3.1. Every patch carries coefficients c[k, i, j] per colour k; row index i goes with
+Paper section 3.1. Every patch carries coefficients c[k, i, j] per color k; row index i goes with
 y, column index j with x, and the patch shows sum_ij c[k, i, j] psi_i(y) psi_j(x) at its local
-coordinate (y, x). The native convention puts the P pixel centres of an axis at linspace(-1, 1, P),
+coordinate (y, x). The native convention puts the P pixel centers of an axis at linspace(-1, 1, P),
 both ends included.
 
 Coefficients are laid out (B, C, p, p, h, w): what a 1x1 convolution with C p p outputs yields.
@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..errors import UserError
 from .coordinates import owner
 
 
@@ -44,20 +43,10 @@ def cutoff(order: Tensor, count: int, sharpness: float) -> Tensor:
 
 @dataclass(frozen=True)
 class BandwidthMap:
-    """Maps a raw value of any size to a bandwidth in [low, high].
-
-    Raises `UserError` unless 0 < low < high.
-    """
+    """Maps a raw value of any size to a bandwidth in [low, high], 0 < low < high."""
 
     low: float
     high: float
-
-    def __post_init__(self) -> None:
-        if not 0 < self.low < self.high:
-            raise UserError(
-                f"Config: native.model.bandwidth_range is [{self.low:g}, {self.high:g}], but must "
-                "rise from a positive lower to an upper end."
-            )
 
     def __call__(self, raw: Tensor) -> Tensor:
         """Return the bandwidth, element by element."""
@@ -81,7 +70,7 @@ class LinearBandwidth(BandwidthMap):
 
 
 def pixel_basis(patch: int, count: int, bandwidth: Tensor) -> Tensor:
-    """Return the modes at a patch's pixel centres: (..., patch, count) for `bandwidth` (...)."""
+    """Return the modes at a patch's pixel centers: (..., patch, count) for `bandwidth` (...)."""
     v = torch.linspace(-1, 1, patch, device=bandwidth.device, dtype=bandwidth.dtype)
     return modes(v, count, bandwidth.unsqueeze(-1))
 
@@ -125,8 +114,8 @@ def evaluate(coefficients: Tensor, bandwidth: Tensor, positions: Tensor, patch: 
     """Evaluate the representation at any pixel positions: (B, Q, 2) -> (B, Q, C).
 
     `bandwidth` is a scalar or (B, h, w). A position belongs to the patch whose pixels are around
-    it; its local coordinate is -1 at the patch's first and 1 at its last pixel centre, so that
-    whole positions give what `render_grid` gives. Between two patches' outermost pixel centres
+    it; its local coordinate is -1 at the patch's first and 1 at its last pixel center, so that
+    whole positions give what `render_grid` gives. Between two patches' outermost pixel centers
     the local coordinate runs on to 1 + 1 / (P - 1), half a pixel beyond.
     """
     batch, _, count, _, h, w = coefficients.shape

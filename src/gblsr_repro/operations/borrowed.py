@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -32,10 +32,11 @@ from ..config import (
     run_identity,
     selected_arms,
     selected_methods,
+    subject,
 )
 from ..errors import StopRequested, UserError
 from ..evaluation import GRAPH, OURS
-from ..evaluation.perceptual import find_trunk
+from ..evaluation.perceptual import find_backbone
 from ..files import read_json, write_json
 from ..progress import counted, duration, log
 
@@ -79,13 +80,13 @@ def run(config: Config, minutes: float, device: str) -> None:
     """
     began = time.monotonic()
     name = device_name(device)
-    trunk, reason = find_trunk(config | {"require_lpips": False})
-    if trunk is None:
+    backbone, reason = find_backbone(config | {"require_lpips": False})
+    if backbone is None:
         log.warning("LPIPS is left out: %s", reason)
     results = resolve(config, config["results"])
-    settings = config | {"device": device, "require_lpips": trunk is not None}
+    settings = config | {"device": device, "require_lpips": backbone is not None}
     write_json(results / SETTINGS, settings)
-    planned = tasks(settings, results, name, lpips=trunk is not None)
+    planned = tasks(settings, results, name, lpips=backbone is not None)
     log.info("%s on %s, within %s", counted(len(planned), "task"), name, duration(60 * minutes))
     told: dict[str, str] = {}
     before = signal.signal(signal.SIGTERM, _stop)
@@ -152,15 +153,15 @@ def tasks(config: Config, results: Path, device: str, lpips: bool) -> list[Task]
     methods = selected_methods(config).values()
     first, *others = config["seeds"]
     return [
-        *(jobs.time_arm(arm, first) for arm in benchmark),
-        *(jobs.time_method(method, first, SUPERRES_SHARE) for method in methods),
+        *(jobs.timed(arm, first) for arm in benchmark),
+        *(jobs.timed(method, first, SUPERRES_SHARE) for method in methods),
         jobs.regions(),
         *(job for s in config["seeds"] for arm in benchmark for job in jobs.trained(arm, s)),
-        *(jobs.time_arm(arm, seed) for seed in others for arm in benchmark),
-        *(jobs.time_arm(arm, first) for arm in readings),
+        *(jobs.timed(arm, seed) for seed in others for arm in benchmark),
+        *(jobs.timed(arm, first) for arm in readings),
         *(job for s in config["seeds"] for arm in readings for job in jobs.trained(arm, s)),
-        *(jobs.time_arm(arm, seed) for seed in others for arm in readings),
-        *(jobs.time_method(method, seed) for seed in (first, *others) for method in methods),
+        *(jobs.timed(arm, seed) for seed in others for arm in readings),
+        *(jobs.timed(method, seed) for seed in (first, *others) for method in methods),
     ]
 
 
@@ -187,17 +188,12 @@ class _Jobs:
         done: Callable[[], bool],
         share: float = 1.0,
     ) -> Task:
-        kind, name = next(iter(asdict(row).items()))
+        _, kind, name = subject(row)
         verb = job.split()[1]
         title = f"{VERBS.get(verb, verb)} {name}/seed{seed}"
         command = self._command(job, (f"--{kind}", name, "--seed", seed, *words))
-        told = (
-            self.results
-            / "logs"
-            / job.removeprefix("native ").replace(" ", "_")
-            / f"{name}_seed{seed}.log"
-        )
-        return Task(title, command, told, tuple(needs), done, share)
+        folder = self.results / "logs" / job.removeprefix("native ").replace(" ", "_")
+        return Task(title, command, folder / f"{name}_seed{seed}.log", tuple(needs), done, share)
 
     def _arrays(self, *names: str) -> list[Path]:
         folder = self.results / "native" / "arrays"
@@ -229,18 +225,13 @@ class _Jobs:
         done = partial(self._is_evaluated, weights, metrics, exemplars)
         yield self._task("native evaluate", arm, seed, told, needs, done)
 
-    def time_arm(self, arm: Arm, seed: int) -> Task:
-        output = self.results / "native" / "latency" / arm.arm / f"seed{seed}.csv"
-        needs = self._arrays(*self._sets)
-        words = ("--arrays", needs[0].parent, "--output", output)
-        return self._task(
-            "native latency", arm, seed, words, needs, partial(self._is_timed, output)
-        )
-
-    def time_method(self, method: Method, seed: int, share: float = 1.0) -> Task:
-        output = self.results / "asr" / "latency" / method.method / f"seed{seed}.csv"
+    def timed(self, row: Arm | Method, seed: int, share: float = 1.0) -> Task:
+        benchmark, _, name = subject(row)
+        output = self.results / benchmark / "latency" / name / f"seed{seed}.csv"
+        needs = self._arrays(*self._sets) if isinstance(row, Arm) else []
+        words = [*(("--arrays", needs[0].parent) if needs else ()), "--output", output]
         done = partial(self._is_timed, output)
-        return self._task("asr latency", method, seed, ("--output", output), (), done, share)
+        return self._task(f"{benchmark} latency", row, seed, words, needs, done, share)
 
     def _is_trained(self, arm: Arm, run: Path) -> bool:
         record = _record(run / "run.json")

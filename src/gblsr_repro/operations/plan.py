@@ -7,7 +7,6 @@ settings alone. What neither tells is unknown and shown as a dash.
 
 from __future__ import annotations
 
-import csv
 import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -32,16 +31,18 @@ from ..config import (
     run_identity,
     selected_arms,
     selected_methods,
+    subject,
 )
+from ..data.datasets import data_set
 from ..data.manifest import read as read_manifest
-from ..data.places import place_of
 from ..errors import UserError
-from ..files import read_json
+from ..files import read_csv, read_json
+from ..progress import columns
 from ..runtime import device_record
 
 DASH = "—"
 STATES_KEPT = 3  # the last two, and the one being written
-STATE_COPIES = 3  # weights and the optimiser's two moments
+STATE_COPIES = 3  # weights and the optimizer's two moments
 DECODED = 2  # what photographs take decoded, compared with their lossless files, about
 
 
@@ -143,13 +144,7 @@ def days(estimates: list[Estimate], gpus: int) -> float:
 
 
 def _columns(rows: list[list[str]]) -> list[str]:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        first = row[0].ljust(widths[0])
-        middle = [cell.rjust(width) for cell, width in zip(row[1:-1], widths[1:-1], strict=True)]
-        lines.append("  " + "  ".join([first, *middle, row[-1]]).rstrip())
-    return lines
+    return [f"  {line}" for line in columns(rows, right=True)]
 
 
 def _hours(hours: float | None) -> str:
@@ -176,7 +171,7 @@ def _estimates(benchmark: str, config: Config, device: str) -> Iterator[Estimate
     steps = config[benchmark]["training"]["steps"]
     for row, parameters in _subjects(benchmark, config):
         identity = run_identity(row, config)
-        name = row.arm if isinstance(row, Arm) else row.method
+        name = subject(row)[2]
         speeds = [
             run["steps_per_second"]
             for _, run in recorded
@@ -203,7 +198,7 @@ def _subjects(benchmark: str, config: Config) -> Iterator[tuple[Arm | Method, in
 
     if benchmark == "native":
         for arm in selected_arms(config).values():
-            yield arm, native.count_parameters(native.build(arm, config, 0))
+            yield arm, native.parameters(arm, config)
     else:
         for method in selected_methods(config).values():
             yield method, asr.parameters(method, config)
@@ -242,16 +237,11 @@ class Published:
 
 @cache
 def _compute(benchmark: str) -> tuple[Published, ...]:
-    path = repository_root() / "config" / "paper" / "compute.csv"
-    with path.open(newline="", encoding="utf-8") as stream:
-        return tuple(
-            Published(
-                tuple(row["subjects"].split()),
-                float(row["total_seconds"]) / int(row["runs"]),
-            )
-            for row in csv.DictReader(stream)
-            if row["benchmark"] == benchmark
-        )
+    return tuple(
+        Published(tuple(row["subjects"].split()), float(row["total_seconds"]) / int(row["runs"]))
+        for row in read_csv(repository_root() / "config" / "paper" / "compute.csv")
+        if row["benchmark"] == benchmark
+    )
 
 
 def _published(
@@ -308,7 +298,7 @@ def _packed(row: Dataset, config: Config) -> Disk:
 def _manifest(row: Dataset, config: Config) -> list[Any] | None:
     """Return what is recorded of a data set's files; None when it was not fetched."""
     try:
-        path = place_of(row, config).manifest
+        path = data_set(row.dataset, config).manifest
     except UserError:
         return None
     return list(read_manifest(path).values()) if path.is_file() else None

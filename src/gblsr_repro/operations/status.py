@@ -7,7 +7,6 @@ jobs took; a stage without either has no time, rather than a guessed one.
 
 from __future__ import annotations
 
-import csv
 import re
 import subprocess
 import sys
@@ -22,12 +21,12 @@ from typing import Any
 
 from ..config import Config, repository_root, resolve, write_resolved
 from ..errors import UserError
-from ..files import read_json
-from ..progress import duration
+from ..files import read_csv, read_json
+from ..progress import columns, duration
 
 QUIET_SECONDS = 180.0
 TRAINING = {"train": "native", "asr_train_run": "asr"}
-# Title, how the names of its rules begin, and the half of the paper whose device the jobs use;
+# Title, how the names of its rules begin, and the benchmark whose device the jobs use;
 # None: they use no GPU.
 STAGES = (
     ("native: image arrays", ("standardize",), None),
@@ -120,12 +119,12 @@ def survey(
     now = time.time() if now is None else now
     root = resolve(config, config["results"])
     stages = []
-    for title, rules, half in STAGES:
+    for title, rules, benchmark in STAGES:
         chosen = [job for job in every if job.rule.startswith(rules)]
-        gpu = _on_gpu(half, config, every) if half else False
-        if half and rules[0] in TRAINING:
-            steps = config[half]["training"]["steps"]
-            told = _progress(root / half / "state", steps, now)
+        gpu = _on_gpu(benchmark, config, every) if benchmark else False
+        if benchmark and rules[0] in TRAINING:
+            steps = config[benchmark]["training"]["steps"]
+            told = _progress(root / benchmark / "state", steps, now)
             stages.append(_training(title, chosen, steps, gpu, told))
         else:
             stages.append(_stage(title, chosen, gpu))
@@ -144,8 +143,7 @@ def _stage(title: str, jobs: Sequence[Job], gpu: bool | None) -> Stage:
 def _seconds(benchmark: Path | None) -> list[float]:
     if benchmark is None or not benchmark.is_file():
         return []
-    with benchmark.open(newline="", encoding="utf-8") as stream:
-        return [float(row["s"]) for row in csv.DictReader(stream, delimiter="\t")]
+    return [float(row["s"]) for row in read_csv(benchmark, "\t")]
 
 
 def _training(
@@ -197,12 +195,12 @@ def _progress(states: Path, steps: int, now: float) -> dict[str, Training]:
     return found
 
 
-def _on_gpu(half: str, config: Config, jobs: Iterable[Job]) -> bool | None:
+def _on_gpu(benchmark: str, config: Config, jobs: Iterable[Job]) -> bool | None:
     """Say whether jobs run on a GPU: as the config asks, else as a finished run did."""
     if config["device"] != "auto":
         return config["device"] == "cuda"
     for job in jobs:
-        if TRAINING.get(job.rule) == half and job.done:
+        if TRAINING.get(job.rule) == benchmark and job.done:
             return (job.record().get("device") or {}).get("type") == "cuda"
     return None
 
@@ -260,13 +258,12 @@ def _jobs(text: str) -> Iterator[Job]:
 
 def text(stages: Sequence[Stage]) -> str:
     """Return the survey as a table for a terminal, with a line for every started run."""
-    lines = [f"{'stage':<26}{'done':>11}{'running':>9}{'left':>7}  time left"]
+    rows = [["stage", "done", "running", "left", "time left"]]
     for stage in stages:
         left = stage.total - stage.done
-        time_left = "" if not left else _time(stage.seconds_left)
-        count = f"{stage.done}/{stage.total}"
-        running = str(stage.running) if stage.running else "-"
-        lines.append(f"{stage.title:<26}{count:>11}{running:>9}{left or '-':>7}  {time_left}")
+        counts = [f"{stage.done}/{stage.total}", str(stage.running or "-"), str(left or "-")]
+        rows.append([stage.title, *counts, _time(stage.seconds_left) if left else ""])
+    lines = columns(rows, right=True)
     started = [run for s in stages for run in s.unfinished if run.running or run.step]
     if started:
         lines += ["", "started runs"]

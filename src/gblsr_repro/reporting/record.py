@@ -30,7 +30,7 @@ from .tables import VERSUS
 LARGEST_BYTES = 3_000_000
 WIDEST_FIGURE = 1200  # pixels
 # Where things lie on one machine says nothing about the run, and may say too much about its owner.
-LOCAL = ("mirror", "resources", "results", "lpips_trunk")
+LOCAL = ("mirror", "resources", "results", "lpips_backbone")
 COPIED = (
     "claims.csv", "claims.md", "aggregates/[!.]*", "tables/*.tex",
     "native/runs/*/seed*/*.json", "native/runs/*/seed*/*.csv", "native/latency/*/*.json",
@@ -43,7 +43,7 @@ OVERLAY = (
 )
 MIRRORED = (
     f"{OVERLAY} `FOLDER` holds the image sets, laid out as the main README's section on data says; "
-    "where it lacks the AlexNet trunk of LPIPS, `GBLSR_LPIPS_TRUNK` names that file."
+    "where it lacks the AlexNet backbone of LPIPS, `GBLSR_LPIPS_BACKBONE` names that file."
 )
 
 

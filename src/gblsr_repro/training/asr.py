@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,15 +13,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, Method, code_digest, run_identity
+from ..config import Config, Method
 from ..data.superres import Batch, PackedImages, Sampler
 from ..evaluation import asr as evaluation
-from ..files import check_dates, verify, write_csv
-from ..models.asr.model import ASRModel, build, count_parameters, normalize
+from ..files import check_dates, read_csv, write_csv
+from ..models.asr.model import ASRModel, build, normalize
 from ..progress import log
-from .leaving import leave
-from .loop import Settings, train
 from .optimizers import Adam
+from .run_record import train_and_write
 
 VALIDATION_COLUMNS = ("step", "psnr_y", "ssim_y", "images")
 
@@ -39,7 +37,7 @@ def train_run(
 
     `array` is the packed training set; `state` the file from which an interrupted run goes on,
     kept at the end, so that a run that is asked for again is not trained again. Adam on the mean
-    absolute error of normalised colours; the learning rate is halved at the recipe's fractions of
+    absolute error of normalized colors; the learning rate is halved at the recipe's fractions of
     the steps. Raises `UserError` and `StopRequested`.
     """
     output = Path(output)
@@ -56,39 +54,23 @@ def train_run(
     validation = Validation(model, config, output / "validation.csv", device)
     if sampler.resident:
         log.info("the training images are held on the device")
-    identity = run_identity(method, config)
-    record = train(
-        f"{method.method} seed {seed}",
+    train_and_write(
+        method,
+        seed,
+        config,
+        sections,
+        {"train": images.sha256, "on_device": sampler.resident},
         model,
         optimizer,
-        Settings(settings["steps"], settings["log_every"], settings["checkpoint_every"]),
+        output,
+        state,
+        facts={"precision": settings["precision"], "recipe": recipe},
         batch=sampler.ahead(),
         loss=lambda batch: absolute_error(forward, batch, settings["precision"]),
-        state_path=Path(state),
-        identity={
-            "method": method.method,
-            "seed": seed,
-            **identity,
-            "train_sha256": images.sha256,
-        },
-        code=code_digest("asr train"),
         schedule=schedule(settings["steps"], recipe),
-        bandwidth=model.bandwidth,
         after_step=validation.after_step,
         keep_state=True,  # days of training are not thrown away for a changed rule
     )
-    facts = {
-        "method": method.method,
-        "seed": seed,
-        "steps": settings["steps"],
-        "parameters": count_parameters(model),
-        "precision": settings["precision"],
-        "recipe": recipe,
-        "config": sections,
-        "identity": identity,
-        "data": {"train": images.sha256, "on_device": sampler.resident},
-    }
-    leave(output, model, record, device, facts)
 
 
 def schedule(steps: int, recipe: Mapping[str, Any]) -> Callable[[int], float]:
@@ -104,7 +86,7 @@ def schedule(steps: int, recipe: Mapping[str, Any]) -> Callable[[int], float]:
 def absolute_error(
     model: Callable[..., Tensor], batch: Batch, precision: str = runtime.DEFAULT
 ) -> Tensor:
-    """Return the mean absolute error of the normalised colours of a batch: a scalar.
+    """Return the mean absolute error of the normalized colors of a batch: a scalar.
 
     With bf16 the encoder runs in bfloat16 autocast; decoder and loss stay in float32.
     """
@@ -148,11 +130,7 @@ class Validation:
         log.info("after step %d: PSNR-Y %.3f dB on %s x%g", done, means[0], self.column, self.scale)
 
     def _rows(self) -> list[dict[str, Any]]:
-        if not self.path.is_file():
-            return []
-        verify(self.path)
-        with self.path.open(newline="", encoding="utf-8") as stream:
-            return list(csv.DictReader(stream))
+        return list(read_csv(self.path)) if self.path.is_file() else []
 
 
 @contextmanager

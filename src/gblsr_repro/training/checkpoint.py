@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import io
 import json
-import os
 import pickle
 import random
 import signal
-import socket
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 import numpy as np
 import torch
 
-from ..errors import StopRequested, UserError
-from ..files import atomic_path
+from ..errors import UserError
+from ..files import atomic_path, exclusive_lock
 from ..progress import log
-
-__all__ = [
-    "StopOnSignal",
-    "StopRequested",
-    "alone",
-    "load_state",
-    "random_state",
-    "remove_state",
-    "restore_random_state",
-    "save_state",
-]
 
 State = dict[str, Any]
 
@@ -42,51 +28,21 @@ SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
 
 
 @contextmanager
-def alone(path: Path | str, label: str) -> Iterator[None]:
+def locked(path: Path | str, label: str) -> Iterator[None]:
     """Let one process at a time train the run whose state is at `path`.
 
     Raises `UserError` when another is at it, as after a kill of the workflow that left its jobs
-    running. The system frees the lock of a process that ends, however it ends.
+    running.
     """
-    lock = Path(path).with_name(f".{Path(path).name}.lock")
-    try:
-        handle = _lock(lock, label)
-    except OSError as error:
-        raise UserError(
-            f"Cannot write {lock}: {error.strerror}; free some space or make the folder writable."
-        ) from error
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            lock.unlink()
-        os.close(handle)
 
-
-def _lock(lock: Path, label: str) -> int:
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        holder = os.read(handle, 200).decode() or "another process"
-        os.close(handle)
-        raise UserError(
+    def taken(holder: str) -> UserError:
+        return UserError(
             f"{label} is being trained by {holder}; wait for it, or end it with SIGTERM, which "
             "saves its state, and run again."
-        ) from error
-    except OSError as error:
-        log.warning("%s: %s; a second job on this run goes unnoticed", lock, error.strerror)
-    if not os.fstat(handle).st_nlink:
-        os.close(handle)  # the holder before removed the file between opening and locking
-        return _lock(lock, label)
-    try:
-        os.ftruncate(handle, 0)
-        os.write(handle, f"process {os.getpid()} of {socket.gethostname()}".encode())
-    except OSError:
-        os.close(handle)
-        raise
-    return handle
+        )
+
+    with exclusive_lock(Path(path).with_name(f".{Path(path).name}.lock"), taken):
+        yield
 
 
 def previous(path: Path) -> Path:
@@ -236,12 +192,7 @@ class StopOnSignal:
         self._before = {s: signal.signal(s, self._note) for s in SIGNALS}
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 

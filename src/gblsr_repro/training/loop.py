@@ -27,15 +27,11 @@ Batch = TypeVar("Batch")
 
 @dataclass(frozen=True)
 class Settings:
-    """How long and how often.
-
-    `gradient_clip` bounds the norm of all gradients together (None: they are not clipped).
-    """
+    """How long and how often, in steps."""
 
     steps: int
     log_every: int
     checkpoint_every: int
-    gradient_clip: float | None = None
 
 
 @dataclass
@@ -69,6 +65,7 @@ def train(
     after_step: Callable[[int], None] | None = None,
     keep_state: bool = False,
     code: str = "",
+    gradient_clip: float = math.inf,
 ) -> Record:
     """Train `model` in place, going on from the state at `state_path` where there is one.
 
@@ -76,6 +73,7 @@ def train(
     from 0 and must follow from it alone: then a resumed run repeats an uninterrupted one exactly
     on the CPU. `loss(batch)` is a mean over the batch; `split` cuts a batch into equal parts whose
     gradients add up to the batch's, which bounds memory and changes the result by rounding only.
+    `gradient_clip` bounds the norm of all gradients together.
     `identity` says which run a state belongs to (see `checkpoint.load_state`), `code` by what code
     it is trained: a state that other code made is gone on from, with a warning.
     `after_step(done)` is called after every step with the number of steps done. The caller removes
@@ -89,7 +87,7 @@ def train(
     device = next(model.parameters()).device
     parameters = [p for p in model.parameters() if p.requires_grad]
     run = _Run(label, model, optimizer, Path(state_path), dict(identity), code, device)
-    with checkpoint.alone(run.path, label):
+    with checkpoint.locked(run.path, label):
         run.resume()
         model.train()
         progress = Progress(label, settings.steps, start=run.step)
@@ -105,8 +103,7 @@ def train(
                     share = loss(part) / len(parts)
                     share.backward()
                     value = value + share.detach()
-                limit = math.inf if settings.gradient_clip is None else settings.gradient_clip
-                norm = nn.utils.clip_grad_norm_(parameters, limit)
+                norm = nn.utils.clip_grad_norm_(parameters, gradient_clip)
                 optimizer.step()
                 run.note(value, norm.detach())
                 if after_step is not None:

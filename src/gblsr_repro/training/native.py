@@ -10,15 +10,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import runtime
-from ..config import Arm, Config, code_digest, run_identity
+from ..config import Arm, Config
 from ..data.arrays import Arrays, as_float
 from ..errors import UserError
 from ..files import check_dates
-from ..models.native import build, count_parameters
+from ..models.native import build
 from .checkpoint import remove_state
-from .leaving import leave
-from .loop import Settings, train
 from .optimizers import AdamW
+from .run_record import train_and_write
 from .sampler import EpochSampler, pixels_of_step
 
 Batch = tuple[Tensor, ...]
@@ -30,13 +29,13 @@ def train_run(
 ) -> None:
     """Train `arm` and write weights.safetensors, log.csv and run.json (last) into `output`.
 
-    `array` is the standardised training array; `state` the file from which an interrupted run
+    `array` is the standardized training array; `state` the file from which an interrupted run
     goes on, removed at the end. AdamW on the mean squared error of the unclamped reconstruction,
     of all pixels or of as many as native.training.pixels says, drawn anew for every step; batches
     from shuffled epochs. Raises `UserError` and `StopRequested`.
 
     What repeats: on the CPU the same seed, settings, array, thread count, kind of processor and
-    torch version give the same bits, interrupted or not. On CUDA initialisation and the order of
+    torch version give the same bits, interrupted or not. On CUDA initialization and the order of
     images are the same as on the CPU; precision "strict" asks for deterministic kernels, but torch
     promises the same bits only on the same model of GPU, and warns where a kernel has no such
     variant.
@@ -44,11 +43,6 @@ def train_run(
     output = Path(output)
     sections = {name: config["native"][name] for name in ("model", "data", "training")}
     recipe = sections["training"]
-    if recipe["batch_size"] % recipe["accumulate"]:
-        raise UserError(
-            f"Config: native.training.accumulate is {recipe['accumulate']}, but must divide the "
-            f"batch size, {recipe['batch_size']}."
-        )
     device = runtime.prepare(config["device"], config["threads"], recipe["precision"])
     arrays = Arrays.open(array)
     check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
@@ -90,40 +84,21 @@ def train_run(
         weight_decay=recipe["weight_decay"],
         fused=True,
     )
-    identity = run_identity(arm, config)
-    record = train(
-        f"{arm.arm} seed {seed}",
+    train_and_write(
+        arm,
+        seed,
+        config,
+        sections,
+        {"train": arrays.record["sha256"]},
         model,
         optimizer,
-        Settings(
-            steps=recipe["steps"],
-            log_every=recipe["log_every"],
-            checkpoint_every=recipe["checkpoint_every"],
-            gradient_clip=recipe["gradient_clip"],
-        ),
+        output,
+        state,
         batch=batch,
         split=split,
         loss=loss,
-        state_path=Path(state),
-        identity={
-            "arm": arm.arm,
-            "seed": seed,
-            **identity,
-            "train_sha256": arrays.record["sha256"],
-        },
-        code=code_digest("native train"),
-        bandwidth=model.bandwidth,
+        gradient_clip=recipe["gradient_clip"],
     )
-    facts = {
-        "arm": arm.arm,
-        "seed": seed,
-        "steps": recipe["steps"],
-        "parameters": count_parameters(model),
-        "config": sections,
-        "identity": identity,
-        "data": {"train": arrays.record["sha256"]},
-    }
-    leave(output, model, record, device, facts)
     remove_state(state)
 
 

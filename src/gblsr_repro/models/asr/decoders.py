@@ -1,18 +1,18 @@
 """What every arbitrary-scale decoder offers, and the two implicit ones: LIIF and LTE.
 
-A decoder turns features (B, D, h, w), one vector per low-resolution pixel (a cell), into colours
-at image coordinates (B, Q, 2), in order (y, x), each axis running from -1 to 1 over the image. Its
-values are in the normalised range that the model trains in. The size of a query's pixel is given
-as `cell` in image coordinates: 2 / H and 2 / W for the pixels of an H x W image.
+A decoder turns features (B, D, h, w), one vector per low-resolution pixel (a latent cell), into
+colors at image coordinates (B, Q, 2), in order (y, x), each axis running from -1 to 1 over the
+image. Its values are in the normalized range that the model trains in. The size of a query's pixel
+is given as `cell`, LIIF's word, in image coordinates: 2 / H and 2 / W for the pixels of an H x W
+image.
 
-"plain" is the path that is written as the method is defined; every other path gives the same
-values faster and is named after what makes it fast.
+A fast path is named after what makes it fast.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -22,32 +22,32 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..activations import relu
+from ..base import COLORS, PLAIN, Decoder
 from ..sequences import modules
+from .local_ensemble import Taps, corners, taps_at, taps_of_pixels
 from .part import Part
-from .taps import Taps, corners, taps_at, taps_of_pixels
 
-COLORS = 3
-PLAIN, HOISTED = "plain", "hoisted"
+HOISTED = "hoisted"
 
 Corner = tuple[Tensor, Tensor, Tensor]  # cell (Z, Q), offsets (Z, Q, 2), weight (Z, Q); Z = 1 or B
-Draw = Callable[[int, int], Tensor]
+RenderRows = Callable[[int, int], Tensor]
 
 
-class Decoder(nn.Module):
+class QueryDecoder(Decoder):
     """A decoder that answers queries one by one; `ensemble` says whether four cells answer each.
 
-    `paths` are all its paths, `query_path` the fastest for scattered queries and `training_path`
-    the fastest for training samples. `adds_input` says whether the model adds the bilinearly
-    enlarged input.
+    It is made from the config section asr.model with the encoder's `features` and the
+    `largest_scale` that training samples. `query_path` is the fastest path for scattered queries
+    and `training_path` the fastest for training samples. `adds_input` says whether the model adds
+    the bilinearly enlarged input.
     """
 
-    paths: tuple[str, ...] = (PLAIN,)
     query_path = PLAIN
     training_path = PLAIN
     adds_input = False
 
-    def __init__(self, ensemble: bool) -> None:
-        super().__init__()
+    def __init__(self, section: Mapping[str, Any], ensemble: bool = True) -> None:
+        super().__init__(section)
         self.ensemble = ensemble
 
     # What a subclass says:
@@ -57,16 +57,12 @@ class Decoder(nn.Module):
         raise NotImplementedError
 
     def values(self, maps: Tensor, found: Iterable[Corner], cell: Tensor, path: str) -> Tensor:
-        """Return the colours (B, Q, 3) of queries with these corners.
+        """Return the colors (B, Q, 3) of queries with these corners.
 
         `maps` is (B, h w, C); `cell` (Z, Q or 1, 2) is the size of the queries' pixels in units of
         half a low-resolution cell, that is 2 / scale.
         """
         raise NotImplementedError
-
-    def bandwidth(self) -> float | None:
-        """Return the decoder's one bandwidth; None where there is no such number."""
-        return None
 
     # What the model calls:
 
@@ -93,7 +89,7 @@ class Decoder(nn.Module):
         return torch.cat(parts, dim=1)
 
     def sample(self, features: Tensor, sizes: Tensor, pixels: Tensor, path: str) -> Tensor:
-        """Return the colours (B, Q, 3) of whole pixels of images of different sizes.
+        """Return the colors (B, Q, 3) of whole pixels of images of different sizes.
 
         `sizes` (B, 2) are heights and widths, `pixels` (B, Q, 2) rows and columns, both int64. The
         taps come from integer arithmetic. Differentiable; this is what training calls.
@@ -134,7 +130,7 @@ class Decoder(nn.Module):
 
     def drawing(
         self, features: Tensor, size: tuple[int, int], path: str, part: Part
-    ) -> tuple[Draw, int]:
+    ) -> tuple[RenderRows, int]:
         """Return what draws rows top ... bottom of the image, in the columns of the part.
 
         Beside it stands the number of rows that are cheapest to draw together.
@@ -153,7 +149,7 @@ class Decoder(nn.Module):
             rows = _from(part.origin[0], taps_of_pixels(pixels, height, h, self.ensemble))
             found = [_flat(corner) for corner in corners(rows, columns, across)]
             colors = self.values(maps, found, cell, path)
-            return colors.mT.reshape(-1, COLORS, bottom - top, columns.cell.shape[-1])
+            return colors.mT.reshape(-1, COLORS, bottom - top, columns.latent.shape[-1])
 
         return draw, 1
 
@@ -165,7 +161,7 @@ def in_half_cells(cell: Tensor, h: int, w: int) -> Tensor:
 
 def _from(first: int, taps: Taps) -> Taps:
     """Count the cells of taps from `first` on."""
-    return replace(taps, cell=taps.cell - first)
+    return replace(taps, latent=taps.latent - first)
 
 
 def _flat(corner: Corner) -> Corner:
@@ -187,7 +183,7 @@ def by_cell(maps: Tensor) -> Tensor:
     return maps.flatten(2).mT.contiguous()
 
 
-class ImplicitDecoder(Decoder):
+class ImplicitDecoder(QueryDecoder):
     """A perceptron that answers for each corner; the answers are averaged by the corners' weights.
 
     On the "hoisted" path, what the first layers do with a cell alone is done once per cell. The
@@ -198,8 +194,9 @@ class ImplicitDecoder(Decoder):
     paths = (HOISTED, PLAIN)
     query_path = training_path = HOISTED
 
-    def __init__(self, inputs: int, hidden: int, depth: int) -> None:
-        super().__init__(ensemble=True)
+    def __init__(self, section: Mapping[str, Any], inputs: int, depth: int) -> None:
+        super().__init__(section)
+        hidden = section["hidden"]
         widths = [inputs] + [hidden] * depth
         self.hidden = modules(nn.Linear(a, b) for a, b in pairwise(widths))
         self.last = nn.Linear(hidden, COLORS)
@@ -223,14 +220,14 @@ class ImplicitDecoder(Decoder):
 class LIIF(ImplicitDecoder):
     """The local implicit image function with feature unfolding, cell decoding, local ensemble.
 
-    The perceptron reads the 3x3 neighbourhood of a cell (9 D values), the query's offset from the
-    cell's centre and the size of its pixel: 9 D + 4 -> 4 hidden layers with ReLU -> 3.
+    The perceptron reads the 3x3 neighborhood of a cell (9 D values), the query's offset from the
+    cell's center and the size of its pixel: 9 D + 4 -> 4 hidden layers with ReLU -> 3.
     """
 
     DEPTH = 4
 
-    def __init__(self, features: int, hidden: int) -> None:
-        super().__init__(9 * features + 4, hidden, self.DEPTH)
+    def __init__(self, section: Mapping[str, Any]) -> None:
+        super().__init__(section, 9 * section["features"] + 4, self.DEPTH)
 
     def maps(self, features: Tensor, path: str) -> Tensor:
         """Unfold features; hoisted: and apply the first layer's part for them, a convolution."""
@@ -265,11 +262,12 @@ class LTE(ImplicitDecoder):
     DEPTH = 3
     adds_input = True
 
-    def __init__(self, features: int, hidden: int, largest_scale: float) -> None:
-        super().__init__(hidden, hidden, self.DEPTH)
-        self.smallest_cell = 2 / largest_scale
-        self.amplitude = nn.Conv2d(features, hidden, 3, padding=1)
-        self.frequency = nn.Conv2d(features, hidden, 3, padding=1)
+    def __init__(self, section: Mapping[str, Any]) -> None:
+        hidden = section["hidden"]
+        super().__init__(section, hidden, self.DEPTH)
+        self.smallest_cell = 2 / section["largest_scale"]
+        self.amplitude = nn.Conv2d(self.features, hidden, 3, padding=1)
+        self.frequency = nn.Conv2d(self.features, hidden, 3, padding=1)
         self.phase = nn.Linear(2, hidden // 2, bias=False)
 
     def maps(self, features: Tensor, path: str) -> Tensor:

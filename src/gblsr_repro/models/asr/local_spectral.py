@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..memo import Memo
+from ..base import COLORS, PLAIN
 from ..spectral import modes
-from .decoders import COLORS, PLAIN, Corner, Decoder, Draw, by_cell, read
+from .decoders import Corner, QueryDecoder, RenderRows, by_cell, read
 from .part import Part
 from .rendering import Folded, fold, render_folded, render_separable, sample_separable
 
@@ -24,13 +24,12 @@ FOLDED, SEPARABLE = "folded", "separable"
 LARGEST_FOLD = 8
 
 
-class LocalSpectralDecoder(Decoder):
+class GBLSR(QueryDecoder):
     """Coefficients of a separable spectral basis, linear in the features of each cell.
 
     A 1x1 convolution gives every cell 3 x p x p coefficients; a query reads the p x p modes at its
-    offset from the cell's centre, scaled to [-1, 1] over the cell. One trained bandwidth
-    s = softplus(raw) serves all cells and images and starts at `bandwidth`. There is no cutoff of
-    the order. `largest_scale` is the largest one that training samples.
+    offset from the cell's center, scaled to [-1, 1] over the cell. One trained bandwidth
+    s = softplus(raw) serves all cells and images. There is no cutoff of the order.
 
     Whole images go the "folded" way at integer scales up to `LARGEST_FOLD` and the "separable" way
     at any other; training samples go the separable way; scattered queries have the plain one.
@@ -38,30 +37,18 @@ class LocalSpectralDecoder(Decoder):
 
     paths = (FOLDED, SEPARABLE, PLAIN)
     training_path = SEPARABLE
+    OPTIONS: ClassVar = {"local_ensemble": ("yes", "no")}
 
-    def __init__(
-        self,
-        features: int,
-        count: int,
-        bandwidth: float,
-        coefficient_std: float,
-        ensemble: bool,
-        largest_scale: float,
-    ) -> None:
-        super().__init__(ensemble)
-        self.count = count
-        self.slots = math.ceil(largest_scale)
-        self.coefficients = nn.Conv2d(features, COLORS * count**2, 1)
+    def __init__(self, section: Mapping[str, Any], local_ensemble: str = "yes") -> None:
+        super().__init__(section, local_ensemble == "yes")
+        self.count: int = section["modes"]
+        self.slots = math.ceil(section["largest_scale"])
+        self.coefficients = nn.Conv2d(self.features, COLORS * self.count**2, 1)
         weight, bias = self.coefficients.parameters()
-        nn.init.normal_(weight, std=coefficient_std)
+        nn.init.normal_(weight, std=section["coefficient_std"])
         nn.init.zeros_(bias)
-        self.raw_bandwidth = nn.Parameter(torch.tensor(math.log(math.expm1(bandwidth))))
-        self.memo = Memo()
-
-    def train(self, mode: bool = True) -> Self:
-        """Set training or evaluation mode."""
-        self.memo.clear()
-        return super().train(mode)
+        raw = math.log(math.expm1(section["bandwidth"]))
+        self.raw_bandwidth = nn.Parameter(torch.tensor(raw))
 
     def scale(self) -> Tensor:
         """Return the bandwidth s as a tensor that follows the raw parameter."""
@@ -107,7 +94,7 @@ class LocalSpectralDecoder(Decoder):
     def folded(self, scales: tuple[int, int]) -> Folded:
         """Return the kernel for integer scales; kept while the weights stand, without gradients."""
         sources = (*self.coefficients.parameters(), self.raw_bandwidth)
-        return self.memo.get(
+        return self.cache.get(
             f"folded {scales}",
             self.ensemble,
             sources,
@@ -116,8 +103,8 @@ class LocalSpectralDecoder(Decoder):
 
     def drawing(
         self, features: Tensor, size: tuple[int, int], path: str, part: Part
-    ) -> tuple[Draw, int]:
-        """Draw rows of the part's columns; on the folded path best by whole rows of cells.
+    ) -> tuple[RenderRows, int]:
+        """RenderRows rows of the part's columns; on the folded path best by whole rows of cells.
 
         Raises `ValueError` when the folded path is asked for at a scale that is no integer.
         """
@@ -159,7 +146,7 @@ class LocalSpectralDecoder(Decoder):
         if path == FOLDED:
             raise ValueError("the folded path shows whole images only; sample on another one")
         if torch.is_grad_enabled():
-            self.memo.clear()  # an optimiser step may follow
+            self.cache.clear()  # an optimizer step may follow
         shared = (self.projection(), self.scale())
         if sizes.device.type != "cpu":
             return sample_separable(features, *shared, sizes, pixels, self.slots, self.ensemble)

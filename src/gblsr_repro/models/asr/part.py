@@ -27,5 +27,5 @@ class Part:
         return cls(cells, (0, 0), (0, size[0]), (0, size[1]))
 
 
-# The ensemble reads a cell's neighbour; LIIF's unfolding and LTE's heads one more.
+# The ensemble reads a cell's neighbor; LIIF's unfolding and LTE's heads one more.
 REACH = 2

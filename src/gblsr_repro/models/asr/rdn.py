@@ -1,4 +1,4 @@
-"""The residual dense network trunk (RDN) as arbitrary-scale methods use it: no upsampling part.
+"""The residual dense network (RDN) as arbitrary-scale methods use it: no upsampling part.
 
 A convolution of a dense block reads all maps before it. Joining them anew for each layer moves
 several times what the convolutions themselves read. Here a block's maps lie in one buffer and every
@@ -9,12 +9,14 @@ rows of one image, with a row of zeros after each: the same zeros that pad the c
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from ..base import PLAIN, Encoder
 from ..sequences import modules
 
 
@@ -126,36 +128,39 @@ def _takes_buffers(x: Tensor) -> bool:
     return x.is_contiguous() and (x.shape[0] == 1 or x.device.type != "cpu")
 
 
-class RDN(nn.Module):
+class RDN(Encoder):
     """D dense blocks between two shallow convolutions and a fusion of all blocks' outputs.
 
-    `features` is the base width G0 (nf in the paper), `blocks` D, `layers` C, `growth` G. All
-    convolutions are 3x3 except the 1x1 fusions.
+    The config section has the base width G0 (rdn_features, which the option nf replaces), D
+    (rdn_blocks), C (rdn_layers) and G (rdn_growth). All convolutions are 3x3 except the 1x1
+    fusions.
     """
 
-    channels_last = True  # the memory format that is faster on a CPU
+    OPTIONS: ClassVar = {"nf": int}
 
-    def __init__(self, features: int, blocks: int, layers: int, growth: int) -> None:
+    def __init__(self, section: Mapping[str, Any], nf: str | None = None) -> None:
         super().__init__()
-        self.features = features
+        self.features = features = section["rdn_features"] if nf is None else int(nf)
+        blocks, layers, growth = (section[f"rdn_{n}"] for n in ("blocks", "layers", "growth"))
         self.shallow = _conv(3, features, 3)
         self.entry = _conv(features, features, 3)
         self.blocks = modules(DenseBlock(features, layers, growth) for _ in range(blocks))
         self.fusion = _conv(blocks * features, features, 1)
         self.last = _conv(features, features, 3)
 
-    def forward(self, images: Tensor, plain: bool = False) -> Tensor:
-        """Encode normalised images (B, 3, H, W) into features (B, G0, H, W).
-
-        `plain` computes as published; the values are the same.
-        """
+    def forward(self, images: Tensor, path: str | None = None) -> Tensor:
+        """Encode normalized images (B, 3, H, W) into features (B, G0, H, W)."""
         shallow = self.shallow(images)
         x = self.entry(shallow)
-        if plain or torch.compiler.is_compiling() or not _takes_buffers(x):
+        if path == PLAIN or torch.compiler.is_compiling() or not _takes_buffers(x):
             fused = self._joined(x)
         else:
             fused = self._written(x)
         return shallow + self.last(fused)
+
+    def bytes_per_pixel(self) -> int:
+        """Return what a block's joined maps and some of its inputs take."""
+        return 4 * (2 * self.blocks[0].fusion.in_channels + 8 * self.features)
 
     def _joined(self, x: Tensor) -> Tensor:
         """Run the blocks and their fusion as they are defined."""

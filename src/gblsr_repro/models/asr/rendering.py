@@ -1,7 +1,7 @@
 """Fast, exact ways to evaluate the local spectral decoder on a pixel grid.
 
-The decoder's value at a query is, per colour c, the sum over its taps (see `taps`) and over the
-modes i, j of
+The decoder's value at a query is, per color c, the sum over its taps (see `local_ensemble`) and
+over the modes i, j of
 
     w_y w_x psi_i(offset_y) psi_j(offset_x) (sum_d W[c, i, j, d] f[d] + b[c, i, j]),
 
@@ -23,11 +23,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..spectral import modes
+from .local_ensemble import PaddedGroups, group_of, padded_groups, slots_needed
 from .part import Part, Span
-from .taps import Slots, group_of, slots, slots_needed
 
 
-def bank(axis: Slots, count: int, bandwidth: Tensor) -> Tensor:
+def bank(axis: PaddedGroups, count: int, bandwidth: Tensor) -> Tensor:
     """Return weight times modes for all slots of an axis: (Z, G, T, S, p), float64."""
     return axis.weight[..., None] * modes(axis.offset, count, bandwidth.double())
 
@@ -106,7 +106,7 @@ def render_folded(features: Tensor, folded: Folded) -> Tensor:
 
 
 def _shuffle(blocks: Tensor, scale_y: int, scale_x: int) -> Tensor:
-    """Spread channels (colour, row, column) of each block over pixels."""
+    """Spread channels (color, row, column) of each block over pixels."""
     if scale_y == scale_x:
         return F.pixel_shuffle(blocks, scale_y)
     batch, _, h, w = blocks.shape
@@ -121,7 +121,7 @@ def along_columns(features: Tensor, projection: Tensor, table: Tensor) -> Tensor
     """Do the sums over x: features (B, D, h, w) and an x bank (Z, G, T, S, p) to (B, h, G S 3, p).
 
     Z is B, a table for each image, or 1, one for all. The result holds, per row of cells and per
-    slot, the coefficients of the y modes for each colour. Mode j is summed on the weights, once
+    slot, the coefficients of the y modes for each color. Mode j is summed on the weights, once
     per slot and not once per slot and row: the map of all 3 p p coefficients is never formed.
     """
     batch, _, h, w = features.shape
@@ -223,20 +223,20 @@ def render_separable(
 class _Axis(NamedTuple):
     """The groups of some pixels, the cells (first, last + 1) they read, the pixels' slots."""
 
-    slots: Slots
+    slots: PaddedGroups
     cells: Span
     shown: Tensor
 
 
 def _axis(cells: int, length: int, pixels: Span, ensemble: bool, device: torch.device) -> _Axis:
     lengths = torch.full((1,), length, device=device)
-    whole = slots(cells, lengths, slots_needed(cells, length), ensemble)
+    whole = padded_groups(cells, lengths, slots_needed(cells, length), ensemble)
     first, last = (group_of(p, length, cells, ensemble) for p in (pixels[0], pixels[1] - 1))
     low, high = (max(first - 1, 0), min(last + 1, cells)) if ensemble else (first, last + 1)
     shown = whole.index(torch.arange(*pixels, device=device)[None])[0] - low * whole.width
     groups = slice(low, high + 1 if ensemble else high)
     fields = (whole.first[:, groups], whole.offset[:, groups], whole.weight[:, groups])
-    return _Axis(Slots(*fields), (low, high), shown)
+    return _Axis(PaddedGroups(*fields), (low, high), shown)
 
 
 def sample_separable(
@@ -248,7 +248,7 @@ def sample_separable(
     slots_per_group: int,
     ensemble: bool,
 ) -> Tensor:
-    """Return the colours of chosen pixels of images of different sizes: (B, Q, 3).
+    """Return the colors of chosen pixels of images of different sizes: (B, Q, 3).
 
     `sizes` (B, 2) are the images' heights and widths in pixels and `pixels` (B, Q, 2) rows and
     columns in them, int64. `slots_per_group` is at least ceil of the largest scale. All images of
@@ -257,8 +257,8 @@ def sample_separable(
     """
     batch, _, h, w = features.shape
     count = projection.shape[1]
-    rows = slots(h, sizes[:, 0], slots_per_group, ensemble)
-    columns = slots(w, sizes[:, 1], slots_per_group, ensemble)
+    rows = padded_groups(h, sizes[:, 0], slots_per_group, ensemble)
+    columns = padded_groups(w, sizes[:, 1], slots_per_group, ensemble)
     sums = along_columns(features, projection, bank(columns, count, bandwidth))
     raster = along_rows(sums, bank(rows, count, bandwidth))
     index = rows.index(pixels[..., 0]) * raster.shape[2] + columns.index(pixels[..., 1])

@@ -1,13 +1,15 @@
-"""The SwinIR trunk: residual groups of shifted-window attention layers, no upsampling part."""
+"""SwinIR as an encoder: residual groups of shifted-window attention layers, no upsampling part."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from ..base import PLAIN, Encoder, reach_of
 from ..sequences import modules
 
 # CUDA's fused attention takes heads of such multiples only; at others it falls back to products
@@ -53,7 +55,7 @@ def join(x: Tensor, side: int, height: int, width: int) -> Tensor:
 
 
 def shift_mask(height: int, width: int, side: int, device: torch.device) -> Tensor:
-    """Return what separates pixels that only the cyclic shift by side // 2 has made neighbours.
+    """Return what separates pixels that only the cyclic shift by side // 2 has made neighbors.
 
     The result (windows, side^2, side^2) is 0 within a region of the image and `MASKED` across.
     """
@@ -99,14 +101,14 @@ class WindowAttention(nn.Module):
         step = place[:, None] - place[None] + side - 1
         self.register_buffer("relative", step[..., 0] * span + step[..., 1], persistent=False)
 
-    def forward(self, x: Tensor, mask: Tensor | None, plain: bool = False) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor | None, path: str | None = None) -> Tensor:
         """Attend within windows x (B * n, L, C); `mask` (n, L, L) is added to the scores.
 
-        Heads are widened on CUDA unless `plain`.
+        Heads are widened on CUDA, but not on the plain path.
         """
         count, length, width = x.shape
         size = width // self.heads
-        more = 0 if plain else widening(size, x.device)
+        more = 0 if path == PLAIN else widening(size, x.device)
         weight, offset, project = self.widened(more)
         qkv = F.linear(x, weight, offset)
         q, k, v = qkv.view(count, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
@@ -133,7 +135,7 @@ class WindowAttention(nn.Module):
 
 
 class SwinLayer(nn.Module):
-    """Window attention and a two-layer perceptron, each normalised before and residual."""
+    """Window attention and a two-layer perceptron, each normalized before and residual."""
 
     def __init__(
         self, width: int, heads: int, side: int, ratio: int, shift: int, drop: float
@@ -148,13 +150,13 @@ class SwinLayer(nn.Module):
         )
         self.drop = DropPath(drop)
 
-    def forward(self, x: Tensor, mask: Tensor, plain: bool = False) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor, path: str | None = None) -> Tensor:
         """Map (B, H, W, C) to the same shape; `mask` is used by layers that shift."""
         _, height, width, _ = x.shape
         y = self.attention_norm(x)
         if self.shift:
             y = y.roll((-self.shift, -self.shift), dims=(1, 2))
-        y = self.attention(windows(y, self.side), mask if self.shift else None, plain)
+        y = self.attention(windows(y, self.side), mask if self.shift else None, path)
         y = join(y, self.side, height, width)
         if self.shift:
             y = y.roll((self.shift, self.shift), dims=(1, 2))
@@ -175,33 +177,29 @@ class ResidualGroup(nn.Module):
         )
         self.conv = nn.Conv2d(width, width, 3, padding=1)
 
-    def forward(self, x: Tensor, mask: Tensor, plain: bool = False) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor, path: str | None = None) -> Tensor:
         """Map (B, H, W, C) to the same shape."""
         y = x
         for layer in self.layers:
-            y = layer(y, mask, plain)
+            y = layer(y, mask, path)
         return x + self.conv(y.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)
 
 
-class SwinIR(nn.Module):
+class SwinIR(Encoder):
     """SwinIR without its upsampling part: its map of `embed` channels is the feature map.
 
-    `depths` are the layers of each group; the stochastic depth grows evenly from 0 in the first
-    layer to `drop_path` in the last.
+    In the config section, swinir_depths are the layers of each group; the stochastic depth grows
+    evenly from 0 in the first layer to swinir_drop_path in the last.
     """
 
     channels_last = False  # on a CPU it is slower in that memory format
 
-    def __init__(
-        self,
-        embed: int,
-        depths: Sequence[int],
-        heads: int,
-        window: int,
-        mlp_ratio: int,
-        drop_path: float,
-    ) -> None:
+    def __init__(self, section: Mapping[str, Any]) -> None:
         super().__init__()
+        embed, depths, heads, window, mlp_ratio, drop_path = (
+            section[f"swinir_{name}"]
+            for name in ("embed", "depths", "heads", "window", "mlp_ratio", "drop_path")
+        )
         self.features, self.window = embed, window
         self.first = nn.Conv2d(3, embed, 3, padding=1)
         self.embed_norm = nn.LayerNorm(embed)
@@ -218,11 +216,10 @@ class SwinIR(nn.Module):
                 nn.init.trunc_normal_(module.weight, std=INITIAL_STD)
                 nn.init.zeros_(module.bias)
 
-    def forward(self, images: Tensor, plain: bool = False) -> Tensor:
-        """Encode normalised images (B, 3, H, W) into features (B, embed, H, W).
+    def forward(self, images: Tensor, path: str | None = None) -> Tensor:
+        """Encode normalized images (B, 3, H, W) into features (B, embed, H, W).
 
         Sides that are no multiple of the window are padded first and cropped back at the end.
-        `plain` computes as published; the values are the same.
         """
         height, width = images.shape[-2:]
         first = self.first(pad_to_window(images, self.window))
@@ -230,6 +227,35 @@ class SwinIR(nn.Module):
         mask = shift_mask(rows, columns, self.window, images.device)
         x = self.embed_norm(first.permute(0, 2, 3, 1))
         for group in self.groups:
-            x = group(x, mask, plain)
+            x = group(x, mask, path)
         x = first + self.last(self.norm(x).permute(0, 3, 1, 2))
         return x[..., :height, :width]
+
+    def field(self, first: int, last: int, length: int) -> tuple[int, int]:
+        """Go back through the layers: a convolution, then whole windows, group by group.
+
+        Windows lie on a fixed grid, moved by half a window in every second layer; each layer widens
+        the field to the windows that it touches.
+        """
+        side, edge = self.window, reach_of(self.last)
+        first, last = first - edge, last + edge
+        for group in reversed(self.groups):
+            first, last = first - reach_of(group.conv), last + reach_of(group.conv)
+            for layer in reversed(group.layers):
+                first = _down(first - layer.shift, side) + layer.shift
+                last = _up(last - layer.shift, side) + layer.shift
+        first, last = first - reach_of(self.first), last + reach_of(self.first)
+        return max(_down(first, side), 0), min(_up(last, side), length)
+
+    def bytes_per_pixel(self) -> int:
+        """Return what some maps and the scores of a window take."""
+        scores = self.groups[0].layers[0].attention.heads * self.window**2
+        return 4 * (16 * self.features + 4 * scores)
+
+
+def _down(x: int, side: int) -> int:
+    return x // side * side
+
+
+def _up(x: int, side: int) -> int:
+    return -(-x // side) * side

@@ -5,14 +5,12 @@ that is given at least those, the image's own border where the field reaches it,
 features that it computes for the whole image; so tiles change the memory and the time, and no
 value beyond rounding:
 
-- RDN is a chain of convolutions: its field reaches as many pixels as their kernels' half sides add
-  up to, 131 at the paper's size. At the image's border every layer pads with zeros, in a tile that
-  ends there as in the whole.
-- SwinIR attends within windows that lie on a fixed grid, moved by half a window in every second
-  layer. Each layer widens the field to the windows that it touches, 152 pixels in all at the
-  published size. A tile starts on the grid, so its windows are the whole image's; the cut windows
-  at its own border are beyond the field. At 18 kB a pixel the published size has no room for more
-  than the field: it enlarges up to half a megapixel in one piece, and of larger images crops.
+- RDN's field reaches 131 pixels at the paper's size. At the image's border every layer pads with
+  zeros, in a tile that ends there as in the whole.
+- SwinIR's field is 152 pixels at the published size. A tile starts on its grid of windows, which
+  are so the whole image's; the cut windows at its own border are beyond the field. At 18 kB a pixel
+  the published size has no room for more than the field: it enlarges up to half a megapixel in one
+  piece, and of larger images crops.
 
 The field is read twice at every seam, which costs time: tiles are as large as the memory allows.
 """
@@ -23,63 +21,17 @@ import math
 from dataclasses import dataclass
 from itertools import pairwise
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from ...errors import UserError
-from .model import ASRModel, Encoder
+from ..base import Encoder
+from .model import ASRModel
 from .part import REACH, Part, Span
-from .rdn import RDN
-from .swinir import SwinIR
 
 MEMORY = 1 << 31  # bytes of one tile: what the encoder takes at its peak, or the decoder
 DECODER_BYTES = 1 << 13  # per cell: coefficients or hidden values, laid out twice
 SMALLEST = 3  # the field goes at most so often into a tile's side: else nearly all work is for it
 WHOLE = 4  # times MEMORY, for an image that cannot be cut
-
-
-def field(encoder: Encoder, first: int, last: int, length: int) -> Span:
-    """Return the pixels (first, last + 1) of an axis that the features of others depend on.
-
-    The features are those of the cells `first` ... `last` - 1 on an axis of `length`. What is
-    returned may be encoded by itself.
-    """
-    if isinstance(encoder, SwinIR):
-        return _windowed(encoder, first, last, length)
-    reach = sum(_reach(layer) for layer in encoder.modules() if isinstance(layer, nn.Conv2d))
-    return max(first - reach, 0), min(last + reach, length)
-
-
-def _reach(layer: nn.Conv2d) -> int:
-    return layer.kernel_size[0] // 2
-
-
-def _windowed(encoder: SwinIR, first: int, last: int, length: int) -> Span:
-    """Go back through the layers of SwinIR: a convolution, then whole windows, group by group."""
-    side, edge = encoder.window, _reach(encoder.last)
-    first, last = first - edge, last + edge
-    for group in reversed(encoder.groups):
-        first, last = first - _reach(group.conv), last + _reach(group.conv)
-        for layer in reversed(group.layers):
-            first = _down(first - layer.shift, side) + layer.shift
-            last = _up(last - layer.shift, side) + layer.shift
-    first, last = first - _reach(encoder.first), last + _reach(encoder.first)
-    return max(_down(first, side), 0), min(_up(last, side), length)
-
-
-def _down(x: int, side: int) -> int:
-    return x // side * side
-
-
-def _up(x: int, side: int) -> int:
-    return -(-x // side) * side
-
-
-def bytes_per_pixel(encoder: Encoder) -> int:
-    """Return about how much an encoder takes for a pixel at its peak, as measured on the CPU."""
-    if isinstance(encoder, RDN):
-        return 4 * (2 * encoder.blocks[0].fusion.in_channels + 8 * encoder.features)
-    scores = encoder.groups[0].layers[0].attention.heads * encoder.window**2
-    return 4 * (16 * encoder.features + 4 * scores)
 
 
 @dataclass(frozen=True)
@@ -118,11 +70,11 @@ def tiles(
     """Cut an output into tiles that take about `memory` bytes each; one where that suffices.
 
     `size` (h, w) is that of the input, `rows` and `columns` are the output pixels' positions in
-    it: rising, whole numbers being pixel centres. An encoder whose field is too wide for tiles of
+    it: rising, whole numbers being pixel centers. An encoder whose field is too wide for tiles of
     that much memory gets one tile of up to `WHOLE` times as much; beyond that `UserError`.
     """
     (whole,) = _cut(model.encoder, size, rows, columns, max(size))
-    needed = bytes_per_pixel(model.encoder) * _area(whole.pixels)
+    needed = model.encoder.bytes_per_pixel() * _area(whole.pixels)
     if max(needed, DECODER_BYTES * _area(whole.cells)) <= memory:
         return [whole]
     side = _side(model.encoder, memory)
@@ -144,8 +96,8 @@ def _area(spans: tuple[Span, Span]) -> int:
 def _side(encoder: Encoder, memory: int) -> int:
     """Return how many cells a tile has on each side at most, 0 where the field leaves too few."""
     middle = 1 << 20  # far from any border
-    low, high = field(encoder, middle - REACH, middle + REACH + 1, 2 * middle)
-    room = math.isqrt(memory // bytes_per_pixel(encoder)) - (high - low)
+    low, high = encoder.field(middle - REACH, middle + REACH + 1, 2 * middle)
+    room = math.isqrt(memory // encoder.bytes_per_pixel()) - (high - low)
     return min(room, math.isqrt(memory // DECODER_BYTES)) if SMALLEST * room >= high - low else 0
 
 
@@ -178,5 +130,5 @@ def _spans(
     spans = []
     for first, last in pairwise(sorted(set(cuts))):
         low, high = max(cell(first) - REACH, 0), min(cell(last - 1) + REACH + 1, length)
-        spans.append(((first, last), field(encoder, low, high, length), (low, high)))
+        spans.append(((first, last), encoder.field(low, high, length), (low, high)))
     return spans

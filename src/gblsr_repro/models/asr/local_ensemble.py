@@ -1,16 +1,16 @@
 """Which low-resolution cells a query reads, where it lies in them, and with what weight.
 
 A feature map has n cells along an axis and the image it shows has N pixels. Image coordinates run
-from -1 to 1, so cell k covers [2 k / n - 1, 2 (k + 1) / n - 1] and pixel i has its centre at
-(2 i + 1) / N - 1. An offset is measured from a cell's centre in half cells: [-1, 1] is the cell's
-own extent, and neighbouring centres are 2 apart. A tap is one cell that a query reads along one
+from -1 to 1, so cell k covers [2 k / n - 1, 2 (k + 1) / n - 1] and pixel i has its center at
+(2 i + 1) / N - 1. An offset is measured from a cell's center in half cells: [-1, 1] is the cell's
+own extent, and neighboring centers are 2 apart. A tap is one cell that a query reads along one
 axis. Without the local ensemble it is the cell that the query lies in, with weight 1. With it, it
-is the two cells whose centres lie around the query, weighted by the hat function 1 - |offset| / 2;
-beyond the outermost centres both taps are the border cell.
+is the two cells whose centers lie around the query, weighted by the hat function 1 - |offset| / 2;
+beyond the outermost centers both taps are the border cell.
 
 Products of the hat weights of both axes are the areas of the opposite rectangles divided by their
 sum, the usual statement of the ensemble. That form adds 1e-9 to every area, and where a query lies
-on the line through the last cell centre of an axis (odd integer scales) all four areas vanish and
+on the line through the last cell center of an axis (odd integer scales) all four areas vanish and
 the 1e-9 alone decides, giving 1/4 each: the hat keeps the limit there, and is used everywhere.
 """
 
@@ -27,11 +27,11 @@ from torch import Tensor
 class Taps:
     """The taps of queries along one axis; every field is (T, ...) for queries (...).
 
-    T is 2 with the local ensemble and 1 without. `cell` is int64; `offset` (half cells) and
-    `weight` are float64 and the weights of a query sum to 1.
+    T is 2 with the local ensemble and 1 without. `latent`, the latent cell, is int64; `offset`
+    (half cells) and `weight` are float64 and the weights of a query sum to 1.
     """
 
-    cell: Tensor
+    latent: Tensor
     offset: Tensor
     weight: Tensor
 
@@ -57,7 +57,7 @@ def taps_of_pixels(pixels: Tensor, size: Tensor | int, cells: int, ensemble: boo
     """Return the taps of whole pixels (...) of an axis with `size` pixels: integer arithmetic.
 
     `size` is a number or int64 broadcastable to `pixels`. The result is that of `taps_at` for the
-    pixels' centres, without any rounding of coordinates.
+    pixels' centers, without any rounding of coordinates.
     """
     scaled = (2 * pixels + 1) * cells  # the position in cells, times twice the size
     if ensemble:
@@ -70,7 +70,7 @@ def taps_of_pixels(pixels: Tensor, size: Tensor | int, cells: int, ensemble: boo
 
 
 def _ensemble(lower: Tensor, fraction: Tensor, from_first: Tensor, cells: int) -> Taps:
-    """Taps of a query `fraction` past centre `lower`, `from_first` half cells past the first."""
+    """Taps of a query `fraction` past center `lower`, `from_first` half cells past the first."""
     cell = torch.stack((lower, lower + 1)).clamp(0, cells - 1)
     return Taps(cell.long(), from_first - 2 * cell, torch.stack((1 - fraction, fraction)))
 
@@ -85,18 +85,18 @@ def corners(rows: Taps, columns: Taps, width: int) -> Iterator[tuple[Tensor, Ten
     The taps of rows and columns are broadcast against each other: give them the same query shape,
     or (..., R, 1) and (..., 1, C) for the R x C pixels of a rectangle.
     """
-    for t in range(rows.cell.shape[0]):
-        for u in range(columns.cell.shape[0]):
+    for t in range(rows.latent.shape[0]):
+        for u in range(columns.latent.shape[0]):
             offsets = torch.broadcast_tensors(rows.offset[t], columns.offset[u])
             yield (
-                rows.cell[t] * width + columns.cell[u],
+                rows.latent[t] * width + columns.latent[u],
                 torch.stack(offsets, dim=-1),
                 rows.weight[t] * columns.weight[u],
             )
 
 
 @dataclass(frozen=True)
-class Slots:
+class PaddedGroups:
     """An axis' pixels grouped by the cells they read, each group padded to S slots.
 
     With the local ensemble group g (of n + 1) reads cells g - 1 and g, without it group g (of n)
@@ -111,7 +111,7 @@ class Slots:
 
     @property
     def width(self) -> int:
-        """Slots per group."""
+        """PaddedGroups per group."""
         return self.offset.shape[-1]
 
     def index(self, pixels: Tensor) -> Tensor:
@@ -120,7 +120,7 @@ class Slots:
         return group * self.width + pixels - self.first.gather(1, group)
 
 
-def slots(cells: int, sizes: Tensor, width: int, ensemble: bool) -> Slots:
+def padded_groups(cells: int, sizes: Tensor, width: int, ensemble: bool) -> PaddedGroups:
     """Group the pixels of axes with `sizes` (Z,) pixels, int64, over `cells` cells each.
 
     `width` is the number of slots per group; it must be at least ceil(size / cells) for every
@@ -139,11 +139,11 @@ def slots(cells: int, sizes: Tensor, width: int, ensemble: bool) -> Slots:
     offset = offset / size[..., None, None]
     inside = ((cell >= 0) & (cell < cells))[..., None] & (pixels < last[..., None])[:, :, None]
     if not ensemble:
-        return Slots(first, offset, inside.double())
+        return PaddedGroups(first, offset, inside.double())
     # A border group has one tap inside the map; it carries the whole weight there.
     alone = (group[:-1] == 0) | (group[:-1] == cells)
     hat = torch.where(alone[:, None, None], 1.0, 1 - offset.abs() / 2)
-    return Slots(first, offset, hat * inside)
+    return PaddedGroups(first, offset, hat * inside)
 
 
 def slots_needed(cells: int, size: int) -> int:
@@ -152,6 +152,6 @@ def slots_needed(cells: int, size: int) -> int:
 
 
 def group_of(pixel: int, size: int, cells: int, ensemble: bool) -> int:
-    """Return the group of one pixel of an axis with `size` pixels, as in `Slots`."""
+    """Return the group of one pixel of an axis with `size` pixels, as in `PaddedGroups`."""
     scaled = (2 * pixel + 1) * cells
     return (scaled + size) // (2 * size) if ensemble else scaled // (2 * size)

@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 
 
-class Memo:
+class WeightCache:
     """Keeps derived tensors (a folded weight, a basis) while the weights they follow from stand.
 
     Only inference remembers: wherever gradients are enabled the value is made anew, so autograd
-    sees the whole way from the weights, and what was kept is dropped, since an optimiser step may
+    sees the whole way from the weights, and what was kept is dropped, since an optimizer step may
     follow (the fused ones write weights without counting up their version). Otherwise a weight
     counts as changed when it was written in place (`load_state_dict`) or replaced (`module.to`).
-    A module that holds a Memo calls `clear` when it changes between training and evaluation.
+    A module that holds a WeightCache calls `clear` when it changes between training and evaluation.
     """
 
     def __init__(self) -> None:
@@ -47,11 +47,11 @@ class Memo:
         """Forget everything."""
         self._kept.clear()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Memo:
-        return Memo()
+    def __deepcopy__(self, memo: dict[int, Any]) -> WeightCache:
+        return WeightCache()
 
-    def __reduce__(self) -> tuple[type[Memo], tuple[()]]:
-        return Memo, ()
+    def __reduce__(self) -> tuple[type[WeightCache], tuple[()]]:
+        return WeightCache, ()
 
 
 def _stamp(source: Tensor) -> tuple[Hashable, ...]:

@@ -12,6 +12,7 @@ from gblsr_repro.models import native as native_models
 from gblsr_repro.models.asr import model as asr
 from gblsr_repro.models.asr import tiling
 from gblsr_repro.models.asr.swinir import SwinIR
+from gblsr_repro.runtime import for_inference
 
 
 def moved(model):
@@ -36,7 +37,7 @@ def test_the_field_is_what_features_depend_on(method):
     images = torch.rand(1, 3, 8, 120)
     before = encoder(images)
     for first, last in ((0, 3), (50, 51), (57, 64), (118, 120)):
-        low, high = tiling.field(encoder, first, last, 120)
+        low, high = encoder.field(first, last, 120)
         assert (low, high) != (0, 120)
         noisy = torch.randn_like(images) * 5
         noisy[..., low:high] = images[..., low:high]
@@ -55,14 +56,14 @@ def test_the_field_at_the_papers_size():
         asr.build(config.methods()[method], settings, 0).encoder
         for method in ("gblsr_asr", "lte_swinir")
     ]
-    rdn, swinir = (tiling.field(encoder, 2000, 2001, 4000) for encoder in encoders)
+    rdn, swinir = (encoder.field(2000, 2001, 4000) for encoder in encoders)
     assert rdn == (2000 - 131, 2001 + 131)  # 128 layers in blocks and three beside them
     assert 2000 - swinir[0] < 250 > swinir[1] - 2000
 
 
 def test_the_memory_decides_on_the_tiles():
     model = superres("gblsr_asr")
-    each = tiling.bytes_per_pixel(model.encoder)
+    each = model.encoder.bytes_per_pixel()
     positions = torch.arange(4000, dtype=torch.float64)
     cut = tiling.tiles(model, (4000, 4000), positions, positions, memory=10**9)
     assert 1 < len(cut) < 200
@@ -88,7 +89,7 @@ def native(arm):
     small = {"features": 16, "hidden": 16, "modes": 6, "patch": 8, "norm_groups": 4}
     settings = config.merge(config.load(), {"native": {"model": small}})
     model = moved(native_models.build(config.arms()[arm], settings, 0))
-    return native_models.for_inference(model, torch.device("cpu"))
+    return for_inference(model, torch.device("cpu"))
 
 
 @pytest.mark.parametrize("kept", [1, 30_000])  # nothing but the last map; all but the first two

@@ -14,12 +14,13 @@ from PIL import Image
 
 from gblsr_repro.cli import main
 from gblsr_repro.config import Dataset
-from gblsr_repro.data import download, fetching, places, sources
-from gblsr_repro.data.listing import list_sources
+from gblsr_repro.data import datasets as located
+from gblsr_repro.data import download, fetch, sources
+from gblsr_repro.data.list import list_sources
 from gblsr_repro.errors import UserError
 
 FACTS = {"dataset": "set", "title": "Set", "role": "evaluate", "kind": "files", "images": "3",
-         "files": "set/img_{1..3}.png", "bytes": "20000", "licence": "free",
+         "files": "set/img_{1..3}.png", "bytes": "20000", "license": "free",
          "homepage": "https://example.org"}  # fmt: skip
 SET = Dataset(**dict.fromkeys(Dataset.__dataclass_fields__, "") | FACTS)
 PATHS = [f"set/img_{number}.png" for number in (1, 2, 3)]
@@ -40,8 +41,8 @@ def put(root, path, content):
 def rows(monkeypatch):
     """The table of data sets, for a test to change."""
     table = {"set": SET}
-    monkeypatch.setattr(places, "datasets", lambda: table)
-    monkeypatch.setattr("gblsr_repro.data.listing.datasets", lambda: table)
+    monkeypatch.setattr(located, "datasets", lambda: table)
+    monkeypatch.setattr("gblsr_repro.data.list.datasets", lambda: table)
     return table
 
 
@@ -70,7 +71,7 @@ def server(monkeypatch, rows):
         yield running
 
 
-def sentence(config, action=fetching.fetch):
+def sentence(config, action=fetch.fetch):
     with pytest.raises(UserError) as caught:
         action("set", config)
     text = str(caught.value)
@@ -84,7 +85,7 @@ def sentence(config, action=fetching.fetch):
 
 def test_mirror_is_used_in_place_and_recorded(mirror, tmp_path):
     before = {p: p.stat().st_mtime_ns for p in (tmp_path / "mirror").rglob("*")}
-    manifest = fetching.fetch("set", mirror)
+    manifest = fetch.fetch("set", mirror)
     assert sources.locate("set", mirror) == [tmp_path / "mirror" / path for path in PATHS]
     lines = manifest.read_text().splitlines()
     digest = hashlib.sha256(png(0)).hexdigest()
@@ -116,19 +117,19 @@ def test_missing_file_is_named_unless_partial_is_accepted(mirror, tmp_path):
     assert re.search(r" 2/3 .* not fetched", list(list_sources(mirror))[-1])
     assert "accept_partial" in text
     mirror["accept_partial"] = ["set"]
-    fetching.fetch("set", mirror)
+    fetch.fetch("set", mirror)
     assert [path.stem for path in sources.locate("set", mirror)] == ["img_1", "img_3"]
     mirror["accept_partial"] = []
     assert "2 of 3 images" in sentence(mirror, sources.locate)
 
 
 def test_what_changes_later_is_named(mirror, rows, tmp_path):
-    fetching.fetch("set", mirror)
+    fetch.fetch("set", mirror)
     file = tmp_path / "mirror" / PATHS[1]
     content = file.read_bytes()
     for partial in ([], ["set"]):
         mirror["accept_partial"] = partial
-        for action in (fetching.fetch, sources.locate):
+        for action in (fetch.fetch, sources.locate):
             file.write_bytes(content[:-10])
             assert f"{file} is not the file that was recorded" in sentence(mirror, action)
             file.unlink()
@@ -156,9 +157,9 @@ def test_what_changes_later_is_named(mirror, rows, tmp_path):
     ],
 )
 def test_damaged_manifest_is_named(mirror, content):
-    manifest = fetching.fetch("set", mirror)
+    manifest = fetch.fetch("set", mirror)
     manifest.write_text(content)
-    for action in (fetching.fetch, sources.locate):
+    for action in (fetch.fetch, sources.locate):
         assert "delete it and fetch again" in sentence(mirror, action)
 
 
@@ -166,7 +167,7 @@ def test_list_chooses_images_and_their_order(mirror, rows, tmp_path):
     rows["set"] = replace(SET, files="set/*.png @set/list.txt", images="2")
     assert "lacks set/list.txt" in sentence(mirror)
     put(tmp_path / "mirror", "set/list.txt", b"img_3.png\nimg_1.png\n")
-    fetching.fetch("set", mirror)
+    fetch.fetch("set", mirror)
     assert [path.stem for path in sources.locate("set", mirror)] == ["img_3", "img_1"]
     assert "set/list.txt" in sources.selection_of("set", mirror)
     put(tmp_path / "mirror", "set/list.txt", b"img_1.png\nimg_3.png\n")
@@ -176,7 +177,7 @@ def test_list_chooses_images_and_their_order(mirror, rows, tmp_path):
 def test_without_its_list_a_partial_set_is_used_by_name(mirror, rows):
     rows["set"] = replace(SET, files="set/*.png @set/list.txt")
     mirror["accept_partial"] = ["set"]
-    fetching.fetch("set", mirror)
+    fetch.fetch("set", mirror)
     assert [path.stem for path in sources.locate("set", mirror)] == ["img_1", "img_2", "img_3"]
     assert sources.selection_of("set", mirror) == "all, in the order of their names"
 
@@ -187,7 +188,7 @@ def test_mirror_may_hold_the_alternative(mirror, rows, tmp_path, held):
     assert "lacks set/x3_1.png" in sentence(mirror)
     for path in ["set/x3_1.png", "set/x3_2.png", "set/x3_3.png"] if "x3" in held else [held]:
         put(tmp_path / "mirror", path, png(7))
-    fetching.fetch("set", mirror)
+    fetch.fetch("set", mirror)
     assert len(sources.locate("set", mirror)) == 3
 
 
@@ -196,17 +197,17 @@ def test_mirror_may_hold_the_alternative(mirror, rows, tmp_path, held):
 
 def test_download_brings_only_what_is_missing(server, online, tmp_path):
     put(tmp_path / "resources", PATHS[0], png(0))
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     assert [path for path, _ in server.asked] == ["/set/img_2.png", "/set/img_3.png"]
     assert sources.locate("set", online) == [tmp_path / "resources" / path for path in PATHS]
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     assert len(server.asked) == 2
 
 
 def test_deleted_file_is_fetched_again_and_must_be_the_same(server, online, tmp_path):
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     (tmp_path / "resources" / PATHS[1]).unlink()
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     assert (tmp_path / "resources" / PATHS[1]).read_bytes() == png(1)
     (tmp_path / "resources" / PATHS[1]).unlink()
     server.content["/set/img_2.png"] = png(5)
@@ -219,7 +220,7 @@ def test_downloaded_page_that_is_no_image_is_discarded(server, online, tmp_path)
     assert "did not bring a readable image set/img_2.png" in sentence(online)
     assert [p.name for p in (tmp_path / "resources" / "set").iterdir()] == ["img_1.png"]
     server.content["/set/img_2.png"] = png(1)
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     assert len(sources.locate("set", online)) == 3
 
 
@@ -234,7 +235,7 @@ def test_unwritable_resources_are_one_sentence(server, online, tmp_path):
 
 
 def test_two_processes_download_once(server, online):
-    threads = [threading.Thread(target=fetching.fetch, args=("set", online)) for _ in range(3)]
+    threads = [threading.Thread(target=fetch.fetch, args=("set", online)) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -271,12 +272,12 @@ def packed(server, rows):
 
 
 def test_archive_gives_only_what_is_needed(packed, server, online, tmp_path):
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     assert [path.stem for path in sources.locate("set", online)] == ["img_3", "img_1"]
     unpacked = {p.name for p in (tmp_path / "resources" / "set" / "s").iterdir()}
     assert unpacked == {"img_1.png", "img_2.png", "img_3.png", "list.txt"}
     assert not list((tmp_path / "resources" / "archives").iterdir())
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     assert len(server.asked) == 1
 
 
@@ -293,15 +294,15 @@ def test_archives_with_another_checksum_or_an_escape_write_nothing(
 def test_archive_is_unpacked_after_an_interruption(packed, server, online, tmp_path):
     put(tmp_path / "resources", "archives/set.tar.gz", packed)
     put(tmp_path / "resources", "set/s/img_1.png", png(0))
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     assert server.asked == []
     assert len(sources.locate("set", online)) == 2
 
 
 def test_member_lost_later_comes_back(packed, server, online, tmp_path):
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     (tmp_path / "resources" / "set" / "s" / "img_3.png").unlink()
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     assert (tmp_path / "resources" / "set" / "s" / "img_3.png").read_bytes() == png(2)
 
 
@@ -316,7 +317,7 @@ def test_weights_are_one_file_with_a_checksum(server, online, rows, tmp_path):
         images="0",
         checksum="sha256:" + hashlib.sha256(content).hexdigest(),
     )
-    fetching.fetch("set", online)
+    fetch.fetch("set", online)
     assert sources.locate("set", online) == [tmp_path / "resources" / "weights" / "net.pth"]
 
 
@@ -324,7 +325,7 @@ def test_weights_are_one_file_with_a_checksum(server, online, rows, tmp_path):
 
 
 def test_package_photographs_need_neither_network_nor_mirror(online):
-    fetching.fetch("demo_kodak", online)
+    fetch.fetch("demo_kodak", online)
     found = [source.name for source in sources.sources("demo_kodak", online)]
     assert found == ["astronaut", "rocket"]
 
@@ -334,7 +335,7 @@ def test_absent_packages_and_unknown_sets_are_named(online, rows):
     rows["set"] = replace(SET, kind="package", url="no_such_package/data")
     assert "no_such_package" in sentence(online)
     with pytest.raises(UserError, match="There is no data set 'kodac'"):
-        fetching.fetch("kodac", online)
+        fetch.fetch("kodac", online)
 
 
 def test_command_writes_the_manifest_where_asked(tmp_path, repository, capsys):

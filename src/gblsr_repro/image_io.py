@@ -14,7 +14,7 @@ from torch import Tensor
 
 from .data import images
 from .data.images import Pixels
-from .errors import UserError
+from .errors import UserError, memory_told
 from .files import atomic_path
 from .progress import Progress, log
 
@@ -29,7 +29,7 @@ WRITTEN = {
     ".ppm": "PPM",
 }
 OPAQUE = ("JPEG", "BMP", "PPM")
-BARE = ("BMP", "PPM")  # hold neither colour profile nor EXIF data
+BARE = ("BMP", "PPM")  # hold neither color profile nor EXIF data
 ALL = slice(None)
 ORIENTATION = 0x0112  # the EXIF tag; its values say how a picture is turned upright
 UPRIGHT = {
@@ -53,9 +53,9 @@ SIZES = (ExifTags.Base.ExifImageWidth, ExifTags.Base.ExifImageHeight)
 
 @dataclass(frozen=True)
 class Photo:
-    """An 8-bit photograph: colours (H, W, 3), opacity (H, W) or None, and whether it is grey.
+    """An 8-bit photograph: colors (H, W, 3), opacity (H, W) or None, and whether it is grey.
 
-    `profile` is the ICC profile that says what the colours mean, `exif` the EXIF data that was
+    `profile` is the ICC profile that says what the colors mean, `exif` the EXIF data that was
     asked for.
     """
 
@@ -71,7 +71,7 @@ class Photo:
         return self.rgb.shape[0], self.rgb.shape[1]
 
     def tensor(self, device: torch.device, rows: slice = ALL, columns: slice = ALL) -> Tensor:
-        """Return the colours, or some rows and columns of them, as (1, 3, H, W) in [0, 1]."""
+        """Return the colors, or some rows and columns of them, as (1, 3, H, W) in [0, 1]."""
         pixels = torch.from_numpy(np.ascontiguousarray(self.rgb[rows, columns])).to(device)
         return pixels.permute(2, 0, 1)[None].float() / 255
 
@@ -81,9 +81,9 @@ class Photo:
         parts: Iterable[tuple[int, int, Tensor]],
         alpha: Pixels | None = None,
     ) -> Photo:
-        """Return this photo with other colours and opacity, of another `size` (H, W).
+        """Return this photo with other colors and opacity, of another `size` (H, W).
 
-        `parts` are the first row, the first column and the colours (1, 3, h, w) of rectangles that
+        `parts` are the first row, the first column and the colors (1, 3, h, w) of rectangles that
         cover it, clamped and rounded to 8 bits one by one. A grey photo stays grey: its three
         channels are averaged.
         """
@@ -101,7 +101,7 @@ class Photo:
 def read(path: Path | str, metadata: bool = False) -> Photo:
     """Read an image file upright, with its opacity; raises `UserError` as `images.open_rgb` does.
 
-    Transparent pixels keep the colour that the file gives them. The colour profile comes along
+    Transparent pixels keep the color that the file gives them. The color profile comes along
     where it is one for the channels that are read, the EXIF data with `metadata`.
     """
     pixels = images.open_native(path)
@@ -127,7 +127,7 @@ def read(path: Path | str, metadata: bool = False) -> Photo:
 def _profile(image: Image.Image, gray: bool) -> bytes | None:
     """Return an image's ICC profile where it is for grey or RGB pixels, as they are read."""
     profile = image.info.get("icc_profile") or b""
-    space = profile[16:20]  # the header's signature of the colour space
+    space = profile[16:20]  # the header's signature of the color space
     return profile if space == (b"GRAY" if gray else b"RGB ") else None
 
 
@@ -242,21 +242,7 @@ def convert(
     todo = list(pairs(source, target, endings, ending))
     with Progress(source.name or "images", len(todo), "image") as progress:
         for one, other in todo:
-            try:
+            with memory_told(str(one)):
                 work(one, other)
-            except (MemoryError, RuntimeError) as error:
-                if not out_of_memory(error):
-                    raise
-                raise UserError(
-                    f"{one} does not fit the memory; take a smaller image or a crop of it, or a "
-                    "machine with more memory."
-                ) from error
             progress.update()
     return len(todo)
-
-
-def out_of_memory(error: Exception) -> bool:
-    """Tell whether an error says that memory ran out: Python's, numpy's, a GPU's or torch's."""
-    said = ("not enough memory", "DefaultCPUAllocator", "out of memory")
-    known = isinstance(error, (MemoryError, torch.OutOfMemoryError))
-    return known or any(text in str(error) for text in said)

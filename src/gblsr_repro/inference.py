@@ -2,9 +2,9 @@
 
 Three lines do the common things; the command line has the same names:
 
-    model = tool.load_native("results/native/runs/gblsr_scalar/seed0")
-    code = tool.encode(model, tool.read("photo.jpg"))
-    tool.write("zoomed.png", tool.decode(code, scale=3.7, crop=(100, 100, 200, 200)))
+    model = inference.load_native("results/native/runs/gblsr_scalar/seed0")
+    code = inference.encode(model, inference.read("photo.jpg"))
+    inference.write("zoomed.png", inference.decode(code, scale=3.7, crop=(100, 100, 200, 200)))
 
 Positions are pixels of the original image, (top, left, bottom, right), whole numbers being pixel
 edges; scales are output pixels per original pixel, any positive number.
@@ -14,31 +14,26 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from . import config as configuration
 from .data.images import Pixels
 from .errors import UserError
+from .image_io import Photo, read, resize_alpha, write
 from .models import bands, native, spectral
+from .models.asr import tiling
+from .models.asr.model import ASRModel
 from .models.bands import Track
 from .models.decoders import SpectralDecoder
 from .models.native import NativeModel
-from .photos import Photo, read, resize_alpha, write
+from .runs import load_run
 from .runtime import for_inference
-from .weights import checksum, read_weights, write_tensors
-
-if TYPE_CHECKING:
-    from .models.asr.model import ASRModel
-    from .models.asr.tiling import Tile
+from .weights import checksum, parsed, write_tensors
 
 __all__ = [
     "Code",
@@ -84,57 +79,14 @@ class Code:
     exif: bytes | None = None
 
 
-def _run(path: Path | str, kind: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Return the record and the weights of a run named by its folder or by a weights file."""
-    record, weights = read_weights(path)
-    if kind not in record:
-        raise UserError(f"{path} holds no run of the kind that this command takes ({kind}).")
-    return record, weights
-
-
-def _row(path: Path | str, record: dict[str, Any], named: Callable[[str], Any], kind: str) -> Any:
-    """Return the row that a model is built from: a bundled file's own, or the checkout's.
-
-    `UserError` where the checkout defines the row otherwise than the run was trained.
-    """
-    if "row" in record:
-        return SimpleNamespace(**record["row"])
-    row = named(record[kind])
-    configuration.check_identity(path, record, configuration.definition(row))
-    return row
-
-
-def _fill(model: torch.nn.Module, weights: dict[str, Tensor], path: Path | str) -> None:
-    try:
-        model.load_state_dict(weights)
-    except RuntimeError as error:
-        raise UserError(
-            f"{path} holds the weights of another model than it says; train this run again."
-        ) from error
-
-
 def load_native(path: Path | str, device: torch.device | None = None) -> NativeModel:
-    """Load a trained arm from its run folder or from a weights file, in eval mode.
-
-    The model's attribute `arm` is the arm's name.
-    """
-    record, weights = _run(path, "arm")
-    arm = _row(path, record, configuration.arm_named, "arm")
-    model = native.build(arm, {"native": record["config"]}, record["seed"])
-    _fill(model, weights, path)
-    model.arm = arm.arm
-    return for_inference(model, device or torch.device("cpu"))
+    """Load a trained arm from its run folder or from a weights file, as `runs.load_run` does."""
+    return for_inference(load_run(path, NativeModel), device or torch.device("cpu"))
 
 
 def load_superres(path: Path | str, device: torch.device | None = None) -> ASRModel:
-    """Load a trained super-resolution method from its run folder or weights file, in eval mode."""
-    from .models.asr import model as asr
-
-    record, weights = _run(path, "method")
-    method = _row(path, record, configuration.method_named, "method")
-    model = asr.build(method, {"asr": record["config"]}, record["seed"])
-    _fill(model, weights, path)
-    return for_inference(model, device or torch.device("cpu"))
+    """Load a trained super-resolution method likewise."""
+    return for_inference(load_run(path, ASRModel), device or torch.device("cpu"))
 
 
 def _device(model: torch.nn.Module) -> torch.device:
@@ -176,7 +128,7 @@ def encode(model: NativeModel, photo: Photo, arm: str = "", track: Track = iter)
         photo.size,
         photo.alpha,
         photo.gray,
-        arm or getattr(model, "arm", ""),
+        arm or model.name,
         photo.profile,
         photo.exif,
     )
@@ -200,21 +152,17 @@ def save_code(path: Path | str, code: Code) -> None:
 def load_code(path: Path | str) -> Code:
     """Read an encoded image; `UserError` when it is missing, damaged or of another format."""
     try:
-        with safe_open(path, framework="pt") as stored:
-            header = stored.metadata() or {}
-            if header.get("format") != FORMAT:
-                raise UserError(
-                    f"{path} is not an encoded image; make one with the encode command."
-                )
-            tensors = {key: stored.get_tensor(key) for key in stored.keys()}  # noqa: SIM118
-        if header.get("sha256") != checksum(tensors, header.get("image", "")):
-            raise UserError(f"{path} is damaged; encode the image again.")
+        header, tensors = parsed(Path(path).read_bytes())
     except FileNotFoundError as error:
         raise UserError(
             f"{path} does not exist; name a file that the encode command made."
         ) from error
-    except (SafetensorError, OSError) as error:
+    except (ValueError, OSError) as error:
         raise UserError(f"{path} is not an encoded image ({error}); encode it again.") from error
+    if header.get("format") != FORMAT:
+        raise UserError(f"{path} is not an encoded image; make one with the encode command.")
+    if header.get("sha256") != checksum(tensors, header.get("image", "")):
+        raise UserError(f"{path} is damaged; encode the image again.")
     facts = json.loads(header["image"])
     alpha = tensors.get("alpha")
     return Code(
@@ -294,8 +242,6 @@ def upscale(
     What would take more than `memory` bytes goes in tiles, which changes no value beyond rounding
     (see `models.asr.tiling`).
     """
-    from .models.asr import tiling
-
     window, height, width = _window(photo.size, scale, crop)
     y, x = _positions(window, height, width)
     tiles = tiling.tiles(model, photo.size, y, x, memory or tiling.MEMORY)
@@ -321,7 +267,7 @@ def _queried(
     model: ASRModel,
     features: Tensor,
     low: Tensor,
-    tile: Tile,
+    tile: tiling.Tile,
     grid: tuple[Tensor, Tensor],
     scale: float,
 ) -> Tensor:

@@ -11,7 +11,7 @@ import torch
 from PIL import Image, ImageCms
 from safetensors.torch import load_file
 
-from gblsr_repro import bundled, cli, config, tool
+from gblsr_repro import bundled, cli, config, inference
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.asr import upsampler
 from gblsr_repro.files import write_csv, write_json
@@ -65,19 +65,19 @@ def test_the_readme_s_example(tmp_path, repository, monkeypatch):
 
 @pytest.mark.parametrize("arm", ["gblsr_scalar", "gblsr_full"])
 def test_decoding_at_scale_one_is_the_reconstruction(tmp_path, photo, arm):
-    model = tool.load_native(untrained(tmp_path / arm, arm))
-    image = tool.read(photo)
-    direct = tool.reconstruct(model, image)
-    tool.save_code(tmp_path / "a.gblsr", tool.encode(model, image))
-    stored = tool.decode(tool.load_code(tmp_path / "a.gblsr"))
+    model = inference.load_native(untrained(tmp_path / arm, arm))
+    image = inference.read(photo)
+    direct = inference.reconstruct(model, image)
+    inference.save_code(tmp_path / "a.gblsr", inference.encode(model, image))
+    stored = inference.decode(inference.load_code(tmp_path / "a.gblsr"))
     assert direct.rgb.std() > 5
     assert off(direct.rgb, stored.rgb) <= 1
 
 
 def test_a_crop_is_a_part_of_the_whole(run, photo):
-    code = tool.encode(tool.load_native(run), tool.read(photo))
-    whole = tool.decode(code, scale=2)
-    part = tool.decode(code, scale=2, crop=(5, 10, 25, 40))
+    code = inference.encode(inference.load_native(run), inference.read(photo))
+    whole = inference.decode(code, scale=2)
+    part = inference.decode(code, scale=2, crop=(5, 10, 25, 40))
     assert np.array_equal(part.rgb, whole.rgb[10:50, 20:80])
 
 
@@ -85,13 +85,13 @@ def test_gray_and_alpha_survive(run, tmp_path):
     rgba = made.noise(33, 40, 4)
     Image.fromarray(made.noise(33, 40)).save(tmp_path / "grey.png")
     Image.fromarray(rgba, "RGBA").save(tmp_path / "clear.png")
-    model = tool.load_native(run)
+    model = inference.load_native(run)
     for name, mode in (("grey.png", "L"), ("clear.png", "RGBA")):
-        photo = tool.read(tmp_path / name)
-        tool.save_code(tmp_path / "c.gblsr", tool.encode(model, photo))
-        stored = tool.decode(tool.load_code(tmp_path / "c.gblsr"))
-        for one in (tool.reconstruct(model, photo), stored):
-            tool.write(tmp_path / f"out_{name}", one)
+        photo = inference.read(tmp_path / name)
+        inference.save_code(tmp_path / "c.gblsr", inference.encode(model, photo))
+        stored = inference.decode(inference.load_code(tmp_path / "c.gblsr"))
+        for one in (inference.reconstruct(model, photo), stored):
+            inference.write(tmp_path / f"out_{name}", one)
             with Image.open(tmp_path / f"out_{name}") as image:
                 assert image.mode == mode
                 assert image.size == (40, 33)
@@ -102,7 +102,7 @@ def test_gray_and_alpha_survive(run, tmp_path):
 def test_command_line_takes_folders(run, photo, tmp_path):
     codes, images = tmp_path / "codes", tmp_path / "images"
     assert cli.main(["encode", str(photo.parent), str(codes), "--model", str(run)]) == 0
-    assert tool.load_code(codes / "photo.gblsr").arm == "gblsr_scalar"
+    assert inference.load_code(codes / "photo.gblsr").arm == "gblsr_scalar"
     assert cli.main(["decode", str(codes), str(images), "--scale", "1.5"]) == 0
     assert Image.open(images / "photo.png").size == (105, 68)
     weights = str(run / "weights.safetensors")
@@ -116,7 +116,7 @@ def test_command_line_takes_folders(run, photo, tmp_path):
         (["reconstruct", "none.png", "o.png", "--model", "RUN"], "none.png does not exist"),
         (["reconstruct", "PHOTO", "PHOTO", "--model", "RUN"], "would overwrite its input"),
         (["reconstruct", "PHOTO", "o.png", "--model", "none"], "is no trained run"),
-        (["upscale", "PHOTO", "o.png", "--model", "RUN", "--scale", "2"], "holds no run of the"),
+        (["upscale", "PHOTO", "o.png", "--model", "RUN", "--scale", "2"], "holds no asr run"),
         (["decode", "PHOTO", "o.png"], "is not an encoded image"),
     ],
 )  # fmt: skip
@@ -132,7 +132,7 @@ def test_mistakes_are_one_sentence(run, photo, tmp_path, capsys, monkeypatch, ar
 @pytest.mark.parametrize("scale", ["inf", "nan", "-inf", "1e308", "1000", "0"])
 def test_no_scale_without_end(run, superres, photo, tmp_path, capsys, scale):
     code, out = str(tmp_path / "a.gblsr"), str(tmp_path / "out.png")
-    tool.save_code(code, tool.encode(tool.load_native(run), tool.read(photo)))
+    inference.save_code(code, inference.encode(inference.load_native(run), inference.read(photo)))
     upscale = ["upscale", str(photo), out, "--model", str(superres("gblsr_asr"))]
     for command in (["decode", code, out], upscale):
         assert cli.main([*command, f"--scale={scale}"]) == 2
@@ -141,31 +141,32 @@ def test_no_scale_without_end(run, superres, photo, tmp_path, capsys, scale):
 
 
 def test_what_cannot_be_decoded_or_encoded(run, photo, tmp_path):
-    image = tool.read(photo)
-    code = tool.encode(tool.load_native(run), image)
+    image = inference.read(photo)
+    code = inference.encode(inference.load_native(run), image)
     with pytest.raises(UserError, match="does not lie inside the image of 45 x 70"):
-        tool.decode(code, crop=(0, 0, 46, 70))
+        inference.decode(code, crop=(0, 0, 46, 70))
     with pytest.raises(UserError, match="use a GB-LSR arm"):
-        tool.encode(tool.load_native(untrained(tmp_path / "wire", "wire")), image)
+        inference.encode(inference.load_native(untrained(tmp_path / "wire", "wire")), image)
 
 
 @pytest.mark.parametrize(
     ("name", "load", "other"),
     [
-        ("gblsr_scalar", tool.load_native, tool.load_superres),
-        ("gblsr_asr", tool.load_superres, tool.load_native),
+        ("gblsr_scalar", inference.load_native, inference.load_superres),
+        ("gblsr_asr", inference.load_superres, inference.load_native),
     ],
 )
 def test_a_weights_file_needs_no_folder(photo, tmp_path, name, load, other):
     def shown(path):
-        model, image = load(path), tool.read(photo)
-        native = load is tool.load_native
-        return (tool.reconstruct(model, image) if native else tool.upscale(model, image, 2)).rgb
+        model, image = load(path), inference.read(photo)
+        if load is inference.load_native:
+            return inference.reconstruct(model, image).rgb
+        return inference.upscale(model, image, 2).rgb
 
     folder, alone = untrained(tmp_path / "run", name), tmp_path / "mine.safetensors"
     shutil.copy(folder / "weights.safetensors", alone)
     assert np.array_equal(shown(folder), shown(alone))
-    with pytest.raises(UserError, match=r"holds no run of the kind"):
+    with pytest.raises(UserError, match=r"holds no (asr|native) run"):
         other(alone)
 
 
@@ -173,35 +174,37 @@ def test_the_file_that_is_named_is_loaded(photo, tmp_path):
     folder = untrained(tmp_path / "run", "gblsr_scalar")
     other = untrained(tmp_path / "other", "gblsr_scalar", spread=0.3)
     shutil.copy(other / "weights.safetensors", folder / "other.safetensors")
-    image = tool.read(photo)
-    expected = tool.reconstruct(tool.load_native(other), image).rgb
-    loaded = tool.load_native(folder / "other.safetensors")
-    assert np.array_equal(tool.reconstruct(loaded, image).rgb, expected)
+    image = inference.read(photo)
+    expected = inference.reconstruct(inference.load_native(other), image).rgb
+    loaded = inference.load_native(folder / "other.safetensors")
+    assert np.array_equal(inference.reconstruct(loaded, image).rgb, expected)
     with pytest.raises(UserError, match=r"run\.json is not a weights file"):
-        tool.load_native(folder / "run.json")
+        inference.load_native(folder / "run.json")
     shutil.copy(other / "weights.safetensors", folder)
     with pytest.raises(UserError, match=r"is not the file that .*run\.json records"):
-        tool.load_native(folder)
+        inference.load_native(folder)
 
 
 def test_weights_files_that_say_too_little_or_are_damaged(run, photo, tmp_path):
     old = tmp_path / "old.safetensors"
     shutil.copy(run / "weights.safetensors", old)
     with pytest.raises(UserError, match="does not say which run it is of"):
-        tool.load_native(old)
+        inference.load_native(old)
     shutil.copy(run / "run.json", tmp_path)
-    tool.load_native(old)
-    tool.save_code(tmp_path / "a.gblsr", tool.encode(tool.load_native(run), tool.read(photo)))
+    inference.load_native(old)
+    inference.save_code(
+        tmp_path / "a.gblsr", inference.encode(inference.load_native(run), inference.read(photo))
+    )
     with pytest.raises(UserError, match="does not say which run it is of"):
-        tool.load_native(tmp_path / "a.gblsr")
+        inference.load_native(tmp_path / "a.gblsr")
     content = (untrained(tmp_path / "run", "gblsr_scalar") / "weights.safetensors").read_bytes()
     for damaged in (content[:-1] + b"\x55", content.replace(b"gblsr_scalar", b"gblsr_skalar")):
         old.write_bytes(damaged)
         with pytest.raises(UserError, match=r"old\.safetensors is damaged"):
-            tool.load_native(old)
+            inference.load_native(old)
     old.write_bytes(content[:1000])
     with pytest.raises(UserError, match="is not a weights file"):
-        tool.load_native(old)
+        inference.load_native(old)
 
 
 def test_the_bytes_of_weights_do_not_depend_on_the_day(tmp_path):
@@ -219,8 +222,8 @@ def fails(*_, **__):
 
 def test_no_memory_is_one_sentence(run, photo, tmp_path, capsys, monkeypatch):
     command = ["reconstruct", str(photo), str(tmp_path / "o.png"), "--model", str(run)]
-    for name, said in (("reconstruct", str(photo)), ("load_native", "The memory does not suffice")):
-        monkeypatch.setattr(tool, name, fails)
+    for name, said in (("reconstruct", str(photo)), ("load_native", "does not fit the memory")):
+        monkeypatch.setattr(inference, name, fails)
         assert cli.main(command) == 2
         sentence = capsys.readouterr().err.splitlines()[-1]
         assert said in sentence
@@ -232,10 +235,10 @@ def test_no_memory_is_one_sentence(run, photo, tmp_path, capsys, monkeypatch):
 
 @pytest.mark.parametrize("method", ["gblsr_asr", "lte_swinir"])
 def test_upscaling_a_crop_is_a_part_of_the_whole(superres, photo, method):
-    model = tool.load_superres(superres(method))
-    image = tool.read(photo)
-    whole = tool.upscale(model, image, scale=2)
-    part = tool.upscale(model, image, scale=2, crop=(5, 10, 25, 40))
+    model = inference.load_superres(superres(method))
+    image = inference.read(photo)
+    whole = inference.upscale(model, image, scale=2)
+    part = inference.upscale(model, image, scale=2, crop=(5, 10, 25, 40))
     assert whole.size == (90, 140)
     assert off(part.rgb, whole.rgb[10:50, 20:80]) <= 1
 
@@ -254,12 +257,12 @@ def test_any_scale_and_alpha(tmp_path, superres):
     "method", ["gblsr_asr", "gblsr_asr_nole", "liif_rdn", "lte_rdn", "lte_swinir"]
 )
 def test_a_large_photo_is_upscaled_in_parts(superres, photo, method, scale, crop, monkeypatch):
-    model = tool.load_superres(superres(method))
-    image = tool.read(photo)
-    whole = tool.upscale(model, image, scale, crop)
+    model = inference.load_superres(superres(method))
+    image = inference.read(photo)
+    whole = inference.upscale(model, image, scale, crop)
     monkeypatch.setattr(tiling, "_side", lambda *_: 20)
     seen = []
-    parts = tool.upscale(model, image, scale, crop, lambda x: seen.extend(x) or x, memory=1)
+    parts = inference.upscale(model, image, scale, crop, lambda x: seen.extend(x) or x, memory=1)
     assert len(seen) >= 6
     assert whole.size == parts.size
     assert off(whole.rgb, parts.rgb) <= 1
@@ -268,10 +271,10 @@ def test_a_large_photo_is_upscaled_in_parts(superres, photo, method, scale, crop
 
 
 def test_decoding_in_bands_changes_nothing(run, photo, monkeypatch):
-    code = tool.encode(tool.load_native(run), tool.read(photo))
-    whole = tool.decode(code, 1.7)
-    monkeypatch.setattr(tool, "BAND_PIXELS", 1000)
-    assert np.array_equal(tool.decode(code, 1.7).rgb, whole.rgb)
+    code = inference.encode(inference.load_native(run), inference.read(photo))
+    whole = inference.decode(code, 1.7)
+    monkeypatch.setattr(inference, "BAND_PIXELS", 1000)
+    assert np.array_equal(inference.decode(code, 1.7).rgb, whole.rgb)
 
 
 def test_profile_and_metadata_go_through_a_code(run, tmp_path):
@@ -338,7 +341,7 @@ def test_bundled_weights_are_the_default(tmp_path, photo, package, caplog, monke
     monkeypatch.setattr(config, "repository_root", fails)
     caplog.set_level("INFO")
     caplog.clear()
-    image = tool.read(photo)
+    image = inference.read(photo)
     assert cli.main(["reconstruct", str(photo), str(tmp_path / "r.png")]) == 0
     assert cli.main(["upscale", str(photo), str(tmp_path / "u.png"), "--scale", "2"]) == 0
     said = caplog.text
@@ -349,8 +352,8 @@ def test_bundled_weights_are_the_default(tmp_path, photo, package, caplog, monke
         with Image.open(tmp_path / f"{name}.png") as made:
             assert made.size == size
     monkeypatch.undo()
-    full = tool.reconstruct(tool.load_native(folder), image).rgb
-    assert off(full, tool.read(tmp_path / "r.png").rgb) <= 2
+    full = inference.reconstruct(inference.load_native(folder), image).rgb
+    assert off(full, inference.read(tmp_path / "r.png").rgb) <= 2
     stored = load_file(package / "native.safetensors")
     assert {t.dtype for t in stored.values() if t.ndim > 1} == {torch.float16}
     assert {t.dtype for t in stored.values() if t.ndim < 2} == {torch.float32}
@@ -399,7 +402,7 @@ def test_an_exported_model_computes_the_same(tmp_path, superres, method, scale):
     file = tmp_path / "model.onnx"
     assert cli.main(["export", str(folder), str(file), "--scale", str(scale)]) == 0
     session = runtime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
-    model = tool.load_superres(folder)
+    model = inference.load_superres(folder)
     for batch, height, width in ((1, 16, 16), (2, 9, 31)):
         images = torch.rand(batch, 3, height, width)
         (found,) = session.run(None, {"image": images.numpy()})

@@ -6,7 +6,7 @@ import pytest
 import torch
 from PIL import ExifTags, Image, ImageCms, ImageOps
 
-from gblsr_repro import photos
+from gblsr_repro import image_io
 from gblsr_repro.errors import UserError
 
 SIXTEEN = (np.arange(24, dtype=np.uint16) * 2700).reshape(6, 4)
@@ -24,7 +24,7 @@ def turned(orientation):
 def test_sixteen_bits_keep_their_high_byte_when_turned(tmp_path, ending, clear):
     path = tmp_path / f"grey.{ending}"
     Image.fromarray(SIXTEEN).save(path, exif=turned(6), transparency=clear)
-    photo = photos.read(path)
+    photo = image_io.read(path)
     assert photo.gray
     assert np.array_equal(photo.rgb[..., 0], np.rot90(SIXTEEN >> 8, -1))
     if clear:
@@ -39,7 +39,7 @@ def test_every_orientation(tmp_path, ending, orientation):
         Image.fromarray(RGBA).convert(mode).save(path, exif=turned(orientation))
         with Image.open(path) as image:
             expected = np.array(ImageOps.exif_transpose(image))
-        photo = photos.read(path)
+        photo = image_io.read(path)
         assert np.array_equal(photo.rgb, expected[..., :3])
         assert photo.alpha is None if mode == "RGB" else (photo.alpha == expected[..., 3]).all()
 
@@ -49,8 +49,8 @@ def test_every_orientation(tmp_path, ending, orientation):
 def test_every_format_that_is_read_is_written(tmp_path, ending, gray):
     flat = np.full((5, 7, 3), (90, 90, 90) if gray else (200, 90, 20), np.uint8)
     path = tmp_path / f"a{ending}"
-    photos.write(path, photos.Photo(flat, gray=gray))
-    back = photos.read(path)
+    image_io.write(path, image_io.Photo(flat, gray=gray))
+    back = image_io.read(path)
     assert back.size == (5, 7)
     assert back.gray == (gray and ending != ".webp")
     assert np.abs(back.rgb.astype(int) - flat).max() <= 3
@@ -62,10 +62,10 @@ def never(*_):
 
 def test_two_inputs_of_one_output_are_refused(tmp_path):
     for name in ("a.png", "a.jpg", "b.png"):
-        photos.write(tmp_path / name, photos.Photo(RGBA[..., :3]))
+        image_io.write(tmp_path / name, image_io.Photo(RGBA[..., :3]))
     with pytest.raises(UserError, match=r"a\.jpg and .*a\.png would both become .*a\.gblsr"):
-        photos.convert(tmp_path, tmp_path / "codes", never, ending=".gblsr")
-    assert photos.convert(tmp_path, tmp_path / "out", lambda *_: None) == 3
+        image_io.convert(tmp_path, tmp_path / "codes", never, ending=".gblsr")
+    assert image_io.convert(tmp_path, tmp_path / "out", lambda *_: None) == 3
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_targets_are_checked_before_any_work(tmp_path, source, target, sentence)
         Image.fromarray(RGBA[..., :3]).save(tmp_path / name)
     Image.fromarray(RGBA).save(tmp_path / "clear.png")
     with pytest.raises(UserError, match=sentence):
-        photos.convert(tmp_path / source, tmp_path / target, never)
+        image_io.convert(tmp_path / source, tmp_path / target, never)
 
 
 MEMORY = [
@@ -95,20 +95,20 @@ MEMORY = [
 
 @pytest.mark.parametrize("error", MEMORY)
 def test_an_image_that_does_not_fit_the_memory_is_named(tmp_path, error):
-    photos.write(tmp_path / "a.png", photos.Photo(RGBA[..., :3]))
+    image_io.write(tmp_path / "a.png", image_io.Photo(RGBA[..., :3]))
 
     def work(*_):
         raise error
 
-    with pytest.raises(UserError, match=r"a\.png does not fit the memory; take a smaller image"):
-        photos.convert(tmp_path / "a.png", tmp_path / "b.png", work)
+    with pytest.raises(UserError, match=r"a\.png does not fit the memory; use a smaller image"):
+        image_io.convert(tmp_path / "a.png", tmp_path / "b.png", work)
 
 
 def test_torch_says_so_itself_and_other_errors_are_not_hidden(tmp_path):
-    photos.write(tmp_path / "a.png", photos.Photo(RGBA[..., :3]))
+    image_io.write(tmp_path / "a.png", image_io.Photo(RGBA[..., :3]))
     for side, error, said in ((1 << 60, UserError, "does not fit"), (-1, RuntimeError, "negative")):
         with pytest.raises(error, match=said):
-            photos.convert(tmp_path / "a.png", tmp_path / "b.png", lambda *_, n=side: torch.ones(n))
+            image_io.convert(tmp_path / "a.png", tmp_path / "b", lambda *_, n=side: torch.ones(n))
 
 
 PROFILE = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
@@ -131,8 +131,8 @@ def exif():
 @pytest.mark.parametrize("metadata", [True, False])
 def test_profiles_are_kept_and_metadata_when_asked_for(tmp_path, ending, metadata):
     Image.fromarray(RGBA).convert("RGB").save(tmp_path / "a.jpg", exif=exif(), icc_profile=PROFILE)
-    photo = photos.read(tmp_path / "a.jpg", metadata)
-    photos.write(tmp_path / f"b{ending}", photo)
+    photo = image_io.read(tmp_path / "a.jpg", metadata)
+    image_io.write(tmp_path / f"b{ending}", photo)
     with Image.open(tmp_path / f"b{ending}") as image:
         image.load()
         told = image.getexif()
@@ -152,11 +152,11 @@ def test_a_profile_that_is_not_for_these_pixels_is_left_out(tmp_path):
     cmyk = PROFILE[:16] + b"CMYK" + PROFILE[20:]
     Image.fromarray(RGBA, "CMYK").save(tmp_path / "a.jpg", icc_profile=cmyk)
     Image.fromarray(RGBA[..., 0]).save(tmp_path / "b.png", icc_profile=PROFILE)
-    assert photos.read(tmp_path / "a.jpg").profile is None
-    assert photos.read(tmp_path / "b.png").profile is None  # grey, with a profile for colours
+    assert image_io.read(tmp_path / "a.jpg").profile is None
+    assert image_io.read(tmp_path / "b.png").profile is None  # grey, with a profile for colours
 
 
 def test_a_format_without_room_for_a_profile_says_so(tmp_path, caplog):
-    photos.write(tmp_path / "a.bmp", photos.Photo(RGBA[..., :3], profile=PROFILE))
+    image_io.write(tmp_path / "a.bmp", image_io.Photo(RGBA[..., :3], profile=PROFILE))
     assert "a.bmp cannot hold color profile" in caplog.text
-    assert photos.read(tmp_path / "a.bmp").size == (6, 4)
+    assert image_io.read(tmp_path / "a.bmp").size == (6, 4)

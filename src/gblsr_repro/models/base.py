@@ -1,0 +1,215 @@
+"""What the models of both benchmarks share: how parts are found by name, asked, and counted.
+
+A model is an encoder and a decoder. Each is one class, named in a row of config/arms.tsv or
+config/methods.tsv, and is made from a section of the config and the row's options. "plain" is the
+path that is written as the method is defined; every other path gives the same values faster and is
+what tests and benchmarks hold against it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import Any, ClassVar, Self, TypeVar
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from ..config import guess
+from ..errors import UserError
+from .weight_cache import WeightCache
+
+COLORS = 3
+PLAIN, FAST = "plain", "fast"
+# Scattered queries of one image answered at once: bounds their memory (the coefficients of a patch
+# take 3 kB per query, in super-resolution per query and corner).
+QUERY_CHUNK = 16384
+
+Options = Mapping[str, tuple[str, ...] | type[int]]
+Part = TypeVar("Part", bound="Encoder | Decoder")
+
+
+class Encoder(nn.Module):
+    """Maps images (B, 3, H, W) to features (B, D, h, w).
+
+    `OPTIONS` says what a row of the table may choose for the class, and must where the constructor
+    has no default: by name the values, or `int` for a whole number above 0. Each is given to the
+    constructor as a keyword. `channels_last` says whether that memory format is faster on a CPU,
+    `features` is D.
+    """
+
+    OPTIONS: ClassVar[Options] = {}
+    channels_last = True
+    features: int
+
+    def forward(self, images: Tensor, path: str | None = None) -> Tensor:
+        """Encode images; the plain path computes as published, all others in one faster way."""
+        raise NotImplementedError
+
+    def field(self, first: int, last: int, length: int) -> tuple[int, int]:
+        """Return the pixels (first, last + 1) of an axis that the features of others depend on.
+
+        The features are those of the cells `first` ... `last` - 1 on an axis of `length`. What is
+        returned may be encoded by itself. Here for a chain of convolutions: the field reaches as
+        many pixels as their kernels' half sides add up to.
+        """
+        reach = sum(reach_of(layer) for layer in self.modules() if isinstance(layer, nn.Conv2d))
+        return max(first - reach, 0), min(last + reach, length)
+
+    def bytes_per_pixel(self) -> int:
+        """Return about how much memory a pixel takes at the peak, as measured on the CPU."""
+        raise NotImplementedError
+
+
+def reach_of(layer: nn.Conv2d) -> int:
+    """Return how many pixels a convolution sees on either side."""
+    return layer.kernel_size[0] // 2
+
+
+class Decoder(nn.Module):
+    """Shows features (B, D, h, w) at any pixel; `OPTIONS` as for `Encoder`.
+
+    `paths` are all its paths, the one that is taken unless another is named first.
+    """
+
+    OPTIONS: ClassVar[Options] = {}
+    paths: tuple[str, ...] = (PLAIN,)
+
+    def __init__(self, section: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.features: int = section["features"]
+        self.cache = WeightCache()
+
+    def train(self, mode: bool = True) -> Self:
+        """Set training or evaluation mode."""
+        self.cache.clear()
+        return super().train(mode)
+
+    def bandwidth(self) -> float | None:
+        """Return the one bandwidth of all patches or cells; None where there is no such number."""
+        return None
+
+
+class Model(nn.Module):
+    """An encoder and a decoder; `path` tells which way the last call went, `name` what was trained.
+
+    Images and colors are RGB with values in [0, 1], colors unclamped. The plain path takes the
+    encoder as published, too.
+    """
+
+    def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.decoder = decoder
+        self.path: str | None = None
+        self.name = ""
+
+    def prepared(self, images: Tensor) -> Tensor:
+        """Return what the encoder is given of images (B, 3, H, W)."""
+        raise NotImplementedError
+
+    def encode(self, images: Tensor, path: str | None = None) -> Tensor:
+        """Return features (B, D, h, w) of images (B, 3, H, W)."""
+        if images.ndim != 4 or images.shape[1] != COLORS:
+            raise ValueError(f"images must be (B, 3, H, W), not {tuple(images.shape)}")
+        return self.encoder(self.prepared(images), path)
+
+    def bandwidth(self) -> float | None:
+        """Return the decoder's one bandwidth; None for a decoder without such a number."""
+        return self.decoder.bandwidth()
+
+    def _take(self, path: str) -> str:
+        if path not in self.decoder.paths:
+            known = ", ".join(self.decoder.paths)
+            raise ValueError(f"{type(self.decoder).__name__} has the paths {known}, not {path!r}")
+        self.path = path
+        return path
+
+
+# --- parts by name ------------------------------------------------------------------------------
+
+
+def class_named(
+    name: str, base: type[Part], modules: Sequence[ModuleType], place: str
+) -> type[Part]:
+    """Return the subclass of `base` of that name in `modules`, or of "module:Class" elsewhere.
+
+    The name may be written in lower case. `place` opens the sentence of the `UserError` when there
+    is none.
+    """
+    module_name, _, class_name = name.rpartition(":")
+    try:
+        searched = [importlib.import_module(module_name)] if module_name else modules
+    except ImportError as error:
+        raise UserError(
+            f"{place} {name!r} does not exist ({error}); check the module's name."
+        ) from error
+    known = {
+        found.__name__.lower() if class_name.islower() else found.__name__: found
+        for module in searched
+        for found in vars(module).values()
+        if isinstance(found, type) and issubclass(found, base)
+    }
+    if class_name in known:
+        return known[class_name]
+    raise UserError(f"{place} {name!r} does not exist; {guess(class_name, known)}")
+
+
+def options_of(
+    text: str, parts: Sequence[type[Encoder | Decoder]], place: str
+) -> list[dict[str, Any]]:
+    """Return what a row's options, "key=value ...", choose for each of `parts`, checked.
+
+    Raises `UserError` for an option that no part has, that is no choice of its own, or that a part
+    lacks; `place` opens its sentence.
+    """
+    given = dict(entry.partition("=")[::2] for entry in text.split())
+    choices = {name: values for part in parts for name, values in part.OPTIONS.items()}
+    names = " and ".join(part.__name__ for part in parts)
+    for name, value in given.items():
+        if name not in choices:
+            have = "have" if len(parts) > 1 else "has"
+            raise UserError(f"{place}: {names} {have} no option {name!r}; {guess(name, choices)}")
+        values = choices[name]
+        if isinstance(values, tuple):
+            if value not in values:
+                raise UserError(f"{place}: {name}={value} must be one of {', '.join(values)}.")
+        elif not (value.isdecimal() and int(value)):
+            raise UserError(f"{place}: {name}={value} must be a whole number above 0.")
+    chosen = []
+    for part in parts:
+        arguments = inspect.signature(part).parameters
+        for name, values in part.OPTIONS.items():
+            if name not in given and arguments[name].default is inspect.Parameter.empty:
+                known = "|".join(values) if isinstance(values, tuple) else "N"
+                raise UserError(f"{place}: options lack {name}; add {name}={known}.")
+        chosen.append({name: v for name, v in given.items() if name in part.OPTIONS})
+    return chosen
+
+
+# --- counting -----------------------------------------------------------------------------------
+
+
+def count_parameters(module: nn.Module) -> int:
+    """Return the number of trainable parameters."""
+    return sum(p.numel() for p in module.parameters() if p.requires_grad)
+
+
+class _Unfilled(TorchFunctionMode):
+    """Leaves tensors as they are: for shapes alone, torch imports its compiler to fill them."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Call all but what works in place, by torch's names: `normal_`, not `__bool__`."""
+        named = kwargs or {}
+        if func.__name__.endswith("_") and not func.__name__.endswith("__"):
+            return args[0] if args else named["tensor"]
+        return func(*args, **named)
+
+
+def count_by_shapes(make: Callable[[], nn.Module]) -> int:
+    """Return the number of trainable parameters of what `make` makes, from its shapes alone."""
+    with torch.device("meta"), _Unfilled():
+        return count_parameters(make())

@@ -1,0 +1,112 @@
+"""Trained runs of both benchmarks: read back as the model that they were trained to be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+import torch
+
+from . import config as configuration
+from .config import Arm, Config, Method, definition, subject
+from .errors import UserError
+from .files import read_json
+from .models import native
+from .models.asr import model as asr
+from .models.asr.model import ASRModel
+from .models.native import NativeModel
+from .weights import read_weights
+
+Model = TypeVar("Model", NativeModel, ASRModel)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How the runs of a benchmark, a section of the config, are told and made again.
+
+    `subject` is the key of a record that names what was trained, `columns` are those of its row
+    that a model is built from.
+    """
+
+    benchmark: str
+    subject: str
+    columns: tuple[str, ...]
+    named: Callable[[str], Any]
+    assemble: Callable[[Any, Config], Any]
+
+
+KINDS: dict[type[torch.nn.Module], Kind] = {
+    NativeModel: Kind(
+        "native",
+        "arm",
+        ("arm", "decoder", "options"),
+        lambda name: configuration.arm_named(name),
+        native.assemble,
+    ),
+    ASRModel: Kind(
+        "asr",
+        "method",
+        ("method", "encoder", "decoder", "options"),
+        lambda name: configuration.method_named(name),
+        asr.assemble,
+    ),
+}
+
+
+def kind_of(record: Mapping[str, Any]) -> Kind:
+    """Return the kind of run that a record is of."""
+    return next(kind for kind in KINDS.values() if kind.subject in record)
+
+
+def open_run(
+    run: Path | str,
+    model: type[Model],
+    row: Arm | Method,
+    seed: int,
+    config: Config,
+    device: torch.device,
+) -> tuple[Model, dict[str, Any]]:
+    """Load the run in a folder, and its record; `UserError` unless it is of that row and seed."""
+    record, (_, kind, name) = read_json(Path(run) / "run.json"), subject(row)
+    holds = record.get(kind), record.get("seed")
+    if holds != (name, seed):
+        raise UserError(
+            f"{run} holds {holds[0]}, seed {holds[1]}, not {name}, seed {seed}; name the right run."
+        )
+    return load_run(run, model, config, device), record
+
+
+def load_run(
+    path: Path | str,
+    model: type[Model],
+    config: Config | None = None,
+    device: torch.device | None = None,
+) -> Model:
+    """Load a trained model from its run folder or a weights file, in eval mode on `device` (CPU).
+
+    It is built from the settings that the run records. Raises `UserError` when the run is of the
+    other benchmark, incomplete or damaged, when it was trained from another row than its table has
+    (a bundled file brings its own), or from other settings than those of `config`, where given.
+    """
+    kind = KINDS[model]
+    record, weights = read_weights(path)
+    if kind.subject not in record:
+        raise UserError(f"{path} holds no {kind.benchmark} run; name that of a trained one.")
+    if "row" in record:
+        row = SimpleNamespace(**record["row"])
+    else:
+        row = kind.named(record[kind.subject])
+        identity = configuration.run_identity(row, config) if config else definition(row)
+        configuration.check_identity(path, record, identity)
+    made = kind.assemble(row, config or {kind.benchmark: record["config"]})
+    try:
+        made.load_state_dict(weights)
+    except RuntimeError as error:
+        raise UserError(
+            f"{path} holds the weights of another model than it says; train this run again."
+        ) from error
+    made.name = record[kind.subject]
+    return made.eval().to(device or torch.device("cpu"))

@@ -1,0 +1,83 @@
+"""One run from its first step to what it leaves: weights, log, and a record, written last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .. import runtime
+from ..config import Arm, Config, Method, code_digest, run_identity, subject
+from ..files import write_csv, write_json
+from ..models.base import Model, count_parameters
+from ..weights import write_weights
+from .loop import LOG_COLUMNS, Record, Settings, train
+
+
+def train_and_write(
+    row: Arm | Method,
+    seed: int,
+    config: Config,
+    sections: Mapping[str, Any],
+    data: Mapping[str, Any],
+    model: Model,
+    optimizer: torch.optim.Optimizer,
+    output: Path,
+    state: Path | str,
+    facts: Mapping[str, Any] | None = None,
+    **how: Any,
+) -> None:
+    """Train `model` by `how` (see `loop.train`) as its row, seed and config say, and write the run.
+
+    `sections` are those of the config that are recorded, training among them, `data` the checksum
+    of the training array (train) and what else is told of it; `facts` go into the record too.
+    """
+    (benchmark, kind, name), training = subject(row), sections["training"]
+    run, identity = {kind: name, "seed": seed}, run_identity(row, config)
+    record = train(
+        f"{name} seed {seed}",
+        model,
+        optimizer,
+        Settings(**{key: training[key] for key in ("steps", "log_every", "checkpoint_every")}),
+        state_path=Path(state),
+        identity={**run, **identity, "train_sha256": data["train"]},
+        code=code_digest(f"{benchmark} train"),
+        bandwidth=model.bandwidth,
+        **how,
+    )
+    told = {
+        **run,
+        "steps": training["steps"],
+        "parameters": count_parameters(model),
+        **(facts or {}),
+        "config": sections,
+        "identity": identity,
+        "data": data,
+    }
+    write_run(output, model, record, told)
+
+
+def write_run(output: Path, model: Model, record: Record, facts: Mapping[str, Any]) -> None:
+    """Write weights.safetensors, log.csv and run.json into `output`.
+
+    `facts` open the record: what was trained, for how many steps, on what; code, versions, device
+    and cost follow.
+    """
+    weights_sha256 = write_weights(output, model, facts)
+    write_csv(output / "log.csv", LOG_COLUMNS, record.rows)
+    written = {
+        **facts,
+        "git": runtime.git_record(),
+        "versions": runtime.versions(),
+        "device": runtime.device_record(next(model.parameters()).device),
+        "wall_seconds": record.wall_seconds,
+        "steps_per_second": facts["steps"] / record.wall_seconds,
+        "peak_memory_mib": record.peak_memory_mib,
+        "resumed": record.resumed,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "weights_sha256": weights_sha256,
+    }
+    write_json(output / "run.json", written)
