@@ -117,9 +117,9 @@ def test_the_papers_rows_print_the_targets(shared, config, target, key, name):
 
 @pytest.mark.parametrize("kind", ["native", "asr_quality"])
 def test_config_paper_holds_the_targets(shared, kind):
-    published = Aggregates.paper(load()).cells(kind)
-    targets = Aggregates(shared / "paper" / "targets", load()).cells(kind)
-    assert targets.items() <= published.items()
+    published = Aggregates.paper(load()).frame(kind)
+    targets = Aggregates(shared / "paper" / "targets", load()).frame(kind)
+    assert len(targets.merge(published)) == len(targets) > 100
 
 
 # --- aggregates that fit every published number ---------------------------------------------------
