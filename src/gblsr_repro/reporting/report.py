@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -80,8 +81,7 @@ def _claims(source: Aggregates, demo: bool) -> Section:
     except UserError as error:
         return Section("Claims", str(error))
     if not demo:
-        whole = claims.section(judged)
-        return Section("Claims", tables=whole.tables, inside=whole.inside)
+        return replace(claims.section(judged), title="Claims")
 
     def held(result: Result) -> bool:
         return result.verdict is Verdict.HOLDS
@@ -92,12 +92,8 @@ def _claims(source: Aggregates, demo: bool) -> Section:
         "training and device. What it measured for them is folded away below, one line per topic."
     )
     others = claims.topics(judged, lambda result: not held(result))
-    folded = [_folded(part) for part in (*others, claims.conditions(judged))]
+    folded = [replace(part, folded=True) for part in (*others, claims.conditions(judged))]
     return Section("Claims", text, inside=[*claims.topics(judged, held), *folded])
-
-
-def _folded(part: Section) -> Section:
-    return Section(part.title, part.text, part.tables, folded=True)
 
 
 # --- what a demo learned -------------------------------------------------------------------------
