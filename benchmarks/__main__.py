@@ -61,7 +61,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         ),
     )
     parser.add_argument(
-        "--model", type=Path, help="trained super-resolution run, for the group upscalers"
+        "--model",
+        type=Path,
+        help="super-resolution run or weights file, for the group upscalers (default: the bundled)",
     )
     parser.add_argument(
         "--mirror", type=Path, help="folder with Set5, Set14 and B100, for the same group"
@@ -85,8 +87,9 @@ def measure_all(options: argparse.Namespace) -> None:
             work(bench, plans, record, began + 60 * minutes)
         finally:
             if record.rows:
-                write_plot(record.path, output / "plot.png")
-                write_page(record.path, output / "page.md", output / "plot.png")
+                plot = output / "plot.png"
+                drawn = write_plot(record.path, plot)
+                write_page(record.path, output / "page.md", plot if drawn else None)
     log.info("%s: %d rows", output, len(record.rows))
 
 

@@ -49,14 +49,16 @@ HEAD = (
 )  # fmt: skip
 
 
-def write_page(record: Path, page: Path, plot: Path) -> None:
-    """Write the page of a record (.csv), with a link to its plot."""
-    write_text(page, render(read(record), plot.name))
+def write_page(record: Path, page: Path, plot: Path | None) -> None:
+    """Write the page of a record (.csv), with its plot where there is one."""
+    write_text(page, render(read(record), plot and plot.name))
 
 
-def render(rows: list[Row], plot: str) -> str:
+def render(rows: list[Row], plot: str | None) -> str:
     parts = [f"# Benchmark of {rows[0]['date']} on {rows[0]['device']}", conditions(rows)]
-    parts += [targets(rows), f"![Time against image size]({plot})"]
+    parts.append(targets(rows))
+    if plot:
+        parts.append(f"![Time against image size]({plot})")
     for group, (title, text) in GROUPS.items():
         of_group = [row for row in rows if row["group"] == group]
         if not of_group:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import torch
 
+from gblsr_repro.bundled import bundled_model
 from gblsr_repro.config import Config, load, merge
 
 from .measure import Case
@@ -37,14 +38,14 @@ class Bench:
     """What all cases share; `scratch` is an empty folder that goes away after the run.
 
     `quick` goes with a config that `QUICK` was laid over. `model` is a trained super-resolution
-    run and `mirror` a folder of images, for the cases that need them.
+    model and `mirror` a folder of images, for the cases that need one.
     """
 
     config: Config
     device: torch.device
     quick: bool
     scratch: Path
-    model: Path | None = None
+    model: Path
     mirror: Path | None = None
 
     @classmethod
@@ -56,10 +57,10 @@ class Bench:
         model: Path | None = None,
         mirror: Path | None = None,
     ) -> Bench:
-        """Take the checkout's config, made small for a quick run."""
+        """Take the checkout's config, made small for a quick run; by default the bundled model."""
         config = load()
         config = merge(config, QUICK) if quick else config
-        return cls(config, device, quick, scratch, model, mirror)
+        return cls(config, device, quick, scratch, model or bundled_model("asr"), mirror)
 
     @property
     def image_side(self) -> int:

@@ -28,22 +28,33 @@ STYLES = {
 }
 
 
-def write_plot(record: Path, output: Path) -> None:
-    """Draw the median times of a record (.csv) against image size, quartiles as bars (.png)."""
+def write_plot(record: Path, output: Path) -> bool:
+    """Draw the median times of a record (.csv) against image size, quartiles as bars (.png).
+
+    A panel for each case that the record has; returns False where it has none, and draws nothing.
+    """
     rows = [row for row in read(record) if row["median_ms"] and row["scale"] in ("", "4")]
-    figure = Figure(figsize=(11, 3.6), layout="constrained")
-    for axes, (case, title, shown) in zip(figure.subplots(1, len(PANELS)), PANELS, strict=True):
-        of_case = [r for r in rows if r["case"] == case and r["group"] != "training"]
+    by_case = {
+        case: [r for r in rows if r["case"] == case and r["group"] != "training"]
+        for case, *_ in PANELS
+    }
+    panels = [panel for panel in PANELS if by_case[panel[0]]]
+    if not panels:
+        return False
+    figure = Figure(figsize=(3.7 * len(panels), 3.6), layout="constrained")
+    grid = figure.subplots(1, len(panels), squeeze=False)
+    for axes, (case, title, shown) in zip(grid[0], panels, strict=True):
         axes.set(xscale="log", yscale="log")
         axes.set_title(title, fontsize="medium")
         axes.set(xlabel=f"size of the {shown} (pixels)", ylabel="time per image (ms)")
         axes.grid(alpha=0.3)
-        sizes = {r["size"]: side(r) for r in of_case}
+        sizes = {r["size"]: side(r) for r in by_case[case]}
         axes.set_xticks(list(sizes.values()), list(sizes), fontsize="small")
         axes.set_xticks([], minor=True)
-        draw(axes, of_case)
+        draw(axes, by_case[case])
     with atomic_path(output) as temporary:
         figure.savefig(temporary, format="png", dpi=130)
+    return True
 
 
 def draw(axes: Axes, rows: list[Row]) -> None:
@@ -58,8 +69,7 @@ def draw(axes: Axes, rows: list[Row]) -> None:
                 [b - m for m, b in zip(middle, high, strict=True)],
             ]
             axes.errorbar(x, middle, bars, color=color, marker=marker, capsize=2, label=variant)
-    if rows:
-        axes.legend(fontsize="small")
+    axes.legend(fontsize="small")
 
 
 def side(row: Row) -> float:

@@ -20,6 +20,7 @@ from benchmarks import (
     upscalers,
 )
 from benchmarks.measure import Case, Comparison, Result, Scout, Target, Variant, verdict
+from benchmarks.plot import write_plot
 from gblsr_repro import config
 from gblsr_repro.data.superres import Sampler
 from gblsr_repro.training import loop
@@ -177,7 +178,7 @@ def test_peak_memory_is_what_lives_at_once():
     assert memory.peak_mib(call, CPU)[1] == pytest.approx(5.0, rel=0.01)  # second and third
 
 
-def test_the_command_writes_record_page_and_plot(tmp_path):
+def test_the_command_writes_record_and_page_and_a_plot_where_it_has_one(tmp_path, repository):
     assert command.main(["--quick", "--only", "data", "--output", str(tmp_path)]) == 0
     rows = record.read(tmp_path / "results.csv")
     assert tuple(rows[0]) == record.COLUMNS
@@ -186,7 +187,10 @@ def test_the_command_writes_record_page_and_plot(tmp_path):
         assert float(row["median_ms"]) > 0
         assert (row["threads"], row["torch"]) == ("1", torch.__version__)
         assert row["target"] == ""  # none is set for tiny sizes
-    assert "(plot.png)" in (tmp_path / "page.md").read_text()
+    assert "plot.png" not in (tmp_path / "page.md").read_text()
+    assert not (tmp_path / "plot.png").exists()
+    kept = repository / "benchmarks" / "records" / "2026-11-21-amd-epyc" / "results.csv"
+    assert write_plot(kept, tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
 
 
