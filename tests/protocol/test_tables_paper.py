@@ -117,9 +117,9 @@ def test_the_papers_rows_print_the_targets(shared, config, target, key, name):
 
 @pytest.mark.parametrize("kind", ["native", "asr_quality"])
 def test_config_paper_holds_the_targets(shared, kind):
-    published = Aggregates.paper(load()).cells(kind)
-    targets = Aggregates(shared / "paper" / "targets", load()).cells(kind)
-    assert targets.items() <= published.items()
+    published = Aggregates.paper(load()).frame(kind)
+    targets = Aggregates(shared / "paper" / "targets", load()).frame(kind)
+    assert len(targets.merge(published)) == len(targets) > 100
 
 
 # --- aggregates that fit every published number ---------------------------------------------------
@@ -276,10 +276,3 @@ def test_threshold_is_the_protocol_s_t_of_2776():
     best = Summary(10.0, 1.0, 3)
     inside, outside = Summary(10 - 2.775 * step, 1.0, 3), Summary(10 - 2.778 * step, 1.0, 3)
     assert bold([best, inside, outside], lower=False, digits=6, alpha=0.05) == [True, True, False]
-
-
-def test_every_published_bold_follows_from_the_rule(shared):
-    # Scalar on Set14 SSIM is the one near miss: not bold although second.
-    native = Aggregates(shared / "paper" / "targets", load()).cells("native")
-    scalar, full = (native["set14", arm, "ssim"] for arm in ("gblsr_scalar", "gblsr_full"))
-    assert pooled_p(scalar, full) < 0.05

@@ -51,7 +51,7 @@ class Aggregates:
         self.conditions: Conditions | None = None
 
     def add(self, kind: str, mean: float, std: float | None = None, **keys: object) -> None:
-        spread = None if self.seeds == 1 else std
+        spread = None if self.seeds == 1 or std is None or math.isnan(std) else std
         row = {**keys, "mean": mean, "std": spread, "n": self.seeds}
         self.rows.setdefault(kind, []).append(row)
 

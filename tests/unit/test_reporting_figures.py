@@ -22,7 +22,7 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import figures
 from gblsr_repro.reporting.aggregates import Aggregates
 from gblsr_repro.reporting.captions import caption
-from gblsr_repro.reporting.conditions import Conditions, of_paper
+from gblsr_repro.reporting.conditions import of_paper
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.items import MAKERS, note
 
@@ -136,9 +136,6 @@ def test_same_data_same_bytes(name, sources, tmp_path):
     assert "Software" not in Image.open(first[1]).info
 
 
-# --- looks ----------------------------------------------------------------------------------------
-
-
 # --- what is shown --------------------------------------------------------------------------------
 
 
@@ -186,12 +183,6 @@ def test_one_seed_has_no_error_bars(name, draw):
         for lines in (line for bar in bars for line in bar.lines[2]):
             for path in lines.get_paths():
                 assert not np.isfinite(path.vertices).all()
-
-
-def test_times_over_a_wide_range_are_logarithmic(draw):
-    assert draw("wide", "infcost").axes[0].get_xscale() == "log"
-    assert draw("paper", "infcost").axes[0].get_xscale() == "linear"
-    assert "NVIDIA H200" in draw("paper", "infcost").axes[0].get_xlabel()
 
 
 def test_cov_hist_marks_threshold_and_the_mean_of_the_seeds_medians(draw, sources):
@@ -306,18 +297,6 @@ def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
 
 
 # --- notes and captions ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_papers_own_run_has_no_note_and_others_say_what_they_are(name):
-    item = FIGURES[name]
-    assert note(of_paper(), item) == []
-    assert "Unlike in the paper" not in caption(item, of_paper())
-    demo = made_up.demo_conditions(2)
-    assert note(demo, item)[0] == "preset demo"
-    assert "Not the paper's experiment" in caption(item, demo)
-    assert "conditions not recorded" in note(Conditions(), item)
-    assert "not recorded" in caption(item, Conditions())
 
 
 def test_a_half_that_was_not_run_is_no_unrecorded_one():

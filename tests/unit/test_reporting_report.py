@@ -129,7 +129,9 @@ def test_every_claim_and_table_is_there(page: Tree) -> None:
     for claim in claims.registry():
         assert page.words.count(claim.claim) >= 1, claim.id
     assert "different conditions" in page.text
-    assert len(page.tags("table")) == len(page.tags("caption"))
+    frames = [attributes for attributes in page.tags("div") if attributes["class"] == "scroll"]
+    assert len(page.tags("table")) == len(frames)
+    assert all(frame["aria-label"] for frame in frames)
     assert {a.get("scope") for a in page.tags("th")} == {"col", "row", "colgroup", "rowgroup"}
     assert "22.312 ± 0.204" in page.text
 

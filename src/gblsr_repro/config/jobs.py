@@ -54,7 +54,7 @@ JOBS = {
         ("native.data.image_size", "native.data.evaluate.{row}"), reads=("native.data.evaluate",)
     ),
     "budget": Job(("native.model",), code=("models/native.py",)),
-    "structure": Job(code=("models/native.py", "models/asr/model.py")),
+    "structure": Job(code=("models/structure.py",)),
     "native regions": Job(("native.metrics", "native.model.patch")),
     "native train": Job(code=("training/native.py",), run=True),
     "native evaluate": Job(

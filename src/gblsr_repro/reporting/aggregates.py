@@ -197,17 +197,16 @@ class Aggregates:
             frame = self.frame(kind)
             keys = zip(*(frame[key] for key in KINDS[kind].keys), strict=True)
             values = zip(*(frame[value] for value in VALUES), strict=True)
-            self._cells[kind] = {k: Summary.of(*v) for k, v in zip(keys, values, strict=True)}
+            self._cells[kind] = {k: Summary(*v) for k, v in zip(keys, values, strict=True)}
         return self._cells[kind]
 
-    def cell(self, kind: str, *key: str) -> Summary | None:
-        """Return one number, None where it was not measured."""
-        return self.cells(kind).get(key)
+    def cell(self, kind: str, *key: str) -> Summary:
+        """Return one number, of NaN where it was not measured."""
+        return self.cells(kind).get(key, Summary())
 
-    def mean(self, kind: str, *key: str) -> float | None:
-        """Return the mean of one number, None where it was not measured."""
-        cell = self.cell(kind, *key)
-        return None if cell is None else cell.mean
+    def mean(self, kind: str, *key: str) -> float:
+        """Return the mean of one number, NaN where it was not measured."""
+        return self.cell(kind, *key).mean
 
     def wide(self, kind: str, rows: Sequence[str], columns: str, **where: str) -> pd.DataFrame:
         """Return means by the key columns `rows` and `columns`, NaN where one was not measured.
@@ -225,13 +224,19 @@ class Aggregates:
             raise UserError(f"{self.path(kind)} has no {what}; run the jobs that measure it.")
         return found
 
-    def parameters(self, method: str) -> float | None:
-        """Return a super-resolution method's trainable parameters, None where no run tells."""
-        if not self.has("asr_runs"):
-            return None
-        runs = self.frame("asr_runs")
-        counts = runs.loc[runs["arm"] == method, "parameters"].dropna()
-        return None if counts.empty else float(counts.iloc[0])
+    def rows(self, half: str) -> Mapping[str, Arm | Method]:
+        """Return the table of arms or of methods."""
+        return self.arms if half == "native" else self.methods
+
+    def runs(self, half: str) -> pd.DataFrame:
+        """Return the training runs of a half; none where its aggregate was not made."""
+        kind = "runs" if half == "native" else "asr_runs"
+        empty = pd.DataFrame(columns=KINDS[kind].columns)
+        return self.frame(kind) if self.has(kind) else empty
+
+    def parameters(self, method: str) -> float:
+        """Return a super-resolution method's trainable parameters, NaN where no run tells."""
+        return self.runs("asr").groupby("arm")["parameters"].first().get(method, math.nan)
 
     @cached_property
     def conditions(self) -> Conditions:

@@ -1,14 +1,13 @@
 """From per-image rows and run records to means, standard deviations and counts over seeds.
 
-Each maker returns the rows of one kind of aggregate (see `kinds`) from the files under the results
-folder: first the mean over the images of a set for every seed, then mean and sample standard
-deviation over the seeds found. Seeds that were not run are not guessed: `n` says how many there
-are. What nobody measured has no row.
+Each maker yields the values of one kind of aggregate (see `kinds`) from the files under the
+results folder, for every seed the mean over the images of a set; `write` makes of them mean and
+sample standard deviation over the seeds found. Seeds that were not run are not guessed: `n` says
+how many there are. What nobody measured has no row.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from ..config import Config, guess, protocol, selected_arms, selected_methods
+from ..config import Config, guess, protocol, selected_arms
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
@@ -98,7 +97,7 @@ def over_seeds(kind: str, measured: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
 # --- native -------------------------------------------------------------------------------------
 
 
-def native(results: Path, config: Config, kind: str = "native") -> pd.DataFrame:
+def native(kind: str, results: Path, config: Config) -> Measured:
     """Every metric of every evaluation set and arm.
 
     `inference_ms` is the mean over images of the mean time by the paper's clock, `ours_ms` and
@@ -106,23 +105,19 @@ def native(results: Path, config: Config, kind: str = "native") -> pd.DataFrame:
     trainable parameters.
     """
     files = partial(found, kind, results, config)
-
-    def measured() -> Measured:
-        for column in config["native"]["data"]["evaluate"]:
-            scores = image_means(files(f"{SCORES}.csv", column=column), NATIVE_METRICS)
-            yield from ((column, arm, metric, mean) for arm, _, metric, mean in scores)
-            for arm, _, path in files(f"{TIMES}.csv"):
-                times = read_latency(path)
-                for clock, metric in NATIVE_TIMES.items():
-                    if (column, clock, "mean_ms") in times:
-                        yield column, arm, metric, times[column, clock, "mean_ms"]
-            for arm, _, path in files(RUN):
-                yield column, arm, "params", _field(read_json(path), "parameters", path)
-
-    return over_seeds(kind, measured())
+    for column in config["native"]["data"]["evaluate"]:
+        scores = image_means(files(f"{SCORES}.csv", column=column), NATIVE_METRICS)
+        yield from ((column, arm, metric, mean) for arm, _, metric, mean in scores)
+        for arm, _, path in files(f"{TIMES}.csv"):
+            times = read_latency(path)
+            for clock, metric in NATIVE_TIMES.items():
+                if (column, clock, "mean_ms") in times:
+                    yield column, arm, metric, times[column, clock, "mean_ms"]
+        for arm, _, path in files(RUN):
+            yield column, arm, "params", _field(read_json(path), "parameters", path)
 
 
-def locality(results: Path, config: Config) -> pd.DataFrame:
+def locality(kind: str, results: Path, config: Config) -> pd.DataFrame:
     """Every statistic of the bandwidth fields of the per-patch arms.
 
     Tests are made on statistics averaged over seeds: t1_met to t4_met are 1 or 0 and tests_met
@@ -130,7 +125,7 @@ def locality(results: Path, config: Config) -> pd.DataFrame:
     """
     measured, flags = [], []
     files: dict[str, list[Path]] = {}
-    for arm, _, path in found("locality", results, config, FIELDS):
+    for arm, _, path in found(kind, results, config, FIELDS):
         files.setdefault(arm, []).append(path)
     for arm, paths in files.items():
         seeds = diagnostic.summarize(paths, config)
@@ -140,17 +135,17 @@ def locality(results: Path, config: Config) -> pd.DataFrame:
         met = diagnostic.tests(diagnostic.average(seeds), config["diagnostics"]["thresholds"])
         told = {f"{t}_met": m for t, m in met.items()} | {"tests_met": diagnostic.tests_met(met)}
         flags += [(arm, n, int(f), None, len(seeds)) for n, f in told.items() if f is not None]
-    made = over_seeds("locality", measured)
+    made = over_seeds(kind, measured)
     return pd.concat([made, pd.DataFrame(flags, columns=made.columns)]) if flags else made
 
 
-def ablation(results: Path, config: Config) -> pd.DataFrame:
+def ablation(kind: str, results: Path, config: Config) -> Measured:
     """The log-space ablation's arms on the validation images.
 
     PSNR, LPIPS and per-region PSNR, and delta_<metric>: arm minus control, seed by seed over the
     seeds that both have.
     """
-    files = found("ablation", results, config, f"{SCORES}.csv", column="validation")
+    files = found(kind, results, config, f"{SCORES}.csv", column="validation")
     rows = image_means(files, NATIVE_METRICS)
     frame = pd.DataFrame(rows, columns=["arm", "seed", "metric", "value"])
     frame = frame[frame["metric"].isin(("psnr", "lpips")) | frame["metric"].str.startswith("psnr_")]
@@ -160,95 +155,59 @@ def ablation(results: Path, config: Config) -> pd.DataFrame:
     deltas = pd.DataFrame({"arm": pairs["arm_x"], "metric": "delta_" + pairs["metric"],
                            "value": pairs["value_x"] - pairs["value_y"]})  # fmt: skip
     both = pd.concat([frame[["arm", "metric", "value"]], deltas])
-    return over_seeds("ablation", both.itertuples(index=False))
+    yield from both.itertuples(index=False, name=None)
 
 
-def budget(results: Path, config: Config) -> pd.DataFrame:
+def budget(kind: str, results: Path, config: Config) -> Measured:
     """Trainable parameters of every arm that the config runs, untrained."""
     from ..models.native import parameter_budgets
 
-    counts = [(arm.arm, arm.parameters) for arm in parameter_budgets(config)]
-    return pd.DataFrame(counts, columns=KINDS["budget"].columns)
+    yield from ((arm.arm, arm.parameters) for arm in parameter_budgets(config))
 
 
-def structure(results: Path, config: Config) -> pd.DataFrame:
-    """What the code alone gives at the paper's structure, whatever was run.
+def structure(kind: str, results: Path, config: Config) -> Measured:
+    """What the code alone gives at the paper's structure, whatever was run."""
+    from ..models.structure import measure
 
-    The trainable parameters of every arm and method; `highest_mode_weight`, the weight that the
-    cutoff gives the highest mode at full order; `coordinate_stretch`, the step between two pixels
-    in the patch coordinate over the step 2 / P that dividing offsets by half the patch's width
-    gives (both section 3.1).
-    """
-    import torch
-
-    from ..models.asr.model import parameters
-    from ..models.native import parameter_budgets
-    from ..models.spectral import cutoff, pixel_basis
-
-    paper = protocol()
-    rows = [(arm.arm, float(arm.parameters)) for arm in parameter_budgets(paper)]
-    rows += [(name, float(parameters(m, paper))) for name, m in selected_methods(paper).items()]
-    model = paper["native"]["model"]
-    order = torch.tensor(float(model["modes"]), dtype=torch.float64)
-    weights = cutoff(order, model["modes"], model["cutoff_sharpness"])
-    bandwidth = torch.tensor(0.25, dtype=torch.float64)
-    sine = pixel_basis(model["patch"], 3, bandwidth)[:, 2]  # sin(pi s v), rising over [-1, 1]
-    v = torch.asin(sine) / (math.pi * bandwidth)
-    rows.append(("highest_mode_weight", float(weights[-1, -1])))
-    rows.append(("coordinate_stretch", float(v[1] - v[0]) * model["patch"] / 2))
-    return pd.DataFrame(rows, columns=KINDS["structure"].columns)
+    yield from measure(protocol()).items()
 
 
 # --- super-resolution ---------------------------------------------------------------------------
 
 
-def asr_quality(results: Path, config: Config) -> pd.DataFrame:
+def asr_quality(kind: str, results: Path, config: Config) -> Measured:
     """PSNR-Y and SSIM-Y of every method, set and scale, and of bicubic, which has no seeds."""
-
-    def measured() -> Measured:
-        for column in config["asr"]["evaluate"]:
-            files: list[tuple[tuple[str, str], int, Path]] = []
-            for scale in map(scale_key, config["asr"]["scales"]):
-                names = {"column": column, "scale": scale}
-                bicubic = results / f"{BICUBIC_GRID}.csv".format(**names)
-                files += [((BICUBIC, scale), 0, bicubic)] if bicubic.is_file() else []
-                scored = found("asr_quality", results, config, f"{GRID}.csv", **names)
-                files += [((method, scale), seed, path) for method, seed, path in scored]
-            for name, _, metric, mean in image_means(files, ASR_METRICS):
-                yield column, *name, metric, mean
-
-    return over_seeds("asr_quality", measured())
+    for column in config["asr"]["evaluate"]:
+        files: list[tuple[tuple[str, str], int, Path]] = []
+        for scale in map(scale_key, config["asr"]["scales"]):
+            names = {"column": column, "scale": scale}
+            bicubic = results / f"{BICUBIC_GRID}.csv".format(**names)
+            files += [((BICUBIC, scale), 0, bicubic)] if bicubic.is_file() else []
+            scored = found(kind, results, config, f"{GRID}.csv", **names)
+            files += [((method, scale), seed, path) for method, seed, path in scored]
+        for name, _, metric, mean in image_means(files, ASR_METRICS):
+            yield column, *name, metric, mean
 
 
-def asr_latency(results: Path, config: Config) -> pd.DataFrame:
+def asr_latency(kind: str, results: Path, config: Config) -> Measured:
     """Times and peak memory of every method, set and clock."""
     scale = scale_key(config["asr"]["timing"]["scale"])
-    files = found("asr_latency", results, config, f"{TIMES}.csv")
-    measured = (
-        (dataset, method, scale, clock, metric, value)
-        for method, _, path in files
-        for (dataset, clock, metric), value in read_latency(path).items()
-    )
-    return over_seeds("asr_latency", measured)
+    for method, _, path in found(kind, results, config, f"{TIMES}.csv"):
+        for (dataset, clock, metric), value in read_latency(path).items():
+            yield dataset, method, scale, clock, metric, value
 
 
 # --- runs ---------------------------------------------------------------------------------------
 
 
-def runs(results: Path, config: Config, kind: str = "runs") -> pd.DataFrame:
+def runs(kind: str, results: Path, config: Config) -> Measured:
     """One row per training run, in the order of the arms or methods table."""
-    half, files = KINDS[kind].half, found(kind, results, config, RUN)
-    rows = [_run_row(half, name, seed, path) for name, seed, path in files]
-    return pd.DataFrame(rows, columns=KINDS[kind].columns, dtype=object)
-
-
-def _run_row(half: str, name: str, seed: int, path: Path) -> list[Any]:
-    record = read_json(path)
-    measured = [_field(record, key, path) for key in RUN_NUMBERS]
-    log = path.with_name("log.csv")
-    logged = read_rows(log, ("bandwidth",))["bandwidth"].tolist() if log.is_file() else []
-    device = (record.get("device") or {}).get("name")
-    return [half, name, seed, *measured, device, record.get("finished"), (logged or [None])[-1]]
+    for name, seed, path in found(kind, results, config, RUN):
+        record, log = read_json(path), path.with_name("log.csv")
+        measured = [_field(record, key, path) for key in RUN_NUMBERS]
+        logged = read_rows(log, ("bandwidth",))["bandwidth"].tolist() if log.is_file() else []
+        told = (record.get("device") or {}).get("name"), record.get("finished")
+        yield KINDS[kind].half, name, seed, *measured, *told, (logged or [None])[-1]
 
 
 def _field(record: Mapping[str, Any], key: str, path: Path) -> Any:
@@ -260,9 +219,9 @@ def _field(record: Mapping[str, Any], key: str, path: Path) -> Any:
 
 # --- writing ------------------------------------------------------------------------------------
 
-MAKERS: dict[str, Callable[[Path, Config], pd.DataFrame]] = {
+MAKERS: dict[str, Callable[[str, Path, Config], Measured | pd.DataFrame]] = {
     "native": native,
-    "readings": partial(native, kind="readings"),
+    "readings": native,
     "locality": locality,
     "ablation": ablation,
     "budget": budget,
@@ -270,7 +229,7 @@ MAKERS: dict[str, Callable[[Path, Config], pd.DataFrame]] = {
     "asr_quality": asr_quality,
     "asr_latency": asr_latency,
     "runs": runs,
-    "asr_runs": partial(runs, kind="asr_runs"),
+    "asr_runs": runs,
 }
 
 
@@ -281,7 +240,10 @@ def write(kind: str, results: Path, config: Config, output: Path) -> None:
     if kind not in MAKERS:
         conditions.write(results, config, output, [KINDS[kind].half])
         return
-    made = MAKERS[kind](results, config)
+    made = MAKERS[kind](kind, results, config)
+    if not isinstance(made, pd.DataFrame):
+        plain = partial(pd.DataFrame, columns=KINDS[kind].columns, dtype=object)
+        made = over_seeds(kind, made) if KINDS[kind].keys else plain(made)
     if made.empty:
         half = results / KINDS[kind].half
         raise UserError(f"Nothing to aggregate under {half}; {KINDS[kind].first} first.")

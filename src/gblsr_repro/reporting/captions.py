@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..config import BASELINE, Item, arms
 from .compare import PAPER_PRESET, Scope, compare_all, short_names
-from .conditions import Conditions, Half, of_paper
+from .conditions import Conditions, Half
 from .statistics import Column
 
 HALVES = {"native": "Native benchmark", "asr": "Super-resolution"}
@@ -58,7 +58,7 @@ def caption(
 
 def over_seeds(rows: Rows, spread: bool = True) -> str | None:
     """Say over how many seeds the numbers of a table are, and for which rows over fewer."""
-    counts = {name: {c.n for c in row if c is not None and c.n} for name, row in rows.items()}
+    counts = {name: {int(c.n) for c in row if c.n > 0} for name, row in rows.items()}
     every = set().union(*counts.values())
     if not every:
         return None
@@ -79,13 +79,13 @@ def _seeds(counts: Mapping[str, Iterable[int]]) -> str:
 
 def missing(rows: Rows) -> str | None:
     """Name the rows without a single number."""
-    empty = [name for name, row in rows.items() if all(cell is None for cell in row)]
+    empty = [name for name, row in rows.items() if not any(c.measured for c in row)]
     return f"No results for {listed(empty)}" if empty else None
 
 
 def bold_rule(significance: float, columns: Iterable[Column]) -> str:
     """Explain the bold numbers of a table with a test between the cells of each column."""
-    if not any(sum(c is not None and c.spread is not None for c in cells) > 1 for cells in columns):
+    if not any(sum(c.spread for c in cells) > 1 for cells in columns):
         return "Bold: the best of a column and exact ties (too few seeds for a test)"
     return (
         "Bold: the best of a column and every arm that a pooled two-sided t-test at "
@@ -120,10 +120,11 @@ def _error_bars(run: Conditions, scope: Scope) -> str:
 def _differences(
     run: Conditions, scopes: Iterable[Scope], columns: Iterable[str] | None
 ) -> list[str]:
-    found = compare_all(run, of_paper(), scopes, columns)
+    found = compare_all(run, scopes, columns)
     several = len({half for halves in found.values() for half in halves}) > 1
     texts = [
-        f"{HALVES[halves[0]].lower()}: {d.long}" if several and len(halves) == 1 else d.long
+        (f"{HALVES[halves[0]].lower()}: " if several and len(halves) == 1 else "")
+        + (d.long or d.short)
         for d, halves in found.items()
     ]
     own = run.preset not in ("", PAPER_PRESET)

@@ -16,7 +16,7 @@ from .compare import Scope
 from .conditions import of_paper
 from .documents import Section, markdown, simple
 from .layout import DASH
-from .verdicts import Claim, Result, Verdict, check, judge
+from .verdicts import LOOKS, Claim, Result, Verdict, check, judge
 
 SCOPE_TITLES = {
     Scope.STRUCTURE: "Structure (any conditions)",
@@ -179,7 +179,7 @@ def topics(page: Page, wanted: Callable[[Result], bool] = lambda result: True) -
 
 def section(page: Page) -> Section:
     """Return all claims: how many got each verdict, under what conditions, and one by one."""
-    counts = [(str(v), str(n), v.meaning) for v, n in page.counts().items()]
+    counts = [(str(v), str(n), LOOKS[v][-1]) for v, n in page.counts().items()]
     table = simple(("Verdict", "Claims", "Meaning"), counts)
     inside = [conditions(page), *topics(page)]
     return Section("The paper's claims, measured here", tables=[table], inside=inside)

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from ..config import arms, datasets, methods, read_table, repository_root
-from .conditions import Conditions, Half, ImageSet
+from .conditions import Conditions, Half, ImageSet, of_paper
 
 PAPER_PRESET = "paper"
 
@@ -44,17 +44,13 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that is not as in the paper: in few words, with the paper's side, and whether a
-    number measured so says nothing about the paper's.
+    """One thing that is not as in the paper: in few words, in more where there are any (with the
+    paper's side), and whether a number measured so says nothing about the paper's.
     """
 
     short: str
     long: str = ""
     blocks_verdict: bool = True
-
-    def __post_init__(self) -> None:
-        """Tell in many words what there are no others for."""
-        object.__setattr__(self, "long", self.long or self.short)
 
 
 SHARED_GPU = Difference(
@@ -113,7 +109,8 @@ def compare(
     (default: all that were trained and measured). What a number rests on and the run did not
     record counts as different.
     """
-    found = _preset(run)
+    preset = Difference(f"preset {run.preset or 'not recorded'}")
+    found = [preset] if run.preset != PAPER_PRESET else []
     here, there = run.half(scope.half), paper.half(scope.half)
     if scope is Scope.STRUCTURE:
         return found
@@ -142,12 +139,9 @@ def compare(
 
 
 def compare_all(
-    run: Conditions,
-    paper: Conditions,
-    scopes: Iterable[Scope],
-    columns: Iterable[str] | None = None,
+    run: Conditions, scopes: Iterable[Scope], columns: Iterable[str] | None = None
 ) -> dict[Difference, list[str]]:
-    """Return the differences of several scopes, each with the halves that it is about.
+    """Return the differences from the paper of several scopes, each with the halves it is about.
 
     A half that was not run is left out, unless neither was.
     """
@@ -155,16 +149,10 @@ def compare_all(
     recorded = [scope for scope in known if run.half(scope.half) is not None] or known[:1]
     found: dict[Difference, list[str]] = {}
     for scope in recorded:
-        for difference in compare(run, paper, scope, columns=columns):
+        for difference in compare(run, of_paper(), scope, columns=columns):
             halves = found.setdefault(difference, [])
             halves += [scope.half] if scope.half not in halves else []
     return found
-
-
-def _preset(run: Conditions) -> list[Difference]:
-    if run.preset == PAPER_PRESET:
-        return []
-    return [Difference(f"preset {run.preset or 'not recorded'}")]
 
 
 def _settings(here: Half, there: Half, scope: Scope) -> list[Difference]:
@@ -188,7 +176,8 @@ def _settings(here: Half, there: Half, scope: Scope) -> list[Difference]:
         for other in others if not noun else ():
             changed.setdefault(kind, {}).update(dict.fromkeys(_unequal(name, other, wanted)))
     texts = [f"other {kind} settings ({', '.join(names)})" for kind, names in changed.items()]
-    texts += [f"{kind} settings not recorded{_few(names)}" for kind, names in absent.items()]
+    for kind, names in absent.items():
+        texts.append(f"{kind} settings not recorded" + f" ({', '.join(names)})" * (len(names) <= 3))
     return phrased + [Difference(text) for text in texts]
 
 
@@ -208,10 +197,6 @@ def _words(name: str) -> str:
         return "where the learning rate is halved"
     row = settings().get(name)
     return row.words if row and row.words else name.rpartition(".")[2].replace("_", " ")
-
-
-def _few(names: Sequence[str]) -> str:
-    return f" ({', '.join(names)})" if len(names) <= 3 else ""
 
 
 def _span(values: Sequence[Any]) -> str:

@@ -202,11 +202,9 @@ def _distinct(values: Iterable[Any], empty: bool = False) -> list[Any]:
 
 def _joined(maps: Iterable[Json]) -> dict[str, Any]:
     values: dict[str, list[Any]] = {}
-    for record in maps:
-        for key, value in record.items():
-            if value is not None and value not in values.setdefault(key, []):
-                values[key].append(value)
-    return {k: v[0] if len(v) == 1 else ", ".join(map(str, v)) for k, v in values.items() if v}
+    for key, value in (pair for record in maps for pair in record.items() if pair[1] is not None):
+        values[key] = _distinct([*values.get(key, []), value], empty=True)
+    return {k: v[0] if len(v) == 1 else ", ".join(map(str, v)) for k, v in values.items()}
 
 
 # --- the paper's ----------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ The parts that report and record share are gathered here: what was run, tables, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,11 +21,8 @@ from .aggregates import Aggregates
 from .captions import HALVES, run_notes, sentence
 from .compare import Scope, data_title
 from .conditions import Conditions, Half, ImageSet, of_paper
-from .kinds import KINDS
-from .layout import DASH, Float, Line, Span, environment, grid
-from .verdicts import Verdict
-
-VERDICTS = {str(verdict): verdict for verdict in Verdict}
+from .layout import DASH, Float, Line, Span, environment, grid, shown
+from .verdicts import LOOKS
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ def html(page: Section, **more: Any) -> str:
     engine = environment("html")
     engine.filters |= {"marked": lambda text: Markup(markup.html(text)), "cells": _cells}
     template = engine.get_template("page.html.j2")
-    return template.render(page=page, version=__version__, verdicts=VERDICTS, **more)
+    return template.render(page=page, version=__version__, verdicts=LOOKS, **more)
 
 
 def _cells(line: Line, part: Float, header: bool = False) -> Iterator[tuple[Span, str]]:
@@ -99,9 +96,7 @@ def benchmarks(source: Aggregates) -> list[Section]:
         here, there = run.half(half), of_paper().half(half)
         if here is None or there is None:
             continue
-        runs = _runs(source, half)
-        known = source.arms if half == "native" else source.methods
-        names = [known[n].name if n in known else n for n in runs["arm"].unique()]
+        names = [source.rows(half)[name].name for name in source.runs(half)["arm"].unique()]
         published = _facts(there)
         rows = [("trained", ", ".join(names) or "nothing", "all")]
         rows += [(label, text, published.get(label, DASH)) for label, text in _facts(here).items()]
@@ -110,12 +105,6 @@ def benchmarks(source: Aggregates) -> list[Section]:
         table = simple(("", "This run", "Paper"), rows)
         sections.append(Section(f"{title}: what was run", notes, [table]))
     return [*sections, *_code(run)]
-
-
-def _runs(source: Aggregates, half: str) -> pd.DataFrame:
-    kind = "runs" if half == "native" else "asr_runs"
-    empty = pd.DataFrame(columns=KINDS[kind].columns)
-    return source.frame(kind) if source.has(kind) else empty
 
 
 def _code(run: Conditions) -> list[Section]:
@@ -149,14 +138,15 @@ def cost(source: Aggregates) -> Section:
     problems = []
     for half, title in (("native", "All native runs"), ("asr", "All super-resolution runs")):
         try:
-            runs = _runs(source, half)
+            runs = source.runs(half)
         except UserError as error:
             problems.append(str(error))
             continue
-        known = source.arms if half == "native" else source.methods
-        names = runs["arm"].unique()
-        lines += [_cost(known[n].name if n in known else n, runs[runs["arm"] == n]) for n in names]
-        lines += [[f"**{cell}**" for cell in _cost(title, runs)]] if len(names) else []
+        lines += [
+            _cost(source.rows(half)[name].name, own)
+            for name, own in runs.groupby("arm", sort=False)
+        ]
+        lines += [[f"**{cell}**" for cell in _cost(title, runs)]] if len(runs) else []
     told = " ".join(problems)
     if not lines:
         return Section("Cost", told or "No training run is aggregated yet.")
@@ -166,18 +156,14 @@ def cost(source: Aggregates) -> Section:
 
 
 def _cost(title: str, runs: pd.DataFrame) -> list[str]:
-    def shown(number: float, form: Callable[[float], str]) -> str:
-        return DASH if pd.isna(number) else form(number)
-
     seconds, steps = runs["wall_seconds"], runs["steps"].dropna()
     span = dict.fromkeys(f"{step:,.0f}" for step in (steps.min(), steps.max()))
     return [
         title,
         str(len(runs)),
         " to ".join(span) if len(steps) else DASH,
-        shown(seconds.mean(), duration),
-        shown(seconds.sum(min_count=1), duration),
-        shown(runs["steps_per_second"].mean(), "{:,.3g}".format),
-        shown(runs["peak_memory_mib"].max(), "{:,.0f}".format),
+        *(DASH if pd.isna(s) else duration(s) for s in (seconds.mean(), seconds.sum(min_count=1))),
+        shown(runs["steps_per_second"].mean(), "{:,.3g}"),
+        shown(runs["peak_memory_mib"].max(), "{:,.0f}"),
         ", ".join(device for device in runs["device"].unique() if device) or DASH,
     ]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
@@ -28,7 +28,7 @@ from ..evaluation import OURS, PAPER
 from . import statistics
 from .aggregates import Aggregates, Key
 from .kinds import KINDS, scale_key
-from .statistics import QUALITY, Spread, Summary
+from .statistics import QUALITY, Summary
 
 VALIDATION = "validation"
 
@@ -39,11 +39,10 @@ class NotMeasuredError(Exception):
 
 @dataclass(frozen=True)
 class Operand:
-    """A number of the aggregates that an estimate was computed from: its kind and key there, and
-    the data set and the arm or method that it is of.
+    """A number of the aggregates that an estimate was computed from: its key there, and the data
+    set and the arm or method that it is of.
     """
 
-    kind: str
     dataset: str
     subject: str
     key: Key
@@ -53,13 +52,6 @@ class Operand:
     def label(self) -> str:
         """What the number is about, without its metric: `kodak liif`, `set5 lte_rdn 4`."""
         return " ".join(self.key[:-1])
-
-    def spread(self) -> Spread:
-        """Return the number with its spread over seeds; `NotMeasuredError` where it has none."""
-        spread = self.cell.spread
-        if spread is None:
-            raise NotMeasuredError(f"{' '.join(self.key)} has no spread over seeds")
-        return spread
 
 
 @dataclass(frozen=True)
@@ -90,9 +82,12 @@ class Estimate:
             found.setdefault(tuple(k for k in cell.key if k != cell.subject), []).append(place)
         return list(found.values())
 
-    def spreads(self) -> list[Spread]:
-        """Return the cells, which all must have a standard deviation over seeds."""
-        return [operand.spread() for operand in self.cells]
+    def spreads(self) -> list[Summary]:
+        """Return the numbers, which all must have a standard deviation over seeds."""
+        for operand in self.cells:
+            if not operand.cell.spread:
+                raise NotMeasuredError(f"{' '.join(operand.key)} has no spread over seeds")
+        return [operand.cell for operand in self.cells]
 
 
 # --- what reads the aggregates --------------------------------------------------------------------
@@ -136,14 +131,14 @@ class Evaluation:
         found = []
         for key in product(*names.values()):
             cell, of = self.aggregates.cell(kind, *key), dict(zip(names, key, strict=True))
-            if cell is None:
+            if not cell.measured:
                 raise NotMeasuredError(f"{kind}.csv has no {' '.join(key)}")
             subject = of.get("arm") or of["method"]
-            found.append(Operand(kind, of.get("dataset", VALIDATION), subject, key, cell))
+            found.append(Operand(of.get("dataset", VALIDATION), subject, key, cell))
         self.operands += found
         cells = [operand.cell for operand in found]
-        errors = [s.std / math.sqrt(s.n) if (s := c.spread) else math.nan for c in cells]
-        return Estimate(np.asarray([c.mean for c in cells]), np.asarray(errors), found)
+        errors = [c.std / math.sqrt(c.n) if c.spread else math.nan for c in cells]
+        return replace(Estimate.of([c.mean for c in cells], errors), cells=found)
 
     def column(self, column: str, names: str) -> Estimate:
         """Read a column of the runs of arms or methods, or values of the aggregate `structure`."""
@@ -157,7 +152,7 @@ class Evaluation:
             if values.empty:
                 raise NotMeasuredError(f"{kind}.csv has no {column} of {name}")
             own = values.astype(float).tolist()
-            self.operands.append(Operand(kind, "", name, (name, column), Summary(own[0])))
+            self.operands.append(Operand("", name, (name, column), Summary(own[0])))
             found += own
         return Estimate.of(found)
 
@@ -171,8 +166,7 @@ class Evaluation:
 
 def _bold(read: Estimate) -> Estimate:
     """Apply the paper's rule for the bold numbers of its main tables."""
-    read.spreads()  # which all must be there
-    cells, told = [operand.cell for operand in read.cells], np.zeros(len(read.values))
+    cells, told = read.spreads(), np.zeros(len(read.values))
     metric = next(metric for metric in QUALITY if metric.name == read.cells[0].key[-1])
     alpha = protocol()["native"]["significance"]
     for row in read.rows():
@@ -180,12 +174,12 @@ def _bold(read: Estimate) -> Estimate:
     return Estimate.of(told)
 
 
-def _pairs(read: Estimate, test: Callable[[Spread, Spread], float]) -> Estimate:
+def _pairs(read: Estimate, test: Callable[[Summary, Summary], float]) -> Estimate:
     cells = read.spreads()
     return Estimate.of(test(cells[a], cells[b]) for a, b in read.rows())
 
 
-def _welch(a: Spread, b: Spread) -> tuple[float, float]:
+def _welch(a: Summary, b: Summary) -> tuple[float, float]:
     """Return |t| and the Welch-Satterthwaite degrees of freedom."""
     u, v = a.std**2 / a.n, b.std**2 / b.n
     if u + v == 0:

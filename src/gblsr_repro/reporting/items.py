@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from ..config import Config, Item, guess, items, selected_items
 from ..errors import UserError
 from .compare import Scope, compare_all
-from .conditions import Conditions, of_paper
+from .conditions import Conditions
 
 MAKERS: dict[str, Callable[..., Any]] = {}
 """By an item's name: what makes its floats of aggregates, or its figure of those and a note."""
@@ -36,7 +36,7 @@ def known(kind: str, config: Config) -> dict[str, Item]:
 def note(run: Conditions, item: Item) -> list[str]:
     """Return in few words how the run behind an item differs from the paper's."""
     scopes = [Scope(name) for name in item.scopes.split()]
-    return list(dict.fromkeys(d.short for d in compare_all(run, of_paper(), scopes)))
+    return list(dict.fromkeys(d.short for d in compare_all(run, scopes)))
 
 
 def make_each(

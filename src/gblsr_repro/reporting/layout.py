@@ -5,6 +5,7 @@ All text is in the marks of `gblsr_repro.reporting.markup`, which is Markdown as
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -74,16 +75,13 @@ class Float:
 # --- cells ----------------------------------------------------------------------------------------
 
 
-def value(cell: Summary | None, digits: int, strong: bool = False, spread: bool = True) -> str:
+def value(cell: Summary, digits: int, strong: bool = False, spread: bool = True) -> str:
     """Format the mean and, where there is one and `spread` asks for it, the standard deviation; a
     dash where nothing is measured.
     """
-    if cell is None:
-        return DASH
-    text = printed(cell.mean, digits)
-    if cell.std is not None and spread:
+    text = shown(cell.mean, f"{{:z.{digits}f}}")
+    if cell.std >= 0 and spread:
         text += f" ± {printed(cell.std, digits)}"
-    text = text.replace("-", "−")
     return f"**{text}**" if strong else text
 
 
@@ -93,19 +91,22 @@ def values(
     """Format columns of numbers, one metric each, and return their rows; bold is what
     `statistics.bold` says of a column at level `alpha`.
     """
-    shown = []
+    made = []
     for cells, metric in zip(columns, metrics, strict=True):
         strong = bold(cells, metric.lower, metric.digits, alpha)
-        shown.append([value(c, metric.digits, s) for c, s in zip(cells, strong, strict=True)])
-    return [list(row) for row in zip(*shown, strict=True)]
+        made.append([value(c, metric.digits, s) for c, s in zip(cells, strong, strict=True)])
+    return [list(row) for row in zip(*made, strict=True)]
 
 
-def signed(number: float | None, digits: int) -> str:
-    """Format with a typographic sign; zero has none; None is a dash."""
-    if number is None:
-        return DASH
-    text = printed(number, digits)
-    return text.replace("-", "−") if text.startswith("-") or float(text) == 0 else f"+{text}"
+def shown(number: float, form: str) -> str:
+    """Format with a typographic minus sign; NaN is a dash."""
+    return DASH if math.isnan(number) else form.format(number).replace("-", "−")
+
+
+def signed(number: float, digits: int) -> str:
+    """Format with a typographic sign; zero has none; NaN is a dash."""
+    zero = printed(number, digits) == printed(0, digits)
+    return shown(number, f"{{:{'' if zero else '+'}z.{digits}f}}")
 
 
 def size_for(headings: Sequence[str]) -> str:

@@ -12,10 +12,10 @@ from pathlib import Path
 from ..config import items
 from ..errors import UserError
 from ..files import atomic_path
+from .aggregates import ordered
 from .captions import caption
 from .conditions import Conditions
 from .layout import environment
-from .markup import latex
 
 LATEX = "pdflatex"
 
@@ -36,17 +36,16 @@ def write(results: Path, output: Path) -> None:
             f"{LATEX} is not installed, so {output} was not made; install TeX Live (Debian: "
             "texlive-latex-recommended) and run this again."
         )
-    tables, figures = _ordered(results / "tables", ".tex"), _ordered(results / "figures", ".pdf")
+    tables, figures = _found(results / "tables", ".tex"), _found(results / "figures", ".pdf")
     if not tables and not figures:
         raise UserError(f"{results} has no tables and no figures yet; make them first.")
     run = Conditions.read(results / "aggregates")
     compile_pdf(document(tables, figures, run), output)
 
 
-def _ordered(folder: Path, suffix: str) -> dict[str, Path]:
+def _found(folder: Path, suffix: str) -> dict[str, Path]:
     found = {path.stem: path for path in sorted(folder.glob(f"*{suffix}"))}
-    order = [name for name in items() if name in found]
-    return {name: found[name] for name in order + [n for n in found if n not in order]}
+    return {name: found[name] for name in ordered(found, items())}
 
 
 def document(tables: Mapping[str, Path], figures: Mapping[str, Path], run: Conditions) -> str:
@@ -59,11 +58,7 @@ def document(tables: Mapping[str, Path], figures: Mapping[str, Path], run: Condi
     bodies = [re.sub(r"(\\begin\{table\})\[\w+\]", r"\1[!htbp]", text) for text in texts]
     known = items()
     pictures = [
-        {
-            "name": name,
-            "path": path.resolve().as_posix(),
-            "caption": latex(caption(known[name], run)),
-        }
+        {"name": name, "path": path.resolve().as_posix(), "caption": caption(known[name], run)}
         for name, path in figures.items()
         if name in known
     ]

@@ -6,16 +6,14 @@ the plain path.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from ..config import BASELINE, Config, protocol
 from ..errors import UserError
 from ..files import write_text
-from .aggregates import Aggregates, Key, read
+from .aggregates import Aggregates, read
 from .documents import Section, markdown, simple
 from .layout import value
-from .statistics import Summary
 
 COLUMNS = {  # metric of the aggregate: heading and decimals
     "psnr": ("PSNR ↑", 2),
@@ -41,11 +39,11 @@ def write(aggregate: Path, config: Config, output: Path) -> None:
     """
     run = Aggregates(aggregate.parent, config, frames={"readings": read(aggregate, "readings")})
     measured = run.cells("readings")
-    published = Aggregates.paper(protocol()).cells("native")
+    published = Aggregates.paper(protocol())
 
-    def row(label: str, cells: Mapping[Key, Summary], dataset: str, arm: str) -> list[str]:
-        columns = COLUMNS.items()
-        return [label, *(value(cells.get((dataset, arm, m)), digits) for m, (_, digits) in columns)]
+    def row(label: str, of: Aggregates, *key: str) -> list[str]:
+        cells = ((of.cell(*key, metric), digits) for metric, (_, digits) in COLUMNS.items())
+        return [label, *(value(cell, digits) for cell, digits in cells)]
 
     header = ["reading", *(heading for heading, _ in COLUMNS.values())]
     sections = []
@@ -55,8 +53,8 @@ def write(aggregate: Path, config: Config, output: Path) -> None:
             same = [n for n, other in run.arms.items() if other.decoder == arm.decoder]
             found = [n for n in same if (dataset, n, "psnr") in measured]
             if arm.group == BASELINE and found:
-                rows.append(row(f"**{arm.short}, published**", published, dataset, name))
-                rows += [row(run.arms[n].name, measured, dataset, n) for n in found]
+                rows.append(row(f"**{arm.short}, published**", published, "native", dataset, name))
+                rows += [row(run.arms[n].name, run, "readings", dataset, n) for n in found]
         if not rows:
             raise UserError(
                 f"{aggregate} has no reading of a baseline; name some under native.arms, as "

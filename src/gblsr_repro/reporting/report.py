@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -23,7 +24,7 @@ from .captions import caption
 from .documents import Section, benchmarks, cost, html, simple
 from .items import known
 from .kinds import scale_key
-from .layout import DASH, Float
+from .layout import DASH, Float, shown
 from .tables import VERSUS
 from .verdicts import Result, Verdict
 
@@ -50,13 +51,13 @@ def write(results: Path, output: Path, config: Config) -> None:
 def page(results: Path, folder: Path, config: Config) -> str:
     """Return the page as HTML; its links are relative to `folder`."""
     source, preset = Aggregates(results / "aggregates", config), config["preset"]
-    shown = [_claims(source, preset == "demo"), _tables(source, results, folder)]
+    judged = [_claims(source, preset == "demo"), _tables(source, results, folder)]
     figures = _figures(source, results, folder)
     warning = (
         f"**Not the paper's experiment.** This is a run of the preset “{preset}”. What depends on "
         "data, training or device is shown, never called reproduced."
     )
-    parts = [_learned(source), figures, *shown] if preset == "demo" else [*shown, figures]
+    parts = [_learned(source), figures, *judged] if preset == "demo" else [*judged, figures]
     parts += [cost(source), _provenance(source, results), _files(results, folder)]
     whole = Section("GB-LSR: the paper and this run", LEAD, inside=parts)
     return html(whole, warning="" if preset == "paper" else warning)
@@ -80,8 +81,7 @@ def _claims(source: Aggregates, demo: bool) -> Section:
     except UserError as error:
         return Section("Claims", str(error))
     if not demo:
-        whole = claims.section(judged)
-        return Section("Claims", tables=whole.tables, inside=whole.inside)
+        return replace(claims.section(judged), title="Claims")
 
     def held(result: Result) -> bool:
         return result.verdict is Verdict.HOLDS
@@ -92,12 +92,8 @@ def _claims(source: Aggregates, demo: bool) -> Section:
         "training and device. What it measured for them is folded away below, one line per topic."
     )
     others = claims.topics(judged, lambda result: not held(result))
-    folded = [_folded(part) for part in (*others, claims.conditions(judged))]
+    folded = [replace(part, folded=True) for part in (*others, claims.conditions(judged))]
     return Section("Claims", text, inside=[*claims.topics(judged, held), *folded])
-
-
-def _folded(part: Section) -> Section:
-    return Section(part.title, part.text, part.tables, folded=True)
 
 
 # --- what a demo learned -------------------------------------------------------------------------
@@ -114,10 +110,10 @@ def _reconstructed(source: Aggregates) -> Float:
     arms = [native["control_arm"], native["main_arm"]]
     for column in source.evaluate:
         array = source.results / "native" / "arrays" / f"{column}.npy"
-        flat = _flat_psnr(array, native["metrics"]["psnr_epsilon"]) if array.is_file() else None
+        flat = _flat_psnr(array, native["metrics"]["psnr_epsilon"]) if array.is_file() else np.nan
         measured = source.has("native")
-        means = [source.mean("native", column, a, "psnr") if measured else None for a in arms]
-        rows.append((source.title("native", column), *map(_decibels, [flat, *means])))
+        means = [source.mean("native", column, a, "psnr") if measured else np.nan for a in arms]
+        rows.append((source.title("native", column), *(shown(v, "{:.1f}") for v in (flat, *means))))
     header = ("Set", "Mean color", *(source.arms[arm].name for arm in arms))
     return simple(header, rows, "lrrr", (
         "Reconstruction: PSNR in dB. Mean color: each image replaced by its own mean color, what "
@@ -144,19 +140,15 @@ def _enlarged(source: Aggregates) -> Float:
         for column, own in gains.iterrows():
             bicubic = source.mean("asr_quality", str(column), BICUBIC, scale, "psnr_y")
             best, title = str(own.idxmax()), source.title("asr", str(column))
-            shown = f"{names[best].name} {_gain(own[best])}", _gain(own.get(base, np.nan))
-            rows.append((title, _decibels(bicubic), *shown))
+            gained = f"{names[best].name} {_gain(own[best])}", _gain(own.get(base, np.nan))
+            rows.append((title, shown(bicubic, "{:.1f}"), *gained))
     header = ("Set", "Bicubic", "Best method", names[base].name)
     told = f"Super-resolution ×{scale}: PSNR-Y of bicubic in dB; the methods' distance from it."
     return simple(header, rows, "lrrr", told)
 
 
-def _decibels(value: float | None) -> str:
-    return DASH if value is None else f"{value:.1f}"
-
-
 def _gain(value: float) -> str:
-    return DASH if np.isnan(value) else f"{value:+.2f} dB".replace("-", "−")
+    return shown(value, "{:+z.2f} dB")
 
 
 # --- tables and figures --------------------------------------------------------------------------

@@ -5,40 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 
 @dataclass(frozen=True)
 class Summary:
     """A number over seeds: mean, sample standard deviation (n - 1) and number of seeds.
 
-    `std` is None for one seed; both are None where a source gives the mean alone.
+    NaN stands for what is not known, as in a frame: `std` of one seed, `std` and `n` where a source
+    gives the mean alone, all three where nothing was measured.
     """
 
-    mean: float
-    std: float | None = None
-    n: int | None = None
-
-    @classmethod
-    def of(cls, mean: float, std: float, n: float) -> Summary:
-        """Build a summary from the numbers of a frame's row, where NaN stands for None."""
-        known = None if math.isnan(n) else round(n)
-        return cls(mean, None if math.isnan(std) else std, known)
+    mean: float = math.nan
+    std: float = math.nan
+    n: float = math.nan
 
     @property
-    def spread(self) -> Spread | None:
-        """What a test can use: a standard deviation over two seeds or more; else None."""
-        if self.std is None or self.n is None or self.n < 2:
-            return None
-        return Spread(self.mean, self.std, self.n)
+    def measured(self) -> bool:
+        """Whether there is a number at all."""
+        return not math.isnan(self.mean)
 
-
-class Spread(NamedTuple):
-    """A number that was measured over two seeds or more (see `Summary`)."""
-
-    mean: float
-    std: float
-    n: int
+    @property
+    def spread(self) -> bool:
+        """Whether a test can use it: a standard deviation over two seeds or more."""
+        return self.std >= 0 and self.n > 1
 
 
 @dataclass(frozen=True)
@@ -56,14 +45,16 @@ LPIPS = Metric("lpips", "LPIPS", 4, lower=True)
 EDGE_LPIPS = Metric("edge_lpips", "edge-LPIPS", 4, lower=True)
 QUALITY = (PSNR, Metric("ssim", "SSIM", 4), LPIPS, EDGE_LPIPS)
 
-Column = Sequence[Summary | None]
+Column = Sequence[Summary]
 
 
-def pooled_p(a: Spread, b: Spread) -> float:
-    """Return the two-sided p of Student's t-test with pooled variance.
+def pooled_p(a: Summary, b: Summary) -> float:
+    """Return the two-sided p of Student's t-test with pooled variance, NaN unless both can be used.
 
-    Without any spread on either side equal means give 1 and different ones 0.
+    Where neither varies over seeds equal means give 1 and different ones 0.
     """
+    if not (a.spread and b.spread):
+        return math.nan
     if a.std == 0 and b.std == 0:
         return float(a.mean == b.mean)
     from scipy import special  # scipy.stats takes longer to import, and few need either
@@ -76,8 +67,7 @@ def pooled_p(a: Spread, b: Spread) -> float:
 
 def printed(value: float, digits: int) -> str:
     """Format with `digits` decimals; a value that rounds to zero has no sign."""
-    text = f"{value:.{digits}f}"
-    return text.removeprefix("-") if float(text) == 0 else text
+    return f"{value:z.{digits}f}"
 
 
 def ties(cells: Column, lower: bool, digits: int, alpha: float | None = None) -> list[int]:
@@ -87,19 +77,14 @@ def ties(cells: Column, lower: bool, digits: int, alpha: float | None = None) ->
     a spread that a pooled two-sided t-test at level `alpha` cannot tell from the best.
     """
     sign = 1 if lower else -1
-    known = {i: cell for i, cell in enumerate(cells) if cell is not None}
-    order = sorted(known, key=lambda i: sign * known[i].mean)
-    if not order:
-        return []
-    top = known[order[0]]
+    known = [i for i, cell in enumerate(cells) if cell.measured]
+    order = sorted(known, key=lambda i: sign * cells[i].mean)
 
-    def equal(cell: Summary) -> bool:
-        if printed(cell.mean, digits) == printed(top.mean, digits):
-            return True
-        one, other = cell.spread, top.spread
-        return bool(alpha is not None and one and other and pooled_p(one, other) >= alpha)
+    def equal(cell: Summary, top: Summary) -> bool:
+        alike = printed(cell.mean, digits) == printed(top.mean, digits)
+        return alike or (alpha is not None and pooled_p(cell, top) >= alpha)
 
-    return [i for i in order if equal(known[i])]
+    return [i for i in order if equal(cells[i], cells[order[0]])]
 
 
 def bold(cells: Column, lower: bool, digits: int, alpha: float | None = None) -> list[bool]:
@@ -107,6 +92,6 @@ def bold(cells: Column, lower: bool, digits: int, alpha: float | None = None) ->
 
     A single measured cell is best of nothing and stays plain.
     """
-    rivals = sum(cell is not None for cell in cells) > 1
+    rivals = sum(cell.measured for cell in cells) > 1
     chosen = ties(cells, lower, digits, alpha) if rivals else []
     return [i in chosen for i in range(len(cells))]

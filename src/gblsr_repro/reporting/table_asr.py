@@ -14,7 +14,7 @@ from . import captions
 from .aggregates import BICUBIC, Aggregates
 from .items import item
 from .kinds import scale_key
-from .layout import DASH, Cell, Float, Line, Span, signed, size_for, values
+from .layout import DASH, Cell, Float, Line, Span, shown, signed, size_for, values
 from .statistics import Metric, Summary
 
 DIGITS = {"psnr_y": 3, "ssim_y": 4}
@@ -50,22 +50,22 @@ def asr_full_all_scales_appendix(source: Aggregates) -> list[Float]:
 
 def _grid(source: Aggregates, metric: str, scales: Sequence[float], label: str) -> Float:
     """One block of methods per evaluation set, one column per scale."""
-    quality, keys = source.cells("asr_quality"), [scale_key(scale) for scale in scales]
+    keys = [scale_key(scale) for scale in scales]
     columns, digits = list(source.config["asr"]["evaluate"]), Metric(metric, "", DIGITS[metric])
     trained = source.methods_where("baseline", "base")
     names = {name: m.name for name, m in trained.items()}
-    if source.bicubic and any(method == BICUBIC for _, method, _, _ in quality):
+    if source.bicubic and BICUBIC in {*source.frame("asr_quality")["method"]}:
         names = {BICUBIC: "Bicubic", **names}
     groups: list[list[Line]] = []
-    rows: dict[str, list[Summary | None]] = {name: [] for name in names.values()}
+    rows: dict[str, list[Summary]] = {name: [] for name in names.values()}
     for column in columns:
-        block = [[quality.get((column, m, k, metric)) for m in names] for k in keys]
+        block = [[source.cell("asr_quality", column, m, k, metric) for m in names] for k in keys]
         heading = Span(f"**{source.title('asr', column)}**", 1 + len(keys), "l")
-        shown = values(block, [digits] * len(keys))
-        groups.append([[heading], *([name, *line] for name, line in zip(rows, shown, strict=True))])
+        lines = zip(rows, values(block, [digits] * len(keys)), strict=True)
+        groups.append([[heading], *([name, *line] for name, line in lines)])
         for name, cells in zip(rows, zip(*block, strict=True), strict=True):
             rows[name] += cells
-    measured = [cell for cells in rows.values() for cell in cells if cell]
+    measured = [cell for cells in rows.values() for cell in cells if cell.measured]
     source.require(measured, "asr_quality", f"{metric} at the scales {', '.join(keys)}")
     told = [
         {"psnr_y": "PSNR-Y in dB", "ssim_y": "SSIM-Y"}[metric],
@@ -83,7 +83,7 @@ def _parameters(source: Aggregates, methods: Mapping[str, Method]) -> str | None
     known = [
         f"{name} {count / MEGA:.2f}M" if count >= MEGA / 10 else f"{name} {count:,}"
         for name, count in counts.items()
-        if count
+        if count > 0
     ]
     return f"Trainable parameters: {', '.join(known)}" if known else None
 
@@ -133,10 +133,6 @@ class Efficiency:
         ]
 
 
-def _shown(number: float, form: str) -> str:
-    return DASH if np.isnan(number) else form.format(number).replace("-", "−")
-
-
 @item
 def asr_latency_main(source: Aggregates) -> Float:
     """PSNR-Y, time per image and speed against one baseline per encoder (Table 6).
@@ -148,24 +144,24 @@ def asr_latency_main(source: Aggregates) -> Float:
     baselines = source.methods_where("baseline")
     family = {n: m for n, m in source.methods_where("base", "variant").items() if m.table == "main"}
     references = list({m.encoder: name for name, m in reversed(baselines.items())}.values())[::-1]
-    shown = list(dict.fromkeys((found.sets[0], found.sets[-1])))
+    sets = list(dict.fromkeys((found.sets[0], found.sets[-1])))
     # The logarithm of a mean of logarithms; NaN unless all sets were timed.
-    speeds = {
-        r: np.exp(np.log(found.ms[[r]].to_numpy() / found.ms).mean(skipna=False))
-        for r in references
-    }
-
-    def line(name: str, method: Method) -> Line:
-        psnr = found.psnr[name].reindex([(dataset, found.scale) for dataset in shown])
-        return [
-            _label(method),
-            *(_shown(number, "{:.3f}") for number in psnr),
-            *(_shown(number, "{:.2f}") for number in found.ms[name][shown]),
-            *(_shown(speeds[reference][name], "{:.2f}×") for reference in references),
+    speeds = [
+        np.exp(np.log(found.ms[[r]].to_numpy() / found.ms).mean(skipna=False)) for r in references
+    ]
+    psnr = found.psnr.reindex([(dataset, found.scale) for dataset in sets])
+    columns = [(number, "{:.3f}") for _, number in psnr.iterrows()]
+    columns += [(found.ms.loc[dataset], "{:.2f}") for dataset in sets]
+    columns += [(speed, "{:.2f}×") for speed in speeds]
+    groups = [
+        [
+            [_label(m), *(shown(column[n], form) for column, form in columns)]
+            for n, m in part.items()
         ]
-
-    groups = [[line(*row) for row in part.items()] for part in (baselines, family) if part]
-    names = [source.title("asr", dataset) for dataset in shown]
+        for part in (baselines, family)
+        if part
+    ]
+    names = [source.title("asr", dataset) for dataset in sets]
     size = size_for(names)
     # Longer names leave no room for the scale, which the caption gives as well.
     titles = [f"{name} ×{found.scale}" if size == "footnotesize" else name for name in names]
@@ -176,8 +172,8 @@ def asr_latency_main(source: Aggregates) -> Float:
     first += [Span(text, len(members)) for text, members in spans if members]
     every = baselines | family
     told = [_parameters(source, every), *found.told(every, every)]
-    spec, timed = ["l", *["r"] * (len(second) - 1)], range(1 + len(shown), len(second))
-    return Float("asr_latency_main", spec, [first, second], groups, told, shown,
+    spec, timed = ["l", *["r"] * (len(second) - 1)], range(1 + len(sets), len(second))
+    return Float("asr_latency_main", spec, [first, second], groups, told, sets,
                  size=size, separation=3, timed=timed)  # fmt: skip
 
 
@@ -215,11 +211,12 @@ def _pareto(source: Aggregates, name: str, methods: list[str]) -> Float:
     lines = [
         [
             _label(source.methods[m]),
-            DASH if (count := source.parameters(m)) is None else f"{count / MEGA:.3f}",
-            *(signed(None if np.isnan(d) else d, 4) for d in (inside[m], outside[m])),
-            "n/a" if m == base else signed(None if np.isnan(worst[m]) else worst[m], 4),
-            _shown(times[m], "{:.3f}×"),
-            _shown(found.mib[m][last], "{:.1f}"),
+            shown(source.parameters(m) / MEGA, "{:.3f}"),
+            signed(inside[m], 4),
+            signed(outside[m], 4),
+            "n/a" if m == base else signed(worst[m], 4),
+            shown(times[m], "{:.3f}×"),
+            shown(found.mib[m][last], "{:.1f}"),
             DASH if np.isnan(memory[m]) else f"{signed(memory[m], 2)}%",
         ]
         for m in methods

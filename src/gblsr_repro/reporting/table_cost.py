@@ -41,8 +41,7 @@ def compute_asr(source: Aggregates) -> Float:
 def groups_of(source: Aggregates, half: str) -> dict[str, list[str]]:
     """Return the arms or methods of every group of a half's table, by the group's title."""
     groups: dict[str, list[str]] = {title: [] for title in NATIVE_GROUPS if half == "native"}
-    rows = source.arms if half == "native" else source.methods
-    for name, row in rows.items():
+    for name, row in source.rows(half).items():
         groups.setdefault(_group(row), []).append(name)
     return groups
 

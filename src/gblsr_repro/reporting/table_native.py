@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from itertools import product
 
@@ -12,8 +13,8 @@ from ..evaluation import locality as diagnostic
 from . import captions
 from .aggregates import NATIVE_TIMES, Aggregates
 from .items import item
-from .layout import DASH, Cell, Float, Line, Span, signed, size_for, value, values
-from .statistics import LPIPS, PSNR, QUALITY, Column, Metric, pooled_p, ties
+from .layout import DASH, Cell, Float, Line, Span, shown, signed, size_for, value, values
+from .statistics import LPIPS, PSNR, QUALITY, Column, Metric, Summary, pooled_p, ties
 
 LSE = Metric("lse", "LSE ↓", 3, lower=True)
 ABLATION_ORDER = ("reference", "control", "log")
@@ -27,11 +28,11 @@ def main(source: Aggregates, column: str) -> Float:
     """
     arms, frame = source.benchmark, source.frame("native")
     source.require(frame[frame["dataset"] == column], "native", f"rows for {column!r}")
-    shown, told = _quality(source, arms, list(product([column], QUALITY)))
+    quality, told = _quality(source, arms, list(product([column], QUALITY)))
     times = _cells(source, column, arms, NATIVE_TIMES[source.clock])
     lines = [
         [*line, value(time, 2, spread=False), _parameters(source, arm)]
-        for line, time, arm in zip(shown, times, arms, strict=True)
+        for line, time, arm in zip(quality, times, arms, strict=True)
     ]
     header = ["Arm", *(m.heading for m in QUALITY), "inf ms", "#params"]
     return Float(f"main-{column}", ["l", *"r" * 6], [header], [lines], told, [column],
@@ -54,11 +55,11 @@ def lse(source: Aggregates) -> Float:
 
 
 def _quality(
-    source: Aggregates, arms: dict[str, Arm], shown: Sequence[tuple[str, Metric]]
+    source: Aggregates, arms: dict[str, Arm], wanted: Sequence[tuple[str, Metric]]
 ) -> tuple[list[list[str]], list[str | None]]:
     """Return a row per arm with its name and numbers of (data set, metric), and what to tell."""
-    columns = [_cells(source, column, arms, metric.name) for column, metric in shown]
-    marked = values(columns, [metric for _, metric in shown], _alpha(source))
+    columns = [_cells(source, column, arms, metric.name) for column, metric in wanted]
+    marked = values(columns, [metric for _, metric in wanted], _alpha(source))
     lines = [[_label(source, arm), *row] for arm, row in zip(arms, marked, strict=True)]
     rows = dict(zip((a.short for a in arms.values()), zip(*columns, strict=True), strict=True))
     rule = captions.bold_rule(_alpha(source), columns)
@@ -100,15 +101,10 @@ def _best(source: Aggregates, column: str, arms: Iterable[str], metric: Metric) 
 def _gap(source: Aggregates, column: str, metric: Metric) -> str:
     own = source.cell("native", column, source.main_arm.arm, metric.name)
     cells = _cells(source, column, source.baselines, metric.name)
-    top = ties(cells, metric.lower, metric.digits)
-    rival = cells[top[0]] if top else None
-    if own is None or rival is None:
-        return DASH
+    rival = next((cells[i] for i in ties(cells, metric.lower, metric.digits)), Summary())
     text = signed(own.mean - rival.mean, metric.digits)
     better = own.mean < rival.mean if metric.lower else own.mean > rival.mean
-    one, other = own.spread, rival.spread
-    told = one and other and pooled_p(one, other) < _alpha(source)
-    return f"**{text}**" if better and told else text
+    return f"**{text}**" if better and pooled_p(own, rival) < _alpha(source) else text
 
 
 @item
@@ -166,17 +162,13 @@ def gates(source: Aggregates) -> Float:
     highest, lowest = rivals.max(axis=1, skipna=False), rivals.min(axis=1, skipna=False)
     below, above = criteria["psnr_below_best_baseline"], criteria["lpips_above_best_baseline"]
     margin = criteria["psnr_above_control"]
-    held = {
-        f"at most {below:g} dB below best baseline PSNR": _held(
-            own["psnr"] - highest["psnr"], -below
-        ),
-        f"at most {above:g} above best baseline LPIPS": _held(
-            lowest["lpips"] - own["lpips"], -above
-        ),
-        f"baseline gap ≥ {margin:g} dB vs {control.name}": _held(
-            own["psnr"] - means[control.arm]["psnr"], margin
-        ),
+    psnr, controls = own["psnr"], means[control.arm]["psnr"]
+    asked = {  # by the condition: a distance that must reach a margin
+        f"at most {below:g} dB below best baseline PSNR": (psnr - highest["psnr"], -below),
+        f"at most {above:g} above best baseline LPIPS": (lowest["lpips"] - own["lpips"], -above),
+        f"baseline gap ≥ {margin:g} dB vs {control.name}": (psnr - controls, margin),
     }
+    held = {part: _held(*condition) for part, condition in asked.items()}
     known = [part for part, outcomes in held.items() if outcomes.notna().any()]
     source.require(known, "native", "numbers for the criteria")
     lines = [
@@ -265,12 +257,13 @@ def _locality_line(source: Aggregates, arm: Arm) -> Line:
         return [arm.name, "n/a", psnr, gap, "n/a", "n/a"]
     met = source.mean("locality", arm.arm, "tests_met")
     flags = {test: source.mean("locality", arm.arm, f"{test}_met") for test in diagnostic.TESTS}
-    known = {test: None if flag is None else bool(flag) for test, flag in flags.items()}
-    found = diagnostic.criteria(known, deltas, margins)
+    known = {test: bool(flag) if flag >= 0 else None for test, flag in flags.items()}
+    gaps = {m: None if math.isnan(gap) else gap for m, gap in deltas.items()}
+    found = diagnostic.criteria(known, gaps, margins)
     result = f"A {_verdict(found.a)}, B {_verdict(found.b)}"
     return [
         arm.name,
-        DASH if met is None else f"{round(met)}/4",
+        shown(met, "{:.0f}/4"),
         psnr,
         gap,
         signed(deltas["lpips"], 3),
@@ -295,6 +288,5 @@ def _label(source: Aggregates, arm: str) -> str:
 
 
 def _parameters(source: Aggregates, arm: str) -> str:
-    found = (source.mean("native", column, arm, "params") for column in source.evaluate)
-    count = next((count for count in found if count is not None), None)
-    return DASH if count is None else f"{round(count):,}"
+    counts = [source.mean("native", column, arm, "params") for column in source.evaluate]
+    return shown(next((c for c in counts if c >= 0), math.nan), "{:,.0f}")

@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from statistics import NormalDist
-from typing import Self
 
 import numpy as np
 
@@ -35,40 +34,30 @@ TOLERANCES = {"seeds": "seed noise", "spread": "F-test", "exact": "exact"}
 
 
 class Verdict(StrEnum):
-    """What became of a claim, with a sign and a look for it, and what it means."""
+    """What became of a claim."""
 
-    symbol: str
-    look: str
-    meaning: str
+    REPRODUCED = "reproduced"
+    WITHIN_NOISE = "within noise"
+    HOLDS = "holds (structure)"
+    NOT_REPRODUCED = "not reproduced"
+    DIFFERENT = "different conditions"
+    NOT_JUDGED = "not judged"
+    NOT_MEASURED = "not measured"
 
-    def __new__(cls, name: str, symbol: str, look: str, meaning: str) -> Self:
-        """Make a member that is its name."""
-        made = str.__new__(cls, name)
-        made._value_, made.symbol, made.look, made.meaning = name, symbol, look, meaning
-        return made
 
-    REPRODUCED = (
-        "reproduced", "✓", "good",
-        "agrees at the paper's printed precision, or the claimed relation holds",
-    )  # fmt: skip
-    WITHIN_NOISE = (
-        "within noise", "≈", "near", "misses by no more than the tolerance stated beside it",
-    )  # fmt: skip
-    HOLDS = (
-        "holds (structure)", "=", "good",
-        "about structure alone, and so in any preset; this one is not the paper's",
-    )  # fmt: skip
-    NOT_REPRODUCED = (
-        "not reproduced", "✗", "bad", "misses by more, under the paper's conditions",
-    )  # fmt: skip
-    DIFFERENT = (
-        "different conditions", "≠", "other",
-        "measured on other data, settings, seeds or devices: shown, not judged",
-    )  # fmt: skip
-    NOT_JUDGED = (
-        "not judged", "○", "other", "timed on a GPU that other processes used: shown alone",
-    )  # fmt: skip
-    NOT_MEASURED = "not measured", "–", "none", "no number here; the reason is given"
+LOOKS = {  # a sign, a style of the page, and what the verdict means
+    Verdict.REPRODUCED: (
+        "✓", "good", "agrees at the paper's printed precision, or the claimed relation holds"),
+    Verdict.WITHIN_NOISE: ("≈", "near", "misses by no more than the tolerance stated beside it"),
+    Verdict.HOLDS: (
+        "=", "good", "about structure alone, and so in any preset; this one is not the paper's"),
+    Verdict.NOT_REPRODUCED: ("✗", "bad", "misses by more, under the paper's conditions"),
+    Verdict.DIFFERENT: (
+        "≠", "other", "measured on other data, settings, seeds or devices: shown, not judged"),
+    Verdict.NOT_JUDGED: (
+        "○", "other", "timed on a GPU that other processes used: shown alone"),
+    Verdict.NOT_MEASURED: ("–", "none", "no number here; the reason is given"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -229,11 +218,8 @@ def judge(claim: Claim, here: Aggregates, paper: Aggregates, sigmas: float) -> R
     if claim.measure:
         with suppress(NotMeasuredError):
             published, paper_uses = evaluate(claim.measure, paper)
-    target, scope, run = (
-        Target.parse(claim.published, published),
-        Scope(claim.scope),
-        here.conditions,
-    )
+    target = Target.parse(claim.published, published)
+    scope, run = Scope(claim.scope), here.conditions
     absent = partial(Result, claim, Verdict.NOT_MEASURED, str(target))
     if not claim.measure:
         return absent(why=claim.note)
@@ -342,7 +328,7 @@ def _spread_bands(
     chance = NORMAL.cdf(-_sidak(sigmas, len(here)))
     bands = []
     for own, other, value, goal in zip(here, paper, values, target.values, strict=True):
-        ours, theirs = own.spread().n - 1, other.spread().n - 1
+        ours, theirs = own.cell.n - 1, other.cell.n - 1
         if value > goal:
             factor = 1 / math.sqrt(special.fdtri(theirs, ours, chance))
             bands.append((factor - 1) * (goal + target.rounding(goal)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from ...config import Config
 from ..aggregates import Aggregates
 from ..items import MAKERS, known, make_each, note
-from . import ablation, asr, comparison, locality, native, qualitative  # noqa: F401 (register)
+from . import asr, comparison, locality, native, qualitative  # noqa: F401 (register)
 from .style import save, styled
 
 

@@ -34,7 +34,7 @@ def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
     for method in ordered(found, source.methods):
         time = source.cell("asr_latency", TIMED_SET, method, scale, PAPER, "mean_ms")
         psnr = source.cell("asr_quality", TIMED_SET, method, scale, "psnr_y")
-        if time and psnr:
+        if time.measured and psnr.measured:
             cells[method] = time, psnr
     title = source.title("asr", TIMED_SET)
     source.require(pd.DataFrame(cells), "asr_latency", f"timed method with a PSNR-Y on {title}")
@@ -45,7 +45,7 @@ def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
     axes.set_title(f"{title} ×{scale}")
     labels, whiskers = [], []
     for method, (time, psnr) in cells.items():
-        (x, dx), (y, dy) = ((cell.mean, cell.std or 0.0) for cell in (time, psnr))
+        (x, dx), (y, dy) = ((cell.mean, max(cell.std, 0.0)) for cell in (time, psnr))
         look, base = style.looks_of(source)[method], method == source.config["asr"]["base_method"]
         axes.errorbar(x, y, xerr=dx or math.nan, yerr=dy or math.nan, **_points(look, MARKER),
                       linestyle="none")  # fmt: skip
@@ -83,7 +83,7 @@ def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:
     for column, name in enumerate(sets):
         rows = table[table["dataset"] == name]
         upper = grid[0, column]
-        upper.set_title(style.broken(source.title("asr", name)))
+        upper.set_title(source.title("asr", name).replace(" ", "\n"))
         _curves(source, upper, rows, methods)
         if compared:
             own = rows[rows["method"] == base].set_index("factor")["mean"]

@@ -37,7 +37,7 @@ def benchmark(source: Aggregates, what: str, metrics: Iterable[str]) -> pd.DataF
 
 def means(table: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
     """Return the mean of each of `metrics` (columns; NaN: absent) per arm and data set."""
-    wide = table.pivot_table(index=["arm", "dataset"], columns="metric", values="mean")
+    wide = table.pivot(index=["arm", "dataset"], columns="metric", values="mean")
     return wide.reindex(columns=metrics)
 
 
@@ -84,7 +84,7 @@ def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
     table = benchmark(source, "quality metric", METRICS)
     arms = ordered(table["arm"], source.arms)
     sets = ordered(table["dataset"], source.evaluate)
-    titles = [style.broken(source.title("native", name)) for name in sets]
+    titles = [source.title("native", name).replace(" ", "\n") for name in sets]
     drawn: dict[str, dict[str, Any]] = {
         arm: {"facecolor": look.color, "edgecolor": style.INK, "hatch": look.hatch}
         for arm, look in style.looks_of(source).items()

@@ -9,7 +9,6 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -79,11 +78,10 @@ def looks_of(source: Aggregates) -> dict[str, Look]:
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Apply the committed style sheet, and nothing of the user's own, inside the block."""
-    sheet = resources.files("gblsr_repro.reporting").joinpath("gblsr.mplstyle")
+    """Apply config/figures.mplstyle, and nothing of the user's own, inside the block."""
     # Embedding a font into a PDF logs a hundred lines of detail at the level of our own messages.
     logging.getLogger("fontTools").setLevel(logging.WARNING)
-    with resources.as_file(sheet) as path, rc_context(fname=path):
+    with rc_context(fname=repository_root() / "config" / "figures.mplstyle"):
         yield
 
 
@@ -129,11 +127,6 @@ def name_rows(axes: Axes, names: Sequence[str], room: float = 0.45) -> None:
     """Name the rows of an axes, which lie at y = 0, 1, ... downwards."""
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - room, room - 1)
-
-
-def broken(title: str) -> str:
-    """Return a title for a narrow column: one word a line."""
-    return title.replace(" ", "\n")
 
 
 def log_ticks(low: float, high: float, most: int = 8) -> list[float]:
