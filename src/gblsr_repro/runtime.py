@@ -23,8 +23,7 @@ from .errors import UserError
 from .progress import log
 
 if TYPE_CHECKING:
-    from .models.asr.model import ASRModel
-    from .models.native import NativeModel
+    from .models import base
 
 RECORDED_PACKAGES = ("torch", "torchvision", "numpy", "pillow", "lpips")
 MIB = 2**20  # bytes; the unit of every memory figure
@@ -33,7 +32,7 @@ DEFAULT, STRICT, BF16 = "default", "strict", "bf16"
 PRECISIONS = (DEFAULT, STRICT, BF16)
 _precision = DEFAULT  # the name of torch's flags, which are as much of the whole process
 
-Model = TypeVar("Model", bound="NativeModel | ASRModel")
+Model = TypeVar("Model", bound="base.Model")
 
 
 def keep_large_blocks() -> bool:
