@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from gblsr_repro.cli import main
-from gblsr_repro.config import items, load
+from gblsr_repro.config import items, load, selected_items
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import markup, preview, tables
 from gblsr_repro.reporting.aggregates import Aggregates
@@ -563,6 +563,19 @@ def test_named_tables_fail_with_their_reason(folder, config, tmp_path):
 def test_unfit_aggregates_are_refused(folder, config, rows, complaint):
     with pytest.raises(UserError, match=complaint):
         built("main_kodak", folder(rows=rows), config)
+
+
+@pytest.mark.parametrize(
+    "arms", [["liif", "lte"], ["global_fourier_mlp"], ["gblsr_scalar"], ["gblsr_fixed", "wire"]]
+)
+def test_a_run_of_few_arms_has_every_table_that_its_config_makes(folder, config, arms):
+    """One job draws all tables of the same aggregates: none may fail where others can be drawn."""
+    config["native"]["arms"] = arms
+    source = Aggregates(folder(rows=native_rows(arms=arms)), config)
+    drawn = [name for name, item in selected_items(config).items() if item.needs == "native"
+             and item.kind == "table"]  # fmt: skip
+    assert {"main_kodak", "winners", "gates"} <= set(drawn)
+    assert all(tables.build(source, name) for name in drawn)
 
 
 @pytest.mark.skipif(not preview.available(), reason="needs pdflatex")

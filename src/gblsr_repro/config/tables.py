@@ -250,7 +250,7 @@ def selected_items(config: Config) -> dict[str, Item]:
 
     There is one main table per evaluation column, and no item about arms that do not run.
     """
-    kinds = {arm.diagnostic for arm in selected_arms(config).values()}
+    kinds = {word for a in selected_arms(config).values() for word in (a.diagnostic, a.group)}
     table = {k: v for k, v in items().items() if not v.about or v.about in kinds}
     columns = config["native"]["data"]["evaluate"]
     mains = {f"main_{column}": column for column in columns}
