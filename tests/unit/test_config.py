@@ -208,11 +208,17 @@ def test_the_shipped_config_is_the_papers_protocol():
     assert configuration.protocol() == shipped
 
 
-def test_items_about_arms_that_do_not_run_are_left_out():
-    settings = configuration.load()
-    every = configuration.selected_items(settings)
-    settings["native"]["arms"] = ["gblsr_scalar", "gblsr_fixed", "gblsr_full", "lte"]
-    assert every.keys() - configuration.selected_items(settings).keys() == {
-        "cov_hist",
-        "variance_decomp",
-    }
+def test_items_about_what_the_config_leaves_out_are_not_made():
+    every = configuration.load()
+    assert configuration.selected_items(every).keys() == configuration.items().keys()
+    for few, gone in (
+        ({"native": {"arms": ["gblsr_scalar", "gblsr_fixed", "gblsr_full", "lte"]}},
+         {"cov_hist", "variance_decomp"}),
+        ({"native": {"arms": ["liif"]}},
+         {"cov_hist", "variance_decomp", "locality", "lse", "logspace_metrics",
+          "logspace_loctests"}),
+        ({"asr": {"methods": ["gblsr_asr"], "scales": [2, 3, 4]}},
+         {"asr_pareto_main", "asr_pareto_appendix", "asr_quality_x6_x8_appendix"}),
+    ):  # fmt: skip
+        left = configuration.selected_items(configuration.merge(every, few))
+        assert configuration.items().keys() - left.keys() == gone
