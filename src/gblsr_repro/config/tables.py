@@ -219,8 +219,9 @@ class Item:
     """A row of config/items.tsv: one table or figure, of the paper or beside it.
 
     `benchmark` is native, asr or both; `paper` its number there, Extra where it has none; `needs`
-    the aggregates it is made from; `about` the part in the diagnostic of the arms that it is about,
-    where it is about some; `compared` says whether it also comes as <item>_vs_paper, with the
+    the aggregates it is made from; `about` what the config must have for it, where that is more
+    than any arm or method (an arm's diagnostic or group, a method's group and table, a scale that
+    is not trained); `compared` says whether it also comes as <item>_vs_paper, with the
     published values; `readings` names what it rests on of docs/readings.md; `scopes` the kinds of
     numbers it shows; `adds` what its caption tells of them: lpips, spread, baselines; `caption`
     what stands after its title.
