@@ -104,9 +104,13 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 
 
 @pytest.fixture(scope="module")
-def workflow(clone: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Workflow:
-    """A copy of the project; its tests share what they have made so far."""
+def workflow(
+    clone: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Workflow]:
+    """A copy of the project; its tests share what they have made so far. No job outlives them."""
     folder = clone(tmp_path_factory.mktemp("workflow") / "checkout")
     made = Workflow(folder)
     made.overlay()
-    return made
+    yield made
+    for job in made.jobs():
+        job.kill()

@@ -107,7 +107,7 @@ def _learned(source: Aggregates) -> Section:
 def _reconstructed(source: Aggregates) -> Float:
     """The main arm's PSNR on every set beside the control's and that of each image's mean color."""
     native, rows = source.config["native"], []
-    arms = [native["control_arm"], native["main_arm"]]
+    arms = [native["main_arm"], native["control_arm"]]
     for column in source.evaluate:
         array = source.results / "native" / "arrays" / f"{column}.npy"
         flat = _flat_psnr(array, native["metrics"]["psnr_epsilon"]) if array.is_file() else np.nan
@@ -140,11 +140,11 @@ def _enlarged(source: Aggregates) -> Float:
         for column, own in gains.iterrows():
             bicubic = source.mean("asr_quality", str(column), BICUBIC, scale, "psnr_y")
             best, title = str(own.idxmax()), source.title("asr", str(column))
-            gained = f"{names[best].name} {_gain(own[best])}", _gain(own.get(base, np.nan))
+            gained = _gain(own.get(base, np.nan)), f"{names[best].name} {_gain(own[best])}"
             rows.append((title, shown(bicubic, "{:.1f}"), *gained))
-    header = ("Set", "Bicubic", "Best method", names[base].name)
+    header = ("Set", "Bicubic", names[base].name, "Best method")
     told = f"Super-resolution ×{scale}: PSNR-Y of bicubic in dB; the methods' distance from it."
-    return simple(header, rows, "lrrr", told)
+    return simple(header, rows, "lrrl", told)
 
 
 def _gain(value: float) -> str:
