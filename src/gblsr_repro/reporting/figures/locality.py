@@ -17,6 +17,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from ...errors import UserError
+from .. import kinds
 from ..aggregates import Aggregates, ordered
 from ..items import item
 from . import style
@@ -41,24 +42,19 @@ def cov_hist(source: Aggregates, note: Sequence[str]) -> Figure:
     Reads the patch fields under the results folder: (images, rows, columns) per arm and seed. The
     T1 threshold and the mean over seeds of the median are marked.
     """
-    fields = source.results / "native" / "fields"
-    seeds = [f"seed{seed}.npz" for seed in source.config["seeds"]]
-    paths = {
-        arm: [path for seed in seeds if (path := fields / arm / seed).is_file()]
-        for arm in _arms(source, "linear")
-    }
-    if not any(paths.values()):
-        raise UserError(
-            f"{fields} has no bandwidth fields of a linear arm; run the fields step first."
-        )
     # Imported here because it takes PyTorch along, which no other figure needs.
     from ...evaluation.locality import Fields, variation
 
-    found = {
-        arm: [variation(Fields.read(path).bandwidth) for path in mine]
-        for arm, mine in paths.items()
-        if mine
-    }
+    found: dict[str, list[np.ndarray]] = {arm: [] for arm in _arms(source, "linear")}
+    for of, path in kinds.found("locality", source.results, source.config, kinds.FIELDS):
+        if of["subject"] in found:
+            found[of["subject"]].append(variation(Fields.read(path).bandwidth))
+    found = {arm: mine for arm, mine in found.items() if mine}
+    if not found:
+        raise UserError(
+            f"{source.results / 'native' / 'fields'} has no bandwidth fields of a linear arm; run "
+            "the fields step first."
+        )
     threshold = source.config["diagnostics"]["thresholds"]["t1_cov_median"]
     bins = _bins(np.concatenate([np.concatenate(s) for s in found.values()]), threshold)
     figure = style.new_figure(style.COLUMN_WIDTH, 2.1, note)
@@ -225,7 +221,7 @@ def _arm_rows(
         if arm not in rows.index:
             continue
         (mean, std), look = rows.loc[arm, ["mean", "std"]], style.looks_of(source)[arm]
-        drawn = style.point(look, 7) | {"color": style.INK, "markerfacecolor": look.color}
+        drawn = style.point(look, 7, color=style.INK, markerfacecolor=look.color)
         axes.errorbar(mean, place, xerr=std, **drawn, elinewidth=1.0, capsize=2.5)
         style.beside_point(axes, mean, place, 5, f"{mean:.3f}")
         if arm in steps:

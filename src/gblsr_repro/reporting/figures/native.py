@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -55,12 +56,15 @@ def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
     axes = figure.subplots()
     axes.set_xlabel("PSNR (dB) ↑")
     if both.empty:
-        _rows(source, axes, points["psnr"])
+        arms = ordered(points.index.get_level_values("arm"), source.arms)
+        points["lpips"] = [arms.index(arm) for arm, _ in points.index]
+        _constellation(source, axes, points)
+        style.name_rows(axes, [_name(source, arm) for arm in arms], 0.5)
         axes.set_title(textwrap.fill(f"LPIPS {source.unmeasured('lpips')}", WIDE), fontsize=7)
     else:
         axes.invert_yaxis()
         axes.set_ylabel("LPIPS ↓ (axis inverted)")
-        _constellation(source, axes, both)
+        place_labels(axes, *_constellation(source, axes, both))
     return figure
 
 
@@ -74,7 +78,9 @@ def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
     axes = figure.subplots()
     axes.set_xlabel(f"Inference time (ms per image, batch 1){source.on_device('native')} ↓")
     axes.set_ylabel("PSNR (dB) ↑")
-    _constellation(source, axes, points)
+    drawn = _constellation(source, axes, points)
+    style.time_axis(axes)
+    place_labels(axes, *drawn)
     return figure
 
 
@@ -111,12 +117,21 @@ def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
     return figure
 
 
-def _dataset_markers(source: Aggregates, axes: Axes, points: pd.Index) -> dict[str, str]:
-    """Explain above the axes which shape stands for which data set; return the shapes."""
-    sets = ordered(points.get_level_values("dataset"), source.evaluate)
-    shapes = {
-        name: style.DATASET_MARKERS[i % len(style.DATASET_MARKERS)] for i, name in enumerate(sets)
-    }
+def _name(source: Aggregates, arm: str) -> str:
+    return source.label(arm) + " (main)" * (arm == source.main_arm.arm)
+
+
+def _constellation(
+    source: Aggregates, axes: Axes, points: pd.DataFrame
+) -> tuple[list[Label], list[Any], list[Any]]:
+    """Draw per arm a small marker for each data set, joined to a large one at their mean.
+
+    `points` has the index (arm, dataset) and two columns, x then y. An arm that lacks a data set
+    which others have gets no mean: it would be that of other images. Returns the labels that name
+    the arms, the small markers and the joining lines, as `place_labels` takes them.
+    """
+    sets = ordered(points.index.get_level_values("dataset"), source.evaluate)
+    shapes = dict(zip(sets, itertools.cycle(style.DATASET_MARKERS), strict=False))
     entries = [(source.title("native", name), shape, SMALL) for name, shape in shapes.items()]
     entries.append(("Mean over the data sets", MEAN_MARKER, LARGE - 1))
     gray = {"color": style.FAINT, "markeredgecolor": style.INK}
@@ -124,42 +139,6 @@ def _dataset_markers(source: Aggregates, axes: Axes, points: pd.Index) -> dict[s
         style.handle(label, marker=shape, markersize=size, **gray) for label, shape, size in entries
     ]
     style.legend(axes.figure, handles, len(handles))
-    return shapes
-
-
-def _rows(source: Aggregates, axes: Axes, points: pd.Series) -> None:
-    """Draw one quantity, indexed by (arm, dataset), as a row of markers per arm."""
-    shapes = _dataset_markers(source, axes, points.index)
-    arms = ordered(points.index.get_level_values("arm"), source.arms)
-    for place, arm in enumerate(arms):
-        own, look = points.loc[arm], style.looks_of(source)[arm]
-        axes.plot([own.min(), own.max()], [place] * 2, color=look.color, linewidth=0.8, zorder=2)
-        for dataset, value in own.items():
-            axes.plot(
-                value, place, **style.point(look, SMALL) | {"marker": shapes[dataset]}, zorder=3
-            )
-        if set(own.index) == set(shapes):
-            axes.plot(own.mean(), place, **_large(style.point(look, LARGE)))
-    style.name_rows(axes, [_name(source, arm) for arm in arms], 0.5)
-    axes.margins(x=0.06)
-
-
-def _large(drawn: dict) -> dict:
-    return drawn | {"marker": MEAN_MARKER, "markeredgewidth": 0.7, "zorder": 4}
-
-
-def _name(source: Aggregates, arm: str) -> str:
-    return source.label(arm) + " (main)" * (arm == source.main_arm.arm)
-
-
-def _constellation(source: Aggregates, axes: Axes, points: pd.DataFrame) -> None:
-    """Draw per arm a small marker for each data set, joined to a large one at their mean.
-
-    `points` has the index (arm, dataset) and two columns, x then y; the axes' labels must be there
-    already, as the arms' names are placed around the markers. An arm that lacks a data set which
-    others have gets no mean: it would be that of other images.
-    """
-    shapes = _dataset_markers(source, axes, points.index)
     labels, small, spokes = [], [], []
     for arm in ordered(points.index.get_level_values("arm"), source.arms):
         own, look = points.loc[arm], style.looks_of(source)[arm]
@@ -167,17 +146,14 @@ def _constellation(source: Aggregates, axes: Axes, points: pd.DataFrame) -> None
         for dataset, row in own.iterrows():
             spot = tuple(row)
             if complete:
-                spokes.append((spot, center))
-                xs, ys = zip(spot, center, strict=True)
-                axes.plot(xs, ys, color=look.color, linewidth=0.6, alpha=0.7, zorder=2)
-            axes.plot(*spot, **style.point(look, SMALL) | {"marker": shapes[dataset]}, zorder=3)
+                spokes.append(tuple(zip(spot, center, strict=True)))
+                axes.plot(*spokes[-1], color=look.color, linewidth=0.6, alpha=0.7, zorder=2)
+            axes.plot(*spot, **style.point(look, SMALL, marker=shapes[dataset], zorder=3))
             small.append((*spot, SMALL))
         if complete:
-            axes.plot(*center, **_large(style.point(look, LARGE)))
+            large = {"marker": MEAN_MARKER, "markeredgewidth": 0.7, "zorder": 4}
+            axes.plot(*center, **style.point(look, LARGE, **large))
         (x, y), size = (center, LARGE) if complete else (tuple(own.iloc[0]), SMALL)
         labels.append(Label(x, y, _name(source, arm), size, arm == source.main_arm.arm))
     axes.margins(0.09, 0.09)
-    if points.columns[0] == "inference_ms":
-        style.time_axis(axes)
-    labels.sort(key=lambda label: not label.bold)
-    place_labels(axes, labels, small, spokes)
+    return labels, small, spokes

@@ -11,8 +11,6 @@ from matplotlib.axes import Axes
 
 from .style import FAINT, INK
 
-Point = tuple[float, float]
-
 
 @dataclass(frozen=True)
 class Label:
@@ -27,36 +25,36 @@ class Label:
 
 def place_labels(
     axes: Axes,
-    labels: Sequence[Label],
+    labels: Iterable[Label],
     markers: Iterable[tuple[float, float, float]] = (),
-    lines: Iterable[tuple[Point, Point]] = (),
+    lines: Sequence[tuple[Sequence[float], Sequence[float]]] = (),
 ) -> None:
-    """Add `labels` to `axes`, with a line to a point that is not near.
+    """Add `labels` to `axes`, the bold ones first, with a line to a point that is not near.
 
-    `markers` are further (x, y, points wide) to keep clear, `lines` segments between two (x, y).
+    `markers` are further (x, y, points wide) to keep clear, `lines` segments as two x and two y.
     The axes' limits, scales and layout must be final.
     """
     axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())  # the lines to the labels are no data
-    spots = [*markers, *((label.x, label.y, label.size) for label in labels)]
+    placed = sorted(labels, key=lambda label: not label.bold)
+    spots = [*markers, *((label.x, label.y, label.size) for label in placed)]
     xs, ys, widths = zip(*spots, strict=True)
     radius = axes.figure.dpi / 72 / 2  # pixels per point of a marker's width
-    segments = [tuple(zip(*line, strict=True)) for line in lines]
     # Not in the call itself: textalloc's types know of no absent lines and no plain lists.
     drawn: dict[str, Any] = {
         "scatter_sizes": [width * radius for width in widths],
-        "text_scatter_sizes": [label.size * radius for label in labels],
-        "x_lines": [list(x) for x, _ in segments] or None,
-        "y_lines": [list(y) for _, y in segments] or None,
+        "text_scatter_sizes": [label.size * radius for label in placed],
+        "x_lines": [list(x) for x, _ in lines] or None,
+        "y_lines": [list(y) for _, y in lines] or None,
     }
     textalloc.allocate(
         axes,
-        [label.x for label in labels],
-        [label.y for label in labels],
-        [label.text for label in labels],
+        [label.x for label in placed],
+        [label.y for label in placed],
+        [label.text for label in placed],
         x_scatter=list(xs),
         y_scatter=list(ys),
         textsize=7,
-        fontweight=["bold" if label.bold else "normal" for label in labels],
+        fontweight=["bold" if label.bold else "normal" for label in placed],
         textcolor=INK,
         linecolor=FAINT,
         linewidth=0.5,

@@ -97,10 +97,10 @@ def new_figure(width: float, height: float, note: Sequence[str]) -> Figure:
     return figure
 
 
-def point(look: Look, size: float) -> dict[str, Any]:
+def point(look: Look, size: float, **more: Any) -> dict[str, Any]:
     """Return how the marker of an arm or method is drawn, `size` points wide."""
     return {"color": look.color, "marker": look.marker, "markersize": size,
-            "markeredgecolor": INK}  # fmt: skip
+            "markeredgecolor": INK} | more  # fmt: skip
 
 
 def handle(label: str, **drawn: Any) -> Line2D:
