@@ -14,7 +14,6 @@ import pandas as pd
 from markupsafe import Markup
 
 from .. import __version__
-from ..errors import UserError
 from ..progress import duration
 from . import markup
 from .aggregates import Aggregates
@@ -59,11 +58,15 @@ def simple(
 # --- rendering ------------------------------------------------------------------------------------
 
 
-def markdown(page: Section) -> str:
+def markdown(page: Section, depth: int = 1) -> str:
     """Return a page as Markdown."""
-    engine = environment("md")
-    engine.filters["grid"] = grid
-    return engine.get_template("page.md.j2").render(page=page).rstrip("\n") + "\n"
+    blocks = [f"{'#' * depth} {page.title}", page.text]
+    for part in page.tables:
+        blocks += ["\n".join(grid(part)), part.caption]
+    blocks += [f"![{page.image[1]}]({page.image[0]})"] if page.image else []
+    blocks += [f"```\n{page.code}\n```"] if page.code else []
+    blocks += [markdown(inner, depth + 1).rstrip("\n") for inner in page.inside]
+    return "\n\n".join(filter(None, blocks)) + "\n"
 
 
 def html(page: Section, **more: Any) -> str:
@@ -135,24 +138,18 @@ def _image_set(images: ImageSet) -> str:
 def cost(source: Aggregates) -> Section:
     """Return a row per arm or method that was trained, and a total per benchmark."""
     lines: list[Line] = []
-    problems = []
     for half, title in (("native", "All native runs"), ("asr", "All super-resolution runs")):
-        try:
-            runs = source.runs(half)
-        except UserError as error:
-            problems.append(str(error))
-            continue
+        runs = source.runs(half)
         lines += [
             _cost(source.rows(half)[name].name, own)
             for name, own in runs.groupby("arm", sort=False)
         ]
         lines += [[f"**{cell}**" for cell in _cost(title, runs)]] if len(runs) else []
-    told = " ".join(problems)
     if not lines:
-        return Section("Cost", told or "No training run is aggregated yet.")
+        return Section("Cost", "No training run is aggregated yet.")
     header = ("Model", "Runs", "Steps", "One run", "All runs", "Steps/s", "Peak MiB", "Device")
     caption = "Training runs: time and peak memory as each run recorded them."
-    return Section("Cost", told, [simple(header, lines, "lrrrrrrl", caption)])
+    return Section("Cost", tables=[simple(header, lines, "lrrrrrrl", caption)])
 
 
 def _cost(title: str, runs: pd.DataFrame) -> list[str]:

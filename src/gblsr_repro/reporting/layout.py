@@ -208,7 +208,7 @@ def _row(line: Line, of: Float | None = None) -> str:
 
 @cache
 def environment(kind: str = "tex") -> jinja2.Environment:
-    """Return the template engine for tex (with delimiters that LaTeX does not use), md or html."""
+    """Return the template engine for tex (with delimiters that LaTeX does not use) or html."""
     import jinja2
 
     templates = resources.files(__package__).joinpath("templates")

@@ -62,11 +62,13 @@ def write(
 ) -> tuple[list[str], dict[str, str]]:
     """Render tables to `output`/<name>.tex, see `items.make_each`."""
     source = Aggregates(aggregates, config)
-
-    def make(name: str) -> None:
-        write_text(output / f"{name}.tex", render(build(source, name)))
-
-    return make_each("table", names(config), only, make, aggregates)
+    return make_each(
+        "table",
+        names(config),
+        only,
+        lambda name: write_text(output / f"{name}.tex", render(build(source, name))),
+        aggregates,
+    )
 
 
 # --- beside the paper -----------------------------------------------------------------------------
