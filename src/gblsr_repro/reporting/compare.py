@@ -163,18 +163,17 @@ def _settings(here: Half, there: Half, scope: Scope) -> list[Difference]:
         place = place_of(name)
         if place is None or scope not in place.scopes.split():
             continue
-        kind, values = place.kind, here.settings.get(name) or []
-        noun, phrase = (place.words, place.phrase) if place.phrase else ("", "")
-        others = [value for value in values if _unequal(name, value, wanted)]
-        if noun and not values:
-            phrased.append(Difference(f"{noun} not recorded"))
-        elif noun and others:
-            short = phrase.format(_span(values))
+        values = here.settings.get(name) or []
+        others = [word for value in values for word in _unequal(name, value, wanted)]
+        if place.phrase and not values:
+            phrased.append(Difference(f"{place.words} not recorded"))
+        elif place.phrase and others:
+            short = place.phrase.format(_span(values))
             phrased.append(Difference(short, f"{short} (paper: {_span([wanted])})"))
         elif not values:
-            absent.setdefault(kind, []).append(_words(name))
-        for other in others if not noun else ():
-            changed.setdefault(kind, {}).update(dict.fromkeys(_unequal(name, other, wanted)))
+            absent.setdefault(place.kind, []).append(_words(name))
+        elif others:
+            changed.setdefault(place.kind, {}).update(dict.fromkeys(others))
     texts = [f"other {kind} settings ({', '.join(names)})" for kind, names in changed.items()]
     for kind, names in absent.items():
         texts.append(f"{kind} settings not recorded" + f" ({', '.join(names)})" * (len(names) <= 3))

@@ -6,7 +6,7 @@ All text is in the marks of `gblsr_repro.reporting.markup`, which is Markdown as
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -163,12 +163,6 @@ def beside(measured: Float, published: Float, others: Mapping[str, Float]) -> Fl
 # --- Markdown -------------------------------------------------------------------------------------
 
 
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a Markdown table; every row has as many cells as the header."""
-    lines = [header, ["---"] * len(header), *rows]
-    return ["| " + " | ".join(c.replace("|", "\\|") for c in line) + " |" for line in lines]
-
-
 def grid(part: Float) -> list[str]:
     """Return the body of a float as the lines of one Markdown table.
 
@@ -178,7 +172,8 @@ def grid(part: Float) -> list[str]:
     rows = [_unspanned(line, repeat=True) for line in part.header]
     header = [" ".join(dict.fromkeys(filter(None, column))) for column in zip(*rows, strict=True)]
     body = [_unspanned(line, repeat=False) for group in part.groups for line in group]
-    return markdown(header, body)
+    lines = [header, ["---"] * len(header), *body]
+    return ["| " + " | ".join(c.replace("|", "\\|") for c in line) + " |" for line in lines]
 
 
 def _unspanned(line: Line, repeat: bool) -> list[str]:

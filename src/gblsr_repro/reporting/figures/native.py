@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,18 +16,13 @@ from matplotlib.patches import Patch
 
 from ..aggregates import Aggregates, ordered
 from ..items import item
+from ..statistics import QUALITY
 from . import style
 from .placement import Label, place_labels
 
 SMALL, LARGE = 4.5, 9.0  # points: marker of one data set, of the mean over all
 MEAN_MARKER = "o"
 WIDE = 90  # letters of a line as wide as the text
-METRICS = {
-    "psnr": "PSNR (dB) ↑",
-    "ssim": "SSIM ↑",
-    "lpips": "LPIPS ↓",
-    "edge_lpips": "Edge-LPIPS ↓",
-}
 
 
 def benchmark(source: Aggregates, what: str, metrics: Iterable[str]) -> pd.DataFrame:
@@ -86,8 +82,8 @@ def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
 
 @item
 def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
-    """Draw PSNR, SSIM, LPIPS and edge-LPIPS as bars grouped by data set, one bar per arm."""
-    table = benchmark(source, "quality metric", METRICS)
+    """Draw every quality metric as bars grouped by data set, one bar per arm."""
+    table = benchmark(source, "quality metric", [metric.name for metric in QUALITY])
     arms = ordered(table["arm"], source.arms)
     sets = ordered(table["dataset"], source.evaluate)
     titles = [source.title("native", name).replace(" ", "\n") for name in sets]
@@ -100,11 +96,12 @@ def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
     style.legend(figure, handles, 4, handleheight=1.1)
     width, places = min(0.86 / len(arms), 0.2), np.arange(len(sets))
     errors = {"elinewidth": 0.7, "capthick": 0.7, "ecolor": "black"}
-    for axes, (metric, title) in zip(figure.subplots(2, 2).flat, METRICS.items(), strict=True):
-        axes.set_title(title)
-        rows = table[table["metric"] == metric].set_index(["arm", "dataset"])
+    panels = figure.subplots(math.ceil(len(QUALITY) / 2), 2).flat
+    for axes, metric in zip(panels, QUALITY, strict=False):
+        axes.set_title(metric.title)
+        rows = table[table["metric"] == metric.name].set_index(["arm", "dataset"])
         if rows.empty:
-            style.message(axes, f"{title[:-2]} {source.unmeasured(metric)}")
+            style.message(axes, f"{metric.heading} {source.unmeasured(metric.name)}")
             continue
         rows = rows.reindex(pd.MultiIndex.from_product([arms, sets]))
         for k, arm in enumerate(arms):
