@@ -182,10 +182,9 @@ class Aggregates:
     def cells(self, kind: str) -> Mapping[Key, Summary]:
         """Return an aggregate's numbers by the values of its key columns."""
         if kind not in self._cells:
-            frame = self.frame(kind)
-            keys = zip(*(frame[key] for key in KINDS[kind].keys), strict=True)
-            values = zip(*(frame[value] for value in VALUES), strict=True)
-            self._cells[kind] = {k: Summary(*v) for k, v in zip(keys, values, strict=True)}
+            rows = self.frame(kind)[[*KINDS[kind].header]].itertuples(index=False, name=None)
+            keys = len(KINDS[kind].keys)
+            self._cells[kind] = {row[:keys]: Summary(*row[keys:]) for row in rows}
         return self._cells[kind]
 
     def cell(self, kind: str, *key: str) -> Summary:

@@ -15,8 +15,9 @@ from .aggregates import Aggregates
 from .compare import Scope
 from .conditions import of_paper
 from .documents import Section, markdown, simple
+from .expressions import parse
 from .layout import DASH
-from .verdicts import LOOKS, Claim, Result, Verdict, check, judge
+from .verdicts import CELLS, LOOKS, TOLERANCES, Claim, Result, Target, Verdict, judge
 
 SCOPE_TITLES = {
     Scope.STRUCTURE: "Structure (any conditions)",
@@ -35,7 +36,18 @@ def registry(path: Path | None = None) -> list[Claim]:
     """Read and check config/paper/claims.tsv; raises `UserError`."""
     rows = read_table(path or repository_root() / "config" / "paper" / "claims.tsv", Claim, "id")
     for claim in rows.values():
-        check(claim)
+        try:
+            if claim.measure:
+                parse(claim.measure)
+            elif not claim.note:
+                raise UserError("it has no measure, so its note must say why.")
+            if not claim.published.startswith(CELLS):
+                Target.parse(claim.published)
+            Scope(claim.scope)
+            if claim.tolerance not in TOLERANCES:
+                float(claim.tolerance.removesuffix("%"))
+        except (UserError, ValueError) as error:
+            raise UserError(f"config/paper/claims.tsv, claim {claim.id!r}: {error}") from error
     return list(rows.values())
 
 

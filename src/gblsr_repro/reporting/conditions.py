@@ -16,7 +16,7 @@ from ..files import read_json, write_json
 from . import kinds
 from .kinds import BICUBIC_GRID, GRID, RUN, SCORES, TIMES
 
-HALVES = ("native", "asr")
+HALVES = {"native": "Native benchmark", "asr": "Super-resolution"}
 Json = Mapping[str, Any]
 
 

@@ -17,10 +17,10 @@ from .. import __version__
 from ..progress import duration
 from . import markup
 from .aggregates import Aggregates
-from .captions import HALVES, run_notes, sentence
+from .captions import differences, sentence
 from .compare import Scope, data_title
-from .conditions import Conditions, Half, ImageSet, of_paper
-from .layout import DASH, Float, Line, Span, environment, grid, shown
+from .conditions import HALVES, Half, ImageSet, of_paper
+from .layout import DASH, Float, Line, Span, grid, shown
 from .verdicts import LOOKS
 
 
@@ -71,7 +71,16 @@ def markdown(page: Section, depth: int = 1) -> str:
 
 def html(page: Section, **more: Any) -> str:
     """Return a page as HTML that stands alone: it runs no script and asks no server."""
-    engine = environment("html")
+    import jinja2
+
+    engine = jinja2.Environment(
+        loader=jinja2.PackageLoader(__package__),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+    )
     engine.filters |= {"marked": lambda text: Markup(markup.html(text)), "cells": _cells}
     template = engine.get_template("page.html.j2")
     return template.render(page=page, version=__version__, verdicts=LOOKS, **more)
@@ -104,18 +113,15 @@ def benchmarks(source: Aggregates) -> list[Section]:
         rows = [("trained", ", ".join(names) or "nothing", "all")]
         rows += [(label, text, published.get(label, DASH)) for label, text in _facts(here).items()]
         scopes = [s for s in Scope if s.half == half and (names or s.kind == "latency")]
-        notes = " ".join(map(sentence, run_notes(run, half, scopes)))
+        notes = " ".join(map(sentence, differences(run, scopes)))
         table = simple(("", "This run", "Paper"), rows)
         sections.append(Section(f"{title}: what was run", notes, [table]))
-    return [*sections, *_code(run)]
-
-
-def _code(run: Conditions) -> list[Section]:
-    rows = [(f"version of {name}", str(value)) for name, value in run.versions.items()]
+    facts = [(f"version of {name}", str(value)) for name, value in run.versions.items()]
     if run.git.get("commit"):
         state = " (with uncommitted changes)" if "True" in str(run.git.get("modified")) else ""
-        rows.insert(0, ("code", f"commit {run.git['commit']}{state}"))
-    return [Section("Code and versions", tables=[simple(("", "This run"), rows)])] if rows else []
+        facts.insert(0, ("code", f"commit {run.git['commit']}{state}"))
+    code = Section("Code and versions", tables=[simple(("", "This run"), facts)])
+    return [*sections, code] if facts else sections
 
 
 def _facts(half: Half) -> dict[str, str]:

@@ -16,6 +16,7 @@ from typing import Any
 from ..config import BASELINE, READING, Config, code_of, selected_arms, selected_methods
 
 VALUES = ("mean", "std", "n")
+ABLATION = ("reference", "control", "log")  # the parts of its arms, in the order of its table
 RUN_COLUMNS = (
     "benchmark", "arm", "seed", "steps", "parameters", "wall_seconds", "steps_per_second",
     "peak_memory_mib", "device", "finished", "bandwidth",
@@ -83,7 +84,7 @@ KINDS = {
     "ablation": Kind(
         ("arm", "metric"),
         ("native/metrics/{subject}/seed{seed}/validation.csv",),
-        of=lambda arm: arm.diagnostic in ("reference", "control", "log"),
+        of=lambda arm: arm.diagnostic in ABLATION,
         first="evaluate the ablation's arms",
     ),
     "conditions_native": Kind(

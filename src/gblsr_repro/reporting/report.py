@@ -20,7 +20,8 @@ from ..errors import UserError
 from ..files import read_json, write_text
 from . import claims, tables
 from .aggregates import BICUBIC, Aggregates, ordered
-from .captions import HALVES, caption
+from .captions import caption
+from .conditions import HALVES
 from .documents import Section, benchmarks, cost, html, simple
 from .items import attempt, known
 from .kinds import scale_key

@@ -86,9 +86,8 @@ def ties(cells: Column, lower: bool, digits: int, alpha: float | None = None) ->
     return [
         i
         for i in order
-        for cell, top in [(cells[i], cells[order[0]])]
-        if printed(cell.mean, digits) == printed(top.mean, digits)
-        or (alpha is not None and pooled_p(cell, top) >= alpha)
+        if printed(cells[i].mean, digits) == printed(cells[order[0]].mean, digits)
+        or (alpha is not None and pooled_p(cells[i], cells[order[0]]) >= alpha)
     ]
 
 

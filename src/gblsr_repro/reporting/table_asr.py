@@ -117,20 +117,17 @@ class Efficiency:
 
     def told(self, methods: Iterable[str], every: Iterable[str]) -> list[str | None]:
         """Say over how many seeds the numbers of `every` method are, and which have no time."""
-        rows, timed = {}, {}
+        rows, timed, cell = {}, {}, self.source.cell
+        grid = self.psnr.index if self.source.has("asr_quality") else ()
+        place = self.scale, self.source.clock, "mean_ms"
         for method in every:
-            quality = [("asr_quality", d, method, scale, "psnr_y") for d, scale in self.psnr.index]
-            times = [("asr_latency", d, method, self.scale, self.source.clock, "mean_ms")
-                     for d in self.sets]  # fmt: skip
             name = self.source.methods[method].name
-            timed[name] = [self.source.cell(*key) for key in times]
-            known = quality if self.source.has("asr_quality") else []
-            rows[name] = [*timed[name], *(self.source.cell(*key) for key in known)]
-        shown = {self.source.methods[method].name for method in methods}
-        return [
-            captions.over_seeds(rows, spread=False),
-            captions.missing({name: cells for name, cells in timed.items() if name in shown}),
-        ]
+            timed[name] = [cell("asr_latency", d, method, *place) for d in self.sets]
+            quality = (cell("asr_quality", d, method, scale, "psnr_y") for d, scale in grid)
+            rows[name] = [*timed[name], *quality]
+        own = [self.source.methods[method].name for method in methods]
+        absent = captions.missing({name: timed[name] for name in own})
+        return [captions.over_seeds(rows, spread=False), absent]
 
 
 @item

@@ -13,6 +13,7 @@ from . import captions
 from .aggregates import Aggregates
 from .compare import short_names
 from .items import item
+from .kinds import ABLATION
 from .layout import DASH, Float, Line, Span
 
 NATIVE_GROUPS = (
@@ -21,8 +22,6 @@ NATIVE_GROUPS = (
     "Locality diagnostic: per-patch arms with a linear bandwidth map",
     "Log-space ablation: arms beside those of the main tables",
 )
-
-
 ENCODERS = {"rdn": "RDN", "swinir": "SwinIR"}
 
 
@@ -80,7 +79,7 @@ def _compute(source: Aggregates, half: str) -> Float:
 
 def _shared(trained: Sequence[Arm]) -> str | None:
     """Say that the log-space ablation uses runs of the main tables, where any of it was trained."""
-    ablation = [arm for arm in trained if arm.diagnostic in ("reference", "control", "log")]
+    ablation = [arm for arm in trained if arm.diagnostic in ABLATION]
     both = [arm.short for arm in ablation if arm.in_benchmark]
     if not both or len(both) == len(ablation):
         return None

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -25,7 +25,7 @@ import numpy as np
 from ..errors import UserError
 from .aggregates import Aggregates
 from .compare import PAPER_PRESET, SHARED_GPU, Scope, compare
-from .expressions import Estimate, NotMeasuredError, evaluate, parse
+from .expressions import Estimate, NotMeasuredError, evaluate
 
 BOUNDS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 CELLS = "cells:"
@@ -141,11 +141,12 @@ class Target:
         )
         return " / ".join(format(value, form) for value in values)
 
-    def show_measured(self, values: Iterable[float]) -> str:
+    def show_measured(self, values: Collection[float]) -> str:
         """Print measured values: as the paper does, or with three digits beside a bound."""
         if self.relation == "=":
             return self.show(values)
-        return " / ".join(_three_digits(value) for value in values)
+        digits = [2 - math.floor(math.log10(abs(v))) if v != round(v) else 0 for v in values]
+        return " / ".join(f"{v:,.{max(0, d)}f}" for v, d in zip(values, digits, strict=True))
 
     def __str__(self) -> str:
         if self.cells:
@@ -198,22 +199,6 @@ class Result:
         known = {format(value, ".2g") for value in self.allowed}
         exact = self.claim.tolerance in ("exact", "spread")
         return self.claim.kind_of_tolerance if exact or len(known) != 1 else f"±{known.pop()}"
-
-
-def check(claim: Claim) -> None:
-    """Raise `UserError` when a row of the registry cannot be used."""
-    try:
-        if claim.measure:
-            parse(claim.measure)
-        elif not claim.note:
-            raise UserError("it has no measure, so its note must say why.")
-        if not claim.published.startswith(CELLS):
-            Target.parse(claim.published)
-        Scope(claim.scope)
-        if claim.tolerance not in TOLERANCES:
-            float(claim.tolerance.removesuffix("%"))
-    except (UserError, ValueError) as error:
-        raise UserError(f"config/paper/claims.tsv, claim {claim.id!r}: {error}") from error
 
 
 def judge(claim: Claim, here: Aggregates, paper: Aggregates, sigmas: float) -> Result:
@@ -279,12 +264,6 @@ def judge(claim: Claim, here: Aggregates, paper: Aggregates, sigmas: float) -> R
     if structural and not found and run.preset != PAPER_PRESET:
         return replace(result, verdict=Verdict.HOLDS)
     return result
-
-
-def _three_digits(value: float) -> str:
-    if value == round(value):
-        return f"{value:,.0f}"
-    return f"{value:,.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
 
 
 def _allowed(

@@ -32,7 +32,6 @@ FLAGS = {1: (style.MET, " met"), 0: (style.NOT_MET, " not met")}
 LIMIT: dict[str, Any] = {"color": style.THRESHOLD, "linestyle": style.DASHED}
 BLACK = LIMIT | {"color": "black"}
 ERRORS = {"elinewidth": 0.8, "ecolor": "black"}
-PARTS = ("reference", "control", "log")
 
 
 @item
@@ -191,7 +190,7 @@ def logspace_metrics(source: Aggregates, note: Sequence[str]) -> Figure:
     means over seeds of the gaps within a seed, `delta_<metric>` of the aggregate.
     """
     table = source.frame("ablation")
-    arms = [name for part in PARTS for name in _arms(source, part)]
+    arms = [name for part in kinds.ABLATION for name in _arms(source, part)]
     table = table[table["arm"].isin(arms)].set_index(["metric", "arm"])
     measured = [metric.name for metric in (PSNR, LPIPS) if metric.name in table.index]
     values = source.require(table.loc[measured], "ablation", "PSNR of an arm of the ablation")

@@ -34,8 +34,6 @@ NOT_MET = "#CB181D"
 THRESHOLD = "#B2182B"
 NARROW = 19  # letters of a line in the narrowest axes
 LINE_SPACING = 1.25  # of the note's font size
-
-
 DATASET_MARKERS = ("s", "^", "D", "v", "P", "X", "p")  # circles are means over data sets
 DASHED = (0, (4, 2))
 BOX = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4}
@@ -88,12 +86,24 @@ def styled() -> Iterator[None]:
 def new_figure(width: float, height: float, note: Sequence[str]) -> Figure:
     """Return an empty figure of that size in inches, with a canvas that can measure text.
 
-    `note` stands small in one line in the lower left corner, and the layout is kept clear of it.
+    As much of `note` as one small line holds stands in the lower left corner, with how many more
+    the caption has; the layout is kept clear of it.
     """
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
-    if note:
-        _write_note(figure, note)
+    if not note:
+        return figure
+    size, margin = 6.0, 0.03  # points, inches
+    artist = figure.text(margin / width, margin / height, "", fontsize=size, color=FAINT,
+                         va="bottom", ha="left")  # fmt: skip
+    artist.set_in_layout(False)
+    for shown in range(len(note), 0, -1):
+        rest = [f"{len(note) - shown} more in the caption"] if shown < len(note) else []
+        artist.set_text(" · ".join([*note[:shown], *rest]))
+        if artist.get_window_extent().width <= (width - 2 * margin) * figure.dpi:
+            break
+    used = (size * LINE_SPACING / 72 + 2 * margin) / height
+    figure.set_layout_engine("constrained", rect=(0, used, 1, 1 - used))
     return figure
 
 
@@ -182,23 +192,6 @@ def message(axes: Axes, text: str) -> None:
         spine.set_linestyle((0, (2, 2)))
     axes.text(0.5, 0.5, textwrap.fill(text, NARROW), transform=axes.transAxes, ha="center",
               va="center", fontsize=7, color=INK)  # fmt: skip
-
-
-def _write_note(figure: Figure, words: Sequence[str]) -> None:
-    """Write as many of `words` as one line holds, and how many more the caption has."""
-    size = 6.0
-    width, height = figure.get_size_inches()
-    margin = 0.03  # inches
-    artist = figure.text(margin / width, margin / height, "", fontsize=size, color=FAINT,
-                         va="bottom", ha="left")  # fmt: skip
-    artist.set_in_layout(False)
-    for shown in range(len(words), 0, -1):
-        rest = [f"{len(words) - shown} more in the caption"] if shown < len(words) else []
-        artist.set_text(" · ".join([*words[:shown], *rest]))
-        if artist.get_window_extent().width <= (width - 2 * margin) * figure.dpi:
-            break
-    used = (size * LINE_SPACING / 72 + 2 * margin) / height
-    figure.set_layout_engine("constrained", rect=(0, used, 1, 1 - used))
 
 
 def save(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
