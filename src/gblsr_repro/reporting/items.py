@@ -18,9 +18,18 @@ Made = TypeVar("Made")
 
 
 def item(make: Maker) -> Maker:
-    """Register a function under its own name, which is that of its row in config/items.tsv."""
+    """Register a function under its own name, which is that of its row in config/items.tsv, or how
+    those of its rows begin: main(source, "kodak") makes main_kodak.
+    """
     MAKERS[make.__name__] = make
     return make
+
+
+def made_by(name: str) -> Callable[..., Any]:
+    """Return what makes an item of its source."""
+    begins = [made for made in MAKERS if name == made or name.startswith(f"{made}_")]
+    rest = name.removeprefix(own := max(begins, key=len)).lstrip("_")
+    return (lambda source: MAKERS[own](source, rest)) if rest else MAKERS[own]
 
 
 def known(kind: str, config: Config) -> dict[str, Item]:

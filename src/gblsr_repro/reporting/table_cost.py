@@ -25,18 +25,6 @@ NATIVE_GROUPS = (
 ENCODERS = {"rdn": "RDN", "swinir": "SwinIR"}
 
 
-@item
-def compute_native(source: Aggregates) -> Float:
-    """Training time of the native benchmark by group of arms (Table 16)."""
-    return _compute(source, "native")
-
-
-@item
-def compute_asr(source: Aggregates) -> Float:
-    """Training time of super-resolution by group of methods (Table 17)."""
-    return _compute(source, "asr")
-
-
 def groups_of(source: Aggregates, half: str) -> dict[str, list[str]]:
     """Return the arms or methods of every group of a half's table, by the group's title."""
     groups: dict[str, list[str]] = {title: [] for title in NATIVE_GROUPS if half == "native"}
@@ -56,7 +44,9 @@ def _group(row: Arm | Method) -> str:
     return linear if row.diagnostic == "linear" else log
 
 
-def _compute(source: Aggregates, half: str) -> Float:
+@item
+def compute(source: Aggregates, half: str) -> Float:
+    """Training time of a benchmark by group of arms or methods (Tables 16 and 17)."""
     native, names = half == "native", short_names(half)
     runs = source.frame("runs" if native else "asr_runs")
     lines: list[Line] = []

@@ -20,7 +20,7 @@ from ..files import write_text
 from . import table_asr, table_cost, table_native  # noqa: F401 (register)
 from .aggregates import Aggregates, read_rows
 from .captions import caption
-from .items import MAKERS, known, make_each
+from .items import known, made_by, make_each
 from .layout import Float, Line, Span, beside, render
 from .markup import plain
 from .table_cost import clock, groups_of
@@ -52,8 +52,7 @@ def build(source: Aggregates, name: str) -> list[Float]:
 
 
 def _floats(source: Aggregates, name: str) -> list[Float]:
-    make, _, column = name.partition("_") if name.startswith("main_") else (name, "", "")
-    made = MAKERS[make](source, column) if column else MAKERS[make](source)
+    made = made_by(name)(source)
     return [made] if isinstance(made, Float) else made
 
 
