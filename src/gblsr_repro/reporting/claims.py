@@ -64,19 +64,18 @@ class Page:
         return {v: found[v] for v in Verdict if found[v] or v not in rare}
 
     @cached_property
-    def shared_differences(self) -> dict[Scope, list[str]]:
+    def shared_differences(self) -> dict[str, list[str]]:
         """For every scope with measured claims, what sets all its claims apart."""
-        found: dict[Scope, list[str]] = {}
+        found: dict[str, list[str]] = {}
         for result in self.results:
             if result.holds is not None:
-                mine = list(result.differences)
-                scope = Scope(result.claim.scope)
+                mine, scope = list(result.differences), result.claim.scope
                 found[scope] = [d for d in found.get(scope, mine) if d in mine]
         return found
 
     def own_differences(self, result: Result) -> list[str]:
         """Return what sets a claim apart beyond the differences of its whole scope."""
-        shared = self.shared_differences.get(Scope(result.claim.scope), [])
+        shared = self.shared_differences.get(result.claim.scope, [])
         return [d for d in result.differences if d not in shared]
 
     def scopes(self) -> list[tuple[str, str, str]]:

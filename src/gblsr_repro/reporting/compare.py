@@ -98,7 +98,6 @@ def place_of(name: str) -> Setting | None:
 
 def compare(
     run: Conditions,
-    paper: Conditions,
     scope: Scope,
     subjects: Iterable[str] | None = None,
     columns: Iterable[str] | None = None,
@@ -111,7 +110,7 @@ def compare(
     """
     preset = Difference(f"preset {run.preset or 'not recorded'}")
     found = [preset] if run.preset != PAPER_PRESET else []
-    here, there = run.half(scope.half), paper.half(scope.half)
+    here, there = run.half(scope.half), of_paper().half(scope.half)
     if scope is Scope.STRUCTURE:
         return found
     if here is None or there is None:
@@ -149,7 +148,7 @@ def compare_all(
     recorded = [scope for scope in known if run.half(scope.half) is not None] or known[:1]
     found: dict[Difference, list[str]] = {}
     for scope in recorded:
-        for difference in compare(run, of_paper(), scope, columns=columns):
+        for difference in compare(run, scope, columns=columns):
             halves = found.setdefault(difference, [])
             halves += [scope.half] if scope.half not in halves else []
     return found

@@ -25,6 +25,7 @@ import numpy as np
 from ..errors import UserError
 from .aggregates import Aggregates
 from .compare import PAPER_PRESET, SHARED_GPU, Scope, compare
+from .conditions import of_paper
 from .expressions import Estimate, NotMeasuredError, evaluate
 
 BOUNDS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
@@ -238,10 +239,10 @@ def judge(claim: Claim, here: Aggregates, paper: Aggregates, sigmas: float) -> R
     if near.all():
         outcome = Verdict.REPRODUCED if (misses <= 0).all() else Verdict.WITHIN_NOISE
     # What keeps the numbers from being judged, of the arms and data sets that they are of.
-    there = paper.conditions.half(scope.half)
+    there = of_paper().half(scope.half)
     columns = sorted({use.dataset for use in measured.of} & {*(there.evaluate if there else ())})
     subjects = sorted({use.subject for use in measured.of})
-    every = compare(run, paper.conditions, scope, subjects, columns)
+    every = compare(run, scope, subjects, columns)
     found = [difference for difference in every if difference.blocks_verdict]
     structural = scope is Scope.STRUCTURE
     if structural and outcome is not Verdict.NOT_REPRODUCED:

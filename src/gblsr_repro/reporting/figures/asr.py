@@ -17,7 +17,6 @@ from ..aggregates import Aggregates, ordered
 from ..items import item
 from ..kinds import scale_key
 from . import style
-from .placement import Label, place_labels
 
 TIMED_SET = "urban100"
 MARKER = 6.5  # points
@@ -47,12 +46,12 @@ def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
         look, base = style.looks_of(source)[method], method == source.config["asr"]["base_method"]
         drawn = style.point(look, MARKER, **THIN, linestyle="none")
         axes.errorbar(x, y, xerr=dx or math.nan, yerr=dy or math.nan, **drawn)
-        labels.append(Label(x, y, source.label(method) + " (base)" * base, MARKER, base))
+        labels.append(style.Label(x, y, source.label(method) + " (base)" * base, MARKER, base))
         whiskers += [((x - dx, x + dx), (y, y))] if dx else []
         whiskers += [((x, x), (y - dy, y + dy))] if dy else []
     axes.margins(0.12, 0.15)
     style.time_axis(axes)
-    place_labels(axes, labels, lines=whiskers)
+    style.place_labels(axes, labels, lines=whiskers)
     return figure
 
 

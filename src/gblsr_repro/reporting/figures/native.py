@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,24 +18,19 @@ from ..aggregates import Aggregates, ordered
 from ..items import item
 from ..statistics import QUALITY
 from . import style
-from .placement import Label, place_labels
 
 SMALL, LARGE = 4.5, 9.0  # points: marker of one data set, of the mean over all
 MEAN_MARKER = "o"
 WIDE = 90  # letters of a line as wide as the text
 
 
-def benchmark(source: Aggregates, what: str, metrics: Iterable[str]) -> pd.DataFrame:
-    """Return the rows of `metrics` (in words: `what`) of the arms that the main tables show."""
-    table = source.frame("native")
-    chosen = table[table["arm"].isin(source.benchmark) & table["metric"].isin(list(metrics))]
-    return source.require(chosen, "native", what)
-
-
-def means(table: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
-    """Return the mean of each of `metrics` (columns; NaN: absent) per arm and data set."""
-    wide = table.pivot(index=["arm", "dataset"], columns="metric", values="mean")
-    return wide.reindex(columns=metrics)
+def means(source: Aggregates, what: str, metrics: list[str]) -> pd.DataFrame:
+    """Return the means of `metrics` (in words: `what`; columns, NaN: absent) by arm and data set,
+    of the arms that the main tables show.
+    """
+    wide = source.wide("native", ["arm", "dataset"], "metric").reindex(columns=metrics)
+    own = wide[wide.index.isin(source.benchmark, level="arm")].dropna(how="all")
+    return source.require(own, "native", what)
 
 
 @item
@@ -45,7 +40,7 @@ def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
     Where LPIPS was not measured the arms stand in rows and the figure says why.
     """
     metrics = ["psnr", "lpips"]
-    points = means(benchmark(source, "PSNR", metrics), metrics).dropna(subset=["psnr"])
+    points = means(source, "PSNR", metrics).dropna(subset=["psnr"])
     source.require(points, "native", "PSNR")
     both = points.dropna()
     figure = style.new_figure(style.TEXT_WIDTH, 3.5, note)
@@ -60,7 +55,7 @@ def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
     else:
         axes.invert_yaxis()
         axes.set_ylabel("LPIPS ↓ (axis inverted)")
-        place_labels(axes, *_constellation(source, axes, both))
+        style.place_labels(axes, *_constellation(source, axes, both))
     return figure
 
 
@@ -68,7 +63,7 @@ def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
 def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR against the inference time per image of every arm; the best is upper left."""
     metrics = ["inference_ms", "psnr"]
-    points = means(benchmark(source, "inference time", metrics), metrics).dropna()
+    points = means(source, "inference time", metrics).dropna()
     source.require(points, "native", "arm with both PSNR and inference time")
     figure = style.new_figure(style.TEXT_WIDTH, 3.3, note)
     axes = figure.subplots()
@@ -76,16 +71,16 @@ def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
     axes.set_ylabel("PSNR (dB) ↑")
     drawn = _constellation(source, axes, points)
     style.time_axis(axes)
-    place_labels(axes, *drawn)
+    style.place_labels(axes, *drawn)
     return figure
 
 
 @item
 def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw every quality metric as bars grouped by data set, one bar per arm."""
-    table = benchmark(source, "quality metric", [metric.name for metric in QUALITY])
-    arms = ordered(table["arm"], source.arms)
-    sets = ordered(table["dataset"], source.evaluate)
+    found = means(source, "quality metric", [metric.name for metric in QUALITY])
+    arms = ordered(found.index.get_level_values("arm"), source.arms)
+    sets = ordered(found.index.get_level_values("dataset"), source.evaluate)
     titles = [source.title("native", name).replace(" ", "\n") for name in sets]
     drawn: dict[str, dict[str, Any]] = {
         arm: {"facecolor": look.color, "edgecolor": style.INK, "hatch": look.hatch}
@@ -95,18 +90,18 @@ def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
     handles = [Patch(**drawn[arm], label=source.label(arm)) for arm in arms]
     style.legend(figure, handles, 4, handleheight=1.1)
     width, places = min(0.86 / len(arms), 0.2), np.arange(len(sets))
-    errors = {"elinewidth": 0.7, "capthick": 0.7, "ecolor": "black"}
+    thin = {"elinewidth": 0.7, "capthick": 0.7, "ecolor": "black"}
     panels = figure.subplots(math.ceil(len(QUALITY) / 2), 2).flat
     for axes, metric in zip(panels, QUALITY, strict=False):
         axes.set_title(metric.title)
-        rows = table[table["metric"] == metric.name].set_index(["arm", "dataset"])
-        if rows.empty:
+        if found[metric.name].isna().all():
             style.message(axes, f"{metric.heading} {source.unmeasured(metric.name)}")
             continue
-        rows = rows.reindex(pd.MultiIndex.from_product([arms, sets]))
         for k, arm in enumerate(arms):
-            left, own = places + (k - (len(arms) - 1) / 2) * width, rows.loc[arm]
-            axes.bar(left, own["mean"], width, yerr=own["std"], error_kw=errors, **drawn[arm])
+            own = [source.cell("native", name, arm, metric.name) for name in sets]
+            left = places + (k - (len(arms) - 1) / 2) * width
+            axes.bar(left, [cell.mean for cell in own], width, yerr=[cell.std for cell in own],
+                     error_kw=thin, **drawn[arm])  # fmt: skip
         axes.set_xticks(places, titles)
         axes.set_xlim(-0.5, len(sets) - 0.5)
         axes.tick_params(axis="x", length=0)
@@ -120,12 +115,12 @@ def _name(source: Aggregates, arm: str) -> str:
 
 def _constellation(
     source: Aggregates, axes: Axes, points: pd.DataFrame
-) -> tuple[list[Label], list[Any], list[Any]]:
+) -> tuple[list[style.Label], list[Any], list[Any]]:
     """Draw per arm a small marker for each data set, joined to a large one at their mean.
 
     `points` has the index (arm, dataset) and two columns, x then y. An arm that lacks a data set
     which others have gets no mean: it would be that of other images. Returns the labels that name
-    the arms, the small markers and the joining lines, as `place_labels` takes them.
+    the arms, the small markers and the joining lines, as `style.place_labels` takes them.
     """
     sets = ordered(points.index.get_level_values("dataset"), source.evaluate)
     shapes = dict(zip(sets, itertools.cycle(style.DATASET_MARKERS), strict=False))
@@ -151,6 +146,6 @@ def _constellation(
             large = {"marker": MEAN_MARKER, "markeredgewidth": 0.7, "zorder": 4}
             axes.plot(*center, **style.point(look, LARGE, **large))
         (x, y), size = (center, LARGE) if complete else (tuple(own.iloc[0]), SMALL)
-        labels.append(Label(x, y, _name(source, arm), size, arm == source.main_arm.arm))
+        labels.append(style.Label(x, y, _name(source, arm), size, arm == source.main_arm.arm))
     axes.margins(0.09, 0.09)
     return labels, small, spokes

@@ -16,7 +16,7 @@ from ..items import item
 from ..layout import shown
 from ..statistics import LPIPS, PSNR
 from . import style
-from .native import benchmark, means
+from .native import means
 
 NAMES = {("set14", "img_001"): "baboon"}  # images known by another name than their file's
 
@@ -29,7 +29,7 @@ def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
     seeds of the arm on the whole data set. Raises `UserError` naming an image that is missing.
     """
     metrics = [PSNR.name, LPIPS.name]
-    scores = means(benchmark(source, "PSNR", metrics), metrics)
+    scores = means(source, "PSNR", metrics)
     main = source.config["native"]["main_arm"]
     sets = ordered(scores.index.get_level_values("dataset"), source.evaluate)
     chosen = {name: _columns(scores.xs(name, level="dataset"), main) for name in sets}
