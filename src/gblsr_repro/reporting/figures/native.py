@@ -92,7 +92,10 @@ def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
     width, places = min(0.86 / len(arms), 0.2), np.arange(len(sets))
     thin = {"elinewidth": 0.7, "capthick": 0.7, "ecolor": "black"}
     panels = figure.subplots(math.ceil(len(QUALITY) / 2), 2).flat
-    for axes, metric in zip(panels, QUALITY, strict=False):
+    for axes, metric in itertools.zip_longest(panels, QUALITY):
+        if metric is None:
+            axes.axis("off")
+            continue
         axes.set_title(metric.title)
         if found[metric.name].isna().all():
             style.message(axes, f"{metric.heading} {source.unmeasured(metric.name)}")
