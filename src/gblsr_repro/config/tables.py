@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -270,7 +270,7 @@ def selected_items(config: Config) -> dict[str, Item]:
 
 
 def select(
-    table: Mapping[str, Row], names: Sequence[str], setting: str, file: str
+    table: Mapping[str, Row], names: Collection[str], setting: str, file: str
 ) -> dict[str, Row]:
     """Return the named rows of a table in its order; `UserError` when one of them is not there."""
     for name in names:
