@@ -46,7 +46,8 @@ def read_yaml(path: Path | str) -> Config:
             "with --config the config.json that the workflow left beside its results."
         ) from error
     try:
-        value = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        # In C, which reads ten times as fast: PyYAML's wheels have it.
+        value = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     except FileNotFoundError as error:
         raise UserError(f"Config file {path} does not exist; check the name.") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
