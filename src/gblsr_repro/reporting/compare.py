@@ -116,7 +116,7 @@ def compare(
     if here is None or there is None:
         told = "the conditions of this run (data, steps, seeds, device) are not recorded"
         return [*found, Difference("conditions not recorded", told)]
-    found += _settings(here, there, scope)
+    found += _settings(here, there, scope, subjects)
     found += _seeds(here, there, scope, subjects)
     measured = columns if columns is not None else list(here.evaluate) or list(there.evaluate)
     if scope.kind in ("quality", "locality", "ablation"):
@@ -154,7 +154,9 @@ def compare_all(
     return found
 
 
-def _settings(here: Half, there: Half, scope: Scope) -> list[Difference]:
+def _settings(
+    here: Half, there: Half, scope: Scope, subjects: Iterable[str] | None
+) -> list[Difference]:
     phrased: list[Difference] = []
     changed: dict[str, dict[str, None]] = {}
     absent: dict[str, list[str]] = {}
@@ -163,6 +165,8 @@ def _settings(here: Half, there: Half, scope: Scope) -> list[Difference]:
         if place is None or scope not in place.scopes.split():
             continue
         values = here.settings.get(name) or []
+        if name == "native.training.pixels" and subjects is not None:  # a map by arm
+            values = [{k: v for k, v in value.items() if k in subjects} for value in values]
         others = [word for value in values for word in _unequal(name, value, wanted)]
         if place.phrase and not values:
             phrased.append(Difference(f"{place.words} not recorded"))
@@ -186,8 +190,9 @@ def _unequal(name: str, value: Any, wanted: Any) -> list[str]:
     if name.endswith(".recipes"):  # a run has the recipe of its own encoder alone
         pairs = [(own, wanted.get(key, {})) for key, own in value.items()]
         return [_words(k) for own, paper in pairs for k in own if own[k] != paper.get(k)]
-    keys = dict.fromkeys([*value, *wanted])
-    return [f"{_words(name)} {key}" for key in keys if value.get(key) != wanted.get(key)]
+    called = short_names("native")
+    keys = [k for k in dict.fromkeys([*value, *wanted]) if value.get(k) != wanted.get(k)]
+    return [f"{_words(name)} {called.get(key, key)}" for key in keys]
 
 
 def _words(name: str) -> str:
