@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import nn
 
 from gblsr_repro import config, files
 from gblsr_repro.models import native
@@ -45,6 +46,15 @@ class Picture:
         return self.pixels
 
 
+def moved(model: nn.Module, scale: float = 0.2, seed: int = 5) -> nn.Module:
+    """Add noise to every weight of a model, so that none is at its start; return the model."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.add_(scale * torch.randn(weight.shape, generator=generator).to(weight.dtype))
+    return model
+
+
 def array(path: Path, images: np.ndarray) -> Path:
     """Write images (N, H, W, 3) as standardizing does: with their index and record."""
     np.save(path, images)
@@ -75,9 +85,7 @@ def run(
     row, build = (arm, native.build) if arm else (config.methods()[name], asr.build)
     half, kind = ("native", "arm") if arm else ("asr", "method")
     model = build(row, settings, seed)
-    with torch.no_grad():
-        for parameter in model.decoder.parameters():
-            parameter.add_(spread * torch.randn_like(parameter))
+    moved(model.decoder, spread)
     sections = {key: settings[half][key] for key in ("model", "training")}
     facts = {kind: name, "seed": seed, "steps": 5, "config": sections}
     facts["parameters"] = count_parameters(model)

@@ -2,6 +2,7 @@
 
 import math
 
+import made
 import numpy as np
 import pytest
 import torch
@@ -20,11 +21,7 @@ def settings():
 def noisy(arm: str, settings, scale: float = 0.05):
     """Build an arm in float64 with noise on every parameter."""
     model = native.build(config.arms()[arm], settings, 0)
-    generator = torch.Generator().manual_seed(11)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(scale * torch.randn(parameter.shape, generator=generator))
-    return model.double().eval()
+    return made.moved(model, scale).double().eval()
 
 
 def image(height: int, width: int) -> torch.Tensor:

@@ -25,15 +25,11 @@ def test_rdn_in_buffers_gives_the_features_and_gradients_of_its_definition(batch
     torch.manual_seed(0)
     encoder = rdn(features=6, blocks=3, layers=4, growth=5).double()
     images = torch.randn(batch, 3, *size, dtype=torch.float64, requires_grad=True)
-    x = encoder.entry(encoder.shallow(images))
-    ways = encoder._joined(x), encoder._written(x)
-    torch.testing.assert_close(*ways, rtol=1e-12, atol=1e-14)
-    weight = torch.randn_like(ways[0])
-    inputs = [images, *(p for n, p in encoder.named_parameters() if not n.startswith("last"))]
-    plain, buffered = (
-        torch.autograd.grad((way * weight).sum(), inputs, retain_graph=True) for way in ways
-    )
-    for one, other in zip(plain, buffered, strict=True):
+    plain, buffered = encoder(images, path="plain"), encoder(images)
+    torch.testing.assert_close(buffered, plain, rtol=1e-12, atol=1e-14)
+    inputs, weight = [images, *encoder.parameters()], torch.randn_like(plain)
+    gradients = (torch.autograd.grad((way * weight).sum(), inputs) for way in (plain, buffered))
+    for one, other in zip(*gradients, strict=True):
         torch.testing.assert_close(other, one, rtol=1e-10, atol=1e-12)
 
 

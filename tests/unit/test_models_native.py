@@ -7,12 +7,10 @@ from dataclasses import replace
 import made
 import pytest
 import torch
-import torch.nn.functional as F
 
 from gblsr_repro import config, inference
 from gblsr_repro.errors import UserError
 from gblsr_repro.models import native
-from gblsr_repro.models.encoder import GroupNorm
 from gblsr_repro.models.weight_cache import WeightCache
 from gblsr_repro.runs import load_run
 
@@ -42,11 +40,6 @@ def test_a_wrong_decoder_name_is_one_sentence(settings, decoder, hint):
         config.arm_named("gblsr_scaler")
 
 
-@pytest.mark.parametrize(("height", "width"), [(1, 1), (3, 5), (4, 9), (17, 4)])
-def test_any_size_goes_in_and_comes_out(scalar, height, width):
-    assert scalar(torch.rand(2, 3, height, width)).shape == (2, 3, height, width)
-
-
 def test_wrong_shapes_are_refused(scalar):
     with pytest.raises(ValueError, match="must be"):
         scalar(torch.rand(3, 8, 8))
@@ -54,21 +47,12 @@ def test_wrong_shapes_are_refused(scalar):
         scalar.decode(scalar.encode(torch.rand(1, 3, 8, 8)), 16, 8)
 
 
-def test_queries_are_evaluated_in_bounded_parts(scalar, monkeypatch):
+def test_queries_in_parts_give_what_they_give_at_once(scalar, monkeypatch):
     features = scalar.encode(torch.rand(1, 3, 8, 8))
     coordinates = torch.rand(1, 37, 2, dtype=torch.float64) * 2 - 1
     whole = scalar.query(features, coordinates, (8, 8))
-    sizes = []
-    query = scalar.decoder.query
-
-    def watched(features, positions):
-        sizes.append(positions.shape[1])
-        return query(features, positions)
-
     monkeypatch.setattr(native, "QUERY_CHUNK", 10)
-    monkeypatch.setattr(scalar.decoder, "query", watched)
     torch.testing.assert_close(scalar.query(features, coordinates, (8, 8)), whole)
-    assert sizes == [10, 10, 10, 7]
 
 
 def test_an_arm_without_a_basis_has_no_fields(settings):
@@ -76,18 +60,6 @@ def test_an_arm_without_a_basis_has_no_fields(settings):
     assert model.bandwidth() is None
     with pytest.raises(UserError, match="no bandwidth field"):
         model.fields(model.encode(torch.rand(1, 3, 8, 8)))
-
-
-def test_moments_normalize_as_group_norm_does():
-    """What a single large image takes."""
-    torch.manual_seed(0)
-    norm = GroupNorm(2, 6)
-    torch.nn.init.normal_(norm.weight)
-    torch.nn.init.normal_(norm.bias)
-    x = 3 * torch.randn(1, 6, 9, 7) + 5
-    expected = F.group_norm(x.double(), 2, norm.weight.double(), norm.bias.double(), norm.eps)
-    with torch.no_grad():
-        torch.testing.assert_close(norm.by_moments(x), expected.float(), rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -113,19 +85,13 @@ def run_dir(settings, tmp_path):
 
 
 def test_a_run_comes_back_as_it_was(settings, scalar, run_dir):
-    x = torch.rand(1, 3, 8, 8)
-    loaded = load_run(run_dir, native.NativeModel, settings)
+    (x, loaded), (other, _) = (  # loading seeds no generator
+        (torch.rand(1, 3, 8, 8), load_run(run_dir, native.NativeModel, settings)) for _ in range(2)
+    )
+    assert not torch.equal(x, other)
     assert not loaded.training
     with torch.no_grad():
         torch.testing.assert_close(loaded(x), scalar(x), rtol=0, atol=1e-6)
-
-
-def test_loading_does_not_seed_the_generators(settings, run_dir):
-    torch.manual_seed(42)
-    load_run(run_dir, native.NativeModel, settings)
-    drawn = torch.rand(3)
-    load_run(run_dir, native.NativeModel, settings)
-    assert not torch.equal(torch.rand(3), drawn)
 
 
 def test_a_run_of_another_kind_or_with_other_settings_is_refused(settings, run_dir):
