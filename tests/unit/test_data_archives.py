@@ -104,25 +104,3 @@ def test_damage_is_one_sentence(make, damage, tmp_path):
         unpack(archive, tmp_path / "out")
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "out" / "a").exists()
-
-
-def test_refused_member_leaves_nothing(tmp_path):
-    archive = tar(tmp_path / "archive", ("a", b"1"))
-
-    def refuse(temporary, target):
-        raise UserError("no")
-
-    with pytest.raises(UserError, match="no"):
-        extract(archive, lambda name: tmp_path / "out" / name, 10**6, refuse)
-    assert not list((tmp_path / "out").iterdir())
-
-
-def test_encrypted_zip_is_one_sentence(tmp_path):
-    archive = zipped(tmp_path / "archive", ("a", b"1"))
-    content = bytearray(archive.read_bytes())
-    central = content.index(b"PK\x01\x02")
-    content[6] |= 1
-    content[central + 8] |= 1
-    archive.write_bytes(bytes(content))
-    with pytest.raises(UserError, match="delete it and fetch again"):
-        unpack(archive, tmp_path / "out")

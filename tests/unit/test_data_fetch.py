@@ -229,11 +229,6 @@ def test_set_larger_than_its_row_says_is_refused(server, online, rows):
     assert "img_3.png is larger than" in sentence(online)
 
 
-def test_unwritable_resources_are_one_sentence(server, online, tmp_path):
-    (tmp_path / "resources").write_text("not a folder")
-    assert "Cannot write" in sentence(online)
-
-
 def test_two_processes_download_once(server, online):
     threads = [threading.Thread(target=fetch.fetch, args=("set", online)) for _ in range(3)]
     for thread in threads:
@@ -279,6 +274,14 @@ def test_archive_gives_only_what_is_needed(packed, server, online, tmp_path):
     assert not list((tmp_path / "resources" / "archives").iterdir())
     fetch.fetch("set", online)
     assert len(server.asked) == 1
+    lost = tmp_path / "resources" / "set" / "s" / "img_3.png"
+    for again in (packed, None):  # what an interruption left is unpacked, else it comes anew
+        if again:
+            put(tmp_path / "resources", "archives/set.tar.gz", again)
+        lost.unlink()
+        fetch.fetch("set", online)
+        assert lost.read_bytes() == png(2)
+        assert len(server.asked) == (1 if again else 2)
 
 
 def test_archives_with_another_checksum_or_an_escape_write_nothing(
@@ -289,21 +292,6 @@ def test_archives_with_another_checksum_or_an_escape_write_nothing(
         assert said in sentence(online)
         assert not list(tmp_path.rglob("*.png"))
         rows["set"] = replace(rows["set"], checksum="")
-
-
-def test_archive_is_unpacked_after_an_interruption(packed, server, online, tmp_path):
-    put(tmp_path / "resources", "archives/set.tar.gz", packed)
-    put(tmp_path / "resources", "set/s/img_1.png", png(0))
-    fetch.fetch("set", online)
-    assert server.asked == []
-    assert len(sources.locate("set", online)) == 2
-
-
-def test_member_lost_later_comes_back(packed, server, online, tmp_path):
-    fetch.fetch("set", online)
-    (tmp_path / "resources" / "set" / "s" / "img_3.png").unlink()
-    fetch.fetch("set", online)
-    assert (tmp_path / "resources" / "set" / "s" / "img_3.png").read_bytes() == png(2)
 
 
 def test_weights_are_one_file_with_a_checksum(server, online, rows, tmp_path):
@@ -322,12 +310,6 @@ def test_weights_are_one_file_with_a_checksum(server, online, rows, tmp_path):
 
 
 # --- package, command line ------------------------------------------------------------------------
-
-
-def test_package_photographs_need_neither_network_nor_mirror(online):
-    fetch.fetch("demo_kodak", online)
-    found = [source.name for source in sources.sources("demo_kodak", online)]
-    assert found == ["astronaut", "rocket"]
 
 
 def test_absent_packages_and_unknown_sets_are_named(online, rows):

@@ -3,7 +3,7 @@
 import pytest
 
 from gblsr_repro.config import datasets
-from gblsr_repro.data.layout import expand, find, is_explicit, layout_of, matches
+from gblsr_repro.data.layout import expand, is_explicit, layout_of, matches
 from gblsr_repro.data.sources import name_of
 
 KINDS = {"archive", "files", "file", "package"}
@@ -30,15 +30,6 @@ def test_braces_are_written_out():
 )
 def test_matching(pattern, path, expected):
     assert matches(pattern, path) is expected
-
-
-def test_finding_gives_files_in_name_order(tmp_path):
-    for name in ("b/2.png", "b/1.png", "a/3.png", "a/note.txt"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    (tmp_path / "a" / "folder.png").mkdir()
-    assert find("*/*.png", tmp_path) == ["a/3.png", "b/1.png", "b/2.png"]
-    assert find("b/{1..3}.png", tmp_path) == ["b/1.png", "b/2.png"]
 
 
 @pytest.mark.parametrize("row", datasets().values(), ids=lambda row: row.dataset)

