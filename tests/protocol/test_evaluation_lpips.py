@@ -75,12 +75,6 @@ def test_network_is_the_packages_own_with_our_backbone(backbone, images):
         assert torch.equal(mine, original)
 
 
-def test_batch_gives_what_single_pairs_give(backbone, images):
-    measure = perceptual.Perceptual(backbone)
-    single = [measure.lpips(images[i : i + 1], images[2 - i][None]).item() for i in range(3)]
-    assert measure.lpips(images, images.flip(0)).tolist() == pytest.approx(single, rel=1e-5)
-
-
 def test_edge_distance_sees_only_the_mask(backbone, images):
     measure = perceptual.Perceptual(backbone)
     settings = metrics.Settings.of(configuration.load())
