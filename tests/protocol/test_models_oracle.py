@@ -84,8 +84,10 @@ def test_family_renders_the_defining_sum(settings, arm):
             assert rendered[k, y, x] == pytest.approx(total, abs=1e-10)
 
 
-@pytest.mark.parametrize(("height", "width"), [(37, 70), (64, 33), (20, 96)])
-def test_odd_sizes_are_padded_by_reflection_and_cropped_back(settings, height, width):
+@pytest.mark.parametrize(("height", "width"), [(37, 70), (64, 33), (12, 96), (11, 64)])
+def test_odd_sizes_are_padded_by_reflection_where_it_can_be_and_cropped_back(
+    settings, height, width
+):
     model = noisy("gblsr_scalar", settings)
     x = image(height, width)
     down, across = -height % 32, -width % 32
@@ -97,14 +99,6 @@ def test_odd_sizes_are_padded_by_reflection_and_cropped_back(settings, height, w
         found = model(x)
     top, left = sides[0][0], sides[1][0]
     torch.testing.assert_close(found, whole[..., top : top + height, left : left + width])
-
-
-def test_a_pad_that_reaches_the_side_replicates():
-    x = image(16, 64)  # needs 8 + 8 rows: reflection can; 3 rows cannot
-    assert torch.equal(native.pad(x, 32)[0, :, 0], F.pad(x, (0, 0, 8, 8), "reflect")[0, :, 0])
-    small = image(3, 64)
-    expected = np.pad(small[0].numpy(), ((0, 0), (14, 15), (0, 0)), mode="edge")
-    np.testing.assert_array_equal(native.pad(small, 32)[0].numpy(), expected)
 
 
 def dense(layers, x: torch.Tensor, activation) -> torch.Tensor:

@@ -64,15 +64,6 @@ def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
     assert record["weights_sha256"] == sha256(run / "weights.safetensors")
 
 
-def test_another_runs_folder_is_a_users_error(config, tmp_path):
-    run = made.run(tmp_path / "run", "gblsr_asr_nole", config)
-    with pytest.raises(UserError, match="holds gblsr_asr_nole, seed 0, not gblsr_asr, seed 0"):
-        asr.evaluate(config, method_named("gblsr_asr"), 0, run, tmp_path / "metrics")
-    other = configuration.merge(config, {"asr": {"model": {"modes": 5}}})
-    with pytest.raises(UserError, match=r"asr.model.modes = 4, but the config says 5"):
-        asr.evaluate(other, method_named("gblsr_asr_nole"), 0, run, tmp_path / "metrics")
-
-
 # --- timing -------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,5 @@
 """Evaluation, timing and fields of a tiny run, through the command line."""
 
-
 import made
 import numpy as np
 import pytest
