@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import uuid
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +95,15 @@ def run(
     facts["weights_sha256"] = write_weights(folder, model, facts if told else None)
     files.write_json(folder / "run.json", facts)
     return folder
+
+
+def nvidia_smi(folder: Path, count: int) -> list[str]:
+    """Write a program that names so many GPUs, as nvidia-smi does; return their identifiers."""
+    names = [f"GPU-{uuid.uuid4()}" for _ in range(count)]
+    lines = (f"echo {index}, {name}\n" for index, name in enumerate(names))
+    (folder / "nvidia-smi").write_text("#!/bin/sh\n" + "".join(lines))
+    (folder / "nvidia-smi").chmod(0o755)
+    return names
 
 
 def rows(path: Path) -> list[dict[str, str]]:

@@ -130,15 +130,11 @@ def test_the_sets_of_the_paper_are_timed_whole(config):
         asr_latency.timed("kodak", config)
 
 
-def test_sizes_of_a_mirror_are_those_of_the_table(shared, tmp_path):
-    config = configuration.load()
-    config |= {"mirror": str(shared / "data"), "resources": str(tmp_path)}
-    config["accept_partial"] = ["urban100"]
+def test_sizes_of_a_mirror_are_those_of_the_table(mirrored):
     for dataset in ("set14", "urban100"):
-        fetch(dataset, config)
-        for image in asr_latency.timed(dataset, config):
+        for image in asr_latency.timed(dataset, mirrored):
             if image.source is not None:
-                low = image.low(config, torch.device("cpu"))
+                low = image.low(mirrored, torch.device("cpu"))
                 assert tuple(low.shape[2:]) == (image.height // 4, image.width // 4)
                 assert image.source.load().shape[0] in range(
                     image.height // 4 * 4, image.height + 1
