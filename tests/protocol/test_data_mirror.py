@@ -1,7 +1,6 @@
 """The mirror's super-resolution sets, as their publisher made them."""
 
-import csv
-
+import made
 import numpy as np
 import pytest
 from PIL import Image
@@ -17,8 +16,7 @@ def folder(shared, dataset, scale):
 
 
 def test_manifests_agree_with_the_mirrors_own(shared, mirrored):
-    with (shared / "data" / "MANIFEST.csv").open(newline="") as stream:
-        listed = {row["path"]: row for row in csv.DictReader(stream)}
+    listed = {row["path"]: row for row in made.rows(shared / "data" / "MANIFEST.csv")}
     for dataset in SETS:
         for path, entry in manifest.read(fetch.fetch(dataset, mirrored)).items():
             row = listed[path]

@@ -3,6 +3,7 @@
 import socket
 
 import lpips as package
+import made
 import numpy as np
 import pytest
 import torch
@@ -11,8 +12,6 @@ from PIL import Image
 from gblsr_repro import config as configuration
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import metrics, perceptual
-
-SHAPES = {0: (64, 3, 11), 3: (192, 64, 5), 6: (384, 192, 3), 8: (256, 384, 3), 10: (256, 256, 3)}
 
 
 @pytest.fixture(autouse=True)
@@ -26,16 +25,7 @@ def _no_network(monkeypatch):
 
 @pytest.fixture(scope="module")
 def backbone(tmp_path_factory):
-    """A file as torchvision ships it, classifier included, with random convolutions."""
-    generator = torch.Generator().manual_seed(0)
-    state = {"classifier.1.weight": torch.zeros(8, 8), "classifier.1.bias": torch.zeros(8)}
-    for layer, (outputs, inputs, side) in SHAPES.items():
-        shape = (outputs, inputs, side, side)
-        state[f"features.{layer}.weight"] = 0.05 * torch.randn(shape, generator=generator)
-        state[f"features.{layer}.bias"] = 0.1 * torch.randn(outputs, generator=generator)
-    path = tmp_path_factory.mktemp("backbone") / "alexnet.pth"
-    torch.save(state, path)
-    return path
+    return made.backbone(tmp_path_factory.mktemp("backbone") / "alexnet.pth")
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +50,7 @@ def test_network_is_the_packages_own_with_our_backbone(backbone, images):
     theirs = package.LPIPS(net="alex", version="0.1", pnet_rand=True, verbose=False).eval()
     state = torch.load(backbone, weights_only=True)
     with torch.no_grad():
-        for number, layer in enumerate(SHAPES):
+        for number, layer in enumerate(made.ALEXNET):
             module = getattr(theirs.net, f"slice{number + 1}").get_submodule(str(layer))
             module.weight.copy_(state[f"features.{layer}.weight"])
             module.bias.copy_(state[f"features.{layer}.bias"])

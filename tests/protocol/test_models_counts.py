@@ -1,7 +1,6 @@
 """Exact trainable-parameter counts of the paper (its fairness table and protocol)."""
 
-import csv
-
+import made
 import pytest
 
 from gblsr_repro import config
@@ -35,8 +34,7 @@ def test_encoder_and_decoder_have_the_published_counts(settings, arm):
 
 
 def test_totals_and_ratios_are_those_of_the_published_table(settings, shared):
-    with (shared / "paper" / "targets" / "params.csv").open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
+    rows = made.rows(shared / "paper" / "targets" / "params.csv")
     names = {arm.name: arm.arm for arm in config.arms().values()}
     budgets = {b.arm: b for b in native.parameter_budgets(settings)}
     assert len(rows) == 7

@@ -163,7 +163,7 @@ def test_a_stopped_one_goes_on_where_it_was(place, config):
         saved = progress()["saved"]
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    record = json.loads((place / "native" / "runs" / "gblsr_scalar/seed0/run.json").read_text())
+    record = made.record(place / "native" / "runs" / "gblsr_scalar/seed0/run.json")
     assert (record["resumed"], record["steps"]) == (2, 800)
 
 

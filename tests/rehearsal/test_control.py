@@ -1,10 +1,9 @@
 """The control flow of a GPU run, with true values, on a make-believe CUDA (see `standins`)."""
 
-import csv
 import gc
-import json
 from unittest import mock
 
+import made
 import pytest
 import torch
 from pretended import CUDA, GPU
@@ -100,11 +99,10 @@ def test_arms_and_methods_are_timed_by_every_clock(cuda, config, arrays, tmp_pat
     evaluation.time_arm(config, arm, 0, arrays, tmp_path / "native.csv")
     asr_latency.time_method(config, method, 0, tmp_path / "asr.csv")
     for name in ("native", "asr"):
-        with (tmp_path / f"{name}.csv").open(newline="") as stream:
-            rows = list(csv.DictReader(stream))
+        rows = made.rows(tmp_path / f"{name}.csv")
         assert [row["clock"] for row in rows] == ["paper", "ours", "graph"]
         assert [row["peak_memory_mib"] for row in rows][2] == ""
-        record = json.loads((tmp_path / f"{name}.json").read_text())
+        record = made.record(tmp_path / f"{name}.json")
         assert record["device"]["name"] == GPU.name
         assert record["gpu_shared"] is None  # no nvidia-smi to ask
         assert not record["not_timed"]
@@ -162,7 +160,7 @@ def test_a_native_run_on_cuda_learns_what_the_cpu_learns(config, arrays, tmp_pat
     with believed_cuda():
         whole = train_native(config, arrays, tmp_path / "whole")
         broken = interrupted(train_native, config, arrays, tmp_path / "broken")
-    record = json.loads((tmp_path / "broken" / "run.json").read_text())
+    record = made.record(tmp_path / "broken" / "run.json")
     assert (record["device"]["type"], record["resumed"]) == ("cuda", 1)
     assert record["peak_memory_mib"] == PEAK / 2**20
     same(whole, expected, rtol=1e-4, atol=1e-6)
@@ -176,7 +174,7 @@ def test_a_super_resolution_run_goes_on_with_the_devices_own_random_numbers(
     monkeypatch.setattr(superres, "RESIDENT_SHARE", share)
     whole = train_asr(config, arrays, tmp_path / "whole")
     broken = interrupted(train_asr, config, arrays, tmp_path / "broken")
-    record = json.loads((tmp_path / "broken" / "run.json").read_text())
+    record = made.record(tmp_path / "broken" / "run.json")
     assert (record["data"]["on_device"], record["resumed"]) == (share > 0, 1)
     same(broken, whole)
     assert {"get_rng_state_all", "set_rng_state_all"} <= set(cuda)
@@ -208,7 +206,7 @@ def test_a_run_is_evaluated_and_its_fields_are_read_on_cuda(cuda, config, arrays
     regions.write_thresholds(tmp_path / "validation.npy", tmp_path / "regions.json", settings)
     arm = configuration.arm_named("gblsr_full")
     evaluation.evaluate(config, arm, 0, run, tmp_path, tmp_path / "metrics", tmp_path)
-    record = json.loads((tmp_path / "metrics" / "kodak.json").read_text())
+    record = made.record(tmp_path / "metrics" / "kodak.json")
     assert record["device"]["name"] == GPU.name
     fields = tmp_path / "fields.npz"
     evaluation.write_fields(
@@ -218,14 +216,10 @@ def test_a_run_is_evaluated_and_its_fields_are_read_on_cuda(cuda, config, arrays
 
 
 def test_lpips_on_cuda_is_that_of_the_cpu(cuda, tmp_path):
-    backbone, shapes = {}, {0: (64, 3, 11), 3: (192, 64, 5), 6: (384, 192, 3), 8: (256, 384, 3)}
-    for layer, (outputs, inputs, side) in {**shapes, 10: (256, 256, 3)}.items():
-        backbone[f"features.{layer}.weight"] = 0.01 * torch.randn(outputs, inputs, side, side)
-        backbone[f"features.{layer}.bias"] = torch.zeros(outputs)
-    torch.save(backbone, tmp_path / "backbone.pth")
+    backbone = made.backbone(tmp_path / "backbone.pth")
     images, truth = torch.rand(2, 1, 3, 64, 64)
     mask = torch.rand(1, 1, 64, 64) < 0.5
-    here, there = (Perceptual(tmp_path / "backbone.pth", device) for device in ("cpu", CUDA))
+    here, there = (Perceptual(backbone, device) for device in ("cpu", CUDA))
     assert all(isinstance(p, OnCuda) for p in there.network.parameters())
     measured = there.edge_lpips(*(x.to(CUDA) for x in (images, truth, mask)))
     assert isinstance(measured, OnCuda)

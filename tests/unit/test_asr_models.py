@@ -30,17 +30,14 @@ def test_one_seed_gives_one_model_and_methods_share_its_encoder(settings):
     assert all(torch.equal(first[k], liif[k]) for k in encoder)
 
 
-def test_the_bandwidth_starts_at_exactly_one_and_only_the_spectral_decoder_has_one(settings):
-    assert build(row("gblsr_asr"), settings, 0).bandwidth() == 1.0
+def test_the_start_of_the_spectral_decoder_which_alone_has_a_bandwidth(settings):
+    model = build(row("gblsr_asr"), settings, 0)
+    assert model.bandwidth() == 1.0
+    assert model.decoder.coefficients.weight.std().item() == pytest.approx(0.01, rel=0.15)
+    assert not model.decoder.coefficients.bias.any()
     assert build(row("lte_rdn"), settings, 0).bandwidth() is None
     settings["asr"]["model"]["bandwidth"] = 0.88
     assert build(row("gblsr_asr"), settings, 0).bandwidth() == pytest.approx(0.88, rel=1e-6)
-
-
-def test_the_coefficients_start_small_and_unbiased(settings):
-    decoder = build(row("gblsr_asr"), settings, 0).decoder
-    assert decoder.coefficients.weight.std().item() == pytest.approx(0.01, rel=0.15)
-    assert not decoder.coefficients.bias.any()
 
 
 @pytest.mark.parametrize(
