@@ -48,11 +48,6 @@ def test_unpublished_scales_use_the_largest_image(dataset, scale, mirrored):
     assert [image.source.file for image in images] == sources.locate(dataset, mirrored)
 
 
-def test_one_gray_image_stays_gray(mirrored):
-    shapes = {i.name: i.load().ndim for i in sources.high_resolution("set14", 2, mirrored)}
-    assert [name for name, dimensions in shapes.items() if dimensions == 2] == ["img_003"]
-
-
 @pytest.mark.parametrize("scale", [2, 3, 4])
 def test_urban100_uses_its_whole_images(scale, mirrored):
     images = sources.high_resolution("urban100", scale, mirrored)

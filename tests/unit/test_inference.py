@@ -1,6 +1,5 @@
 """The models as a tool: photographs in, photographs out, at any scale."""
 
-import json
 import re
 import shutil
 
@@ -289,25 +288,19 @@ def test_profile_and_metadata_go_through_a_code(run, tmp_path):
 # --- weights that come along -----------------------------------------------------------------
 
 
-def measured(folder, weights_sha256, columns, values):
-    """Rows as evaluation leaves them."""
-    for name, value in values.items():
-        write_csv(folder / f"{name}.csv", ("image", *columns), [["a", value, 0.5], ["b", value, 1]])
-        write_json(folder / f"{name}.json", {"weights_sha256": weights_sha256})
-    return folder
-
-
-def with_facts(folder):
-    """A run's folder with all that training records."""
-    record = made.record(folder / "run.json")
-    record |= {"steps": 1234, "git": {"commit": "0123456789abcdef", "modified": False}}
-    (folder / "run.json").write_text(json.dumps(record))
-    return record["weights_sha256"]
-
-
-def bundle(folder, metrics, output):
+def bundle(folder, name, columns, values, output, of=None):
+    """Bundle a run that records what training does, with rows as evaluation leaves them."""
+    run, metrics = untrained(folder / name, name), folder / f"{name} metrics"
+    record = made.record(run / "run.json")
+    git = {"commit": "0123456789abcdef", "modified": False}
+    write_json(run / "run.json", record | {"steps": 1234, "git": git})
+    metrics.mkdir(exist_ok=True)
+    for data, value in values.items():
+        rows = [["a", value, 0.5], ["b", value, 1]]
+        write_csv(metrics / f"{data}.csv", ("image", *columns), rows)
+        write_json(metrics / f"{data}.json", {"weights_sha256": of or record["weights_sha256"]})
     return cli.main(
-        ["bundle", str(folder), "--metrics", str(metrics), "--trained-on", "noise",
+        ["bundle", str(run), "--metrics", str(metrics), "--trained-on", "noise",
          "--output", str(output)]
     )  # fmt: skip
 
@@ -320,14 +313,11 @@ def package(tmp_path, monkeypatch):
 
 
 def test_bundled_weights_are_the_default(tmp_path, photo, package, caplog, monkeypatch):
-    folder = untrained(tmp_path / "run", "gblsr_scalar")
-    sha256 = with_facts(folder)
-    rows = measured(tmp_path / "m", sha256, ("psnr", "ssim"), {"kodak": 22.25, "validation": 99})
-    assert bundle(folder, rows, package / "native.safetensors") == 0
-    superres = untrained(tmp_path / "superres", "gblsr_asr_nole")
-    sha256 = with_facts(superres)
-    rows = measured(tmp_path / "a", sha256, ("psnr_y", "ssim_y"), {"set5_x2": 36.5})
-    assert bundle(superres, rows, package / "asr.safetensors") == 0
+    quality = {"kodak": 22.25, "validation": 99}
+    native, asr = package / "native.safetensors", package / "asr.safetensors"
+    assert bundle(tmp_path, "gblsr_scalar", ("psnr", "ssim"), quality, native) == 0
+    quality = {"set5_x2": 36.5}
+    assert bundle(tmp_path, "gblsr_asr_nole", ("psnr_y", "ssim_y"), quality, asr) == 0
     card = (package / "native.md").read_text()
     assert "| kodak | 2 | 22.25 | 0.7500 | - |" in card
     assert "0123456789abcdef" in card
@@ -344,12 +334,12 @@ def test_bundled_weights_are_the_default(tmp_path, photo, package, caplog, monke
     assert "gblsr_asr_nole, 1,234 steps on noise" in said
     assert "set5 x2 36.50" in said
     for name, size in (("r", (70, 45)), ("u", (140, 90))):
-        with Image.open(tmp_path / f"{name}.png") as made:
-            assert made.size == size
+        with Image.open(tmp_path / f"{name}.png") as shown:
+            assert shown.size == size
     monkeypatch.undo()
-    full = inference.reconstruct(inference.load_native(folder), image).rgb
+    full = inference.reconstruct(inference.load_native(tmp_path / "gblsr_scalar"), image).rgb
     assert off(full, inference.read(tmp_path / "r.png").rgb) <= 2
-    stored = load_file(package / "native.safetensors")
+    stored = load_file(native)
     assert {t.dtype for t in stored.values() if t.ndim > 1} == {torch.float16}
     assert {t.dtype for t in stored.values() if t.ndim < 2} == {torch.float32}
 
@@ -362,24 +352,26 @@ def test_without_bundled_weights_the_commands_say_so(photo, package, capsys):
         assert "weights come with this version yet; name a trained run's folder" in said
 
 
-def test_only_a_measured_run_is_bundled(tmp_path, capsys, monkeypatch):
-    folder = untrained(tmp_path / "run", "gblsr_scalar")
-    sha256 = with_facts(folder)
-    columns, output = ("psnr", "ssim"), tmp_path / "native.safetensors"
-    others = measured(tmp_path / "others", "0" * 64, columns, {"kodak": 20.0})
-    mine = measured(tmp_path / "mine", sha256, columns, {"kodak": 20.0})
-    (tmp_path / "none").mkdir()
-    for rows, sentence in (
-        (others, "was measured on other weights"),
-        (tmp_path / "none", "holds no measured rows"),
-    ):
-        assert bundle(folder, rows, output) == 2
-        assert sentence in capsys.readouterr().err
-    assert bundle(folder, mine, tmp_path / "native.pt") == 2
-    assert "must end in .safetensors" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"of": "0" * 64}, "was measured on other weights"),
+        ({"values": {}}, "holds no measured rows"),
+        ({"output": "native.pt"}, "must end in .safetensors"),
+        ({}, "train a smaller model"),
+    ],
+)
+def test_only_a_small_measured_run_is_bundled(tmp_path, capsys, monkeypatch, change, sentence):
     monkeypatch.setattr(bundled, "LIMIT", 1000)
-    assert bundle(folder, mine, output) == 2
-    assert "train a smaller model" in capsys.readouterr().err
+    chosen = {
+        "columns": ("psnr", "ssim"),
+        "values": {"kodak": 20.0},
+        "output": "native.safetensors",
+    }
+    chosen |= change
+    chosen["output"] = tmp_path / chosen["output"]
+    assert bundle(tmp_path, "gblsr_scalar", **chosen) == 2
+    assert sentence in capsys.readouterr().err
     assert not list(tmp_path.glob("native.*"))
 
 
