@@ -83,10 +83,15 @@ def test_links_devices_and_a_member_twice_are_refused(tmp_path):
             unpack(archive, tmp_path / "out")
 
 
-def test_bomb_that_understates_its_size_is_refused(tmp_path):
+def test_a_zip_that_understates_its_size_or_is_encrypted_is_refused(tmp_path):
     archive = zipped(tmp_path / "archive", ("zeros", bytes(2_000_000)))
-    true = (2_000_000).to_bytes(4, "little")
-    archive.write_bytes(archive.read_bytes().replace(true, (1000).to_bytes(4, "little")))
-    with pytest.raises(UserError):
-        unpack(archive, tmp_path / "out")
-    assert not list((tmp_path / "out").iterdir())
+    whole = archive.read_bytes()
+    encrypted = bytearray(whole)
+    for place in (6, whole.index(b"PK\x01\x02") + 8):
+        encrypted[place] |= 1
+    sizes = ((size).to_bytes(4, "little") for size in (2_000_000, 1000))
+    for content in (whole.replace(*sizes), encrypted):
+        archive.write_bytes(content)
+        with pytest.raises(UserError, match="delete it and fetch again"):
+            unpack(archive, tmp_path / "out", 10**7)
+        assert not list((tmp_path / "out").iterdir())

@@ -13,9 +13,10 @@ from data_server import serve
 from PIL import Image
 
 from gblsr_repro.cli import main
-from gblsr_repro.config import Dataset
+from gblsr_repro.config import Dataset, datasets
 from gblsr_repro.data import datasets as located
 from gblsr_repro.data import download, fetch, sources
+from gblsr_repro.data.layout import expand, is_explicit, layout_of, matches
 from gblsr_repro.data.list import list_sources
 from gblsr_repro.errors import UserError
 
@@ -327,3 +328,65 @@ def test_command_writes_the_manifest_where_asked(tmp_path, repository, capsys):
     assert "demo_set14" in listing
     assert main(["fetch", "nothing", *configs]) == 2
     assert "There is no data set 'nothing'" in capsys.readouterr().err
+
+
+# --- the little language of the files column, and the table itself --------------------------------
+
+
+def test_braces_are_written_out():
+    assert expand("a/{x,y}/b{08..10}.png") == [
+        f"a/{folder}/b{number}.png" for folder in "xy" for number in ("08", "09", "10")
+    ]
+    assert expand("plain") == ["plain"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "expected"),
+    [
+        ("a/*/b.png", "a/c/b.png", True),
+        ("a/*/b.png", "a/c/d/b.png", False),
+        ("a/*.png", "a/.png", False),
+        ("a/*.png", "a/xpng", False),
+        ("a/{1..3}.png", "a/2.png", True),
+        ("a/{1..3}.png", "a/4.png", False),
+    ],
+)
+def test_matching(pattern, path, expected):
+    assert matches(pattern, path) is expected
+
+
+@pytest.mark.parametrize("row", datasets().values(), ids=lambda row: row.dataset)
+def test_row_is_sound(row):
+    table = datasets()
+    assert row.kind in {"archive", "files", "file", "package"}
+    assert row.role in {"train", "evaluate", "weights"}
+    assert row.license
+    assert row.homepage.startswith("https://")
+    assert row.stands_in_for in {"", *table}
+    layout = layout_of(row)
+    if row.images != "0" and is_explicit(layout.images):
+        names = [sources.name_of(path) for path in expand(layout.images)]
+        assert len(set(names)) == len(names) == int(row.images)
+    if row.kind == "files":
+        assert not row.url or "{path}" in row.url
+        assert not row.url or all(map(is_explicit, layout.downloads()))
+    if row.kind in ("archive", "file"):
+        algorithm, _, digest = row.checksum.partition(":")
+        assert {"sha256": 64, "md5": 32}[algorithm] == len(digest)
+    if row.kind != "package":
+        assert int(row.bytes) > 0
+
+
+def test_demo_trains_on_nothing_that_it_evaluates():
+    table = datasets()
+    used = {role: set() for role in ("train", "evaluate")}
+    for row in (row for row in table.values() if row.kind == "package"):
+        used[row.role].update(expand(layout_of(row).images))
+    assert used["train"]
+    assert used["evaluate"]
+    assert not used["train"] & used["evaluate"]
+    # the two views of the motorcycle are one scene
+    assert not any("motorcycle" in name for name in used["train"])
+    columns = [table[f"demo_{name}"] for name in ("kodak", "set14", "urban100")]
+    shown = [path for row in columns for path in expand(layout_of(row).images)]
+    assert len(set(shown)) == len(shown)

@@ -13,6 +13,7 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.models import native
 from gblsr_repro.models.encoder import GroupNorm
 from gblsr_repro.models.weight_cache import WeightCache
+from gblsr_repro.preflight import check
 from gblsr_repro.runs import load_run
 
 
@@ -123,3 +124,44 @@ def test_a_run_of_another_definition_is_refused(settings, run_dir, monkeypatch):
     ):
         with pytest.raises(UserError, match=said):
             load()
+
+
+# --- the check before any training --------------------------------------------------------------
+
+
+@pytest.fixture
+def checked(tmp_path, monkeypatch):
+    """Two arms, and no AlexNet backbone to be found."""
+    monkeypatch.delenv("GBLSR_LPIPS_BACKBONE", raising=False)
+    overlay = {
+        "resources": str(tmp_path / "resources"),
+        "mirror": None,
+        "lpips_backbone": None,
+        "require_lpips": False,
+        "native": {"arms": ["liif", "gblsr_scalar"]},
+    }
+    return config.merge(config.load(), overlay)
+
+
+def test_counts_are_printed_with_what_is_known_of_lpips(checked, capsys):
+    check(checked)
+    said = capsys.readouterr().out
+    lines = [line.split() for line in said.splitlines()]
+    assert ["GB-LSR-Scalar", "989,955", "1.000x"] in lines
+    assert ["LIIF", "(matched-budget", "amortized)", "1,122,819", "1.134x"] in lines
+    assert "LPIPS: the AlexNet backbone is not at hand" in said
+
+
+def test_an_arm_outside_the_band_stops_before_anything_runs(checked):
+    narrow = config.merge(checked, {"native": {"criteria": {"parameter_band": 1.1}}})
+    with pytest.raises(UserError, match="Arm liif has 1,122,819 parameters"):
+        check(narrow)
+    with pytest.raises(UserError, match="Arm c"):
+        native.check_budgets([native.Budget("c", 70, 0.7)], 1.25)
+
+
+def test_a_required_backbone_that_is_missing_stops(checked):
+    with pytest.raises(UserError, match="AlexNet backbone"):
+        check(config.merge(checked, {"require_lpips": True}))
+    with pytest.raises(UserError, match="does not hold the weights of torchvision's AlexNet"):
+        check(config.merge(checked, {"lpips_backbone": "pyproject.toml"}))
