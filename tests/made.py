@@ -70,6 +70,14 @@ def array(path: Path, images: np.ndarray) -> Path:
     return path
 
 
+def model(name: str, settings: config.Config, seed: int = 0) -> nn.Module:
+    """The model of an arm or a method with the weights it begins with."""
+    arm = config.arms().get(name)
+    if arm:
+        return native.build(arm, settings, seed)
+    return asr.build(config.methods()[name], settings, seed)
+
+
 def run(
     folder: Path,
     name: str,
@@ -83,17 +91,16 @@ def run(
     `spread` is that of noise added to the decoder's weights; `told`: the weights file says itself
     what it holds.
     """
-    arm = config.arms().get(name)
-    row, build = (arm, native.build) if arm else (config.methods()[name], asr.build)
-    half, kind = ("native", "arm") if arm else ("asr", "method")
-    model = build(row, settings, seed)
-    moved(model.decoder, spread)
+    row = (config.arms() | config.methods())[name]
+    half, kind = ("native", "arm") if name in config.arms() else ("asr", "method")
+    untrained = model(name, settings, seed)
+    moved(untrained.decoder, spread)
     sections = {key: settings[half][key] for key in ("model", "training")}
     facts = {kind: name, "seed": seed, "steps": 5, "config": sections}
-    facts["parameters"] = count_parameters(model)
+    facts["parameters"] = count_parameters(untrained)
     facts["identity"] = config.run_identity(row, settings)
     folder.mkdir(parents=True, exist_ok=True)
-    facts["weights_sha256"] = write_weights(folder, model, facts if told else None)
+    facts["weights_sha256"] = write_weights(folder, untrained, facts if told else None)
     files.write_json(folder / "run.json", facts)
     return folder
 

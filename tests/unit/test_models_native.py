@@ -1,6 +1,5 @@
 """Building, budgets, padding, bad input, and loading a trained arm."""
 
-import contextlib
 from dataclasses import replace
 
 import made
@@ -12,7 +11,6 @@ from gblsr_repro import config, inference
 from gblsr_repro.errors import UserError
 from gblsr_repro.models import native
 from gblsr_repro.models.encoder import GroupNorm
-from gblsr_repro.models.weight_cache import WeightCache
 from gblsr_repro.preflight import check
 from gblsr_repro.runs import load_run
 
@@ -74,23 +72,6 @@ def test_moments_normalize_as_group_norm_does():
     expected = F.group_norm(x.double(), 2, norm.weight.double(), norm.bias.double(), norm.eps)
     with torch.no_grad():
         torch.testing.assert_close(norm.by_moments(x), expected.float(), rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("mode", "between"),
-    [
-        (torch.inference_mode, torch.no_grad),  # what is made there cannot be watched
-        (torch.no_grad, lambda: torch.autocast("cpu", torch.bfloat16)),
-    ],
-)
-def test_what_is_remembered_is_made_anew_where_it_may_differ(mode, between):
-    memo, made_for = WeightCache(), []
-    with mode():
-        source = torch.ones(2)
-        for block in (contextlib.nullcontext, between):
-            with block():
-                memo.get("value", None, (source,), lambda: made_for.append(source))
-    assert len(made_for) == 2
 
 
 @pytest.fixture
