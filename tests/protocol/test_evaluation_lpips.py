@@ -1,6 +1,7 @@
 """LPIPS: the published example, the package's own network, and where a backbone is found."""
 
 import socket
+from pathlib import Path
 
 import lpips as package
 import made
@@ -103,27 +104,33 @@ def config(tmp_path):
 
 
 def test_config_goes_before_environment_before_download(config, tmp_path, monkeypatch):
-    paths = [tmp_path / "named.pth", tmp_path / "environment.pth"]
+    named, told = (str(tmp_path / name) for name in ("named.pth", "environment.pth"))
     download = tmp_path / "weights" / "alexnet-owt-7be5be79.pth"
     download.parent.mkdir()
-    for path in (*paths, download):
-        path.touch()
+    for path in (named, told, download):
+        Path(path).touch()
     assert perceptual.find_backbone(config) == (download, None)
     mirrored = config | {"mirror": str(tmp_path), "resources": "elsewhere"}
     assert perceptual.find_backbone(mirrored) == (download, None)
-    monkeypatch.setenv(perceptual.BACKBONE_VARIABLE, str(paths[1]))
-    assert perceptual.find_backbone(config) == (paths[1], None)
-    assert perceptual.find_backbone(config | {"lpips_backbone": str(paths[0])}) == (paths[0], None)
+    monkeypatch.setenv(perceptual.BACKBONE_VARIABLE, told)
+    assert perceptual.find_backbone(config) == (Path(told), None)
+    assert perceptual.find_backbone(config | {"lpips_backbone": named}) == (Path(named), None)
+    for path in (named, told):  # a named file that does not exist is a mistake
+        Path(path).unlink()
+    lenient = config | {"require_lpips": False}
+    with pytest.raises(UserError, match=r"lpips_backbone in the config names .*named\.pth, which"):
+        perceptual.find_backbone(lenient | {"lpips_backbone": named})
+    with pytest.raises(UserError, match="environment variable GBLSR_LPIPS_BACKBONE names"):
+        perceptual.find_backbone(lenient)
+
+
+FETCH = "run `gblsr-repro fetch alexnet`, name its file in"
 
 
 @pytest.mark.parametrize(
     ("package", "sentence", "reason"),
     [
-        (
-            True,
-            "run `gblsr-repro fetch alexnet`, name its file in",
-            "the AlexNet backbone is not at",
-        ),
+        (True, FETCH, "the AlexNet backbone is not at"),
         (False, "LPIPS needs the package lpips; install it, or", "the package lpips is not inst"),
     ],
 )
@@ -137,15 +144,3 @@ def test_without_trunk_or_package_the_config_decides(
     path, said = perceptual.find_backbone(config | {"require_lpips": False})
     assert path is None
     assert said.startswith(reason)
-
-
-def test_named_file_that_does_not_exist_is_a_mistake(config, tmp_path, monkeypatch):
-    lenient = config | {"require_lpips": False}
-    missing = str(tmp_path / "missing.pth")
-    with pytest.raises(
-        UserError, match=r"lpips_backbone in the config names .*missing\.pth, which"
-    ):
-        perceptual.find_backbone(lenient | {"lpips_backbone": missing})
-    monkeypatch.setenv(perceptual.BACKBONE_VARIABLE, missing)
-    with pytest.raises(UserError, match="environment variable GBLSR_LPIPS_BACKBONE names"):
-        perceptual.find_backbone(lenient)

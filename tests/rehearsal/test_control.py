@@ -131,19 +131,10 @@ def train_asr(config, arrays, folder, method="lte_swinir"):
 
 def interrupted(train, config, arrays, folder, at=4):
     """Train with a signal after step `at`, let other draws happen, and go on."""
-    note, steps = checkpoint.StopOnSignal, []
-
-    class Stop(note):
-        @property
-        def name(self):
-            steps.append(1)
-            return "SIGTERM" if len(steps) > at else None
-
-        @name.setter
-        def name(self, value):
-            pass
-
-    with mock.patch.object(checkpoint, "StopOnSignal", Stop), pytest.raises(StopRequested):
+    answers = iter([None] * at)
+    name = mock.PropertyMock(side_effect=lambda *set_: None if set_ else next(answers, "SIGTERM"))
+    signaled = mock.patch.object(checkpoint.StopOnSignal, "name", name, create=True)
+    with signaled, pytest.raises(StopRequested):
         train(config, arrays, folder)
     torch.cuda.manual_seed_all(99)
     return train(config, arrays, folder)

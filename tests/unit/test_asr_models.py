@@ -83,22 +83,21 @@ def test_images_are_normalized_before_and_colors_after(settings):
 
 
 def test_wrong_calls_say_what_is_wrong(settings):
-    model = build(row("gblsr_asr"), settings, 0).eval()
-    with pytest.raises(ValueError, match="images must be"):
-        model.encode(torch.rand(3, 4, 4))
-    image = torch.rand(1, 3, 4, 4)
-    with pytest.raises(ValueError, match="has the paths folded, separable, plain, not 'hoisted'"):
-        model.render(image, 8, 8, 99, path="hoisted")
-    with pytest.raises(ValueError, match="no integer scale"):
-        model.render(image, 9, 8, 99, path="folded")
-    with pytest.raises(ValueError, match="beyond 4 times"):
-        model(image, torch.tensor([[17, 16]]), torch.zeros(1, 1, 2, dtype=torch.long))
-    with pytest.raises(ValueError, match="whole images only"):
-        model(image, torch.tensor([[8, 8]]), torch.zeros(1, 1, 2, dtype=torch.long), path="folded")
-    lte = build(row("lte_rdn"), settings, 0)
-    place = torch.zeros(1, 1, 2)
-    with pytest.raises(ValueError, match="give query the images"):
-        lte.query(lte.encode(image), place, place)
+    model, lte = (build(row(name), settings, 0).eval() for name in ("gblsr_asr", "lte_rdn"))
+    image, place = torch.rand(1, 3, 4, 4), torch.zeros(1, 1, 2)
+    for call, said in (
+        (lambda: model.encode(image[0]), "images must be"),
+        (
+            lambda: model.render(image, 8, 8, 99, path="hoisted"),
+            "has the paths folded, separable, plain, not 'hoisted'",
+        ),
+        (lambda: model.render(image, 9, 8, 99, path="folded"), "no integer scale"),
+        (lambda: model(image, torch.tensor([[17, 16]]), place.long()), "beyond 4 times"),
+        (lambda: model(image, torch.tensor([[8, 8]]), place.long(), "folded"), "whole images only"),
+        (lambda: lte.query(lte.encode(image), place, place), "give query the images"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            call()
 
 
 # --- encoders: RDN in buffers; padding, heads and stochastic depth of SwinIR ---------------------

@@ -1,7 +1,6 @@
 """The benchmarks: every case runs at a tiny size with equal outputs; ratios, record and page."""
 
 import math
-from functools import partial
 
 import made
 import pytest
@@ -12,7 +11,6 @@ from benchmarks import __main__ as command
 from benchmarks import (
     measure,
     memory,
-    native,
     page,
     plans,
     record,
@@ -105,24 +103,6 @@ def test_tf32_is_for_convolutions_alone_as_in_training():
         assert set(seen) == {(tf32, False)}
         seen.clear()
     assert torch.backends.cudnn.allow_tf32 == before
-
-
-def test_cases_with_targets_come_first_and_are_not_dropped(tmp_path, monkeypatch):
-    def case(bench, targets):
-        return Case("native", "c", (Variant("v", lambda: torch.ones(1), targets),), same=False)
-
-    listed = [
-        plans.Plan("without", 1, partial(case, targets=())),
-        plans.Plan("with", 1, partial(case, targets=(Target(measure.MILLISECONDS, 1e9),)), True),
-    ]
-    monkeypatch.setattr(native, "plans", lambda bench: listed)
-    arguments = ["--only", "native", "--minutes", "0", "--output", str(tmp_path)]
-    monkeypatch.setattr(command, "write_plot", lambda *paths: None)
-    assert command.main(arguments) == 0
-    assert "without: the time was up." in (tmp_path / "page.md").read_text()
-    first, second = record.read(tmp_path / "results.csv")
-    assert (first["met"], first["repeats"]) == ("yes", str(measure.QUARTILE_ROUNDS))
-    assert (second["case"], second["note"]) == ("without", "the time was up")
 
 
 def test_a_super_resolution_step_is_the_trainers(tmp_path, monkeypatch):

@@ -245,20 +245,19 @@ def archive_of(*paths):
     return stream.getvalue()
 
 
+def published(kind, address, content, **facts):
+    """A data set that comes as one file with a checksum."""
+    checksum = "sha256:" + hashlib.sha256(content).hexdigest()
+    return replace(SET, kind=kind, url=address, checksum=checksum, **facts)
+
+
 @pytest.fixture
 def packed(server, rows):
     """A data set in an archive, with a list of images to use."""
     content = archive_of("s/img_1.png", "s/img_2.png", "s/img_3.png", "s/list.txt", "s/other.doc")
     server.content["/set.tar.gz"] = content
-    rows["set"] = replace(
-        SET,
-        kind="archive",
-        url=f"{server.url}/set.tar.gz",
-        files="set/s/*.png @set/s/list.txt",
-        images="2",
-        bytes=str(20 * len(content)),
-        checksum="sha256:" + hashlib.sha256(content).hexdigest(),
-    )
+    facts = {"files": "set/s/*.png @set/s/list.txt", "images": "2", "bytes": str(20 * len(content))}
+    rows["set"] = published("archive", f"{server.url}/set.tar.gz", content, **facts)
     return content
 
 
@@ -293,14 +292,8 @@ def test_archives_with_another_checksum_or_an_escape_write_nothing(
 def test_weights_are_one_file_with_a_checksum(server, online, rows, tmp_path):
     content = bytes(range(256)) * 20
     server.content["/net.pth"] = content
-    rows["set"] = replace(
-        SET,
-        kind="file",
-        url=f"{server.url}/net.pth",
-        files="weights/net.pth",
-        images="0",
-        checksum="sha256:" + hashlib.sha256(content).hexdigest(),
-    )
+    facts = {"files": "weights/net.pth", "images": "0"}
+    rows["set"] = published("file", f"{server.url}/net.pth", content, **facts)
     fetch.fetch("set", online)
     assert sources.locate("set", online) == [tmp_path / "resources" / "weights" / "net.pth"]
 

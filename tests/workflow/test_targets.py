@@ -36,11 +36,6 @@ def test_no_target_means_all_whose_jobs_say_what_they_need(snakemake, tmp_path):
     assert "rule report" in done.stdout
 
 
-def test_all_targets_dry_run_together(snakemake):
-    done = snakemake("--dry-run", "--cores", "1", *TARGETS)
-    assert done.returncode == 0, done.stderr
-
-
 def test_a_single_table_needs_only_its_own_arms_wherever_it_is_asked_for(snakemake, repository):
     planned = snakemake("--dry-run", "--cores", "1", "main_kodak", cwd=repository / "src").stdout
     assert "arm=gblsr_scalar" in planned
