@@ -37,10 +37,6 @@ def cuda():
         yield calls
 
 
-def saved(folder):
-    return load_file(folder / "weights.safetensors")
-
-
 # --- the stand-ins themselves -------------------------------------------------------------------
 
 
@@ -112,32 +108,26 @@ def test_arms_and_methods_are_timed_by_every_clock(cuda, config, arrays, tmp_pat
 # --- training -----------------------------------------------------------------------------------
 
 
-def train_native(config, arrays, folder, arm="gblsr_scalar"):
-    state = folder / "state.pt"
+def train(name, config, arrays, folder):
+    """Train an arm or a method; return its weights."""
     folder.mkdir(exist_ok=True)
-    native_training.train_run(
-        config, configuration.arms()[arm], 0, arrays / "train.npy", folder, state
-    )
-    return saved(folder)
-
-
-def train_asr(config, arrays, folder, method="lte_swinir"):
-    folder.mkdir(exist_ok=True)
-    row = configuration.methods()[method]
+    arm = configuration.arms().get(name)
+    trainer, array = (native_training, "train.npy") if arm else (asr_training, "packed.npy")
+    row, state = arm or configuration.methods()[name], folder / "state.pt"
     with mock.patch.object(asr_training, "Validation"):
-        asr_training.train_run(config, row, 0, arrays / "packed.npy", folder, folder / "state.pt")
-    return saved(folder)
+        trainer.train_run(config, row, 0, arrays / array, folder, state)
+    return load_file(folder / "weights.safetensors")
 
 
-def interrupted(train, config, arrays, folder, at=4):
+def interrupted(name, config, arrays, folder, at=4):
     """Train with a signal after step `at`, let other draws happen, and go on."""
     answers = iter([None] * at)
-    name = mock.PropertyMock(side_effect=lambda *set_: None if set_ else next(answers, "SIGTERM"))
-    signaled = mock.patch.object(checkpoint.StopOnSignal, "name", name, create=True)
+    told = mock.PropertyMock(side_effect=lambda *set_: None if set_ else next(answers, "SIGTERM"))
+    signaled = mock.patch.object(checkpoint.StopOnSignal, "name", told, create=True)
     with signaled, pytest.raises(StopRequested):
-        train(config, arrays, folder)
+        train(name, config, arrays, folder)
     torch.cuda.manual_seed_all(99)
-    return train(config, arrays, folder)
+    return train(name, config, arrays, folder)
 
 
 def same(one, other, **tolerance):
@@ -147,10 +137,10 @@ def same(one, other, **tolerance):
 
 
 def test_a_native_run_on_cuda_learns_what_the_cpu_learns(config, arrays, tmp_path):
-    expected = train_native(config, arrays, tmp_path / "cpu")
+    expected = train("gblsr_scalar", config, arrays, tmp_path / "cpu")
     with believed_cuda():
-        whole = train_native(config, arrays, tmp_path / "whole")
-        broken = interrupted(train_native, config, arrays, tmp_path / "broken")
+        whole = train("gblsr_scalar", config, arrays, tmp_path / "whole")
+        broken = interrupted("gblsr_scalar", config, arrays, tmp_path / "broken")
     record = made.record(tmp_path / "broken" / "run.json")
     assert (record["device"]["type"], record["resumed"]) == ("cuda", 1)
     assert record["peak_memory_mib"] == PEAK / 2**20
@@ -163,8 +153,8 @@ def test_a_super_resolution_run_goes_on_with_the_devices_own_random_numbers(
     cuda, config, arrays, tmp_path, monkeypatch, share
 ):
     monkeypatch.setattr(superres, "RESIDENT_SHARE", share)
-    whole = train_asr(config, arrays, tmp_path / "whole")
-    broken = interrupted(train_asr, config, arrays, tmp_path / "broken")
+    whole = train("lte_swinir", config, arrays, tmp_path / "whole")
+    broken = interrupted("lte_swinir", config, arrays, tmp_path / "broken")
     record = made.record(tmp_path / "broken" / "run.json")
     assert (record["data"]["on_device"], record["resumed"]) == (share > 0, 1)
     same(broken, whole)
@@ -189,7 +179,7 @@ def test_pixels_on_the_device_give_the_batches_of_those_on_the_host(config, arra
 
 def test_a_run_is_evaluated_and_its_fields_are_read_on_cuda(cuda, config, arrays, tmp_path):
     run = tmp_path / "run"
-    train_native(config, arrays, run, "gblsr_full")
+    train("gblsr_full", config, arrays, run)
     settings = Settings.of(config)
     for name in ("kodak", "validation"):
         for ending in (".npy", ".csv", ".json"):

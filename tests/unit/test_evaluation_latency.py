@@ -40,35 +40,21 @@ def settings(**latency_settings):
 
 
 @pytest.mark.parametrize("gradients", [False, True])
-def test_passes_are_warmed_up_then_timed_with_or_without_gradients(model, gradients):
-    seen = []
-    record = latency.measure(
-        lambda: seen.append(torch.is_grad_enabled()),
-        CPU,
-        warmup=3,
-        passes=5,
-        model=model,
-        gradients=gradients,
-    )
-    assert seen == [gradients] * 8
-    assert record.timed_passes == 5
-    assert record.peak_memory_mib is None
-    assert 0 < record.median_ms <= record.p90_ms <= record.p95_ms
-
-
-def test_a_pass_drops_its_output(model):
-    alive = []
+def test_passes_are_warmed_up_then_timed_and_drop_their_outputs(model, gradients):
+    outputs, seen = [], []
 
     def call():
         gc.collect()
-        alive.append(sum(not ref.expired() for ref in outputs))
+        seen.append((torch.is_grad_enabled(), sum(not ref.expired() for ref in outputs)))
         output = model(torch.rand(1, 3, 8, 8))
         outputs.append(StorageWeakRef(output.untyped_storage()))
         return output
 
-    outputs = []
-    latency.measure(call, CPU, warmup=1, passes=3, model=model, gradients=True)
-    assert alive == [0, 0, 0, 0]
+    record = latency.measure(call, CPU, warmup=3, passes=5, model=model, gradients=gradients)
+    assert seen == [(gradients, 0)] * 8
+    assert record.timed_passes == 5
+    assert record.peak_memory_mib is None
+    assert 0 < record.median_ms <= record.p90_ms <= record.p95_ms
 
 
 def test_summary_of_known_times():
