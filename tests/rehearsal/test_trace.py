@@ -1,12 +1,11 @@
 """What a GPU would be given to do, arm by arm and method by method, against the committed table."""
 
-import csv
-
 import pytest
 import rehearse
 import torch
 
 from gblsr_repro import config
+from gblsr_repro.files import read_csv
 
 pytestmark = [
     pytest.mark.slow,
@@ -18,9 +17,7 @@ REWRITE = "if that is meant, run `python tests/rehearsal/rehearse.py` and commit
 
 @pytest.fixture(scope="module")
 def table():
-    with rehearse.TABLE.open(newline="", encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream, delimiter="\t"))
-    return {(row["subject"], row["work"]): row for row in rows}
+    return {(row["subject"], row["work"]): row for row in read_csv(rehearse.TABLE, "\t")}
 
 
 @pytest.mark.parametrize("name", rehearse.subjects())

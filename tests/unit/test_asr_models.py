@@ -138,9 +138,8 @@ def test_rdn_in_buffers_under_autocast_keeps_float32_gradients():
     assert all(p.grad.dtype == torch.float32 for p in encoder.parameters())
 
 
-@pytest.mark.parametrize("make", [lambda: rdn(features=6, blocks=2, layers=3, growth=5), swinir])
-def test_every_parameter_gets_a_gradient(make):
-    encoder = make()
+def test_every_parameter_gets_a_gradient():
+    encoder = swinir()
     encoder(torch.randn(1, 3, 8, 8)).square().sum().backward()
     assert all(p.grad is not None and p.grad.any() for p in encoder.parameters())
 

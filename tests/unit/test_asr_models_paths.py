@@ -145,14 +145,6 @@ def test_training_gradients_are_those_of_the_plain_path(models, method):
         assert (one - other).abs().max() < 2e-5 * other.abs().max()
 
 
-def test_scales_have_their_own_kernels(models):
-    model, images = models["gblsr_asr"], images_of(4, 3)
-    with torch.no_grad():
-        for size in ((8, 6), (16, 12), (8, 6), (8, 12)):
-            image = model.render(images, *size, WHOLE)
-            assert error(image, model.render(images, *size, WHOLE, path="plain")) < 2e-5
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_channels_last_changes_no_value(models, method):
     model = copy.deepcopy(models[method])

@@ -13,17 +13,15 @@ from data_server import serve
 from PIL import Image
 
 from gblsr_repro.cli import main
-from gblsr_repro.config import Dataset, datasets
+from gblsr_repro.config import datasets
 from gblsr_repro.data import datasets as located
 from gblsr_repro.data import download, fetch, sources
 from gblsr_repro.data.layout import expand, is_explicit, layout_of, matches
 from gblsr_repro.data.list import list_sources
 from gblsr_repro.errors import UserError
 
-FACTS = {"dataset": "set", "title": "Set", "role": "evaluate", "kind": "files", "images": "3",
-         "files": "set/img_{1..3}.png", "bytes": "20000", "license": "free",
-         "homepage": "https://example.org"}  # fmt: skip
-SET = Dataset(**dict.fromkeys(Dataset.__dataclass_fields__, "") | FACTS)
+FACTS = {"title": "Set", "role": "evaluate", "kind": "files", "images": "3", "bytes": "20000"}
+SET = made.dataset(dataset="set", files="set/img_{1..3}.png", **FACTS)
 PATHS = [f"set/img_{number}.png" for number in (1, 2, 3)]
 
 

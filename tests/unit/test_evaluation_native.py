@@ -24,16 +24,13 @@ COUNTS = {"kodak": 2, "set14": 11, "validation": 5}
 def place(tmp_path_factory):
     """A folder with a config, arrays, region thresholds and one untrained run of `ARM`."""
     root = tmp_path_factory.mktemp("native")
-    config = configuration.load()
     overlay = {
         "require_lpips": False,
         "resources": str(root / "resources"),
-        "threads": 1,
-        "device": "cpu",
         "native": {
             "data": {
                 "image_size": SIZE,
-                "evaluate": {"kodak": "kodak", "set14": "set14"},
+                "evaluate": {"urban100": None},
                 "exemplars": {"kodak": "kodak_1", "set14": "set14_0"},
             },
             "model": {"features": 8, "hidden": 8},
@@ -41,8 +38,8 @@ def place(tmp_path_factory):
         "latency": {"warmup": 1, "passes": 2, "images_per_set": 1},
         "diagnostics": {"images": 4},
     }
-    config = configuration.merge(config, overlay)
-    config["native"]["data"]["evaluate"] = overlay["native"]["data"]["evaluate"]
+    small = {name: made.SMALL[name] for name in ("device", "threads")}
+    config = configuration.merge(configuration.load(), small | overlay)
     configuration.write_resolved(config, root / "config.yaml")
     random = np.random.default_rng(0)
     for name, count in COUNTS.items():
