@@ -15,6 +15,7 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.asr import upsampler
 from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.models.asr import tiling
+from gblsr_repro.weights import write_weights
 
 SETTINGS = config.merge(
     config.load(),
@@ -190,6 +191,13 @@ def test_weights_files_that_say_too_little_or_are_damaged(run, tmp_path):
     old.write_bytes(content[:1000])
     with pytest.raises(UserError, match="is not a weights file"):
         inference.load_native(old)
+
+
+def test_the_bytes_of_weights_do_not_depend_on_the_day(tmp_path):
+    facts = {"arm": "liif", "seed": 0, "config": SETTINGS["native"]}
+    model = made.model("liif", SETTINGS)
+    one, two = (write_weights(tmp_path, model, facts | {"finished": day}) for day in ("one", "two"))
+    assert one == two
 
 
 def fails(*_, **__):
