@@ -8,11 +8,6 @@ from PIL import Image
 from gblsr_repro.data import fetch, manifest, sources
 
 SETS = ("set5", "set14", "b100", "urban100")
-FOLDERS = {"set5": "Set5", "set14": "Set14", "b100": "BSD100", "urban100": "Urban100"}
-
-
-def folder(shared, dataset, scale):
-    return shared / "data" / "selfexsr" / "data" / FOLDERS[dataset] / f"image_SRF_{scale}"
 
 
 def test_manifests_agree_with_the_mirrors_own(shared, mirrored):
@@ -31,7 +26,8 @@ def test_manifests_agree_with_the_mirrors_own(shared, mirrored):
 @pytest.mark.parametrize("scale", [2, 3, 4])
 def test_each_published_scale_has_its_own_images(dataset, scale, shared, mirrored):
     images = sources.high_resolution(dataset, scale, mirrored)
-    files = sorted(folder(shared, dataset, scale).glob("*_HR.png"))
+    folder = shared / "data/selfexsr/data" / dataset.title() / f"image_SRF_{scale}"
+    files = sorted(folder.glob("*_HR.png"))
     assert [image.name for image in images] == [path.name[:7] for path in files]
     for image, path in zip(images, files, strict=True):
         np.testing.assert_array_equal(image.load(), np.asarray(Image.open(path)))
