@@ -10,6 +10,7 @@ from torch import nn
 
 from gblsr_repro import config
 from gblsr_repro.errors import UserError
+from gblsr_repro.models.asr import rdn as rdn_module
 from gblsr_repro.models.asr import swinir as swinir_module
 from gblsr_repro.models.asr.model import build
 from gblsr_repro.models.asr.rdn import RDN
@@ -115,7 +116,10 @@ def rdn(**sizes: int) -> RDN:
 
 
 @pytest.mark.parametrize(("batch", "size"), [(1, (7, 6)), (3, (1, 5)), (2, (6, 7))])
-def test_rdn_in_buffers_gives_the_features_and_gradients_of_its_definition(batch, size):
+def test_rdn_in_buffers_gives_the_features_and_gradients_of_its_definition(
+    batch, size, monkeypatch
+):
+    monkeypatch.setattr(rdn_module, "_takes_buffers", lambda x: True)  # as CUDA does of a batch
     torch.manual_seed(0)
     encoder = rdn(features=6, blocks=3, layers=4, growth=5).double()
     images = torch.randn(batch, 3, *size, dtype=torch.float64, requires_grad=True)

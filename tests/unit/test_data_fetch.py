@@ -223,6 +223,11 @@ def test_set_larger_than_its_row_says_is_refused(server, online, rows):
     assert "img_3.png is larger than" in sentence(online)
 
 
+def test_unwritable_resources_are_one_sentence(server, online, tmp_path):
+    (tmp_path / "resources").write_text("not a folder")
+    assert "Cannot write" in sentence(online)
+
+
 def test_two_processes_download_once(server, online):
     threads = [threading.Thread(target=fetch.fetch, args=("set", online)) for _ in range(3)]
     for thread in threads:
