@@ -8,6 +8,7 @@ training time are those of config/paper/compute.csv.
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -111,7 +112,7 @@ def paper_floats(source: Aggregates, name: str, measured: Sequence[Float] = ()) 
     if name.startswith("compute_"):
         return [_compute(source, name.removeprefix("compute_"), measured[0])]
     # The paper's configuration with the columns of the run's: what is shown, not how.
-    paper, own = protocol(), source.config
+    paper, own = copy.deepcopy(protocol()), source.config
     averages = all(
         own["asr"]["timing"][key] == paper["asr"]["timing"][key] for key in ("datasets", "scale")
     )
