@@ -32,3 +32,4 @@ rule all:
         items_of("asr"),
         f"{R}/claims.csv",
         f"{R}/report.html",
+        preview(),

@@ -30,6 +30,8 @@ def register(commands: Any) -> None:
     command(commands, "tables", _tables, aggregates, folder, ("--only", only))
     folder = to("DIR", "default: figures of the config's results")
     command(commands, "figures", _figures, aggregates, folder, ("--only", only))
+    file = to("FILE", "default: preview.pdf in the results")
+    command(commands, "preview", _preview, results, file)
     folder = to("DIR", "folder for claims.csv and claims.md (default: the config's results)")
     command(commands, "claims", _claims, aggregates, folder)
     file = to("FILE", "default: report.html in the results folder")
@@ -89,6 +91,16 @@ def _figures(options: argparse.Namespace) -> None:
         print(output / f"{name}.png")
     for name, reason in skipped.items():
         print(f"skipped {name}: {reason}")
+
+
+def _preview(options: argparse.Namespace) -> None:
+    """Compile all tables and figures into one PDF; needs LaTeX."""
+    from ..reporting import preview
+
+    _, results = _run(options)
+    output = options.output or results / "preview.pdf"
+    preview.write(results, output)
+    print(output)
 
 
 def _claims(options: argparse.Namespace) -> None:
