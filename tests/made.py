@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from gblsr_repro import config, files
+from gblsr_repro.data.sources import sources
 from gblsr_repro.models import native
 from gblsr_repro.models.asr import model as asr
 from gblsr_repro.models.base import count_parameters
@@ -43,6 +44,11 @@ class Picture:
 
     def load(self) -> np.ndarray:
         return self.pixels
+
+
+def located(dataset: str, settings: config.Config) -> list[Path]:
+    """The files of a data set's images, in the order of use."""
+    return [source.file for source in sources(dataset, settings)]
 
 
 def array(path: Path, images: np.ndarray) -> Path:

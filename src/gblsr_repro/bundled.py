@@ -17,6 +17,7 @@ from torch import Tensor
 
 from .errors import UserError
 from .files import atomic_path, read_csv, read_json, write_text
+from .progress import log
 from .runs import kind_of
 from .weights import metadata, read_weights, serialized
 
@@ -96,6 +97,7 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
     with atomic_path(output) as temporary:
         temporary.write_bytes(content)
     write_text(output.with_suffix(".md"), card(output))
+    log.info("%s: %s", output, told(output))
 
 
 def card(path: Path | str) -> str:

@@ -22,6 +22,7 @@ from .models.asr.local_spectral import GBLSR
 from .models.asr.model import ASRModel, denormalize, normalize
 from .models.asr.rdn import RDN
 from .models.base import COLORS, PLAIN
+from .runs import load_run
 
 OPSET = 17
 INPUT, OUTPUT = "image", "enlarged"
@@ -70,16 +71,16 @@ def _shares(scale: int) -> Tensor:
     return torch.einsum("ta,ue->tuae", hats, hats).reshape(-1, 1, 2, 2).float()
 
 
-def export(model: ASRModel, scale: int, output: Path | str) -> None:
-    """Write a model for one integer scale as ONNX.
+def export(model: Path, scale: int, output: Path) -> None:
+    """Write the model of a run folder or weights file for one integer scale as ONNX.
 
-    Raises `UserError` for a scale below 1, for a model that is not convolutions and a pixel
-    shuffle, and where the package onnx is not installed.
+    Raises `UserError` as `load_run` does, for a scale below 1, for a model that is not convolutions
+    and a pixel shuffle, and where the package onnx is not installed.
     """
-    output = Path(output)
     if scale < 1:
         raise UserError(f"The scale is {scale}, but must be a whole number above 0.")
-    encoder, decoder = model.encoder, model.decoder
+    loaded = load_run(model, ASRModel)
+    encoder, decoder = loaded.encoder, loaded.decoder
     if not isinstance(encoder, RDN) or not isinstance(decoder, GBLSR):
         part = decoder if isinstance(encoder, RDN) else encoder
         raise UserError(

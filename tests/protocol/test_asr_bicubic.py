@@ -6,7 +6,7 @@ import pytest
 
 from gblsr_repro import config as configuration
 from gblsr_repro.data.fetch import fetch
-from gblsr_repro.data.sources import high_resolution
+from gblsr_repro.data.sources import sources
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import asr
 
@@ -48,7 +48,7 @@ def test_urban100_is_measured_on_what_is_there(config):
     # Published: 23.14 dB over all 100 images. The 30 at hand are easier; they have no published
     # mean, so this holds their own value fast.
     rows = asr.score_set(asr.bicubic, "urban100", 4, config)
-    assert len(rows) == len(high_resolution("urban100", 4, config))
+    assert len(rows) == len(sources("urban100", config, 4))
     if len(rows) == 100:
         assert fmean(row[1] for row in rows) == pytest.approx(23.14, abs=0.02)
     elif len(rows) == 30:
@@ -57,4 +57,4 @@ def test_urban100_is_measured_on_what_is_there(config):
 
 def test_an_unknown_column_is_a_users_error(config):
     with pytest.raises(UserError, match="set41"):
-        asr.evaluate_bicubic(config, "set41", 2, "unwritten.csv")
+        asr.evaluate_bicubic(config, "set41", "unwritten")

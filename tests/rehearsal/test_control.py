@@ -20,7 +20,6 @@ from gblsr_repro.data import superres
 from gblsr_repro.errors import StopRequested
 from gblsr_repro.evaluation import asr_latency, latency, regions
 from gblsr_repro.evaluation import native as evaluation
-from gblsr_repro.evaluation.metrics import Settings
 from gblsr_repro.evaluation.perceptual import Perceptual
 from gblsr_repro.models import native
 from gblsr_repro.training import asr as asr_training
@@ -201,11 +200,10 @@ def test_pixels_on_the_device_give_the_batches_of_those_on_the_host(config, arra
 def test_a_run_is_evaluated_and_its_fields_are_read_on_cuda(cuda, config, arrays, tmp_path):
     run = tmp_path / "run"
     train_native(config, arrays, run, "gblsr_full")
-    settings = Settings.of(config)
     for name in ("kodak", "validation"):
         for ending in (".npy", ".csv", ".json"):
             (tmp_path / f"{name}{ending}").write_bytes((arrays / f"{name}{ending}").read_bytes())
-    regions.write_thresholds(tmp_path / "validation.npy", tmp_path / "regions.json", settings)
+    regions.write_thresholds(config, tmp_path / "validation.npy", tmp_path / "regions.json")
     arm = configuration.arm_named("gblsr_full")
     evaluation.evaluate(config, arm, 0, run, tmp_path, tmp_path / "metrics", tmp_path)
     record = json.loads((tmp_path / "metrics" / "kodak.json").read_text())

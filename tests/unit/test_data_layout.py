@@ -2,8 +2,8 @@
 
 import pytest
 
-from gblsr_repro.config import datasets
-from gblsr_repro.data.layout import expand, find, is_explicit, layout_of, matches
+from gblsr_repro.config import datasets, load
+from gblsr_repro.data.datasets import data_set, expand, find, matches
 from gblsr_repro.data.sources import name_of
 
 KINDS = {"archive", "files", "file", "package"}
@@ -49,13 +49,13 @@ def test_row_is_sound(row):
     assert row.license
     assert row.homepage.startswith("https://")
     assert row.stands_in_for in {"", *table}
-    layout = layout_of(row)
-    if row.images != "0" and is_explicit(layout.images):
-        names = [name_of(path) for path in expand(layout.images)]
+    data = data_set(row.dataset, load())
+    if row.images != "0" and "*" not in data.pattern:
+        names = [name_of(path) for path in expand(data.pattern)]
         assert len(set(names)) == len(names) == int(row.images)
     if row.kind == "files":
         assert not row.url or "{path}" in row.url
-        assert not row.url or all(map(is_explicit, layout.downloads()))
+        assert not row.url or "*" not in "".join(data.published)
     if row.kind in ("archive", "file"):
         algorithm, _, digest = row.checksum.partition(":")
         assert {"sha256": 64, "md5": 32}[algorithm] == len(digest)
@@ -67,12 +67,12 @@ def test_demo_trains_on_nothing_that_it_evaluates():
     table = datasets()
     used = {role: set() for role in ROLES}
     for row in (row for row in table.values() if row.kind == "package"):
-        used[row.role].update(expand(layout_of(row).images))
+        used[row.role].update(expand(data_set(row.dataset, load()).pattern))
     assert used["train"]
     assert used["evaluate"]
     assert not used["train"] & used["evaluate"]
     # the two views of the motorcycle are one scene
     assert not any("motorcycle" in name for name in used["train"])
     columns = [table[f"demo_{name}"] for name in ("kodak", "set14", "urban100")]
-    shown = [path for row in columns for path in expand(layout_of(row).images)]
+    shown = [path for row in columns for path in expand(data_set(row.dataset, load()).pattern)]
     assert len(set(shown)) == len(shown)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import io
 import warnings
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,19 +35,6 @@ Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 _GRAY = ("1", "L", "I", "I;16", "I;16B", "I;16L", "LA", "La")
 _SIXTEEN_BITS = ("I", "I;16", "I;16B", "I;16L")
 _ALPHA = ("LA", "La", "PA", "RGBA", "RGBa")
-
-
-class Readable(Protocol):
-    """An image that can be decoded, as `gblsr_repro.data.sources` has them."""
-
-    @property
-    def name(self) -> str:
-        """The image's name."""
-        ...
-
-    def load(self) -> Pixels:
-        """Decode it: uint8 (H, W, 3), or (H, W) when greyscale."""
-        ...
 
 
 def open_rgb(path: Path | str) -> Pixels:

@@ -25,9 +25,9 @@ from ..config import Config
 from ..errors import UserError
 from ..progress import Progress
 from .arrays import damaged, open_array, write_array
-from .images import Readable, as_rgb
+from .images import as_rgb
 from .resize import PIL_BITS, pil_weights
-from .sources import sources
+from .sources import Source, sources
 from .standardize import dataset_record
 
 INDEX_COLUMNS = ("position", "dataset", "name", "offset", "height", "width")
@@ -51,7 +51,7 @@ def make_array(config: Config, output: Path | str) -> None:
 
 
 def pack(
-    images: Mapping[str, Sequence[Readable]],
+    images: Mapping[str, Sequence[Source]],
     output: Path | str,
     records: Sequence[Mapping[str, Any]],
 ) -> None:

@@ -57,7 +57,7 @@ def find_backbone(config: Config) -> tuple[Path | None, str | None]:
                 raise UserError(f"{who} names {path}, which does not exist; correct or unset it.")
             return path, None
     data = data_set(BACKBONE_DATASET, config)
-    path = data.root / data.layout.images
+    path = data.root / data.pattern
     if path.is_file():
         return path, None
     if config["require_lpips"]:

@@ -87,6 +87,11 @@ class Plan:
     disk: list[Disk]
 
 
+def told(config: Config) -> str:
+    """Return the plan of a configuration as text for a terminal."""
+    return text(survey(config))
+
+
 def survey(config: Config) -> Plan:
     """Work out the plan of a configuration; nothing is run and the network is not used."""
     name = _device_name(config)

@@ -108,6 +108,11 @@ class Stage:
         return sum(run.running for run in self.unfinished)
 
 
+def told(config: Config) -> str:
+    """Return what is done and left of a config as text for a terminal."""
+    return text(survey(config))
+
+
 def survey(
     config: Config, jobs: Sequence[Job] | None = None, now: float | None = None
 ) -> list[Stage]:
