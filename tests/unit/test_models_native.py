@@ -12,8 +12,8 @@ import torch.nn.functional as F
 from gblsr_repro import config, inference
 from gblsr_repro.errors import UserError
 from gblsr_repro.models import native
+from gblsr_repro.models.base import WeightCache
 from gblsr_repro.models.encoder import GroupNorm
-from gblsr_repro.models.weight_cache import WeightCache
 from gblsr_repro.runs import load_run
 
 

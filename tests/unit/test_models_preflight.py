@@ -4,7 +4,6 @@ import pytest
 
 from gblsr_repro import config
 from gblsr_repro.errors import UserError
-from gblsr_repro.models.native import Budget, check_budgets
 from gblsr_repro.preflight import check
 
 
@@ -35,8 +34,9 @@ def test_an_arm_outside_the_band_stops_before_anything_runs(settings):
     narrow = config.merge(settings, {"native": {"criteria": {"parameter_band": 1.1}}})
     with pytest.raises(UserError, match="Arm liif has 1,122,819 parameters"):
         check(narrow)
-    with pytest.raises(UserError, match="Arm c"):
-        check_budgets([Budget("c", 70, 0.7)], 1.25)
+    small = config.merge(narrow, {"native": {"main_arm": "liif"}})
+    with pytest.raises(UserError, match=r"Arm gblsr_scalar .* 0\.882 times the main arm's"):
+        check(small)
 
 
 def test_a_required_backbone_that_is_missing_stops(settings):

@@ -21,9 +21,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..activations import relu
 from ..base import COLORS, PLAIN, Decoder
-from ..sequences import modules
+from ..layers import modules, relu
 from .local_ensemble import Taps, corners, taps_at, taps_of_pixels
 from .part import Part
 

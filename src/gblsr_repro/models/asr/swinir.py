@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..base import PLAIN, Encoder, reach_of
-from ..sequences import modules
+from ..layers import modules
 
 # CUDA's fused attention takes heads of such multiples only; at others it falls back to products
 # that write out all scores.
