@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 from statistics import fmean
@@ -52,7 +53,7 @@ def told(path: Path | str) -> str:
     column, name = next(iter(MEASURES[kind.benchmark].items()))
     fewest = min(means["images"] for means in measured.values())
     quality = ", ".join(
-        f"{_title(data)} {means[column]:.2f}"
+        f"{data.replace('_', ' ')} {means[column]:.2f}"
         for data, means in measured.items()
         if len(measured) <= TOLD or means["images"] == fewest
     )
@@ -78,9 +79,8 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
     commit = trained.get("git", {}).get("commit")
     if not commit or "steps" not in trained:
         raise UserError(f"{run_dir} does not record steps and commit; train it from a checkout.")
-    row = kind.named(trained[kind.subject])
     facts = {
-        "row": {name: getattr(row, name) for name in kind.columns},
+        "row": asdict(kind.row(trained[kind.subject])),
         "steps": trained["steps"],
         "trained_on": trained_on,
         "commit": commit + ("+" if trained["git"].get("modified") else ""),
@@ -119,7 +119,7 @@ def card(path: Path | str) -> str:
         "| --- " * (2 + len(measures)) + "|",
     ]
     for data, means in record["quality"].items():
-        cells = [_title(data), str(means["images"])]
+        cells = [data.replace("_", " "), str(means["images"])]
         cells += [
             f"{means[c]:.{2 if 'dB' in measures[c] else 4}f}" if c in means else "-"
             for c in measures
@@ -127,10 +127,6 @@ def card(path: Path | str) -> str:
         lines.append("| " + " | ".join(cells) + " |")
     settings = ", ".join(f"{k} {v}" for k, v in record["config"]["model"].items())
     return "\n".join([*lines, "", f"Settings: {settings}.", ""])
-
-
-def _title(data: str) -> str:
-    return data.replace("_", " ")
 
 
 def _halved(tensor: Tensor) -> Tensor:

@@ -31,6 +31,7 @@ WRITTEN = {
 OPAQUE = ("JPEG", "BMP", "PPM")
 BARE = ("BMP", "PPM")  # hold neither color profile nor EXIF data
 ALL = slice(None)
+Box = tuple[float, float, float, float]  # top, left, bottom, right in pixels
 ORIENTATION = 0x0112  # the EXIF tag; its values say how a picture is turned upright
 UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -79,13 +80,13 @@ class Photo:
         self,
         size: tuple[int, int],
         parts: Iterable[tuple[int, int, Tensor]],
-        alpha: Pixels | None = None,
+        box: Box | None = None,
     ) -> Photo:
-        """Return this photo with other colors and opacity, of another `size` (H, W).
+        """Return this photo with other colors, of another `size` (H, W).
 
         `parts` are the first row, the first column and the colors (1, 3, h, w) of rectangles that
         cover it, clamped and rounded to 8 bits one by one. A grey photo stays grey: its three
-        channels are averaged.
+        channels are averaged. The opacity of what lies in `box` (the whole) is resampled.
         """
         rgb = np.empty((*size, 3), np.uint8)
         for top, left, colors in parts:
@@ -95,6 +96,11 @@ class Photo:
             height, width = values.shape[:2]
             shown = values.round().to(torch.uint8).cpu().numpy()
             rgb[top : top + height, left : left + width] = shown
+        alpha = self.alpha
+        if alpha is not None:
+            top, left, bottom, right = box or (0, 0, *alpha.shape)
+            image, edges = Image.fromarray(alpha), (left, top, right, bottom)
+            alpha = np.array(image.resize(size[::-1], Image.Resampling.BICUBIC, box=edges))
         return replace(self, rgb=rgb, alpha=alpha)
 
 
@@ -182,19 +188,6 @@ def write(path: Path | str, photo: Photo) -> None:
         options |= kept
     with atomic_path(path) as temporary:
         image.save(temporary, format=form, **options)
-
-
-def resize_alpha(
-    alpha: Pixels | None, box: tuple[float, float, float, float], size: tuple[int, int]
-) -> Pixels | None:
-    """Resample an opacity plane: `box` (top, left, bottom, right) in pixels to `size` (H, W)."""
-    if alpha is None:
-        return None
-    top, left, bottom, right = box
-    image = Image.fromarray(alpha).resize(
-        (size[1], size[0]), Image.Resampling.BICUBIC, box=(left, top, right, bottom)
-    )
-    return np.array(image)
 
 
 def pairs(

@@ -24,7 +24,7 @@ def encode(device: str, model: Path | None, **files: Any) -> None:
     _convert(work, **files, write=inference.save_code, ending=CODE_ENDING)
 
 
-def decode(scale: float, crop: inference.Crop | None, **files: Any) -> None:
+def decode(scale: float, crop: inference.Box | None, **files: Any) -> None:
     """Render stored images, at any scale."""
     runtime.prepare("cpu")
     work = partial(inference.decode, scale=scale, crop=crop)
@@ -32,7 +32,7 @@ def decode(scale: float, crop: inference.Crop | None, **files: Any) -> None:
 
 
 def upscale(
-    device: str, model: Path | None, scale: float, crop: inference.Crop | None, **files: Any
+    device: str, model: Path | None, scale: float, crop: inference.Box | None, **files: Any
 ) -> None:
     """Super-resolve images by any scale."""
     loaded = _loaded("asr", model, device)
