@@ -139,16 +139,15 @@ def survey(
 def _stage(title: str, jobs: Sequence[Job], gpu: bool | None) -> Stage:
     """Count the jobs; those that are left take the mean time of those that are done."""
     done = [job for job in jobs if job.done]
-    seconds = [second for job in done for second in _seconds(job.benchmark)]
+    seconds = [
+        float(row["s"])
+        for job in done
+        if job.benchmark and job.benchmark.is_file()
+        for row in read_csv(job.benchmark, "\t")
+    ]
     left = len(jobs) - len(done)
     known = left * fmean(seconds) if left and seconds else None
     return Stage(title, len(done), len(jobs), known, gpu)
-
-
-def _seconds(benchmark: Path | None) -> list[float]:
-    if benchmark is None or not benchmark.is_file():
-        return []
-    return [float(row["s"]) for row in read_csv(benchmark, "\t")]
 
 
 def _training(
@@ -158,33 +157,27 @@ def _training(
     gpu: bool | None,
     progress: dict[str, Training],
 ) -> Stage:
+    """Count the runs; those of one arm or method are equally fast, and others about as fast."""
     unfinished = [
         progress.get(job.run, Training(job.run, None, steps, None, running=False))
         for job in jobs
         if not job.done
     ]
-    told = [(job.run, job.record().get("steps_per_second")) for job in jobs if job.done]
-    told += [(run.name, run.rate) for run in unfinished]
     rates: dict[str, list[float]] = {}
-    for name, rate in told:
-        rates.setdefault(_subject(name), []).extend([rate] if rate else [])
-    typical = {name: fmean(known) for name, known in rates.items() if known}
-    fallback = fmean([rate for known in rates.values() for rate in known] or [0.0])
-    seconds = [r.seconds_left(typical.get(_subject(r.name), fallback)) for r in unfinished]
+    told = [(job.run, job.record().get("steps_per_second")) for job in jobs if job.done]
+    for name, rate in [*told, *((run.name, run.rate) for run in unfinished)]:
+        if rate:
+            rates.setdefault(name.split()[0], []).append(rate)
+    every = [rate for known in rates.values() for rate in known]
+    seconds = [
+        run.seconds_left(fmean(rates.get(run.name.split()[0], every) or [0.0]))
+        for run in unfinished
+    ]
     known = [second for second in seconds if second is not None]
-    return Stage(
-        title,
-        len(jobs) - len(unfinished),
-        len(jobs),
-        sum(known) if known and len(known) == len(seconds) else None,
-        gpu,
-        tuple(unfinished),
-    )
-
-
-def _subject(run: str) -> str:
-    """Return the arm or method of a run: those of one kind are equally fast."""
-    return run.partition(" ")[0]
+    whole = bool(known) and len(known) == len(seconds)
+    done = len(jobs) - len(unfinished)
+    left = sum(known) if whole else None
+    return Stage(title, done, len(jobs), left, gpu, tuple(unfinished))
 
 
 def _progress(states: Path, steps: int, now: float) -> dict[str, Training]:
