@@ -62,10 +62,12 @@ def run(command: Command, config: Sequence[str] = (), **given: Any) -> None:
 
             devices.take_one()
         given["config"] = seen
+        results = given.get("results")
         for name, value in given.items():
             if isinstance(value, Below):
-                results = given.get("results") or configuration.resolve(seen, seen["results"])
-                given[name] = Path(results, value)
+                if not isinstance(results, Path):
+                    results = configuration.resolve(seen, seen["results"])
+                given[name] = results / value.place
     module, _, function = command.target.partition(":")
     text = getattr(import_module(f"gblsr_repro.{module}"), function)(**given)
     if isinstance(text, str):
