@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,6 @@ WRITTEN = {
 }
 OPAQUE = ("JPEG", "BMP", "PPM")
 BARE = ("BMP", "PPM")  # hold neither color profile nor EXIF data
-ALL = slice(None)
 Box = tuple[float, float, float, float]  # top, left, bottom, right in pixels
 ORIENTATION = 0x0112  # the EXIF tag; its values say how a picture is turned upright
 UPRIGHT = {
@@ -70,11 +69,6 @@ class Photo:
     def size(self) -> tuple[int, int]:
         """Height and width in pixels."""
         return self.rgb.shape[0], self.rgb.shape[1]
-
-    def tensor(self, device: torch.device, rows: slice = ALL, columns: slice = ALL) -> Tensor:
-        """Return the colors, or some rows and columns of them, as (1, 3, H, W) in [0, 1]."""
-        pixels = torch.from_numpy(np.ascontiguousarray(self.rgb[rows, columns])).to(device)
-        return pixels.permute(2, 0, 1)[None].float() / 255
 
     def painted(
         self,
@@ -190,37 +184,6 @@ def write(path: Path | str, photo: Photo) -> None:
         image.save(temporary, format=form, **options)
 
 
-def pairs(
-    source: Path, target: Path, endings: tuple[str, ...], ending: str | None
-) -> Iterator[tuple[Path, Path]]:
-    """Yield input and output files: one pair for a file, all files with `endings` for a folder.
-
-    A folder's outputs keep their names, with `ending` in place of the old one where it is given.
-    Raises `UserError` before the first pair when there is nothing to read, or when an output would
-    overwrite its input or another output or, being an image, has no ending of a format to write.
-    """
-    if source.is_dir():
-        found = sorted(p for p in source.iterdir() if p.suffix.lower() in endings)
-        if not found:
-            raise UserError(f"{source} holds no file ending in {', '.join(endings)}.")
-        targets = [target / (p.stem + (ending or p.suffix)) for p in found]
-    elif source.is_file():
-        found = [source]
-        inside = target.is_dir() or not target.suffix
-        targets = [target / (source.stem + (ending or source.suffix)) if inside else target]
-    else:
-        raise UserError(f"{source} does not exist; name an image file or a folder of images.")
-    sources: dict[Path, Path] = {}
-    for one, other in zip(found, targets, strict=True):
-        if other.exists() and one.samefile(other):
-            raise UserError(f"{other} would overwrite its input; name another output.")
-        if (first := sources.setdefault(other, one)) is not one:
-            raise UserError(f"{first} and {one} would both become {other}; rename one of them.")
-        if ending is None or ending in WRITTEN:
-            _format(other, _transparent(one))
-    yield from zip(found, targets, strict=True)
-
-
 def convert(
     source: Path,
     target: Path,
@@ -228,14 +191,34 @@ def convert(
     endings: tuple[str, ...] = tuple(WRITTEN),
     ending: str | None = None,
 ) -> int:
-    """Do `work(input, output)` for a file or every file of a folder; return how many.
+    """Do `work(input, output)` for a file or a folder's files with `endings`; return how many.
 
-    Raises `UserError` as `pairs` does, and when the memory does not hold an image.
+    A folder's outputs keep their names, with `ending` in place of the old one where it is given.
+    Raises `UserError` before the first when there is nothing to read, or when an output would
+    overwrite its input or another output or, being an image, has no ending of a format to write;
+    and when the memory does not hold an image.
     """
-    todo = list(pairs(source, target, endings, ending))
-    with Progress(source.name or "images", len(todo), "image") as progress:
-        for one, other in todo:
+    if source.is_dir():
+        found = sorted(p for p in source.iterdir() if p.suffix.lower() in endings)
+        if not found:
+            raise UserError(f"{source} holds no file ending in {', '.join(endings)}.")
+    elif source.is_file():
+        found = [source]
+    else:
+        raise UserError(f"{source} does not exist; name an image file or a folder of images.")
+    inside = source.is_dir() or target.is_dir() or not target.suffix
+    pairs: dict[Path, Path] = {}
+    for one in found:
+        other = target / (one.stem + (ending or one.suffix)) if inside else target
+        if other.exists() and one.samefile(other):
+            raise UserError(f"{other} would overwrite its input; name another output.")
+        if (first := pairs.setdefault(other, one)) is not one:
+            raise UserError(f"{first} and {one} would both become {other}; rename one of them.")
+        if ending is None or ending in WRITTEN:
+            _format(other, _transparent(one))
+    with Progress(source.name or "images", len(pairs), "image") as progress:
+        for other, one in pairs.items():
             with memory_told(str(one)):
                 work(one, other)
             progress.update()
-    return len(todo)
+    return len(pairs)

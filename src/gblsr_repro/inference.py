@@ -233,7 +233,8 @@ def upscale(
 
     def parts() -> Iterator[tuple[int, int, Tensor]]:
         for tile in track(tiles):
-            pixels = photo.tensor(device, *(slice(*span) for span in tile.pixels))
+            rows, columns = (slice(*span) for span in tile.pixels)
+            pixels = bands.tensor(photo.rgb[rows, columns], device)
             features, low = tile.own(model.encode(pixels)), tile.own(pixels)
             if crop is None:
                 part = tile.part(photo.size)

@@ -119,10 +119,8 @@ def timed_modes(model, gradients, **latency_settings):
         return call
 
     chosen = settings(warmup=1, passes=2, **latency_settings)
-    clocks = latency.clocks(
-        chosen, CPU, model, plain=watched("plain"), own=watched("own"), gradients=gradients
-    )
-    rows, not_timed = latency.time_sets("tiny", {"set": [IMAGE]}, clocks, model, chosen, CPU)
+    timing = latency.Timing(model, chosen, CPU, watched("plain"), watched("own"), gradients)
+    rows, not_timed = timing.time_sets("tiny", {"set": [IMAGE]}, timing.clocks())
     assert not not_timed
     return seen, [row["clock"] for row in rows]
 
@@ -162,8 +160,8 @@ def test_a_set_that_gradients_do_not_fit_for_is_refused_before_it_is_timed(
 
     def time(free):
         monkeypatch.setattr(runtime, "free_memory", lambda device: free)
-        clocks = latency.clocks(chosen, CPU, model, plain=model, own=model, gradients=True)
-        rows, not_timed = latency.time_sets("tiny", sets, clocks, model, chosen, CPU)
+        timing = latency.Timing(model, chosen, CPU, model, model, gradients=True)
+        rows, not_timed = timing.time_sets("tiny", sets, timing.clocks())
         return [(row["clock"], row["image"]) for row in rows], not_timed
 
     rows, not_timed = time(int(room) - 1)
@@ -189,8 +187,8 @@ def test_a_set_that_cannot_be_timed_by_a_clock_is_left_out(model, caplog, clock,
         raise error("the device says so\nsecond line")
 
     clocks = [latency.Clock("ours", lambda _: model), latency.Clock(clock, fail)]
-    chosen = settings(warmup=0, passes=1)
-    rows, not_timed = latency.time_sets("tiny", {"set": [IMAGE]}, clocks, model, chosen, CPU)
+    timing = latency.Timing(model, settings(warmup=0, passes=1), CPU, model, model, False)
+    rows, not_timed = timing.time_sets("tiny", {"set": [IMAGE]}, clocks)
     assert [row["clock"] for row in rows] == ["ours"]
     assert not_timed == {clock: {"set": f"{said}the device says so"}}
     assert "the device says so" in caplog.text
@@ -222,5 +220,8 @@ def test_sharing_is_told_from_the_list_of_processes(monkeypatch, listed, shared)
         return SimpleNamespace(stdout=listed)
 
     monkeypatch.setattr(latency.subprocess, "run", answer)
-    monkeypatch.setattr(latency, "_visible_name", lambda device: "GPU-0")
+    monkeypatch.setattr(torch, "zeros", lambda *_, **__: None)
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda device: SimpleNamespace(uuid="0")
+    )
     assert latency.gpu_is_shared(torch.device("cuda")) is shared

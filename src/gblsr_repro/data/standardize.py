@@ -131,7 +131,7 @@ def make_array(name: str, config: Config, output: Path) -> None:
                 progress.update()
 
         facts = {"datasets": [dataset_record(dataset, config) for dataset in datasets]}
-        write_array(output, (size, size, 3), parts(), INDEX_COLUMNS, lambda: index, facts)
+        write_array(output, (size, size, 3), parts(), INDEX_COLUMNS, index, facts)
 
 
 def dataset_record(dataset: str, config: Config) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def pack(
                 progress.update()
 
         facts = {"datasets": [dict(record) for record in records]}
-        write_array(Path(output), (3,), parts(), INDEX_COLUMNS, lambda: rows, facts)
+        write_array(Path(output), (3,), parts(), INDEX_COLUMNS, rows, facts)
 
 
 @dataclass(frozen=True)

@@ -95,9 +95,8 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
         "blank_images": blank,
         "sizes_only": bool(blank),
     }
-    plain = partial(render, path=PLAIN)
-    latency.write_times(subject, model, sets, config, device, output, COLUMNS,
-                        plain=plain, own=render, gradients=True)  # fmt: skip
+    clocked = latency.Timing(model, config, device, partial(render, path=PLAIN), render, True)
+    clocked.write(subject, sets, output, COLUMNS)
 
 
 def timed(column: str, config: Config) -> list[Timed]:

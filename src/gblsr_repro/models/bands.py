@@ -45,9 +45,9 @@ def encode(
     height, width = pixels.shape[:2]
     convolutions = [m for m in model.encoder.layers if isinstance(m, nn.Conv2d)]
     if 2 * 4 * convolutions[0].out_channels * height * width <= kept:
-        return model.encode(_tensor(pixels, device))
+        return model.encode(tensor(pixels, device))
     pixels = _padded(pixels, model.decoder.patch)
-    source: Rows = lambda first, last: _tensor(pixels[first:last], device)  # noqa: E731
+    source: Rows = lambda first, last: tensor(pixels[first:last], device)  # noqa: E731
     norms = [m for m in model.encoder.layers if isinstance(m, nn.GroupNorm)]
     layers = list(zip(convolutions, [*norms, None], strict=True))
     size, plan = pixels.shape[:2], []
@@ -72,8 +72,8 @@ def encode(
     return features
 
 
-def _tensor(pixels: Pixels, device: torch.device) -> Tensor:
-    """Return rows of an image as (1, 3, rows, W) in [0, 1]."""
+def tensor(pixels: Pixels, device: torch.device) -> Tensor:
+    """Return 8-bit colors (H, W, 3) as (1, 3, H, W) in [0, 1]."""
     rows = torch.from_numpy(np.ascontiguousarray(pixels)).to(device)
     return rows.permute(2, 0, 1)[None].float() / 255
 
