@@ -17,7 +17,7 @@ from statistics import fmean
 from torch import Tensor
 
 from .errors import UserError
-from .files import atomic_path, read_csv, read_json, write_text
+from .files import read_csv, read_json, write_bytes, write_text
 from .progress import log
 from .runs import kind_of
 from .weights import metadata, read_weights, serialized
@@ -94,8 +94,7 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
             f"{run_dir} takes {len(content) / 1e6:.1f} MB in half precision, more than the "
             f"{LIMIT / 1e6:g} MB of a bundled file; train a smaller model."
         )
-    with atomic_path(output) as temporary:
-        temporary.write_bytes(content)
+    write_bytes(output, content)
     write_text(output.with_suffix(".md"), card(output))
     log.info("%s: %s", output, told(output))
 

@@ -21,6 +21,7 @@ from .files import atomic_path
 from .models.asr.local_spectral import GBLSR
 from .models.asr.model import ASRModel, denormalize, normalize
 from .models.asr.rdn import RDN
+from .models.asr.rendering import fold
 from .models.base import COLORS, PLAIN
 from .runs import load_run
 
@@ -63,12 +64,12 @@ class FoldedModel(nn.Module):
 
 
 def _shares(scale: int) -> Tensor:
-    """Return the hat weights of the taps as a kernel (s^2, 1, 2, 2), in the order of `Folded`."""
-    index = torch.arange(scale, dtype=torch.float64)
-    offset = (2 * index + 1 - scale) / scale
-    first = torch.cat((offset[scale // 2 :], offset[: scale // 2] + 2))
-    hats = torch.stack((1 - first.abs() / 2, 1 - (first - 2).abs() / 2), dim=1)
-    return torch.einsum("ta,ue->tuae", hats, hats).reshape(-1, 1, 2, 2).float()
+    """Return the hat weights of the taps as a kernel (s^2, 1, 2, 2), in the order of `Folded`.
+
+    They are what one mode, which is 1 everywhere, is multiplied by.
+    """
+    one = torch.ones(1, 1, 1, 1)
+    return fold(one, one.sum(), (scale, scale), ensemble=True).bias
 
 
 def export(model: Path, scale: int, output: Path) -> None:

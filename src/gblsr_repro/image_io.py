@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from PIL import ExifTags, Image
+from PIL import ExifTags, Image, ImageOps
 from torch import Tensor
 
 from .data import images
 from .data.images import Pixels
 from .errors import UserError, memory_told
 from .files import atomic_path
-from .progress import Progress, log
+from .progress import each, log
 
 WRITTEN = {
     ".png": "PNG",
@@ -32,15 +32,6 @@ OPAQUE = ("JPEG", "BMP", "PPM")
 BARE = ("BMP", "PPM")  # hold neither color profile nor EXIF data
 Box = tuple[float, float, float, float]  # top, left, bottom, right in pixels
 ORIENTATION = 0x0112  # the EXIF tag; its values say how a picture is turned upright
-UPRIGHT = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
 # EXIF tags that are kept when they are asked for, and those that hold for the old size alone.
 TOLD = [
     ExifTags.Base[name]
@@ -111,7 +102,7 @@ def read(path: Path | str, metadata: bool = False) -> Photo:
         transparent = image.has_transparency_data
         if transparent or metadata or image.getexif().get(ORIENTATION, 1) != 1:
             image.load()  # turns a TIFF file upright, and forgets its tag
-        turn = UPRIGHT.get(image.getexif().get(ORIENTATION, 1))
+        turn = image.getexif().get(ORIENTATION, 1)
         exif = _exif(image) if metadata else None
         if transparent and image.mode.startswith("I"):  # 16 bits, of which one value is clear
             clear = np.asarray(image) == image.info["transparency"]
@@ -119,8 +110,7 @@ def read(path: Path | str, metadata: bool = False) -> Photo:
         elif transparent:
             rgba = np.array(image.convert("RGBA"))
             rgb, alpha = rgba[..., :3], rgba[..., 3]
-    if turn is not None:
-        rgb, alpha = _turned(rgb, turn), None if alpha is None else _turned(alpha, turn)
+    rgb, alpha = _upright(rgb, turn), None if alpha is None else _upright(alpha, turn)
     return Photo(rgb, alpha, gray, profile, exif)
 
 
@@ -142,8 +132,13 @@ def _exif(image: Image.Image) -> bytes | None:
     return kept.tobytes() if len(kept) else None
 
 
-def _turned(pixels: Pixels, turn: Image.Transpose) -> Pixels:
-    return np.array(Image.fromarray(np.ascontiguousarray(pixels)).transpose(turn))
+def _upright(pixels: Pixels, turn: int) -> Pixels:
+    """Turn pixels as the EXIF tag says that their picture is turned."""
+    if turn == 1:
+        return pixels
+    image = Image.fromarray(np.ascontiguousarray(pixels))
+    image.getexif()[ORIENTATION] = turn
+    return np.array(ImageOps.exif_transpose(image))
 
 
 def _transparent(path: Path) -> bool:
@@ -216,9 +211,7 @@ def convert(
             raise UserError(f"{first} and {one} would both become {other}; rename one of them.")
         if ending is None or ending in WRITTEN:
             _format(other, _transparent(one))
-    with Progress(source.name or "images", len(pairs), "image") as progress:
-        for other, one in pairs.items():
-            with memory_told(str(one)):
-                work(one, other)
-            progress.update()
+    for other, one in each(list(pairs.items()), source.name or "images", "image"):
+        with memory_told(str(one)):
+            work(one, other)
     return len(pairs)

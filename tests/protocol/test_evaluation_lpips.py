@@ -140,7 +140,11 @@ def test_config_goes_before_environment_before_download(config, tmp_path, monkey
             "run `gblsr-repro fetch alexnet`, name its file in",
             "the AlexNet backbone is not at",
         ),
-        (False, "LPIPS needs the package lpips; install it, or", "the package lpips is not inst"),
+        (
+            False,
+            "since the package lpips is not installed; install it, or",
+            "the package lpips is not inst",
+        ),
     ],
 )
 def test_without_trunk_or_package_the_config_decides(

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from ..config import Config, Dataset, datasets, resolve
 from ..errors import UserError
 from ..files import exclusive_lock, sha256, write_text
-from ..progress import Progress, columns, log
+from ..progress import Progress, columns, each, log
 from . import archives
 from .datasets import (
     DataSet,
@@ -63,20 +63,18 @@ def _verify(data: DataSet, paths: list[str], recorded: Entries, entries: Entries
     gone = sorted(set(recorded) - set(paths))
     if gone:
         raise data.missing(gone[0])
-    with Progress(f"verify {data.row.title}", len(paths), "file") as progress:
-        for path in paths:
-            file = data.root / path
-            if recorded and path not in recorded:
-                raise UserError(
-                    f"{file} was not there when data set {data.name} was first fetched; remove "
-                    f"it, or delete {data.manifest} to record the data set anew."
-                )
-            if path not in entries:
-                if not recorded:
-                    entries[path] = inspect(file, path)
-                elif sha256(file) != recorded[path].sha256:
-                    raise data.changed(path)
-            progress.update()
+    for path in each(paths, f"verify {data.row.title}", "file"):
+        file = data.root / path
+        if recorded and path not in recorded:
+            raise UserError(
+                f"{file} was not there when data set {data.name} was first fetched; remove "
+                f"it, or delete {data.manifest} to record the data set anew."
+            )
+        if path not in entries:
+            if not recorded:
+                entries[path] = inspect(file, path)
+            elif sha256(file) != recorded[path].sha256:
+                raise data.changed(path)
 
 
 def _download(data: DataSet, recorded: Entries) -> Entries:

@@ -19,7 +19,7 @@ from PIL import Image
 
 from ..config import Config
 from ..errors import UserError
-from ..progress import Progress
+from ..progress import each
 from .arrays import write_array
 from .datasets import data_set
 from .images import Pixels, as_rgb
@@ -118,20 +118,18 @@ def make_array(name: str, config: Config, output: Path) -> None:
         (number, row.data.name, row.name, row.record.width, row.record.height, row.record.sha256)
         for number, row in enumerate(rows)
     ]
-    with Progress(f"standardize {name}", len(rows), "image") as progress:
 
-        def parts() -> Iterator[Pixels]:
-            for position, source in enumerate(rows):
-                pixels = as_rgb(source.load())
-                if name == "train":
-                    seed = data["data_seed"] * data["crop_seed_stride"] + position
-                    yield training_crop(pixels, size, seed)
-                else:
-                    yield center_crop(pixels, size)
-                progress.update()
+    def parts() -> Iterator[Pixels]:
+        for position, source in enumerate(each(rows, f"standardize {name}", "image")):
+            pixels = as_rgb(source.load())
+            if name == "train":
+                seed = data["data_seed"] * data["crop_seed_stride"] + position
+                yield training_crop(pixels, size, seed)
+            else:
+                yield center_crop(pixels, size)
 
-        facts = {"datasets": [dataset_record(dataset, config) for dataset in datasets]}
-        write_array(output, (size, size, 3), parts(), INDEX_COLUMNS, index, facts)
+    facts = {"datasets": [dataset_record(dataset, config) for dataset in datasets]}
+    write_array(output, (size, size, 3), parts(), INDEX_COLUMNS, index, facts)
 
 
 def dataset_record(dataset: str, config: Config) -> dict[str, Any]:

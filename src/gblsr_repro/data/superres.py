@@ -23,7 +23,7 @@ from torch import Tensor
 
 from ..config import Config
 from ..errors import UserError
-from ..progress import Progress
+from ..progress import each
 from .arrays import damaged, open_array, write_array
 from .images import as_rgb
 from .resize import PIL_BITS, pil_weights
@@ -62,21 +62,19 @@ def pack(
     say what the data sets are, and the array's checksum. The same images give the same bytes.
     """
     rows: list[tuple[int, str, str, int, int, int]] = []
-    each = [(dataset, image) for dataset, chosen in images.items() for image in chosen]
-    with Progress("packing", len(each), "image") as progress:
+    every = [(dataset, image) for dataset, chosen in images.items() for image in chosen]
 
-        def parts() -> Iterator[np.ndarray]:
-            offset = 0
-            for position, (dataset, image) in enumerate(each):
-                pixels = as_rgb(image.load())
-                height, width = pixels.shape[:2]
-                rows.append((position, dataset, image.name, offset, height, width))
-                offset += height * width
-                yield pixels
-                progress.update()
+    def parts() -> Iterator[np.ndarray]:
+        offset = 0
+        for position, (dataset, image) in enumerate(each(every, "packing", "image")):
+            pixels = as_rgb(image.load())
+            height, width = pixels.shape[:2]
+            rows.append((position, dataset, image.name, offset, height, width))
+            offset += height * width
+            yield pixels
 
-        facts = {"datasets": [dict(record) for record in records]}
-        write_array(Path(output), (3,), parts(), INDEX_COLUMNS, rows, facts)
+    facts = {"datasets": [dict(record) for record in records]}
+    write_array(Path(output), (3,), parts(), INDEX_COLUMNS, rows, facts)
 
 
 @dataclass(frozen=True)

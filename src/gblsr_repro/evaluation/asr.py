@@ -27,7 +27,7 @@ from ..data.superres import Ahead
 from ..errors import UserError, memory_told
 from ..files import write_csv, write_json
 from ..models.asr.model import ASRModel
-from ..progress import Progress, log
+from ..progress import each, log
 from ..runs import open_run
 from . import luma
 
@@ -118,15 +118,8 @@ def score_set(upsample: Upsample, column: str, scale: float, config: Config) -> 
         return make_pair(left[0], scale, settings["downsampling"]) if left else None
 
     # Decoding and resizing the next image takes no time from the device.
-    pairs = Ahead(pair)
-    with Progress(f"{column} x{scale:g}", len(images), "image") as progress:
-
-        def counted() -> Iterator[Pair]:
-            for number in range(len(images)):
-                yield cast("Pair", pairs(number))
-                progress.update()
-
-        return score_pairs(upsample, counted(), border(column, scale, config))
+    made = map(Ahead(pair), each(range(len(images)), f"{column} x{scale:g}", "image"))
+    return score_pairs(upsample, cast("Iterator[Pair]", made), border(column, scale, config))
 
 
 def evaluate_bicubic(config: Config, column: str, output: Path | str) -> None:

@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,21 +26,20 @@ from ..progress import columns, duration
 
 QUIET_SECONDS = 180.0
 TRAINING = {"train": "native", "asr_train_run": "asr"}
-# Title, how the names of its rules begin, and the benchmark whose device the jobs use;
-# None: they use no GPU.
+# Title, and how the names of its rules begin.
 STAGES = (
-    ("native: image arrays", ("standardize",), None),
-    ("native: training", ("train",), "native"),
-    ("native: evaluation", ("evaluate",), "native"),
-    ("native: bandwidth fields", ("fields",), "native"),
-    ("native: timing", ("latency",), "native"),
-    ("asr: bicubic", ("asr_bicubic",), None),
-    ("asr: training", ("asr_train_run",), "asr"),
-    ("asr: evaluation", ("asr_evaluate",), "asr"),
-    ("asr: timing", ("asr_latency",), "asr"),
-    ("tables", ("tables_of_",), None),
-    ("figures", ("figures_of_",), None),
-    ("claims and report", ("claims", "report"), None),
+    ("native: image arrays", ("standardize",)),
+    ("native: training", ("train",)),
+    ("native: evaluation", ("evaluate",)),
+    ("native: bandwidth fields", ("fields",)),
+    ("native: timing", ("latency",)),
+    ("asr: bicubic", ("asr_bicubic",)),
+    ("asr: training", ("asr_train_run",)),
+    ("asr: evaluation", ("asr_evaluate",)),
+    ("asr: timing", ("asr_latency",)),
+    ("tables", ("tables_of_",)),
+    ("figures", ("figures_of_",)),
+    ("claims and report", ("claims", "report")),
 )
 
 
@@ -91,15 +90,13 @@ class Training:
 class Stage:
     """A kind of job: how many are done of how many, and the seconds that the others need.
 
-    `seconds_left` is None where nothing tells how long a job takes; `gpu` says whether its jobs
-    run on one, None where no finished run has told yet.
+    `seconds_left` is None where nothing tells how long a job takes.
     """
 
     title: str
     done: int
     total: int
     seconds_left: float | None = None
-    gpu: bool | None = False
     unfinished: tuple[Training, ...] = ()
 
     @property
@@ -124,19 +121,18 @@ def survey(
     now = time.time() if now is None else now
     root = resolve(config, config["results"])
     stages = []
-    for title, rules, benchmark in STAGES:
+    for title, rules in STAGES:
         chosen = [job for job in every if job.rule.startswith(rules)]
-        gpu = _on_gpu(benchmark, config, every) if benchmark else False
-        if benchmark and rules[0] in TRAINING:
+        if benchmark := TRAINING.get(rules[0]):
             steps = config[benchmark]["training"]["steps"]
             told = _progress(root / benchmark / "state", steps, now)
-            stages.append(_training(title, chosen, steps, gpu, told))
+            stages.append(_training(title, chosen, steps, told))
         else:
-            stages.append(_stage(title, chosen, gpu))
+            stages.append(_stage(title, chosen))
     return stages
 
 
-def _stage(title: str, jobs: Sequence[Job], gpu: bool | None) -> Stage:
+def _stage(title: str, jobs: Sequence[Job]) -> Stage:
     """Count the jobs; those that are left take the mean time of those that are done."""
     done = [job for job in jobs if job.done]
     seconds = [
@@ -147,16 +143,10 @@ def _stage(title: str, jobs: Sequence[Job], gpu: bool | None) -> Stage:
     ]
     left = len(jobs) - len(done)
     known = left * fmean(seconds) if left and seconds else None
-    return Stage(title, len(done), len(jobs), known, gpu)
+    return Stage(title, len(done), len(jobs), known)
 
 
-def _training(
-    title: str,
-    jobs: Sequence[Job],
-    steps: int,
-    gpu: bool | None,
-    progress: dict[str, Training],
-) -> Stage:
+def _training(title: str, jobs: Sequence[Job], steps: int, progress: dict[str, Training]) -> Stage:
     """Count the runs; those of one arm or method are equally fast, and others about as fast."""
     unfinished = [
         progress.get(job.run, Training(job.run, None, steps, None, running=False))
@@ -177,7 +167,7 @@ def _training(
     whole = bool(known) and len(known) == len(seconds)
     done = len(jobs) - len(unfinished)
     left = sum(known) if whole else None
-    return Stage(title, done, len(jobs), left, gpu, tuple(unfinished))
+    return Stage(title, done, len(jobs), left, tuple(unfinished))
 
 
 def _progress(states: Path, steps: int, now: float) -> dict[str, Training]:
@@ -191,16 +181,6 @@ def _progress(states: Path, steps: int, now: float) -> dict[str, Training]:
             rate = told["steps_per_second"]
             found[told["run"]] = Training(told["run"], step, steps, rate, running)
     return found
-
-
-def _on_gpu(benchmark: str, config: Config, jobs: Iterable[Job]) -> bool | None:
-    """Say whether jobs run on a GPU: as the config asks, else as a finished run did."""
-    if config["device"] != "auto":
-        return config["device"] == "cuda"
-    for job in jobs:
-        if TRAINING.get(job.rule) == benchmark and job.done:
-            return (job.record().get("device") or {}).get("type") == "cuda"
-    return None
 
 
 # --- what Snakemake says ---------------------------------------------------------------------
@@ -288,12 +268,8 @@ def _total(stages: Sequence[Stage]) -> list[str]:
     if not known:
         return ["The time left is not known yet: no job of these stages has finished."]
     seconds = sum(stage.seconds_left or 0 for stage in known)
-    hours = sum(stage.seconds_left or 0 for stage in known if stage.gpu) / 3600
-    gpu = f"{hours:.1f} GPU-hours of it"
-    if any(stage.gpu is None for stage in known):
-        gpu = "how many GPU-hours of it shows when the first run has finished"
     running = sum(stage.running for stage in stages)
-    line = f"Left: {duration(seconds)} of jobs, {gpu}"
+    line = f"Left: {duration(seconds)} of jobs"
     if running > 1:
         line += f"; with {running} at a time {duration(seconds / running)}"
     unknown = [stage.title for stage in left if stage.seconds_left is None]

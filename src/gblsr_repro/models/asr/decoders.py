@@ -23,8 +23,7 @@ from torch import Tensor, nn
 
 from ..base import COLORS, PLAIN, Decoder
 from ..layers import modules, relu
-from .local_ensemble import Taps, corners, taps_at, taps_of_pixels
-from .part import Part
+from .local_ensemble import Part, Taps, corners, taps_at, taps_of_pixels
 
 HOISTED = "hoisted"
 

@@ -22,6 +22,30 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+Span = tuple[int, int]
+REACH = 2
+"""Cells that a query reads around its own: the ensemble a neighbor, LIIF and LTE one more."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of an image to draw: rows and columns, each first ... last + 1.
+
+    `cells` (h, w) is the size of the whole map of features, `origin` (y, x) the first cell of
+    those at hand. The ones at hand must reach `REACH` cells beyond those that own the pixels, or to
+    the border of the map; then the part has the values that it has within the whole image.
+    """
+
+    cells: tuple[int, int]
+    origin: tuple[int, int]
+    rows: Span
+    columns: Span
+
+    @classmethod
+    def whole(cls, cells: tuple[int, int], size: tuple[int, int]) -> Part:
+        """Return the whole image of `size` (H, W), all features being at hand."""
+        return cls(cells, (0, 0), (0, size[0]), (0, size[1]))
+
 
 @dataclass(frozen=True)
 class Taps:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from ..base import COLORS, PLAIN
 from ..spectral import modes
 from .decoders import Corner, QueryDecoder, RenderRows, by_cell, read
-from .part import Part
+from .local_ensemble import Part
 from .rendering import Folded, fold, render_folded, render_separable, sample_separable
 
 FOLDED, SEPARABLE = "folded", "separable"

@@ -11,8 +11,7 @@ from ...runtime import seed_everything
 from ..base import QUERY_CHUNK, Encoder, Model, class_named, count_by_shapes, options_of
 from . import decoders, local_spectral, rdn, swinir
 from .decoders import QueryDecoder
-from .local_ensemble import taps_of_pixels
-from .part import Part
+from .local_ensemble import Part, taps_of_pixels
 
 
 def normalize(images: Tensor) -> Tensor:

@@ -23,8 +23,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..spectral import modes
-from .local_ensemble import PaddedGroups, group_of, padded_groups, slots_needed
-from .part import Part, Span
+from .local_ensemble import PaddedGroups, Part, Span, group_of, padded_groups, slots_needed
 
 
 def bank(axis: PaddedGroups, count: int, bandwidth: Tensor) -> Tensor:
