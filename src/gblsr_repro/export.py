@@ -45,7 +45,7 @@ class FoldedModel(nn.Module):
         super().__init__()
         self.encoder, self.scale = encoder, scale
         with torch.no_grad():
-            folded = decoder.folded((scale, scale))
+            folded = decoder.folded(scale)
         self.register_buffer("kernel", torch.cat((folded.kernel, folded.bias), dim=1))
         self.register_buffer("shares", _shares(scale) if decoder.ensemble else None)
 
@@ -69,7 +69,7 @@ def _shares(scale: int) -> Tensor:
     They are what one mode, which is 1 everywhere, is multiplied by.
     """
     one = torch.ones(1, 1, 1, 1)
-    return fold(one, one.sum(), (scale, scale), ensemble=True).bias
+    return fold(one, one.sum(), scale, ensemble=True).bias
 
 
 def export(model: Path, scale: int, output: Path) -> None:

@@ -23,7 +23,9 @@ import torch
 from torch import Tensor
 
 from .errors import UserError
-from .image_io import Box, Photo, read, write
+from .image_io import Box, Photo
+from .image_io import read as read
+from .image_io import write as write
 from .models import bands, native, spectral
 from .models.asr import tiling
 from .models.asr.model import ASRModel
@@ -33,20 +35,6 @@ from .models.native import NativeModel
 from .runs import load_run
 from .runtime import for_inference
 from .weights import checksum, parsed, write_tensors
-
-__all__ = [
-    "Code",
-    "decode",
-    "encode",
-    "load_code",
-    "load_native",
-    "load_superres",
-    "read",
-    "reconstruct",
-    "save_code",
-    "upscale",
-    "write",
-]
 
 FORMAT = "gblsr-code-1"
 BYTES = ("profile", "exif")  # fields of a code that are kept as they are, where there are any

@@ -72,7 +72,7 @@ def test_a_capture_refuses_what_waits(cuda, wait):
 def test_passes_are_timed_by_events_with_a_synchronization_after_each(cuda):
     model = nn.Conv2d(3, 4, 3).to("cuda").eval()
     image = torch.rand(1, 3, 8, 8, device="cuda")
-    record = latency.measure(lambda: model(image), CUDA, warmup=2, passes=3, model=model)
+    record = latency.measure(lambda: model(image), CUDA, warmup=2, passes=3)
     order = ["synchronize", "reset_peak_memory_stats", *["synchronize"] * 3, "max_memory_allocated"]
     assert cuda == order
     assert (record.median_ms, record.peak_memory_mib) == (1.0, PEAK / 2**20)

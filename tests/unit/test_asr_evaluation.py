@@ -125,7 +125,7 @@ def test_every_image_is_timed_by_every_clock(config, tmp_path):
 def test_the_papers_clock_saves_tensors_for_a_backward_pass(config, tmp_path, monkeypatch, method):
     seen = []
 
-    def measure(call, device, warmup, passes, *, model, gradients):
+    def measure(call, device, warmup, passes, gradients):
         saved = []
         hooks = torch.autograd.graph.saved_tensors_hooks(saved.append, lambda kept: kept)
         with torch.set_grad_enabled(gradients), hooks:

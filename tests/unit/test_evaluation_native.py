@@ -12,6 +12,7 @@ from gblsr_repro import cli
 from gblsr_repro import config as configuration
 from gblsr_repro.data.arrays import Arrays
 from gblsr_repro.evaluation import latency, locality, metrics, native, perceptual, regions
+from gblsr_repro.models.decoders import SpectralDecoder
 from gblsr_repro.models.native import NativeModel
 from gblsr_repro.runs import load_run
 from gblsr_repro.runtime import for_inference
@@ -231,13 +232,15 @@ def test_latency_has_a_row_per_image_and_clock(place, arm):
 def test_the_papers_clock_takes_the_plain_path_without_gradients(place, monkeypatch):
     seen = []
 
-    def measure(call, device, warmup, passes, *, model, gradients):
-        plain = mock.Mock(side_effect=model.decoder.render_plain)
-        fast = mock.Mock(side_effect=model.decoder.render_fast)
+    def watched(name):
+        method = getattr(SpectralDecoder, name)
+        return mock.patch.object(SpectralDecoder, name, autospec=True, side_effect=method)
+
+    def measure(call, device, warmup, passes, gradients):
         with (
             torch.set_grad_enabled(gradients),
-            mock.patch.object(model.decoder, "render_plain", plain),
-            mock.patch.object(model.decoder, "render_fast", fast),
+            watched("render_plain") as plain,
+            watched("render_fast") as fast,
         ):
             output = call()
         seen.append(

@@ -79,17 +79,12 @@ def measure(
     device: torch.device,
     warmup: int,
     passes: int,
-    *,
-    model: nn.Module,
     gradients: bool = False,
 ) -> LatencyRecord:
-    """Time `call` by the protocol; `call` runs `model` on inputs that are on `device` already.
+    """Time `call` by the protocol, on inputs that are on `device` already.
 
-    With `gradients` autograd records them. Raises `ValueError` when a part of `model` is in
-    training mode, autocast is on, or gradients are asked for and no weight has any: such times
-    are not the protocol's.
+    With `gradients` autograd records them.
     """
-    _refuse(model, device, gradients)
     with torch.set_grad_enabled(gradients):
         for _ in range(warmup):
             call()
@@ -113,18 +108,6 @@ def summarize(times: list[float], peak_memory_mib: float | None) -> LatencyRecor
         peak_memory_mib=peak_memory_mib,
         timed_passes=len(times),
     )
-
-
-def _refuse(model: nn.Module, device: torch.device, gradients: bool) -> None:
-    training = next((name for name, part in model.named_modules() if part.training), None)
-    if training is not None:
-        raise ValueError(
-            f"{training or type(model).__name__} is in training mode; call eval() before timing"
-        )
-    if torch.is_autocast_enabled(device.type):
-        raise ValueError("autocast is on; the latency protocol times full precision")
-    if gradients and not any(p.requires_grad for p in model.parameters()):
-        raise ValueError("no weight asks for gradients, so none would be recorded")
 
 
 def elapsed_ms(call: Callable[[], Any], device: torch.device) -> float:
@@ -360,8 +343,8 @@ class Timing:
     def _row(self, image: Image, clock: Clock) -> dict[str, Any]:
         images = image.load()
         call = partial(clock.prepare(images), images)
-        passes = (self.config["latency"][name] for name in ("warmup", "passes"))
-        record = measure(call, self.device, *passes, model=self.model, gradients=clock.gradients)
+        counts = self.config["latency"]
+        record = measure(call, self.device, counts["warmup"], counts["passes"], clock.gradients)
         height, width = images.shape[-2:]
         place = {"image": image.name, "height": height, "width": width, "clock": clock.name}
         unknown = {"peak_memory_mib": None} if clock.name == GRAPH else {}
