@@ -14,8 +14,6 @@ from importlib import resources
 from pathlib import Path
 from statistics import fmean
 
-from torch import Tensor
-
 from .errors import UserError
 from .files import read_csv, read_json, write_bytes, write_text
 from .progress import log
@@ -87,7 +85,8 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
         "quality": _quality(Path(metrics), MEASURES[kind.benchmark], trained["weights_sha256"]),
         "run_sha256": trained["weights_sha256"],
     }
-    tensors = {name: _halved(tensor) for name, tensor in weights.items()}
+    large = {name for name, t in weights.items() if t.is_floating_point() and t.ndim > 1}
+    tensors = {name: t.half() if name in large else t for name, t in weights.items()}
     content = serialized(tensors, metadata(trained, tensors, facts))
     if len(content) > LIMIT:
         raise UserError(
@@ -126,10 +125,6 @@ def card(path: Path | str) -> str:
         lines.append("| " + " | ".join(cells) + " |")
     settings = ", ".join(f"{k} {v}" for k, v in record["config"]["model"].items())
     return "\n".join([*lines, "", f"Settings: {settings}.", ""])
-
-
-def _halved(tensor: Tensor) -> Tensor:
-    return tensor.half() if tensor.is_floating_point() and tensor.ndim > 1 else tensor
 
 
 def _quality(

@@ -69,7 +69,7 @@ plan: -> operations.plan:told
     Tell what is to be trained, the GPU-hours and the disk it takes; runs nothing.
 status: -> operations.status:told
     Tell what is done, running and left; runs nothing.
-summary: -> operations.summary:summary
+summary: -> cli.reporting:summary
     Print the main numbers and where everything is.
 record-gpu: --minutes [--device] -> operations.borrowed:run
     Time, train and evaluate on a borrowed GPU, in order of worth; needs torch alone.

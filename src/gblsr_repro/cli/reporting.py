@@ -1,11 +1,12 @@
-"""What the commands of the reporting room do and say."""
+"""What the commands about numbers, tables and figures do and say."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..config import Config
+from ..config import Config, resolve, selected_arms
+from ..errors import UserError
 from ..progress import log
 
 
@@ -58,3 +59,41 @@ def record(config: Config, results: Path, output: Path) -> None:
 
     size = record.write(results, output, config)
     log.info("record: %s, %.1f MB", output, size / 1e6)
+
+
+def summary(config: Config) -> str:
+    """Return the native PSNR of every arm and where tables, figures and the report are.
+
+    Reads `aggregates/native.csv` under the config's results folder; raises `UserError` when the
+    native benchmark has not been aggregated yet.
+    """
+    from ..reporting.aggregates import Aggregates
+
+    results = resolve(config, config["results"])
+    path = results / "aggregates" / "native.csv"
+    if not path.is_file():
+        raise UserError(f"{path} does not exist yet; run the workflow first.")
+    run = Aggregates(path.parent, config)
+    columns = list(config["native"]["data"]["evaluate"])
+    lines = [f"{'PSNR (dB)':<32}" + "".join(f"{column:>12}" for column in columns)]
+    for arm, row in selected_arms(config).items():
+        found = [run.cell("native", column, arm, "psnr") for column in columns]
+        if any(found):
+            cells = (f"{cell.mean:12.2f}" if cell else f"{'-':>12}" for cell in found)
+            lines.append(f"{row.name:<32}" + "".join(cells))
+    steps = config["native"]["training"]["steps"]
+    seeds = len(config["seeds"])
+    lines.append(
+        f"{steps} steps, {seeds} seed{'s' if seeds > 1 else ''}, preset {config['preset']}"
+    )
+    if config["preset"] != "paper":
+        lines.append(
+            "These numbers show that everything runs; they are not the paper's experiment."
+        )
+    lines.append("")
+    for name in ("tables", "figures", "claims.md", "report.html"):
+        if (results / name).exists():
+            path, here = results / name, Path.cwd()
+            shown = path.relative_to(here) if path.is_relative_to(here) else path
+            lines.append(f"{name.partition('.')[0]:<8} {shown}")
+    return "\n".join(lines)

@@ -208,7 +208,9 @@ class Sampler:
         for side in range(smallest, largest + 1):
             bank[side - smallest, :, :side] = pil_weights(side, self.patch)
         self.smallest, self.bank = smallest, torch.from_numpy(bank).to(self.device)
-        self._order = lru_cache(maxsize=2)(self._shuffle)
+        self._order = lru_cache(maxsize=2)(
+            lambda epoch: self._random(EPOCH, epoch).permutation(len(images.names))
+        )
 
     @property
     def resident(self) -> bool:
@@ -236,9 +238,6 @@ class Sampler:
     def _random(self, *key: int) -> np.random.Generator:
         sequence = np.random.SeedSequence(self.seed, spawn_key=key)
         return np.random.Generator(np.random.PCG64(sequence))
-
-    def _shuffle(self, epoch: int) -> np.ndarray:
-        return self._random(EPOCH, epoch).permutation(len(self.images.names))
 
     def draw(self, step: int, place: int) -> SampleSpec:
         """Draw the sample at `place` of the batch of `step`: a pure function of seed and both."""
@@ -274,7 +273,10 @@ class Sampler:
             index = crops[:, 0, :, None] + crops[:, 1, None, :]
             crops = self.images.pixels.take(index, axis=0)
         targets = np.stack([draw.targets for draw in draws])
-        return Drawn(*(self._pinned(torch.from_numpy(part)) for part in (sides, targets, crops)))
+        drawn = map(torch.from_numpy, (sides, targets, crops))
+        # From pinned memory the copy does not wait for the steps queued before it.
+        pin = self.device.type == "cuda"
+        return Drawn(*(part.pin_memory() if pin else part for part in drawn))
 
     def made(self, drawn: Drawn) -> Batch:
         """Make the batch of what was drawn, on the device, without waiting for it."""
@@ -287,10 +289,6 @@ class Sampler:
         chosen = (row * canvas.shape[2] + column)[..., None].expand(-1, -1, 3)
         colors = canvas.flatten(1, 2).gather(1, chosen).float() / 255
         return Batch(low, torch.stack([row, column], dim=-1), sides, colors)
-
-    def _pinned(self, tensor: Tensor) -> Tensor:
-        # From pinned memory the copy does not wait for the steps queued before it.
-        return tensor.pin_memory() if self.device.type == "cuda" else tensor
 
     def _lines(self, draw: SampleSpec, size: int) -> np.ndarray:
         """Return (2, size): what row i and column j of a crop add to the place of a pixel."""

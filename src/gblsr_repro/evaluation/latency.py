@@ -217,16 +217,12 @@ class _Reads(TorchDispatchMode):
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        given, result = (args, kwargs or {}), func(*args, **(kwargs or {}))
-        self.kept += [t for t in tree_leaves(given) if self._is_new(t)]
-        self._known.update(_address(t) for t in tree_leaves(result) if isinstance(t, Tensor))
+        result = func(*args, **(kwargs or {}))
+        given = [t for t in tree_leaves((args, kwargs or {})) if isinstance(t, Tensor)]
+        self.kept += {_address(t): t for t in given if _address(t) not in self._known}.values()
+        made = [t for t in tree_leaves(result) if isinstance(t, Tensor)]
+        self._known.update(map(_address, (*given, *made)))
         return result
-
-    def _is_new(self, value: Any) -> bool:
-        if not isinstance(value, Tensor) or _address(value) in self._known:
-            return False
-        self._known.add(_address(value))
-        return True
 
 
 # --- timing sets of images ----------------------------------------------------------------------

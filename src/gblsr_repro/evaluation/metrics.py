@@ -202,15 +202,13 @@ def region_means(values: Tensor, labels: Tensor) -> list[dict[str, float | None]
 
     `labels` (B, h, w) hold positions in `REGIONS`. A region that an image lacks is None.
     """
-    return [_means_of_one(*pair) for pair in zip(values, labels, strict=True)]
-
-
-def _means_of_one(values: Tensor, labels: Tensor) -> dict[str, float | None]:
-    chosen = [values[labels == code] for code in range(len(REGIONS))]
-    return {
-        name: float(part.mean()) if part.numel() else None
-        for name, part in zip(REGIONS, chosen, strict=True)
-    }
+    return [
+        {
+            name: float(part.mean()) if (part := own[label == code]).numel() else None
+            for code, name in enumerate(REGIONS)
+        }
+        for own, label in zip(values, labels, strict=True)
+    ]
 
 
 # --- the metrics of the score files, by column; a region's are columns of their own ---------------

@@ -211,16 +211,13 @@ def time_arm(config: Config, arm: Arm, seed: int, arrays: Path | str, output: Pa
     the device (.json). Times do not depend on the weights, so no training is waited for.
     """
     device = runtime.prepare(config["device"], config["threads"])
-    columns = config["native"]["data"]["evaluate"]
-    sets = {c: _timed_images(Path(arrays) / f"{c}.npy", config, device) for c in columns}
+    sets = {}
+    for column in config["native"]["data"]["evaluate"]:
+        opened = Arrays.open(Path(arrays) / f"{column}.npy")
+        sets[column] = [
+            latency.Image(name, opened.size**2, partial(opened.tensor, [position], device))
+            for position, name in enumerate(opened.names[: config["latency"]["images_per_set"]])
+        ]
     model = build(arm, config, seed).eval().to(device)
     timing = latency.Timing(model, config, device, partial(model, path=PLAIN), model, False)
     timing.write({"arm": arm.arm, "seed": seed}, sets, output, LATENCY_COLUMNS)
-
-
-def _timed_images(path: Path, config: Config, device: torch.device) -> list[latency.Image]:
-    arrays = Arrays.open(path)
-    return [
-        latency.Image(name, arrays.size**2, partial(arrays.tensor, [position], device))
-        for position, name in enumerate(arrays.names[: config["latency"]["images_per_set"]])
-    ]

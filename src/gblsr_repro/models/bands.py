@@ -68,7 +68,7 @@ def encode(
         if whole is not None:
             whole[:, :, top:bottom] = band
         if bottom == size[0] and norm:
-            source = _activated(made if whole is None else _rows_of(whole), norm, moments)
+            source = _activated(made, whole, norm, moments)
     return features
 
 
@@ -93,10 +93,6 @@ def _empty(shape: tuple[int, ...], convolution: nn.Conv2d) -> Tensor:
     last = weight.is_contiguous(memory_format=torch.channels_last)
     layout = torch.channels_last if last else torch.contiguous_format
     return torch.empty(shape, device=weight.device, memory_format=layout)
-
-
-def _rows_of(whole: Tensor) -> Rows:
-    return lambda first, last: whole[:, :, first:last].clone()
 
 
 def _convolved(convolution: nn.Conv2d, source: Rows, height: int) -> Rows:
@@ -140,9 +136,15 @@ class Moments:
         return scale.float()[:, None, None], shift.float()[:, None, None]
 
 
-def _activated(rows: Rows, norm: nn.GroupNorm, moments: Moments) -> Rows:
+def _activated(made: Rows, whole: Tensor | None, norm: nn.GroupNorm, moments: Moments) -> Rows:
+    """Return rows normalized and activated: those kept in `whole`, or made again."""
     scale, shift = moments.scale_and_shift(norm)
-    return lambda first, last: F.silu(rows(first, last).mul_(scale).add_(shift), inplace=True)
+
+    def rows(first: int, last: int) -> Tensor:
+        own = made(first, last) if whole is None else whole[:, :, first:last].clone()
+        return F.silu(own.mul_(scale).add_(shift), inplace=True)
+
+    return rows
 
 
 @torch.inference_mode()

@@ -59,7 +59,9 @@ class WeightCache:
         if torch.is_grad_enabled() or any(s.is_inference() for s in sources):
             self.clear()
             return make()
-        stamp = (key, _autocast(), tuple(_stamp(s) for s in sources))
+        cast = [k for k in ("cpu", "cuda") if torch.is_autocast_enabled(k)]
+        told = [(s.data_ptr(), s._version, s.device, s.dtype, s.shape) for s in sources]
+        stamp = (key, [(kind, torch.get_autocast_dtype(kind)) for kind in cast], told)
         kept = self._kept.get(name)
         if kept is None or kept[0] != stamp:
             # The detached aliases keep the storages alive, so that no later tensor can be given
@@ -77,17 +79,6 @@ class WeightCache:
 
     def __reduce__(self) -> tuple[type[WeightCache], tuple[()]]:
         return WeightCache, ()
-
-
-def _stamp(source: Tensor) -> tuple[Hashable, ...]:
-    return source.data_ptr(), source._version, source.device, source.dtype, tuple(source.shape)
-
-
-def _autocast() -> tuple[Hashable, ...]:
-    return tuple(
-        torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else None
-        for kind in ("cpu", "cuda")
-    )
 
 
 # --- what every model has -----------------------------------------------------------------------
