@@ -55,6 +55,9 @@ CHANGES = {
     "learning rate": (
         with_setting("native", "native.training.betas", [0.9, 0.999]),
         "other training settings (betas of Adam)", TRAINED),
+    "pixels of an arm": (
+        with_setting("native", "native.training.pixels", {"liif": 8192}),
+        "other training settings (pixels in the loss of LIIF)", TRAINED),
     "metric": (
         with_setting("native", "native.metrics.ssim_window", 7),
         "other measuring settings (ssim window)", MEASURED),
@@ -133,6 +136,9 @@ def test_only_the_subjects_and_columns_of_a_number_count() -> None:
     assert not compare(run, PAPER, Scope.QUALITY, ["lte"])
     assert [d.short for d in compare(run, PAPER, Scope.QUALITY, ["liif"])] == ["seed 0"]
     assert [d.short for d in compare(run, PAPER, Scope.QUALITY)] == ["seed 0 (LIIF)"]
+    fewer = CHANGES["pixels of an arm"][0]
+    assert not compare(fewer, PAPER, Scope.QUALITY, ["lte"])
+    assert compare(fewer, PAPER, Scope.QUALITY, ["liif"])
     partial = CHANGES["partial set"][0]
     assert not compare(partial, PAPER, Scope.QUALITY, columns=["kodak"])
     shared = CHANGES["shared GPU"][0]

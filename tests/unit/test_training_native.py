@@ -71,6 +71,19 @@ def test_seed_decides_the_weights(settings, array, tmp_path):
     assert weights[0] == weights[1] != weights[2]
 
 
+def test_only_the_named_arm_takes_a_part_of_the_pixels(settings, array, tmp_path):
+    def weights(arm, name):
+        return sha256(run(settings, array, tmp_path / name, arm=arm) / "weights.safetensors")
+
+    before = weights("liif", "a"), weights("gblsr_fixed", "b")
+    settings["native"]["training"]["pixels"] = {"liif": 40}
+    assert before[0] != weights("liif", "c")
+    assert before[1] == weights("gblsr_fixed", "d")
+    settings["native"]["training"]["pixels"] = {"liif": 257}
+    with pytest.raises(UserError, match=r"pixels\.liif is 257, but an image has 256"):
+        run(settings, array, tmp_path / "e", arm="liif")
+
+
 def test_too_few_images_is_one_sentence(settings, array, tmp_path):
     large = config.merge(settings, {"native": {"training": {"batch_size": 8}}})
     with pytest.raises(UserError, match="holds 7 images, fewer than one batch of 8"):

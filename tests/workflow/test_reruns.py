@@ -85,6 +85,7 @@ RERUN = {
     "native.model": {"budget", "native latency", *NATIVE_RUN},
     "native.model.patch": {"budget", "native latency", "native regions", *NATIVE_RUN},
     "native.training": NATIVE_RUN,
+    "native.training.pixels": NOTHING,  # of another arm
     "native.metrics": {"native regions", "native evaluate", "native fields"},
     "latency": {"native latency", *TIMED},
     "diagnostics.images": {"native evaluate", "native fields"},
@@ -121,10 +122,12 @@ def test_a_setting(setting):
 
 
 def test_one_more_of_a_kind_retrains_nothing():
-    """One more evaluation set or exemplar, a setting of the other recipe."""
+    """One more evaluation set or exemplar, a setting of another arm."""
     measured = {"native evaluate", "native exemplars", *REPORTS}
     assert rerun_by("native.data.evaluate", {"mine": "kodak"}) == {"native latency", *measured}
     assert rerun_by("native.data.exemplars", {"mine": "photo"}) == measured
+    assert rerun_by("native.training.pixels", {"liif": 9}) == REPORTS
+    assert rerun_by("native.training.pixels", {"gblsr_full": 9}) == {*NATIVE_RUN, *REPORTS}
     assert rerun_by("asr.evaluate", {"mine": "kodak"}) == {*SCORED, *REPORTS}
     assert rerun_by("asr.evaluate", {"set14": "kodak"}) == {*SCORED, *TIMED, *REPORTS}
 

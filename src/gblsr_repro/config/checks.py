@@ -47,6 +47,7 @@ def _rows(config: Config) -> Iterator[str]:
     selected_arms(config)
     for name in ("main_arm", "control_arm"):
         select(arms(), [native[name]], f"native.{name}", "config/arms.tsv")
+    select(arms(), native["training"]["pixels"], "native.training.pixels", "config/arms.tsv")
     select(methods(), [asr["base_method"]], "asr.base_method", "config/methods.tsv")
     recipes = asr["training"]["recipes"]
     for row in selected_methods(config).values():

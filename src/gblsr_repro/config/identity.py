@@ -46,9 +46,11 @@ def run_identity(row: Arm | Method, config: Config) -> Identity:
 def run_settings(row: Arm | Method, config: Config) -> tuple[str, ...]:
     """Return the settings that training a row looks up: its identity's, and those that watch."""
     if isinstance(row, Arm):
-        return (*TRAINING_ARRAY, "native.model", "native.training")
-    training = (n for n in within(config, "asr.training") if n != "asr.training.recipes")
-    return ("asr.train", *model_of(row, config), *training, f"asr.training.recipes.{row.recipe}")
+        half, made_of, own = "native", (*TRAINING_ARRAY, "native.model"), f"pixels.{row.arm}"
+    else:
+        half, made_of, own = "asr", ("asr.train", *model_of(row, config)), f"recipes.{row.recipe}"
+    training = (name for name in within(config, f"{half}.training") if name not in MAPS)
+    return (*made_of, *training, f"{half}.training.{own}")
 
 
 def definition(row: Any) -> Identity:
@@ -86,10 +88,11 @@ def check_identity(place: Path | str, record: Mapping[str, Any], wanted: Identit
 
 # --- settings by their dotted names ---------------------------------------------------------------
 
-# The settings that are maps: by column, or by recipe.
+# The settings that are maps: by column, by arm, or by recipe.
 MAPS = (
     "native.data.evaluate",
     "native.data.exemplars",
+    "native.training.pixels",
     "asr.evaluate",
     "asr.shave_extra",
     "asr.training.recipes",

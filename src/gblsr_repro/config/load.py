@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -73,13 +72,9 @@ def mirror_of(config: Config) -> Path | None:
 
 
 @cache
-def _protocol() -> Config:
-    return load([repository_root() / "config" / "paper" / "protocol.yaml"])
-
-
 def protocol() -> Config:
-    """Return the paper's settings, however config/config.yaml was edited."""
-    return copy.deepcopy(_protocol())
+    """Return the paper's settings, however config/config.yaml was edited; not to be changed."""
+    return load([repository_root() / "config" / "paper" / "protocol.yaml"])
 
 
 def paper_device() -> str:

@@ -143,8 +143,9 @@ class NativeTraining(Section):
     gradient_clip: Positive = about("largest norm of all gradients together")
     precision: Literal["default", "strict"] = about("torch's own, or fp32, deterministic (above)")
     compile: bool = about("torch.compile; rounds differently", default=False)
-    pixels: Count | None = about(
-        "pixels of each image in a step's loss, drawn anew; null: all, the protocol", default=None
+    pixels: Annotated[dict[Column, Count], BeforeValidator(_without_nulls)] = about(
+        "by arm: pixels of each image in a step's loss, drawn anew; left out: all, the protocol",
+        default={},
     )
     accumulate: Count = about(
         "parts of a batch whose gradients are added up; more parts take less memory", default=1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -46,7 +46,8 @@ def read_yaml(path: Path | str) -> Config:
             "with --config the config.json that the workflow left beside its results."
         ) from error
     try:
-        value = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        # In C, which reads ten times as fast: PyYAML's wheels have it.
+        value = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     except FileNotFoundError as error:
         raise UserError(f"Config file {path} does not exist; check the name.") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -270,7 +271,7 @@ def selected_items(config: Config) -> dict[str, Item]:
 
 
 def select(
-    table: Mapping[str, Row], names: Sequence[str], setting: str, file: str
+    table: Mapping[str, Row], names: Collection[str], setting: str, file: str
 ) -> dict[str, Row]:
     """Return the named rows of a table in its order; `UserError` when one of them is not there."""
     for name in names:

@@ -117,7 +117,7 @@ def compare(
     if here is None or there is None:
         told = "the conditions of this run (data, steps, seeds, device) are not recorded"
         return [*found, Difference("conditions not recorded", told)]
-    found += _settings(here, there, scope)
+    found += _settings(here, there, scope, subjects)
     found += _seeds(here, there, scope, subjects)
     measured = columns if columns is not None else list(here.evaluate) or list(there.evaluate)
     if scope.kind in ("quality", "locality", "ablation"):
@@ -155,7 +155,9 @@ def compare_all(
     return found
 
 
-def _settings(here: Half, there: Half, scope: Scope) -> list[Difference]:
+def _settings(
+    here: Half, there: Half, scope: Scope, subjects: Iterable[str] | None
+) -> list[Difference]:
     phrased: list[Difference] = []
     changed: dict[str, dict[str, None]] = {}
     absent: dict[str, list[str]] = {}
@@ -165,6 +167,8 @@ def _settings(here: Half, there: Half, scope: Scope) -> list[Difference]:
             continue
         kind, values = place.kind, here.settings.get(name) or []
         noun, phrase = (place.words, place.phrase) if place.phrase else ("", "")
+        if name == "native.training.pixels" and subjects is not None:  # a map by arm
+            values = [{k: v for k, v in value.items() if k in subjects} for value in values]
         others = [value for value in values if _unequal(name, value, wanted)]
         if noun and not values:
             phrased.append(Difference(f"{noun} not recorded"))
@@ -188,8 +192,9 @@ def _unequal(name: str, value: Any, wanted: Any) -> list[str]:
     if name.endswith(".recipes"):  # a run has the recipe of its own encoder alone
         pairs = [(own, wanted.get(key, {})) for key, own in value.items()]
         return [_words(k) for own, paper in pairs for k in own if own[k] != paper.get(k)]
-    keys = dict.fromkeys([*value, *wanted])
-    return [f"{_words(name)} {key}" for key in keys if value.get(key) != wanted.get(key)]
+    called = short_names("native")
+    keys = [k for k in dict.fromkeys([*value, *wanted]) if value.get(k) != wanted.get(k)]
+    return [f"{_words(name)} {called.get(key, key)}" for key in keys]
 
 
 def _words(name: str) -> str:

@@ -67,10 +67,11 @@ def write(aggregate: Path, config: Config, output: Path) -> None:
 
 def _conditions(config: Config) -> str:
     here, there = config["native"]["training"], protocol()["native"]["training"]
-    pixels = "all pixels" if here["pixels"] is None else f"{here['pixels']:,} pixels"
+    fewer = ", ".join(f"{count:,} for {arm}" for arm, count in here["pixels"].items())
     return (
         f"{here['steps']:,} of {there['steps']:,} steps, batches of {here['batch_size']} "
-        f"({there['batch_size']}), {pixels} of each image in the loss (all), seeds "
+        f"({there['batch_size']}), all pixels of each image in the loss"
+        f"{fewer and f' but {fewer}'} (all), seeds "
         f"{', '.join(map(str, config['seeds']))}; the paper's in brackets. Trained on "
         f"{' + '.join(config['native']['data']['train'])}."
     )

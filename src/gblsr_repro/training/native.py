@@ -31,8 +31,8 @@ def train_run(
 
     `array` is the standardized training array; `state` the file from which an interrupted run
     goes on, removed at the end. AdamW on the mean squared error of the unclamped reconstruction,
-    of all pixels or of as many as native.training.pixels says, drawn anew for every step; batches
-    from shuffled epochs. Raises `UserError` and `StopRequested`.
+    of all pixels or of as many as native.training.pixels says for the arm, drawn anew for every
+    step; batches from shuffled epochs. Raises `UserError` and `StopRequested`.
 
     What repeats: on the CPU the same seed, settings, array, thread count, kind of processor and
     torch version give the same bits, interrupted or not. On CUDA initialization and the order of
@@ -50,11 +50,11 @@ def train_run(
     sampler = EpochSampler(len(arrays), recipe["batch_size"], torch.get_rng_state())
     model = model.to(device)
     images_of = batches(arrays, sampler, device)
-    count, chosen = arrays.images.shape[1] * arrays.images.shape[2], recipe["pixels"]
+    count, chosen = arrays.images.shape[1] * arrays.images.shape[2], recipe["pixels"].get(arm.arm)
     if chosen is not None and chosen > count:
         raise UserError(
-            f"Config: native.training.pixels is {chosen}, but an image has {count}; use null for "
-            "all of them."
+            f"Config: native.training.pixels.{arm.arm} is {chosen}, but an image has {count}; "
+            "leave it out for all of them."
         )
     forward = model if chosen is None else model.pixels
     forward = torch.compile(forward) if recipe["compile"] else forward
