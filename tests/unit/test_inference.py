@@ -317,6 +317,13 @@ def bundle(folder, metrics, output):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("kind", ["native", "asr"])
+def test_the_weights_that_come_along_are_whole_and_their_cards_true(kind):
+    path = bundled.bundled_model(kind)
+    {"native": inference.load_native, "asr": inference.load_superres}[kind](path)
+    assert path.with_suffix(".md").read_text() == bundled.card(path)
+
+
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     """A package folder in which bundled weights are looked for."""
