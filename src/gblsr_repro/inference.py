@@ -85,11 +85,8 @@ def reconstruct(model: NativeModel, photo: Photo, track: Track = iter) -> Photo:
 
 
 @torch.inference_mode()
-def encode(model: NativeModel, photo: Photo, arm: str = "", track: Track = iter) -> Code:
-    """Encode a photo into coefficients and bandwidths; only arms of the GB-LSR family can.
-
-    `arm` is kept with the code; without it, the name of the arm that `load_native` loaded.
-    """
+def encode(model: NativeModel, photo: Photo, track: Track = iter) -> Code:
+    """Encode a photo into coefficients and bandwidths; only arms of the GB-LSR family can."""
     decoder = model.decoder
     if not isinstance(decoder, SpectralDecoder):
         raise UserError(
@@ -105,7 +102,7 @@ def encode(model: NativeModel, photo: Photo, arm: str = "", track: Track = iter)
         top,
         left,
         photo.size,
-        arm or model.name,
+        model.name,
         replace(photo, rgb=BLANK),
     )
 

@@ -120,8 +120,12 @@ def _transfer(
                 "may have moved: get the files by another way and set `mirror` in the config."
             )
         size, total = _extent(answer, have)
-        if size == 0:
-            _note_version(answer, tag)
+        if size == 0:  # keep what identifies this version; without it nothing can be resumed
+            etag = answer.headers.get("ETag", "")
+            version = etag if etag.startswith('"') else answer.headers.get("Last-Modified", "")
+            _discard(tag)
+            if version:
+                tag.write_text(version)
         if total is None or total <= limit:
             with part.open("ab" if size else "wb") as stream:
                 blocks = answer.iter_content(BLOCK)
@@ -156,16 +160,6 @@ def _extent(answer: requests.Response, have: int) -> tuple[int, int | None]:
         return have, int(total) if total.isdigit() else None
     length = answer.headers.get("Content-Length", "")
     return 0, int(length) if length.isdigit() else None
-
-
-def _note_version(answer: requests.Response, tag: Path) -> None:
-    """Keep what identifies this version of the file; without it nothing can be resumed."""
-    etag = answer.headers.get("ETag", "")
-    version = etag if etag.startswith('"') else answer.headers.get("Last-Modified", "")
-    if version:
-        tag.write_text(version)
-    else:
-        tag.unlink(missing_ok=True)
 
 
 def _discard(*files: Path) -> None:

@@ -26,7 +26,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,24 +54,9 @@ EXAMPLE = 32  # side of the image by which the bytes that autograd saves are mea
 Call = Callable[[Tensor], Any]
 
 
-@dataclass(frozen=True)
-class LatencyRecord:
-    """Times of one call in milliseconds over `timed_passes` passes.
-
-    `std_ms` is the sample standard deviation (None for one pass), `p90_ms` and `p95_ms` are linear
-    percentiles, `peak_memory_mib` is in 2^20 bytes (None on the CPU).
-    """
-
-    median_ms: float
-    mean_ms: float
-    std_ms: float | None
-    p90_ms: float
-    p95_ms: float
-    peak_memory_mib: float | None
-    timed_passes: int
-
-
-COLUMNS = tuple(LatencyRecord.__dataclass_fields__)
+COLUMNS = (
+    "median_ms", "mean_ms", "std_ms", "p90_ms", "p95_ms", "peak_memory_mib", "timed_passes"
+)  # fmt: skip
 
 
 def measure(
@@ -80,8 +65,8 @@ def measure(
     warmup: int,
     passes: int,
     gradients: bool = False,
-) -> LatencyRecord:
-    """Time `call` by the protocol, on inputs that are on `device` already.
+) -> dict[str, float | None]:
+    """Time `call` by the protocol, on inputs that are on `device` already: see `summarize`.
 
     With `gradients` autograd records them.
     """
@@ -96,18 +81,17 @@ def measure(
     return summarize(times, peak)
 
 
-def summarize(times: list[float], peak_memory_mib: float | None) -> LatencyRecord:
-    """Describe the times of single passes, in milliseconds."""
-    p90, p95 = np.percentile(times, [90, 95])
-    return LatencyRecord(
-        median_ms=statistics.median(times),
-        mean_ms=statistics.fmean(times),
-        std_ms=statistics.stdev(times) if len(times) > 1 else None,
-        p90_ms=float(p90),
-        p95_ms=float(p95),
-        peak_memory_mib=peak_memory_mib,
-        timed_passes=len(times),
-    )
+def summarize(times: list[float], peak_memory_mib: float | None) -> dict[str, float | None]:
+    """Describe the times of single passes, in milliseconds, by the names in `COLUMNS`.
+
+    `std_ms` is the sample standard deviation (None for one pass), `p90_ms` and `p95_ms` are linear
+    percentiles, `peak_memory_mib` is in 2^20 bytes (None on the CPU).
+    """
+    spread = statistics.stdev(times) if len(times) > 1 else None
+    percentiles = map(float, np.percentile(times, [90, 95]))
+    middle = statistics.median(times), statistics.fmean(times)
+    values = (*middle, spread, *percentiles, peak_memory_mib, len(times))
+    return dict(zip(COLUMNS, values, strict=True))
 
 
 def elapsed_ms(call: Callable[[], Any], device: torch.device) -> float:
@@ -344,7 +328,7 @@ class Timing:
         height, width = images.shape[-2:]
         place = {"image": image.name, "height": height, "width": width, "clock": clock.name}
         unknown = {"peak_memory_mib": None} if clock.name == GRAPH else {}
-        return place | {"path": getattr(self.model, "path", None)} | asdict(record) | unknown
+        return place | {"path": getattr(self.model, "path", None)} | record | unknown
 
 
 def _first_line(error: Exception) -> str:

@@ -148,7 +148,7 @@ def padded_groups(cells: int, sizes: Tensor, width: int, ensemble: bool) -> Padd
     """Group the pixels of axes with `sizes` (Z,) pixels, int64, over `cells` cells each.
 
     `width` is the number of slots per group; it must be at least ceil(size / cells) for every
-    size (`slots_needed`). Nothing here waits for a device.
+    size. Nothing here waits for a device.
     """
     size = sizes[:, None]
     group = torch.arange(cells + 2 if ensemble else cells + 1, device=sizes.device)
@@ -168,11 +168,6 @@ def padded_groups(cells: int, sizes: Tensor, width: int, ensemble: bool) -> Padd
     alone = (group[:-1] == 0) | (group[:-1] == cells)
     hat = torch.where(alone[:, None, None], 1.0, 1 - offset.abs() / 2)
     return PaddedGroups(first, offset, hat * inside)
-
-
-def slots_needed(cells: int, size: int) -> int:
-    """Return how many slots a group needs at most: ceil(size / cells)."""
-    return -(-size // cells)
 
 
 def group_of(pixel: int, size: int, cells: int, ensemble: bool) -> int:

@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..spectral import modes
-from .local_ensemble import PaddedGroups, Part, Span, group_of, padded_groups, slots_needed
+from .local_ensemble import PaddedGroups, Part, Span, group_of, padded_groups
 
 
 def bank(axis: PaddedGroups, count: int, bandwidth: Tensor) -> Tensor:
@@ -209,7 +209,7 @@ class _Axis(NamedTuple):
 
 def _axis(cells: int, length: int, pixels: Span, ensemble: bool, device: torch.device) -> _Axis:
     lengths = torch.full((1,), length, device=device)
-    whole = padded_groups(cells, lengths, slots_needed(cells, length), ensemble)
+    whole = padded_groups(cells, lengths, -(-length // cells), ensemble)
     first, last = (group_of(p, length, cells, ensemble) for p in (pixels[0], pixels[1] - 1))
     low, high = (max(first - 1, 0), min(last + 1, cells)) if ensemble else (first, last + 1)
     shown = whole.index(torch.arange(*pixels, device=device)[None])[0] - low * whole.width
