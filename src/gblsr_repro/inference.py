@@ -174,9 +174,10 @@ def _window(size: tuple[int, int], scale: float, crop: Box | None) -> tuple[Box,
 
 def _positions(window: Box, height: int, width: int) -> tuple[Tensor, Tensor]:
     """Return the pixel positions of an output grid's rows and columns over `window`, float64."""
-    top, left, bottom, right = window
-    y = top + (torch.arange(height, dtype=torch.float64) + 0.5) * (bottom - top) / height - 0.5
-    x = left + (torch.arange(width, dtype=torch.float64) + 0.5) * (right - left) / width - 0.5
+    y, x = (
+        first + (torch.arange(count, dtype=torch.float64) + 0.5) * (last - first) / count - 0.5
+        for count, first, last in zip((height, width), window[:2], window[2:], strict=True)
+    )
     return y, x
 
 

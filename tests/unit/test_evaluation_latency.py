@@ -72,15 +72,15 @@ def test_a_pass_drops_its_output(model):
 
 def test_summary_of_known_times():
     times = [5.0, 1.0, 2.0, 4.0, 3.0, 10.0]
-    assert latency.summarize(times, 12.5) == dict(
-        median_ms=3.5,
-        mean_ms=statistics.fmean(times),
-        std_ms=pytest.approx(np.std(times, ddof=1)),
-        p90_ms=7.5,
-        p95_ms=8.75,
-        peak_memory_mib=12.5,
-        timed_passes=6,
-    )
+    assert latency.summarize(times, 12.5) == {
+        "median_ms": 3.5,
+        "mean_ms": statistics.fmean(times),
+        "std_ms": pytest.approx(np.std(times, ddof=1)),
+        "p90_ms": 7.5,
+        "p95_ms": 8.75,
+        "peak_memory_mib": 12.5,
+        "timed_passes": 6,
+    }
     assert latency.summarize([2.0], None)["std_ms"] is None
 
 

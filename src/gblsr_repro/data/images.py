@@ -75,7 +75,14 @@ def _decode(stream: BinaryIO, name: Path | str) -> Pixels:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with Image.open(stream, formats=FORMATS) as image:
-                _admit(image, name)
+                if image.width * image.height > MAX_PIXELS:
+                    raise _too_large(name)
+                frames = getattr(image, "n_frames", 1)
+                if frames > 1 and image.format != "MPO":
+                    raise UserError(
+                        f"{name} holds {frames} frames or pages; save the one you want as a PNG "
+                        "file."
+                    )
                 image.load()
                 return _flatten(image, name)
     except UserError:
@@ -90,16 +97,6 @@ def _decode(stream: BinaryIO, name: Path | str) -> Pixels:
         raise UserError(
             f"{name} is a damaged image ({error}); delete it and fetch or copy it again."
         ) from error
-
-
-def _admit(image: Image.Image, name: Path | str) -> None:
-    if image.width * image.height > MAX_PIXELS:
-        raise _too_large(name)
-    frames = getattr(image, "n_frames", 1)
-    if frames > 1 and image.format != "MPO":
-        raise UserError(
-            f"{name} holds {frames} frames or pages; save the one you want as a PNG file."
-        )
 
 
 def _too_large(name: Path | str) -> UserError:
