@@ -51,12 +51,6 @@ def located(dataset: str, settings: config.Config) -> list[Path]:
     return [source.file for source in sources(dataset, settings)]
 
 
-def pixel_coordinates(height: int, width: int) -> torch.Tensor:
-    """The image coordinates of all pixel centers, row-major: (height * width, 2), float64."""
-    axes = [(2 * torch.arange(n, dtype=torch.float64) + 1) / n - 1 for n in (height, width)]
-    return torch.cartesian_prod(*axes)
-
-
 def array(path: Path, images: np.ndarray) -> Path:
     """Write images (N, H, W, 3) as standardizing does: with their index and record."""
     np.save(path, images)

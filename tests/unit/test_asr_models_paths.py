@@ -9,6 +9,7 @@ import torch
 
 from gblsr_repro import config
 from gblsr_repro.models.asr.model import ASRModel, build
+from gblsr_repro.models.coordinates import pixel_coordinates
 
 METHODS = ["liif_rdn", "lte_rdn", "lte_swinir", "gblsr_asr", "gblsr_asr_nole"]
 SPECTRAL = METHODS[-2:]
@@ -112,7 +113,7 @@ def test_a_query_of_every_pixel_is_the_rendered_image(models, method, scale):
     h, w, (height, width) = 4, 6, scaled(4, 6, scale)
     images = images_of(h, w).double()
     cell = torch.tensor([2 / height, 2 / width], dtype=torch.float64)
-    places = made.pixel_coordinates(height, width).expand(2, -1, -1)
+    places = pixel_coordinates(height, width).expand(2, -1, -1)
     with torch.no_grad():
         features = model.encode(images)
         asked = model.query(features, places, cell.expand_as(places), images, chunk=31)

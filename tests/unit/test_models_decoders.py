@@ -3,13 +3,13 @@
 import copy
 import dataclasses
 
-import made
 import pytest
 import torch
 from torch import nn
 
 from gblsr_repro import config
 from gblsr_repro.errors import UserError
+from gblsr_repro.models.coordinates import pixel_coordinates
 from gblsr_repro.models.native import build
 
 ARMS = list(config.arms())
@@ -97,7 +97,7 @@ def test_queries_at_pixel_centers_give_the_grid(model, size):
     with torch.no_grad():
         features = model.encode(x)
         grid = model.decode(features, *size)
-        queried = model.query(features, made.pixel_coordinates(*size).expand(2, -1, -1), size)
+        queried = model.query(features, pixel_coordinates(*size).expand(2, -1, -1), size)
     queried = queried.mT.reshape(grid.shape)
     torch.testing.assert_close(queried, grid, rtol=0, atol=1e-7 * grid.abs().max().item())
 

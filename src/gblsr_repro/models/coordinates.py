@@ -15,6 +15,15 @@ import torch
 from torch import Tensor
 
 
+def pixel_coordinates(height: int, width: int, device: torch.device | None = None) -> Tensor:
+    """Return the coordinates of all pixel centers, row-major: (height * width, 2), float64."""
+    axes = [
+        (2 * torch.arange(n, dtype=torch.float64, device=device) + 1) / n - 1
+        for n in (height, width)
+    ]
+    return torch.cartesian_prod(*axes)
+
+
 def pixel_positions(coordinates: Tensor, size: tuple[int, int]) -> Tensor:
     """Map image coordinates (..., 2) in an image of `size` (H, W) to pixel positions, float64."""
     axes = zip(coordinates.double().unbind(-1), size, strict=True)

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from . import spectral
 from .base import COLORS, FAST, PLAIN, Decoder
+from .coordinates import pixel_coordinates, pixel_positions
 from .layers import modules
 
 
@@ -47,8 +48,7 @@ class PatchDecoder(Decoder):
         """Do what `render` does by querying every pixel center."""
         batch, _, h, w = features.shape
         size = (h * self.patch, w * self.patch)
-        axes = (torch.arange(n, dtype=torch.float64, device=features.device) for n in size)
-        positions = torch.cartesian_prod(*axes)
+        positions = pixel_positions(pixel_coordinates(*size, features.device), size)
         colors = self.query(features, positions.expand(batch, -1, -1))
         return colors.mT.reshape(batch, COLORS, *size)
 
