@@ -10,7 +10,7 @@ Coordinates are in the order (y, x). A patch has one feature vector, that of its
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 import torch
@@ -18,11 +18,21 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .coordinates import centers, image_coordinates, offset, owner
-from .decoders import PatchDecoder, as_image, ask, go_on, perceptron, pointwise
+from .decoders import PatchDecoder, as_image, perceptron, pointwise
 from .layers import relu
 
 BILINEAR, NEAREST = "bilinear", "nearest"
 GLOBAL, RELATIVE = "global", "relative"
+
+
+def rectifier_network(hidden: Tensor, layers: Sequence[nn.Linear]) -> Tensor:
+    """Go on from the first layer's output (B, H, W, hidden) through the others, ReLU before each.
+
+    `layers` is the whole perceptron. Returns (B, H, W, 3); may overwrite `hidden`.
+    """
+    for layer in list(layers)[1:]:
+        hidden = pointwise(relu(hidden), layer.weight, layer.bias)
+    return hidden
 
 
 class LatentDecoder(PatchDecoder):
@@ -149,7 +159,7 @@ class LIIFDecoder(LatentDecoder):
                 near = near + rel_x[:, :, None] * weight[:, d + 1]
                 hidden = (near + part_y).view(batch, h * self.patch, w * self.patch, -1)
                 share = share_y.reshape(-1, 1, 1) * share_x.reshape(1, -1, 1)
-                image = image + go_on(hidden, self.layers, relu) * share
+                image = image + rectifier_network(hidden, self.layers) * share
         return as_image(image, batch, h * self.patch, w * self.patch)
 
     def _taps(self, count: int, like: Tensor) -> list[tuple[Tensor, Tensor, Tensor]]:
@@ -187,11 +197,13 @@ class LIIFDecoder(LatentDecoder):
         """Evaluate the MLP for each of the four corners and blend them by their areas."""
         colors, areas = [], []
         size = features.new_full((*positions.shape[:2], 2), 2 / self.patch)
+        first = self.layers[0]
         for shift_y in (-self.shift, self.shift):
             for shift_x in (-self.shift, self.shift):
                 near, relative = self.corner(features, positions, (shift_y, shift_x))
-                inputs = torch.cat((near, relative, size), dim=-1)
-                colors.append(ask(inputs, self.layers, relu))
+                hidden = torch.cat((near, relative, size), dim=-1)
+                hidden = pointwise(hidden[None], first.weight, first.bias)
+                colors.append(rectifier_network(hidden, self.layers)[0])
                 areas.append(relative.prod(dim=-1, keepdim=True).abs() + 1e-9)
         shares = self._blend(areas)
         return cast("Tensor", sum(c * share for c, share in zip(colors, shares, strict=True)))
@@ -256,7 +268,7 @@ class LTEDecoder(LatentDecoder):
             hidden = pointwise(waves, first.weight[:, :-d]) + self.spread(cells)
         else:
             hidden = pointwise(waves, first.weight, first.bias)
-        image = go_on(hidden, self.layers, relu)
+        image = rectifier_network(hidden, self.layers)
         return as_image(image, batch, h * self.patch, w * self.patch)
 
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
@@ -267,7 +279,9 @@ class LTEDecoder(LatentDecoder):
         hidden = self._waves(self.amplitude(near), angle)
         if self.joined:
             hidden = torch.cat((hidden, near), dim=-1)
-        return ask(hidden, self.layers, relu)
+        first = self.layers[0]
+        hidden = pointwise(hidden[None], first.weight, first.bias)
+        return rectifier_network(hidden, self.layers)[0]
 
 
 class WIREDecoder(LatentDecoder):

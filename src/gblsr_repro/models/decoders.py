@@ -9,7 +9,7 @@ pixel.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -275,26 +275,6 @@ def perceptron(inputs: int, hidden: int, layers: int) -> Sequence[nn.Linear]:
     return modules(nn.Linear(a, b) for a, b in pairwise(widths))
 
 
-def go_on(
-    hidden: Tensor, layers: Sequence[nn.Linear], activate: Callable[[Tensor], Tensor]
-) -> Tensor:
-    """Go on from a perceptron's first layer, (B, H, W, hidden), through the others: (B, H, W, 3).
-
-    `layers` are all of them; the activation comes before each. May overwrite `hidden`.
-    """
-    for layer in list(layers)[1:]:
-        hidden = pointwise(activate(hidden), layer.weight, layer.bias)
-    return hidden
-
-
-def ask(
-    inputs: Tensor, layers: Sequence[nn.Linear], activate: Callable[[Tensor], Tensor]
-) -> Tensor:
-    """Apply a whole perceptron to inputs (B, Q, inputs): (B, Q, 3)."""
-    first = layers[0]
-    return go_on(pointwise(inputs[None], first.weight, first.bias), layers, activate)[0]
-
-
 def as_image(pixels: Tensor, batch: int, height: int, width: int) -> Tensor:
     """Turn colors (..., 3) in row-major pixel order into an image (B, 3, H, W)."""
     return pixels.reshape(batch, height, width, COLORS).permute(0, 3, 1, 2)
@@ -325,6 +305,11 @@ class GlobalFourierMLP(PatchDecoder):
         angles = along_y + along_x
         return torch.cat((angles.cos(), angles.sin()), dim=-1)
 
+    def _rest(self, hidden: Tensor) -> Tensor:
+        for layer in self.layers[1:]:
+            hidden = pointwise(F.silu(hidden), layer.weight, layer.bias)
+        return hidden
+
     def render_fast(self, features: Tensor) -> Tensor:
         """Render; the first layer's Fourier part is made once per size, its code part per image."""
         batch, _, h, w = features.shape
@@ -340,8 +325,7 @@ class GlobalFourierMLP(PatchDecoder):
         key = (height, width)
         plane = self.cache.get("positional", key, (first.weight, self.frequencies), positional)
         code = F.linear(features.mean((2, 3)), first.weight[:, -self.features :], first.bias)
-        colors = go_on(plane + code[:, None, None, :], self.layers, F.silu)
-        return as_image(colors, batch, height, width)
+        return as_image(self._rest(plane + code[:, None, None, :]), batch, height, width)
 
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
         """Evaluate the MLP on its whole input at each position."""
@@ -351,4 +335,6 @@ class GlobalFourierMLP(PatchDecoder):
             for along, count in zip(positions.unbind(-1), (h, w), strict=True)
         )
         code = features.mean((2, 3))[:, None, :].expand(-1, positions.shape[1], -1)
-        return ask(torch.cat((self._fourier(y, x), code), dim=-1), self.layers, F.silu)
+        hidden = torch.cat((self._fourier(y, x), code), dim=-1)
+        first = self.layers[0]
+        return self._rest(pointwise(hidden[None], first.weight, first.bias))[0]
