@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from gblsr_repro.config import Config, load, merge
+from gblsr_repro.data import fetch
+
 SHARED_VARIABLE = "GBLSR_SHARED"
 
 # Tests know what the CPU computes; they and all they start do so where there is a GPU as well.
@@ -28,6 +31,19 @@ def shared() -> Path:
 def repository() -> Path:
     """The checkout's top folder."""
     return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def mirrored(shared: Path, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Config:
+    """The checkout's overlay for a mirror, with the sets of both benchmarks fetched."""
+    resources = tmp_path_factory.mktemp("resources")
+    local = {"mirror": str(shared / "data"), "resources": str(resources)}
+    found = load([repository / "config" / name for name in ("config.yaml", "mirror.yaml")])
+    found = merge(found, local)
+    native, asr = found["native"]["data"], ("set5", "set14", "b100", "urban100")
+    for dataset in {*native["train"], *native["evaluate"].values(), *asr}:
+        fetch.fetch(dataset, found)
+    return found
 
 
 @pytest.fixture(autouse=True, scope="session")

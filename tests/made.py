@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import uuid
 from pathlib import Path
 
 import numpy as np
 import torch
+from torch import nn
 
 from gblsr_repro import config, files
 from gblsr_repro.data.sources import sources
@@ -28,12 +30,18 @@ ASR = {
     "hidden": 8,
     "modes": 4,
 }
+ALEXNET = {0: (64, 3, 11), 3: (192, 64, 5), 6: (384, 192, 3), 8: (256, 384, 3), 10: (256, 256, 3)}
 SMALL = {"device": "cpu", "threads": 1, "native": {"model": NATIVE}, "asr": {"model": ASR}}
 
 
 def noise(*shape: int, seed: int = 0) -> np.ndarray:
     """Bytes drawn from a seed."""
     return np.random.default_rng(seed).integers(0, 256, shape, dtype=np.uint8)
+
+
+def located(dataset: str, settings: config.Config) -> list[Path]:
+    """The files of a data set's images, in the order of use."""
+    return [source.file for source in sources(dataset, settings)]
 
 
 class Picture:
@@ -46,9 +54,18 @@ class Picture:
         return self.pixels
 
 
-def located(dataset: str, settings: config.Config) -> list[Path]:
-    """The files of a data set's images, in the order of use."""
-    return [source.file for source in sources(dataset, settings)]
+def moved(model: nn.Module, scale: float = 0.2, seed: int = 5) -> nn.Module:
+    """Add noise to every weight of a model, so that none is at its start; return the model."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.add_(scale * torch.randn(weight.shape, generator=generator).to(weight.dtype))
+    return model
+
+
+def dataset(**facts: str) -> config.Dataset:
+    """A row of the table of data sets that says nothing but these facts."""
+    return config.Dataset(**dict.fromkeys(config.Dataset.__dataclass_fields__, "") | facts)
 
 
 def array(path: Path, images: np.ndarray) -> Path:
@@ -64,6 +81,14 @@ def array(path: Path, images: np.ndarray) -> Path:
     return path
 
 
+def model(name: str, settings: config.Config, seed: int = 0) -> nn.Module:
+    """The model of an arm or a method with the weights it begins with."""
+    arm = config.arms().get(name)
+    if arm:
+        return native.build(arm, settings, seed)
+    return asr.build(config.methods()[name], settings, seed)
+
+
 def run(
     folder: Path,
     name: str,
@@ -77,21 +102,39 @@ def run(
     `spread` is that of noise added to the decoder's weights; `told`: the weights file says itself
     what it holds.
     """
-    arm = config.arms().get(name)
-    row, build = (arm, native.build) if arm else (config.methods()[name], asr.build)
-    half, kind = ("native", "arm") if arm else ("asr", "method")
-    model = build(row, settings, seed)
-    with torch.no_grad():
-        for parameter in model.decoder.parameters():
-            parameter.add_(spread * torch.randn_like(parameter))
+    row = (config.arms() | config.methods())[name]
+    half, kind = ("native", "arm") if name in config.arms() else ("asr", "method")
+    untrained = model(name, settings, seed)
+    moved(untrained.decoder, spread)
     sections = {key: settings[half][key] for key in ("model", "training")}
     facts = {kind: name, "seed": seed, "steps": 5, "config": sections}
-    facts["parameters"] = count_parameters(model)
+    facts["parameters"] = count_parameters(untrained)
     facts["identity"] = config.run_identity(row, settings)
     folder.mkdir(parents=True, exist_ok=True)
-    facts["weights_sha256"] = write_weights(folder, model, facts if told else None)
+    facts["weights_sha256"] = write_weights(folder, untrained, facts if told else None)
     files.write_json(folder / "run.json", facts)
     return folder
+
+
+def backbone(path: Path) -> Path:
+    """Write AlexNet as torchvision ships it, classifier included, with random convolutions."""
+    generator = torch.Generator().manual_seed(0)
+    state = {"classifier.1.weight": torch.zeros(8, 8), "classifier.1.bias": torch.zeros(8)}
+    for layer, (outputs, inputs, side) in ALEXNET.items():
+        shape = (outputs, inputs, side, side)
+        state[f"features.{layer}.weight"] = 0.05 * torch.randn(shape, generator=generator)
+        state[f"features.{layer}.bias"] = 0.1 * torch.randn(outputs, generator=generator)
+    torch.save(state, path)
+    return path
+
+
+def nvidia_smi(folder: Path, count: int) -> list[str]:
+    """Write a program that names so many GPUs, as nvidia-smi does; return their identifiers."""
+    names = [f"GPU-{uuid.uuid4()}" for _ in range(count)]
+    lines = (f"echo {index}, {name}\n" for index, name in enumerate(names))
+    (folder / "nvidia-smi").write_text("#!/bin/sh\n" + "".join(lines))
+    (folder / "nvidia-smi").chmod(0o755)
+    return names
 
 
 def rows(path: Path) -> list[dict[str, str]]:

@@ -1,6 +1,5 @@
 """A small disk, a workflow to be killed, and what runs must have in common whatever happened."""
 
-import json
 import os
 import random
 import signal
@@ -9,6 +8,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+import made
 import psutil
 import yaml
 
@@ -18,7 +18,7 @@ from gblsr_repro.files import sha256
 
 def outcome(run: Path) -> tuple[str, list[str]]:
     """What two runs of the same seed must share: the weights, and the log but for its speed."""
-    record = json.loads((run / "run.json").read_text())
+    record = made.record(run / "run.json")
     weights = sha256(run / "weights.safetensors")
     assert record["weights_sha256"] == weights
     return weights, [line.rpartition(",")[0] for line in (run / "log.csv").read_text().splitlines()]

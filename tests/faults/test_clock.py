@@ -1,13 +1,12 @@
 """A clock that is wrong changes no result, and no duration is measured by it."""
 
-import csv
 import datetime
 import itertools
-import json
 import os
 import shutil
 import time
 
+import made
 import pytest
 import torch
 from faulty import outcome
@@ -37,11 +36,11 @@ def backwards(monkeypatch):
 def test_training(backwards, job, undisturbed, tmp_path):
     training.train_run(*job(tmp_path))
     assert outcome(tmp_path / "run") == outcome(undisturbed)
-    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    record = made.record(tmp_path / "run" / "run.json")
     assert record["wall_seconds"] > 0
     assert record["steps_per_second"] > 0
-    with (tmp_path / "run" / "log.csv").open(newline="") as stream:
-        assert all(float(row["steps_per_second"]) > 0 for row in csv.DictReader(stream))
+    log = made.rows(tmp_path / "run" / "log.csv")
+    assert all(float(row["steps_per_second"]) > 0 for row in log)
 
 
 def test_timing_and_progress(backwards):
@@ -66,7 +65,7 @@ def test_a_state_from_the_future_is_gone_on_from(processes, job, undisturbed, tm
     for path in state.parent.iterdir():
         os.utime(path, (2**32, 2**32))
     training.train_run(*job(tmp_path))
-    assert json.loads((tmp_path / "run" / "run.json").read_text())["resumed"] == 1
+    assert made.record(tmp_path / "run" / "run.json")["resumed"] == 1
     assert outcome(tmp_path / "run") == outcome(undisturbed)
 
 

@@ -3,13 +3,13 @@
 import shutil
 import time
 
+import made
 import numpy as np
 import pytest
 from data_server import serve
 from PIL import Image
 
 from gblsr_repro import cli, config
-from gblsr_repro.config import Dataset
 from gblsr_repro.data import datasets as located
 from gblsr_repro.data import standardize
 from gblsr_repro.data.download import download, new_session
@@ -22,10 +22,9 @@ def mirror(tmp_path, monkeypatch):
     folder.mkdir(parents=True)
     for name in ("grey", "other"):
         Image.new("L", (90, 80), 100).save(folder / f"{name}.png")
-    row = dict.fromkeys(Dataset.__dataclass_fields__, "")
-    row |= {"dataset": "odd", "title": "Odd", "kind": "files", "bytes": "1000000"}
-    row |= {"files": "odd/*.*", "images": "2"}
-    monkeypatch.setattr(located, "datasets", lambda: {"odd": Dataset(**row)})
+    facts = {"title": "Odd", "kind": "files", "bytes": "1000000", "images": "2"}
+    row = made.dataset(dataset="odd", files="odd/*.*", **facts)
+    monkeypatch.setattr(located, "datasets", lambda: {"odd": row})
     settings = config.load()
     settings["native"]["data"] |= {"image_size": 32, "evaluate": {"kodak": "odd"}}
     settings |= {"resources": str(tmp_path / "resources"), "mirror": str(tmp_path / "mirror")}

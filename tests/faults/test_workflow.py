@@ -1,12 +1,12 @@
 """The workflow killed, started twice, and without room: what it makes in the end is the same."""
 
-import json
 import shutil
 import signal
 import subprocess
 import time
 from contextlib import suppress
 
+import made
 import pytest
 from faulty import kill_session, outcome, unfinished
 
@@ -97,7 +97,7 @@ def test_two_at_once(workflow, tmp_path):
     end([job])
     status, said = workflow.run("--", f"results/tiny/{RUN}")
     assert status == 0, said[-3000:]
-    assert json.loads((workflow.results / RUN).read_text())["resumed"] == 1
+    assert made.record(workflow.results / RUN)["resumed"] == 1
     assert outcome((workflow.results / RUN).parent) == outcome(undisturbed(workflow, tmp_path))
 
 

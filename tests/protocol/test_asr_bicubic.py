@@ -4,9 +4,6 @@ from statistics import fmean
 
 import pytest
 
-from gblsr_repro import config as configuration
-from gblsr_repro.data.fetch import fetch
-from gblsr_repro.data.sources import sources
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import asr
 
@@ -23,38 +20,13 @@ CELLS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def config(shared, tmp_path_factory):
-    made = configuration.load()
-    made |= {
-        "mirror": str(shared / "data"),
-        "resources": str(tmp_path_factory.mktemp("resources")),
-        "accept_partial": ["urban100"],
-    }
-    for dataset in (*PUBLISHED, "urban100"):
-        fetch(dataset, made)
-    return made
-
-
 @pytest.mark.parametrize(("column", "scale"), CELLS)
-def test_the_bicubic_row_has_the_published_values(config, column, scale):
-    rows = asr.score_set(asr.bicubic, column, scale, config)
+def test_the_bicubic_row_has_the_published_values(mirrored, column, scale):
+    rows = asr.score_set(asr.bicubic, column, scale, mirrored)
     assert len(rows) == IMAGES[column]
     assert fmean(row[1] for row in rows) == pytest.approx(PUBLISHED[column][scale], abs=0.02)
 
 
-@pytest.mark.slow
-def test_urban100_is_measured_on_what_is_there(config):
-    # Published: 23.14 dB over all 100 images. The 30 at hand are easier; they have no published
-    # mean, so this holds their own value fast.
-    rows = asr.score_set(asr.bicubic, "urban100", 4, config)
-    assert len(rows) == len(sources("urban100", config, 4))
-    if len(rows) == 100:
-        assert fmean(row[1] for row in rows) == pytest.approx(23.14, abs=0.02)
-    elif len(rows) == 30:
-        assert fmean(row[1] for row in rows) == pytest.approx(23.593, abs=0.005)
-
-
-def test_an_unknown_column_is_a_users_error(config):
+def test_an_unknown_column_is_a_users_error(mirrored):
     with pytest.raises(UserError, match="set41"):
-        asr.evaluate_bicubic(config, "set41", "unwritten")
+        asr.evaluate_bicubic(mirrored, "set41", "unwritten")

@@ -7,6 +7,7 @@ cells, areas of opposite rectangles with 1e-9 added. None uses a function of the
 import itertools
 import math
 
+import made
 import numpy as np
 import pytest
 import torch
@@ -44,13 +45,7 @@ def model_of(method: str, **changes) -> ASRModel:
     settings["asr"]["model"] |= {"rdn_growth": 4, "swinir_embed": 8, "swinir_depths": [3]}
     settings["asr"]["model"] |= {"swinir_heads": 2, "swinir_window": 4, "hidden": 8}
     settings["asr"]["model"] |= changes
-    model = build(config.methods()[method], settings, 0).double().eval()
-    generator = torch.Generator().manual_seed(1)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
-            parameter.add_(0.2 * noise)
-    return model
+    return made.moved(build(config.methods()[method], settings, 0).double().eval())
 
 
 def weights(module) -> dict[str, np.ndarray]:

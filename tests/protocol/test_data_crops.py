@@ -107,21 +107,6 @@ def test_demo_evaluation_is_centered(demo, tmp_path):
 # --- the real images ------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def mirrored(shared, repository, tmp_path_factory):
-    """The mirror overlay of the checkout, with every set of the native benchmark fetched."""
-    files = [repository / "config" / name for name in ("config.yaml", "mirror.yaml")]
-    local = {
-        "mirror": str(shared / "data"),
-        "resources": str(tmp_path_factory.mktemp("resources")),
-    }
-    config = merge(load(files), local)
-    data = config["native"]["data"]
-    for dataset in {*data["train"], *data["evaluate"].values()}:
-        fetch.fetch(dataset, config)
-    return config
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["train", "validation"])
 def test_mirror_splits(name, mirrored, shared, tmp_path):

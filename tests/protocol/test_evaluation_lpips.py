@@ -1,8 +1,10 @@
 """LPIPS: the published example, the package's own network, and where a backbone is found."""
 
 import socket
+from pathlib import Path
 
 import lpips as package
+import made
 import numpy as np
 import pytest
 import torch
@@ -11,8 +13,6 @@ from PIL import Image
 from gblsr_repro import config as configuration
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import metrics, perceptual
-
-SHAPES = {0: (64, 3, 11), 3: (192, 64, 5), 6: (384, 192, 3), 8: (256, 384, 3), 10: (256, 256, 3)}
 
 
 @pytest.fixture(autouse=True)
@@ -26,16 +26,7 @@ def _no_network(monkeypatch):
 
 @pytest.fixture(scope="module")
 def backbone(tmp_path_factory):
-    """A file as torchvision ships it, classifier included, with random convolutions."""
-    generator = torch.Generator().manual_seed(0)
-    state = {"classifier.1.weight": torch.zeros(8, 8), "classifier.1.bias": torch.zeros(8)}
-    for layer, (outputs, inputs, side) in SHAPES.items():
-        shape = (outputs, inputs, side, side)
-        state[f"features.{layer}.weight"] = 0.05 * torch.randn(shape, generator=generator)
-        state[f"features.{layer}.bias"] = 0.1 * torch.randn(outputs, generator=generator)
-    path = tmp_path_factory.mktemp("backbone") / "alexnet.pth"
-    torch.save(state, path)
-    return path
+    return made.backbone(tmp_path_factory.mktemp("backbone") / "alexnet.pth")
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +51,7 @@ def test_network_is_the_packages_own_with_our_backbone(backbone, images):
     theirs = package.LPIPS(net="alex", version="0.1", pnet_rand=True, verbose=False).eval()
     state = torch.load(backbone, weights_only=True)
     with torch.no_grad():
-        for number, layer in enumerate(SHAPES):
+        for number, layer in enumerate(made.ALEXNET):
             module = getattr(theirs.net, f"slice{number + 1}").get_submodule(str(layer))
             module.weight.copy_(state[f"features.{layer}.weight"])
             module.bias.copy_(state[f"features.{layer}.bias"])
@@ -73,12 +64,6 @@ def test_network_is_the_packages_own_with_our_backbone(backbone, images):
     for i in range(5):
         mine, original = (getattr(n, f"lin{i}").model[1].weight for n in (measure.network, theirs))
         assert torch.equal(mine, original)
-
-
-def test_batch_gives_what_single_pairs_give(backbone, images):
-    measure = perceptual.Perceptual(backbone)
-    single = [measure.lpips(images[i : i + 1], images[2 - i][None]).item() for i in range(3)]
-    assert measure.lpips(images, images.flip(0)).tolist() == pytest.approx(single, rel=1e-5)
 
 
 def test_edge_distance_sees_only_the_mask(backbone, images):
@@ -119,30 +104,36 @@ def config(tmp_path):
 
 
 def test_config_goes_before_environment_before_download(config, tmp_path, monkeypatch):
-    paths = [tmp_path / "named.pth", tmp_path / "environment.pth"]
+    named, told = (str(tmp_path / name) for name in ("named.pth", "environment.pth"))
     download = tmp_path / "weights" / "alexnet-owt-7be5be79.pth"
     download.parent.mkdir()
-    for path in (*paths, download):
-        path.touch()
+    for path in (named, told, download):
+        Path(path).touch()
     assert perceptual.find_backbone(config) == (download, None)
     mirrored = config | {"mirror": str(tmp_path), "resources": "elsewhere"}
     assert perceptual.find_backbone(mirrored) == (download, None)
-    monkeypatch.setenv(perceptual.BACKBONE_VARIABLE, str(paths[1]))
-    assert perceptual.find_backbone(config) == (paths[1], None)
-    assert perceptual.find_backbone(config | {"lpips_backbone": str(paths[0])}) == (paths[0], None)
+    monkeypatch.setenv(perceptual.BACKBONE_VARIABLE, told)
+    assert perceptual.find_backbone(config) == (Path(told), None)
+    assert perceptual.find_backbone(config | {"lpips_backbone": named}) == (Path(named), None)
+    for path in (named, told):  # a named file that does not exist is a mistake
+        Path(path).unlink()
+    lenient = config | {"require_lpips": False}
+    with pytest.raises(UserError, match=r"lpips_backbone in the config names .*named\.pth, which"):
+        perceptual.find_backbone(lenient | {"lpips_backbone": named})
+    with pytest.raises(UserError, match="environment variable GBLSR_LPIPS_BACKBONE names"):
+        perceptual.find_backbone(lenient)
+
+
+FETCH = "run `gblsr-repro fetch alexnet`, name its file in"
 
 
 @pytest.mark.parametrize(
     ("package", "sentence", "reason"),
     [
-        (
-            True,
-            "run `gblsr-repro fetch alexnet`, name its file in",
-            "the AlexNet backbone is not at",
-        ),
+        (True, FETCH, "the AlexNet backbone is not at"),
         (
             False,
-            "since the package lpips is not installed; install it, or",
+            "the package lpips is not installed; install it, or",
             "the package lpips is not inst",
         ),
     ],
@@ -157,15 +148,3 @@ def test_without_trunk_or_package_the_config_decides(
     path, said = perceptual.find_backbone(config | {"require_lpips": False})
     assert path is None
     assert said.startswith(reason)
-
-
-def test_named_file_that_does_not_exist_is_a_mistake(config, tmp_path, monkeypatch):
-    lenient = config | {"require_lpips": False}
-    missing = str(tmp_path / "missing.pth")
-    with pytest.raises(
-        UserError, match=r"lpips_backbone in the config names .*missing\.pth, which"
-    ):
-        perceptual.find_backbone(lenient | {"lpips_backbone": missing})
-    monkeypatch.setenv(perceptual.BACKBONE_VARIABLE, missing)
-    with pytest.raises(UserError, match="environment variable GBLSR_LPIPS_BACKBONE names"):
-        perceptual.find_backbone(lenient)

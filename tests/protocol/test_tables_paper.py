@@ -4,15 +4,16 @@ The oracle is the paper's LaTeX source, read by a comparison script that shares 
 renderer.
 """
 
-import csv
 import re
 import subprocess
 import sys
 from statistics import fmean, stdev
 
+import made
 import pytest
 from scipy import stats
 
+from gblsr_repro import files
 from gblsr_repro.config import arms, items, load, methods
 from gblsr_repro.reporting import tables
 from gblsr_repro.reporting.aggregates import Aggregates
@@ -109,7 +110,7 @@ def test_the_papers_rows_print_the_targets(shared, config, target, key, name):
     floats = tables.paper_floats(Aggregates(shared / "nowhere", config), name)
     lines = [line for part in floats for group in part.groups for line in group]
     found = {tables.REMARKS.sub("", plain(line[0])): [plain(c) for c in line[1:]] for line in lines}
-    for row in read(shared / "paper" / "targets" / f"{target}.csv"):
+    for row in made.rows(shared / "paper" / "targets" / f"{target}.csv"):
         if row.pop("table", name) == name:
             label = tables.REMARKS.sub("", row.pop(key))
             assert found[label][: len(row)] == [typeset(text) for text in row.values()]
@@ -139,23 +140,13 @@ PARAMETERS = {"gblsr_asr": 22_023_873, "gblsr_asr_nole": 22_023_873,
               "gblsr_asr_nf96_nole": 24_927_393, "gblsr_asr_nf48_nole": 20_610_513}  # fmt: skip
 
 
-def read(path):
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
-def write(path, header, rows):
-    with path.open("w", newline="") as stream:
-        csv.writer(stream).writerows([header, *rows])
-
-
 def latency_rows(targets):
     """Times at x4. The paper does not print those of B100: baselines and base get theirs from one
     printed speed ratio each, the variants from their printed mean speed-up over the base; every
     other printed ratio must then come out by itself.
     """
-    published = read(targets / "asr_latency.csv")
-    speedups = {METHODS[r["variant"]]: r for r in read(targets / "asr_pareto.csv")}
+    published = made.rows(targets / "asr_latency.csv")
+    speedups = {METHODS[r["variant"]]: r for r in made.rows(targets / "asr_pareto.csv")}
     liif = {"set14": 37.67, "b100": LIIF_B100, "urban100": 127.42}
     times = {}
     for row in published:
@@ -179,7 +170,7 @@ def latency_rows(targets):
 
 
 def memory_rows(targets):
-    peaks = {METHODS[r["variant"]]: r for r in read(targets / "asr_pareto.csv")}
+    peaks = {METHODS[r["variant"]]: r for r in made.rows(targets / "asr_pareto.csv")}
     base = float(peaks["gblsr_asr"]["urban100_peak_mb"])
     for method, row in peaks.items():
         urban = float(row["urban100_peak_mb"])
@@ -192,12 +183,12 @@ def memory_rows(targets):
 def quality_rows(targets):
     """The published grid, and variants whose deltas have the printed means, minima and x4 cells."""
     base = {}
-    for row in read(targets / "asr_quality.csv"):
+    for row in made.rows(targets / "asr_quality.csv"):
         yield [*row.values()]
         if row["method"] == "gblsr_asr" and row["metric"] == "psnr_y":
             base[row["dataset"], int(row["scale"])] = float(row["mean"])
-    printed = {METHODS[r["method"]]: r for r in read(targets / "asr_latency.csv")}
-    for row in read(targets / "asr_pareto.csv"):
+    printed = {METHODS[r["method"]]: r for r in made.rows(targets / "asr_latency.csv")}
+    for row in made.rows(targets / "asr_pareto.csv"):
         method = METHODS[row["variant"]]
         if method == "gblsr_asr":
             continue
@@ -218,7 +209,7 @@ def ablation_rows(targets):
     """Rows of the ablation and of the locality tests."""
     named = {arm.name: name for name, arm in arms().items()}
     ablation, locality = [], []
-    for row in read(targets / "ablation.csv"):
+    for row in made.rows(targets / "ablation.csv"):
         arm = named[row["arm"]]
         ablation.append([arm, "psnr", row["psnr"], 0.1, 3])
         for column in ("delta_psnr", "delta_lpips"):
@@ -235,7 +226,7 @@ def ablation_rows(targets):
 
 def published_aggregates(targets, folder):
     """Write every aggregate that a table is made from."""
-    native = [[*row.values()] for row in read(targets / "native.csv")]
+    native = [[*row.values()] for row in made.rows(targets / "native.csv")]
     ablation, locality = ablation_rows(targets)
     runs = {
         "runs": [["native", arm, 0, 2000, 1, 90, 1, 1, "NVIDIA H200", "", ""] for arm in arms()],
@@ -251,13 +242,12 @@ def published_aggregates(targets, folder):
         "asr_quality": quality_rows(targets),
         "asr_latency": [*latency_rows(targets), *memory_rows(targets)],
     }
-    folder.mkdir()
     for name, rows in tidy.items():
-        write(folder / f"{name}.csv", KINDS[name].header, rows)
+        files.write_csv(folder / f"{name}.csv", KINDS[name].header, rows)
     for name, rows in runs.items():
-        write(folder / f"{name}.csv", KINDS[name].columns, rows)
+        files.write_csv(folder / f"{name}.csv", KINDS[name].columns, rows)
     counts = {row[1]: row[3] for row in native if row[2] == "params"}
-    write(folder / "budget.csv", KINDS["budget"].columns, counts.items())
+    files.write_csv(folder / "budget.csv", KINDS["budget"].columns, counts.items())
 
 
 # --- statistics ---------------------------------------------------------------------------------

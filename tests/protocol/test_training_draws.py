@@ -4,8 +4,6 @@ Seed torch's generator; make the encoder, then the decoder; read the validation 
 a loader; train from a shuffling loader that keeps its workers.
 """
 
-import itertools
-
 import pytest
 import torch
 from torch import nn
@@ -13,7 +11,7 @@ from torch.utils.data import DataLoader
 
 from gblsr_repro import config
 from gblsr_repro.models import native
-from gblsr_repro.training.sampler import EpochSampler
+from gblsr_repro.training.sampler import EpochSampler, pixels_of_step
 
 IMAGES, BATCH = 2412, 8
 FAMILY = [arm for arm, row in config.arms().items() if arm.startswith("gblsr")]
@@ -59,8 +57,9 @@ def own_batches(steps: int) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("arm", ["gblsr_scalar", "global_fourier_mlp"])
+@pytest.mark.parametrize("arm", [*FAMILY, "global_fourier_mlp"])
 def test_weights_and_batches_are_those_of_the_rule(settings, arm, seed):
+    """So the family shares those of a seed, and the control has the same for every seed."""
     model = native.build(config.arms()[arm], settings, seed)
     found = own_batches(2 * (IMAGES // BATCH))
     torch.manual_seed(seed)
@@ -69,11 +68,11 @@ def test_weights_and_batches_are_those_of_the_rule(settings, arm, seed):
     assert found == loaded_batches(2)
     for own, oracle in zip(model.encoder.parameters(), encoder.parameters(), strict=True):
         assert torch.equal(own, oracle)
-    if arm == "global_fourier_mlp":
-        layers = itertools.chain(*(layer.parameters() for layer in model.decoder.layers))
-        mine = [model.decoder.frequencies, *layers]
-    else:
-        mine = [model.decoder.coefficients.weight]
+    mine = (
+        [model.decoder.frequencies, *model.decoder.layers.parameters()]
+        if arm == "global_fourier_mlp"
+        else [model.decoder.coefficients.weight]
+    )
     for own, oracle in zip(mine, decoder, strict=True):
         assert torch.equal(own, oracle)
 
@@ -88,21 +87,23 @@ def test_first_batches_of_the_paper_s_pool(settings):
         assert own_batches(1) == [first]
 
 
-def test_the_family_shares_weights_and_batches_of_a_seed(settings):
-    drawn = []
-    for arm in FAMILY:
-        decoder = native.build(config.arms()[arm], settings, 1).decoder
-        drawn.append((decoder.coefficients.weight, own_batches(3)))
-    for weight, batches in drawn[1:]:
-        assert torch.equal(weight, drawn[0][0])
-        assert batches == drawn[0][1]
+def test_a_step_gives_the_same_images_in_any_order_of_asking():
+    state = torch.Generator().manual_seed(7).get_state()
+    forward = [s.tolist() for s in map(EpochSampler(10, 4, state).indices, range(12))]
+    sampler = EpochSampler(10, 4, state)
+    for step in (11, 3, 0, 7, 2, 11):
+        assert sampler.indices(step).tolist() == forward[step]
 
 
-def test_the_control_trains_alike_for_every_seed(settings):
-    runs = []
-    for seed in (0, 1, 2):
-        decoder = native.build(config.arms()["global_fourier_mlp"], settings, seed).decoder
-        runs.append(([*decoder.state_dict().values()], own_batches(3)))
-    for weights, batches in runs[1:]:
-        assert all(map(torch.equal, weights, runs[0][0]))
-        assert batches == runs[0][1]
+def test_pixels_are_distinct_and_follow_from_seed_and_step():
+    before = torch.get_rng_state()
+    drawn = pixels_of_step(64, 3, 40, 1, 9)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert drawn.shape == (3, 40)
+    for row in drawn:
+        assert len(set(row.tolist())) == 40
+        assert set(row.tolist()) <= set(range(64))
+    assert torch.equal(drawn, pixels_of_step(64, 3, 40, 1, 9))
+    assert not torch.equal(drawn[0], drawn[1])
+    for other in ((2, 9), (1, 10)):
+        assert not torch.equal(drawn, pixels_of_step(64, 3, 40, *other))

@@ -37,6 +37,13 @@ GPU = SimpleNamespace(
     multi_processor_count=132,
     uuid="00000000-0000-0000-0000-000000000000",
 )
+ANSWERS = {
+    "is_available": True,
+    "device_count": 1,
+    "current_device": 0,
+    "get_device_name": GPU.name,
+    "get_device_properties": GPU,
+}
 CUDA, CUDA0 = torch.device("cuda"), torch.device("cuda", 0)
 FUSED_MULTIPLE = {torch.float32: 4, torch.bfloat16: 8}  # of a head, for CUDA's fused attention
 
@@ -45,11 +52,7 @@ FUSED_MULTIPLE = {torch.float32: 4, torch.bfloat16: 8}  # of a head, for CUDA's 
 def pretended_cuda() -> Iterator[None]:
     """Open a block with a pretended CUDA device; see the module's text."""
     answers = {
-        "is_available": True,
-        "device_count": 1,
-        "current_device": 0,
-        "get_device_name": GPU.name,
-        "get_device_properties": GPU,
+        **ANSWERS,
         "get_device_capability": (GPU.major, GPU.minor),
         "is_bf16_supported": True,
         "is_current_stream_capturing": False,

@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import made
 import numpy as np
 import torch
 from pretended import CUDA, Trace, Work, pretended_cuda, traced
+from torch import nn
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 from gblsr_repro import config as configuration
 from gblsr_repro.data.arrays import Arrays
 from gblsr_repro.data.superres import PackedImages
-from gblsr_repro.models import native
-from gblsr_repro.models.asr import model as asr
 from gblsr_repro.models.asr.decoders import PLAIN
 from gblsr_repro.training import asr as asr_training
 from gblsr_repro.training import loop
@@ -53,16 +53,21 @@ class Enough(Exception):
 def main() -> None:
     """Write the table."""
     warnings.filterwarnings("ignore", "Accessing the data pointer of FakeTensor")
-    works = {**native_works(config()), **asr_works(config())}
     with TABLE.open("w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, delimiter="\t", lineterminator="\n")
         writer.writerow(COLUMNS)
-        writer.writerows(map(row, works, works.values()))
+        for name in subjects():
+            writer.writerows(row(*work) for work in works(config(), name).items())
 
 
 def config() -> configuration.Config:
     """Return the configuration that is rehearsed."""
     return configuration.merge(configuration.load(), {"asr": {"model": DEPTH}})
+
+
+def subjects() -> list[str]:
+    """Return the arms and methods of the table."""
+    return [*config()["native"]["arms"], *config()["asr"]["methods"]]
 
 
 def row(name: tuple[str, str], work: Work) -> list[str]:
@@ -77,56 +82,50 @@ def warm(call: Callable[[], Any]) -> Work:
     return traced(call)
 
 
-# --- the native benchmark -----------------------------------------------------------------------
+# --- inference ----------------------------------------------------------------------------------
 
 
-def native_works(config: configuration.Config) -> dict[tuple[str, str], Work]:
-    """Return the work of every native arm: inference in all its ways, and a training step."""
-    found = {}
-    for name, arm in configuration.selected_arms(config).items():
-        with pretended_cuda(), torch.no_grad():
-            model = native.build(arm, config, 0).to(CUDA).eval()
-            image, odd = (torch.rand(1, 3, *size, device=CUDA) for size in ((SIDE, SIDE), ODD))
-            points = torch.rand(1, QUERIES, 2, device=CUDA, dtype=torch.float64)
-            features = model.encode(odd)
-            calls = {
-                "fast": partial(model, image),
-                "plain": partial(model, image, path="plain"),
-                "odd size": partial(model, odd),
-                "query": partial(model.query, features, points, ODD),
-            }
-            found |= {(name, kind): warm(call) for kind, call in calls.items()}
-        found[name, "step"] = step(partial(native_training.train_run, config, arm, 0))
+def works(config: configuration.Config, name: str) -> dict[tuple[str, str], Work]:
+    """Return the work of an arm or a method: inference in all its ways, and a training step."""
+    arm = configuration.arms().get(name)
+    with pretended_cuda(), torch.no_grad():
+        model = made.model(name, config).to(CUDA).eval()
+        calls = (arm_calls if arm else method_calls)(model, config["asr"]["tile_pixels"])
+        found = {(name, kind): warm(call) for kind, call in calls.items()}
+    trainer = native_training if arm else asr_training
+    row = arm or configuration.methods()[name]
+    found[name, "step"] = step(partial(trainer.train_run, config, row, 0))
     return found
 
 
-# --- super-resolution ---------------------------------------------------------------------------
+def arm_calls(model: nn.Module, _: int) -> dict[str, Callable]:
+    """Return the ways in which an arm shows an image."""
+    image, odd = (torch.rand(1, 3, *size, device=CUDA) for size in ((SIDE, SIDE), ODD))
+    points = torch.rand(1, QUERIES, 2, device=CUDA, dtype=torch.float64)
+    return {
+        "fast": partial(model, image),
+        "plain": partial(model, image, path="plain"),
+        "odd size": partial(model, odd),
+        "query": partial(model.query, model.encode(odd), points, ODD),
+    }
 
 
-def asr_works(config: configuration.Config) -> dict[tuple[str, str], Work]:
-    """Return the work of every method: encoder, decoder at every scale, and a training step."""
-    found = {}
-    tile = config["asr"]["tile_pixels"]
-    for name, method in configuration.selected_methods(config).items():
-        with pretended_cuda(), torch.no_grad():
-            model = asr.build(method, config, 0).to(CUDA).eval()
-            low = torch.rand(1, 3, LOW, LOW, device=CUDA)
-            features = model.encode(low)
-            calls: dict[str, Callable] = {
-                "encoder": partial(model.encode, low),
-                "encoder, plain": partial(model.encode, low, path="plain"),
-            }
-            for scale in SCALES:
-                size = (round(LOW * scale),) * 2
-                for kind, path in (("", None), (", plain", PLAIN)):
-                    call = partial(model.decode, features, *size, tile, low, path)
-                    calls[f"x{scale:g}{kind}"] = call
-            points = torch.rand(1, QUERIES, 2, device=CUDA, dtype=torch.float64)
-            cell = torch.full_like(points, 2 / size[0])
-            calls["query"] = partial(model.query, features, points, cell, low)
-            found |= {(name, kind): warm(call) for kind, call in calls.items()}
-        found[name, "step"] = step(partial(asr_training.train_run, config, method, 0))
-    return found
+def method_calls(model: nn.Module, tile: int) -> dict[str, Callable]:
+    """Return the ways in which a method shows an image: its encoder's, its decoder's by scale."""
+    low = torch.rand(1, 3, LOW, LOW, device=CUDA)
+    features = model.encode(low)
+    calls: dict[str, Callable] = {
+        "encoder": partial(model.encode, low),
+        "encoder, plain": partial(model.encode, low, path="plain"),
+    }
+    for scale in SCALES:
+        size = (round(LOW * scale),) * 2
+        for kind, path in (("", None), (", plain", PLAIN)):
+            call = partial(model.decode, features, *size, tile, low, path)
+            calls[f"x{scale:g}{kind}"] = call
+    points = torch.rand(1, QUERIES, 2, device=CUDA, dtype=torch.float64)
+    cell = torch.full_like(points, 2 / size[0])
+    return calls | {"query": partial(model.query, features, points, cell, low)}
 
 
 # --- training -----------------------------------------------------------------------------------

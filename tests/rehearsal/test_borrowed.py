@@ -7,8 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-import venv
-from importlib import metadata
 from pathlib import Path
 
 import made
@@ -20,7 +18,8 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.operations import borrowed
 from gblsr_repro.reporting import kinds
 
-WITH_TORCH = ("torch", "numpy", "pillow")
+HIDDEN = ("lpips", "matplotlib", "pandas", "psutil", "pydantic", "requests", "safetensors", "scipy",
+          "skimage", "snakemake", "textalloc", "torchvision", "tqdm", "yaml")  # fmt: skip
 
 
 @pytest.fixture
@@ -36,14 +35,14 @@ def place(config, arrays, tmp_path, monkeypatch):
     return results
 
 
-def command(place, minutes, python=sys.executable, more=""):
+def command(place, minutes, more=""):
     """The command's words, without the readings: a row of the arms table each takes a minute."""
     code = (
         "import sys\nfrom gblsr_repro import cli\nfrom gblsr_repro.operations import borrowed\n"
         f"borrowed.READING = 'none'\n{more}\nsys.exit(cli.main(sys.argv[1:]))"
     )
     settings = place / "config.json"
-    return [python, "-c", code, "record-gpu", "--device", "cpu", "--minutes", str(minutes),
+    return [sys.executable, "-c", code, "record-gpu", "--device", "cpu", "--minutes", str(minutes),
             "--config", str(settings)]  # fmt: skip
 
 
@@ -84,45 +83,28 @@ def test_every_task_makes_what_the_tables_are_made_from(tmp_path):
                 assert {str(file.parent), str(beside)} & made, file
 
 
-def packages(names):
-    """The installed files of some packages and of all that these need."""
-    found, left = {}, list(names)
-    while left:
-        name = left.pop()
-        try:
-            needed = metadata.distribution(name)
-        except metadata.PackageNotFoundError:
-            continue  # for another system
-        if name not in found:
-            found[name] = {Path(needed.locate_file("")) / file.parts[0] for file in needed.files}
-            left += [r.split(";")[0].strip(" ()=<>!~.0123456789") for r in needed.requires or []
-                     if "extra ==" not in r]  # fmt: skip
-    return {path for paths in found.values() for path in paths if ".." not in path.parts}
-
-
-@pytest.fixture(scope="module")
-def bare(tmp_path_factory):
-    """A Python that has torch, numpy and Pillow, and what they need, and nothing else."""
-    folder = tmp_path_factory.mktemp("bare")
-    venv.create(folder, with_pip=False)
-    site = next(folder.glob("lib/python*/site-packages"))
-    for path in packages(WITH_TORCH):
-        if path.exists() and path.name != "__pycache__" and not (site / path.name).exists():
-            (site / path.name).symlink_to(path)
-    return folder / "bin" / "python"
+@pytest.fixture
+def bare(tmp_path, monkeypatch):
+    """Hide from every Python that is started what it lacks that has torch, numpy and Pillow."""
+    code = f"import sys\nsys.modules.update(dict.fromkeys({HIDDEN}))\n"
+    (tmp_path / "sitecustomize.py").write_text(code)
+    with monkeypatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+        yield patch
 
 
 @pytest.mark.slow
 def test_torch_alone_makes_the_files_of_the_workflows_jobs(place, bare, tmp_path, config):
-    for name in ("pydantic", "yaml", "pandas", "snakemake", "lpips", "safetensors", "psutil"):
-        assert subprocess.run([bare, "-c", f"import {name}"], capture_output=True).returncode
-    told = subprocess.run([bare, "-m", "gblsr_repro", "plan"], capture_output=True, text=True)
+    told = subprocess.run(
+        [sys.executable, "-m", "gblsr_repro", "plan"], capture_output=True, text=True
+    )
     assert told.returncode == 2
     assert "is YAML, which needs the packages pyyaml and pydantic" in told.stderr
-    done = subprocess.run(command(place, 10, bare), capture_output=True, text=True)
+    done = subprocess.run(command(place, 10), capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "LPIPS is left out: the package lpips is not installed" in done.stderr
     assert done.stdout.startswith("done:\n  time     gblsr_scalar 0, gblsr_asr 0\n")
+    bare.undo()
 
     run, there = "gblsr_scalar/seed0", tmp_path / "there"
     words = ["--config", str(place / "record-gpu.json"), "--arm", "gblsr_scalar", "--seed", "0"]
@@ -181,7 +163,7 @@ def test_a_stopped_one_goes_on_where_it_was(place, config):
         saved = progress()["saved"]
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    record = json.loads((place / "native" / "runs" / "gblsr_scalar/seed0/run.json").read_text())
+    record = made.record(place / "native" / "runs" / "gblsr_scalar/seed0/run.json")
     assert (record["resumed"], record["steps"]) == (2, 800)
 
 

@@ -1,10 +1,9 @@
 """The control flow of a GPU run, with true values, on a make-believe CUDA (see `standins`)."""
 
-import csv
 import gc
-import json
 from unittest import mock
 
+import made
 import pytest
 import torch
 from pretended import CUDA, GPU
@@ -35,10 +34,6 @@ ARMS = configuration.load()["native"]["arms"]
 def cuda():
     with believed_cuda() as calls:
         yield calls
-
-
-def saved(folder):
-    return load_file(folder / "weights.safetensors")
 
 
 # --- the stand-ins themselves -------------------------------------------------------------------
@@ -99,11 +94,10 @@ def test_arms_and_methods_are_timed_by_every_clock(cuda, config, arrays, tmp_pat
     evaluation.time_arm(config, arm, 0, arrays, tmp_path / "native.csv")
     asr_latency.time_method(config, method, 0, tmp_path / "asr.csv")
     for name in ("native", "asr"):
-        with (tmp_path / f"{name}.csv").open(newline="") as stream:
-            rows = list(csv.DictReader(stream))
+        rows = made.rows(tmp_path / f"{name}.csv")
         assert [row["clock"] for row in rows] == ["paper", "ours", "graph"]
         assert [row["peak_memory_mib"] for row in rows][2] == ""
-        record = json.loads((tmp_path / f"{name}.json").read_text())
+        record = made.record(tmp_path / f"{name}.json")
         assert record["device"]["name"] == GPU.name
         assert record["gpu_shared"] is None  # no nvidia-smi to ask
         assert not record["not_timed"]
@@ -113,41 +107,26 @@ def test_arms_and_methods_are_timed_by_every_clock(cuda, config, arrays, tmp_pat
 # --- training -----------------------------------------------------------------------------------
 
 
-def train_native(config, arrays, folder, arm="gblsr_scalar"):
-    state = folder / "state.pt"
+def train(name, config, arrays, folder):
+    """Train an arm or a method; return its weights."""
     folder.mkdir(exist_ok=True)
-    native_training.train_run(
-        config, configuration.arms()[arm], 0, arrays / "train.npy", folder, state
-    )
-    return saved(folder)
-
-
-def train_asr(config, arrays, folder, method="lte_swinir"):
-    folder.mkdir(exist_ok=True)
-    row = configuration.methods()[method]
+    arm = configuration.arms().get(name)
+    trainer, array = (native_training, "train.npy") if arm else (asr_training, "packed.npy")
+    row, state = arm or configuration.methods()[name], folder / "state.pt"
     with mock.patch.object(asr_training, "Validation"):
-        asr_training.train_run(config, row, 0, arrays / "packed.npy", folder, folder / "state.pt")
-    return saved(folder)
+        trainer.train_run(config, row, 0, arrays / array, folder, state)
+    return load_file(folder / "weights.safetensors")
 
 
-def interrupted(train, config, arrays, folder, at=4):
+def interrupted(name, config, arrays, folder, at=4):
     """Train with a signal after step `at`, let other draws happen, and go on."""
-    note, steps = checkpoint.StopOnSignal, []
-
-    class Stop(note):
-        @property
-        def name(self):
-            steps.append(1)
-            return "SIGTERM" if len(steps) > at else None
-
-        @name.setter
-        def name(self, value):
-            pass
-
-    with mock.patch.object(checkpoint, "StopOnSignal", Stop), pytest.raises(StopRequested):
-        train(config, arrays, folder)
+    answers = iter([None] * at)
+    told = mock.PropertyMock(side_effect=lambda *set_: None if set_ else next(answers, "SIGTERM"))
+    signaled = mock.patch.object(checkpoint.StopOnSignal, "name", told, create=True)
+    with signaled, pytest.raises(StopRequested):
+        train(name, config, arrays, folder)
     torch.cuda.manual_seed_all(99)
-    return train(config, arrays, folder)
+    return train(name, config, arrays, folder)
 
 
 def same(one, other, **tolerance):
@@ -157,11 +136,11 @@ def same(one, other, **tolerance):
 
 
 def test_a_native_run_on_cuda_learns_what_the_cpu_learns(config, arrays, tmp_path):
-    expected = train_native(config, arrays, tmp_path / "cpu")
+    expected = train("gblsr_scalar", config, arrays, tmp_path / "cpu")
     with believed_cuda():
-        whole = train_native(config, arrays, tmp_path / "whole")
-        broken = interrupted(train_native, config, arrays, tmp_path / "broken")
-    record = json.loads((tmp_path / "broken" / "run.json").read_text())
+        whole = train("gblsr_scalar", config, arrays, tmp_path / "whole")
+        broken = interrupted("gblsr_scalar", config, arrays, tmp_path / "broken")
+    record = made.record(tmp_path / "broken" / "run.json")
     assert (record["device"]["type"], record["resumed"]) == ("cuda", 1)
     assert record["peak_memory_mib"] == PEAK / 2**20
     same(whole, expected, rtol=1e-4, atol=1e-6)
@@ -173,9 +152,9 @@ def test_a_super_resolution_run_goes_on_with_the_devices_own_random_numbers(
     cuda, config, arrays, tmp_path, monkeypatch, share
 ):
     monkeypatch.setattr(superres, "RESIDENT_SHARE", share)
-    whole = train_asr(config, arrays, tmp_path / "whole")
-    broken = interrupted(train_asr, config, arrays, tmp_path / "broken")
-    record = json.loads((tmp_path / "broken" / "run.json").read_text())
+    whole = train("lte_swinir", config, arrays, tmp_path / "whole")
+    broken = interrupted("lte_swinir", config, arrays, tmp_path / "broken")
+    record = made.record(tmp_path / "broken" / "run.json")
     assert (record["data"]["on_device"], record["resumed"]) == (share > 0, 1)
     same(broken, whole)
     assert {"get_rng_state_all", "set_rng_state_all"} <= set(cuda)
@@ -199,14 +178,14 @@ def test_pixels_on_the_device_give_the_batches_of_those_on_the_host(config, arra
 
 def test_a_run_is_evaluated_and_its_fields_are_read_on_cuda(cuda, config, arrays, tmp_path):
     run = tmp_path / "run"
-    train_native(config, arrays, run, "gblsr_full")
+    train("gblsr_full", config, arrays, run)
     for name in ("kodak", "validation"):
         for ending in (".npy", ".csv", ".json"):
             (tmp_path / f"{name}{ending}").write_bytes((arrays / f"{name}{ending}").read_bytes())
     regions.write_thresholds(config, tmp_path / "validation.npy", tmp_path / "regions.json")
     arm = configuration.arm_named("gblsr_full")
     evaluation.evaluate(config, arm, 0, run, tmp_path, tmp_path / "metrics", tmp_path)
-    record = json.loads((tmp_path / "metrics" / "kodak.json").read_text())
+    record = made.record(tmp_path / "metrics" / "kodak.json")
     assert record["device"]["name"] == GPU.name
     fields = tmp_path / "fields.npz"
     evaluation.write_fields(
@@ -216,14 +195,10 @@ def test_a_run_is_evaluated_and_its_fields_are_read_on_cuda(cuda, config, arrays
 
 
 def test_lpips_on_cuda_is_that_of_the_cpu(cuda, tmp_path):
-    backbone, shapes = {}, {0: (64, 3, 11), 3: (192, 64, 5), 6: (384, 192, 3), 8: (256, 384, 3)}
-    for layer, (outputs, inputs, side) in {**shapes, 10: (256, 256, 3)}.items():
-        backbone[f"features.{layer}.weight"] = 0.01 * torch.randn(outputs, inputs, side, side)
-        backbone[f"features.{layer}.bias"] = torch.zeros(outputs)
-    torch.save(backbone, tmp_path / "backbone.pth")
+    backbone = made.backbone(tmp_path / "backbone.pth")
     images, truth = torch.rand(2, 1, 3, 64, 64)
     mask = torch.rand(1, 1, 64, 64) < 0.5
-    here, there = (Perceptual(tmp_path / "backbone.pth", device) for device in ("cpu", CUDA))
+    here, there = (Perceptual(backbone, device) for device in ("cpu", CUDA))
     assert all(isinstance(p, OnCuda) for p in there.network.parameters())
     measured = there.edge_lpips(*(x.to(CUDA) for x in (images, truth, mask)))
     assert isinstance(measured, OnCuda)

@@ -2,14 +2,13 @@
 
 from functools import partial
 
+import made
 import pytest
 import rehearse
 import torch
 
 from gblsr_repro import config as configuration
 from gblsr_repro.evaluation import latency
-from gblsr_repro.models import native
-from gblsr_repro.models.asr import model as asr
 from gblsr_repro.training import asr as asr_training
 from gblsr_repro.training import native as native_training
 
@@ -36,7 +35,7 @@ def _strict():
 @pytest.mark.parametrize("name", CONFIG["native"]["arms"])
 @pytest.mark.parametrize("size", [(256, 256), (250, 301)])
 def test_an_arms_ways_agree(name, size):
-    model = native.build(configuration.arms()[name], CONFIG, 0).cuda().eval()
+    model = made.model(name, CONFIG).cuda().eval()
     images = torch.rand(2, 1, 3, *size, device="cuda")
     with torch.no_grad():
         expected = [model(image, path="plain") for image in images]
@@ -49,14 +48,14 @@ def test_an_arms_ways_agree(name, size):
 @pytest.mark.parametrize("name", CONFIG["asr"]["methods"])
 @pytest.mark.parametrize("scale", rehearse.SCALES)
 def test_a_methods_ways_agree(name, scale):
-    model = asr.build(configuration.methods()[name], CONFIG, 0).cuda().eval()
+    model = made.model(name, CONFIG).cuda().eval()
     low = torch.rand(1, 3, 24, 31, device="cuda")
     size = round(24 * scale), round(31 * scale)
     with torch.no_grad():
         close(*(model.render(low, *size, 1 << 20, path) for path in (None, "plain")))
 
 
-@pytest.mark.parametrize("name", [*CONFIG["native"]["arms"], *CONFIG["asr"]["methods"]])
+@pytest.mark.parametrize("name", rehearse.subjects())
 def test_no_step_waits_for_the_device(name):
     """The trainer's own second step as it runs by default; torch raises at whatever waits."""
     arm, method = configuration.arms().get(name), configuration.methods().get(name)

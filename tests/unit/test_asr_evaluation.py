@@ -1,7 +1,6 @@
 """Scoring and timing of super-resolution methods."""
 
 import made
-import numpy as np
 import pytest
 import torch
 
@@ -31,23 +30,6 @@ def config(tmp_path_factory):
     for dataset in found["asr"]["evaluate"].values():
         fetch(dataset, found)
     return found
-
-
-@pytest.fixture
-def image():
-    return made.noise(37, 41, 3)
-
-
-def picture(pixels):
-    return made.Picture("made", pixels)
-
-
-def test_a_pair_is_cropped_to_the_scale_and_reduced(image):
-    pair = asr.make_pair(picture(image), 4, "matlab")
-    assert pair.high.shape == (36, 40, 3)
-    assert pair.low.shape == (9, 10, 3)
-    gray = asr.make_pair(picture(image[..., 0]), 4, "pil")
-    assert gray.low.shape == (9, 10)
 
 
 def test_grayscale_images_are_scored_on_their_own_samples(config):
@@ -82,20 +64,6 @@ def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
     assert record["weights_sha256"] == sha256(run / "weights.safetensors")
 
 
-def test_another_runs_folder_is_a_users_error(config, tmp_path):
-    run = made.run(tmp_path / "run", "gblsr_asr_nole", config)
-    with pytest.raises(UserError, match="holds gblsr_asr_nole, seed 0, not gblsr_asr, seed 0"):
-        asr.evaluate(config, method_named("gblsr_asr"), 0, run, tmp_path / "metrics")
-    other = configuration.merge(config, {"asr": {"model": {"modes": 5}}})
-    with pytest.raises(UserError, match=r"asr.model.modes = 4, but the config says 5"):
-        asr.evaluate(other, method_named("gblsr_asr_nole"), 0, run, tmp_path / "metrics")
-
-
-def test_bicubic_of_a_flat_image_is_flat():
-    output = asr.bicubic(np.full((5, 6, 3), 51, dtype=np.uint8), 15, 18)
-    torch.testing.assert_close(output, torch.full((3, 15, 18), 0.2, dtype=torch.float64))
-
-
 # --- timing -------------------------------------------------------------------------------------
 
 
@@ -119,23 +87,6 @@ def test_every_image_is_timed_by_every_clock(config, tmp_path):
     assert record["gradients_recorded"] is True
     assert record["decoder_paths"] == {"paper": ["plain"], "ours": ["folded"]}
     assert record["not_timed"] == {}
-
-
-@pytest.mark.parametrize("method", ["liif_rdn", "lte_swinir", "gblsr_asr"])
-def test_the_papers_clock_saves_tensors_for_a_backward_pass(config, tmp_path, monkeypatch, method):
-    seen = []
-
-    def measure(call, device, warmup, passes, gradients):
-        saved = []
-        hooks = torch.autograd.graph.saved_tensors_hooks(saved.append, lambda kept: kept)
-        with torch.set_grad_enabled(gradients), hooks:
-            output = call()
-        seen.append((bool(saved), output.requires_grad, output.is_inference()))
-        return latency.summarize([1.0], None)
-
-    monkeypatch.setattr(latency, "measure", measure)
-    asr_latency.time_method(config, method_named(method), 0, tmp_path / "seed0.csv")
-    assert seen == [(True, True, False)] * 2 + [(False, False, True)] * 2
 
 
 def test_the_plain_path_saves_what_the_published_peaks_say(config):
@@ -167,10 +118,8 @@ def test_absent_images_are_timed_blank_by_their_sizes(config, tmp_path):
 
 
 def test_the_sets_of_the_paper_are_timed_whole(config):
-    settings = configuration.merge(
-        config, {"asr": {"evaluate": {"b100": "b100"}, "timing": {"images_per_set": None}}}
-    )
-    settings["asr"]["evaluate"] = {c: c for c in ("set14", "b100", "urban100")}
+    settings = configuration.merge(config, {"asr": {"timing": {"images_per_set": None}}})
+    settings["asr"]["evaluate"] = {}
     for column, count in {"set14": 14, "b100": 100, "urban100": 100}.items():
         images = asr_latency.timed(column, settings)
         assert len(images) == count
@@ -179,15 +128,11 @@ def test_the_sets_of_the_paper_are_timed_whole(config):
         asr_latency.timed("kodak", config)
 
 
-def test_sizes_of_a_mirror_are_those_of_the_table(shared, tmp_path):
-    config = configuration.load()
-    config |= {"mirror": str(shared / "data"), "resources": str(tmp_path)}
-    config["accept_partial"] = ["urban100"]
+def test_sizes_of_a_mirror_are_those_of_the_table(mirrored):
     for dataset in ("set14", "urban100"):
-        fetch(dataset, config)
-        for image in asr_latency.timed(dataset, config):
+        for image in asr_latency.timed(dataset, mirrored):
             if image.source is not None:
-                low = image.low(config, torch.device("cpu"))
+                low = image.low(mirrored, torch.device("cpu"))
                 assert tuple(low.shape[2:]) == (image.height // 4, image.width // 4)
                 assert image.source.load().shape[0] in range(
                     image.height // 4 * 4, image.height + 1

@@ -14,7 +14,7 @@ from gblsr_repro.config import method_named
 from gblsr_repro.data.fetch import fetch
 from gblsr_repro.data.superres import PackedImages, Sampler, pack
 from gblsr_repro.errors import StopRequested
-from gblsr_repro.models.asr.model import build, normalize
+from gblsr_repro.models.asr.model import build
 from gblsr_repro.training import asr as training
 from gblsr_repro.training.asr import absolute_error, schedule, train_run
 
@@ -88,8 +88,6 @@ def test_a_finished_run_is_written_again_without_a_step(place, tmp_path, monkeyp
 
     monkeypatch.setattr("gblsr_repro.training.asr.absolute_error", never)
     config["asr"]["training"] |= {"log_every": 5, "checkpoint_every": 7}
-    config["asr"]["training"]["recipes"]["swinir"]["learning_rate"] = 1.0
-    config["asr"]["model"]["swinir_drop_path"] = 0.5
     train_run(config, method_named("gblsr_asr"), 0, place / "train.npy", again, state)
     one, other = weights_of(first), weights_of(again)
     assert one.keys() == other.keys()
@@ -98,17 +96,6 @@ def test_a_finished_run_is_written_again_without_a_step(place, tmp_path, monkeyp
     config["asr"]["training"]["recipes"]["rdn"]["learning_rate"] = 1.0
     with pytest.raises(AssertionError, match="a step was trained"):
         train_run(config, method_named("gblsr_asr"), 0, place / "train.npy", again, state)
-
-
-def test_training_learns(place, tmp_path):
-    config = load(place)
-    config["asr"]["training"] |= {"steps": 100, "log_every": 25}
-    config["asr"]["training"]["recipes"]["rdn"] |= {"learning_rate": 1e-2, "halve_at": []}
-    train_run(
-        config, method_named("gblsr_asr"), 0, place / "train.npy", tmp_path, tmp_path / "s.pt"
-    )
-    losses = [float(row["loss"]) for row in made.rows(tmp_path / "log.csv")]
-    assert losses[-1] < 0.8 * losses[0]
 
 
 def test_the_learning_rate_is_halved_at_fractions_of_the_run():
@@ -124,19 +111,9 @@ def test_the_loss_is_the_mean_absolute_error_of_normalized_colors(place):
     model = build(method_named("gblsr_asr_nole"), config, 0)
     batch = sampler.batch(0)
     with torch.no_grad():
-        features = model.encode(batch.low)
-        parts = []
-        for place_ in range(2):  # the plain query path at the pixels' centres
-            side = int(batch.sides[place_])
-            centers = (2 * batch.pixels[place_ : place_ + 1] + 1).double() / side - 1
-            cell = torch.full_like(centers, 2 / side)
-            own = features[place_ : place_ + 1]
-            colors = model.query(own, centers, cell)
-            parts.append((normalize(colors[0]) - normalize(batch.colors[place_])).abs())
-        expected = torch.cat(parts).mean()
-        torch.testing.assert_close(
-            absolute_error(model, batch), expected, rtol=1e-4, atol=1e-6, check_dtype=False
-        )
+        colors = model(batch.low, batch.sides[:, None].expand(-1, 2), batch.pixels)
+        expected = 2 * (colors - batch.colors).abs().mean()  # normalized, they are in [-1, 1]
+        torch.testing.assert_close(absolute_error(model, batch), expected)
 
 
 def test_bf16_runs_the_encoder_in_bfloat16(place):

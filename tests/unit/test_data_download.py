@@ -91,9 +91,8 @@ def test_absent_file_is_one_sentence_at_once(server, tmp_path):
     assert leftovers(tmp_path) == []
 
 
-def test_no_server_is_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr(module.time, "sleep", lambda seconds: None)
+@pytest.mark.usefixtures("server")
+def test_no_server_is_one_sentence(tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

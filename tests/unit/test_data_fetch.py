@@ -13,15 +13,14 @@ from data_server import serve
 from PIL import Image
 
 from gblsr_repro.cli import main
-from gblsr_repro.config import Dataset
+from gblsr_repro.config import datasets, load
 from gblsr_repro.data import datasets as located
 from gblsr_repro.data import download, fetch, sources
+from gblsr_repro.data.datasets import data_set, expand, matches
 from gblsr_repro.errors import UserError
 
-FACTS = {"dataset": "set", "title": "Set", "role": "evaluate", "kind": "files", "images": "3",
-         "files": "set/img_{1..3}.png", "bytes": "20000", "license": "free",
-         "homepage": "https://example.org"}  # fmt: skip
-SET = Dataset(**dict.fromkeys(Dataset.__dataclass_fields__, "") | FACTS)
+FACTS = {"title": "Set", "role": "evaluate", "kind": "files", "images": "3", "bytes": "20000"}
+SET = made.dataset(dataset="set", files="set/img_{1..3}.png", **FACTS)
 PATHS = [f"set/img_{number}.png" for number in (1, 2, 3)]
 
 
@@ -168,7 +167,7 @@ def test_list_chooses_images_and_their_order(mirror, rows, tmp_path):
     put(tmp_path / "mirror", "set/list.txt", b"img_3.png\nimg_1.png\n")
     fetch.fetch("set", mirror)
     assert [path.stem for path in made.located("set", mirror)] == ["img_3", "img_1"]
-    assert "set/list.txt" in located.data_set("set", mirror).selected
+    assert "set/list.txt" in data_set("set", mirror).selected
     put(tmp_path / "mirror", "set/list.txt", b"img_1.png\nimg_3.png\n")
     assert "list.txt is not the file that was recorded" in sentence(mirror, made.located)
 
@@ -178,7 +177,7 @@ def test_without_its_list_a_partial_set_is_used_by_name(mirror, rows):
     mirror["accept_partial"] = ["set"]
     fetch.fetch("set", mirror)
     assert [path.stem for path in made.located("set", mirror)] == ["img_1", "img_2", "img_3"]
-    assert located.data_set("set", mirror).selected == "all, in the order of their names"
+    assert data_set("set", mirror).selected == "all, in the order of their names"
 
 
 @pytest.mark.parametrize("held", ["set/x3_{1..3}.png", "set/lines.png"])
@@ -194,19 +193,14 @@ def test_mirror_may_hold_the_alternative(mirror, rows, tmp_path, held):
 # --- downloads ------------------------------------------------------------------------------------
 
 
-def test_download_brings_only_what_is_missing(server, online, tmp_path):
+def test_download_brings_only_what_is_missing_and_later_the_same(server, online, tmp_path):
     put(tmp_path / "resources", PATHS[0], png(0))
     fetch.fetch("set", online)
     assert [path for path, _ in server.asked] == ["/set/img_2.png", "/set/img_3.png"]
     assert made.located("set", online) == [tmp_path / "resources" / path for path in PATHS]
-    fetch.fetch("set", online)
-    assert len(server.asked) == 2
-
-
-def test_deleted_file_is_fetched_again_and_must_be_the_same(server, online, tmp_path):
-    fetch.fetch("set", online)
     (tmp_path / "resources" / PATHS[1]).unlink()
     fetch.fetch("set", online)
+    assert len(server.asked) == 3
     assert (tmp_path / "resources" / PATHS[1]).read_bytes() == png(1)
     (tmp_path / "resources" / PATHS[1]).unlink()
     server.content["/set/img_2.png"] = png(5)
@@ -253,20 +247,19 @@ def archive_of(*paths):
     return stream.getvalue()
 
 
+def published(kind, address, content, **facts):
+    """A data set that comes as one file with a checksum."""
+    checksum = "sha256:" + hashlib.sha256(content).hexdigest()
+    return replace(SET, kind=kind, url=address, checksum=checksum, **facts)
+
+
 @pytest.fixture
 def packed(server, rows):
     """A data set in an archive, with a list of images to use."""
     content = archive_of("s/img_1.png", "s/img_2.png", "s/img_3.png", "s/list.txt", "s/other.doc")
     server.content["/set.tar.gz"] = content
-    rows["set"] = replace(
-        SET,
-        kind="archive",
-        url=f"{server.url}/set.tar.gz",
-        files="set/s/*.png @set/s/list.txt",
-        images="2",
-        bytes=str(20 * len(content)),
-        checksum="sha256:" + hashlib.sha256(content).hexdigest(),
-    )
+    facts = {"files": "set/s/*.png @set/s/list.txt", "images": "2", "bytes": str(20 * len(content))}
+    rows["set"] = published("archive", f"{server.url}/set.tar.gz", content, **facts)
     return content
 
 
@@ -278,6 +271,14 @@ def test_archive_gives_only_what_is_needed(packed, server, online, tmp_path):
     assert not list((tmp_path / "resources" / "archives").iterdir())
     fetch.fetch("set", online)
     assert len(server.asked) == 1
+    lost = tmp_path / "resources" / "set" / "s" / "img_3.png"
+    for again in (packed, None):  # what an interruption left is unpacked, else it comes anew
+        if again:
+            put(tmp_path / "resources", "archives/set.tar.gz", again)
+        lost.unlink()
+        fetch.fetch("set", online)
+        assert lost.read_bytes() == png(2)
+        assert len(server.asked) == (1 if again else 2)
 
 
 def test_archives_with_another_checksum_or_an_escape_write_nothing(
@@ -290,43 +291,16 @@ def test_archives_with_another_checksum_or_an_escape_write_nothing(
         rows["set"] = replace(rows["set"], checksum="")
 
 
-def test_archive_is_unpacked_after_an_interruption(packed, server, online, tmp_path):
-    put(tmp_path / "resources", "archives/set.tar.gz", packed)
-    put(tmp_path / "resources", "set/s/img_1.png", png(0))
-    fetch.fetch("set", online)
-    assert server.asked == []
-    assert len(made.located("set", online)) == 2
-
-
-def test_member_lost_later_comes_back(packed, server, online, tmp_path):
-    fetch.fetch("set", online)
-    (tmp_path / "resources" / "set" / "s" / "img_3.png").unlink()
-    fetch.fetch("set", online)
-    assert (tmp_path / "resources" / "set" / "s" / "img_3.png").read_bytes() == png(2)
-
-
 def test_weights_are_one_file_with_a_checksum(server, online, rows, tmp_path):
     content = bytes(range(256)) * 20
     server.content["/net.pth"] = content
-    rows["set"] = replace(
-        SET,
-        kind="file",
-        url=f"{server.url}/net.pth",
-        files="weights/net.pth",
-        images="0",
-        checksum="sha256:" + hashlib.sha256(content).hexdigest(),
-    )
+    facts = {"files": "weights/net.pth", "images": "0"}
+    rows["set"] = published("file", f"{server.url}/net.pth", content, **facts)
     fetch.fetch("set", online)
     assert made.located("set", online) == [tmp_path / "resources" / "weights" / "net.pth"]
 
 
 # --- package, command line ------------------------------------------------------------------------
-
-
-def test_package_photographs_need_neither_network_nor_mirror(online):
-    fetch.fetch("demo_kodak", online)
-    found = [source.name for source in sources.sources("demo_kodak", online)]
-    assert found == ["astronaut", "rocket"]
 
 
 def test_absent_packages_and_unknown_sets_are_named(online, rows):
@@ -349,3 +323,65 @@ def test_command_writes_the_manifest_where_asked(tmp_path, repository, capsys):
     assert "demo_set14" in listing
     assert main(["fetch", "nothing", *configs]) == 2
     assert "There is no data set 'nothing'" in capsys.readouterr().err
+
+
+# --- the little language of the files column, and the table itself --------------------------------
+
+
+def test_braces_are_written_out():
+    assert expand("a/{x,y}/b{08..10}.png") == [
+        f"a/{folder}/b{number}.png" for folder in "xy" for number in ("08", "09", "10")
+    ]
+    assert expand("plain") == ["plain"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "expected"),
+    [
+        ("a/*/b.png", "a/c/b.png", True),
+        ("a/*/b.png", "a/c/d/b.png", False),
+        ("a/*.png", "a/.png", False),
+        ("a/*.png", "a/xpng", False),
+        ("a/{1..3}.png", "a/2.png", True),
+        ("a/{1..3}.png", "a/4.png", False),
+    ],
+)
+def test_matching(pattern, path, expected):
+    assert matches(pattern, path) is expected
+
+
+@pytest.mark.parametrize("row", datasets().values(), ids=lambda row: row.dataset)
+def test_row_is_sound(row):
+    table = datasets()
+    assert row.kind in {"archive", "files", "file", "package"}
+    assert row.role in {"train", "evaluate", "weights"}
+    assert row.license
+    assert row.homepage.startswith("https://")
+    assert row.stands_in_for in {"", *table}
+    data = data_set(row.dataset, load())
+    if row.images != "0" and "*" not in data.pattern:
+        names = [sources.name_of(path) for path in expand(data.pattern)]
+        assert len(set(names)) == len(names) == int(row.images)
+    if row.kind == "files":
+        assert not row.url or "{path}" in row.url
+        assert not row.url or "*" not in "".join(data.published)
+    if row.kind in ("archive", "file"):
+        algorithm, _, digest = row.checksum.partition(":")
+        assert {"sha256": 64, "md5": 32}[algorithm] == len(digest)
+    if row.kind != "package":
+        assert int(row.bytes) > 0
+
+
+def test_demo_trains_on_nothing_that_it_evaluates():
+    table = datasets()
+    used = {role: set() for role in ("train", "evaluate")}
+    for row in (row for row in table.values() if row.kind == "package"):
+        used[row.role].update(expand(data_set(row.dataset, load()).pattern))
+    assert used["train"]
+    assert used["evaluate"]
+    assert not used["train"] & used["evaluate"]
+    # the two views of the motorcycle are one scene
+    assert not any("motorcycle" in name for name in used["train"])
+    columns = [table[f"demo_{name}"] for name in ("kodak", "set14", "urban100")]
+    shown = [path for row in columns for path in expand(data_set(row.dataset, load()).pattern)]
+    assert len(set(shown)) == len(shown)

@@ -1,12 +1,12 @@
 """The GPUs of a machine: named, checked, and shared out to jobs, with pretended devices."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
-import uuid
+from functools import partial
 
+import made
 import pytest
 import torch
 
@@ -28,15 +28,7 @@ def smi(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
 
-    def pretend(count):
-        names = [f"GPU-{uuid.uuid4()}" for _ in range(count)]
-        lines = "\n".join(f"{index}, {name}" for index, name in enumerate(names))
-        program = tmp_path / "nvidia-smi"
-        program.write_text(f"#!/bin/sh\ncat <<END\n{lines}\nEND\n")
-        program.chmod(0o755)
-        return names
-
-    return pretend
+    return partial(made.nvidia_smi, tmp_path)
 
 
 class Job:
@@ -64,13 +56,6 @@ class Job:
         os.set_blocking(self.process.stdout.fileno(), True)
         return not said and self.process.poll() is None
 
-    def end(self):
-        self.process.communicate("", timeout=30)
-
-    def kill(self):
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-
 
 @pytest.fixture
 def job():
@@ -87,22 +72,8 @@ def job():
         one.process.communicate()
 
 
-def test_every_job_gets_a_gpu_of_its_own_and_leaves_it_however_it_ends(smi, job):
-    names = smi(3)
-    jobs = [job() for _ in names]
-    taken = [one.gpu() for one in jobs]
-    assert sorted(taken) == sorted(names)
-    fourth = job()
-    assert fourth.waits()
-    jobs[0].kill()
-    assert fourth.gpu() == taken[0]
-    fifth = job()
-    assert fifth.waits()
-    jobs[1].end()
-    assert fifth.gpu() == taken[1]
-
-
 def test_what_a_scheduler_gave_is_used_without_waiting(smi, job):
+    """One each, also after a kill: tests/workflow/test_gpus.py."""
     names = smi(4)
     given = {devices.VISIBLE: "2"}
     assert [job(**given).gpu() for _ in range(2)] == ["2", "2"]

@@ -1,7 +1,5 @@
 """Evaluation, timing and fields of a tiny run, through the command line."""
 
-from unittest import mock
-
 import made
 import numpy as np
 import pytest
@@ -11,8 +9,7 @@ from PIL import Image
 from gblsr_repro import cli
 from gblsr_repro import config as configuration
 from gblsr_repro.data.arrays import Arrays
-from gblsr_repro.evaluation import latency, locality, metrics, native, perceptual, regions
-from gblsr_repro.models.decoders import SpectralDecoder
+from gblsr_repro.evaluation import locality, metrics, native, perceptual, regions
 from gblsr_repro.models.native import NativeModel
 from gblsr_repro.runs import load_run
 from gblsr_repro.runtime import for_inference
@@ -27,16 +24,13 @@ COUNTS = {"kodak": 2, "set14": 11, "validation": 5}
 def place(tmp_path_factory):
     """A folder with a config, arrays, region thresholds and one untrained run of `ARM`."""
     root = tmp_path_factory.mktemp("native")
-    config = configuration.load()
     overlay = {
         "require_lpips": False,
         "resources": str(root / "resources"),
-        "threads": 1,
-        "device": "cpu",
         "native": {
             "data": {
                 "image_size": SIZE,
-                "evaluate": {"kodak": "kodak", "set14": "set14"},
+                "evaluate": {"urban100": None},
                 "exemplars": {"kodak": "kodak_1", "set14": "set14_0"},
             },
             "model": {"features": 8, "hidden": 8},
@@ -44,8 +38,8 @@ def place(tmp_path_factory):
         "latency": {"warmup": 1, "passes": 2, "images_per_set": 1},
         "diagnostics": {"images": 4},
     }
-    config = configuration.merge(config, overlay)
-    config["native"]["data"]["evaluate"] = overlay["native"]["data"]["evaluate"]
+    small = {name: made.SMALL[name] for name in ("device", "threads")}
+    config = configuration.merge(configuration.load(), small | overlay)
     configuration.write_resolved(config, root / "config.yaml")
     random = np.random.default_rng(0)
     for name, count in COUNTS.items():
@@ -226,29 +220,5 @@ def test_latency_has_a_row_per_image_and_clock(place, arm):
     assert (record["arm"], record["seed"], record["timer"]) == (arm, 0, "monotonic clock")
     assert record["device"]["name"]
     assert record["gradients_recorded"] is False
+    assert record["decoder_paths"] == {"paper": ["plain"], "ours": ["fast"]}
     assert record["not_timed"] == {}
-
-
-def test_the_papers_clock_takes_the_plain_path_without_gradients(place, monkeypatch):
-    seen = []
-
-    def watched(name):
-        method = getattr(SpectralDecoder, name)
-        return mock.patch.object(SpectralDecoder, name, autospec=True, side_effect=method)
-
-    def measure(call, device, warmup, passes, gradients):
-        with (
-            torch.set_grad_enabled(gradients),
-            watched("render_plain") as plain,
-            watched("render_fast") as fast,
-        ):
-            output = call()
-        seen.append(
-            (plain.call_count, fast.call_count, output.requires_grad, output.is_inference())
-        )
-        return latency.summarize([1.0], None)
-
-    monkeypatch.setattr(latency, "measure", measure)
-    config = configuration.load([place / "config.yaml"])
-    native.time_arm(config, configuration.arms()[ARM], 0, place, place / "watched.csv")
-    assert seen == [(1, 0, False, False)] * 2 + [(0, 1, False, True)] * 2

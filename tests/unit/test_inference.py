@@ -1,6 +1,5 @@
 """The models as a tool: photographs in, photographs out, at any scale."""
 
-import json
 import re
 import shutil
 
@@ -16,7 +15,6 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.asr import upsampler
 from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.models.asr import tiling
-from gblsr_repro.models.native import build
 from gblsr_repro.weights import write_weights
 
 SETTINGS = config.merge(
@@ -74,11 +72,13 @@ def test_decoding_at_scale_one_is_the_reconstruction(tmp_path, photo, arm):
     assert off(direct.rgb, stored.rgb) <= 1
 
 
-def test_a_crop_is_a_part_of_the_whole(run, photo):
+def test_a_crop_is_a_part_of_the_whole_which_bands_do_not_change(run, photo, monkeypatch):
     code = inference.encode(inference.load_native(run), inference.read(photo))
     whole = inference.decode(code, scale=2)
     part = inference.decode(code, scale=2, crop=(5, 10, 25, 40))
     assert np.array_equal(part.rgb, whole.rgb[10:50, 20:80])
+    monkeypatch.setattr(inference, "BAND_PIXELS", 1000)
+    assert np.array_equal(inference.decode(code, scale=2).rgb, whole.rgb)
 
 
 def test_gray_and_alpha_survive(run, tmp_path):
@@ -156,47 +156,33 @@ def test_what_cannot_be_decoded_or_encoded(run, photo, tmp_path):
         ("gblsr_asr", inference.load_superres, inference.load_native),
     ],
 )
-def test_a_weights_file_needs_no_folder(photo, tmp_path, name, load, other):
+def test_the_weights_file_that_is_named_is_loaded(photo, tmp_path, name, load, other):
     def shown(path):
         model, image = load(path), inference.read(photo)
         if load is inference.load_native:
             return inference.reconstruct(model, image).rgb
         return inference.upscale(model, image, 2).rgb
 
-    folder, alone = untrained(tmp_path / "run", name), tmp_path / "mine.safetensors"
-    shutil.copy(folder / "weights.safetensors", alone)
-    assert np.array_equal(shown(folder), shown(alone))
+    folder, another = untrained(tmp_path / "run", name), untrained(tmp_path, name, spread=0.3)
+    mine = folder / "mine.safetensors"
+    shutil.copy(another / "weights.safetensors", mine)
+    assert np.array_equal(shown(another), shown(mine))
     with pytest.raises(UserError, match=r"holds no (asr|native) run"):
-        other(alone)
-
-
-def test_the_file_that_is_named_is_loaded(photo, tmp_path):
-    folder = untrained(tmp_path / "run", "gblsr_scalar")
-    other = untrained(tmp_path / "other", "gblsr_scalar", spread=0.3)
-    shutil.copy(other / "weights.safetensors", folder / "other.safetensors")
-    image = inference.read(photo)
-    expected = inference.reconstruct(inference.load_native(other), image).rgb
-    loaded = inference.load_native(folder / "other.safetensors")
-    assert np.array_equal(inference.reconstruct(loaded, image).rgb, expected)
+        other(mine)
     with pytest.raises(UserError, match=r"run\.json is not a weights file"):
-        inference.load_native(folder / "run.json")
-    shutil.copy(other / "weights.safetensors", folder)
+        load(folder / "run.json")
+    shutil.copy(mine, folder / "weights.safetensors")
     with pytest.raises(UserError, match=r"is not the file that .*run\.json records"):
-        inference.load_native(folder)
+        load(folder)
 
 
-def test_weights_files_that_say_too_little_or_are_damaged(run, photo, tmp_path):
+def test_weights_files_that_say_too_little_or_are_damaged(run, tmp_path):
     old = tmp_path / "old.safetensors"
     shutil.copy(run / "weights.safetensors", old)
     with pytest.raises(UserError, match="does not say which run it is of"):
         inference.load_native(old)
     shutil.copy(run / "run.json", tmp_path)
     inference.load_native(old)
-    inference.save_code(
-        tmp_path / "a.gblsr", inference.encode(inference.load_native(run), inference.read(photo))
-    )
-    with pytest.raises(UserError, match="does not say which run it is of"):
-        inference.load_native(tmp_path / "a.gblsr")
     content = (untrained(tmp_path / "run", "gblsr_scalar") / "weights.safetensors").read_bytes()
     for damaged in (content[:-1] + b"\x55", content.replace(b"gblsr_scalar", b"gblsr_skalar")):
         old.write_bytes(damaged)
@@ -208,12 +194,10 @@ def test_weights_files_that_say_too_little_or_are_damaged(run, photo, tmp_path):
 
 
 def test_the_bytes_of_weights_do_not_depend_on_the_day(tmp_path):
-    model = build(config.arms()["liif"], SETTINGS, 0)
     facts = {"arm": "liif", "seed": 0, "config": SETTINGS["native"]}
-    sums = {
-        write_weights(tmp_path / day, model, facts | {"finished": day}) for day in ("one", "two")
-    }
-    assert len(sums) == 1
+    model = made.model("liif", SETTINGS)
+    one, two = (write_weights(tmp_path, model, facts | {"finished": day}) for day in ("one", "two"))
+    assert one == two
 
 
 def fails(*_, **__):
@@ -270,13 +254,6 @@ def test_a_large_photo_is_upscaled_in_parts(superres, photo, method, scale, crop
     assert whole.rgb.std() > 5
 
 
-def test_decoding_in_bands_changes_nothing(run, photo, monkeypatch):
-    code = inference.encode(inference.load_native(run), inference.read(photo))
-    whole = inference.decode(code, 1.7)
-    monkeypatch.setattr(inference, "BAND_PIXELS", 1000)
-    assert np.array_equal(inference.decode(code, 1.7).rgb, whole.rgb)
-
-
 def test_profile_and_metadata_go_through_a_code(run, tmp_path):
     exif = Image.Exif()
     exif[0x010F] = "Maker"
@@ -294,25 +271,19 @@ def test_profile_and_metadata_go_through_a_code(run, tmp_path):
 # --- weights that come along -----------------------------------------------------------------
 
 
-def measured(folder, weights_sha256, columns, values):
-    """Rows as evaluation leaves them."""
-    for name, value in values.items():
-        write_csv(folder / f"{name}.csv", ("image", *columns), [["a", value, 0.5], ["b", value, 1]])
-        write_json(folder / f"{name}.json", {"weights_sha256": weights_sha256})
-    return folder
-
-
-def with_facts(folder):
-    """A run's folder with all that training records."""
-    record = made.record(folder / "run.json")
-    record |= {"steps": 1234, "git": {"commit": "0123456789abcdef", "modified": False}}
-    (folder / "run.json").write_text(json.dumps(record))
-    return record["weights_sha256"]
-
-
-def bundle(folder, metrics, output):
+def bundle(folder, name, columns, values, output, of=None):
+    """Bundle a run that records what training does, with rows as evaluation leaves them."""
+    run, metrics = untrained(folder / name, name), folder / f"{name} metrics"
+    record = made.record(run / "run.json")
+    git = {"commit": "0123456789abcdef", "modified": False}
+    write_json(run / "run.json", record | {"steps": 1234, "git": git})
+    metrics.mkdir(exist_ok=True)
+    for data, value in values.items():
+        rows = [["a", value, 0.5], ["b", value, 1]]
+        write_csv(metrics / f"{data}.csv", ("image", *columns), rows)
+        write_json(metrics / f"{data}.json", {"weights_sha256": of or record["weights_sha256"]})
     return cli.main(
-        ["bundle", str(folder), "--metrics", str(metrics), "--trained-on", "noise",
+        ["bundle", str(run), "--metrics", str(metrics), "--trained-on", "noise",
          "--output", str(output)]
     )  # fmt: skip
 
@@ -332,14 +303,11 @@ def package(tmp_path, monkeypatch):
 
 
 def test_bundled_weights_are_the_default(tmp_path, photo, package, caplog, monkeypatch):
-    folder = untrained(tmp_path / "run", "gblsr_scalar")
-    sha256 = with_facts(folder)
-    rows = measured(tmp_path / "m", sha256, ("psnr", "ssim"), {"kodak": 22.25, "validation": 99})
-    assert bundle(folder, rows, package / "native.safetensors") == 0
-    superres = untrained(tmp_path / "superres", "gblsr_asr_nole")
-    sha256 = with_facts(superres)
-    rows = measured(tmp_path / "a", sha256, ("psnr_y", "ssim_y"), {"set5_x2": 36.5})
-    assert bundle(superres, rows, package / "asr.safetensors") == 0
+    quality = {"kodak": 22.25, "validation": 99}
+    native, asr = package / "native.safetensors", package / "asr.safetensors"
+    assert bundle(tmp_path, "gblsr_scalar", ("psnr", "ssim"), quality, native) == 0
+    quality = {"set5_x2": 36.5}
+    assert bundle(tmp_path, "gblsr_asr_nole", ("psnr_y", "ssim_y"), quality, asr) == 0
     card = (package / "native.md").read_text()
     assert "| kodak | 2 | 22.25 | 0.7500 | - |" in card
     assert "0123456789abcdef" in card
@@ -356,12 +324,12 @@ def test_bundled_weights_are_the_default(tmp_path, photo, package, caplog, monke
     assert "gblsr_asr_nole, 1,234 steps on noise" in said
     assert "set5 x2 36.50" in said
     for name, size in (("r", (70, 45)), ("u", (140, 90))):
-        with Image.open(tmp_path / f"{name}.png") as made:
-            assert made.size == size
+        with Image.open(tmp_path / f"{name}.png") as shown:
+            assert shown.size == size
     monkeypatch.undo()
-    full = inference.reconstruct(inference.load_native(folder), image).rgb
+    full = inference.reconstruct(inference.load_native(tmp_path / "gblsr_scalar"), image).rgb
     assert off(full, inference.read(tmp_path / "r.png").rgb) <= 2
-    stored = load_file(package / "native.safetensors")
+    stored = load_file(native)
     assert {t.dtype for t in stored.values() if t.ndim > 1} == {torch.float16}
     assert {t.dtype for t in stored.values() if t.ndim < 2} == {torch.float32}
 
@@ -374,24 +342,26 @@ def test_without_bundled_weights_the_commands_say_so(photo, package, capsys):
         assert "weights come with this version yet; name a trained run's folder" in said
 
 
-def test_only_a_measured_run_is_bundled(tmp_path, capsys, monkeypatch):
-    folder = untrained(tmp_path / "run", "gblsr_scalar")
-    sha256 = with_facts(folder)
-    columns, output = ("psnr", "ssim"), tmp_path / "native.safetensors"
-    others = measured(tmp_path / "others", "0" * 64, columns, {"kodak": 20.0})
-    mine = measured(tmp_path / "mine", sha256, columns, {"kodak": 20.0})
-    (tmp_path / "none").mkdir()
-    for rows, sentence in (
-        (others, "was measured on other weights"),
-        (tmp_path / "none", "holds no measured rows"),
-    ):
-        assert bundle(folder, rows, output) == 2
-        assert sentence in capsys.readouterr().err
-    assert bundle(folder, mine, tmp_path / "native.pt") == 2
-    assert "must end in .safetensors" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"of": "0" * 64}, "was measured on other weights"),
+        ({"values": {}}, "holds no measured rows"),
+        ({"output": "native.pt"}, "must end in .safetensors"),
+        ({}, "train a smaller model"),
+    ],
+)
+def test_only_a_small_measured_run_is_bundled(tmp_path, capsys, monkeypatch, change, sentence):
     monkeypatch.setattr(bundled, "LIMIT", 1000)
-    assert bundle(folder, mine, output) == 2
-    assert "train a smaller model" in capsys.readouterr().err
+    chosen = {
+        "columns": ("psnr", "ssim"),
+        "values": {"kodak": 20.0},
+        "output": "native.safetensors",
+    }
+    chosen |= change
+    chosen["output"] = tmp_path / chosen["output"]
+    assert bundle(tmp_path, "gblsr_scalar", **chosen) == 2
+    assert sentence in capsys.readouterr().err
     assert not list(tmp_path.glob("native.*"))
 
 

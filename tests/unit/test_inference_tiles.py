@@ -15,18 +15,10 @@ from gblsr_repro.models.asr.swinir import SwinIR
 from gblsr_repro.runtime import for_inference
 
 
-def moved(model):
-    """A model of which every weight is lively."""
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(0.1 * torch.randn_like(parameter))
-    return model
-
-
 def superres(method):
     deep = {"swinir_depths": [2, 2], "swinir_window": 4, "modes": 5}
     settings = config.merge(config.load(), {"asr": {"model": made.ASR | deep}})
-    return moved(asr.build(config.methods()[method], settings, 0).eval())
+    return made.moved(asr.build(config.methods()[method], settings, 0).eval(), 0.1)
 
 
 @pytest.mark.parametrize("method", ["gblsr_asr", "lte_swinir"])
@@ -88,7 +80,7 @@ def test_what_cannot_be_cut_is_told():
 def native(arm):
     small = {"features": 16, "hidden": 16, "modes": 6, "patch": 8, "norm_groups": 4}
     settings = config.merge(config.load(), {"native": {"model": small}})
-    model = moved(native_models.build(config.arms()[arm], settings, 0))
+    model = made.moved(native_models.build(config.arms()[arm], settings, 0), 0.1)
     return for_inference(model, torch.device("cpu"))
 
 

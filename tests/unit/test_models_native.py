@@ -1,7 +1,5 @@
 """Building, budgets, padding, bad input, and loading a trained arm."""
 
-import contextlib
-import json
 from dataclasses import replace
 
 import made
@@ -12,8 +10,8 @@ import torch.nn.functional as F
 from gblsr_repro import config, inference
 from gblsr_repro.errors import UserError
 from gblsr_repro.models import native
-from gblsr_repro.models.base import WeightCache
 from gblsr_repro.models.encoder import GroupNorm
+from gblsr_repro.preflight import check
 from gblsr_repro.runs import load_run
 
 
@@ -42,11 +40,6 @@ def test_a_wrong_decoder_name_is_one_sentence(settings, decoder, hint):
         config.arm_named("gblsr_scaler")
 
 
-@pytest.mark.parametrize(("height", "width"), [(1, 1), (3, 5), (4, 9), (17, 4)])
-def test_any_size_goes_in_and_comes_out(scalar, height, width):
-    assert scalar(torch.rand(2, 3, height, width)).shape == (2, 3, height, width)
-
-
 def test_wrong_shapes_are_refused(scalar):
     with pytest.raises(ValueError, match="must be"):
         scalar(torch.rand(3, 8, 8))
@@ -54,21 +47,12 @@ def test_wrong_shapes_are_refused(scalar):
         scalar.decode(scalar.encode(torch.rand(1, 3, 8, 8)), 16, 8)
 
 
-def test_queries_are_evaluated_in_bounded_parts(scalar, monkeypatch):
+def test_queries_in_parts_give_what_they_give_at_once(scalar, monkeypatch):
     features = scalar.encode(torch.rand(1, 3, 8, 8))
     coordinates = torch.rand(1, 37, 2, dtype=torch.float64) * 2 - 1
     whole = scalar.query(features, coordinates, (8, 8))
-    sizes = []
-    query = scalar.decoder.query
-
-    def watched(features, positions):
-        sizes.append(positions.shape[1])
-        return query(features, positions)
-
     monkeypatch.setattr(native, "QUERY_CHUNK", 10)
-    monkeypatch.setattr(scalar.decoder, "query", watched)
     torch.testing.assert_close(scalar.query(features, coordinates, (8, 8)), whole)
-    assert sizes == [10, 10, 10, 7]
 
 
 def test_an_arm_without_a_basis_has_no_fields(settings):
@@ -79,7 +63,7 @@ def test_an_arm_without_a_basis_has_no_fields(settings):
 
 
 def test_moments_normalize_as_group_norm_does():
-    """What a single large image takes."""
+    """What a single large image takes on CUDA."""
     torch.manual_seed(0)
     norm = GroupNorm(2, 6)
     torch.nn.init.normal_(norm.weight)
@@ -90,53 +74,25 @@ def test_moments_normalize_as_group_norm_does():
         torch.testing.assert_close(norm.by_moments(x), expected.float(), rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("mode", "between"),
-    [
-        (torch.inference_mode, torch.no_grad),  # what is made there cannot be watched
-        (torch.no_grad, lambda: torch.autocast("cpu", torch.bfloat16)),
-    ],
-)
-def test_what_is_remembered_is_made_anew_where_it_may_differ(mode, between):
-    memo, made_for = WeightCache(), []
-    with mode():
-        source = torch.ones(2)
-        for block in (contextlib.nullcontext, between):
-            with block():
-                memo.get("value", None, (source,), lambda: made_for.append(source))
-    assert len(made_for) == 2
-
-
 @pytest.fixture
 def run_dir(settings, tmp_path):
     return made.run(tmp_path, "gblsr_scalar", settings, told=False)
 
 
 def test_a_run_comes_back_as_it_was(settings, scalar, run_dir):
-    x = torch.rand(1, 3, 8, 8)
-    loaded = load_run(run_dir, native.NativeModel, settings)
+    (x, loaded), (other, _) = (  # loading seeds no generator
+        (torch.rand(1, 3, 8, 8), load_run(run_dir, native.NativeModel, settings)) for _ in range(2)
+    )
+    assert not torch.equal(x, other)
     assert not loaded.training
     with torch.no_grad():
         torch.testing.assert_close(loaded(x), scalar(x), rtol=0, atol=1e-6)
 
 
-def test_loading_does_not_seed_the_generators(settings, run_dir):
-    torch.manual_seed(42)
-    load_run(run_dir, native.NativeModel, settings)
-    drawn = torch.rand(3)
-    load_run(run_dir, native.NativeModel, settings)
-    assert not torch.equal(torch.rand(3), drawn)
-
-
-def test_a_run_of_another_kind_or_with_other_settings_is_refused(settings, run_dir):
+def test_a_run_with_other_settings_is_refused(settings, run_dir):
     other = config.merge(settings, {"native": {"model": {"modes": 5}}})
     with pytest.raises(UserError, match=r"native\.model\.modes = 4, but the config says 5"):
         load_run(run_dir, native.NativeModel, other)
-    record = json.loads((run_dir / "run.json").read_text())
-    record["method"] = record.pop("arm")
-    (run_dir / "run.json").write_text(json.dumps(record))
-    with pytest.raises(UserError, match="holds no native run"):
-        load_run(run_dir, native.NativeModel, settings)
 
 
 def test_a_run_of_another_definition_is_refused(settings, run_dir, monkeypatch):
@@ -151,11 +107,43 @@ def test_a_run_of_another_definition_is_refused(settings, run_dir, monkeypatch):
             load()
 
 
-def test_a_damaged_or_missing_weights_file_is_named(settings, run_dir):
-    weights = run_dir / "weights.safetensors"
-    weights.write_bytes(weights.read_bytes()[:1000])
-    with pytest.raises(UserError, match="is not the file that"):
-        load_run(run_dir, native.NativeModel, settings)
-    weights.unlink()
-    with pytest.raises(UserError, match="is no trained run"):
-        load_run(run_dir, native.NativeModel, settings)
+# --- the check before any training --------------------------------------------------------------
+
+
+@pytest.fixture
+def checked(tmp_path, monkeypatch):
+    """Two arms, and no AlexNet backbone to be found."""
+    monkeypatch.delenv("GBLSR_LPIPS_BACKBONE", raising=False)
+    overlay = {
+        "resources": str(tmp_path / "resources"),
+        "mirror": None,
+        "lpips_backbone": None,
+        "require_lpips": False,
+        "native": {"arms": ["liif", "gblsr_scalar"]},
+    }
+    return config.merge(config.load(), overlay)
+
+
+def test_counts_are_printed_with_what_is_known_of_lpips(checked, capsys):
+    check(checked)
+    said = capsys.readouterr().out
+    lines = [line.split() for line in said.splitlines()]
+    assert ["GB-LSR-Scalar", "989,955", "1.000x"] in lines
+    assert ["LIIF", "(matched-budget", "amortized)", "1,122,819", "1.134x"] in lines
+    assert "LPIPS: the AlexNet backbone is not at hand" in said
+
+
+def test_an_arm_outside_the_band_stops_before_anything_runs(checked):
+    narrow = config.merge(checked, {"native": {"criteria": {"parameter_band": 1.1}}})
+    with pytest.raises(UserError, match="Arm liif has 1,122,819 parameters"):
+        check(narrow)
+    small = config.merge(narrow, {"native": {"main_arm": "liif"}})
+    with pytest.raises(UserError, match=r"Arm gblsr_scalar .* 0\.882 times the main arm's"):
+        check(small)
+
+
+def test_a_required_backbone_that_is_missing_stops(checked):
+    with pytest.raises(UserError, match="AlexNet backbone"):
+        check(config.merge(checked, {"require_lpips": True}))
+    with pytest.raises(UserError, match="does not hold the weights of torchvision's AlexNet"):
+        check(config.merge(checked, {"lpips_backbone": "pyproject.toml"}))

@@ -3,10 +3,10 @@
 import os
 import subprocess
 import sys
-import uuid
 from collections import defaultdict
 from pathlib import Path
 
+import made
 import pytest
 
 from gblsr_repro import devices
@@ -57,11 +57,7 @@ def node(tmp_path, repository, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
 
     def run(gpus: int, jobs: int, *arguments: str) -> tuple[dict[str, list], str]:
-        names = [f"{index}, GPU-{uuid.uuid4()}" for index in range(gpus)]
-        smi = tmp_path / "bin" / "nvidia-smi"
-        smi.parent.mkdir()
-        smi.write_text("#!/bin/sh\n" + "".join(f"echo {name}\n" for name in names))
-        smi.chmod(0o755)
+        made.nvidia_smi(tmp_path, gpus)
         (tmp_path / "job.py").write_text(JOB)
         snakefile = tmp_path / "Snakefile"
         snakefile.write_text(SNAKEFILE.format(repository=repository, folder=tmp_path, jobs=jobs))
@@ -69,7 +65,7 @@ def node(tmp_path, repository, monkeypatch):
         done = subprocess.run(
             [*command, "--nolock", *arguments, "--config", f"results={tmp_path}/results"],
             cwd=tmp_path,
-            env=os.environ | {"PATH": f"{smi.parent}{os.pathsep}{os.environ['PATH']}"},
+            env=os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
             capture_output=True,
             text=True,
             timeout=300,
