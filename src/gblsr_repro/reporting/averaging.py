@@ -160,9 +160,9 @@ def ablation(found: Found, config: Config) -> Measured:
 
 def budget(found: Found, config: Config) -> Measured:
     """Trainable parameters of every arm that the config runs, untrained."""
-    from ..models.native import parameter_budgets
+    from ..models.native import parameter_counts
 
-    yield from ((arm.arm, arm.parameters) for arm in parameter_budgets(config))
+    yield from parameter_counts(config).items()
 
 
 def structure(found: Found, config: Config) -> Measured:
