@@ -15,32 +15,9 @@ from ..files import atomic_path
 from .aggregates import ordered
 from .captions import caption
 from .conditions import Conditions
-from .markup import latex
+from .layout import environment
 
 LATEX = "pdflatex"
-# Pages as narrow as the paper's, which floats may fill.
-PREAMBLE = r"""\documentclass[10pt]{article}
-\usepackage[textwidth=7in,textheight=9in]{geometry}
-\usepackage{booktabs}
-\usepackage{rotating}
-\usepackage{graphicx}
-\extrafloats{500}
-\renewcommand{\topfraction}{0.95}
-\renewcommand{\bottomfraction}{0.95}
-\renewcommand{\textfraction}{0.05}
-\renewcommand{\floatpagefraction}{0.7}
-\makeatletter
-\setlength{\@fptop}{0pt}
-\makeatother
-\begin{document}
-"""
-FIGURE = r"""\begin{figure}[!htbp]
-  \centering
-  \includegraphics{%s}
-  \caption{%s}
-  \label{fig:%s}
-\end{figure}
-"""
 
 
 def available() -> bool:
@@ -81,11 +58,11 @@ def document(tables: Mapping[str, Path], figures: Mapping[str, Path], run: Condi
     bodies = [re.sub(r"(\\begin\{table\})\[\w+\]", r"\1[!htbp]", text) for text in texts]
     known = items()
     pictures = [
-        FIGURE % (path.resolve().as_posix(), latex(caption(known[name], run)), name)
+        {"name": name, "path": path.resolve().as_posix(), "caption": caption(known[name], run)}
         for name, path in figures.items()
         if name in known
     ]
-    return "\n".join([PREAMBLE, *bodies, r"\clearpage", *pictures, r"\end{document}"])
+    return environment().get_template("preview.tex.j2").render(tables=bodies, figures=pictures)
 
 
 def compile_pdf(text: str, output: Path) -> str:
