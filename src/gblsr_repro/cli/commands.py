@@ -56,8 +56,6 @@ tables: [--aggregates DIR] [--output DIR] [--only] -> cli.reporting:tables
     Render the LaTeX tables that a folder of aggregates allows.
 figures: [--aggregates DIR] [--output DIR] [--only] -> cli.reporting:figures
     Draw the figures that a folder of aggregates allows.
-preview: [--results DIR] [--output FILE] -> cli.reporting:preview
-    Compile all tables and figures into one PDF; needs LaTeX.
 claims: [--aggregates DIR] [--output DIR] -> cli.reporting:claims
     Judge every claim of the paper on the aggregates of a run.
 report: [--results DIR] [--output FILE] -> cli.reporting:report
@@ -130,7 +128,6 @@ FACTS: dict[str, dict[str, Any]] = {
     "--aggregates": _below("aggregates"),
     "tables --output": _below("tables"),
     "figures --output": _below("figures"),
-    "preview --output": _below("preview.pdf"),
     "claims --output": _below("", "folder for claims.csv and claims.md; "),
     "report --output": _below("report.html"),
     "record --output": {"help": "new folder, as docs/records/<date>-<device>"},

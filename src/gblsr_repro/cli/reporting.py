@@ -29,14 +29,6 @@ def _listed(made: list[str], skipped: dict[str, str], folder: Path, *endings: st
     return "\n".join([*files, *(f"skipped {name}: {why}" for name, why in skipped.items())])
 
 
-def preview(config: Config, results: Path, output: Path) -> str:
-    """Compile all tables and figures into one PDF; return its path."""
-    from ..reporting import preview
-
-    preview.write(results, output)
-    return str(output)
-
-
 def claims(config: Config, aggregates: Path, output: Path) -> None:
     """Judge every claim, and log how many came out which way."""
     from ..reporting import claims

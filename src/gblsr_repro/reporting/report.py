@@ -30,7 +30,7 @@ from .tables import VERSUS
 from .verdicts import Result, Verdict
 
 FILE_PATTERNS = (
-    "claims.csv", "claims.md", "preview.pdf", "config.yaml", "aggregates/[!.]*", "tables/*.tex",
+    "claims.csv", "claims.md", "config.yaml", "aggregates/[!.]*", "tables/*.tex",
     "figures/*.pdf",
 )  # fmt: skip
 LEAD = (
