@@ -166,7 +166,12 @@ def _settings(
             continue
         values = here.settings.get(name) or []
         if name == "native.training.pixels" and subjects is not None:  # a map by arm
-            values = [{k: v for k, v in value.items() if k in subjects} for value in values]
+            values = [
+                {k: v for k, v in value.items() if k in subjects}
+                if isinstance(value, dict)
+                else value
+                for value in values
+            ]
         others = [word for value in values for word in _unequal(name, value, wanted)]
         if place.phrase and not values:
             phrased.append(Difference(f"{place.words} not recorded"))
