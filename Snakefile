@@ -32,4 +32,3 @@ rule all:
         items_of("asr"),
         f"{R}/claims.csv",
         f"{R}/report.html",
-        preview(),

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from gblsr_repro import config, files
+from gblsr_repro.data.sources import sources
 from gblsr_repro.models import native
 from gblsr_repro.models.asr import model as asr
 from gblsr_repro.models.base import count_parameters
@@ -36,6 +37,11 @@ SMALL = {"device": "cpu", "threads": 1, "native": {"model": NATIVE}, "asr": {"mo
 def noise(*shape: int, seed: int = 0) -> np.ndarray:
     """Bytes drawn from a seed."""
     return np.random.default_rng(seed).integers(0, 256, shape, dtype=np.uint8)
+
+
+def located(dataset: str, settings: config.Config) -> list[Path]:
+    """The files of a data set's images, in the order of use."""
+    return [source.file for source in sources(dataset, settings)]
 
 
 class Picture:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 from statistics import fmean
 
-from torch import Tensor
-
 from .errors import UserError
-from .files import atomic_path, read_csv, read_json, write_text
+from .files import read_csv, read_json, write_bytes, write_text
+from .progress import log
 from .runs import kind_of
 from .weights import metadata, read_weights, serialized
 
@@ -51,7 +51,7 @@ def told(path: Path | str) -> str:
     column, name = next(iter(MEASURES[kind.benchmark].items()))
     fewest = min(means["images"] for means in measured.values())
     quality = ", ".join(
-        f"{_title(data)} {means[column]:.2f}"
+        f"{data.replace('_', ' ')} {means[column]:.2f}"
         for data, means in measured.items()
         if len(measured) <= TOLD or means["images"] == fewest
     )
@@ -77,25 +77,25 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
     commit = trained.get("git", {}).get("commit")
     if not commit or "steps" not in trained:
         raise UserError(f"{run_dir} does not record steps and commit; train it from a checkout.")
-    row = kind.named(trained[kind.subject])
     facts = {
-        "row": {name: getattr(row, name) for name in kind.columns},
+        "row": asdict(kind.row(trained[kind.subject])),
         "steps": trained["steps"],
         "trained_on": trained_on,
         "commit": commit + ("+" if trained["git"].get("modified") else ""),
         "quality": _quality(Path(metrics), MEASURES[kind.benchmark], trained["weights_sha256"]),
         "run_sha256": trained["weights_sha256"],
     }
-    tensors = {name: _halved(tensor) for name, tensor in weights.items()}
+    large = {name for name, t in weights.items() if t.is_floating_point() and t.ndim > 1}
+    tensors = {name: t.half() if name in large else t for name, t in weights.items()}
     content = serialized(tensors, metadata(trained, tensors, facts))
     if len(content) > LIMIT:
         raise UserError(
             f"{run_dir} takes {len(content) / 1e6:.1f} MB in half precision, more than the "
             f"{LIMIT / 1e6:g} MB of a bundled file; train a smaller model."
         )
-    with atomic_path(output) as temporary:
-        temporary.write_bytes(content)
+    write_bytes(output, content)
     write_text(output.with_suffix(".md"), card(output))
+    log.info("%s: %s", output, told(output))
 
 
 def card(path: Path | str) -> str:
@@ -117,7 +117,7 @@ def card(path: Path | str) -> str:
         "| --- " * (2 + len(measures)) + "|",
     ]
     for data, means in record["quality"].items():
-        cells = [_title(data), str(means["images"])]
+        cells = [data.replace("_", " "), str(means["images"])]
         cells += [
             f"{means[c]:.{2 if 'dB' in measures[c] else 4}f}" if c in means else "-"
             for c in measures
@@ -125,14 +125,6 @@ def card(path: Path | str) -> str:
         lines.append("| " + " | ".join(cells) + " |")
     settings = ", ".join(f"{k} {v}" for k, v in record["config"]["model"].items())
     return "\n".join([*lines, "", f"Settings: {settings}.", ""])
-
-
-def _title(data: str) -> str:
-    return data.replace("_", " ")
-
-
-def _halved(tensor: Tensor) -> Tensor:
-    return tensor.half() if tensor.is_floating_point() and tensor.ndim > 1 else tensor
 
 
 def _quality(

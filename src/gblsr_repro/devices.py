@@ -10,7 +10,7 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 from .errors import UserError
@@ -42,7 +42,9 @@ def visible() -> list[str]:
         return list(gpus.values())
     found = []
     for token in map(str.strip, named.split(",")):
-        known = [uuid for index, uuid in gpus.items() if token == index or _names(token, uuid)]
+        # A number, a UUID or, as CUDA allows, the beginning of one.
+        begins = token if token.startswith("GPU-") else None
+        known = [u for n, u in gpus.items() if token == n or (begins and u.startswith(begins))]
         if not (known or token.startswith("MIG-")):
             break  # as CUDA does: what follows a name that it does not know is not used
         found += known or [token]
@@ -102,11 +104,6 @@ def _first(named: str) -> str:
     return named.split(",")[0].strip()
 
 
-def _names(token: str, uuid: str) -> bool:
-    """Return whether a token is a UUID or, as CUDA allows, the beginning of one."""
-    return token.startswith("GPU-") and uuid.startswith(token)
-
-
 def _listed() -> dict[str, str]:
     """Return the UUIDs of all GPUs by their number, as nvidia-smi tells; none where it cannot."""
     query = ["nvidia-smi", "--query-gpu=index,uuid", "--format=csv,noheader"]
@@ -141,9 +138,8 @@ def _driver(version: Path = Path("/proc/driver/nvidia/version")) -> str:
 # --- locks --------------------------------------------------------------------------------------
 
 
-def _lock_one(gpus: Iterable[str], jobs: int) -> str | None:
+def _lock_one(gpus: Sequence[str], jobs: int) -> str | None:
     """Lock a place on the GPU with the fewest jobs of `jobs` each; None where all are taken."""
-    gpus = list(gpus)
     for place in range(jobs):
         for gpu in gpus:
             handle = _open(Path(tempfile.gettempdir()) / f"gblsr-repro-{gpu}.{place}.lock")

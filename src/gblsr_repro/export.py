@@ -21,7 +21,9 @@ from .files import atomic_path
 from .models.asr.local_spectral import GBLSR
 from .models.asr.model import ASRModel, denormalize, normalize
 from .models.asr.rdn import RDN
+from .models.asr.rendering import fold
 from .models.base import COLORS, PLAIN
+from .runs import load_run
 
 OPSET = 17
 INPUT, OUTPUT = "image", "enlarged"
@@ -43,7 +45,7 @@ class FoldedModel(nn.Module):
         super().__init__()
         self.encoder, self.scale = encoder, scale
         with torch.no_grad():
-            folded = decoder.folded((scale, scale))
+            folded = decoder.folded(scale)
         self.register_buffer("kernel", torch.cat((folded.kernel, folded.bias), dim=1))
         self.register_buffer("shares", _shares(scale) if decoder.ensemble else None)
 
@@ -62,24 +64,24 @@ class FoldedModel(nn.Module):
 
 
 def _shares(scale: int) -> Tensor:
-    """Return the hat weights of the taps as a kernel (s^2, 1, 2, 2), in the order of `Folded`."""
-    index = torch.arange(scale, dtype=torch.float64)
-    offset = (2 * index + 1 - scale) / scale
-    first = torch.cat((offset[scale // 2 :], offset[: scale // 2] + 2))
-    hats = torch.stack((1 - first.abs() / 2, 1 - (first - 2).abs() / 2), dim=1)
-    return torch.einsum("ta,ue->tuae", hats, hats).reshape(-1, 1, 2, 2).float()
+    """Return the hat weights of the taps as a kernel (s^2, 1, 2, 2), in the order of `Folded`.
 
-
-def export(model: ASRModel, scale: int, output: Path | str) -> None:
-    """Write a model for one integer scale as ONNX.
-
-    Raises `UserError` for a scale below 1, for a model that is not convolutions and a pixel
-    shuffle, and where the package onnx is not installed.
+    They are what one mode, which is 1 everywhere, is multiplied by.
     """
-    output = Path(output)
+    one = torch.ones(1, 1, 1, 1)
+    return fold(one, one.sum(), scale, ensemble=True).bias
+
+
+def export(model: Path, scale: int, output: Path) -> None:
+    """Write the model of a run folder or weights file for one integer scale as ONNX.
+
+    Raises `UserError` as `load_run` does, for a scale below 1, for a model that is not convolutions
+    and a pixel shuffle, and where the package onnx is not installed.
+    """
     if scale < 1:
         raise UserError(f"The scale is {scale}, but must be a whole number above 0.")
-    encoder, decoder = model.encoder, model.decoder
+    loaded = load_run(model, ASRModel)
+    encoder, decoder = loaded.encoder, loaded.decoder
     if not isinstance(encoder, RDN) or not isinstance(decoder, GBLSR):
         part = decoder if isinstance(encoder, RDN) else encoder
         raise UserError(

@@ -117,10 +117,15 @@ def _sweep(path: Path) -> None:
             leftover.unlink()
 
 
+def write_bytes(path: Path | str, content: bytes) -> None:
+    """Write bytes atomically."""
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(content)
+
+
 def write_text(path: Path | str, text: str) -> None:
     """Write UTF-8 text atomically."""
-    with atomic_path(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_bytes(path, text.encode())
 
 
 def write_json(path: Path | str, value: Any) -> None:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from PIL import ExifTags, Image
+from PIL import ExifTags, Image, ImageOps
 from torch import Tensor
 
 from .data import images
 from .data.images import Pixels
 from .errors import UserError, memory_told
 from .files import atomic_path
-from .progress import Progress, log
+from .progress import each, log
 
 WRITTEN = {
     ".png": "PNG",
@@ -30,17 +30,8 @@ WRITTEN = {
 }
 OPAQUE = ("JPEG", "BMP", "PPM")
 BARE = ("BMP", "PPM")  # hold neither color profile nor EXIF data
-ALL = slice(None)
+Box = tuple[float, float, float, float]  # top, left, bottom, right in pixels
 ORIENTATION = 0x0112  # the EXIF tag; its values say how a picture is turned upright
-UPRIGHT = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
 # EXIF tags that are kept when they are asked for, and those that hold for the old size alone.
 TOLD = [
     ExifTags.Base[name]
@@ -70,22 +61,17 @@ class Photo:
         """Height and width in pixels."""
         return self.rgb.shape[0], self.rgb.shape[1]
 
-    def tensor(self, device: torch.device, rows: slice = ALL, columns: slice = ALL) -> Tensor:
-        """Return the colors, or some rows and columns of them, as (1, 3, H, W) in [0, 1]."""
-        pixels = torch.from_numpy(np.ascontiguousarray(self.rgb[rows, columns])).to(device)
-        return pixels.permute(2, 0, 1)[None].float() / 255
-
     def painted(
         self,
         size: tuple[int, int],
         parts: Iterable[tuple[int, int, Tensor]],
-        alpha: Pixels | None = None,
+        box: Box | None = None,
     ) -> Photo:
-        """Return this photo with other colors and opacity, of another `size` (H, W).
+        """Return this photo with other colors, of another `size` (H, W).
 
         `parts` are the first row, the first column and the colors (1, 3, h, w) of rectangles that
         cover it, clamped and rounded to 8 bits one by one. A grey photo stays grey: its three
-        channels are averaged.
+        channels are averaged. The opacity of what lies in `box` (the whole) is resampled.
         """
         rgb = np.empty((*size, 3), np.uint8)
         for top, left, colors in parts:
@@ -95,6 +81,11 @@ class Photo:
             height, width = values.shape[:2]
             shown = values.round().to(torch.uint8).cpu().numpy()
             rgb[top : top + height, left : left + width] = shown
+        alpha = self.alpha
+        if alpha is not None:
+            top, left, bottom, right = box or (0, 0, *alpha.shape)
+            image, edges = Image.fromarray(alpha), (left, top, right, bottom)
+            alpha = np.array(image.resize(size[::-1], Image.Resampling.BICUBIC, box=edges))
         return replace(self, rgb=rgb, alpha=alpha)
 
 
@@ -111,7 +102,7 @@ def read(path: Path | str, metadata: bool = False) -> Photo:
         transparent = image.has_transparency_data
         if transparent or metadata or image.getexif().get(ORIENTATION, 1) != 1:
             image.load()  # turns a TIFF file upright, and forgets its tag
-        turn = UPRIGHT.get(image.getexif().get(ORIENTATION, 1))
+        turn = image.getexif().get(ORIENTATION, 1)
         exif = _exif(image) if metadata else None
         if transparent and image.mode.startswith("I"):  # 16 bits, of which one value is clear
             clear = np.asarray(image) == image.info["transparency"]
@@ -119,8 +110,7 @@ def read(path: Path | str, metadata: bool = False) -> Photo:
         elif transparent:
             rgba = np.array(image.convert("RGBA"))
             rgb, alpha = rgba[..., :3], rgba[..., 3]
-    if turn is not None:
-        rgb, alpha = _turned(rgb, turn), None if alpha is None else _turned(alpha, turn)
+    rgb, alpha = _upright(rgb, turn), None if alpha is None else _upright(alpha, turn)
     return Photo(rgb, alpha, gray, profile, exif)
 
 
@@ -142,8 +132,13 @@ def _exif(image: Image.Image) -> bytes | None:
     return kept.tobytes() if len(kept) else None
 
 
-def _turned(pixels: Pixels, turn: Image.Transpose) -> Pixels:
-    return np.array(Image.fromarray(np.ascontiguousarray(pixels)).transpose(turn))
+def _upright(pixels: Pixels, turn: int) -> Pixels:
+    """Turn pixels as the EXIF tag says that their picture is turned."""
+    if turn == 1:
+        return pixels
+    image = Image.fromarray(np.ascontiguousarray(pixels))
+    image.getexif()[ORIENTATION] = turn
+    return np.array(ImageOps.exif_transpose(image))
 
 
 def _transparent(path: Path) -> bool:
@@ -184,50 +179,6 @@ def write(path: Path | str, photo: Photo) -> None:
         image.save(temporary, format=form, **options)
 
 
-def resize_alpha(
-    alpha: Pixels | None, box: tuple[float, float, float, float], size: tuple[int, int]
-) -> Pixels | None:
-    """Resample an opacity plane: `box` (top, left, bottom, right) in pixels to `size` (H, W)."""
-    if alpha is None:
-        return None
-    top, left, bottom, right = box
-    image = Image.fromarray(alpha).resize(
-        (size[1], size[0]), Image.Resampling.BICUBIC, box=(left, top, right, bottom)
-    )
-    return np.array(image)
-
-
-def pairs(
-    source: Path, target: Path, endings: tuple[str, ...], ending: str | None
-) -> Iterator[tuple[Path, Path]]:
-    """Yield input and output files: one pair for a file, all files with `endings` for a folder.
-
-    A folder's outputs keep their names, with `ending` in place of the old one where it is given.
-    Raises `UserError` before the first pair when there is nothing to read, or when an output would
-    overwrite its input or another output or, being an image, has no ending of a format to write.
-    """
-    if source.is_dir():
-        found = sorted(p for p in source.iterdir() if p.suffix.lower() in endings)
-        if not found:
-            raise UserError(f"{source} holds no file ending in {', '.join(endings)}.")
-        targets = [target / (p.stem + (ending or p.suffix)) for p in found]
-    elif source.is_file():
-        found = [source]
-        inside = target.is_dir() or not target.suffix
-        targets = [target / (source.stem + (ending or source.suffix)) if inside else target]
-    else:
-        raise UserError(f"{source} does not exist; name an image file or a folder of images.")
-    sources: dict[Path, Path] = {}
-    for one, other in zip(found, targets, strict=True):
-        if other.exists() and one.samefile(other):
-            raise UserError(f"{other} would overwrite its input; name another output.")
-        if (first := sources.setdefault(other, one)) is not one:
-            raise UserError(f"{first} and {one} would both become {other}; rename one of them.")
-        if ending is None or ending in WRITTEN:
-            _format(other, _transparent(one))
-    yield from zip(found, targets, strict=True)
-
-
 def convert(
     source: Path,
     target: Path,
@@ -235,14 +186,32 @@ def convert(
     endings: tuple[str, ...] = tuple(WRITTEN),
     ending: str | None = None,
 ) -> int:
-    """Do `work(input, output)` for a file or every file of a folder; return how many.
+    """Do `work(input, output)` for a file or a folder's files with `endings`; return how many.
 
-    Raises `UserError` as `pairs` does, and when the memory does not hold an image.
+    A folder's outputs keep their names, with `ending` in place of the old one where it is given.
+    Raises `UserError` before the first when there is nothing to read, or when an output would
+    overwrite its input or another output or, being an image, has no ending of a format to write;
+    and when the memory does not hold an image.
     """
-    todo = list(pairs(source, target, endings, ending))
-    with Progress(source.name or "images", len(todo), "image") as progress:
-        for one, other in todo:
-            with memory_told(str(one)):
-                work(one, other)
-            progress.update()
-    return len(todo)
+    if source.is_dir():
+        found = sorted(p for p in source.iterdir() if p.suffix.lower() in endings)
+        if not found:
+            raise UserError(f"{source} holds no file ending in {', '.join(endings)}.")
+    elif source.is_file():
+        found = [source]
+    else:
+        raise UserError(f"{source} does not exist; name an image file or a folder of images.")
+    inside = source.is_dir() or target.is_dir() or not target.suffix
+    pairs: dict[Path, Path] = {}
+    for one in found:
+        other = target / (one.stem + (ending or one.suffix)) if inside else target
+        if other.exists() and one.samefile(other):
+            raise UserError(f"{other} would overwrite its input; name another output.")
+        if (first := pairs.setdefault(other, one)) is not one:
+            raise UserError(f"{first} and {one} would both become {other}; rename one of them.")
+        if ending is None or ending in WRITTEN:
+            _format(other, _transparent(one))
+    for other, one in each(list(pairs.items()), source.name or "images", "image"):
+        with memory_told(str(one)):
+            work(one, other)
+    return len(pairs)

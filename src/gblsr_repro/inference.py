@@ -15,16 +15,17 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from .data.images import Pixels
 from .errors import UserError
-from .image_io import Photo, read, resize_alpha, write
+from .image_io import Box, Photo
+from .image_io import read as read
+from .image_io import write as write
 from .models import bands, native, spectral
 from .models.asr import tiling
 from .models.asr.model import ASRModel
@@ -35,25 +36,11 @@ from .runs import load_run
 from .runtime import for_inference
 from .weights import checksum, parsed, write_tensors
 
-__all__ = [
-    "Code",
-    "decode",
-    "encode",
-    "load_code",
-    "load_native",
-    "load_superres",
-    "read",
-    "reconstruct",
-    "save_code",
-    "upscale",
-    "write",
-]
-
-Crop = tuple[float, float, float, float]
 FORMAT = "gblsr-code-1"
 BYTES = ("profile", "exif")  # fields of a code that are kept as they are, where there are any
 BAND_PIXELS = 1 << 18  # rendered at once
 MAX_OUTPUT_PIXELS = 200_000_000
+BLANK = np.zeros((1, 1, 3), np.uint8)
 
 
 @dataclass(frozen=True)
@@ -62,8 +49,7 @@ class Code:
 
     `coefficients` (3, p, p, h, w) float32 with the cutoff applied; `bandwidth` (h, w); `patch`
     pixels per patch side; `top`, `left` the padding before the image of `size` (H, W) pixels;
-    `alpha` (H, W) uint8 or None; `arm` the arm that encoded it; `profile` and `exif` as for
-    `Photo`.
+    `arm` the arm that encoded it; `photo` what else there was of the image, without its colors.
     """
 
     coefficients: Tensor
@@ -72,11 +58,8 @@ class Code:
     top: int
     left: int
     size: tuple[int, int]
-    alpha: Pixels | None
-    gray: bool
     arm: str
-    profile: bytes | None = None
-    exif: bytes | None = None
+    photo: Photo
 
 
 def load_native(path: Path | str, device: torch.device | None = None) -> NativeModel:
@@ -89,10 +72,6 @@ def load_superres(path: Path | str, device: torch.device | None = None) -> ASRMo
     return for_inference(load_run(path, ASRModel), device or torch.device("cpu"))
 
 
-def _device(model: torch.nn.Module) -> torch.device:
-    return next(model.parameters()).device
-
-
 @torch.inference_mode()
 def reconstruct(model: NativeModel, photo: Photo, track: Track = iter) -> Photo:
     """Encode and decode a photo at its own size.
@@ -102,15 +81,12 @@ def reconstruct(model: NativeModel, photo: Photo, track: Track = iter) -> Photo:
     """
     features = bands.encode(model, photo.rgb, track)
     parts = bands.render(model, features, photo.size, track)
-    return photo.painted(photo.size, ((top, 0, colors) for top, colors in parts), photo.alpha)
+    return photo.painted(photo.size, ((top, 0, colors) for top, colors in parts))
 
 
 @torch.inference_mode()
-def encode(model: NativeModel, photo: Photo, arm: str = "", track: Track = iter) -> Code:
-    """Encode a photo into coefficients and bandwidths; only arms of the GB-LSR family can.
-
-    `arm` is kept with the code; without it, the name of the arm that `load_native` loaded.
-    """
+def encode(model: NativeModel, photo: Photo, track: Track = iter) -> Code:
+    """Encode a photo into coefficients and bandwidths; only arms of the GB-LSR family can."""
     decoder = model.decoder
     if not isinstance(decoder, SpectralDecoder):
         raise UserError(
@@ -126,24 +102,21 @@ def encode(model: NativeModel, photo: Photo, arm: str = "", track: Track = iter)
         top,
         left,
         photo.size,
-        photo.alpha,
-        photo.gray,
-        arm or model.name,
-        photo.profile,
-        photo.exif,
+        model.name,
+        replace(photo, rgb=BLANK),
     )
 
 
 def save_code(path: Path | str, code: Code) -> None:
     """Write an encoded image as safetensors: all that decoding needs, and a checksum of it."""
     tensors = {"coefficients": code.coefficients, "bandwidth": code.bandwidth}
-    if code.alpha is not None:
-        tensors["alpha"] = torch.from_numpy(np.ascontiguousarray(code.alpha))
+    if code.photo.alpha is not None:
+        tensors["alpha"] = torch.from_numpy(np.ascontiguousarray(code.photo.alpha))
     for name in BYTES:
-        if (value := getattr(code, name)) is not None:
+        if (value := getattr(code.photo, name)) is not None:
             tensors[name] = torch.frombuffer(bytearray(value), dtype=torch.uint8)
     facts = {"patch": code.patch, "top": code.top, "left": code.left, "size": code.size}
-    facts |= {"grey": code.gray, "arm": code.arm}
+    facts |= {"grey": code.photo.gray, "arm": code.arm}
     text = json.dumps(facts)
     header = {"format": FORMAT, "image": text, "sha256": checksum(tensors, text)}
     write_tensors(path, tensors, header)
@@ -164,7 +137,8 @@ def load_code(path: Path | str) -> Code:
     if header.get("sha256") != checksum(tensors, header.get("image", "")):
         raise UserError(f"{path} is damaged; encode the image again.")
     facts = json.loads(header["image"])
-    alpha = tensors.get("alpha")
+    alpha = tensors["alpha"].numpy() if "alpha" in tensors else None
+    kept = {name: tensors[name].numpy().tobytes() for name in BYTES if name in tensors}
     return Code(
         tensors["coefficients"],
         tensors["bandwidth"],
@@ -172,14 +146,12 @@ def load_code(path: Path | str) -> Code:
         facts["top"],
         facts["left"],
         tuple(facts["size"]),
-        None if alpha is None else alpha.numpy(),
-        facts["grey"],
         facts["arm"],
-        *(tensors[name].numpy().tobytes() if name in tensors else None for name in BYTES),
+        Photo(BLANK, alpha, facts["grey"], **kept),
     )
 
 
-def _window(size: tuple[int, int], scale: float, crop: Crop | None) -> tuple[Crop, int, int]:
+def _window(size: tuple[int, int], scale: float, crop: Box | None) -> tuple[Box, int, int]:
     """Check scale and crop against an image's size; return the crop and the output's H and W."""
     height, width = size
     if not (scale > 0 and math.isfinite(scale)):
@@ -200,16 +172,17 @@ def _window(size: tuple[int, int], scale: float, crop: Crop | None) -> tuple[Cro
     return (top, left, bottom, right), round(out_height), round(out_width)
 
 
-def _positions(window: Crop, height: int, width: int) -> tuple[Tensor, Tensor]:
+def _positions(window: Box, height: int, width: int) -> tuple[Tensor, Tensor]:
     """Return the pixel positions of an output grid's rows and columns over `window`, float64."""
-    top, left, bottom, right = window
-    y = top + (torch.arange(height, dtype=torch.float64) + 0.5) * (bottom - top) / height - 0.5
-    x = left + (torch.arange(width, dtype=torch.float64) + 0.5) * (right - left) / width - 0.5
+    y, x = (
+        first + (torch.arange(count, dtype=torch.float64) + 0.5) * (last - first) / count - 0.5
+        for count, first, last in zip((height, width), window[:2], window[2:], strict=True)
+    )
     return y, x
 
 
 @torch.inference_mode()
-def decode(code: Code, scale: float = 1.0, crop: Crop | None = None, track: Track = iter) -> Photo:
+def decode(code: Code, scale: float = 1.0, crop: Box | None = None, track: Track = iter) -> Photo:
     """Render an encoded image at any scale, whole or cropped."""
     window, height, width = _window(code.size, scale, crop)
     y, x = _positions(window, height, width)
@@ -222,10 +195,7 @@ def decode(code: Code, scale: float = 1.0, crop: Crop | None = None, track: Trac
             some = y[top : top + rows]
             yield top, 0, spectral.evaluate_grid(coefficients, bandwidth, some, x, code.patch)
 
-    alpha = resize_alpha(code.alpha, window, (height, width))
-    blank = np.zeros((1, 1, 3), np.uint8)
-    photo = Photo(blank, gray=code.gray, profile=code.profile, exif=code.exif)
-    return photo.painted((height, width), parts(), alpha)
+    return code.photo.painted((height, width), parts(), window)
 
 
 @torch.inference_mode()
@@ -233,7 +203,7 @@ def upscale(
     model: ASRModel,
     photo: Photo,
     scale: float,
-    crop: Crop | None = None,
+    crop: Box | None = None,
     track: Track = iter,
     memory: int | None = None,
 ) -> Photo:
@@ -245,11 +215,12 @@ def upscale(
     window, height, width = _window(photo.size, scale, crop)
     y, x = _positions(window, height, width)
     tiles = tiling.tiles(model, photo.size, y, x, memory or tiling.MEMORY)
-    device = _device(model)
+    device = next(model.parameters()).device
 
     def parts() -> Iterator[tuple[int, int, Tensor]]:
         for tile in track(tiles):
-            pixels = photo.tensor(device, *(slice(*span) for span in tile.pixels))
+            rows, columns = (slice(*span) for span in tile.pixels)
+            pixels = bands.tensor(photo.rgb[rows, columns], device)
             features, low = tile.own(model.encode(pixels)), tile.own(pixels)
             if crop is None:
                 part = tile.part(photo.size)
@@ -259,8 +230,7 @@ def upscale(
                 colors = _queried(model, features, low, tile, grid, scale)
             yield tile.rows[0], tile.columns[0], colors
 
-    alpha = resize_alpha(photo.alpha, window, (height, width))
-    return photo.painted((height, width), parts(), alpha)
+    return photo.painted((height, width), parts(), window)
 
 
 def _queried(
@@ -272,12 +242,10 @@ def _queried(
     scale: float,
 ) -> Tensor:
     """Answer every crossing of a grid's rows and columns from the cells of a tile."""
-    origin, extent = (
-        torch.tensor(values, dtype=torch.float64)
-        for values in ([first for first, _ in tile.cells], features.shape[-2:])
-    )
-    positions = torch.cartesian_prod(*grid) - origin
-    coordinates = ((2 * positions + 1) / extent - 1)[None].to(low.device)
-    cell = torch.full_like(coordinates, 2 / scale) / extent.to(low.device)
+    axes = zip(grid, tile.cells, features.shape[-2:], strict=True)
+    rows, columns = ((2 * (at - first) + 1) / count - 1 for at, (first, _), count in axes)
+    coordinates = torch.cartesian_prod(rows, columns)[None].to(low.device)
+    sizes = [2 / scale / count for count in features.shape[-2:]]
+    cell = coordinates.new_tensor(sizes).expand_as(coordinates)
     colors = model.query(features, coordinates, cell, low)
     return colors.mT.reshape(1, -1, *(len(axis) for axis in grid))

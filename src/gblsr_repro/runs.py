@@ -27,32 +27,21 @@ Model = TypeVar("Model", NativeModel, ASRModel)
 class Kind:
     """How the runs of a benchmark, a section of the config, are told and made again.
 
-    `subject` is the key of a record that names what was trained, `columns` are those of its row
-    that a model is built from.
+    `subject` is the key of a record that names what was trained.
     """
 
     benchmark: str
     subject: str
-    columns: tuple[str, ...]
-    named: Callable[[str], Any]
     assemble: Callable[[Any, Config], Any]
+
+    def row(self, name: str) -> Any:
+        """Return the row of that name; `UserError` when the table has none."""
+        return getattr(configuration, f"{self.subject}_named")(name)
 
 
 KINDS: dict[type[torch.nn.Module], Kind] = {
-    NativeModel: Kind(
-        "native",
-        "arm",
-        ("arm", "decoder", "options"),
-        lambda name: configuration.arm_named(name),
-        native.assemble,
-    ),
-    ASRModel: Kind(
-        "asr",
-        "method",
-        ("method", "encoder", "decoder", "options"),
-        lambda name: configuration.method_named(name),
-        asr.assemble,
-    ),
+    NativeModel: Kind("native", "arm", native.assemble),
+    ASRModel: Kind("asr", "method", asr.assemble),
 }
 
 
@@ -98,7 +87,7 @@ def load_run(
     if "row" in record:
         row = SimpleNamespace(**record["row"])
     else:
-        row = kind.named(record[kind.subject])
+        row = kind.row(record[kind.subject])
         identity = configuration.run_identity(row, config) if config else definition(row)
         configuration.check_identity(path, record, identity)
     made = kind.assemble(row, config or {kind.benchmark: record["config"]})

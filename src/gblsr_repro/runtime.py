@@ -20,7 +20,7 @@ import torch
 
 from . import __version__, devices
 from .errors import UserError
-from .progress import log
+from .progress import counted, log
 
 if TYPE_CHECKING:
     from .models import base
@@ -72,15 +72,10 @@ def prepare(
     if chosen == "cpu":
         keep_large_blocks()
     set_precision(precision)
-    announce(torch.device(chosen))
+    # Said at once, so that nobody finds out after days what a job runs on.
+    name = torch.cuda.get_device_name() if chosen == "cuda" else _cpu_name()
+    log.info("device: %s (%s), %s", name, chosen, counted(torch.get_num_threads(), "CPU thread"))
     return torch.device(chosen)
-
-
-def announce(device: torch.device) -> None:
-    """Log what a job runs on, so that nobody finds out after days."""
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else _cpu_name()
-    threads = torch.get_num_threads()
-    log.info("device: %s (%s), %d CPU thread%s", name, device.type, threads, "s" * (threads > 1))
 
 
 def set_precision(precision: str) -> None:
@@ -220,14 +215,12 @@ def git_record() -> dict[str, Any]:
 
     Outside a git checkout both are None: the package version then stands alone.
     """
-    root = Path(__file__).resolve().parent
+    git = ["git", "-C", str(Path(__file__).resolve().parent)]
     try:
-        commit = subprocess.run(
-            ["git", "-C", root, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
-        ).stdout.strip()
-        status = subprocess.run(
-            ["git", "-C", root, "status", "--porcelain"], capture_output=True, text=True, check=True
-        ).stdout.strip()
+        commit, changes = (
+            subprocess.run([*git, *words], capture_output=True, text=True, check=True).stdout
+            for words in (("rev-parse", "HEAD"), ("status", "--porcelain"))
+        )
     except (OSError, subprocess.CalledProcessError):
         return {"commit": None, "modified": None}
-    return {"commit": commit, "modified": bool(status)}
+    return {"commit": commit.strip(), "modified": bool(changes.strip())}

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from .errors import UserError
-from .files import atomic_path, read_json, sha256
+from .files import read_json, sha256, write_bytes
 
 NAME = "weights.safetensors"
 # Types of the safetensors format, in its order.
@@ -75,9 +75,7 @@ def write_tensors(
     path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None
 ) -> None:
     """Write tensors to a safetensors file atomically; `UserError` when it cannot be written."""
-    content = serialized(tensors, metadata)
-    with atomic_path(path) as temporary:
-        temporary.write_bytes(content)
+    write_bytes(path, serialized(tensors, metadata))
 
 
 def checksum(tensors: Mapping[str, Tensor], text: str) -> str:

@@ -46,8 +46,8 @@ def test_training(backwards, job, undisturbed, tmp_path):
 def test_timing_and_progress(backwards):
     model = torch.nn.Linear(100, 100).eval()
     inputs = torch.zeros(50, 100)
-    measured = latency.measure(lambda: model(inputs), torch.device("cpu"), 1, 5, model=model)
-    assert measured.median_ms > 0
+    measured = latency.measure(lambda: model(inputs), torch.device("cpu"), 1, 5)
+    assert measured["median_ms"] > 0
     with Progress("work", 3) as progress:
         progress.update()
         assert progress.rate() > 0

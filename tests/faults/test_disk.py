@@ -8,8 +8,7 @@ import torch
 from faulty import outcome, unfinished
 
 from gblsr_repro import cli, files
-from gblsr_repro.data import manifest
-from gblsr_repro.data.manifest import Entry
+from gblsr_repro.data.datasets import Entry, write_manifest
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.locality import Fields
 from gblsr_repro.evaluation.native import write_png
@@ -25,7 +24,7 @@ WRITERS = {
     "text": lambda path: files.write_text(path, "x" * 100_000),
     "json": lambda path: files.write_json(path, list(range(20_000))),
     "csv": lambda path: files.write_csv(path, ["n", "square"], ((n, n * n) for n in range(9000))),
-    "manifest": lambda path: manifest.write(path, ENTRIES),
+    "manifest": lambda path: write_manifest(path, ENTRIES),
     "state": lambda path: checkpoint.save_state(path, {"identity": {}, "model": {"w": NOISE}}),
     "weights": lambda path: write_tensors(path, {"w": NOISE}),
     "fields": lambda path: Fields(GRID, GRID, GRID, ["a"] * 4).write(path),

@@ -29,4 +29,4 @@ def test_the_bicubic_row_has_the_published_values(mirrored, column, scale):
 
 def test_an_unknown_column_is_a_users_error(mirrored):
     with pytest.raises(UserError, match="set41"):
-        asr.evaluate_bicubic(mirrored, "set41", 2, "unwritten.csv")
+        asr.evaluate_bicubic(mirrored, "set41", "unwritten")

@@ -4,13 +4,14 @@ Nothing of the package is used to compute what is expected: files are found by t
 read with Pillow, splits are numpy indexing, crops are slices.
 """
 
+import made
 import numpy as np
 import pytest
 import torch
 from PIL import Image
 
 from gblsr_repro.config import load, merge
-from gblsr_repro.data import fetch, sources
+from gblsr_repro.data import fetch
 from gblsr_repro.data.arrays import Arrays
 from gblsr_repro.data.standardize import make_array, split
 
@@ -81,7 +82,7 @@ def demo(tmp_path_factory):
 
 def package_files(dataset, config):
     fetch.fetch(dataset, config)
-    files = sources.locate(dataset, config)
+    files = made.located(dataset, config)
     assert [path.name for path in files] == sorted(path.name for path in files)
     return files
 

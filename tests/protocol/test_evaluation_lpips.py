@@ -131,7 +131,11 @@ FETCH = "run `gblsr-repro fetch alexnet`, name its file in"
     ("package", "sentence", "reason"),
     [
         (True, FETCH, "the AlexNet backbone is not at"),
-        (False, "LPIPS needs the package lpips; install it, or", "the package lpips is not inst"),
+        (
+            False,
+            "the package lpips is not installed; install it, or",
+            "the package lpips is not inst",
+        ),
     ],
 )
 def test_without_trunk_or_package_the_config_decides(

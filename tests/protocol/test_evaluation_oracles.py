@@ -1,7 +1,6 @@
 """The native metrics and regions against float64 numpy, scipy and scikit-image."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,6 +19,10 @@ P = 32
 @pytest.fixture(scope="module")
 def settings():
     return metrics.Settings.of(config.load())
+
+
+def with_(settings, **changed):
+    return metrics.Settings(**vars(settings) | changed)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +85,7 @@ def test_ssim_against_numpy_on_every_pixel(pair, settings):
 
 
 def test_ssim_against_scikit_image_inside_the_border(pair, settings):
-    ours = call(metrics.ssim_map, pair, replace(settings, ssim_epsilon=0.0))
+    ours = call(metrics.ssim_map, pair, with_(settings, ssim_epsilon=0.0))
     for i in range(2):
         _, theirs = structural_similarity(
             pair[0][i], pair[1][i], data_range=1.0, channel_axis=0, gaussian_weights=True,
@@ -179,7 +182,7 @@ def test_high_frequencies_begin_above_a_quarter_cycle_per_pixel(frequency, setti
 def test_thresholds_are_linear_quantiles_of_the_first_patches(settings):
     images = torch.rand(3, 3, 64, 96, generator=torch.Generator().manual_seed(3))
     images[:, :, :, 48:] *= 0.3
-    found = regions.thresholds(images, replace(settings, region_patches=8))
+    found = regions.thresholds(images, with_(settings, region_patches=8))
     # 6 patches an image: all of the first, and the first two of the second in its top row.
     share = regions.high_frequency_share(images, settings).numpy()
     density = regions.edge_density(images, settings).numpy()

@@ -72,10 +72,10 @@ def test_an_odd_number_of_modes_ends_in_a_sine():
     assert spectral.modes(v, 1, 0.5).tolist() == [[1.0]] * 5
 
 
-@pytest.mark.parametrize("kind", [spectral.LogBandwidth, spectral.LinearBandwidth])
+@pytest.mark.parametrize("kind", [spectral.log_bandwidth, spectral.linear_bandwidth])
 def test_bandwidth_stays_within_its_range(kind):
     raw = torch.tensor([-80.0, -1.0, 0.0, 1.0, 80.0], dtype=torch.float64)
-    s = kind(0.25, 2.0)(raw)
+    s = kind(raw, 0.25, 2.0)
     assert (s.diff() > 0).all()
     torch.testing.assert_close(s[[0, -1]], torch.tensor([0.25, 2.0], dtype=torch.float64))
 

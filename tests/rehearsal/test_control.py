@@ -19,7 +19,6 @@ from gblsr_repro.data import superres
 from gblsr_repro.errors import StopRequested
 from gblsr_repro.evaluation import asr_latency, latency, regions
 from gblsr_repro.evaluation import native as evaluation
-from gblsr_repro.evaluation.metrics import Settings
 from gblsr_repro.evaluation.perceptual import Perceptual
 from gblsr_repro.models import native
 from gblsr_repro.training import asr as asr_training
@@ -68,10 +67,10 @@ def test_a_capture_refuses_what_waits(cuda, wait):
 def test_passes_are_timed_by_events_with_a_synchronization_after_each(cuda):
     model = nn.Conv2d(3, 4, 3).to("cuda").eval()
     image = torch.rand(1, 3, 8, 8, device="cuda")
-    record = latency.measure(lambda: model(image), CUDA, warmup=2, passes=3, model=model)
+    record = latency.measure(lambda: model(image), CUDA, warmup=2, passes=3)
     order = ["synchronize", "reset_peak_memory_stats", *["synchronize"] * 3, "max_memory_allocated"]
     assert cuda == order
-    assert (record.median_ms, record.peak_memory_mib) == (1.0, PEAK / 2**20)
+    assert (record["median_ms"], record["peak_memory_mib"]) == (1.0, PEAK / 2**20)
     assert not Event.unfinished
 
 
@@ -180,11 +179,10 @@ def test_pixels_on_the_device_give_the_batches_of_those_on_the_host(config, arra
 def test_a_run_is_evaluated_and_its_fields_are_read_on_cuda(cuda, config, arrays, tmp_path):
     run = tmp_path / "run"
     train("gblsr_full", config, arrays, run)
-    settings = Settings.of(config)
     for name in ("kodak", "validation"):
         for ending in (".npy", ".csv", ".json"):
             (tmp_path / f"{name}{ending}").write_bytes((arrays / f"{name}{ending}").read_bytes())
-    regions.write_thresholds(tmp_path / "validation.npy", tmp_path / "regions.json", settings)
+    regions.write_thresholds(config, tmp_path / "validation.npy", tmp_path / "regions.json")
     arm = configuration.arm_named("gblsr_full")
     evaluation.evaluate(config, arm, 0, run, tmp_path, tmp_path / "metrics", tmp_path)
     record = made.record(tmp_path / "metrics" / "kodak.json")

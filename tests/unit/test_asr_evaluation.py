@@ -8,7 +8,7 @@ from gblsr_repro import config as configuration
 from gblsr_repro.config import method_named
 from gblsr_repro.data.fetch import fetch
 from gblsr_repro.data.resize import crop_to_scale
-from gblsr_repro.data.sources import high_resolution
+from gblsr_repro.data.sources import sources
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import asr, asr_latency, latency
 from gblsr_repro.files import sha256
@@ -33,7 +33,7 @@ def config(tmp_path_factory):
 
 
 def test_grayscale_images_are_scored_on_their_own_samples(config):
-    image = high_resolution("demo_set14", 3, config)[0]
+    image = sources("demo_set14", config, 3)[0]
     high = crop_to_scale(image.load(), 3)
     assert high.ndim == 2
 
@@ -52,7 +52,7 @@ def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
     expected = {f"{c}_x{s}.{e}" for c in ("set5", "set14") for s in (3, 6) for e in ("csv", "json")}
     assert {path.name for path in output.glob("[!.]*")} == expected
     rows = made.rows(output / "set14_x3.csv")
-    names = [image.name for image in high_resolution("demo_set14", 3, config)]
+    names = [image.name for image in sources("demo_set14", config, 3)]
     assert [row["image"] for row in rows] == names
     assert all(0 < float(row["ssim_y"]) < 1 and 0 < float(row["psnr_y"]) < 60 for row in rows)
     shaved = {p.name: made.record(p)["shaved"] for p in output.glob("*.json")}
@@ -72,7 +72,7 @@ def test_every_image_is_timed_by_every_clock(config, tmp_path):
     asr_latency.time_method(config, method_named("gblsr_asr"), 0, output)
     rows = made.rows(output)
     assert tuple(rows[0]) == asr_latency.COLUMNS
-    images = high_resolution("demo_set14", 4, config)[:2]
+    images = sources("demo_set14", config, 4)[:2]
     names = [image.name for image in images]
     sizes = [tuple(str(side // 8 // 4) for side in i.load().shape[:2]) for i in images]
     assert [(r["image"], r["clock"]) for r in rows] == [

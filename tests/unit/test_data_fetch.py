@@ -13,11 +13,10 @@ from data_server import serve
 from PIL import Image
 
 from gblsr_repro.cli import main
-from gblsr_repro.config import datasets
+from gblsr_repro.config import datasets, load
 from gblsr_repro.data import datasets as located
 from gblsr_repro.data import download, fetch, sources
-from gblsr_repro.data.layout import expand, is_explicit, layout_of, matches
-from gblsr_repro.data.list import list_sources
+from gblsr_repro.data.datasets import data_set, expand, matches
 from gblsr_repro.errors import UserError
 
 FACTS = {"title": "Set", "role": "evaluate", "kind": "files", "images": "3", "bytes": "20000"}
@@ -41,7 +40,7 @@ def rows(monkeypatch):
     """The table of data sets, for a test to change."""
     table = {"set": SET}
     monkeypatch.setattr(located, "datasets", lambda: table)
-    monkeypatch.setattr("gblsr_repro.data.list.datasets", lambda: table)
+    monkeypatch.setattr("gblsr_repro.data.fetch.datasets", lambda: table)
     return table
 
 
@@ -85,7 +84,7 @@ def sentence(config, action=fetch.fetch):
 def test_mirror_is_used_in_place_and_recorded(mirror, tmp_path):
     before = {p: p.stat().st_mtime_ns for p in (tmp_path / "mirror").rglob("*")}
     manifest = fetch.fetch("set", mirror)
-    assert sources.locate("set", mirror) == [tmp_path / "mirror" / path for path in PATHS]
+    assert made.located("set", mirror) == [tmp_path / "mirror" / path for path in PATHS]
     lines = manifest.read_text().splitlines()
     digest = hashlib.sha256(png(0)).hexdigest()
     assert lines[0] == "path,bytes,sha256,width,height,mode"
@@ -94,7 +93,7 @@ def test_mirror_is_used_in_place_and_recorded(mirror, tmp_path):
 
 
 def test_what_no_mirror_can_give_is_named(mirror, tmp_path, rows):
-    assert "gblsr-repro fetch set" in sentence(mirror, sources.locate)
+    assert "gblsr-repro fetch set" in sentence(mirror, made.located)
     assert "typo does not exist" in sentence(mirror | {"mirror": str(tmp_path / "typo")})
     row, rows["set"] = rows["set"], replace(SET, files="set/*.png", images="2")
     assert "has 3 images" in sentence(mirror)
@@ -113,13 +112,13 @@ def test_missing_file_is_named_unless_partial_is_accepted(mirror, tmp_path):
     text = sentence(mirror)
     assert PATHS[1] in text
     assert "2 of 3 images" in text
-    assert re.search(r" 2/3 .* not fetched", list(list_sources(mirror))[-1])
+    assert re.search(r" 2/3 .* not fetched", fetch.list_sources(mirror))
     assert "accept_partial" in text
     mirror["accept_partial"] = ["set"]
     fetch.fetch("set", mirror)
-    assert [path.stem for path in sources.locate("set", mirror)] == ["img_1", "img_3"]
+    assert [path.stem for path in made.located("set", mirror)] == ["img_1", "img_3"]
     mirror["accept_partial"] = []
-    assert "2 of 3 images" in sentence(mirror, sources.locate)
+    assert "2 of 3 images" in sentence(mirror, made.located)
 
 
 def test_what_changes_later_is_named(mirror, rows, tmp_path):
@@ -128,7 +127,7 @@ def test_what_changes_later_is_named(mirror, rows, tmp_path):
     content = file.read_bytes()
     for partial in ([], ["set"]):
         mirror["accept_partial"] = partial
-        for action in (fetch.fetch, sources.locate):
+        for action in (fetch.fetch, made.located):
             file.write_bytes(content[:-10])
             assert f"{file} is not the file that was recorded" in sentence(mirror, action)
             file.unlink()
@@ -158,7 +157,7 @@ def test_what_changes_later_is_named(mirror, rows, tmp_path):
 def test_damaged_manifest_is_named(mirror, content):
     manifest = fetch.fetch("set", mirror)
     manifest.write_text(content)
-    for action in (fetch.fetch, sources.locate):
+    for action in (fetch.fetch, made.located):
         assert "delete it and fetch again" in sentence(mirror, action)
 
 
@@ -167,18 +166,18 @@ def test_list_chooses_images_and_their_order(mirror, rows, tmp_path):
     assert "lacks set/list.txt" in sentence(mirror)
     put(tmp_path / "mirror", "set/list.txt", b"img_3.png\nimg_1.png\n")
     fetch.fetch("set", mirror)
-    assert [path.stem for path in sources.locate("set", mirror)] == ["img_3", "img_1"]
-    assert "set/list.txt" in sources.selection_of("set", mirror)
+    assert [path.stem for path in made.located("set", mirror)] == ["img_3", "img_1"]
+    assert "set/list.txt" in data_set("set", mirror).selected
     put(tmp_path / "mirror", "set/list.txt", b"img_1.png\nimg_3.png\n")
-    assert "list.txt is not the file that was recorded" in sentence(mirror, sources.locate)
+    assert "list.txt is not the file that was recorded" in sentence(mirror, made.located)
 
 
 def test_without_its_list_a_partial_set_is_used_by_name(mirror, rows):
     rows["set"] = replace(SET, files="set/*.png @set/list.txt")
     mirror["accept_partial"] = ["set"]
     fetch.fetch("set", mirror)
-    assert [path.stem for path in sources.locate("set", mirror)] == ["img_1", "img_2", "img_3"]
-    assert sources.selection_of("set", mirror) == "all, in the order of their names"
+    assert [path.stem for path in made.located("set", mirror)] == ["img_1", "img_2", "img_3"]
+    assert data_set("set", mirror).selected == "all, in the order of their names"
 
 
 @pytest.mark.parametrize("held", ["set/x3_{1..3}.png", "set/lines.png"])
@@ -188,7 +187,7 @@ def test_mirror_may_hold_the_alternative(mirror, rows, tmp_path, held):
     for path in ["set/x3_1.png", "set/x3_2.png", "set/x3_3.png"] if "x3" in held else [held]:
         put(tmp_path / "mirror", path, png(7))
     fetch.fetch("set", mirror)
-    assert len(sources.locate("set", mirror)) == 3
+    assert len(made.located("set", mirror)) == 3
 
 
 # --- downloads ------------------------------------------------------------------------------------
@@ -198,7 +197,7 @@ def test_download_brings_only_what_is_missing_and_later_the_same(server, online,
     put(tmp_path / "resources", PATHS[0], png(0))
     fetch.fetch("set", online)
     assert [path for path, _ in server.asked] == ["/set/img_2.png", "/set/img_3.png"]
-    assert sources.locate("set", online) == [tmp_path / "resources" / path for path in PATHS]
+    assert made.located("set", online) == [tmp_path / "resources" / path for path in PATHS]
     (tmp_path / "resources" / PATHS[1]).unlink()
     fetch.fetch("set", online)
     assert len(server.asked) == 3
@@ -215,7 +214,7 @@ def test_downloaded_page_that_is_no_image_is_discarded(server, online, tmp_path)
     assert [p.name for p in (tmp_path / "resources" / "set").iterdir()] == ["img_1.png"]
     server.content["/set/img_2.png"] = png(1)
     fetch.fetch("set", online)
-    assert len(sources.locate("set", online)) == 3
+    assert len(made.located("set", online)) == 3
 
 
 def test_set_larger_than_its_row_says_is_refused(server, online, rows):
@@ -266,7 +265,7 @@ def packed(server, rows):
 
 def test_archive_gives_only_what_is_needed(packed, server, online, tmp_path):
     fetch.fetch("set", online)
-    assert [path.stem for path in sources.locate("set", online)] == ["img_3", "img_1"]
+    assert [path.stem for path in made.located("set", online)] == ["img_3", "img_1"]
     unpacked = {p.name for p in (tmp_path / "resources" / "set" / "s").iterdir()}
     assert unpacked == {"img_1.png", "img_2.png", "img_3.png", "list.txt"}
     assert not list((tmp_path / "resources" / "archives").iterdir())
@@ -298,7 +297,7 @@ def test_weights_are_one_file_with_a_checksum(server, online, rows, tmp_path):
     facts = {"files": "weights/net.pth", "images": "0"}
     rows["set"] = published("file", f"{server.url}/net.pth", content, **facts)
     fetch.fetch("set", online)
-    assert sources.locate("set", online) == [tmp_path / "resources" / "weights" / "net.pth"]
+    assert made.located("set", online) == [tmp_path / "resources" / "weights" / "net.pth"]
 
 
 # --- package, command line ------------------------------------------------------------------------
@@ -359,13 +358,13 @@ def test_row_is_sound(row):
     assert row.license
     assert row.homepage.startswith("https://")
     assert row.stands_in_for in {"", *table}
-    layout = layout_of(row)
-    if row.images != "0" and is_explicit(layout.images):
-        names = [sources.name_of(path) for path in expand(layout.images)]
+    data = data_set(row.dataset, load())
+    if row.images != "0" and "*" not in data.pattern:
+        names = [sources.name_of(path) for path in expand(data.pattern)]
         assert len(set(names)) == len(names) == int(row.images)
     if row.kind == "files":
         assert not row.url or "{path}" in row.url
-        assert not row.url or all(map(is_explicit, layout.downloads()))
+        assert not row.url or "*" not in "".join(data.published)
     if row.kind in ("archive", "file"):
         algorithm, _, digest = row.checksum.partition(":")
         assert {"sha256": 64, "md5": 32}[algorithm] == len(digest)
@@ -377,12 +376,12 @@ def test_demo_trains_on_nothing_that_it_evaluates():
     table = datasets()
     used = {role: set() for role in ("train", "evaluate")}
     for row in (row for row in table.values() if row.kind == "package"):
-        used[row.role].update(expand(layout_of(row).images))
+        used[row.role].update(expand(data_set(row.dataset, load()).pattern))
     assert used["train"]
     assert used["evaluate"]
     assert not used["train"] & used["evaluate"]
     # the two views of the motorcycle are one scene
     assert not any("motorcycle" in name for name in used["train"])
     columns = [table[f"demo_{name}"] for name in ("kodak", "set14", "urban100")]
-    shown = [path for row in columns for path in expand(layout_of(row).images)]
+    shown = [path for row in columns for path in expand(data_set(row.dataset, load()).pattern)]
     assert len(set(shown)) == len(shown)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from gblsr_repro import config
-from gblsr_repro.models.weight_cache import WeightCache
+from gblsr_repro.models.base import WeightCache
 
 METHODS = ("gblsr_asr", "gblsr_asr_nole", "liif_rdn", "lte_rdn", "lte_swinir")
 SMALL = config.merge(

@@ -137,8 +137,9 @@ def test_an_arm_outside_the_band_stops_before_anything_runs(checked):
     narrow = config.merge(checked, {"native": {"criteria": {"parameter_band": 1.1}}})
     with pytest.raises(UserError, match="Arm liif has 1,122,819 parameters"):
         check(narrow)
-    with pytest.raises(UserError, match="Arm c"):
-        native.check_budgets([native.Budget("c", 70, 0.7)], 1.25)
+    small = config.merge(narrow, {"native": {"main_arm": "liif"}})
+    with pytest.raises(UserError, match=r"Arm gblsr_scalar .* 0\.882 times the main arm's"):
+        check(small)
 
 
 def test_a_required_backbone_that_is_missing_stops(checked):

@@ -73,8 +73,7 @@ def test_time_left_from_finished_runs(config, jobs):
     finish(jobs, 2, 5.0, "cuda")
     training = stage(config, jobs, "native: training")
     assert training.seconds_left == pytest.approx(2000 / 20 + 2000 / 5)
-    assert training.gpu is True
-    assert "8m20s of jobs, 0.1 GPU-hours of it" in status.text([training])
+    assert "8m20s of jobs." in status.text([training])
 
 
 def test_a_running_job_tells_how_far_it_is(config, jobs, tmp_path):
@@ -88,7 +87,6 @@ def test_a_running_job_tells_how_far_it_is(config, jobs, tmp_path):
     tell(tmp_path, age=5, steps=100)  # of other settings
     assert stage(config, jobs, "native: training").running == 0
     assert "liif seed 1: step 620 of 2,000, 8 steps/s, 2m52s left (running)" in text
-    assert "shows when the first run has finished" in text
 
 
 @pytest.mark.parametrize(("age", "running"), [(400, True), (-(2**31), True), (5, False)])
@@ -113,7 +111,7 @@ def test_stages_take_the_time_of_finished_jobs(config, jobs):
 def test_the_end_and_two_jobs_at_a_time():
     assert status.text([status.Stage("tables", 3, 3)]).endswith("Everything is done.")
     runs = tuple(status.Training(f"liif seed {s}", 0, 100, 1.0, running=True) for s in (0, 1))
-    text = status.text([status.Stage("native: training", 0, 2, 200.0, True, runs)])
+    text = status.text([status.Stage("native: training", 0, 2, 200.0, runs)])
     assert "with 2 at a time 1m40s" in text
 
 

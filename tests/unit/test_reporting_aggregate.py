@@ -287,7 +287,7 @@ def test_the_papers_training_differs_in_nothing(tmp_path, config):
             run_record(tmp_path, name, seed, half, identity=identity(name, config))
     found = conditions.collect(tmp_path, config)
     for scope in (Scope.COST, Scope.ASR_COST):
-        assert compare(found, conditions.of_paper(), scope) == []
+        assert compare(found, scope) == []
 
 
 def test_command_line(tmp_path, capsys):

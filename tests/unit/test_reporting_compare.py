@@ -127,33 +127,33 @@ def test_every_setting_that_concerns_a_number_is_recorded() -> None:
 def test_scopes(change: str) -> None:
     run, words, scopes = CHANGES[change]
     for scope in Scope:
-        found = [d.short for d in compare(run, PAPER, scope)]
+        found = [d.short for d in compare(run, scope)]
         assert found == ([words] if scope in scopes else []), scope
 
 
 def test_only_the_subjects_and_columns_of_a_number_count() -> None:
     run = with_half("native", seeds={"liif": [0], "lte": [0, 1, 2]})
-    assert not compare(run, PAPER, Scope.QUALITY, ["lte"])
-    assert [d.short for d in compare(run, PAPER, Scope.QUALITY, ["liif"])] == ["seed 0"]
-    assert [d.short for d in compare(run, PAPER, Scope.QUALITY)] == ["seed 0 (LIIF)"]
+    assert not compare(run, Scope.QUALITY, ["lte"])
+    assert [d.short for d in compare(run, Scope.QUALITY, ["liif"])] == ["seed 0"]
+    assert [d.short for d in compare(run, Scope.QUALITY)] == ["seed 0 (LIIF)"]
     fewer = CHANGES["pixels of an arm"][0]
-    assert not compare(fewer, PAPER, Scope.QUALITY, ["lte"])
-    assert compare(fewer, PAPER, Scope.QUALITY, ["liif"])
+    assert not compare(fewer, Scope.QUALITY, ["lte"])
+    assert compare(fewer, Scope.QUALITY, ["liif"])
     partial = CHANGES["partial set"][0]
-    assert not compare(partial, PAPER, Scope.QUALITY, columns=["kodak"])
+    assert not compare(partial, Scope.QUALITY, columns=["kodak"])
     shared = CHANGES["shared GPU"][0]
-    assert not compare(shared, PAPER, Scope.LATENCY, ["wire"])
+    assert not compare(shared, Scope.LATENCY, ["wire"])
 
 
 def test_a_run_without_records_differs_in_all_but_structure() -> None:
     for scope in Scope:
-        found = [d.short for d in compare(Conditions("paper"), PAPER, scope)]
+        found = [d.short for d in compare(Conditions("paper"), scope)]
         assert found == ([] if scope is Scope.STRUCTURE else ["conditions not recorded"])
 
 
 def test_blank_images_do_not_keep_a_time_from_being_judged() -> None:
     gone = with_half("asr", evaluate={}, sizes_only=True)
-    (blank,) = compare(gone, PAPER, Scope.ASR_LATENCY)
+    (blank,) = compare(gone, Scope.ASR_LATENCY)
     assert blank.short.startswith("timed on blank images")
     assert not blank.blocks_verdict
 

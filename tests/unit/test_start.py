@@ -44,7 +44,7 @@ def test_help_needs_nothing():
         "reporting.claims",
         "reporting.report",
         "operations.status",
-        "operations.summary",
+        "cli.reporting",
     ],
 )
 def test_pages_of_numbers_need_no_network_of_neurons(module):

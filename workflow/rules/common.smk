@@ -2,7 +2,6 @@
 # Requires: config/*.yaml, config/*.tsv. Makes: nothing but names that the other files use.
 import json
 import os
-import shutil
 import sys
 from functools import cache
 from pathlib import Path
@@ -212,11 +211,6 @@ def items_of(benchmark):
     names = [name for name, item in ITEMS.items() if item.benchmark == benchmark]
     beside = [f"{R}/tables/{name}_vs_paper.tex" for name in names if f"{name}_vs_paper" in COMPARED]
     return [path for name in names for path in files_of(name)] + beside
-
-
-def preview():
-    """Return the PDF of everything where a LaTeX is there to compile it."""
-    return [f"{R}/preview.pdf"] if shutil.which("pdflatex") else []
 
 
 onstart:

@@ -150,26 +150,6 @@ rule claims:
         " --output {params.results} 2>&1 | tee {log}"
 
 
-rule preview:
-    """All tables and figures in one PDF; needs a LaTeX."""
-    input:
-        items_of("native"),
-        items_of("asr"),
-    output:
-        f"{R}/preview.pdf",
-    log:
-        f"{R}/logs/preview.log",
-    localrule: True
-    conda:
-        "../../envs/gblsr.yaml"
-    params:
-        config=CONFIG,
-        results=lambda wildcards: R,
-    shell:
-        "python -m gblsr_repro preview --config {params.config} --results {params.results}"
-        " --output {output} 2>&1 | tee {log}"
-
-
 rule report:
     """One page with claims, tables, figures, provenance and cost."""
     input:

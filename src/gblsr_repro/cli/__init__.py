@@ -1,7 +1,4 @@
-"""The command line: one subcommand per kind of job; a rule's shell line is one such call.
-
-The two benchmarks of the paper, `native` and `asr`, have the same verbs.
-"""
+"""The command line: one subcommand per kind of job; a rule's shell line is one such call."""
 
 from __future__ import annotations
 
@@ -9,23 +6,87 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 from .. import __version__
 from ..errors import StopRequested, UserError, memory_told
 from ..progress import setup_logging
-from . import benchmarks, data, inference, operations, reporting
+from .commands import COMMANDS, GROUPS, Below, Command
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser with every room's subcommands."""
+    """Return the parser with every subcommand."""
     top = argparse.ArgumentParser(
         prog="gblsr-repro", description="Run single steps of the GB-LSR reproduction."
     )
     top.add_argument("--version", action="version", version=__version__)
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for room in (data, benchmarks, reporting, operations, inference):
-        room.register(commands)
+    rooms: dict[str, Any] = {
+        "": top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    }
+    for group, text in GROUPS.items():
+        added = rooms[""].add_parser(group, help=text, description=text)
+        rooms[group] = added.add_subparsers(title="verbs", metavar="VERB", required=True)
+    for command in COMMANDS:
+        group, _, verb = command.name.rpartition(" ")
+        added = rooms[group].add_parser(verb, help=command.text, description=command.text)
+        if command.configured:
+            added.add_argument(
+                "--config",
+                action="append",
+                default=[],
+                metavar="FILE",
+                help="config file; repeat to lay one over another (default: config/config.yaml)",
+            )
+        for option, facts in command.arguments:
+            added.add_argument(option, **facts)
+        added.set_defaults(command=command)
     return top
+
+
+def run(command: Command, config: Sequence[str] = (), **given: Any) -> None:
+    """Call what a command names with the arguments given; print the text that it returns.
+
+    A job of the workflow sees of the config what config/jobs.py declares for it and for the row
+    that it is about. What is about a run computes on the device, with a GPU of its own.
+    """
+    if command.configured:
+        from .. import config as configuration
+
+        whole, row = configuration.load([Path(path) for path in config]), _row(given)
+        restricted = command.name in configuration.JOBS
+        seen = configuration.restrict(whole, command.name, row) if restricted else whole
+        if {"arm", "method"} & set(given) and seen["device"] != "cpu":
+            from .. import devices
+
+            devices.take_one()
+        given["config"] = seen
+        results = given.get("results")
+        for name, value in given.items():
+            if isinstance(value, Below):
+                if not isinstance(results, Path):
+                    results = configuration.resolve(seen, seen["results"])
+                given[name] = results / value.place
+    module, _, function = command.target.partition(":")
+    text = getattr(import_module(f"gblsr_repro.{module}"), function)(**given)
+    if isinstance(text, str):
+        print(text)
+
+
+def _row(given: dict[str, Any]) -> Any:
+    """Return what a job is about: a row, which stands for its name from then on, or a name."""
+    from ..config import arm_named, method_named
+
+    for kind, named in (("arm", arm_named), ("method", method_named)):
+        if kind in given:
+            given[kind] = named(given[kind])
+            return given[kind]
+    if "dataset" in given:
+        from ..data.datasets import dataset_row
+
+        return dataset_row(given["dataset"])
+    return given.get("name") or given.get("column")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         with memory_told("What this command computes"):
-            options.run(options)
+            run(**vars(options))
     except UserError as error:
         print(f"gblsr-repro: {error}", file=sys.stderr)
         return 2

@@ -116,7 +116,7 @@ class Method:
 class Dataset:
     """A row of config/datasets.tsv: one set of source files.
 
-    `kind` is archive, files, file or package (see `gblsr_repro.data.sources`); `images` the
+    `kind` is archive, files, file or package (see `gblsr_repro.data.datasets`); `images` the
     number a complete copy holds; `stands_in_for` names the data set it replaces, if any.
     """
 

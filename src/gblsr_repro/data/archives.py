@@ -38,7 +38,10 @@ def extract(
     total = 0
     try:
         for name, size, regular, content in _members(archive, limit):
-            _inside(name, archive)
+            path = PurePosixPath(name.replace("\\", "/"))
+            drive = bool(path.parts) and path.parts[0].endswith(":")
+            if path.is_absolute() or drive or ".." in path.parts:
+                raise _refused(archive, f"holds {name!r}, which points outside its folder")
             total += size
             if total > limit:
                 raise _bomb(archive, limit)
@@ -47,10 +50,7 @@ def extract(
                 continue
             stream = content() if regular and target not in done else None
             if stream is None:
-                raise UserError(
-                    f"{archive} holds {name} as something other than one plain file; it is not "
-                    "the published archive: delete it and fetch again."
-                )
+                raise _refused(archive, f"holds {name} as something other than one plain file")
             with stream, atomic_path(target) as temporary:
                 _copy(stream, temporary, size, archive)
                 check(temporary, target)
@@ -105,16 +105,6 @@ def _check_gzip(archive: Path, limit: int) -> None:
                 raise _bomb(archive, limit)
 
 
-def _inside(name: str, archive: Path) -> None:
-    path = PurePosixPath(name.replace("\\", "/"))
-    drive = bool(path.parts) and path.parts[0].endswith(":")
-    if path.is_absolute() or drive or ".." in path.parts:
-        raise UserError(
-            f"{archive} holds {name!r}, which points outside its folder; it is not the published "
-            "archive: delete it and fetch again."
-        )
-
-
 def _copy(stream: IO[bytes], target: Path, size: int, archive: Path) -> None:
     written = 0
     with target.open("wb") as out:
@@ -134,9 +124,12 @@ def _copy(stream: IO[bytes], target: Path, size: int, archive: Path) -> None:
 
 
 def _bomb(archive: Path, limit: int) -> UserError:
+    return _refused(archive, f"unpacks to more than the {limit} bytes allowed for it")
+
+
+def _refused(archive: Path, why: str) -> UserError:
     return UserError(
-        f"{archive} unpacks to more than the {limit} bytes allowed for it; it is not the published "
-        "archive: delete it and fetch again."
+        f"{archive} {why}; it is not the published archive: delete it and fetch again."
     )
 
 

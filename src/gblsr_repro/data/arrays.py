@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -23,13 +23,13 @@ def write_array(
     shape: tuple[int, ...],
     parts: Iterable[Pixels],
     columns: Sequence[str],
-    index: Callable[[], Iterable[Sequence[Any]]],
+    rows: Sequence[Sequence[Any]],
     facts: Mapping[str, Any],
 ) -> None:
     """Write 8-bit `parts` one after the other as one array (N, *shape), and what it is of.
 
-    Memory does not grow with their number. Beside `path` (.npy) stand `index` (.csv), one row an
-    image, asked for once the parts are written, and a description (.json): `facts` and the
+    Memory does not grow with their number. Beside `path` (.npy) stand the index (.csv), its `rows`
+    one an image and read once the parts are written, and a description (.json): `facts` and the
     checksums of the other two. The same parts give the same bytes on every machine.
     """
     count, size = 0, math.prod(shape)
@@ -39,7 +39,6 @@ def write_array(
             out.write(np.ascontiguousarray(part).data)
             count += part.size // size
         _write_header(out, count, shape)
-    rows = list(index())
     write_csv(path.with_suffix(".csv"), columns, rows)
     checksums = {"sha256": sha256(path), "index_sha256": sha256(path.with_suffix(".csv"))}
     write_json(path.with_suffix(".json"), {**facts, **checksums, "images": len(rows)})

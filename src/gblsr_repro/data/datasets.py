@@ -1,17 +1,159 @@
-"""Where a data set's files lie, what is recorded of them, and which of them are its images."""
+"""A data set: which files it has, where they lie, what is recorded of them, which are its images.
+
+A data set is a row of config/datasets.tsv. Its columns:
+
+- `dataset` the name used in the config; `title` the name that tables show; `role` train, evaluate
+  or weights; `license` the terms in short; `homepage` where they are stated; `note` remarks.
+- `kind` archive (one tar or zip to unpack), files (many single downloads), file (one download) or
+  package (photographs inside an installed Python package).
+- `url` of an archive or file: its address; of files: an address with `{path}` for the file's path
+  below its first folder; of a package: its name and the folder in it. Empty: only a mirror has it.
+- `files` the files' paths (below). A member of an archive has the name that its path has below its
+  first folder.
+- `images` how many images a complete copy gives to the runs (0: the files are not images).
+- `bytes` what is downloaded in all; half as much again is refused.
+- `checksum` of an archive or file, `sha256:...` or `md5:...`, where one is known.
+- `stands_in_for` the data set that it replaces in the demo or with a mirror.
+
+Files lie in one of three places: the config's `resources` (downloads), its `mirror` (used as it
+is, never written to), or a package. At the first `fetch` every file is read, decoded and recorded
+under resources/manifests. From then on files must be the recorded ones: `entries` compares sizes,
+`Source.read` and a later `fetch` compare contents.
+
+`files` is a space-separated list of entries, relative to the folder that holds the files:
+
+- the first entry names the images themselves, each at its largest;
+- `{a,b}` and `{001..100}` stand for several names, `*` for anything within one name; `*` needs a
+  folder or archive to look into, so downloads of single files list theirs in full;
+- a later entry names files that belong to them; `A|B` is satisfied by A, which the publisher has,
+  or by B, which a mirror may hold in its place;
+- `@path` is a text file that lists the images to use, in order, one name a line, relative to the
+  part of the first entry before its first `*`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import csv
+import hashlib
+import itertools
+import re
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass, fields
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ..config import Config, Dataset, datasets, mirror_of, resolve
 from ..errors import UserError
-from ..files import sha256
-from . import manifest
-from .layout import Layout, expand, is_explicit, layout_of, matches
-from .manifest import Entry
+from ..files import sha256, verify, write_csv
+from .images import decode_native
+
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg")
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_RANGE = re.compile(r"(\d+)\.\.(\d+)")
+
+
+# --- patterns of files ----------------------------------------------------------------------------
+
+
+def expand(pattern: str) -> list[str]:
+    """Write out the braces of a pattern; a `*` stays as it is."""
+    parts = _BRACES.split(pattern)
+    choices = [_choices(part) if index % 2 else [part] for index, part in enumerate(parts)]
+    return ["".join(combination) for combination in itertools.product(*choices)]
+
+
+def _choices(braces: str) -> list[str]:
+    bounds = _RANGE.fullmatch(braces)
+    if not bounds:
+        return braces.split(",")
+    first, last = bounds.groups()
+    return [f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]
+
+
+def matches(pattern: str, path: str) -> bool:
+    """Whether a relative path with forward slashes is one of those that the pattern names."""
+    return any(
+        re.fullmatch("[^/]+".join(map(re.escape, option.split("*"))), path)
+        for option in expand(pattern)
+    )
+
+
+def find(pattern: str, root: Path) -> list[str]:
+    """Return the files under `root` that the pattern names, as relative paths in name order."""
+    found = {
+        path.relative_to(root).as_posix()
+        for option in expand(pattern)
+        for path in (root.glob(option) if "*" in option else [root / option])
+        if path.is_file()
+    }
+    return sorted(found)
+
+
+# --- the record of files: made when they first arrive, compared from then on ----------------------
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file: relative path, size in bytes, SHA-256; of an image also its size and kind.
+
+    `width` and `height` are pixels and `mode` is L or RGB; all three are None for other files.
+    """
+
+    path: str
+    bytes: int
+    sha256: str
+    width: int | None
+    height: int | None
+    mode: str | None
+
+
+def inspect(file: Path, path: str) -> Entry:
+    """Read a whole file, decode it if it is an image, and describe it as `path`.
+
+    Raises `UserError` when it cannot be read or an image does not decode.
+    """
+    if PurePosixPath(path).suffix.lower() not in IMAGE_SUFFIXES:
+        return Entry(path, file.stat().st_size, sha256(file), None, None, None)
+    content = file.read_bytes()
+    pixels = decode_native(content, file)
+    height, width = pixels.shape[:2]
+    digest = hashlib.sha256(content).hexdigest()
+    return Entry(path, len(content), digest, width, height, "L" if pixels.ndim == 2 else "RGB")
+
+
+def write_manifest(path: Path, entries: Iterable[Entry]) -> None:
+    """Write a manifest, sorted by path."""
+    rows = sorted(entries, key=lambda entry: entry.path)
+    write_csv(path, [field.name for field in fields(Entry)], map(astuple, rows))
+
+
+def read_manifest(path: Path) -> dict[str, Entry]:
+    """Read a manifest by relative path; `UserError` when it is damaged."""
+    columns = [field.name for field in fields(Entry)]
+    try:
+        with path.open(newline="", encoding="utf-8") as stream:
+            reader = csv.DictReader(stream)
+            if reader.fieldnames != columns:
+                raise ValueError("its columns are not those of a manifest")
+            entries = {row["path"]: _entry(row) for row in reader}
+            if not entries:
+                raise ValueError("it lists no file")
+    except (ValueError, TypeError, csv.Error) as error:
+        raise UserError(f"{path} is damaged ({error}); delete it and fetch again.") from error
+    verify(path)
+    return entries
+
+
+def _entry(row: dict[str, str]) -> Entry:
+    relative = PurePosixPath(row["path"])
+    if relative.is_absolute() or ".." in relative.parts or len(row["sha256"]) != 64:
+        raise ValueError(f"line of {row['path']!r}")
+    width, height = (int(row[key]) if row[key] else None for key in ("width", "height"))
+    size = int(row["bytes"])
+    return Entry(row["path"], size, row["sha256"], width, height, row["mode"] or None)
+
+
+# --- the data set ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -23,7 +165,6 @@ class DataSet:
     """
 
     row: Dataset
-    layout: Layout
     root: Path
     manifest: Path
     downloads: bool
@@ -35,13 +176,51 @@ class DataSet:
         return self.row.dataset
 
     @property
+    def pattern(self) -> str:
+        """The pattern of its images."""
+        return self.row.files.split()[0]
+
+    @property
+    def companions(self) -> list[list[str]]:
+        """The patterns of what belongs to the images; of each the publisher's and other ways."""
+        return [e.split("|") for e in self.row.files.split()[1:] if not e.startswith("@")]
+
+    @property
+    def selection(self) -> str | None:
+        """The list of the images to use, where there is one."""
+        return next((e[1:] for e in self.row.files.split() if e.startswith("@")), None)
+
+    @property
+    def published(self) -> list[str]:
+        """The patterns of everything that the publisher's copy holds."""
+        listed = [self.selection] if self.selection else []
+        return [self.pattern, *(options[0] for options in self.companions), *listed]
+
+    @property
     def expected(self) -> int:
         """How many images (or other files) a complete copy gives."""
-        return int(self.row.images) or len(expand(self.layout.images))
+        return int(self.row.images) or len(expand(self.pattern))
+
+    @property
+    def selected(self) -> str:
+        """Which of its files are its images, and in what order, in words."""
+        if self.selection and (self.root / self.selection).is_file():
+            return f"those that {self.selection} names, in its order"
+        return "all, in the order of their names"
 
     @property
     def _remedy(self) -> str:
         return "fetch the data set again" if self.downloads else "put it there"
+
+    def present(self) -> list[str]:
+        """Return those of its files that are there, in name order."""
+        paths = set(find(self.pattern, self.root))
+        for options in self.companions:
+            found = (find(option, self.root) for option in options)
+            paths.update(next(filter(None, found), []))
+        if self.selection:
+            paths.update(find(self.selection, self.root))
+        return sorted(paths)
 
     def entries(self) -> dict[str, Entry]:
         """Read the manifest and compare existence and size of every file with it.
@@ -53,12 +232,12 @@ class DataSet:
             raise UserError(
                 f"Data set {self.name} was not fetched yet; run `gblsr-repro fetch {self.name}`."
             )
-        entries = manifest.read(self.manifest)
+        entries = read_manifest(self.manifest)
         for path, entry in entries.items():
             file = self.root / path
             if not file.is_file():
                 raise self.missing(path)
-            listed = path == self.layout.selection
+            listed = path == self.selection
             if file.stat().st_size != entry.bytes or (listed and sha256(file) != entry.sha256):
                 raise self.changed(path)
         return entries
@@ -82,37 +261,35 @@ class DataSet:
         `UserError` when there are more images than belong to the data set, or when something is
         missing and it is not `partial`.
         """
-        listed = self.layout.selection
-        chosen = sorted(path for path in paths if matches(self.layout.images, path))
+        listed, pattern = self.selection, self.pattern
+        chosen = sorted(path for path in paths if matches(pattern, path))
         if listed in paths:
             content = (self.root / str(listed)).read_bytes().decode(errors="replace")
-            known = set(chosen)
-            named = (self.layout.stem + line for line in content.split())
+            known, stem = set(chosen), pattern.partition("*")[0]
+            named = (stem + line for line in content.split())
             chosen = [path for path in dict.fromkeys(named) if path in known]
         elif listed and not self.partial:
             raise self._incomplete(f"lacks {listed}, the list of images to use,")
-        self._check_number(chosen)
-        for options in () if self.partial else self.layout.companions:
-            absent = _first_absent(options, paths)
-            if absent:
-                raise self._incomplete(f"lacks {absent}")
-        return chosen
-
-    def _check_number(self, chosen: list[str]) -> None:
         if len(chosen) > self.expected:
             raise UserError(
                 f"Data set {self.name} has {len(chosen)} images in {self.root} where "
                 f"{self.expected} belong; remove what is not part of it."
             )
-        images = self.layout.images
         if not chosen:
             raise UserError(
-                f"Data set {self.name} has none of its files, {images}, in {self.root}; "
+                f"Data set {self.name} has none of its files, {pattern}, in {self.root}; "
                 f"{self._remedy}."
             )
-        if len(chosen) < self.expected and not self.partial:
-            first = f"lacks {_first_absent((images,), chosen)} and " if is_explicit(images) else ""
+        if self.partial:
+            return chosen
+        if len(chosen) < self.expected:
+            first = "" if "*" in pattern else f"lacks {_first_absent([pattern], chosen)} and "
             raise self._incomplete(f"{first}has {len(chosen)} of {self.expected} images")
+        for options in self.companions:
+            absent = _first_absent(options, paths)
+            if absent:
+                raise self._incomplete(f"lacks {absent}")
+        return chosen
 
     def _incomplete(self, lack: str) -> UserError:
         return UserError(
@@ -133,20 +310,16 @@ def dataset_row(dataset: str) -> Dataset:
 
 def data_set(dataset: str, config: Config) -> DataSet:
     """Return a data set as the config has it; `UserError` when there is no such row or place."""
-    row, records = dataset_row(dataset), resolve(config, config["resources"]) / "manifests"
-    mirror = None if row.kind == "package" else mirror_of(config)
+    row, resources = dataset_row(dataset), resolve(config, config["resources"])
+    records, root, downloads = resources / "manifests", resources, False
     if row.kind == "package":
         root = _package_folder(row)
+    elif mirror := mirror_of(config):
+        records, root = records / "mirror", mirror
     else:
-        root = mirror or resolve(config, config["resources"])
-    return DataSet(
-        row,
-        layout_of(row),
-        root,
-        (records / "mirror" if mirror else records) / f"{dataset}.csv",
-        downloads=row.kind != "package" and mirror is None,
-        partial=dataset in config["accept_partial"],
-    )
+        downloads = True
+    partial = dataset in config["accept_partial"]
+    return DataSet(row, root, records / f"{dataset}.csv", downloads, partial)
 
 
 def _package_folder(row: Dataset) -> Path:
@@ -160,7 +333,7 @@ def _package_folder(row: Dataset) -> Path:
     return Path(spec.submodule_search_locations[0]) / folder
 
 
-def _first_absent(options: tuple[str, ...], paths: list[str]) -> str | None:
+def _first_absent(options: list[str], paths: list[str]) -> str | None:
     """Return the first missing file unless all files of one of the options are there."""
     present = set(paths)
     missing = [[path for path in expand(option) if path not in present] for option in options]

@@ -6,7 +6,6 @@ import hashlib
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import requests
@@ -33,18 +32,6 @@ def new_session() -> requests.Session:
     return session
 
 
-@dataclass(frozen=True)
-class _Transfer:
-    """A download under way: its bytes gather in `part`, `tag` says of which version they are."""
-
-    session: requests.Session
-    url: str
-    part: Path
-    tag: Path
-    limit: int
-    progress: Progress | None
-
-
 def download(
     session: requests.Session,
     url: str,
@@ -68,7 +55,21 @@ def download(
     tag = target.with_name(f".{target.name}.part.tag")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _attempts(_Transfer(session, url, part, tag, limit, progress))
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                _transfer(session, url, part, tag, limit, progress)
+                break
+            except (_InterruptedError, requests.ConnectionError, requests.Timeout) as error:
+                reason = " ".join(str(error).split()) or type(error).__name__
+            except requests.RequestException as error:
+                raise UserError(f"{url} cannot be fetched: {error}; check the address.") from error
+            if attempt == ATTEMPTS:
+                raise UserError(
+                    f"{url} cannot be fetched ({reason}); check the network and run again, or set "
+                    "`mirror` in the config to a folder that has the files."
+                )
+            log.info("%s: interrupted (%s); attempt %d follows", url, reason, attempt + 1)
+            time.sleep(2.0 ** (attempt - 1))
         try:
             check(part)
         except UserError:
@@ -94,30 +95,18 @@ def check_digest(file: Path, checksum: str, url: str) -> None:
         )
 
 
-def _attempts(way: _Transfer) -> None:
-    url = way.url
-    for attempt in range(1, ATTEMPTS + 1):
-        try:
-            _transfer(way)
-            return
-        except (_InterruptedError, requests.ConnectionError, requests.Timeout) as error:
-            reason = " ".join(str(error).split()) or type(error).__name__
-        except requests.RequestException as error:
-            raise UserError(f"{url} cannot be fetched: {error}; check the address.") from error
-        if attempt < ATTEMPTS:
-            log.info("%s: interrupted (%s); attempt %d follows", url, reason, attempt + 1)
-            time.sleep(2.0 ** (attempt - 1))
-    raise UserError(
-        f"{url} cannot be fetched ({reason}); check the network and run again, or set `mirror` in "
-        "the config to a folder that has the files."
-    )
-
-
-def _transfer(way: _Transfer) -> None:
-    url, part, tag, limit = way.url, way.part, way.tag, way.limit
+def _transfer(
+    session: requests.Session,
+    url: str,
+    part: Path,
+    tag: Path,
+    limit: int,
+    progress: Progress | None,
+) -> None:
+    """Make one attempt: bytes gather in `part`, `tag` says of which version they are."""
     have = part.stat().st_size if part.is_file() and tag.is_file() else 0
     headers = {"Range": f"bytes={have}-", "If-Range": tag.read_text()} if have else {}
-    with way.session.get(url, headers=headers, stream=True, timeout=TIMEOUT_SECONDS) as answer:
+    with session.get(url, headers=headers, stream=True, timeout=TIMEOUT_SECONDS) as answer:
         if answer.status_code == requests.codes.requested_range_not_satisfiable:
             if answer.headers.get("Content-Range") == f"bytes */{have}":
                 return  # all of it came before; only the check was missing
@@ -130,15 +119,33 @@ def _transfer(way: _Transfer) -> None:
                 f"{url} cannot be fetched (the server answered {answer.status_code}); the address "
                 "may have moved: get the files by another way and set `mirror` in the config."
             )
-        start, total = _extent(answer, have)
-        if total is not None and total > limit:
-            raise _oversized(url, limit)
-        if start == 0:
-            _note_version(answer, tag)
-        size = _append(answer, start, way)
-    if size > limit:
+        size, total = _extent(answer, have)
+        if size == 0:  # keep what identifies this version; without it nothing can be resumed
+            etag = answer.headers.get("ETag", "")
+            version = etag if etag.startswith('"') else answer.headers.get("Last-Modified", "")
+            _discard(tag)
+            if version:
+                tag.write_text(version)
+        if total is None or total <= limit:
+            with part.open("ab" if size else "wb") as stream:
+                blocks = answer.iter_content(BLOCK)
+                while size <= limit:
+                    try:
+                        block = next(blocks, b"")
+                    except requests.RequestException as error:
+                        raise _InterruptedError(f"the connection to {url} broke off") from error
+                    if not block:
+                        break
+                    stream.write(block)
+                    size += len(block)
+                    if progress is not None:
+                        progress.update(max(0, size // MEGABYTE - progress.done))
+    if max(size, total or 0) > limit:
         _discard(part, tag)
-        raise _oversized(url, limit)
+        raise UserError(
+            f"{url} is larger than the {limit} bytes allowed for it; it is not the published file, "
+            "so check the row of the data set in config/datasets.tsv."
+        )
     if total is not None and size != total:
         raise _InterruptedError(f"{size} of {total} bytes came")
 
@@ -153,41 +160,6 @@ def _extent(answer: requests.Response, have: int) -> tuple[int, int | None]:
         return have, int(total) if total.isdigit() else None
     length = answer.headers.get("Content-Length", "")
     return 0, int(length) if length.isdigit() else None
-
-
-def _note_version(answer: requests.Response, tag: Path) -> None:
-    """Keep what identifies this version of the file; without it nothing can be resumed."""
-    etag = answer.headers.get("ETag", "")
-    version = etag if etag.startswith('"') else answer.headers.get("Last-Modified", "")
-    if version:
-        tag.write_text(version)
-    else:
-        tag.unlink(missing_ok=True)
-
-
-def _append(answer: requests.Response, start: int, way: _Transfer) -> int:
-    size, progress = start, way.progress
-    with way.part.open("ab" if start else "wb") as stream:
-        blocks = answer.iter_content(BLOCK)
-        while size <= way.limit:
-            try:
-                block = next(blocks, b"")
-            except requests.RequestException as error:
-                raise _InterruptedError(f"the connection to {way.url} broke off") from error
-            if not block:
-                break
-            stream.write(block)
-            size += len(block)
-            if progress is not None:
-                progress.update(max(0, size // MEGABYTE - progress.done))
-    return size
-
-
-def _oversized(url: str, limit: int) -> UserError:
-    return UserError(
-        f"{url} is larger than the {limit} bytes allowed for it; it is not the published file, so "
-        "check the row of the data set in config/datasets.tsv."
-    )
 
 
 def _discard(*files: Path) -> None:

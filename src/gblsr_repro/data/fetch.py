@@ -2,125 +2,146 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from ..config import Config
+from ..config import Config, Dataset, datasets, resolve
 from ..errors import UserError
-from ..files import exclusive_lock, sha256
-from ..progress import Progress, log
-from . import archives, manifest
-from .datasets import DataSet, data_set
+from ..files import exclusive_lock, sha256, write_text
+from ..progress import Progress, columns, each, log
+from . import archives
+from .datasets import (
+    DataSet,
+    Entry,
+    data_set,
+    expand,
+    inspect,
+    matches,
+    read_manifest,
+    write_manifest,
+)
 from .download import MEGABYTE, check_digest, download, new_session
-from .layout import Layout, expand, find, is_explicit, matches
-from .manifest import Entry
 
 OVERRUN = 1.5  # a download may exceed the `bytes` of its row by this factor
 UNPACKED = 2.0  # an archive's content may exceed its `bytes` by this factor
+HEADINGS = ("DATA SET", "ROLE", "IMAGES", "FROM", "STATE", "TERMS")
 
 Entries = dict[str, Entry]
 
 
-def fetch(dataset: str, config: Config) -> Path:
+def fetch(dataset: str, config: Config, output: Path | None = None) -> Path:
     """Bring a data set's files into place, verify them, and return the path of their manifest.
 
     Downloads what is missing unless the files come from a mirror or a package. The first time
-    every file is decoded and recorded; later every file must have the recorded content. Raises
-    `UserError` with the first file that is missing, damaged, changed or not an image.
+    every file is decoded and recorded; later every file must have the recorded content. `output`
+    gets a copy of the manifest. Raises `UserError` with the first file that is missing, damaged,
+    changed or not an image.
     """
     data = data_set(dataset, config)
-    with _one_at_a_time(data):
-        recorded = manifest.read(data.manifest) if data.manifest.is_file() else {}
-        fresh = _download(data, recorded) if data.downloads else {}
-        paths = files_present(data.layout, data.root)
-        data.images(paths)
-        entries = _verify(data, paths, recorded, fresh)
-        if not recorded:
-            manifest.write(data.manifest, entries)
-    return data.manifest
-
-
-def _one_at_a_time(data: DataSet) -> AbstractContextManager[None]:
-    """Let one process at a time download a data set; others wait and then find it there."""
-    if not data.downloads:
-        return nullcontext()
-    return exclusive_lock(
+    # One process at a time downloads a data set; others wait and then find it there.
+    lock = exclusive_lock(
         data.manifest.with_name(f".{data.name}.lock"),
         lambda _: log.info("%s: another process is fetching it; waiting", data.row.title),
     )
+    with lock if data.downloads else nullcontext():
+        recorded = read_manifest(data.manifest) if data.manifest.is_file() else {}
+        entries = _download(data, recorded) if data.downloads else {}
+        paths = data.present()
+        data.images(paths)
+        _verify(data, paths, recorded, entries)
+        if not recorded:
+            write_manifest(data.manifest, entries.values())
+    if output:
+        write_text(output, data.manifest.read_text(encoding="utf-8"))
+    return data.manifest
 
 
-def files_present(layout: Layout, root: Path) -> list[str]:
-    """Return those of a data set's files that are under `root`, in name order."""
-    paths = set(find(layout.images, root))
-    for options in layout.companions:
-        found = [find(option, root) for option in options]
-        paths.update(next((some for some in found if some), []))
-    if layout.selection:
-        paths.update(find(layout.selection, root))
-    return sorted(paths)
-
-
-def _verify(data: DataSet, paths: list[str], recorded: Entries, fresh: Entries) -> list[Entry]:
-    """Describe every file; compare with the record if there is one."""
+def _verify(data: DataSet, paths: list[str], recorded: Entries, entries: Entries) -> None:
+    """Compare every file with the record; where there is none, complete the `entries`."""
     gone = sorted(set(recorded) - set(paths))
     if gone:
         raise data.missing(gone[0])
-    entries = []
-    with Progress(f"verify {data.row.title}", len(paths), "file") as progress:
-        for path in paths:
-            if recorded and path not in recorded:
-                raise _added(data, path)
-            entries.append(fresh.get(path) or _known(data, path, recorded))
-            progress.update()
-    return entries
-
-
-def _known(data: DataSet, path: str, recorded: Entries) -> Entry:
-    """Return a file's entry: the recorded one if the content is the same, or a new one."""
-    if not recorded:
-        return manifest.inspect(data.root / path, path)
-    if sha256(data.root / path) != recorded[path].sha256:
-        raise data.changed(path)
-    return recorded[path]
-
-
-def _added(data: DataSet, path: str) -> UserError:
-    return UserError(
-        f"{data.root / path} was not there when data set {data.name} was first fetched; remove "
-        f"it, or delete {data.manifest} to record the data set anew."
-    )
-
-
-# --- downloading ----------------------------------------------------------------------------------
+    for path in each(paths, f"verify {data.row.title}", "file"):
+        file = data.root / path
+        if recorded and path not in recorded:
+            raise UserError(
+                f"{file} was not there when data set {data.name} was first fetched; remove "
+                f"it, or delete {data.manifest} to record the data set anew."
+            )
+        if path not in entries:
+            if not recorded:
+                entries[path] = inspect(file, path)
+            elif sha256(file) != recorded[path].sha256:
+                raise data.changed(path)
 
 
 def _download(data: DataSet, recorded: Entries) -> Entries:
-    """Download the files that are not there; return what was found out about them."""
-    missing = _missing(data, recorded)
-    if not missing:
-        return {}
-    if not data.row.url:
+    """Download the files that are not there; return what was found out about them.
+
+    The whole row's `bytes` bound what all of them bring together.
+    """
+    row, entries, size = data.row, Entries(), int(data.row.bytes)
+    # Paths, or patterns, of what a complete copy has and the folder lacks.
+    wanted = list(recorded) or [path for pattern in data.published for path in expand(pattern)]
+    missing = [path for path in wanted if "*" in path or not (data.root / path).is_file()]
+    if missing and not row.url:
         raise UserError(
             f"Data set {data.name} cannot be downloaded; set `mirror` in the config to a folder "
             "that has it."
         )
-    transfer = _download_archive if data.row.kind == "archive" else _download_files
-    return transfer(data, missing, recorded)
+    archive = f"archives/{PurePosixPath(urlsplit(row.url).path).name}"
+    todo = missing
+    if missing and row.kind == "archive":
+        todo = [] if (data.root / archive).is_file() else [archive]
+    large, allowed = row.kind != "files", int(size * OVERRUN)
+    total, unit = (size // MEGABYTE, "MB") if large else (len(todo), "file")
+    if todo:
+        with new_session() as session, Progress(f"download {row.title}", total, unit) as progress:
+            for path in todo:
+                url = row.url.replace("{path}", path.partition("/")[2])
+
+                def check(part: Path, path: str = path, url: str = url) -> None:
+                    if row.checksum:
+                        check_digest(part, row.checksum, url)
+                    if path != archive:
+                        entries[path] = _accept(path, part, url, recorded)
+
+                target = data.root / path
+                download(session, url, target, allowed, check, progress if large else None)
+                allowed -= target.stat().st_size
+                if not large:
+                    progress.update()
+    if missing and row.kind == "archive":
+        _unpack(data, data.root / archive, missing, recorded, entries)
+    return entries
 
 
-def _missing(data: DataSet, recorded: Entries) -> list[str]:
-    """Return the paths, or patterns, of what a complete copy has and the folder lacks."""
-    patterns = data.layout.downloads()
-    wanted = list(recorded) or [path for pattern in patterns for path in expand(pattern)]
-    return [path for path in wanted if not is_explicit(path) or not (data.root / path).is_file()]
+def _unpack(
+    data: DataSet, archive: Path, missing: list[str], recorded: Entries, entries: Entries
+) -> None:
+    """Unpack what is missing from an archive, noting its entries, and delete the archive."""
+    folder = data.pattern.partition("/")[0]
+
+    def choose(member: str) -> Path | None:
+        path = f"{folder}/{member.removeprefix('./')}"
+        wanted = any(matches(pattern, path) for pattern in missing)
+        return data.root / path if wanted and not (data.root / path).is_file() else None
+
+    def check(temporary: Path, target: Path) -> None:
+        path = target.relative_to(data.root).as_posix()
+        entries[path] = _accept(path, temporary, data.row.url, recorded)
+
+    log.info("%s: unpacking %s", data.row.title, archive)
+    archives.extract(archive, choose, int(int(data.row.bytes) * UNPACKED), check)
+    archive.unlink()
 
 
 def _accept(path: str, file: Path, url: str, recorded: Entries) -> Entry:
     """Describe a file that just came; refuse it when it is not the one recorded before."""
     try:
-        entry = manifest.inspect(file, path)
+        entry = inspect(file, path)
     except UserError as error:
         raise UserError(
             f"{url} did not bring a readable image {path}, which was discarded; run again, and if "
@@ -134,55 +155,36 @@ def _accept(path: str, file: Path, url: str, recorded: Entries) -> Entry:
     return entry
 
 
-def _download_files(data: DataSet, missing: list[str], recorded: Entries) -> Entries:
-    """Download single files; the whole row's `bytes` bound what all of them bring together."""
-    fresh: Entries = {}
-    allowed = int(int(data.row.bytes) * OVERRUN)
-    large = data.row.kind == "file"
-    total, unit = (int(data.row.bytes) // MEGABYTE, "MB") if large else (len(missing), "file")
-    with new_session() as session, Progress(f"download {data.row.title}", total, unit) as progress:
-        for path in missing:
-            url = data.row.url.replace("{path}", path.partition("/")[2])
-
-            def check(part: Path, path: str = path, url: str = url) -> None:
-                if data.row.checksum:
-                    check_digest(part, data.row.checksum, url)
-                fresh[path] = _accept(path, part, url, recorded)
-
-            bar = progress if large else None
-            download(session, url, data.root / path, allowed, check, bar)
-            allowed -= fresh[path].bytes
-            if not large:
-                progress.update()
-    return fresh
+# --- a listing for people -------------------------------------------------------------------------
 
 
-def _download_archive(data: DataSet, missing: list[str], recorded: Entries) -> Entries:
-    """Download an archive, unpack what is missing, and delete it."""
-    fresh: Entries = {}
-    size = int(data.row.bytes)
-    archive = data.root / "archives" / PurePosixPath(urlsplit(data.row.url).path).name
-    folder = data.layout.images.partition("/")[0]
+def list_sources(config: Config) -> str:
+    """Return where the data sets' files are, how complete and on what terms, a line each.
 
-    def check_archive(part: Path) -> None:
-        if data.row.checksum:
-            check_digest(part, data.row.checksum, data.row.url)
+    Only looks for files, reads and downloads none of them. Raises `UserError` when the config's
+    mirror does not exist.
+    """
+    places = [
+        f"{folder}: {resolve(config, config[folder])}"
+        for folder in ("resources", "mirror")
+        if config[folder] is not None
+    ]
+    lines = columns([HEADINGS, *(_line(row, config) for row in datasets().values())])
+    return "\n".join([*places, *lines])
 
-    def choose(member: str) -> Path | None:
-        path = f"{folder}/{member.removeprefix('./')}"
-        wanted = any(matches(pattern, path) for pattern in missing)
-        return data.root / path if wanted and not (data.root / path).is_file() else None
 
-    def check_member(temporary: Path, target: Path) -> None:
-        path = target.relative_to(data.root).as_posix()
-        fresh[path] = _accept(path, temporary, data.row.url, recorded)
-
-    if not archive.is_file():
-        label = f"download {data.row.title}"
-        with new_session() as session, Progress(label, size // MEGABYTE, "MB") as progress:
-            limit = int(size * OVERRUN)
-            download(session, data.row.url, archive, limit, check_archive, progress)
-    log.info("%s: unpacking %s", data.row.title, archive)
-    archives.extract(archive, choose, int(size * UNPACKED), check_member)
-    archive.unlink()
-    return fresh
+def _line(row: Dataset, config: Config) -> tuple[str, ...]:
+    data = data_set(row.dataset, config)
+    paths = data.present()
+    found = 0
+    if any(matches(data.pattern, path) for path in paths):
+        found = len(replace(data, partial=True).images(paths))
+    home = "package" if row.kind == "package" else "mirror" if config["mirror"] else "download"
+    if data.manifest.is_file():
+        state = "verified"
+    elif found:
+        state = "not fetched"
+    else:
+        state = "absent" if row.url and data.downloads else "not there"
+    number = f"{found}/{data.expected}"
+    return (row.dataset, row.role, number, home, state, f"{row.license} ({row.homepage})")

@@ -16,7 +16,7 @@ from __future__ import annotations
 import io
 import warnings
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,19 +35,6 @@ Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 _GRAY = ("1", "L", "I", "I;16", "I;16B", "I;16L", "LA", "La")
 _SIXTEEN_BITS = ("I", "I;16", "I;16B", "I;16L")
 _ALPHA = ("LA", "La", "PA", "RGBA", "RGBa")
-
-
-class Readable(Protocol):
-    """An image that can be decoded, as `gblsr_repro.data.sources` has them."""
-
-    @property
-    def name(self) -> str:
-        """The image's name."""
-        ...
-
-    def load(self) -> Pixels:
-        """Decode it: uint8 (H, W, 3), or (H, W) when greyscale."""
-        ...
 
 
 def open_rgb(path: Path | str) -> Pixels:
@@ -88,7 +75,14 @@ def _decode(stream: BinaryIO, name: Path | str) -> Pixels:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with Image.open(stream, formats=FORMATS) as image:
-                _admit(image, name)
+                if image.width * image.height > MAX_PIXELS:
+                    raise _too_large(name)
+                frames = getattr(image, "n_frames", 1)
+                if frames > 1 and image.format != "MPO":
+                    raise UserError(
+                        f"{name} holds {frames} frames or pages; save the one you want as a PNG "
+                        "file."
+                    )
                 image.load()
                 return _flatten(image, name)
     except UserError:
@@ -103,16 +97,6 @@ def _decode(stream: BinaryIO, name: Path | str) -> Pixels:
         raise UserError(
             f"{name} is a damaged image ({error}); delete it and fetch or copy it again."
         ) from error
-
-
-def _admit(image: Image.Image, name: Path | str) -> None:
-    if image.width * image.height > MAX_PIXELS:
-        raise _too_large(name)
-    frames = getattr(image, "n_frames", 1)
-    if frames > 1 and image.format != "MPO":
-        raise UserError(
-            f"{name} holds {frames} frames or pages; save the one you want as a PNG file."
-        )
 
 
 def _too_large(name: Path | str) -> UserError:

@@ -56,7 +56,7 @@ def imresize(image: np.ndarray, height: int, width: int) -> np.ndarray:
     `image` is (H, W) or (H, W, C). An 8-bit image gives an 8-bit image, rounded (half up) after
     the rows and again after the columns; any other gives float64 and is not rounded.
     """
-    rounded = round_to_uint8 if image.dtype == np.uint8 else _keep
+    rounded = round_to_uint8 if image.dtype == np.uint8 else lambda values: values
     channels = image.shape[2:]
     lines = image.astype(np.float64).reshape(image.shape[0], -1)
     tall = rounded(matlab_weights(image.shape[0], height) @ lines)
@@ -73,10 +73,6 @@ def imresize(image: np.ndarray, height: int, width: int) -> np.ndarray:
 def round_to_uint8(values: np.ndarray) -> np.ndarray:
     """Round to the whole numbers of 8 bits, half up, in the type given."""
     return np.floor(values + 0.5).clip(0, 255)
-
-
-def _keep(values: np.ndarray) -> np.ndarray:
-    return values
 
 
 @lru_cache(maxsize=256)

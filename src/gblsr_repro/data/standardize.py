@@ -9,8 +9,7 @@ other two). `gblsr_repro.data.arrays` reads them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,11 @@ from PIL import Image
 
 from ..config import Config
 from ..errors import UserError
-from ..progress import Progress
+from ..progress import each
 from .arrays import write_array
 from .datasets import data_set
 from .images import Pixels, as_rgb
-from .sources import Source, selection_of, sources
+from .sources import Source, sources
 
 SPLITS = ("train", "validation")
 INDEX_COLUMNS = ("position", "dataset", "name", "width", "height", "sha256")
@@ -61,8 +60,8 @@ def enlarge(pixels: Pixels, size: int) -> Pixels:
 def center_crop(pixels: Pixels, size: int) -> Pixels:
     """Return (size, size, 3) around the middle; the corner is at ((W-size)//2, (H-size)//2)."""
     large = enlarge(pixels, size)
-    height, width = large.shape[:2]
-    return _crop(large, (width - size) // 2, (height - size) // 2, size)
+    top, left = ((side - size) // 2 for side in large.shape[:2])
+    return large[top : top + size, left : left + size]
 
 
 def training_crop(pixels: Pixels, size: int, seed: int) -> Pixels:
@@ -75,28 +74,15 @@ def training_crop(pixels: Pixels, size: int, seed: int) -> Pixels:
     generator = torch.Generator().manual_seed(seed)
     left = int(torch.randint(0, width - size + 1, (1,), generator=generator))
     top = int(torch.randint(0, height - size + 1, (1,), generator=generator))
-    return _crop(large, left, top, size)
+    return large[top : top + size, left : left + size]
 
 
-def _crop(pixels: Pixels, left: int, top: int, size: int) -> Pixels:
-    return pixels[top : top + size, left : left + size]
+def images_of(name: str, config: Config) -> tuple[list[str], list[Source]]:
+    """Return the data sets and the images, in the order of its rows, of an array.
 
-
-@dataclass(frozen=True)
-class Plan:
-    """What one array holds: sources in the order of its rows, and whether crops are random."""
-
-    data: list[str]
-    rows: list[Source]
-    random: bool
-
-
-def plan_array(name: str, config: Config) -> Plan:
-    """Choose the images of an array: "train", "validation" or a column of native.data.evaluate.
-
-    Training and validation take every data set of native.data.train in turn and join the splits
-    in that order. Raises `UserError` for another name, a data set that is not whole, or an array
-    that would be empty.
+    That is "train", "validation" or a column of native.data.evaluate. Training and validation take
+    every data set of native.data.train in turn and join the splits in that order. Raises
+    `UserError` for another name, a data set that is not whole, or an array that would be empty.
     """
     data = config["native"]["data"]
     if name not in SPLITS:
@@ -105,7 +91,7 @@ def plan_array(name: str, config: Config) -> Plan:
                 f"There is no array {name!r}; there are {', '.join([*SPLITS, *data['evaluate']])}."
             )
         dataset = data["evaluate"][name]
-        return Plan([dataset], sources(dataset, config), random=False)
+        return [dataset], sources(dataset, config)
     rows: list[Source] = []
     for dataset in data["train"]:
         images = sources(dataset, config)
@@ -116,53 +102,34 @@ def plan_array(name: str, config: Config) -> Plan:
             f"The {name} split of {', '.join(data['train'])} is empty; name a data set with more "
             "images under native.data.train."
         )
-    return Plan(list(data["train"]), rows, random=name == "train")
+    return data["train"], rows
 
 
 def make_array(name: str, config: Config, output: Path) -> None:
     """Write an array to `output` (.npy) and its index and record beside it (.csv, .json).
 
     Images are read, verified against the manifest, standardized and written one at a time, so
-    memory does not grow with their number. Raises `UserError` as `plan_array` does, when a source
+    memory does not grow with their number. Raises `UserError` as `images_of` does, when a source
     file changed, or when the array cannot be written.
     """
-    plan = plan_array(name, config)
-    size = config["native"]["data"]["image_size"]
-    data = [dataset_record(dataset, config) for dataset in plan.data]
-    with Progress(f"standardize {name}", len(plan.rows), "image") as progress:
-
-        def parts() -> Iterator[Pixels]:
-            for pixels in _standardized(plan, config):
-                yield pixels
-                progress.update()
-
-        write_array(
-            output,
-            (size, size, 3),
-            parts(),
-            INDEX_COLUMNS,
-            lambda: _index(plan.rows),
-            {"datasets": data},
-        )
-
-
-def _standardized(plan: Plan, config: Config) -> Iterator[Pixels]:
     data = config["native"]["data"]
-    size = data["image_size"]
-    first_seed = data["data_seed"] * data["crop_seed_stride"] if plan.random else 0
-    for position, source in enumerate(plan.rows):
-        pixels = as_rgb(source.load())
-        if plan.random:
-            yield training_crop(pixels, size, first_seed + position)
-        else:
-            yield center_crop(pixels, size)
+    size, (datasets, rows) = data["image_size"], images_of(name, config)
+    index = [
+        (number, row.data.name, row.name, row.record.width, row.record.height, row.record.sha256)
+        for number, row in enumerate(rows)
+    ]
 
+    def parts() -> Iterator[Pixels]:
+        for position, source in enumerate(each(rows, f"standardize {name}", "image")):
+            pixels = as_rgb(source.load())
+            if name == "train":
+                seed = data["data_seed"] * data["crop_seed_stride"] + position
+                yield training_crop(pixels, size, seed)
+            else:
+                yield center_crop(pixels, size)
 
-def _index(rows: Iterable[Source]) -> Iterator[list[Any]]:
-    for position, source in enumerate(rows):
-        entry = source.record
-        size = (entry.width, entry.height)
-        yield [position, source.dataset, source.name, *size, entry.sha256]
+    facts = {"datasets": [dataset_record(dataset, config) for dataset in datasets]}
+    write_array(output, (size, size, 3), parts(), INDEX_COLUMNS, index, facts)
 
 
 def dataset_record(dataset: str, config: Config) -> dict[str, Any]:
@@ -180,5 +147,5 @@ def dataset_record(dataset: str, config: Config) -> dict[str, Any]:
         "expected": expected,
         "complete": images == expected,
         "stands_in_for": row.stands_in_for or None,
-        "selection": selection_of(dataset, config),
+        "selection": data.selected,
     }

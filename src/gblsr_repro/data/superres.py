@@ -23,11 +23,11 @@ from torch import Tensor
 
 from ..config import Config
 from ..errors import UserError
-from ..progress import Progress
+from ..progress import each
 from .arrays import damaged, open_array, write_array
-from .images import Readable, as_rgb
+from .images import as_rgb
 from .resize import PIL_BITS, pil_weights
-from .sources import sources
+from .sources import Source, sources
 from .standardize import dataset_record
 
 INDEX_COLUMNS = ("position", "dataset", "name", "offset", "height", "width")
@@ -51,7 +51,7 @@ def make_array(config: Config, output: Path | str) -> None:
 
 
 def pack(
-    images: Mapping[str, Sequence[Readable]],
+    images: Mapping[str, Sequence[Source]],
     output: Path | str,
     records: Sequence[Mapping[str, Any]],
 ) -> None:
@@ -62,21 +62,19 @@ def pack(
     say what the data sets are, and the array's checksum. The same images give the same bytes.
     """
     rows: list[tuple[int, str, str, int, int, int]] = []
-    each = [(dataset, image) for dataset, chosen in images.items() for image in chosen]
-    with Progress("packing", len(each), "image") as progress:
+    every = [(dataset, image) for dataset, chosen in images.items() for image in chosen]
 
-        def parts() -> Iterator[np.ndarray]:
-            offset = 0
-            for position, (dataset, image) in enumerate(each):
-                pixels = as_rgb(image.load())
-                height, width = pixels.shape[:2]
-                rows.append((position, dataset, image.name, offset, height, width))
-                offset += height * width
-                yield pixels
-                progress.update()
+    def parts() -> Iterator[np.ndarray]:
+        offset = 0
+        for position, (dataset, image) in enumerate(each(every, "packing", "image")):
+            pixels = as_rgb(image.load())
+            height, width = pixels.shape[:2]
+            rows.append((position, dataset, image.name, offset, height, width))
+            offset += height * width
+            yield pixels
 
-        facts = {"datasets": [dict(record) for record in records]}
-        write_array(Path(output), (3,), parts(), INDEX_COLUMNS, lambda: rows, facts)
+    facts = {"datasets": [dict(record) for record in records]}
+    write_array(Path(output), (3,), parts(), INDEX_COLUMNS, rows, facts)
 
 
 @dataclass(frozen=True)
@@ -210,7 +208,9 @@ class Sampler:
         for side in range(smallest, largest + 1):
             bank[side - smallest, :, :side] = pil_weights(side, self.patch)
         self.smallest, self.bank = smallest, torch.from_numpy(bank).to(self.device)
-        self._order = lru_cache(maxsize=2)(self._shuffle)
+        self._order = lru_cache(maxsize=2)(
+            lambda epoch: self._random(EPOCH, epoch).permutation(len(images.names))
+        )
 
     @property
     def resident(self) -> bool:
@@ -238,9 +238,6 @@ class Sampler:
     def _random(self, *key: int) -> np.random.Generator:
         sequence = np.random.SeedSequence(self.seed, spawn_key=key)
         return np.random.Generator(np.random.PCG64(sequence))
-
-    def _shuffle(self, epoch: int) -> np.ndarray:
-        return self._random(EPOCH, epoch).permutation(len(self.images.names))
 
     def draw(self, step: int, place: int) -> SampleSpec:
         """Draw the sample at `place` of the batch of `step`: a pure function of seed and both."""
@@ -276,7 +273,10 @@ class Sampler:
             index = crops[:, 0, :, None] + crops[:, 1, None, :]
             crops = self.images.pixels.take(index, axis=0)
         targets = np.stack([draw.targets for draw in draws])
-        return Drawn(*(self._pinned(torch.from_numpy(part)) for part in (sides, targets, crops)))
+        drawn = map(torch.from_numpy, (sides, targets, crops))
+        # From pinned memory the copy does not wait for the steps queued before it.
+        pin = self.device.type == "cuda"
+        return Drawn(*(part.pin_memory() if pin else part for part in drawn))
 
     def made(self, drawn: Drawn) -> Batch:
         """Make the batch of what was drawn, on the device, without waiting for it."""
@@ -289,10 +289,6 @@ class Sampler:
         chosen = (row * canvas.shape[2] + column)[..., None].expand(-1, -1, 3)
         colors = canvas.flatten(1, 2).gather(1, chosen).float() / 255
         return Batch(low, torch.stack([row, column], dim=-1), sides, colors)
-
-    def _pinned(self, tensor: Tensor) -> Tensor:
-        # From pinned memory the copy does not wait for the steps queued before it.
-        return tensor.pin_memory() if self.device.type == "cuda" else tensor
 
     def _lines(self, draw: SampleSpec, size: int) -> np.ndarray:
         """Return (2, size): what row i and column j of a crop add to the place of a pixel."""

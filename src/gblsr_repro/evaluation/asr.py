@@ -8,12 +8,10 @@ vouches for the whole way.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -22,21 +20,18 @@ from torch import Tensor
 from .. import runtime
 from ..config import Config, Method
 from ..data import resize
-from ..data.images import Readable, as_rgb
-from ..data.sources import high_resolution
+from ..data.images import as_rgb
+from ..data.sources import Source, sources
 from ..data.standardize import dataset_record
+from ..data.superres import Ahead
 from ..errors import UserError, memory_told
 from ..files import write_csv, write_json
 from ..models.asr.model import ASRModel
-from ..progress import Progress, log
+from ..progress import each, log
 from ..runs import open_run
 from . import luma
 
 COLUMNS = ("image", "psnr_y", "ssim_y")
-READ_AHEAD = 2
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -48,7 +43,7 @@ class Pair:
     high: np.ndarray
 
 
-def make_pair(image: Readable, scale: float, downsampling: str) -> Pair:
+def make_pair(image: Source, scale: float, downsampling: str) -> Pair:
     """Crop an image to a multiple of `scale` and make its low-resolution version."""
     high = resize.crop_to_scale(image.load(), scale)
     return Pair(image.name, resize.downscale(high, scale, downsampling), high)
@@ -58,23 +53,6 @@ def planes(image: np.ndarray) -> Tensor:
     """Return (H, W, 3) as a tensor (3, H, W), and (H, W) as it is."""
     tensor = torch.from_numpy(np.array(image))
     return tensor if tensor.ndim == 2 else tensor.permute(2, 0, 1)
-
-
-def ahead(
-    function: Callable[[Item], Result], items: Iterable[Item], count: int = READ_AHEAD
-) -> Iterator[Result]:
-    """Map `function` over `items` in order, `count` results ahead in a thread of its own.
-
-    Decoding and resizing the next images then takes no time from the device.
-    """
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        waiting: deque[Future[Result]] = deque()
-        for item in items:
-            waiting.append(pool.submit(function, item))
-            if len(waiting) > count:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
 
 
 def border(column: str, scale: float, config: Config) -> int:
@@ -123,7 +101,7 @@ def score_pairs(upsample: Upsample, pairs: Iterable[Pair], shaved: int) -> list[
 
 def first_pairs(column: str, scale: float, config: Config, count: int) -> list[Pair]:
     """Return the first `count` images of a column of the tables at one scale."""
-    images = high_resolution(config["asr"]["evaluate"][column], scale, config)
+    images = sources(config["asr"]["evaluate"][column], config, scale)
     return [make_pair(image, scale, config["asr"]["downsampling"]) for image in images[:count]]
 
 
@@ -133,40 +111,33 @@ def score_set(upsample: Upsample, column: str, scale: float, config: Config) -> 
     Raises `UserError` when the data set is not there or an image is too small for the metrics.
     """
     settings = config["asr"]
-    images = high_resolution(settings["evaluate"][column], scale, config)
-    with Progress(f"{column} x{scale:g}", len(images), "image") as progress:
+    images = sources(settings["evaluate"][column], config, scale)
 
-        def counted() -> Iterator[Pair]:
-            for pair in ahead(lambda i: make_pair(i, scale, settings["downsampling"]), images):
-                yield pair
-                progress.update()
+    def pair(number: int) -> Pair | None:
+        left = images[number : number + 1]
+        return make_pair(left[0], scale, settings["downsampling"]) if left else None
 
-        return score_pairs(upsample, counted(), border(column, scale, config))
+    # Decoding and resizing the next image takes no time from the device.
+    made = map(Ahead(pair), each(range(len(images)), f"{column} x{scale:g}", "image"))
+    return score_pairs(upsample, cast("Iterator[Pair]", made), border(column, scale, config))
 
 
-def evaluate_bicubic(config: Config, column: str, scale: float, output: Path | str) -> None:
-    """Write the rows of plain bicubic upsampling to `output` (.csv), and how they were measured.
-
-    The record beside it (.json) names the data set. Raises `UserError`.
-    """
+def evaluate_bicubic(config: Config, column: str, output: Path | str) -> None:
+    """Score plain bicubic upsampling of a column, as `score` does. Raises `UserError`."""
     if column not in config["asr"]["evaluate"]:
         known = ", ".join(config["asr"]["evaluate"])
         raise UserError(f"There is no column {column!r} in asr.evaluate; there are {known}.")
-    write_csv(output, COLUMNS, score_set(bicubic, column, scale, config))
-    write_json(Path(output).with_suffix(".json"), conditions(column, scale, config))
+    score(bicubic, column, config, output, {})
 
 
 def evaluate(
     config: Config, method: Method, seed: int, run: Path | str, output: Path | str
 ) -> None:
-    """Score a trained run on every set at every scale.
+    """Score a trained run on every set at every scale, as `score` does.
 
-    Writes <column>_x<scale>.csv, one row per image, and a .json beside it with the weights'
-    checksum, the data set and how it was measured. Raises `UserError` when the run or a data set
-    is not there or is not the one asked for.
+    Raises `UserError` when the run or a data set is not there or is not the one asked for.
     """
     device = runtime.prepare(config["device"], config["threads"])
-    output = Path(output)
     model, record = open_run(run, ASRModel, method, seed, config, device)
     upsample = upsampler(model, config, device)
     measured_on = {
@@ -175,21 +146,26 @@ def evaluate(
     }
     with torch.inference_mode():
         for column in config["asr"]["evaluate"]:
-            for scale in config["asr"]["scales"]:
-                path = output / f"{column}_x{scale:g}.csv"
-                write_csv(path, COLUMNS, score_set(upsample, column, scale, config))
-                write_json(
-                    path.with_suffix(".json"), conditions(column, scale, config) | measured_on
-                )
+            score(upsample, column, config, output, measured_on)
     peak = runtime.peak_memory_mib(device)
     log.info("%s seed %d: peak memory %.0f MiB", method.method, seed, peak)
 
 
-def conditions(column: str, scale: float, config: Config) -> dict[str, Any]:
-    """Describe the data set of one column and how its rows are measured at one scale."""
-    return {
-        "datasets": [dataset_record(config["asr"]["evaluate"][column], config)],
-        "scale": scale,
-        "downsampling": config["asr"]["downsampling"],
-        "shaved": border(column, scale, config),
-    }
+def score(
+    upsample: Upsample, column: str, config: Config, output: Path | str, facts: Mapping[str, Any]
+) -> None:
+    """Score a column at every scale into the folder `output`.
+
+    Writes <column>_x<scale>.csv, one row per image, and a .json beside it with the data set, how
+    it was measured, and `facts`.
+    """
+    for scale in config["asr"]["scales"]:
+        path = Path(output) / f"{column}_x{scale:g}.csv"
+        write_csv(path, COLUMNS, score_set(upsample, column, scale, config))
+        record = {
+            "datasets": [dataset_record(config["asr"]["evaluate"][column], config)],
+            "scale": scale,
+            "downsampling": config["asr"]["downsampling"],
+            "shaved": border(column, scale, config),
+        }
+        write_json(path.with_suffix(".json"), {**record, **facts})

@@ -7,10 +7,12 @@ and the record says how many: what an image shows does not change its time eithe
 
 from __future__ import annotations
 
-from collections import Counter
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,7 +22,7 @@ from ..config import Config, Method, repository_root
 from ..data.datasets import data_set
 from ..data.images import as_rgb
 from ..data.resize import crop_to_scale, downscale, low_side
-from ..data.sources import HighRes, high_resolution
+from ..data.sources import Source, sources
 from ..errors import UserError
 from ..files import read_csv
 from ..models.asr.model import build
@@ -36,29 +38,26 @@ COLUMNS = ("dataset", "image", "height", "width", "clock", *latency.COLUMNS)
 class Timed:
     """A high-resolution image to time: its size in pixels; `source` None where it is blank."""
 
-    column: str
     name: str
     height: int
     width: int
-    source: HighRes | None
+    source: Source | None
+
+    def low_size(self, timing: Mapping[str, Any]) -> tuple[int, int]:
+        """Return height and width of its low-resolution image at the timed scale."""
+        sides = (side // timing["size_divisor"] for side in (self.height, self.width))
+        height, width = (low_side(side, timing["scale"]) for side in sides)
+        return height, width
 
     def low(self, config: Config, device: torch.device) -> Tensor:
-        """Return its low-resolution image (1, 3, h, w) in [0, 1] at the timed scale."""
+        """Return its low-resolution image (1, 3, h, w) in [0, 1]."""
         timing = config["asr"]["timing"]
-        height, width = (s // timing["size_divisor"] for s in (self.height, self.width))
         if self.source is None:
-            sides = (low_side(side, timing["scale"]) for side in (height, width))
-            return torch.zeros(1, 3, *sides, device=device)
+            return torch.zeros(1, 3, *self.low_size(timing), device=device)
+        height, width = (side // timing["size_divisor"] for side in (self.height, self.width))
         high = crop_to_scale(as_rgb(self.source.load())[:height, :width], timing["scale"])
         small = downscale(high, timing["scale"], config["asr"]["downsampling"])
         return planes(small)[None].to(device).float() / 255
-
-    def input(self, config: Config, device: torch.device) -> latency.Image:
-        """Return its low-resolution image as an input to time."""
-        timing = config["asr"]["timing"]
-        sides = (self.height // timing["size_divisor"], self.width // timing["size_divisor"])
-        low = [round(side // timing["scale"]) for side in sides]
-        return latency.Image(self.name, low[0] * low[1], partial(self.low, config, device))
 
 
 def time_method(config: Config, method: Method, seed: int, output: Path | str) -> None:
@@ -70,10 +69,14 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
     """
     device = runtime.prepare(config["device"], config["threads"])
     timing = config["asr"]["timing"]
-    images = [image for column in timing["datasets"] for image in timed(column, config)]
-    sets: dict[str, list[latency.Image]] = {}
-    for image in images:
-        sets.setdefault(image.column, []).append(image.input(config, device))
+    found = {column: timed(column, config) for column in timing["datasets"]}
+    sets = {
+        column: [
+            latency.Image(i.name, math.prod(i.low_size(timing)), partial(i.low, config, device))
+            for i in images
+        ]
+        for column, images in found.items()
+    }
     model = build(method, config, seed).eval().to(device)
 
     def render(images: Tensor, path: str | None = None) -> Tensor:
@@ -82,19 +85,18 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
         tile = height * width if path == PLAIN else config["asr"]["tile_pixels"]
         return model.render(images, height, width, tile, path)
 
-    blank = Counter(image.column for image in images if image.source is None)
+    blank = {c: n for c, i in found.items() if (n := sum(one.source is None for one in i))}
     subject = {
         "method": method.method,
         "seed": seed,
         "scale": timing["scale"],
         "size_divisor": timing["size_divisor"],
-        "images": Counter(image.column for image in images),
+        "images": {column: len(images) for column, images in found.items()},
         "blank_images": blank,
         "sizes_only": bool(blank),
     }
-    plain = partial(render, path=PLAIN)
-    latency.write_times(subject, model, sets, config, device, output, COLUMNS,
-                        plain=plain, own=render, gradients=True)  # fmt: skip
+    clocked = latency.Timing(model, config, device, partial(render, path=PLAIN), render, True)
+    clocked.write(subject, sets, output, COLUMNS)
 
 
 def timed(column: str, config: Config) -> list[Timed]:
@@ -103,36 +105,22 @@ def timed(column: str, config: Config) -> list[Timed]:
     A set that config/sizes.tsv lists is timed whole, whichever of its images are there; any other
     set is timed on the images that are there.
     """
-    dataset = config["asr"]["evaluate"].get(column, column)
-    present = {image.name: image for image in _present(dataset, config)}
-    sizes = _sizes(dataset) or {name: _size(image) for name, image in present.items()}
+    settings, timing = config["asr"], config["asr"]["timing"]
+    dataset = settings["evaluate"].get(column, column)
+    present: dict[str, Source] = {}
+    if data_set(dataset, config).manifest.is_file():
+        present = {image.name: image for image in sources(dataset, config, timing["scale"])}
+    else:
+        log.info("%s was not fetched: its images are timed blank", dataset)
+    sizes = {
+        row["image"]: (int(row["height"]), int(row["width"]))
+        for row in read_csv(repository_root() / "config" / "sizes.tsv", "\t")
+        if row["dataset"] == dataset
+    } or {name: image.load().shape[:2] for name, image in present.items()}
     if not sizes:
         raise UserError(
             f"Nothing is known of the images of {dataset} that asr.timing.datasets names; fetch "
             "the data set, or add its sizes to config/sizes.tsv."
         )
-    limit = config["asr"]["timing"]["images_per_set"]
-    chosen = list(sizes.items())[:limit]
-    return [Timed(column, name, *size, present.get(name)) for name, size in chosen]
-
-
-def _present(dataset: str, config: Config) -> list[HighRes]:
-    """Return the images of a data set; none where it was never fetched."""
-    if not data_set(dataset, config).manifest.is_file():
-        log.info("%s was not fetched: its images are timed blank", dataset)
-        return []
-    return high_resolution(dataset, config["asr"]["timing"]["scale"], config)
-
-
-def _size(image: HighRes) -> tuple[int, int]:
-    height, width = image.load().shape[:2]
-    return height, width
-
-
-def _sizes(dataset: str) -> dict[str, tuple[int, int]]:
-    """Return height and width by image of a data set from config/sizes.tsv; empty if not there."""
-    return {
-        row["image"]: (int(row["height"]), int(row["width"]))
-        for row in read_csv(repository_root() / "config" / "sizes.tsv", "\t")
-        if row["dataset"] == dataset
-    }
+    chosen = list(sizes.items())[: timing["images_per_set"]]
+    return [Timed(name, *size, present.get(name)) for name, size in chosen]

@@ -26,7 +26,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,24 +54,9 @@ EXAMPLE = 32  # side of the image by which the bytes that autograd saves are mea
 Call = Callable[[Tensor], Any]
 
 
-@dataclass(frozen=True)
-class LatencyRecord:
-    """Times of one call in milliseconds over `timed_passes` passes.
-
-    `std_ms` is the sample standard deviation (None for one pass), `p90_ms` and `p95_ms` are linear
-    percentiles, `peak_memory_mib` is in 2^20 bytes (None on the CPU).
-    """
-
-    median_ms: float
-    mean_ms: float
-    std_ms: float | None
-    p90_ms: float
-    p95_ms: float
-    peak_memory_mib: float | None
-    timed_passes: int
-
-
-COLUMNS = tuple(LatencyRecord.__dataclass_fields__)
+COLUMNS = (
+    "median_ms", "mean_ms", "std_ms", "p90_ms", "p95_ms", "peak_memory_mib", "timed_passes"
+)  # fmt: skip
 
 
 def measure(
@@ -79,17 +64,12 @@ def measure(
     device: torch.device,
     warmup: int,
     passes: int,
-    *,
-    model: nn.Module,
     gradients: bool = False,
-) -> LatencyRecord:
-    """Time `call` by the protocol; `call` runs `model` on inputs that are on `device` already.
+) -> dict[str, float | None]:
+    """Time `call` by the protocol, on inputs that are on `device` already: see `summarize`.
 
-    With `gradients` autograd records them. Raises `ValueError` when a part of `model` is in
-    training mode, autocast is on, or gradients are asked for and no weight has any: such times
-    are not the protocol's.
+    With `gradients` autograd records them.
     """
-    _refuse(model, device, gradients)
     with torch.set_grad_enabled(gradients):
         for _ in range(warmup):
             call()
@@ -101,30 +81,17 @@ def measure(
     return summarize(times, peak)
 
 
-def summarize(times: list[float], peak_memory_mib: float | None) -> LatencyRecord:
-    """Describe the times of single passes, in milliseconds."""
-    p90, p95 = np.percentile(times, [90, 95])
-    return LatencyRecord(
-        median_ms=statistics.median(times),
-        mean_ms=statistics.fmean(times),
-        std_ms=statistics.stdev(times) if len(times) > 1 else None,
-        p90_ms=float(p90),
-        p95_ms=float(p95),
-        peak_memory_mib=peak_memory_mib,
-        timed_passes=len(times),
-    )
+def summarize(times: list[float], peak_memory_mib: float | None) -> dict[str, float | None]:
+    """Describe the times of single passes, in milliseconds, by the names in `COLUMNS`.
 
-
-def _refuse(model: nn.Module, device: torch.device, gradients: bool) -> None:
-    training = next((name for name, part in model.named_modules() if part.training), None)
-    if training is not None:
-        raise ValueError(
-            f"{training or type(model).__name__} is in training mode; call eval() before timing"
-        )
-    if torch.is_autocast_enabled(device.type):
-        raise ValueError("autocast is on; the latency protocol times full precision")
-    if gradients and not any(p.requires_grad for p in model.parameters()):
-        raise ValueError("no weight asks for gradients, so none would be recorded")
+    `std_ms` is the sample standard deviation (None for one pass), `p90_ms` and `p95_ms` are linear
+    percentiles, `peak_memory_mib` is in 2^20 bytes (None on the CPU).
+    """
+    spread = statistics.stdev(times) if len(times) > 1 else None
+    percentiles = map(float, np.percentile(times, [90, 95]))
+    middle = statistics.median(times), statistics.fmean(times)
+    values = (*middle, spread, *percentiles, peak_memory_mib, len(times))
+    return dict(zip(COLUMNS, values, strict=True))
 
 
 def elapsed_ms(call: Callable[[], Any], device: torch.device) -> float:
@@ -166,36 +133,6 @@ def names(config: Config, device: torch.device) -> list[str]:
         for name in (PAPER, OURS, GRAPH)
         if name in wanted or (name == GRAPH and OURS in wanted and device.type == "cuda")
     ]
-
-
-def clocks(
-    config: Config,
-    device: torch.device,
-    model: NativeModel | ASRModel,
-    *,
-    plain: Call,
-    own: Call,
-    gradients: bool,
-) -> Iterator[Clock]:
-    """Yield the clocks of `names`: `plain` is the paper's call, `own` the package's.
-
-    To be used one after another: from `ours` on the model has the memory format of users.
-    """
-
-    def inferred(images: Tensor) -> Any:
-        with torch.inference_mode():
-            return own(images)
-
-    for name in names(config, device):
-        if name == PAPER:
-            example = torch.zeros(1, 3, EXAMPLE, EXAMPLE, device=device)
-            saved = saved_bytes(plain, example, model) / EXAMPLE**2 if gradients else 0.0
-            yield Clock(name, lambda _: plain, gradients, saved)
-        elif name == OURS:
-            runtime.for_inference(model, device)
-            yield Clock(name, lambda _: inferred)
-        else:
-            yield Clock(name, partial(Replay, inferred))
 
 
 def saved_bytes(call: Call, images: Tensor, model: nn.Module) -> int:
@@ -264,16 +201,12 @@ class _Reads(TorchDispatchMode):
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        given, result = (args, kwargs or {}), func(*args, **(kwargs or {}))
-        self.kept += [t for t in tree_leaves(given) if self._is_new(t)]
-        self._known.update(_address(t) for t in tree_leaves(result) if isinstance(t, Tensor))
+        result = func(*args, **(kwargs or {}))
+        given = [t for t in tree_leaves((args, kwargs or {})) if isinstance(t, Tensor)]
+        self.kept += {_address(t): t for t in given if _address(t) not in self._known}.values()
+        made = [t for t in tree_leaves(result) if isinstance(t, Tensor)]
+        self._known.update(map(_address, (*given, *made)))
         return result
-
-    def _is_new(self, value: Any) -> bool:
-        if not isinstance(value, Tensor) or _address(value) in self._known:
-            return False
-        self._known.add(_address(value))
-        return True
 
 
 # --- timing sets of images ----------------------------------------------------------------------
@@ -288,82 +221,114 @@ class Image:
     load: Callable[[], Tensor]
 
 
-def write_times(
-    subject: Mapping[str, Any],
-    model: NativeModel | ASRModel,
-    sets: Mapping[str, Sequence[Image]],
-    config: Config,
-    device: torch.device,
-    output: Path | str,
-    columns: Sequence[str],
-    *,
-    plain: Call,
-    own: Call,
-    gradients: bool,
-) -> None:
-    """Time a model on every image of every set by every clock of the config (see `clocks`).
+@dataclass(frozen=True)
+class Timing:
+    """A model to time on a device as the config says.
 
-    Writes `columns` of the rows of `time_sets` to `output` (.csv), and beside it (.json) the
-    `subject`, an arm or a method first, what the times were taken on and how, and the paths that
-    the model took by each clock.
+    `plain` is the paper's call, with `gradients` if it records them; `own` is the package's.
     """
-    record = {**subject, **conditions(config, device), "gradients_recorded": gradients}
-    each = clocks(config, device, model, plain=plain, own=own, gradients=gradients)
-    label = next(iter(subject.values()))
-    rows, record["not_timed"] = time_sets(label, sets, each, model, config, device)
-    paths: dict[str, list[str]] = {}
-    for clock, path in dict.fromkeys((row["clock"], row["path"]) for row in rows):
-        paths.setdefault(clock, []).append(path)
-    write_csv(output, columns, rows)
-    write_json(Path(output).with_suffix(".json"), record | {"decoder_paths": paths})
 
+    model: NativeModel | ASRModel
+    config: Config
+    device: torch.device
+    plain: Call
+    own: Call
+    gradients: bool
 
-def time_sets(
-    label: str,
-    sets: Mapping[str, Sequence[Image]],
-    clocks: Iterable[Clock],
-    model: nn.Module,
-    config: Config,
-    device: torch.device,
-) -> tuple[list[dict[str, Any]], dict[str, dict[str, str]]]:
-    """Time every image of every set by every clock.
+    def write(
+        self,
+        subject: Mapping[str, Any],
+        sets: Mapping[str, Sequence[Image]],
+        output: Path | str,
+        columns: Sequence[str],
+    ) -> None:
+        """Time every image of every set by every clock.
 
-    Returns rows, and by clock and set why there are none. A row holds dataset, image, height and
-    width of the input, clock, the path that the model took (None where it names none), and
-    `COLUMNS`. A set is timed whole or not at all, so that its mean is one over the same images for
-    every model: one that does not fit into memory, or that a CUDA graph does not take, is left out
-    with one logged sentence.
-    """
-    rows: list[dict[str, Any]] = []
-    not_timed: dict[str, dict[str, str]] = {}
-    total = sum(map(len, sets.values())) * len(names(config, device))
-    with Progress(f"time {label}", total, "image") as progress:
-        for clock in clocks:
-            for dataset, images in sets.items():
-                found: list[dict[str, Any]] = []
-                reason = _too_large(clock, images, device)
-                try:
-                    for image in images if not reason else ():
-                        row = _row(image, clock, model, config, device)
-                        found.append({"dataset": dataset} | row)
-                        progress.update()
-                except torch.OutOfMemoryError as error:
-                    reason = f"the memory does not suffice: {_first_line(error)}"
-                except RuntimeError as error:
-                    if clock.name != GRAPH:
-                        raise
-                    reason = f"no CUDA graph takes the call: {_first_line(error)}"
-                if reason:
-                    log.warning(
-                        "%s: %s is not timed by the clock %s, since %s",
-                        label, dataset, clock.name, reason,
-                    )  # fmt: skip
-                    not_timed.setdefault(clock.name, {})[dataset] = reason
-                    runtime.release_memory(device)
-                    progress.update(len(images) - len(found))
-                else:
-                    rows += found
-    return rows, not_timed
+        Writes `columns` of the rows of `time_sets` to `output` (.csv), and beside it (.json) the
+        `subject`, an arm or a method first, what the times were taken on and how, and the paths
+        that the model took by each clock.
+        """
+        record = {**subject, **conditions(self.config, self.device)}
+        record["gradients_recorded"] = self.gradients
+        label = next(iter(subject.values()))
+        rows, record["not_timed"] = self.time_sets(label, sets, self.clocks())
+        paths: dict[str, list[str]] = {}
+        for clock, path in dict.fromkeys((row["clock"], row["path"]) for row in rows):
+            paths.setdefault(clock, []).append(path)
+        write_csv(output, columns, rows)
+        write_json(Path(output).with_suffix(".json"), record | {"decoder_paths": paths})
+
+    def clocks(self) -> Iterator[Clock]:
+        """Yield the clocks of `names`.
+
+        To be used one after another: from `ours` on the model has the memory format of users.
+        """
+
+        def inferred(images: Tensor) -> Any:
+            with torch.inference_mode():
+                return self.own(images)
+
+        for name in names(self.config, self.device):
+            if name == PAPER:
+                example = torch.zeros(1, 3, EXAMPLE, EXAMPLE, device=self.device)
+                saved = saved_bytes(self.plain, example, self.model) if self.gradients else 0.0
+                yield Clock(name, lambda _: self.plain, self.gradients, saved / EXAMPLE**2)
+            elif name == OURS:
+                runtime.for_inference(self.model, self.device)
+                yield Clock(name, lambda _: inferred)
+            else:
+                yield Clock(name, partial(Replay, inferred))
+
+    def time_sets(
+        self, label: str, sets: Mapping[str, Sequence[Image]], clocks: Iterable[Clock]
+    ) -> tuple[list[dict[str, Any]], dict[str, dict[str, str]]]:
+        """Time every image of every set by every clock.
+
+        Returns rows, and by clock and set why there are none. A row holds dataset, image, height
+        and width of the input, clock, the path that the model took (None where it names none), and
+        `COLUMNS`. A set is timed whole or not at all, so that its mean is one over the same images
+        for every model: one that does not fit into memory, or that a CUDA graph does not take, is
+        left out with one logged sentence.
+        """
+        rows: list[dict[str, Any]] = []
+        not_timed: dict[str, dict[str, str]] = {}
+        total = sum(map(len, sets.values())) * len(names(self.config, self.device))
+        with Progress(f"time {label}", total, "image") as progress:
+            for clock in clocks:
+                for dataset, images in sets.items():
+                    found: list[dict[str, Any]] = []
+                    reason = _too_large(clock, images, self.device)
+                    try:
+                        for image in images if not reason else ():
+                            found.append({"dataset": dataset} | self._row(image, clock))
+                            progress.update()
+                    except torch.OutOfMemoryError as error:
+                        reason = f"the memory does not suffice: {_first_line(error)}"
+                    except RuntimeError as error:
+                        if clock.name != GRAPH:
+                            raise
+                        reason = f"no CUDA graph takes the call: {_first_line(error)}"
+                    if reason:
+                        log.warning(
+                            "%s: %s is not timed by the clock %s, since %s",
+                            label, dataset, clock.name, reason,
+                        )  # fmt: skip
+                        not_timed.setdefault(clock.name, {})[dataset] = reason
+                        runtime.release_memory(self.device)
+                        progress.update(len(images) - len(found))
+                    else:
+                        rows += found
+        return rows, not_timed
+
+    def _row(self, image: Image, clock: Clock) -> dict[str, Any]:
+        images = image.load()
+        call = partial(clock.prepare(images), images)
+        counts = self.config["latency"]
+        record = measure(call, self.device, counts["warmup"], counts["passes"], clock.gradients)
+        height, width = images.shape[-2:]
+        place = {"image": image.name, "height": height, "width": width, "clock": clock.name}
+        unknown = {"peak_memory_mib": None} if clock.name == GRAPH else {}
+        return place | {"path": getattr(self.model, "path", None)} | record | unknown
 
 
 def _first_line(error: Exception) -> str:
@@ -387,26 +352,6 @@ def _too_large(clock: Clock, images: Sequence[Image], device: torch.device) -> s
         f"{largest.name} would take about {needed / 2**30:.1f} GiB with gradients recorded and "
         f"{free / 2**30:.1f} GiB are free"
     )
-
-
-def _row(
-    image: Image, clock: Clock, model: nn.Module, config: Config, device: torch.device
-) -> dict[str, Any]:
-    images = image.load()
-    call = partial(clock.prepare(images), images)
-    settings = config["latency"]
-    record = measure(
-        call,
-        device,
-        settings["warmup"],
-        settings["passes"],
-        model=model,
-        gradients=clock.gradients,
-    )
-    height, width = images.shape[-2:]
-    place = {"image": image.name, "height": height, "width": width, "clock": clock.name}
-    unknown = {"peak_memory_mib": None} if clock.name == GRAPH else {}
-    return place | {"path": getattr(model, "path", None)} | asdict(record) | unknown
 
 
 def conditions(config: Config, device: torch.device) -> dict[str, Any]:
@@ -435,17 +380,12 @@ def gpu_is_shared(device: torch.device) -> bool | None:
     """
     if device.type != "cuda":
         return None
-    query = ["nvidia-smi", "-i", _visible_name(device), "--query-compute-apps=pid",
-             "--format=csv,noheader"]  # fmt: skip
+    torch.zeros(1, device=device)  # a context of this process
+    name = f"GPU-{torch.cuda.get_device_properties(device).uuid}"
+    query = ["nvidia-smi", "-i", name, "--query-compute-apps=pid", "--format=csv,noheader"]
     try:
         answer = subprocess.run(query, capture_output=True, text=True, check=True, timeout=30)
     except (OSError, subprocess.SubprocessError):
         return None
     processes = answer.stdout.split()
     return len(processes) > 1 if processes else None
-
-
-def _visible_name(device: torch.device) -> str:
-    """Return the GPU's name for nvidia-smi, with a context of this process on it."""
-    torch.zeros(1, device=device)
-    return f"GPU-{torch.cuda.get_device_properties(device).uuid}"

@@ -47,13 +47,9 @@ class Fields:
     def write(self, path: Path | str) -> None:
         """Write one compressed .npz file atomically."""
         with atomic_path(path) as temporary, temporary.open("wb") as stream:
-            np.savez_compressed(
-                stream,
-                bandwidth=self.bandwidth.astype(np.float32),
-                order=self.order.astype(np.float32),
-                region=self.region.astype(np.int8),
-                names=np.array(self.names),
-            )
+            kinds = {"bandwidth": np.float32, "order": np.float32, "region": np.int8}
+            arrays = {name: getattr(self, name).astype(kind) for name, kind in kinds.items()}
+            np.savez_compressed(stream, **arrays, names=np.array(self.names))
 
     @classmethod
     def read(cls, path: Path | str) -> Fields:
@@ -63,12 +59,9 @@ class Fields:
                 arrays = [stored[key] for key in ("bandwidth", "order", "region", "names")]
         except FileNotFoundError as error:
             raise UserError(f"{path} does not exist; run the fields step of this arm.") from error
-        except (
-            Exception
-        ) as error:  # a damaged archive makes numpy and zipfile raise nearly anything
-            raise UserError(
-                f"{path} is damaged; delete it and run the fields step again."
-            ) from error
+        except Exception as error:  # a damaged archive makes zipfile raise nearly anything
+            damage = f"{path} is damaged; delete it and run the fields step again."
+            raise UserError(damage) from error
         bandwidth, order, region, names = arrays
         return cls(bandwidth, order, region, names.tolist())
 
@@ -165,10 +158,8 @@ def tests(averaged: Statistics, thresholds: Mapping[str, float]) -> dict[str, bo
         "t2": None if t2 is None else t2 < thresholds["t2_fraction_collapsed"],
         "t3": _reaches(t3, thresholds["t3_region_gap"]),
         "t4": all_of(
-            [
-                _reaches(t4, thresholds["t4_within_fraction"]),
-                _reaches(within, thresholds["t4_within_variance"]),
-            ]
+            _reaches(value, thresholds[f"t4_within_{name}"])
+            for value, name in ((t4, "fraction"), (within, "variance"))
         ),
     }
 

@@ -8,7 +8,7 @@ h = H / P and w = W / P.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 import torch
 import torch.nn.functional as F
@@ -22,20 +22,8 @@ from . import REGIONS
 SSIM_C1, SSIM_C2 = 0.01**2, 0.03**2
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The config's native.metrics, and the patch side in pixels."""
-
-    patch: int
-    psnr_epsilon: float
-    ssim_window: int
-    ssim_sigma: float
-    ssim_epsilon: float
-    edge_percentile: float
-    edge_dilation: int
-    power_floor: float
-    high_frequency_cutoff: float
-    region_patches: int
+class Settings(SimpleNamespace):
+    """The config's native.metrics by their names there, and `patch`, the patch side in pixels."""
 
     @classmethod
     def of(cls, config: Config) -> Settings:
@@ -214,15 +202,13 @@ def region_means(values: Tensor, labels: Tensor) -> list[dict[str, float | None]
 
     `labels` (B, h, w) hold positions in `REGIONS`. A region that an image lacks is None.
     """
-    return [_means_of_one(*pair) for pair in zip(values, labels, strict=True)]
-
-
-def _means_of_one(values: Tensor, labels: Tensor) -> dict[str, float | None]:
-    chosen = [values[labels == code] for code in range(len(REGIONS))]
-    return {
-        name: float(part.mean()) if part.numel() else None
-        for name, part in zip(REGIONS, chosen, strict=True)
-    }
+    return [
+        {
+            name: float(part.mean()) if (part := own[label == code]).numel() else None
+            for code, name in enumerate(REGIONS)
+        }
+        for own, label in zip(values, labels, strict=True)
+    ]
 
 
 # --- the metrics of the score files, by column; a region's are columns of their own ---------------

@@ -77,12 +77,14 @@ def evaluate(
     for name, limit in sets.items():
         opened = Arrays.open(arrays / f"{name}.npy")
         count = len(opened) if limit is None else min(limit, len(opened))
-        rows = []
-        with Progress(f"evaluate {arm.arm} seed {seed} on {name}", count, "image") as progress:
-            for names, truth in _batches(opened, count, device):
-                rows += image_rows(names, reconstruct(model, truth), truth, bounds, settings,
-                                   perceptual)  # fmt: skip
-                progress.update(len(names))
+        label = f"evaluate {arm.arm} seed {seed} on {name}"
+        rows = [
+            row
+            for names, truth in _batches(opened, count, device, label)
+            for row in image_rows(
+                names, reconstruct(model, truth), truth, bounds, settings, perceptual
+            )
+        ]
         write_csv(output / f"{name}.csv", COLUMNS, rows)
         write_json(output / f"{name}.json", record | {"dataset": name, "images": count})
         if exemplars is not None and name != VALIDATION:
@@ -91,12 +93,14 @@ def evaluate(
 
 
 def _batches(
-    arrays: Arrays, count: int, device: torch.device
+    arrays: Arrays, count: int, device: torch.device, label: str
 ) -> Iterator[tuple[Sequence[str], Tensor]]:
-    """Yield names and images (B, 3, S, S) of the first `count` images, in order."""
-    for start in range(0, count, BATCH):
-        chosen = slice(start, min(start + BATCH, count))
-        yield arrays.names[chosen], arrays.tensor(chosen, device)
+    """Yield names and images (B, 3, S, S) of the first `count` images, in order; show how far."""
+    with Progress(label, count, "image") as progress:
+        for start in range(0, count, BATCH):
+            chosen = slice(start, min(start + BATCH, count))
+            yield arrays.names[chosen], arrays.tensor(chosen, device)
+            progress.update(chosen.stop - start)
 
 
 @torch.no_grad()
@@ -158,11 +162,10 @@ def write_fields(
     arrays = Arrays.open(array)
     count = min(config["diagnostics"]["images"], len(arrays))
     parts: list[tuple[Tensor, ...]] = []
-    with torch.no_grad(), Progress(f"fields of {arm.arm} seed {seed}", count, "image") as progress:
-        for names, images in _batches(arrays, count, device):
+    with torch.no_grad():
+        for _, images in _batches(arrays, count, device, f"fields of {arm.arm} seed {seed}"):
             found = *model.fields(model.encode(images)), regions.label(images, bounds, settings)
             parts.append(tuple(part.cpu() for part in found))
-            progress.update(len(names))
     bandwidth, order, region = (torch.cat(part).numpy() for part in zip(*parts, strict=True))
     Fields(bandwidth, order, region, arrays.names[:count]).write(output)
 
@@ -208,17 +211,13 @@ def time_arm(config: Config, arm: Arm, seed: int, arrays: Path | str, output: Pa
     the device (.json). Times do not depend on the weights, so no training is waited for.
     """
     device = runtime.prepare(config["device"], config["threads"])
-    columns = config["native"]["data"]["evaluate"]
-    sets = {c: _timed_images(Path(arrays) / f"{c}.npy", config, device) for c in columns}
+    sets = {}
+    for column in config["native"]["data"]["evaluate"]:
+        opened = Arrays.open(Path(arrays) / f"{column}.npy")
+        sets[column] = [
+            latency.Image(name, opened.size**2, partial(opened.tensor, [position], device))
+            for position, name in enumerate(opened.names[: config["latency"]["images_per_set"]])
+        ]
     model = build(arm, config, seed).eval().to(device)
-    subject, plain = {"arm": arm.arm, "seed": seed}, partial(model, path=PLAIN)
-    latency.write_times(subject, model, sets, config, device, output, LATENCY_COLUMNS,
-                        plain=plain, own=model, gradients=False)  # fmt: skip
-
-
-def _timed_images(path: Path, config: Config, device: torch.device) -> list[latency.Image]:
-    arrays = Arrays.open(path)
-    return [
-        latency.Image(name, arrays.size**2, partial(arrays.tensor, [position], device))
-        for position, name in enumerate(arrays.names[: config["latency"]["images_per_set"]])
-    ]
+    timing = latency.Timing(model, config, device, partial(model, path=PLAIN), model, False)
+    timing.write({"arm": arm.arm, "seed": seed}, sets, output, LATENCY_COLUMNS)

@@ -40,12 +40,7 @@ def find_backbone(config: Config) -> tuple[Path | None, str | None]:
     and config `require_lpips` is set.
     """
     if find_spec("lpips") is None:
-        if config["require_lpips"]:
-            raise UserError(
-                "LPIPS needs the package lpips; install it, or set require_lpips: false to go on "
-                "without LPIPS."
-            )
-        return None, "the package lpips is not installed"
+        return _without(config, "the package lpips is not installed", "install it")
     named = [
         ("lpips_backbone in the config", config["lpips_backbone"]),
         (f"environment variable {BACKBONE_VARIABLE}", os.environ.get(BACKBONE_VARIABLE)),
@@ -57,16 +52,23 @@ def find_backbone(config: Config) -> tuple[Path | None, str | None]:
                 raise UserError(f"{who} names {path}, which does not exist; correct or unset it.")
             return path, None
     data = data_set(BACKBONE_DATASET, config)
-    path = data.root / data.layout.images
+    path = data.root / data.pattern
     if path.is_file():
         return path, None
+    remedy = (
+        f"run `gblsr-repro fetch {BACKBONE_DATASET}`, name its file in lpips_backbone or "
+        f"{BACKBONE_VARIABLE}"
+    )
+    return _without(config, "the AlexNet backbone is not at hand", remedy)
+
+
+def _without(config: Config, reason: str, remedy: str) -> tuple[None, str]:
     if config["require_lpips"]:
         raise UserError(
-            f"LPIPS needs the AlexNet backbone, which is not at hand; run `gblsr-repro fetch "
-            f"{BACKBONE_DATASET}`, name its file in lpips_backbone or {BACKBONE_VARIABLE}, or set "
-            "require_lpips: false to go on without LPIPS."
+            f"LPIPS cannot be measured, since {reason}; {remedy}, or set require_lpips: false to "
+            "go on without LPIPS."
         )
-    return None, "the AlexNet backbone is not at hand"
+    return None, reason
 
 
 class Perceptual:

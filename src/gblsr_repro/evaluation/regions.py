@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from ..config import Config
 from ..data.arrays import Arrays
 from ..errors import UserError
 from ..files import read_json, write_json
@@ -97,8 +98,9 @@ def label(images: Tensor, bounds: Thresholds, settings: Settings) -> Tensor:
     return labels
 
 
-def write_thresholds(array: Path | str, output: Path | str, settings: Settings) -> None:
+def write_thresholds(config: Config, array: Path | str, output: Path | str) -> None:
     """Set the thresholds on a standardized array (.npy) and write them as JSON."""
+    settings = Settings.of(config)
     arrays = Arrays.open(array)
     per_image = (arrays.size // settings.patch) ** 2
     needed = -(-settings.region_patches // max(per_image, 1))

@@ -45,9 +45,9 @@ def encode(
     height, width = pixels.shape[:2]
     convolutions = [m for m in model.encoder.layers if isinstance(m, nn.Conv2d)]
     if 2 * 4 * convolutions[0].out_channels * height * width <= kept:
-        return model.encode(_tensor(pixels, device))
+        return model.encode(tensor(pixels, device))
     pixels = _padded(pixels, model.decoder.patch)
-    source: Rows = lambda first, last: _tensor(pixels[first:last], device)  # noqa: E731
+    source: Rows = lambda first, last: tensor(pixels[first:last], device)  # noqa: E731
     norms = [m for m in model.encoder.layers if isinstance(m, nn.GroupNorm)]
     layers = list(zip(convolutions, [*norms, None], strict=True))
     size, plan = pixels.shape[:2], []
@@ -68,12 +68,12 @@ def encode(
         if whole is not None:
             whole[:, :, top:bottom] = band
         if bottom == size[0] and norm:
-            source = _activated(made if whole is None else _rows_of(whole), norm, moments)
+            source = _activated(made, whole, norm, moments)
     return features
 
 
-def _tensor(pixels: Pixels, device: torch.device) -> Tensor:
-    """Return rows of an image as (1, 3, rows, W) in [0, 1]."""
+def tensor(pixels: Pixels, device: torch.device) -> Tensor:
+    """Return 8-bit colors (H, W, 3) as (1, 3, H, W) in [0, 1]."""
     rows = torch.from_numpy(np.ascontiguousarray(pixels)).to(device)
     return rows.permute(2, 0, 1)[None].float() / 255
 
@@ -93,10 +93,6 @@ def _empty(shape: tuple[int, ...], convolution: nn.Conv2d) -> Tensor:
     last = weight.is_contiguous(memory_format=torch.channels_last)
     layout = torch.channels_last if last else torch.contiguous_format
     return torch.empty(shape, device=weight.device, memory_format=layout)
-
-
-def _rows_of(whole: Tensor) -> Rows:
-    return lambda first, last: whole[:, :, first:last].clone()
 
 
 def _convolved(convolution: nn.Conv2d, source: Rows, height: int) -> Rows:
@@ -140,9 +136,15 @@ class Moments:
         return scale.float()[:, None, None], shift.float()[:, None, None]
 
 
-def _activated(rows: Rows, norm: nn.GroupNorm, moments: Moments) -> Rows:
+def _activated(made: Rows, whole: Tensor | None, norm: nn.GroupNorm, moments: Moments) -> Rows:
+    """Return rows normalized and activated: those kept in `whole`, or made again."""
     scale, shift = moments.scale_and_shift(norm)
-    return lambda first, last: F.silu(rows(first, last).mul_(scale).add_(shift), inplace=True)
+
+    def rows(first: int, last: int) -> Tensor:
+        own = made(first, last) if whole is None else whole[:, :, first:last].clone()
+        return F.silu(own.mul_(scale).add_(shift), inplace=True)
+
+    return rows
 
 
 @torch.inference_mode()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -20,7 +20,6 @@ from torch.overrides import TorchFunctionMode
 
 from ..config import guess
 from ..errors import UserError
-from .weight_cache import WeightCache
 
 COLORS = 3
 PLAIN, FAST = "plain", "fast"
@@ -30,6 +29,59 @@ QUERY_CHUNK = 16384
 
 Options = Mapping[str, tuple[str, ...] | type[int]]
 Part = TypeVar("Part", bound="Encoder | Decoder")
+
+
+# --- what follows from the weights alone --------------------------------------------------------
+
+
+class WeightCache:
+    """Keeps derived tensors (a folded weight, a basis) while the weights they follow from stand.
+
+    Only inference remembers: wherever gradients are enabled the value is made anew, so autograd
+    sees the whole way from the weights, and what was kept is dropped, since an optimizer step may
+    follow (the fused ones write weights without counting up their version). Otherwise a weight
+    counts as changed when it was written in place (`load_state_dict`) or replaced (`module.to`).
+    A module that holds a WeightCache calls `clear` when it changes between training and evaluation.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[Any, Any]] = {}
+
+    def get(
+        self, name: str, key: Hashable, sources: Sequence[Tensor], make: Callable[[], Any]
+    ) -> Any:
+        """Return `make()`, or what it returned before for the same `key` and the same `sources`.
+
+        One value is kept per `name`: a new key or a changed source replaces it.
+        """
+        if torch.compiler.is_compiling():
+            return make()
+        if torch.is_grad_enabled() or any(s.is_inference() for s in sources):
+            self.clear()
+            return make()
+        cast = [k for k in ("cpu", "cuda") if torch.is_autocast_enabled(k)]
+        told = [(s.data_ptr(), s._version, s.device, s.dtype, s.shape) for s in sources]
+        stamp = (key, [(kind, torch.get_autocast_dtype(kind)) for kind in cast], told)
+        kept = self._kept.get(name)
+        if kept is None or kept[0] != stamp:
+            # The detached aliases keep the storages alive, so that no later tensor can be given
+            # the same address and pass for an unchanged source.
+            kept = (stamp, (make(), [s.detach() for s in sources]))
+            self._kept[name] = kept
+        return kept[1][0]
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._kept.clear()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> WeightCache:
+        return WeightCache()
+
+    def __reduce__(self) -> tuple[type[WeightCache], tuple[()]]:
+        return WeightCache, ()
+
+
+# --- what every model has -----------------------------------------------------------------------
 
 
 class Encoder(nn.Module):

@@ -17,9 +17,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .activations import relu
 from .coordinates import centers, image_coordinates, offset, owner
 from .decoders import PatchDecoder, as_image, perceptron, pointwise
+from .layers import relu
 
 BILINEAR, NEAREST = "bilinear", "nearest"
 GLOBAL, RELATIVE = "global", "relative"

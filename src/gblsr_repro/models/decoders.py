@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from . import spectral
 from .base import COLORS, FAST, PLAIN, Decoder
 from .coordinates import pixel_coordinates, pixel_positions
-from .sequences import modules
+from .layers import modules
 
 
 class PatchDecoder(Decoder):
@@ -121,17 +121,20 @@ class SpectralDecoder(PatchDecoder):
 
         A cutoff shared by all patches multiplies the projection's weights, not its many outputs.
         """
-        batch, _, h, w = features.shape
-        layer = self.coefficients
-        weight, bias = layer.weight, layer.bias
-        if order.ndim == 0:
-            weight, bias = self.cache.get("projection", None, (weight, bias), self._cut_projection)
-        out = F.conv2d(features, weight[:, :, None, None], bias)
-        out = out.view(batch, COLORS, self.modes, self.modes, h, w)
+        weight, bias = self.coefficients.weight, self.coefficients.bias
         if order.ndim:
-            mask = spectral.cutoff(order, self.modes, self.sharpness)
-            out = out * mask.permute(0, 3, 4, 1, 2).unsqueeze(1)
-        return out
+            return self._masked(self._projected(features, weight, bias), order)
+        weight, bias = self.cache.get("projection", None, (weight, bias), self._cut_projection)
+        return self._projected(features, weight, bias)
+
+    def _projected(self, features: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        out = F.conv2d(features, weight[:, :, None, None], bias)
+        return out.unflatten(1, (COLORS, self.modes, self.modes))
+
+    def _masked(self, coefficients: Tensor, order: Tensor) -> Tensor:
+        """Apply the cutoff, of orders (B, h, w), patch by patch."""
+        mask = spectral.cutoff(order, self.modes, self.sharpness)
+        return coefficients * mask.permute(0, 3, 4, 1, 2).unsqueeze(1)
 
     def _cut_projection(self) -> tuple[Tensor, Tensor]:
         mask = spectral.cutoff(self.full_order, self.modes, self.sharpness)
@@ -155,13 +158,8 @@ class SpectralDecoder(PatchDecoder):
 
     def render_plain(self, features: Tensor) -> Tensor:
         """Render by the three-operand sum of the definition, the cutoff applied per patch."""
-        batch, _, h, w = features.shape
-        bandwidth, order = self.fields(features)
-        weight = self.coefficients.weight[:, :, None, None]
-        coefficients = F.conv2d(features, weight, self.coefficients.bias)
-        coefficients = coefficients.view(batch, COLORS, self.modes, self.modes, h, w)
-        mask = spectral.cutoff(order, self.modes, self.sharpness)
-        coefficients = coefficients * mask.permute(0, 3, 4, 1, 2).unsqueeze(1)
+        (bandwidth, order), layer = self.fields(features), self.coefficients
+        coefficients = self._masked(self._projected(features, layer.weight, layer.bias), order)
         basis = spectral.pixel_basis(self.patch, self.modes, bandwidth)
         return spectral.render_plain(coefficients, basis)
 
@@ -201,14 +199,17 @@ class ScalarDecoder(SpectralDecoder):
 
     def __init__(self, section: Mapping[str, Any]) -> None:
         super().__init__(section)
-        self.map = spectral.LogBandwidth(*section["bandwidth_range"])
+        self.range = section["bandwidth_range"]
         self.raw_bandwidth = nn.Parameter(torch.zeros(()))
 
     def spectrum(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Return the trained scalar and the constant order."""
         sources = self.shared_sources()
-        bandwidth = self.cache.get("bandwidth", None, sources, lambda: self.map(self.raw_bandwidth))
+        bandwidth = self.cache.get("bandwidth", None, sources, self._mapped)
         return bandwidth, self.full_order
+
+    def _mapped(self) -> Tensor:
+        return spectral.log_bandwidth(self.raw_bandwidth, *self.range)
 
     def shared_sources(self) -> tuple[Tensor, ...]:
         """Return the raw scalar."""
@@ -216,21 +217,21 @@ class ScalarDecoder(SpectralDecoder):
 
     def bandwidth(self) -> float:
         """Return the current value of the trained bandwidth."""
-        return float(self.map(self.raw_bandwidth.detach()))
+        return self._mapped().item()
 
 
 class BandwidthDecoder(SpectralDecoder):
     """GB-LSR-Bandwidth: a bandwidth per patch on a logarithmic scale, the full order."""
 
-    bandwidth_map: type[spectral.BandwidthMap] = spectral.LogBandwidth
+    scale = staticmethod(spectral.log_bandwidth)
 
     def __init__(self, section: Mapping[str, Any]) -> None:
         super().__init__(section)
-        self.map = self.bandwidth_map(*section["bandwidth_range"])
+        self.range = section["bandwidth_range"]
 
     def spectrum(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Return the head's bandwidth per patch and the constant order."""
-        return self.map(self.raw(features)[0]), self.full_order
+        return self.scale(self.raw(features)[0], *self.range), self.full_order
 
 
 class FullDecoder(BandwidthDecoder):
@@ -239,19 +240,19 @@ class FullDecoder(BandwidthDecoder):
     def spectrum(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Return the head's bandwidth and cutoff order per patch."""
         raw_bandwidth, raw_order = self.raw(features)
-        return self.map(raw_bandwidth), self.adapted_order(raw_order)
+        return self.scale(raw_bandwidth, *self.range), self.adapted_order(raw_order)
 
 
 class BandwidthLinearDecoder(BandwidthDecoder):
     """GB-LSR-Bandwidth-Linear: as Bandwidth, on a linear scale."""
 
-    bandwidth_map = spectral.LinearBandwidth
+    scale = staticmethod(spectral.linear_bandwidth)
 
 
 class FullLinearDecoder(FullDecoder):
     """GB-LSR-Full-Linear: as Full, with the bandwidth on a linear scale."""
 
-    bandwidth_map = spectral.LinearBandwidth
+    scale = staticmethod(spectral.linear_bandwidth)
 
 
 # --- the control (appendix A.1) -----------------------------------------------------------------

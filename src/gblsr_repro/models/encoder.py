@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .activations import SiLU
 from .base import PLAIN, Encoder
+from .layers import SiLU
 
 # Values of one group from which its moments are worth operations of their own on CUDA.
 LARGE_GROUP = 1 << 19

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .. import config as configuration
-from ..config import Arm, Config
+from ..config import Arm, Config, selected_arms
 from ..errors import UserError
 from ..runtime import seed_everything
 from . import baselines, decoders
@@ -132,30 +129,6 @@ def parameters(arm: Arm, config: Config) -> int:
     return count_by_shapes(lambda: assemble(arm, config))
 
 
-@dataclass(frozen=True)
-class Budget:
-    """One arm's trainable parameters and their ratio to the main arm's (the paper's F1)."""
-
-    arm: str
-    parameters: int
-    ratio: float
-
-
-def parameter_budgets(config: Config) -> list[Budget]:
-    """Count every arm that the config runs, in the order of the arms table."""
-    arms = configuration.selected_arms(config)
-    anchor = configuration.arm_named(config["native"]["main_arm"])
-    reference = parameters(anchor, config)
-    counts = {name: parameters(arm, config) for name, arm in arms.items()}
-    return [Budget(name, count, count / reference) for name, count in counts.items()]
-
-
-def check_budgets(budgets: list[Budget], band: float) -> None:
-    """Raise `UserError` for the first arm outside 1/band ... band times the main arm (F1)."""
-    for budget in budgets:
-        if not 1 / band <= budget.ratio <= band:
-            raise UserError(
-                f"Arm {budget.arm} has {budget.parameters:,} parameters, {budget.ratio:.3f} times "
-                f"the main arm's, outside the band of {band:g}; change its size or "
-                "native.criteria.parameter_band."
-            )
+def parameter_counts(config: Config) -> dict[str, int]:
+    """Count the trainable parameters of every arm that the config runs, in the table's order."""
+    return {name: parameters(arm, config) for name, arm in selected_arms(config).items()}

@@ -11,7 +11,6 @@ Coefficients are laid out (B, C, p, p, h, w): what a 1x1 convolution with C p p 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -41,32 +40,17 @@ def cutoff(order: Tensor, count: int, sharpness: float) -> Tensor:
     return torch.sigmoid(sharpness * (order[..., None, None] - highest))
 
 
-@dataclass(frozen=True)
-class BandwidthMap:
-    """Maps a raw value of any size to a bandwidth in [low, high], 0 < low < high."""
+def log_bandwidth(raw: Tensor, low: float, high: float) -> Tensor:
+    """Map raw values to bandwidths in [low, high] (0 < low < high), even on a logarithmic scale.
 
-    low: float
-    high: float
-
-    def __call__(self, raw: Tensor) -> Tensor:
-        """Return the bandwidth, element by element."""
-        raise NotImplementedError
+    That is exp(log low + log(high / low) sigmoid(raw)), element by element.
+    """
+    return torch.exp(math.log(low) + math.log(high / low) * torch.sigmoid(raw))
 
 
-class LogBandwidth(BandwidthMap):
-    """Covers the range evenly on a logarithmic scale."""
-
-    def __call__(self, raw: Tensor) -> Tensor:
-        """Return exp(log low + log(high / low) sigmoid(raw))."""
-        return torch.exp(math.log(self.low) + math.log(self.high / self.low) * torch.sigmoid(raw))
-
-
-class LinearBandwidth(BandwidthMap):
-    """Covers the range evenly on a linear scale."""
-
-    def __call__(self, raw: Tensor) -> Tensor:
-        """Return low + (high - low) sigmoid(raw)."""
-        return self.low + (self.high - self.low) * torch.sigmoid(raw)
+def linear_bandwidth(raw: Tensor, low: float, high: float) -> Tensor:
+    """Do the same on a linear scale: low + (high - low) sigmoid(raw)."""
+    return low + (high - low) * torch.sigmoid(raw)
 
 
 def pixel_basis(patch: int, count: int, bandwidth: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ import torch
 
 from ..config import Config, selected_methods
 from .asr.model import parameters
-from .native import parameter_budgets
+from .native import parameter_counts
 from .spectral import cutoff, pixel_basis
 
 
@@ -20,8 +20,8 @@ def measure(config: Config) -> dict[str, float]:
     in the patch coordinate over the step 2 / P that dividing offsets by half the patch's width
     gives (both section 3.1).
     """
-    found = {arm.arm: float(arm.parameters) for arm in parameter_budgets(config)}
-    found |= {name: float(parameters(m, config)) for name, m in selected_methods(config).items()}
+    found = dict(parameter_counts(config))
+    found |= {name: parameters(m, config) for name, m in selected_methods(config).items()}
     model = config["native"]["model"]
     order = torch.tensor(float(model["modes"]), dtype=torch.float64)
     weights = cutoff(order, model["modes"], model["cutoff_sharpness"])
@@ -29,4 +29,4 @@ def measure(config: Config) -> dict[str, float]:
     sine = pixel_basis(model["patch"], 3, bandwidth)[:, 2]  # sin(pi s v), rising over [-1, 1]
     v = torch.asin(sine) / (math.pi * bandwidth)
     stretch = float(v[1] - v[0]) * model["patch"] / 2
-    return found | {"highest_mode_weight": float(weights[-1, -1]), "coordinate_stretch": stretch}
+    return {**found, "highest_mode_weight": float(weights[-1, -1]), "coordinate_stretch": stretch}

@@ -1,1 +1,1 @@
-"""A run as a whole: its cost before, what is left meanwhile, what it has made."""
+"""A run as a whole: its cost before, what is left meanwhile, its part on a lent machine."""

@@ -174,26 +174,27 @@ class _Jobs:
     device: str
     lpips: bool
 
-    def _command(self, job: str, words: Sequence[Any]) -> tuple[str, ...]:
-        settings = ("--config", self.results / SETTINGS)
-        return (sys.executable, "-m", "gblsr_repro", *job.split(), *map(str, (*settings, *words)))
-
     def _task(
         self,
         job: str,
-        row: Arm | Method,
-        seed: int,
         words: Sequence[Any],
         needs: Sequence[Path],
         done: Callable[[], bool],
+        row: Arm | Method | None = None,
+        seed: int = 0,
         share: float = 1.0,
     ) -> Task:
-        _, kind, name = subject(row)
-        verb = job.split()[1]
-        title = f"{VERBS.get(verb, verb)} {name}/seed{seed}"
-        command = self._command(job, (f"--{kind}", name, "--seed", seed, *words))
-        folder = self.results / "logs" / job.removeprefix("native ").replace(" ", "_")
-        return Task(title, command, folder / f"{name}_seed{seed}.log", tuple(needs), done, share)
+        title = verb = job.split()[1]
+        told = job.removeprefix("native ").replace(" ", "_")
+        if row is not None:
+            _, kind, name = subject(row)
+            words = (f"--{kind}", name, "--seed", seed, *words)
+            title = f"{VERBS.get(verb, verb)} {name}/seed{seed}"
+            told = f"{told}/{name}_seed{seed}"
+        start = (sys.executable, "-m", "gblsr_repro", *job.split(), "--config")
+        command = tuple(map(str, (*start, self.results / SETTINGS, *words)))
+        told_in = self.results / "logs" / f"{told}.log"
+        return Task(title, command, told_in, tuple(needs), done, share)
 
     def _arrays(self, *names: str) -> list[Path]:
         folder = self.results / "native" / "arrays"
@@ -206,24 +207,22 @@ class _Jobs:
     def regions(self) -> Task:
         needs = self._arrays("validation")
         output = needs[0].with_name("regions.json")
-        command = self._command("native regions", ("--array", needs[0], "--output", output))
-        told = self.results / "logs" / "regions.log"
-        return Task("regions", command, told, tuple(needs), output.is_file)
+        words = ("--array", needs[0], "--output", output)
+        return self._task("native regions", words, needs, output.is_file)
 
     def trained(self, arm: Arm, seed: int) -> Iterator[Task]:
         native, run = self.results / "native", f"{arm.arm}/seed{seed}"
         weights, needs = native / "runs" / run, self._arrays("train")
         words = ("--array", needs[0], "--output", weights, "--state", native / f"state/{run}.pt")
-        yield self._task(
-            "native train", arm, seed, words, needs, partial(self._is_trained, arm, weights)
-        )
+        done = partial(self._is_trained, arm, weights)
+        yield self._task("native train", words, needs, done, arm, seed)
         metrics, exemplars = native / "metrics" / run, native / "exemplars" / run
         needs = self._arrays(*self._sets, "validation")
         told = ("--run", weights, "--arrays", needs[0].parent, "--output", metrics,
                 "--exemplars", exemplars)  # fmt: skip
         needs += [needs[0].with_name("regions.json"), weights / "run.json"]
         done = partial(self._is_evaluated, weights, metrics, exemplars)
-        yield self._task("native evaluate", arm, seed, told, needs, done)
+        yield self._task("native evaluate", told, needs, done, arm, seed)
 
     def timed(self, row: Arm | Method, seed: int, share: float = 1.0) -> Task:
         benchmark, _, name = subject(row)
@@ -231,7 +230,7 @@ class _Jobs:
         needs = self._arrays(*self._sets) if isinstance(row, Arm) else []
         words = [*(("--arrays", needs[0].parent) if needs else ()), "--output", output]
         done = partial(self._is_timed, output)
-        return self._task(f"{benchmark} latency", row, seed, words, needs, done, share)
+        return self._task(f"{benchmark} latency", words, needs, done, row, seed, share)
 
     def _is_trained(self, arm: Arm, run: Path) -> bool:
         record = _record(run / "run.json")

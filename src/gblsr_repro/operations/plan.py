@@ -10,7 +10,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -33,16 +32,20 @@ from ..config import (
     selected_methods,
     subject,
 )
-from ..data.datasets import data_set
-from ..data.manifest import read as read_manifest
+from ..data.datasets import Entry, data_set, read_manifest
 from ..errors import UserError
 from ..files import read_csv, read_json
-from ..progress import columns
+from ..progress import columns, counted
 from ..runtime import device_record
 
 DASH = "—"
 STATES_KEPT = 3  # the last two, and the one being written
 STATE_COPIES = 3  # weights and the optimizer's two moments
+NODE = 8  # GPUs of a usual node, for a machine that has one or none
+FOOTNOTE = (
+    "GPU-hours count training, one run after the other; evaluation and timing come on top and\n"
+    "take an order of magnitude less (paper, appendix on compute resources)."
+)
 DECODED = 2  # what photographs take decoded, compared with their lossless files, about
 
 
@@ -87,10 +90,16 @@ class Plan:
     disk: list[Disk]
 
 
+def told(config: Config) -> str:
+    """Return the plan of a configuration as text for a terminal."""
+    return text(survey(config))
+
+
 def survey(config: Config) -> Plan:
     """Work out the plan of a configuration; nothing is run and the network is not used."""
-    name = _device_name(config)
-    estimates = [*_estimates("native", config, name), *_estimates("asr", config, name)]
+    cuda = config["device"] != "cpu" and torch.cuda.is_available()
+    name = str(device_record(torch.device("cuda" if cuda else "cpu"))["name"])
+    estimates = list(_estimates(config, name))
     return Plan(name, estimates, list(_disk(config, estimates)))
 
 
@@ -109,26 +118,14 @@ def text(plan: Plan) -> str:
         runs = sum(e.runs - e.done for e in chosen)
         rows.append(["all", f"{runs}", "", _hours(sum(known) if known else None), note])
         lines += [title, *_columns(rows), ""]
-    lines += [_days(plan.estimates, max(len(devices.visible()), 1)), ""]
-    lines += ["Disk", *_columns([[d.purpose, _bytes(d.bytes), d.note] for d in plan.disk])]
+    several = gpus if (gpus := len(devices.visible())) > 1 else NODE
+    one, many = (days(plan.estimates, count) for count in (1, several))
+    lines.append(
+        f"Days of training: {one:,.1f} on one GPU, {many:,.1f} on {several}, a run to each GPU"
+    )
+    lines += ["", "Disk", *_columns([[d.purpose, _bytes(d.bytes), d.note] for d in plan.disk])]
     total = sum(d.bytes for d in plan.disk)
     return "\n".join([*lines, f"  in all {_bytes(total)}", "", FOOTNOTE])
-
-
-FOOTNOTE = (
-    "GPU-hours count training, one run after the other; evaluation and timing come on top and\n"
-    "take an order of magnitude less (paper, appendix on compute resources)."
-)
-
-
-NODE = 8  # GPUs of a usual node, for a machine that has one or none
-
-
-def _days(estimates: list[Estimate], gpus: int) -> str:
-    """Return the line that tells the days of all known runs on one GPU and on all of a node."""
-    several = gpus if gpus > 1 else NODE
-    one, many = (days(estimates, count) for count in (1, several))
-    return f"Days of training: {one:,.1f} on one GPU, {many:,.1f} on {several}, a run to each GPU"
 
 
 def days(estimates: list[Estimate], gpus: int) -> float:
@@ -160,48 +157,36 @@ def _bytes(count: float) -> str:
 # --- time ---------------------------------------------------------------------------------------
 
 
-def _device_name(config: Config) -> str:
-    cuda = config["device"] != "cpu" and torch.cuda.is_available()
-    return str(device_record(torch.device("cuda" if cuda else "cpu"))["name"])
+def _estimates(config: Config, device: str) -> Iterator[Estimate]:
+    """Yield every arm, then every method that the config runs."""
+    from ..models import native
+    from ..models.asr import model as asr
 
-
-def _estimates(benchmark: str, config: Config, device: str) -> Iterator[Estimate]:
     results = resolve(config, config["results"])
-    recorded = list(_recorded(benchmark, results))
-    steps = config[benchmark]["training"]["steps"]
-    for row, parameters in _subjects(benchmark, config):
-        identity = run_identity(row, config)
-        name = subject(row)[2]
+    recorded = list(_recorded(results))
+    rows: list[Arm | Method] = [*selected_arms(config).values(), *selected_methods(config).values()]
+    for row in rows:
+        (benchmark, _, name), identity = subject(row), run_identity(row, config)
+        steps = config[benchmark]["training"]["steps"]
         speeds = [
             run["steps_per_second"]
             for _, run in recorded
             if run["device"]["name"] == device and _step(run["identity"]) == _step(identity)
         ]
         if speeds:
-            runs = "1 run" if len(speeds) == 1 else f"{len(speeds)} runs"
-            seconds, basis = steps / fmean(speeds), f"{runs} recorded on {device}"
+            seconds: float | None = steps / fmean(speeds)
+            basis = f"{counted(len(speeds), 'run')} recorded on {device}"
         else:
-            seconds, basis = _published(benchmark, name, row, identity, steps)
+            seconds, basis = _published(row, identity, steps)
         wanted = {results / benchmark / "runs" / name / f"seed{s}" for s in config["seeds"]}
         done = sum(
             run["identity"] == identity and (place / "weights.safetensors").is_file()
             for place, run in recorded
             if place in wanted
         )
+        count = native if isinstance(row, Arm) else asr
+        parameters = count.parameters(row, config)
         yield Estimate(benchmark, name, len(wanted), done, steps, seconds, basis, parameters)
-
-
-def _subjects(benchmark: str, config: Config) -> Iterator[tuple[Arm | Method, int]]:
-    """Yield every arm or method that the config runs, and its number of parameters."""
-    from ..models import native
-    from ..models.asr import model as asr
-
-    if benchmark == "native":
-        for arm in selected_arms(config).values():
-            yield arm, native.parameters(arm, config)
-    else:
-        for method in selected_methods(config).values():
-            yield method, asr.parameters(method, config)
 
 
 def _step(identity: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,45 +199,30 @@ def _step(identity: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _recorded(benchmark: str, results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _recorded(results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yield folder and record of the finished runs here and elsewhere in this checkout.
 
     Records that do not say what a run follows from, how fast it was and on what are passed over.
     """
     # A preset keeps its results in a folder of its own inside `results`.
     folders = {results, repository_root() / "results", *(repository_root() / "results").glob("*/")}
-    for path in sorted(p for f in folders for p in f.glob(f"{benchmark}/runs/*/seed*/run.json")):
+    for path in sorted(p for f in folders for p in f.glob("*/runs/*/seed*/run.json")):
         match record := read_json(path):
             case {"steps_per_second": speed, "device": {"name": _}, "identity": dict()} if speed:
                 yield path.parent, record
 
 
-@dataclass(frozen=True)
-class Published:
-    """The paper's training time of a group of arms or methods."""
-
-    subjects: tuple[str, ...]
-    seconds: float
-
-
-@cache
-def _compute(benchmark: str) -> tuple[Published, ...]:
-    return tuple(
-        Published(tuple(row["subjects"].split()), float(row["total_seconds"]) / int(row["runs"]))
-        for row in read_csv(repository_root() / "config" / "paper" / "compute.csv")
-        if row["benchmark"] == benchmark
-    )
-
-
 def _published(
-    benchmark: str, name: str, row: Arm | Method, identity: Mapping[str, Any], steps: int
+    row: Arm | Method, identity: Mapping[str, Any], steps: int
 ) -> tuple[float | None, str]:
-    paper = protocol()
+    """Return the paper's seconds of a run where its settings are those, and where that is from."""
+    paper, (benchmark, _, name) = protocol(), subject(row)
     if _step(identity) == _step(run_identity(row, paper)):
-        for group in _compute(benchmark):
-            if name in group.subjects:
+        for group in read_csv(repository_root() / "config" / "paper" / "compute.csv"):
+            if group["benchmark"] == benchmark and name in group["subjects"].split():
                 share = steps / paper[benchmark]["training"]["steps"]
-                return group.seconds * share, f"the paper, on {paper_device()}"
+                each = float(group["total_seconds"]) / int(group["runs"])
+                return each * share, f"the paper, on {paper_device()}"
     return None, DASH
 
 
@@ -262,40 +232,33 @@ def _published(
 def _disk(config: Config, estimates: list[Estimate]) -> Iterator[Disk]:
     native, asr = config["native"]["data"], config["asr"]
     table = datasets()
-    used = [*native["train"], *native["evaluate"].values(), *asr["train"]]
-    used = list(dict.fromkeys([*used, *asr["evaluate"].values()]))
-    rows = [table[name] for name in used]
+    images = [table[name] for name in (*native["train"], *native["evaluate"].values())]
+    packed = [table[name] for name in asr["train"]]
     if config["mirror"] is None:
-        missing = [row for row in rows if row.url and _manifest(row, config) is None]
+        used = {row.dataset: row for row in images + packed}
+        used |= {name: table[name] for name in asr["evaluate"].values()}
+        missing = [row for row in used.values() if row.url and _manifest(row, config) is None]
         size = sum(int(row.bytes) for row in missing)
         yield Disk("downloads", size, f"{len(missing)} data sets that are not here yet")
-    images = [table[n] for n in (*native["train"], *native["evaluate"].values())]
     count = sum(int(row.images) for row in images)
     side = native["image_size"]
     yield Disk("native arrays", count * side * side * 3, f"{count:,} images of {side}x{side}")
-    for name in asr["train"]:
-        yield _packed(table[name], config)
-    left = [e for e in estimates if e.done < e.runs]
+    for row in packed:
+        entries = _manifest(row, config)
+        size, note = DECODED * int(row.bytes), f"about, before {row.title} is fetched"
+        if entries is not None:
+            size = sum(e.width * e.height * 3 for e in entries if e.width and e.height)
+            note = f"{len(entries)} images of {row.title}"
+        yield Disk("super-resolution array", size, note)
     weights = sum(e.parameters * 4 * e.runs for e in estimates)
     yield Disk("weights", weights, f"{sum(e.runs for e in estimates)} runs")
+    left = [e.parameters for e in estimates if e.done < e.runs]
     if left:
-        largest = max(e.parameters for e in left) * 4 * STATE_COPIES * STATES_KEPT
+        largest = max(left) * 4 * STATE_COPIES * STATES_KEPT
         yield Disk("states to go on from", largest, "for each run at work, while it is")
 
 
-def _packed(row: Dataset, config: Config) -> Disk:
-    entries = _manifest(row, config)
-    if entries is None:
-        return Disk(
-            "super-resolution array",
-            DECODED * int(row.bytes),
-            f"about, before {row.title} is fetched",
-        )
-    pixels = sum(e.width * e.height for e in entries if e.width and e.height)
-    return Disk("super-resolution array", pixels * 3, f"{len(entries)} images of {row.title}")
-
-
-def _manifest(row: Dataset, config: Config) -> list[Any] | None:
+def _manifest(row: Dataset, config: Config) -> list[Entry] | None:
     """Return what is recorded of a data set's files; None when it was not fetched."""
     try:
         path = data_set(row.dataset, config).manifest

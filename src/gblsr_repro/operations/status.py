@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,21 +26,20 @@ from ..progress import columns, duration
 
 QUIET_SECONDS = 180.0
 TRAINING = {"train": "native", "asr_train_run": "asr"}
-# Title, how the names of its rules begin, and the benchmark whose device the jobs use;
-# None: they use no GPU.
+# Title, and how the names of its rules begin.
 STAGES = (
-    ("native: image arrays", ("standardize",), None),
-    ("native: training", ("train",), "native"),
-    ("native: evaluation", ("evaluate",), "native"),
-    ("native: bandwidth fields", ("fields",), "native"),
-    ("native: timing", ("latency",), "native"),
-    ("asr: bicubic", ("asr_bicubic",), None),
-    ("asr: training", ("asr_train_run",), "asr"),
-    ("asr: evaluation", ("asr_evaluate",), "asr"),
-    ("asr: timing", ("asr_latency",), "asr"),
-    ("tables", ("tables_of_",), None),
-    ("figures", ("figures_of_",), None),
-    ("claims and report", ("claims", "report"), None),
+    ("native: image arrays", ("standardize",)),
+    ("native: training", ("train",)),
+    ("native: evaluation", ("evaluate",)),
+    ("native: bandwidth fields", ("fields",)),
+    ("native: timing", ("latency",)),
+    ("asr: bicubic", ("asr_bicubic",)),
+    ("asr: training", ("asr_train_run",)),
+    ("asr: evaluation", ("asr_evaluate",)),
+    ("asr: timing", ("asr_latency",)),
+    ("tables", ("tables_of_",)),
+    ("figures", ("figures_of_",)),
+    ("claims and report", ("claims", "report")),
 )
 
 
@@ -91,21 +90,24 @@ class Training:
 class Stage:
     """A kind of job: how many are done of how many, and the seconds that the others need.
 
-    `seconds_left` is None where nothing tells how long a job takes; `gpu` says whether its jobs
-    run on one, None where no finished run has told yet.
+    `seconds_left` is None where nothing tells how long a job takes.
     """
 
     title: str
     done: int
     total: int
     seconds_left: float | None = None
-    gpu: bool | None = False
     unfinished: tuple[Training, ...] = ()
 
     @property
     def running(self) -> int:
         """How many of its training runs told of themselves lately."""
         return sum(run.running for run in self.unfinished)
+
+
+def told(config: Config) -> str:
+    """Return what is done and left of a config as text for a terminal."""
+    return text(survey(config))
 
 
 def survey(
@@ -119,67 +121,53 @@ def survey(
     now = time.time() if now is None else now
     root = resolve(config, config["results"])
     stages = []
-    for title, rules, benchmark in STAGES:
+    for title, rules in STAGES:
         chosen = [job for job in every if job.rule.startswith(rules)]
-        gpu = _on_gpu(benchmark, config, every) if benchmark else False
-        if benchmark and rules[0] in TRAINING:
+        if benchmark := TRAINING.get(rules[0]):
             steps = config[benchmark]["training"]["steps"]
             told = _progress(root / benchmark / "state", steps, now)
-            stages.append(_training(title, chosen, steps, gpu, told))
+            stages.append(_training(title, chosen, steps, told))
         else:
-            stages.append(_stage(title, chosen, gpu))
+            stages.append(_stage(title, chosen))
     return stages
 
 
-def _stage(title: str, jobs: Sequence[Job], gpu: bool | None) -> Stage:
+def _stage(title: str, jobs: Sequence[Job]) -> Stage:
     """Count the jobs; those that are left take the mean time of those that are done."""
     done = [job for job in jobs if job.done]
-    seconds = [second for job in done for second in _seconds(job.benchmark)]
+    seconds = [
+        float(row["s"])
+        for job in done
+        if job.benchmark and job.benchmark.is_file()
+        for row in read_csv(job.benchmark, "\t")
+    ]
     left = len(jobs) - len(done)
     known = left * fmean(seconds) if left and seconds else None
-    return Stage(title, len(done), len(jobs), known, gpu)
+    return Stage(title, len(done), len(jobs), known)
 
 
-def _seconds(benchmark: Path | None) -> list[float]:
-    if benchmark is None or not benchmark.is_file():
-        return []
-    return [float(row["s"]) for row in read_csv(benchmark, "\t")]
-
-
-def _training(
-    title: str,
-    jobs: Sequence[Job],
-    steps: int,
-    gpu: bool | None,
-    progress: dict[str, Training],
-) -> Stage:
+def _training(title: str, jobs: Sequence[Job], steps: int, progress: dict[str, Training]) -> Stage:
+    """Count the runs; those of one arm or method are equally fast, and others about as fast."""
     unfinished = [
         progress.get(job.run, Training(job.run, None, steps, None, running=False))
         for job in jobs
         if not job.done
     ]
-    told = [(job.run, job.record().get("steps_per_second")) for job in jobs if job.done]
-    told += [(run.name, run.rate) for run in unfinished]
     rates: dict[str, list[float]] = {}
-    for name, rate in told:
-        rates.setdefault(_subject(name), []).extend([rate] if rate else [])
-    typical = {name: fmean(known) for name, known in rates.items() if known}
-    fallback = fmean([rate for known in rates.values() for rate in known] or [0.0])
-    seconds = [r.seconds_left(typical.get(_subject(r.name), fallback)) for r in unfinished]
+    told = [(job.run, job.record().get("steps_per_second")) for job in jobs if job.done]
+    for name, rate in [*told, *((run.name, run.rate) for run in unfinished)]:
+        if rate:
+            rates.setdefault(name.split()[0], []).append(rate)
+    every = [rate for known in rates.values() for rate in known]
+    seconds = [
+        run.seconds_left(fmean(rates.get(run.name.split()[0], every) or [0.0]))
+        for run in unfinished
+    ]
     known = [second for second in seconds if second is not None]
-    return Stage(
-        title,
-        len(jobs) - len(unfinished),
-        len(jobs),
-        sum(known) if known and len(known) == len(seconds) else None,
-        gpu,
-        tuple(unfinished),
-    )
-
-
-def _subject(run: str) -> str:
-    """Return the arm or method of a run: those of one kind are equally fast."""
-    return run.partition(" ")[0]
+    whole = bool(known) and len(known) == len(seconds)
+    done = len(jobs) - len(unfinished)
+    left = sum(known) if whole else None
+    return Stage(title, done, len(jobs), left, tuple(unfinished))
 
 
 def _progress(states: Path, steps: int, now: float) -> dict[str, Training]:
@@ -193,16 +181,6 @@ def _progress(states: Path, steps: int, now: float) -> dict[str, Training]:
             rate = told["steps_per_second"]
             found[told["run"]] = Training(told["run"], step, steps, rate, running)
     return found
-
-
-def _on_gpu(benchmark: str, config: Config, jobs: Iterable[Job]) -> bool | None:
-    """Say whether jobs run on a GPU: as the config asks, else as a finished run did."""
-    if config["device"] != "auto":
-        return config["device"] == "cuda"
-    for job in jobs:
-        if TRAINING.get(job.rule) == benchmark and job.done:
-            return (job.record().get("device") or {}).get("type") == "cuda"
-    return None
 
 
 # --- what Snakemake says ---------------------------------------------------------------------
@@ -290,12 +268,8 @@ def _total(stages: Sequence[Stage]) -> list[str]:
     if not known:
         return ["The time left is not known yet: no job of these stages has finished."]
     seconds = sum(stage.seconds_left or 0 for stage in known)
-    hours = sum(stage.seconds_left or 0 for stage in known if stage.gpu) / 3600
-    gpu = f"{hours:.1f} GPU-hours of it"
-    if any(stage.gpu is None for stage in known):
-        gpu = "how many GPU-hours of it shows when the first run has finished"
     running = sum(stage.running for stage in stages)
-    line = f"Left: {duration(seconds)} of jobs, {gpu}"
+    line = f"Left: {duration(seconds)} of jobs"
     if running > 1:
         line += f"; with {running} at a time {duration(seconds / running)}"
     unknown = [stage.title for stage in left if stage.seconds_left is None]

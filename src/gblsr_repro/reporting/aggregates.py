@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable, Mapping, Sequence, Sized
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -55,22 +56,21 @@ def read_rows(path: Path, columns: Sequence[str], keys: Sequence[str] = ()) -> p
         with path.open(newline="", encoding="utf-8") as stream:
             reader = csv.reader(stream)
             header = next(reader, [])
-            absent = [column for column in columns if column not in header]
-            if absent:
-                raise UserError(f"{path} lacks the column {absent[0]!r}; make it again.")
-            rows = []
-            for row in filter(None, reader):
-                if len(row) != len(header):
-                    raise UserError(
-                        f"{path}, line {reader.line_num}: the row does not have as many cells as "
-                        "the header; make the file again."
-                    )
-                rows.append(row)
+            rows = [(reader.line_num, row) for row in reader if row]
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; run the step that makes it first.") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path} is not a CSV text file; delete it and make it again.") from error
-    frame = pd.DataFrame(rows, columns=header, dtype=object)
+    for column in columns:
+        if column not in header:
+            raise UserError(f"{path} lacks the column {column!r}; make it again.")
+    for line, row in rows:
+        if len(row) != len(header):
+            raise UserError(
+                f"{path}, line {line}: the row does not have as many cells as the header; make the "
+                "file again."
+            )
+    frame = pd.DataFrame([row for _, row in rows], columns=header, dtype=object)
     twice = frame[frame.duplicated([*keys])] if keys else frame[:0]
     if not twice.empty:
         what = " ".join(twice.iloc[0][[*keys]])
@@ -85,20 +85,13 @@ def numbers(frame: pd.DataFrame, columns: Iterable[str], by: Sequence[str], path
     """
     for column in columns:
         texts = frame[column]
-        values = texts.map(_number).astype(float)
+        values = pd.to_numeric(texts, errors="coerce").astype(float)
         for row in texts.index[(texts != "") & ~np.isfinite(values)]:
             what = " ".join(frame.loc[row, [*by]])
             raise UserError(
                 f"{path}: {column} of {what} is {texts[row]!r}, not a number; make the file again."
             )
         frame[column] = values
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text or "nan")
-    except ValueError:
-        return math.inf
 
 
 def read(path: Path, kind: str) -> pd.DataFrame:
@@ -121,6 +114,7 @@ def read(path: Path, kind: str) -> pd.DataFrame:
 # --- the aggregates of one folder -----------------------------------------------------------------
 
 
+@dataclass
 class Aggregates:
     """The aggregates of one folder, each read once and only when it is needed.
 
@@ -130,22 +124,16 @@ class Aggregates:
     and fields read `results`, the folder that holds the aggregates' folder.
     """
 
-    def __init__(
-        self,
-        folder: Path | str,
-        config: Config,
-        clock: str = PAPER,
-        bicubic: bool = False,
-        frames: Mapping[str, pd.DataFrame] | None = None,
-    ) -> None:
-        self.folder = Path(folder)
-        self.config = config
-        self.clock = clock
-        self.bicubic = bicubic
+    folder: Path
+    config: Config
+    clock: str = PAPER
+    bicubic: bool = False
+    frames: dict[str, pd.DataFrame] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
         self.results = self.folder.parent
         self.arms, self.methods, self.datasets = arms(), methods(), datasets()
-        self.evaluate = list(config["native"]["data"]["evaluate"])  # columns of the native tables
-        self._frames = dict(frames or {})
+        self.evaluate = list(self.config["native"]["data"]["evaluate"])  # native columns
         self._cells: dict[str, dict[Key, Summary]] = {}
 
     @classmethod
@@ -155,7 +143,7 @@ class Aggregates:
         found.conditions = of_paper()
         counts = [found.frame("budget"), found.frame("asr_runs")[["arm", "parameters"]]]
         structure = pd.concat(counts, ignore_index=True)
-        found._frames["structure"] = structure.set_axis(["name", "value"], axis=1)
+        found.frames["structure"] = structure.set_axis(["name", "value"], axis=1)
         return found
 
     # --- numbers ---
@@ -166,15 +154,15 @@ class Aggregates:
 
     def has(self, kind: str) -> bool:
         """Whether an aggregate was made, for what can do without."""
-        return kind in self._frames or self.path(kind).is_file()
+        return kind in self.frames or self.path(kind).is_file()
 
     def frame(self, kind: str) -> pd.DataFrame:
         """Return an aggregate as it stands in its file."""
-        if kind not in self._frames:
+        if kind not in self.frames:
             frame = read(self.path(kind), kind)
             self._check(kind, frame)
-            self._frames[kind] = frame
-        return self._frames[kind]
+            self.frames[kind] = frame
+        return self.frames[kind]
 
     def _check(self, kind: str, frame: pd.DataFrame) -> None:
         if KINDS[kind].columns == RUN_COLUMNS and frame.empty:
@@ -194,10 +182,9 @@ class Aggregates:
     def cells(self, kind: str) -> Mapping[Key, Summary]:
         """Return an aggregate's numbers by the values of its key columns."""
         if kind not in self._cells:
-            frame = self.frame(kind)
-            keys = zip(*(frame[key] for key in KINDS[kind].keys), strict=True)
-            values = zip(*(frame[value] for value in VALUES), strict=True)
-            self._cells[kind] = {k: Summary(*v) for k, v in zip(keys, values, strict=True)}
+            rows = self.frame(kind)[[*KINDS[kind].header]].itertuples(index=False, name=None)
+            keys = len(KINDS[kind].keys)
+            self._cells[kind] = {row[:keys]: Summary(*row[keys:]) for row in rows}
         return self._cells[kind]
 
     def cell(self, kind: str, *key: str) -> Summary:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain, groupby
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
 
@@ -19,17 +20,17 @@ from ..config import Config, guess, protocol, selected_arms
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
-from . import conditions
+from . import conditions, kinds
 from .aggregates import BICUBIC, NATIVE_TIMES, numbers, read_rows
-from .kinds import BICUBIC_GRID, FIELDS, GRID, KINDS, RUN, SCORES, TIMES, VALUES, found, scale_key
+from .kinds import KINDS, VALUES, Fields, scale_key
 
 NATIVE_METRICS = ("psnr", "ssim", "lpips", "edge_lpips", "lse")
 ASR_METRICS = ("psnr_y", "ssim_y")
 LATENCY_METRICS = ("mean_ms", "median_ms", "p90_ms", "p95_ms", "peak_memory_mib")
 RUN_NUMBERS = ("steps", "parameters", "wall_seconds", "steps_per_second", "peak_memory_mib")
 
-Name = TypeVar("Name")  # an arm or method, or that and a scale
 Measured = Iterator[tuple[Any, ...]]  # the key of a number, then its value for one seed
+Found = Callable[..., Iterator[tuple[Fields, Path]]]  # `kinds.found` for one kind of one run
 
 
 # --- files of one seed ----------------------------------------------------------------------------
@@ -61,14 +62,14 @@ def read_latency(path: Path) -> pd.Series:
 
 
 def image_means(
-    files: Iterable[tuple[Name, int, Path]], metrics: Sequence[str]
-) -> Iterator[tuple[Name, int, str, float]]:
-    """Yield name, seed, metric and its mean over images, of all that was measured in the files.
+    files: Iterable[tuple[Fields, Path]], metrics: Sequence[str]
+) -> Iterator[tuple[Fields, str, float]]:
+    """Yield a file's fields, metric and its mean over images, of all that was measured in `files`.
 
     They must be of the same images, else means do not compare: `UserError` names the two files.
     """
     first: tuple[Path, set[str]] | None = None
-    for name, seed, path in files:
+    for fields, path in files:
         images = read_images(path, metrics)
         first = first or (path, {*images.index})
         if first[1] != {*images.index}:
@@ -76,7 +77,7 @@ def image_means(
                 f"{path} holds other images than {first[0]}; delete both and evaluate again."
             )
         for metric, mean in images.mean().dropna().items():
-            yield name, seed, str(metric), mean
+            yield fields, str(metric), mean
 
 
 # --- over seeds -----------------------------------------------------------------------------------
@@ -97,75 +98,74 @@ def over_seeds(kind: str, measured: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
 # --- native -------------------------------------------------------------------------------------
 
 
-def native(kind: str, results: Path, config: Config) -> Measured:
+def native(found: Found, config: Config) -> Measured:
     """Every metric of every evaluation set and arm.
 
     `inference_ms` is the mean over images of the mean time by the paper's clock, `ours_ms` and
     `graph_ms` that by the package's own (see `evaluation.latency`); `params` the number of
     trainable parameters.
     """
-    files = partial(found, kind, results, config)
     for column in config["native"]["data"]["evaluate"]:
-        scores = image_means(files(f"{SCORES}.csv", column=column), NATIVE_METRICS)
-        yield from ((column, arm, metric, mean) for arm, _, metric, mean in scores)
-        for arm, _, path in files(f"{TIMES}.csv"):
+        for of, metric, mean in image_means(
+            found(f"{kinds.SCORES}.csv", column=column), NATIVE_METRICS
+        ):
+            yield column, of["subject"], metric, mean
+        for of, path in found(f"{kinds.TIMES}.csv"):
             times = read_latency(path)
             for clock, metric in NATIVE_TIMES.items():
                 if (column, clock, "mean_ms") in times:
-                    yield column, arm, metric, times[column, clock, "mean_ms"]
-        for arm, _, path in files(RUN):
-            yield column, arm, "params", _field(read_json(path), "parameters", path)
+                    yield column, of["subject"], metric, times[column, clock, "mean_ms"]
+        for of, path in found(kinds.RUN):
+            yield column, of["subject"], "params", _field(read_json(path), "parameters", path)
 
 
-def locality(kind: str, results: Path, config: Config) -> pd.DataFrame:
+def locality(found: Found, config: Config) -> pd.DataFrame:
     """Every statistic of the bandwidth fields of the per-patch arms.
 
     Tests are made on statistics averaged over seeds: t1_met to t4_met are 1 or 0 and tests_met
     their sum, without a spread. What could not be measured has no row.
     """
     measured, flags = [], []
-    files: dict[str, list[Path]] = {}
-    for arm, _, path in found(kind, results, config, FIELDS):
-        files.setdefault(arm, []).append(path)
-    for arm, paths in files.items():
-        seeds = diagnostic.summarize(paths, config)
+    for arm, files in groupby(found(kinds.FIELDS), lambda file: file[0]["subject"]):
+        seeds = diagnostic.summarize([path for _, path in files], config)
         measured += [
             (arm, name, seed[name]) for name in seeds[0] for seed in seeds if seed[name] is not None
         ]
         met = diagnostic.tests(diagnostic.average(seeds), config["diagnostics"]["thresholds"])
         told = {f"{t}_met": m for t, m in met.items()} | {"tests_met": diagnostic.tests_met(met)}
         flags += [(arm, n, int(f), None, len(seeds)) for n, f in told.items() if f is not None]
-    made = over_seeds(kind, measured)
+    made = over_seeds("locality", measured)
     return pd.concat([made, pd.DataFrame(flags, columns=made.columns)]) if flags else made
 
 
-def ablation(kind: str, results: Path, config: Config) -> Measured:
+def ablation(found: Found, config: Config) -> Measured:
     """The log-space ablation's arms on the validation images.
 
     PSNR, LPIPS and per-region PSNR, and delta_<metric>: arm minus control, seed by seed over the
     seeds that both have.
     """
-    files = found(kind, results, config, f"{SCORES}.csv", column="validation")
-    rows = image_means(files, NATIVE_METRICS)
-    frame = pd.DataFrame(rows, columns=["arm", "seed", "metric", "value"])
-    frame = frame[frame["metric"].isin(("psnr", "lpips")) | frame["metric"].str.startswith("psnr_")]
+    means = image_means(found(f"{kinds.SCORES}.csv", column="validation"), NATIVE_METRICS)
+    values = {
+        (of["subject"], of["seed"], metric): mean
+        for of, metric, mean in means
+        if metric in ("psnr", "lpips") or metric.startswith("psnr_")
+    }
+    yield from ((arm, metric, mean) for (arm, _, metric), mean in values.items())
     control = [n for n, arm in selected_arms(config).items() if arm.diagnostic == "control"]
-    own = frame[~frame["arm"].isin(control)]
-    pairs = own.merge(frame[frame["arm"].isin(control)], on=["seed", "metric"])
-    deltas = pd.DataFrame({"arm": pairs["arm_x"], "metric": "delta_" + pairs["metric"],
-                           "value": pairs["value_x"] - pairs["value_y"]})  # fmt: skip
-    both = pd.concat([frame[["arm", "metric", "value"]], deltas])
-    yield from both.itertuples(index=False, name=None)
+    for (arm, *rest), mean in values.items():
+        for base in control if arm not in control else ():
+            if (base, *rest) in values:
+                yield arm, f"delta_{rest[1]}", mean - values[base, *rest]
 
 
-def budget(kind: str, results: Path, config: Config) -> Measured:
+def budget(found: Found, config: Config) -> Measured:
     """Trainable parameters of every arm that the config runs, untrained."""
-    from ..models.native import parameter_budgets
+    from ..models.native import parameter_counts
 
-    yield from ((arm.arm, arm.parameters) for arm in parameter_budgets(config))
+    yield from parameter_counts(config).items()
 
 
-def structure(kind: str, results: Path, config: Config) -> Measured:
+def structure(found: Found, config: Config) -> Measured:
     """What the code alone gives at the paper's structure, whatever was run."""
     from ..models.structure import measure
 
@@ -175,39 +175,34 @@ def structure(kind: str, results: Path, config: Config) -> Measured:
 # --- super-resolution ---------------------------------------------------------------------------
 
 
-def asr_quality(kind: str, results: Path, config: Config) -> Measured:
+def asr_quality(found: Found, config: Config) -> Measured:
     """PSNR-Y and SSIM-Y of every method, set and scale, and of bicubic, which has no seeds."""
     for column in config["asr"]["evaluate"]:
-        files: list[tuple[tuple[str, str], int, Path]] = []
-        for scale in map(scale_key, config["asr"]["scales"]):
-            names = {"column": column, "scale": scale}
-            bicubic = results / f"{BICUBIC_GRID}.csv".format(**names)
-            files += [((BICUBIC, scale), 0, bicubic)] if bicubic.is_file() else []
-            scored = found(kind, results, config, f"{GRID}.csv", **names)
-            files += [((method, scale), seed, path) for method, seed, path in scored]
-        for name, _, metric, mean in image_means(files, ASR_METRICS):
-            yield column, *name, metric, mean
+        patterns = (f"{kinds.BICUBIC_GRID}.csv", f"{kinds.GRID}.csv")
+        files = chain.from_iterable(found(pattern, column=column) for pattern in patterns)
+        for of, metric, mean in image_means(files, ASR_METRICS):
+            yield column, of.get("subject", BICUBIC), of["scale"], metric, mean
 
 
-def asr_latency(kind: str, results: Path, config: Config) -> Measured:
+def asr_latency(found: Found, config: Config) -> Measured:
     """Times and peak memory of every method, set and clock."""
     scale = scale_key(config["asr"]["timing"]["scale"])
-    for method, _, path in found(kind, results, config, f"{TIMES}.csv"):
+    for of, path in found(f"{kinds.TIMES}.csv"):
         for (dataset, clock, metric), value in read_latency(path).items():
-            yield dataset, method, scale, clock, metric, value
+            yield dataset, of["subject"], scale, clock, metric, value
 
 
 # --- runs ---------------------------------------------------------------------------------------
 
 
-def runs(kind: str, results: Path, config: Config) -> Measured:
+def runs(found: Found, config: Config) -> Measured:
     """One row per training run, in the order of the arms or methods table."""
-    for name, seed, path in found(kind, results, config, RUN):
+    for of, path in found(kinds.RUN):
         record, log = read_json(path), path.with_name("log.csv")
         measured = [_field(record, key, path) for key in RUN_NUMBERS]
         logged = read_rows(log, ("bandwidth",))["bandwidth"].tolist() if log.is_file() else []
         told = (record.get("device") or {}).get("name"), record.get("finished")
-        yield KINDS[kind].half, name, seed, *measured, *told, (logged or [None])[-1]
+        yield of["half"], of["subject"], of["seed"], *measured, *told, (logged or [None])[-1]
 
 
 def _field(record: Mapping[str, Any], key: str, path: Path) -> Any:
@@ -219,18 +214,11 @@ def _field(record: Mapping[str, Any], key: str, path: Path) -> Any:
 
 # --- writing ------------------------------------------------------------------------------------
 
-MAKERS: dict[str, Callable[[str, Path, Config], Measured | pd.DataFrame]] = {
-    "native": native,
-    "readings": native,
-    "locality": locality,
-    "ablation": ablation,
-    "budget": budget,
-    "structure": structure,
-    "asr_quality": asr_quality,
-    "asr_latency": asr_latency,
-    "runs": runs,
-    "asr_runs": runs,
-}
+MAKERS: dict[str, Callable[[Found, Config], Measured | pd.DataFrame]] = {
+    "readings": native, "asr_runs": runs, "native": native, "locality": locality,
+    "ablation": ablation, "budget": budget, "structure": structure, "runs": runs,
+    "asr_quality": asr_quality, "asr_latency": asr_latency,
+}  # fmt: skip
 
 
 def write(kind: str, results: Path, config: Config, output: Path) -> None:
@@ -240,7 +228,7 @@ def write(kind: str, results: Path, config: Config, output: Path) -> None:
     if kind not in MAKERS:
         conditions.write(results, config, output, [KINDS[kind].half])
         return
-    made = MAKERS[kind](kind, results, config)
+    made = MAKERS[kind](partial(kinds.found, kind, results, config), config)
     if not isinstance(made, pd.DataFrame):
         plain = partial(pd.DataFrame, columns=KINDS[kind].columns, dtype=object)
         made = over_seeds(kind, made) if KINDS[kind].keys else plain(made)

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..config import BASELINE, Item, arms
 from .compare import PAPER_PRESET, Scope, compare_all, short_names
-from .conditions import Conditions, Half
+from .conditions import HALVES, Conditions, Half
 from .statistics import Column
 
-HALVES = {"native": "Native benchmark", "asr": "Super-resolution"}
 SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 Rows = Mapping[str, Column]
@@ -40,13 +39,17 @@ def caption(
     (default: all). The text is in the marks of `reporting.markup`.
     """
     scopes, adds = [Scope(name) for name in item.scopes.split()], item.adds.split()
+    rebuilt = [arm.short for arm in arms().values() if arm.group == BASELINE]
     readings = f"Rests on this project's readings of what the paper leaves open ({item.readings}; "
     sentences = [
         item.caption,
         *told,
         _error_bars(run, scopes[0]) if "spread" in adds else None,
-        _not_canonical() if "baselines" in adds else None,
-        *_differences(run, scopes, columns),
+        f"{listed(rebuilt)} are rebuilt within the parameter budget and amortized; they do not "
+        "stand for the published models"
+        if "baselines" in adds
+        else None,
+        *differences(run, scopes, columns),
         _without_lpips(run) if "lpips" in adds else None,
         f"{readings}see docs/readings.md)" if item.readings else None,
     ]
@@ -93,15 +96,6 @@ def bold_rule(significance: float, columns: Iterable[Column]) -> str:
     )
 
 
-def _not_canonical() -> str:
-    """Say what the baselines of the native benchmark are not."""
-    shown = [arm.short for arm in arms().values() if arm.group == BASELINE]
-    return (
-        f"{listed(shown)} are rebuilt within the parameter budget and amortized; they do not stand "
-        "for the published models"
-    )
-
-
 def _error_bars(run: Conditions, scope: Scope) -> str:
     """Say over how many seeds the means are and what error bars show."""
     half, titles = run.half(scope.half) or Half(), short_names(scope.half)
@@ -117,9 +111,10 @@ def _error_bars(run: Conditions, scope: Scope) -> str:
 # --- how the run differs --------------------------------------------------------------------------
 
 
-def _differences(
-    run: Conditions, scopes: Iterable[Scope], columns: Iterable[str] | None
+def differences(
+    run: Conditions, scopes: Iterable[Scope], columns: Iterable[str] | None = None
 ) -> list[str]:
+    """Return a sentence on how the numbers of the scopes differ from the paper's, if they do."""
     found = compare_all(run, scopes, columns)
     several = len({half for halves in found.values() for half in halves}) > 1
     texts = [
@@ -135,10 +130,3 @@ def _differences(
 def _without_lpips(run: Conditions) -> str | None:
     reason = run.native.without_lpips if run.native else ""
     return f"LPIPS was not measured: {reason.rstrip('.')}" if reason else None
-
-
-def run_notes(run: Conditions, half: str, scopes: Iterable[Scope]) -> list[str]:
-    """Say in what the numbers of one half differ from the paper's."""
-    notes = _differences(run, scopes, None)
-    told = _without_lpips(run) if half == "native" else None
-    return [*notes, told] if told else notes

@@ -15,8 +15,9 @@ from .aggregates import Aggregates
 from .compare import Scope
 from .conditions import of_paper
 from .documents import Section, markdown, simple
+from .expressions import parse
 from .layout import DASH
-from .verdicts import LOOKS, Claim, Result, Verdict, check, judge
+from .verdicts import CELLS, LOOKS, TOLERANCES, Claim, Result, Target, Verdict, judge
 
 SCOPE_TITLES = {
     Scope.STRUCTURE: "Structure (any conditions)",
@@ -35,7 +36,18 @@ def registry(path: Path | None = None) -> list[Claim]:
     """Read and check config/paper/claims.tsv; raises `UserError`."""
     rows = read_table(path or repository_root() / "config" / "paper" / "claims.tsv", Claim, "id")
     for claim in rows.values():
-        check(claim)
+        try:
+            if claim.measure:
+                parse(claim.measure)
+            elif not claim.note:
+                raise UserError("it has no measure, so its note must say why.")
+            if not claim.published.startswith(CELLS):
+                Target.parse(claim.published)
+            Scope(claim.scope)
+            if claim.tolerance not in TOLERANCES:
+                float(claim.tolerance.removesuffix("%"))
+        except (UserError, ValueError) as error:
+            raise UserError(f"config/paper/claims.tsv, claim {claim.id!r}: {error}") from error
     return list(rows.values())
 
 
@@ -52,19 +64,18 @@ class Page:
         return {v: found[v] for v in Verdict if found[v] or v not in rare}
 
     @cached_property
-    def shared_differences(self) -> dict[Scope, list[str]]:
+    def shared_differences(self) -> dict[str, list[str]]:
         """For every scope with measured claims, what sets all its claims apart."""
-        found: dict[Scope, list[str]] = {}
+        found: dict[str, list[str]] = {}
         for result in self.results:
             if result.holds is not None:
-                mine = list(result.differences)
-                scope = Scope(result.claim.scope)
+                mine, scope = list(result.differences), result.claim.scope
                 found[scope] = [d for d in found.get(scope, mine) if d in mine]
         return found
 
     def own_differences(self, result: Result) -> list[str]:
         """Return what sets a claim apart beyond the differences of its whole scope."""
-        shared = self.shared_differences.get(Scope(result.claim.scope), [])
+        shared = self.shared_differences.get(result.claim.scope, [])
         return [d for d in result.differences if d not in shared]
 
     def scopes(self) -> list[tuple[str, str, str]]:

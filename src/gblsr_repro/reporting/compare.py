@@ -98,7 +98,6 @@ def place_of(name: str) -> Setting | None:
 
 def compare(
     run: Conditions,
-    paper: Conditions,
     scope: Scope,
     subjects: Iterable[str] | None = None,
     columns: Iterable[str] | None = None,
@@ -111,7 +110,7 @@ def compare(
     """
     preset = Difference(f"preset {run.preset or 'not recorded'}")
     found = [preset] if run.preset != PAPER_PRESET else []
-    here, there = run.half(scope.half), paper.half(scope.half)
+    here, there = run.half(scope.half), of_paper().half(scope.half)
     if scope is Scope.STRUCTURE:
         return found
     if here is None or there is None:
@@ -149,7 +148,7 @@ def compare_all(
     recorded = [scope for scope in known if run.half(scope.half) is not None] or known[:1]
     found: dict[Difference, list[str]] = {}
     for scope in recorded:
-        for difference in compare(run, of_paper(), scope, columns=columns):
+        for difference in compare(run, scope, columns=columns):
             halves = found.setdefault(difference, [])
             halves += [scope.half] if scope.half not in halves else []
     return found
@@ -165,20 +164,24 @@ def _settings(
         place = place_of(name)
         if place is None or scope not in place.scopes.split():
             continue
-        kind, values = place.kind, here.settings.get(name) or []
-        noun, phrase = (place.words, place.phrase) if place.phrase else ("", "")
+        values = here.settings.get(name) or []
         if name == "native.training.pixels" and subjects is not None:  # a map by arm
-            values = [{k: v for k, v in value.items() if k in subjects} for value in values]
-        others = [value for value in values if _unequal(name, value, wanted)]
-        if noun and not values:
-            phrased.append(Difference(f"{noun} not recorded"))
-        elif noun and others:
-            short = phrase.format(_span(values))
+            values = [
+                {k: v for k, v in value.items() if k in subjects}
+                if isinstance(value, dict)
+                else value
+                for value in values
+            ]
+        others = [word for value in values for word in _unequal(name, value, wanted)]
+        if place.phrase and not values:
+            phrased.append(Difference(f"{place.words} not recorded"))
+        elif place.phrase and others:
+            short = place.phrase.format(_span(values))
             phrased.append(Difference(short, f"{short} (paper: {_span([wanted])})"))
         elif not values:
-            absent.setdefault(kind, []).append(_words(name))
-        for other in others if not noun else ():
-            changed.setdefault(kind, {}).update(dict.fromkeys(_unequal(name, other, wanted)))
+            absent.setdefault(place.kind, []).append(_words(name))
+        elif others:
+            changed.setdefault(place.kind, {}).update(dict.fromkeys(others))
     texts = [f"other {kind} settings ({', '.join(names)})" for kind, names in changed.items()]
     for kind, names in absent.items():
         texts.append(f"{kind} settings not recorded" + f" ({', '.join(names)})" * (len(names) <= 3))

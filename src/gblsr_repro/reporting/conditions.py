@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,9 @@ from pydantic import TypeAdapter
 from ..config import Config, chosen, datasets, paper_device, protocol, within
 from ..files import read_json, write_json
 from . import kinds
-from .kinds import BICUBIC_GRID, GRID, RUN, SCORES, TIMES, scale_key
+from .kinds import BICUBIC_GRID, GRID, RUN, SCORES, TIMES
 
-HALVES = ("native", "asr")
+HALVES = {"native": "Native benchmark", "asr": "Super-resolution"}
 Json = Mapping[str, Any]
 
 
@@ -100,35 +101,34 @@ def collect(results: Path, config: Config, halves: Iterable[str] = HALVES) -> Co
     distinct values, joined by commas.
     """
     found: dict[str, Half | None] = {}
-    runs: list[Json] = []
+    every: list[Json] = []
     for half in halves:
-        records = _records(results, config, half, RUN)
-        found[half] = _collect(results, config, half, records)
-        runs += records
-    versions, git = (_joined(run.get(key) or {} for run in runs) for key in ("versions", "git"))
+        runs = [*_records(results, config, half, RUN)]
+        found[half] = _collect(results, config, half, runs)
+        every += runs
+    versions, git = (_joined(run.get(key) or {} for run in every) for key in ("versions", "git"))
     return Conditions(config["preset"], versions=versions, git=git, **found)
 
 
 def _collect(results: Path, config: Config, half: str, runs: Sequence[Json]) -> Half | None:
-    native = half == "native"
+    native, records = half == "native", partial(_records, results, config, half)
     columns = list((config["native"]["data"] if native else config["asr"])["evaluate"])
     made = (
         results / half / "arrays" / f"{name}.json" for name in ("train", "validation", *columns)
     )
     arrays = {p.stem: _image_sets(read_json(p)["datasets"]) for p in made if p.is_file()}
-    timings = _records(results, config, half, f"{TIMES}.json")
+    timings = [*records(f"{TIMES}.json")]
     if native:
-        scores = {c: _records(results, config, half, f"{SCORES}.json", column=c) for c in columns}
         evaluate = {column: arrays[column] for column in columns if column in arrays}
-    else:  # the data sets behind a column are those of the first scale that was scored
-        scores = {column: _scored(results, config, column) for column in columns}
-        evaluate = {c: _image_sets(found[0]["datasets"]) for c, found in scores.items() if found}
+    else:  # what was scored at any scale; the bicubic row needs no training
+        scored = chain(records(f"{BICUBIC_GRID}.json"), records(f"{GRID}.json"))
+        sets = {record["column"]: record["datasets"] for record in scored}
+        evaluate = {column: _image_sets(sets[column]) for column in columns if column in sets}
     if not runs and not timings and (native or not evaluate):
         return None
     seeds: dict[str, list[int]] = {}
     for run in runs:
         seeds.setdefault(run["subject"], []).append(run["seed"])
-    every = [record for records in scores.values() for record in records] if native else []
     return Half(
         settings=_settings(config, half, runs),
         seeds=seeds,
@@ -140,7 +140,7 @@ def _collect(results: Path, config: Config, half: str, runs: Sequence[Json]) -> 
         shared_gpu=_distinct(t["subject"] for t in timings if t.get("gpu_shared")),
         sizes_only=not native and any(timing.get("sizes_only") for timing in timings),
         # One arm without LPIPS leaves a dash somewhere, so its reason is the one to tell.
-        without_lpips=next(filter(None, map(_without_lpips, every)), ""),
+        without_lpips=next(filter(None, map(_without_lpips, records(f"{SCORES}.json"))), ""),
     )
 
 
@@ -149,26 +149,10 @@ def _without_lpips(record: Json) -> str:
     return "" if told.get("measured") else told.get("reason") or "the reason is not recorded"
 
 
-def _scored(results: Path, config: Config, column: str) -> list[dict[str, Any]]:
-    """Return the records of the scores of a column at the first scale that has any.
-
-    The bicubic row is scored on the same images, without training.
-    """
-    for scale in map(scale_key, config["asr"]["scales"]):
-        bicubic = results / f"{BICUBIC_GRID}.json".format(column=column, scale=scale)
-        found = [read_json(bicubic)] if bicubic.is_file() else []
-        found += _records(results, config, "asr", f"{GRID}.json", column=column, scale=scale)
-        if found:
-            return found
-    return []
-
-
-def _records(
-    results: Path, config: Config, half: str, pattern: str, **names: str
-) -> list[dict[str, Any]]:
-    """Read what the runs of a half left by a pattern of `kinds`, with their subject and seed."""
-    files = kinds.found(f"conditions_{half}", results, config, pattern, **names)
-    return [read_json(path) | {"subject": name, "seed": seed} for name, seed, path in files]
+def _records(results: Path, config: Config, half: str, pattern: str) -> Iterator[dict[str, Any]]:
+    """Read what the runs of a half left by a pattern of `kinds`, with the pattern's fields."""
+    for fields, path in kinds.found(f"conditions_{half}", results, config, pattern):
+        yield read_json(path) | fields
 
 
 def _settings(config: Config, half: str, runs: Sequence[Json]) -> dict[str, list[Any]]:

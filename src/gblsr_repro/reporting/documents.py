@@ -14,14 +14,13 @@ import pandas as pd
 from markupsafe import Markup
 
 from .. import __version__
-from ..errors import UserError
 from ..progress import duration
 from . import markup
 from .aggregates import Aggregates
-from .captions import HALVES, run_notes, sentence
+from .captions import differences, sentence
 from .compare import Scope, data_title
-from .conditions import Conditions, Half, ImageSet, of_paper
-from .layout import DASH, Float, Line, Span, environment, grid, shown
+from .conditions import HALVES, Half, ImageSet, of_paper
+from .layout import DASH, Float, Line, Span, grid, shown
 from .verdicts import LOOKS
 
 
@@ -59,16 +58,29 @@ def simple(
 # --- rendering ------------------------------------------------------------------------------------
 
 
-def markdown(page: Section) -> str:
+def markdown(page: Section, depth: int = 1) -> str:
     """Return a page as Markdown."""
-    engine = environment("md")
-    engine.filters["grid"] = grid
-    return engine.get_template("page.md.j2").render(page=page).rstrip("\n") + "\n"
+    blocks = [f"{'#' * depth} {page.title}", page.text]
+    for part in page.tables:
+        blocks += ["\n".join(grid(part)), part.caption]
+    blocks += [f"![{page.image[1]}]({page.image[0]})"] if page.image else []
+    blocks += [f"```\n{page.code}\n```"] if page.code else []
+    blocks += [markdown(inner, depth + 1).rstrip("\n") for inner in page.inside]
+    return "\n\n".join(filter(None, blocks)) + "\n"
 
 
 def html(page: Section, **more: Any) -> str:
     """Return a page as HTML that stands alone: it runs no script and asks no server."""
-    engine = environment("html")
+    import jinja2
+
+    engine = jinja2.Environment(
+        loader=jinja2.PackageLoader(__package__),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+    )
     engine.filters |= {"marked": lambda text: Markup(markup.html(text)), "cells": _cells}
     template = engine.get_template("page.html.j2")
     return template.render(page=page, version=__version__, verdicts=LOOKS, **more)
@@ -101,18 +113,15 @@ def benchmarks(source: Aggregates) -> list[Section]:
         rows = [("trained", ", ".join(names) or "nothing", "all")]
         rows += [(label, text, published.get(label, DASH)) for label, text in _facts(here).items()]
         scopes = [s for s in Scope if s.half == half and (names or s.kind == "latency")]
-        notes = " ".join(map(sentence, run_notes(run, half, scopes)))
+        notes = " ".join(map(sentence, differences(run, scopes)))
         table = simple(("", "This run", "Paper"), rows)
         sections.append(Section(f"{title}: what was run", notes, [table]))
-    return [*sections, *_code(run)]
-
-
-def _code(run: Conditions) -> list[Section]:
-    rows = [(f"version of {name}", str(value)) for name, value in run.versions.items()]
+    facts = [(f"version of {name}", str(value)) for name, value in run.versions.items()]
     if run.git.get("commit"):
         state = " (with uncommitted changes)" if "True" in str(run.git.get("modified")) else ""
-        rows.insert(0, ("code", f"commit {run.git['commit']}{state}"))
-    return [Section("Code and versions", tables=[simple(("", "This run"), rows)])] if rows else []
+        facts.insert(0, ("code", f"commit {run.git['commit']}{state}"))
+    code = Section("Code and versions", tables=[simple(("", "This run"), facts)])
+    return [*sections, code] if facts else sections
 
 
 def _facts(half: Half) -> dict[str, str]:
@@ -135,24 +144,18 @@ def _image_set(images: ImageSet) -> str:
 def cost(source: Aggregates) -> Section:
     """Return a row per arm or method that was trained, and a total per benchmark."""
     lines: list[Line] = []
-    problems = []
     for half, title in (("native", "All native runs"), ("asr", "All super-resolution runs")):
-        try:
-            runs = source.runs(half)
-        except UserError as error:
-            problems.append(str(error))
-            continue
+        runs = source.runs(half)
         lines += [
             _cost(source.rows(half)[name].name, own)
             for name, own in runs.groupby("arm", sort=False)
         ]
         lines += [[f"**{cell}**" for cell in _cost(title, runs)]] if len(runs) else []
-    told = " ".join(problems)
     if not lines:
-        return Section("Cost", told or "No training run is aggregated yet.")
+        return Section("Cost", "No training run is aggregated yet.")
     header = ("Model", "Runs", "Steps", "One run", "All runs", "Steps/s", "Peak MiB", "Device")
     caption = "Training runs: time and peak memory as each run recorded them."
-    return Section("Cost", told, [simple(header, lines, "lrrrrrrl", caption)])
+    return Section("Cost", tables=[simple(header, lines, "lrrrrrrl", caption)])
 
 
 def _cost(title: str, runs: pd.DataFrame) -> list[str]:

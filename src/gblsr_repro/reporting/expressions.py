@@ -17,7 +17,8 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -48,46 +49,41 @@ class Operand:
     key: Key
     cell: Summary
 
-    @property
-    def label(self) -> str:
-        """What the number is about, without its metric: `kodak liif`, `set5 lte_rdn 4`."""
-        return " ".join(self.key[:-1])
-
 
 @dataclass(frozen=True)
 class Estimate:
     """`values` (k,), their standard errors `errors` (k,), NaN where no spread is known, and the
-    `cells` (k or none) that were read.
+    numbers `of` which they were computed: as many, in their order, where they were read.
     """
 
     values: np.ndarray
     errors: np.ndarray
-    cells: Sequence[Operand] = ()
+    of: Sequence[Operand] = ()
 
     @classmethod
-    def of(cls, values: Iterable[float], errors: Iterable[float] | None = None) -> Estimate:
-        """Build an estimate from any iterables; without `errors` the values are exact."""
+    def exact(cls, values: Iterable[float]) -> Estimate:
+        """Build an estimate without errors."""
         array = np.asarray(list(values), dtype=np.float64)
-        known = np.zeros_like(array) if errors is None else np.asarray(list(errors), np.float64)
-        return cls(array, known)
+        return cls(array, np.zeros_like(array))
 
     def pick(self, places: Sequence[int]) -> Estimate:
         """Return some of the elements."""
         return Estimate(self.values[places], self.errors[places])
 
     def rows(self) -> list[list[int]]:
-        """Return the places of cells that differ in nothing but the arm or method."""
+        """Return the places of numbers that differ in nothing but the arm or method."""
         found: dict[Key, list[int]] = {}
-        for place, cell in enumerate(self.cells):
-            found.setdefault(tuple(k for k in cell.key if k != cell.subject), []).append(place)
+        for place, operand in enumerate(self.of if len(self.of) == len(self.values) else ()):
+            shared = tuple(k for k in operand.key if k != operand.subject)
+            found.setdefault(shared, []).append(place)
         return list(found.values())
 
     def spreads(self) -> list[Summary]:
         """Return the numbers, which all must have a standard deviation over seeds."""
-        for operand in self.cells:
+        for operand in self.of:
             if not operand.cell.spread:
                 raise NotMeasuredError(f"{' '.join(operand.key)} has no spread over seeds")
-        return [operand.cell for operand in self.cells]
+        return [operand.cell for operand in self.of]
 
 
 # --- what reads the aggregates --------------------------------------------------------------------
@@ -103,62 +99,54 @@ READS: dict[str, tuple[str, dict[str, str]]] = {
     "asr_own_time": ("asr_latency", _X4 | {"clock": OURS}),
 }
 # A column of all runs of the arms or methods that are named, or what the code alone gives.
-STRUCTURE = ("parameters", "constant")
-COLUMNS = {"seconds": "wall_seconds", "bandwidth": "bandwidth"} | dict.fromkeys(STRUCTURE, "value")
+COLUMNS = {"seconds": "wall_seconds", "bandwidth": "bandwidth", "parameters": "value",
+           "constant": "value"}  # fmt: skip
 
 
-@dataclass
-class Evaluation:
-    """The aggregates that an expression reads, and what it read of them."""
+def _read(name: str, texts: Sequence[str], aggregates: Aggregates) -> Estimate:
+    """Read means with their standard errors std / sqrt(n), by a function of `READS`.
 
-    aggregates: Aggregates
-    operands: list[Operand] = field(default_factory=list)
+    Raises `NotMeasuredError` where a number is absent.
+    """
+    kind, fixed = READS[name]
+    given = iter(texts)
+    names = {k: (fixed[k] if k in fixed else next(given)).split() for k in KINDS[kind].keys}
+    if names.get("dataset") == ["*"]:
+        paper = protocol()
+        section = paper["asr"] if kind.startswith("asr") else paper["native"]["data"]
+        names["dataset"] = list(section["evaluate"])
+    _need(aggregates, kind)
+    found = []
+    for key in product(*names.values()):
+        cell, of = aggregates.cell(kind, *key), dict(zip(names, key, strict=True))
+        if not cell.measured:
+            raise NotMeasuredError(f"{kind}.csv has no {' '.join(key)}")
+        subject = of.get("arm") or of["method"]
+        found.append(Operand(of.get("dataset", VALIDATION), subject, key, cell))
+    cells = [operand.cell for operand in found]
+    errors = [c.std / math.sqrt(c.n) if c.spread else math.nan for c in cells]
+    return Estimate(np.array([c.mean for c in cells]), np.array(errors), found)
 
-    def read(self, name: str, texts: Sequence[str]) -> Estimate:
-        """Read means with their standard errors std / sqrt(n), by a function of `READS`.
 
-        Raises `NotMeasuredError` where a number is absent.
-        """
-        kind, fixed = READS[name]
-        given = iter(texts)
-        names = {k: (fixed[k] if k in fixed else next(given)).split() for k in KINDS[kind].keys}
-        if names.get("dataset") == ["*"]:
-            paper = protocol()
-            names["dataset"] = list(
-                (paper["asr"] if kind.startswith("asr") else paper["native"]["data"])["evaluate"]
-            )
-        self._need(kind)
-        found = []
-        for key in product(*names.values()):
-            cell, of = self.aggregates.cell(kind, *key), dict(zip(names, key, strict=True))
-            if not cell.measured:
-                raise NotMeasuredError(f"{kind}.csv has no {' '.join(key)}")
-            subject = of.get("arm") or of["method"]
-            found.append(Operand(of.get("dataset", VALIDATION), subject, key, cell))
-        self.operands += found
-        cells = [operand.cell for operand in found]
-        errors = [c.std / math.sqrt(c.n) if c.spread else math.nan for c in cells]
-        return replace(Estimate.of([c.mean for c in cells], errors), cells=found)
+def _column(name: str, texts: Sequence[str], aggregates: Aggregates) -> Estimate:
+    """Read a column of the runs of arms or methods, or values of the aggregate `structure`."""
+    column, values, operands = COLUMNS[name], [], []
+    for subject in texts[0].split():
+        kind, key = "asr_runs" if subject in methods() else "runs", "arm"
+        kind, key = ("structure", "name") if column == "value" else (kind, key)
+        _need(aggregates, kind)
+        rows = aggregates.frame(kind)
+        own = rows[rows[key] == subject].reindex(columns=[column])[column].dropna()
+        if own.empty:
+            raise NotMeasuredError(f"{kind}.csv has no {column} of {subject}")
+        values += own.astype(float).tolist()
+        operands.append(Operand("", subject, (subject, column), Summary()))
+    return replace(Estimate.exact(values), of=operands)
 
-    def column(self, column: str, names: str) -> Estimate:
-        """Read a column of the runs of arms or methods, or values of the aggregate `structure`."""
-        found: list[float] = []
-        for name in names.split():
-            kind = "asr_runs" if name in methods() else "runs"
-            kind, key = ("structure", "name") if column == "value" else (kind, "arm")
-            self._need(kind)
-            rows = self.aggregates.frame(kind)
-            values = rows[rows[key] == name].reindex(columns=[column])[column].dropna()
-            if values.empty:
-                raise NotMeasuredError(f"{kind}.csv has no {column} of {name}")
-            own = values.astype(float).tolist()
-            self.operands.append(Operand("", name, (name, column), Summary(own[0])))
-            found += own
-        return Estimate.of(found)
 
-    def _need(self, kind: str) -> None:
-        if not self.aggregates.has(kind):
-            raise NotMeasuredError(f"{kind}.csv was not made")
+def _need(aggregates: Aggregates, kind: str) -> None:
+    if not aggregates.has(kind):
+        raise NotMeasuredError(f"{kind}.csv was not made")
 
 
 # --- what is computed from an estimate ------------------------------------------------------------
@@ -167,16 +155,16 @@ class Evaluation:
 def _bold(read: Estimate) -> Estimate:
     """Apply the paper's rule for the bold numbers of its main tables."""
     cells, told = read.spreads(), np.zeros(len(read.values))
-    metric = next(metric for metric in QUALITY if metric.name == read.cells[0].key[-1])
+    metric = next(metric for metric in QUALITY if metric.name == read.of[0].key[-1])
     alpha = protocol()["native"]["significance"]
     for row in read.rows():
         told[row] = statistics.bold([cells[i] for i in row], metric.lower, metric.digits, alpha)
-    return Estimate.of(told)
+    return Estimate.exact(told)
 
 
 def _pairs(read: Estimate, test: Callable[[Summary, Summary], float]) -> Estimate:
     cells = read.spreads()
-    return Estimate.of(test(cells[a], cells[b]) for a, b in read.rows())
+    return Estimate.exact(test(cells[a], cells[b]) for a, b in read.rows())
 
 
 def _welch(a: Summary, b: Summary) -> tuple[float, float]:
@@ -189,13 +177,14 @@ def _welch(a: Summary, b: Summary) -> tuple[float, float]:
 
 
 def _sum(x: Estimate, over: int = 1) -> Estimate:
-    return Estimate.of([x.values.sum() / over], [math.sqrt(np.square(x.errors).sum()) / over])
+    total, error = x.values.sum(keepdims=True), np.sqrt(np.square(x.errors).sum(keepdims=True))
+    return Estimate(total / over, error / over)
 
 
 def _geomean(x: Estimate) -> Estimate:
-    middle = math.exp(np.log(x.values).mean())
-    relative = math.sqrt(np.square(x.errors / x.values).sum()) / len(x.values)
-    return Estimate.of([middle], [middle * relative])
+    logs = _sum(Estimate(np.log(x.values), x.errors / x.values), len(x.values))
+    middle = np.exp(logs.values)
+    return Estimate(middle, middle * logs.errors)
 
 
 COMPUTED: dict[str, Callable[[Estimate], Estimate]] = {
@@ -206,8 +195,8 @@ COMPUTED: dict[str, Callable[[Estimate], Estimate]] = {
     "pooled_p": lambda x: _pairs(x, statistics.pooled_p),
     "welch_t": lambda x: _pairs(x, lambda a, b: _welch(a, b)[0]),
     "welch_df": lambda x: _pairs(x, lambda a, b: _welch(a, b)[1]),
-    "std": lambda x: Estimate.of(cell.std for cell in x.spreads()),
-    "spread": lambda x: Estimate.of(100 * cell.std / cell.mean for cell in x.spreads()),
+    "std": lambda x: Estimate.exact(cell.std for cell in x.spreads()),
+    "spread": lambda x: Estimate.exact(100 * cell.std / cell.mean for cell in x.spreads()),
     "bold": _bold,
     # Of any numbers; `count` is of those that are not 0.
     "min": lambda x: x.pick([int(np.argmin(x.values))]),
@@ -215,7 +204,7 @@ COMPUTED: dict[str, Callable[[Estimate], Estimate]] = {
     "sum": _sum,
     "mean": lambda x: _sum(x, len(x.values)),
     "geomean": _geomean,
-    "count": lambda x: Estimate.of([int(np.count_nonzero(x.values))]),
+    "count": lambda x: Estimate.exact([int(np.count_nonzero(x.values))]),
     "abs": lambda x: Estimate(np.abs(x.values), x.errors),
 }
 
@@ -237,14 +226,14 @@ _OPERATORS: dict[type[ast.AST], Callable[[Estimate, Estimate], Estimate]] = {
         a.values * b.values, np.hypot(a.errors * b.values, b.errors * a.values)
     ),
     ast.Div: _divide,
-    ast.Lt: lambda a, b: Estimate.of(a.values < b.values),
-    ast.LtE: lambda a, b: Estimate.of(a.values <= b.values),
-    ast.Gt: lambda a, b: Estimate.of(a.values > b.values),
-    ast.GtE: lambda a, b: Estimate.of(a.values >= b.values),
+    ast.Lt: lambda a, b: Estimate.exact(a.values < b.values),
+    ast.LtE: lambda a, b: Estimate.exact(a.values <= b.values),
+    ast.Gt: lambda a, b: Estimate.exact(a.values > b.values),
+    ast.GtE: lambda a, b: Estimate.exact(a.values >= b.values),
 }
 
 
-Program = Callable[[Evaluation], Estimate]
+Program = Callable[[Aggregates], Estimate]
 
 
 def parse(expression: str) -> Program:
@@ -260,29 +249,24 @@ def parse(expression: str) -> Program:
 def _build(node: ast.AST) -> Program:
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            return lambda run: Estimate.of([value])
-        case ast.List(elts=elements):
-            return _joined([_build(element) for element in elements])
+            return lambda run: Estimate.exact([value])
+        case ast.List(elts=parts):
+            return _applied(_joined, *parts)
         case ast.UnaryOp(op=ast.USub(), operand=part):
-            zero, inner = Estimate.of([0.0]), _build(part)
-            return lambda run: _OPERATORS[ast.Sub](zero, inner(run))
+            return _applied(lambda x: Estimate(-x.values, x.errors), part)
         case (
             ast.BinOp(left=left, op=op, right=right)
             | ast.Compare(left=left, ops=[op], comparators=[right])
         ) if type(op) in _OPERATORS:
-            first, second, combine = _build(left), _build(right), _OPERATORS[type(op)]
-            return lambda run: combine(first(run), second(run))
+            return _applied(_OPERATORS[type(op)], left, right)
         case ast.Call(func=ast.Name(id=name), args=[part], keywords=[]) if name in COMPUTED:
-            inner = _build(part)
-            return lambda run: COMPUTED[name](inner(run))
+            return _applied(COMPUTED[name], part)
         case ast.Call(func=ast.Name(id=name), args=given, keywords=[]) if name in _TEXTS:
             values = [part.value for part in given if isinstance(part, ast.Constant)]
             texts = [value for value in values if isinstance(value, str)]
             if not len(texts) == len(given) == _TEXTS[name]:
                 raise UserError(f"must give {name}() {_TEXTS[name] or 'no'} texts")
-            if name in COLUMNS:
-                return lambda run: run.column(COLUMNS[name], *texts)
-            return lambda run: run.read(name, texts)
+            return partial(_column if name in COLUMNS else _read, name, texts)
         case ast.Call(func=called):
             known = ", ".join([*_TEXTS, *COMPUTED])
             raise UserError(f"calls {ast.unparse(called)!r} so; known are {known}")
@@ -290,13 +274,20 @@ def _build(node: ast.AST) -> Program:
             raise UserError(f"holds {ast.unparse(node)!r}, which is no number of this language")
 
 
-def _joined(programs: Sequence[Program]) -> Program:
-    def join(run: Evaluation) -> Estimate:
-        parts = [program(run) for program in programs]
-        values, errors = ([getattr(part, n) for part in parts] for n in ("values", "errors"))
-        return Estimate(np.concatenate(values), np.concatenate(errors))
+def _applied(function: Callable[..., Estimate], *nodes: ast.AST) -> Program:
+    """Make a program that computes with a function what the nodes' own programs give."""
+    programs = [_build(node) for node in nodes]
 
-    return join
+    def run(aggregates: Aggregates) -> Estimate:
+        parts = [program(aggregates) for program in programs]
+        return replace(function(*parts), of=[operand for part in parts for operand in part.of])
+
+    return run
+
+
+def _joined(*parts: Estimate) -> Estimate:
+    values, errors = ([getattr(part, n) for part in parts] for n in ("values", "errors"))
+    return Estimate(np.concatenate(values), np.concatenate(errors))
 
 
 # How many texts a function takes.
@@ -304,15 +295,14 @@ _TEXTS = {name: len(KINDS[kind].keys) - len(fixed) for name, (kind, fixed) in RE
 _TEXTS |= dict.fromkeys(COLUMNS, 1)
 
 
-def evaluate(expression: str, aggregates: Aggregates) -> tuple[Estimate, list[Operand]]:
-    """Compute an expression; return its vector and what it was computed from.
+def evaluate(expression: str, aggregates: Aggregates) -> Estimate:
+    """Compute an expression.
 
     Standard errors are propagated to first order as if all terms were independent, which
     overstates the noise of terms that share a mean. Raises `NotMeasuredError` when the aggregates
     lack a number, `UserError` when the text is not an expression of this language.
     """
-    run = Evaluation(aggregates)
     try:
-        return parse(expression)(run), run.operands
+        return parse(expression)(aggregates)
     except ValueError as error:  # NumPy's, of vectors whose lengths do not go together
         raise UserError(f"The expression {expression!r} joins unlike vectors: {error}") from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,12 +14,22 @@ from .conditions import Conditions
 MAKERS: dict[str, Callable[..., Any]] = {}
 """By an item's name: what makes its floats of aggregates, or its figure of those and a note."""
 Maker = TypeVar("Maker", bound=Callable[..., Any])
+Made = TypeVar("Made")
 
 
 def item(make: Maker) -> Maker:
-    """Register a function under its own name, which is that of its row in config/items.tsv."""
+    """Register a function under its own name, which is that of its row in config/items.tsv, or how
+    those of its rows begin: main(source, "kodak") makes main_kodak.
+    """
     MAKERS[make.__name__] = make
     return make
+
+
+def made_by(name: str) -> Callable[..., Any]:
+    """Return what makes an item of its source."""
+    begins = [made for made in MAKERS if name == made or name.startswith(f"{made}_")]
+    rest = name.removeprefix(own := max(begins, key=len)).lstrip("_")
+    return (lambda source: MAKERS[own](source, rest)) if rest else MAKERS[own]
 
 
 def known(kind: str, config: Config) -> dict[str, Item]:
@@ -39,6 +49,19 @@ def note(run: Conditions, item: Item) -> list[str]:
     return list(dict.fromkeys(d.short for d in compare_all(run, scopes)))
 
 
+def attempt(
+    names: Iterable[str], make: Callable[[str], Made]
+) -> tuple[dict[str, Made], dict[str, str]]:
+    """Make what can be made; return that by name, and why the others could not be."""
+    made, missing = {}, {}
+    for name in names:
+        try:
+            made[name] = make(name)
+        except UserError as error:
+            missing[name] = str(error)
+    return made, missing
+
+
 def make_each(
     kind: str,
     names: Collection[str],
@@ -52,21 +75,16 @@ def make_each(
     aggregates. Raises `UserError` for an unknown name, for one of `only` that cannot be made, and
     when nothing could be.
     """
-    stranger = next((name for name in only if name not in names), None)
-    if stranger is not None:
-        raise UserError(f"There is no {kind} {stranger!r}; {guess(stranger, [*names])}")
-    if not only and not folder.is_dir():
+    for name in only:
+        if name not in names:
+            raise UserError(f"There is no {kind} {name!r}; {guess(name, [*names])}")
+    for name in only:
+        make(name)
+    if only:
+        return [*only], {}
+    if not folder.is_dir():
         raise UserError(f"{folder} is not a folder; name one that holds aggregates.")
-    made, skipped = [], {}
-    for name in only or names:
-        try:
-            make(name)
-        except UserError as error:
-            if only:
-                raise
-            skipped[name] = str(error)
-        else:
-            made.append(name)
+    made, missing = attempt(names, make)
     if not made:
         raise UserError(f"{folder} holds nothing that a {kind} can be made from.")
-    return made, skipped
+    return [*made], missing

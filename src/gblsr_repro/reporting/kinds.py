@@ -16,6 +16,7 @@ from typing import Any
 from ..config import BASELINE, READING, Config, code_of, selected_arms, selected_methods
 
 VALUES = ("mean", "std", "n")
+ABLATION = ("reference", "control", "log")  # the parts of its arms, in the order of its table
 RUN_COLUMNS = (
     "benchmark", "arm", "seed", "steps", "parameters", "wall_seconds", "steps_per_second",
     "peak_memory_mib", "device", "finished", "bandwidth",
@@ -28,6 +29,8 @@ SCORES = "native/metrics/{subject}/seed{seed}/{column}"
 GRID = "asr/metrics/{subject}/seed{seed}/{column}_x{scale}"
 BICUBIC_GRID = "asr/metrics/bicubic/{column}_x{scale}"
 FIELDS = "native/fields/{subject}/seed{seed}.npz"
+Fields = dict[str, Any]
+"""What fills a pattern: the half, the arm or method (subject), the seed, the column, the scale."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ KINDS = {
     "ablation": Kind(
         ("arm", "metric"),
         ("native/metrics/{subject}/seed{seed}/validation.csv",),
-        of=lambda arm: arm.diagnostic in ("reference", "control", "log"),
+        of=lambda arm: arm.diagnostic in ABLATION,
         first="evaluate the ablation's arms",
     ),
     "conditions_native": Kind(
@@ -126,6 +129,11 @@ def file_of(name: str) -> str:
 
 def inputs(name: str, config: Config) -> list[str]:
     """Return the files that a kind is made from, below the results folder."""
+    return [file for pattern in KINDS[name].inputs for _, file in files(name, config, pattern)]
+
+
+def files(name: str, config: Config, pattern: str, **fixed: str) -> Iterator[tuple[Fields, str]]:
+    """Return the fields and the path of every file by a pattern, for the runs of a kind."""
     kind = KINDS[name]
     section = config["native"]["data"] if kind.half == "native" else config["asr"]
     values = {
@@ -134,23 +142,20 @@ def inputs(name: str, config: Config) -> list[str]:
         "seed": config["seeds"],
         "column": list(section["evaluate"]),
         "scale": [scale_key(scale) for scale in config["asr"]["scales"]],
-    }
-    paths = []
-    for pattern in kind.inputs:
-        names = [field for _, field, _, _ in string.Formatter().parse(pattern) if field]
-        for chosen in itertools.product(*(values[field] for field in names)):
-            paths.append(pattern.format(**dict(zip(names, chosen, strict=True))))
-    return paths
+    } | {field: [value] for field, value in fixed.items()}
+    names = [field for _, field, _, _ in string.Formatter().parse(pattern) if field]
+    for chosen in itertools.product(*(values[field] for field in names)):
+        fields = dict(zip(names, chosen, strict=True))
+        yield fields, pattern.format(**fields)
 
 
 def found(
-    name: str, results: Path, config: Config, pattern: str, **values: str
-) -> Iterator[tuple[str, int, Path]]:
-    """Return the arm or method, the seed and the path of every file there is by a pattern."""
-    for subject, seed in itertools.product(subjects(name, config), config["seeds"]):
-        file = pattern.format(half=KINDS[name].half, subject=subject, seed=seed, **values)
+    name: str, results: Path, config: Config, pattern: str, **fixed: str
+) -> Iterator[tuple[Fields, Path]]:
+    """Return of `files` those that there are below `results`."""
+    for fields, file in files(name, config, pattern, **fixed):
         if (results / file).is_file():
-            yield subject, seed, results / file
+            yield fields, results / file
 
 
 def code_inputs(name: str) -> list[str]:

@@ -6,17 +6,12 @@ All text is in the marks of `gblsr_repro.reporting.markup`, which is Markdown as
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib import resources
-from typing import TYPE_CHECKING, Any
+from itertools import zip_longest
 
 from .markup import latex
 from .statistics import Column, Metric, Summary, bold, printed
-
-if TYPE_CHECKING:
-    import jinja2
 
 DASH = "—"
 LONGEST_HEADING = 8  # letters of the longest name of a data set in the paper, Urban100 and DIV2Kval
@@ -163,12 +158,6 @@ def beside(measured: Float, published: Float, others: Mapping[str, Float]) -> Fl
 # --- Markdown -------------------------------------------------------------------------------------
 
 
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a Markdown table; every row has as many cells as the header."""
-    lines = [header, ["---"] * len(header), *rows]
-    return ["| " + " | ".join(c.replace("|", "\\|") for c in line) + " |" for line in lines]
-
-
 def grid(part: Float) -> list[str]:
     """Return the body of a float as the lines of one Markdown table.
 
@@ -178,7 +167,8 @@ def grid(part: Float) -> list[str]:
     rows = [_unspanned(line, repeat=True) for line in part.header]
     header = [" ".join(dict.fromkeys(filter(None, column))) for column in zip(*rows, strict=True)]
     body = [_unspanned(line, repeat=False) for group in part.groups for line in group]
-    return markdown(header, body)
+    lines = [header, ["---"] * len(header), *body]
+    return ["| " + " | ".join(c.replace("|", "\\|") for c in line) + " |" for line in lines]
 
 
 def _unspanned(line: Line, repeat: bool) -> list[str]:
@@ -191,7 +181,32 @@ def _unspanned(line: Line, repeat: bool) -> list[str]:
 
 def render(floats: Sequence[Float]) -> str:
     """Return a table as LaTeX; it needs booktabs, and rotating where a float is sideways."""
-    return environment().get_template("table.tex.j2").render(floats=floats)
+    return "\n".join(map(_latex, floats))
+
+
+def _latex(of: Float) -> str:
+    body = [*map(_row, of.header)]
+    body[1:1] = [rf"\cmidrule(lr){{{first}-{last}}}" for first, last in of.rules]
+    for group in of.groups:
+        body.append(r"\midrule")
+        for line, after in zip_longest(group, group[1:]):
+            apart = of.paired and after and after[0] and not line[0]
+            body += [_row(line, of), *([r"\addlinespace[2pt]"] if apart else [])]
+    kind = "sidewaystable" if of.sideways else "table"
+    lines = [
+        rf"\begin{{{kind}}}[{'p' if of.sideways or of.tall else 't'}]",
+        r"  \centering",
+        r"  \setlength{\belowcaptionskip}{4pt}",
+        rf"  \caption{{{latex(of.caption)}}}",
+        rf"  \label{{tab:{of.label}}}",
+        rf"  \{of.size}",
+        rf"  \setlength{{\tabcolsep}}{{{of.separation}pt}}",
+        rf"  \begin{{tabular}}{{{''.join(of.columns)}}}",
+        *(f"    {line}" for line in (r"\toprule", *body, r"\bottomrule")),
+        r"  \end{tabular}",
+        rf"\end{{{kind}}}",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _row(line: Line, of: Float | None = None) -> str:
@@ -204,26 +219,3 @@ def _row(line: Line, of: Float | None = None) -> str:
             ragged = of is not None and of.ragged and of.columns[place].startswith("p")
             cells.append((r"\rightskip=0pt plus 1fil\relax " if ragged else "") + latex(cell))
     return " & ".join(cells) + r" \\"
-
-
-@cache
-def environment(kind: str = "tex") -> jinja2.Environment:
-    """Return the template engine for tex (with delimiters that LaTeX does not use), md or html."""
-    import jinja2
-
-    templates = resources.files(__package__).joinpath("templates")
-    marks: dict[str, Any] = {
-             "block_start_string": "((*", "block_end_string": "*))",
-             "variable_start_string": "(((", "variable_end_string": ")))",
-             "comment_start_string": "((#", "comment_end_string": "#))"}  # fmt: skip
-    made = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: templates.joinpath(name).read_text("utf-8")),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=kind == "html",  # LaTeX is escaped by the latex filter
-        undefined=jinja2.StrictUndefined,
-        **(marks if kind == "tex" else {}),
-    )
-    made.filters |= {"latex": latex, "row": _row}
-    return made

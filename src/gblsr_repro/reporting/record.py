@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from .captions import caption
 from .compare import Scope
 from .conditions import Conditions
 from .documents import Section, benchmarks, cost, markdown, simple
-from .items import known
+from .items import attempt, known
 from .layout import Float
 from .tables import VERSUS
 
@@ -155,15 +156,12 @@ def page(folder: Path, name: str, config: Config) -> Section:
 
 def _tables(source: Aggregates) -> list[Section]:
     """The measured tables: those that the paper's values can stand beside, with them."""
+    names = [name for name in tables.names(source.config) if name.endswith(VERSUS)]
+    made, _ = attempt(names, lambda name: tables.build(source, name))
     sections = []
-    for name in tables.names(source.config):
-        try:
-            parts = tables.build(source, name) if name.endswith(VERSUS) else []
-        except UserError:  # not measured: the record shows what was
-            continue
-        for part in parts:
-            title, _, rest = part.caption.removeprefix("**").partition(".**")
-            sections.append(Section(title, tables=[replace(part, caption=rest.strip())]))
+    for part in chain.from_iterable(made.values()):
+        title, _, rest = part.caption.removeprefix("**").partition(".**")
+        sections.append(Section(title, tables=[replace(part, caption=rest.strip())]))
     return sections
 
 

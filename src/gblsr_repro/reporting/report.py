@@ -8,28 +8,29 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
 
-from ..config import Config
+from ..config import Config, Item
 from ..errors import UserError
 from ..files import read_json, write_text
 from . import claims, tables
-from .aggregates import BICUBIC, Aggregates
+from .aggregates import BICUBIC, Aggregates, ordered
 from .captions import caption
+from .conditions import HALVES
 from .documents import Section, benchmarks, cost, html, simple
-from .items import known
+from .items import attempt, known
 from .kinds import scale_key
 from .layout import DASH, Float, shown
 from .tables import VERSUS
 from .verdicts import Result, Verdict
 
 FILE_PATTERNS = (
-    "claims.csv", "claims.md", "preview.pdf", "config.yaml", "aggregates/[!.]*", "tables/*.tex",
+    "claims.csv", "claims.md", "config.yaml", "aggregates/[!.]*", "tables/*.tex",
     "figures/*.pdf",
 )  # fmt: skip
 LEAD = (
@@ -51,36 +52,43 @@ def write(results: Path, output: Path, config: Config) -> None:
 def page(results: Path, folder: Path, config: Config) -> str:
     """Return the page as HTML; its links are relative to `folder`."""
     source, preset = Aggregates(results / "aggregates", config), config["preset"]
-    judged = [_claims(source, preset == "demo"), _tables(source, results, folder)]
-    figures = _figures(source, results, folder)
+    judged = [_or_why("Claims", _claims, source), _items("table", _table, source, folder)]
+    figures = _items("figure", _figure, source, folder)
     warning = (
         f"**Not the paper's experiment.** This is a run of the preset “{preset}”. What depends on "
         "data, training or device is shown, never called reproduced."
     )
     parts = [_learned(source), figures, *judged] if preset == "demo" else [*judged, figures]
-    parts += [cost(source), _provenance(source, results), _files(results, folder)]
+    found = [path for pattern in FILE_PATTERNS for path in sorted(results.glob(pattern))]
+    links = _links({path.relative_to(results).as_posix(): path for path in found}, folder)
+    files = Section("Files", "" if links else "There are none yet.", links=links)
+    parts += [_or_why("Cost", cost, source), _provenance(source), files]
     whole = Section("GB-LSR: the paper and this run", LEAD, inside=parts)
     return html(whole, warning="" if preset == "paper" else warning)
 
 
-def _link(path: Path, folder: Path) -> str:
-    return quote(Path(os.path.relpath(path, folder)).as_posix())
+def _or_why(title: str, make: Callable[[Aggregates], Section], source: Aggregates) -> Section:
+    """Return what is made of the aggregates, or a section that says why that cannot be."""
+    try:
+        return make(source)
+    except UserError as error:
+        return Section(title, str(error))
 
 
-def _not_made(missing: Mapping[str, str]) -> list[Section]:
-    table = simple(("What", "Why"), missing.items())
-    return [Section("Not in this run", tables=[table])] if missing else []
+def _links(files: Mapping[str, Path], folder: Path) -> list[tuple[str, str]]:
+    return [
+        (label, quote(Path(os.path.relpath(path, folder)).as_posix()))
+        for label, path in files.items()
+        if path.is_file()
+    ]
 
 
 # --- claims ---------------------------------------------------------------------------------------
 
 
-def _claims(source: Aggregates, demo: bool) -> Section:
-    try:
-        judged = claims.evaluate(source.folder, source.config)
-    except UserError as error:
-        return Section("Claims", str(error))
-    if not demo:
+def _claims(source: Aggregates) -> Section:
+    judged = claims.evaluate(source.folder, source.config)
+    if source.config["preset"] != "demo":
         return replace(claims.section(judged), title="Claims")
 
     def held(result: Result) -> bool:
@@ -154,50 +162,48 @@ def _gain(value: float) -> str:
 # --- tables and figures --------------------------------------------------------------------------
 
 
-def _tables(source: Aggregates, results: Path, folder: Path) -> Section:
-    made, missing = [], {}
-    for name, item in known("table", source.config).items():
-        title = f"{item.title} ({item.paper})"
-        try:
-            floats = tables.build(source, name)
-            beside = tables.build(source, name + VERSUS) if item.compared == "yes" else []
-        except UserError as error:
-            missing[title] = str(error)
-            continue
-        inside = [Section("Beside the paper's values", tables=beside, folded=True)]
-        path = results / "tables" / f"{name}.tex"
-        links = [("LaTeX", _link(path, folder))] if path.is_file() else []
-        made.append(Section(title, tables=floats, links=links, inside=inside if beside else ()))
-    return Section("Tables", inside=[*made, *_not_made(missing)])
+def _items(
+    kind: str, make: Callable[[Aggregates, Item], Section], source: Aggregates, folder: Path
+) -> Section:
+    """Return a section for every table or figure that was made, and why the others were not."""
+    table = known(kind, source.config)
+    first = ["qualitative"] if source.config["preset"] == "demo" else []  # it says most at a glance
+    made, missing = attempt(ordered(table, first), lambda name: make(source, table[name]))
+    titles = {name: f"{item.title} ({item.paper})" for name, item in table.items()}
+    sections = []
+    for name, section in made.items():
+        files = {"LaTeX": f"tables/{name}.tex", "PDF": f"figures/{name}.pdf"}
+        links = _links({label: source.results / file for label, file in files.items()}, folder)
+        sections.append(replace(section, title=titles[name], links=links))
+    if missing:
+        reasons = simple(("What", "Why"), [(titles[name], why) for name, why in missing.items()])
+        sections.append(Section("Not in this run", tables=[reasons]))
+    return Section(f"{kind}s".title(), inside=sections)
 
 
-def _figures(source: Aggregates, results: Path, folder: Path) -> Section:
-    made, missing = [], {}
-    figures = known("figure", source.config)
-    if source.config["preset"] == "demo":  # pictures say most of what it learned
-        figures = {"qualitative": figures["qualitative"], **figures}
-    for name, item in figures.items():
-        png = results / "figures" / f"{name}.png"
-        title = f"{item.title} ({item.paper})"
-        if not png.is_file():
-            missing[title] = "not drawn."
-            continue
-        pdf = png.with_suffix(".pdf")
-        links = [("PDF", _link(pdf, folder))] if pdf.is_file() else []
-        image = "data:image/png;base64," + base64.b64encode(png.read_bytes()).decode("ascii")
-        told = caption(item, source.conditions)
-        made.append(Section(title, told, image=(image, f"{item.title}, told below"), links=links))
-    return Section("Figures", inside=[*made, *_not_made(missing)])
+def _table(source: Aggregates, item: Item) -> Section:
+    beside = tables.build(source, item.item + VERSUS) if item.compared == "yes" else []
+    inside = [Section("Beside the paper's values", tables=beside, folded=True)] if beside else []
+    return Section(item.title, tables=tables.build(source, item.item), inside=inside)
 
 
-# --- provenance and files ----------------------------------------------------------------------
+def _figure(source: Aggregates, item: Item) -> Section:
+    png = source.results / "figures" / f"{item.item}.png"
+    if not png.is_file():
+        raise UserError("not drawn.")
+    image = "data:image/png;base64," + base64.b64encode(png.read_bytes()).decode("ascii")
+    told = caption(item, source.conditions)
+    return Section(item.title, told, image=(image, f"{item.title}, told below"))
 
 
-def _provenance(source: Aggregates, results: Path) -> Section:
+# --- provenance --------------------------------------------------------------------------------
+
+
+def _provenance(source: Aggregates) -> Section:
     """What was run, the image arrays as the standardize step recorded them, the configuration."""
     rows = []
-    for half in ("native", "asr"):
-        for path in sorted((results / half / "arrays").glob("*.json")):
+    for half in HALVES:
+        for path in sorted((source.results / half / "arrays").glob("*.json")):
             record = read_json(path)
             if isinstance(record, dict) and record.get("sha256"):
                 images = str(record.get("images", DASH))
@@ -210,13 +216,7 @@ def _provenance(source: Aggregates, results: Path) -> Section:
     except UserError as error:
         inside = [Section("What was run", str(error))]
     inside.append(Section("Image arrays", text, arrays))
-    if (settings := results / "config.yaml").is_file():
+    if (settings := source.results / "config.yaml").is_file():
         code = settings.read_text(encoding="utf-8")
         inside.append(Section("Configuration of this run", code=code, folded=True))
     return Section("Provenance", inside=inside)
-
-
-def _files(results: Path, folder: Path) -> Section:
-    found = [path for pattern in FILE_PATTERNS for path in sorted(results.glob(pattern))]
-    links = [(path.relative_to(results).as_posix(), _link(path, folder)) for path in found]
-    return Section("Files", "" if links else "There are none yet.", links=links)

@@ -39,6 +39,11 @@ class Metric:
     digits: int
     lower: bool = False
 
+    @property
+    def title(self) -> str:
+        """The heading with an arrow to the better side."""
+        return f"{self.heading} {'↓' if self.lower else '↑'}"
+
 
 PSNR = Metric("psnr", "PSNR (dB)", 3)
 LPIPS = Metric("lpips", "LPIPS", 4, lower=True)
@@ -76,15 +81,14 @@ def ties(cells: Column, lower: bool, digits: int, alpha: float | None = None) ->
     Equal are cells that print alike with `digits` decimals and, where `alpha` is given, cells with
     a spread that a pooled two-sided t-test at level `alpha` cannot tell from the best.
     """
-    sign = 1 if lower else -1
     known = [i for i, cell in enumerate(cells) if cell.measured]
-    order = sorted(known, key=lambda i: sign * cells[i].mean)
-
-    def equal(cell: Summary, top: Summary) -> bool:
-        alike = printed(cell.mean, digits) == printed(top.mean, digits)
-        return alike or (alpha is not None and pooled_p(cell, top) >= alpha)
-
-    return [i for i in order if equal(cells[i], cells[order[0]])]
+    order = sorted(known, key=lambda i: cells[i].mean if lower else -cells[i].mean)
+    return [
+        i
+        for i in order
+        if printed(cells[i].mean, digits) == printed(cells[order[0]].mean, digits)
+        or (alpha is not None and pooled_p(cells[i], cells[order[0]]) >= alpha)
+    ]
 
 
 def bold(cells: Column, lower: bool, digits: int, alpha: float | None = None) -> list[bool]:

@@ -25,15 +25,11 @@ MEGA = 1e6
 
 
 @item
-def asr_quality_x2_x3_x4_main(source: Aggregates) -> Float:
-    """PSNR-Y at the scales seen in training (Table 11)."""
-    return _grid(source, "psnr_y", source.config["asr"]["trained_scales"], "asr_quality_main")
-
-
-@item
-def asr_quality_x6_x8_appendix(source: Aggregates) -> Float:
-    """PSNR-Y at the scales not seen in training (Table 13)."""
+def asr_quality(source: Aggregates, which: str) -> Float:
+    """PSNR-Y at the scales seen in training (Table 11), and beyond them (Table 13: appendix)."""
     trained = source.config["asr"]["trained_scales"]
+    if which.endswith("main"):
+        return _grid(source, "psnr_y", trained, "asr_quality_main")
     scales = [s for s in source.config["asr"]["scales"] if s not in trained]
     if not scales:
         raise UserError("Config: asr.scales has no scale outside asr.trained_scales; add one.")
@@ -117,20 +113,17 @@ class Efficiency:
 
     def told(self, methods: Iterable[str], every: Iterable[str]) -> list[str | None]:
         """Say over how many seeds the numbers of `every` method are, and which have no time."""
-        rows, timed = {}, {}
+        rows, timed, cell = {}, {}, self.source.cell
+        grid = self.psnr.index if self.source.has("asr_quality") else ()
+        place = self.scale, self.source.clock, "mean_ms"
         for method in every:
-            quality = [("asr_quality", d, method, scale, "psnr_y") for d, scale in self.psnr.index]
-            times = [("asr_latency", d, method, self.scale, self.source.clock, "mean_ms")
-                     for d in self.sets]  # fmt: skip
             name = self.source.methods[method].name
-            timed[name] = [self.source.cell(*key) for key in times]
-            known = quality if self.source.has("asr_quality") else []
-            rows[name] = [*timed[name], *(self.source.cell(*key) for key in known)]
-        shown = {self.source.methods[method].name for method in methods}
-        return [
-            captions.over_seeds(rows, spread=False),
-            captions.missing({name: cells for name, cells in timed.items() if name in shown}),
-        ]
+            timed[name] = [cell("asr_latency", d, method, *place) for d in self.sets]
+            quality = (cell("asr_quality", d, method, scale, "psnr_y") for d, scale in grid)
+            rows[name] = [*timed[name], *quality]
+        own = [self.source.methods[method].name for method in methods]
+        absent = captions.missing({name: timed[name] for name in own})
+        return [captions.over_seeds(rows, spread=False), absent]
 
 
 @item
@@ -182,24 +175,14 @@ def _label(method: Method) -> str:
 
 
 @item
-def asr_pareto_main(source: Aggregates) -> Float:
-    """Quality and efficiency of the family's variants against its base (Table 7)."""
-    base = source.config["asr"]["base_method"]
-    return _pareto(source, "asr_pareto_main", [base, *_variants(source, "main")])
-
-
-@item
-def asr_pareto_appendix(source: Aggregates) -> Float:
-    """The same for the variants of the appendix (Table 12)."""
-    return _pareto(source, "asr_pareto_appendix", _variants(source, "appendix"))
-
-
-def _variants(source: Aggregates, table: str) -> list[str]:
-    return [n for n, m in source.methods_where("variant").items() if m.table == table]
-
-
-def _pareto(source: Aggregates, name: str, methods: list[str]) -> Float:
-    found, asr = Efficiency(source), source.config["asr"]
+def asr_pareto(source: Aggregates, which: str) -> Float:
+    """Quality and efficiency of the family's variants against its base, which stands above those of
+    the main text (Table 7) but not above those of the appendix (Table 12).
+    """
+    found, asr, name = Efficiency(source), source.config["asr"], f"asr_pareto_{which}"
+    methods = [n for n, m in source.methods_where("variant").items() if m.table == which]
+    if which == "main":
+        methods.insert(0, asr["base_method"])
     if not methods:
         raise UserError(f"Config: asr.methods has no variant for the table {name}; add one.")
     base, last = asr["base_method"], found.sets[-1]

@@ -13,6 +13,7 @@ from . import captions
 from .aggregates import Aggregates
 from .compare import short_names
 from .items import item
+from .kinds import ABLATION
 from .layout import DASH, Float, Line, Span
 
 NATIVE_GROUPS = (
@@ -21,21 +22,7 @@ NATIVE_GROUPS = (
     "Locality diagnostic: per-patch arms with a linear bandwidth map",
     "Log-space ablation: arms beside those of the main tables",
 )
-
-
 ENCODERS = {"rdn": "RDN", "swinir": "SwinIR"}
-
-
-@item
-def compute_native(source: Aggregates) -> Float:
-    """Training time of the native benchmark by group of arms (Table 16)."""
-    return _compute(source, "native")
-
-
-@item
-def compute_asr(source: Aggregates) -> Float:
-    """Training time of super-resolution by group of methods (Table 17)."""
-    return _compute(source, "asr")
 
 
 def groups_of(source: Aggregates, half: str) -> dict[str, list[str]]:
@@ -57,7 +44,9 @@ def _group(row: Arm | Method) -> str:
     return linear if row.diagnostic == "linear" else log
 
 
-def _compute(source: Aggregates, half: str) -> Float:
+@item
+def compute(source: Aggregates, half: str) -> Float:
+    """Training time of a benchmark by group of arms or methods (Tables 16 and 17)."""
     native, names = half == "native", short_names(half)
     runs = source.frame("runs" if native else "asr_runs")
     lines: list[Line] = []
@@ -80,7 +69,7 @@ def _compute(source: Aggregates, half: str) -> Float:
 
 def _shared(trained: Sequence[Arm]) -> str | None:
     """Say that the log-space ablation uses runs of the main tables, where any of it was trained."""
-    ablation = [arm for arm in trained if arm.diagnostic in ("reference", "control", "log")]
+    ablation = [arm for arm in trained if arm.diagnostic in ABLATION]
     both = [arm.short for arm in ablation if arm.in_benchmark]
     if not both or len(both) == len(ablation):
         return None

@@ -13,11 +13,11 @@ from ..evaluation import locality as diagnostic
 from . import captions
 from .aggregates import NATIVE_TIMES, Aggregates
 from .items import item
+from .kinds import ABLATION
 from .layout import DASH, Cell, Float, Line, Span, shown, signed, size_for, value, values
 from .statistics import LPIPS, PSNR, QUALITY, Column, Metric, Summary, pooled_p, ties
 
 LSE = Metric("lse", "LSE ↓", 3, lower=True)
-ABLATION_ORDER = ("reference", "control", "log")
 
 
 @item
@@ -30,8 +30,9 @@ def main(source: Aggregates, column: str) -> Float:
     source.require(frame[frame["dataset"] == column], "native", f"rows for {column!r}")
     quality, told = _quality(source, arms, list(product([column], QUALITY)))
     times = _cells(source, column, arms, NATIVE_TIMES[source.clock])
+    counts = source.wide("native", ["arm"], "dataset", metric="params").max(axis=1)
     lines = [
-        [*line, value(time, 2, spread=False), _parameters(source, arm)]
+        [*line, value(time, 2, spread=False), shown(counts.get(arm, math.nan), "{:,.0f}")]
         for line, time, arm in zip(quality, times, arms, strict=True)
     ]
     header = ["Arm", *(m.heading for m in QUALITY), "inf ms", "#params"]
@@ -60,7 +61,9 @@ def _quality(
     """Return a row per arm with its name and numbers of (data set, metric), and what to tell."""
     columns = [_cells(source, column, arms, metric.name) for column, metric in wanted]
     marked = values(columns, [metric for _, metric in wanted], _alpha(source))
-    lines = [[_label(source, arm), *row] for arm, row in zip(arms, marked, strict=True)]
+    own = source.main_arm
+    names = [f"**{a.name}** (main)" if a is own else a.name for a in arms.values()]
+    lines = [[name, *row] for name, row in zip(names, marked, strict=True)]
     rows = dict(zip((a.short for a in arms.values()), zip(*columns, strict=True), strict=True))
     rule = captions.bold_rule(_alpha(source), columns)
     return lines, [captions.over_seeds(rows), rule, captions.missing(rows)]
@@ -115,18 +118,17 @@ def fairness(source: Aggregates) -> Float:
     source.require(arms, "budget", "arm of the main tables")
     arms.sort(key=lambda arm: int(arm.fairness_rank or len(source.arms) + 1))
     anchor, band = source.main_arm, source.config["native"]["criteria"]["parameter_band"]
-    ratios = counts[counts > 0] / counts.get(anchor.arm, 0)
-    ratios = ratios[ratios < float("inf")]
+    ratios = counts / counts.get(anchor.arm, math.nan)
     lines = [
         [
             f"**{arm.name}** (F1 anchor)" if arm is anchor else arm.name,
             f"{round(counts[arm.arm]):,}",
-            f"{ratios[arm.arm]:.3f}×" if arm.arm in ratios else DASH,
+            shown(ratios[arm.arm], "{:.3f}×"),
             arm.note,
         ]
         for arm in arms
     ]
-    outside = [a.name for a in arms if not 1 / band <= ratios.get(a.arm, 1.0) <= band]
+    outside = [a.name for a in arms if ratios[a.arm] > band or ratios[a.arm] < 1 / band]
     own, paper = source.config["native"]["model"], protocol()["native"]["model"]
     sizes = [f"{name.replace('_', ' ')} {size} (paper: {paper[name]})" for name, size in own.items()
              if size != paper[name]]  # fmt: skip
@@ -225,8 +227,8 @@ def _latency_verdict(source: Aggregates, ratios: pd.Series, bound: float) -> str
 def locality(source: Aggregates) -> Float:
     """Locality tests, PSNR and LPIPS of the log-space ablation's arms (Table 9)."""
     run = [source.arms[n] for n in source.config["native"]["arms"] if n in source.arms]
-    arms = [arm for arm in run if arm.diagnostic in ABLATION_ORDER]
-    arms.sort(key=lambda arm: (ABLATION_ORDER.index(arm.diagnostic), arm.in_benchmark))
+    arms = [arm for arm in run if arm.diagnostic in ABLATION]
+    arms.sort(key=lambda arm: (ABLATION.index(arm.diagnostic), arm.in_benchmark))
     found = source.frame("ablation")
     source.require(
         found[found["arm"].isin([a.arm for a in arms])], "ablation", "arm of the ablation"
@@ -278,13 +280,3 @@ def _cells(source: Aggregates, column: str, arms: Iterable[str], metric: str) ->
 
 def _alpha(source: Aggregates) -> float:
     return source.config["native"]["significance"]
-
-
-def _label(source: Aggregates, arm: str) -> str:
-    name = source.arms[arm].name
-    return f"**{name}** (main)" if arm == source.main_arm.arm else name
-
-
-def _parameters(source: Aggregates, arm: str) -> str:
-    counts = [source.mean("native", column, arm, "params") for column in source.evaluate]
-    return shown(next((c for c in counts if c >= 0), math.nan), "{:,.0f}")

@@ -8,6 +8,7 @@ training time are those of config/paper/compute.csv.
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +21,7 @@ from ..files import write_text
 from . import table_asr, table_cost, table_native  # noqa: F401 (register)
 from .aggregates import Aggregates, read_rows
 from .captions import caption
-from .items import MAKERS, known, make_each
+from .items import known, made_by, make_each
 from .layout import Float, Line, Span, beside, render
 from .markup import plain
 from .table_cost import clock, groups_of
@@ -52,8 +53,7 @@ def build(source: Aggregates, name: str) -> list[Float]:
 
 
 def _floats(source: Aggregates, name: str) -> list[Float]:
-    make, _, column = name.partition("_") if name.startswith("main_") else (name, "", "")
-    made = MAKERS[make](source, column) if column else MAKERS[make](source)
+    made = made_by(name)(source)
     return [made] if isinstance(made, Float) else made
 
 
@@ -62,11 +62,13 @@ def write(
 ) -> tuple[list[str], dict[str, str]]:
     """Render tables to `output`/<name>.tex, see `items.make_each`."""
     source = Aggregates(aggregates, config)
-
-    def make(name: str) -> None:
-        write_text(output / f"{name}.tex", render(build(source, name)))
-
-    return make_each("table", names(config), only, make, aggregates)
+    return make_each(
+        "table",
+        names(config),
+        only,
+        lambda name: write_text(output / f"{name}.tex", render(build(source, name))),
+        aggregates,
+    )
 
 
 # --- beside the paper -----------------------------------------------------------------------------
@@ -110,7 +112,7 @@ def paper_floats(source: Aggregates, name: str, measured: Sequence[Float] = ()) 
     if name.startswith("compute_"):
         return [_compute(source, name.removeprefix("compute_"), measured[0])]
     # The paper's configuration with the columns of the run's: what is shown, not how.
-    paper, own = protocol(), source.config
+    paper, own = copy.deepcopy(protocol()), source.config
     averages = all(
         own["asr"]["timing"][key] == paper["asr"]["timing"][key] for key in ("datasets", "scale")
     )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -25,7 +25,8 @@ import numpy as np
 from ..errors import UserError
 from .aggregates import Aggregates
 from .compare import PAPER_PRESET, SHARED_GPU, Scope, compare
-from .expressions import Estimate, NotMeasuredError, Operand, evaluate, parse
+from .conditions import of_paper
+from .expressions import Estimate, NotMeasuredError, evaluate
 
 BOUNDS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 CELLS = "cells:"
@@ -125,6 +126,15 @@ class Target:
         exponent = math.floor(math.log10(abs(value))) if self.style == "e" and value else 0
         return 0.5 * 10.0 ** (exponent - self.decimals) * (1 + 1e-9)
 
+    def misses(self, values: np.ndarray) -> np.ndarray:
+        """Return by how much each number misses the paper's (<= 0: agrees)."""
+        goals = np.broadcast_to(self.values, values.shape)
+        if self.relation == "=":
+            return np.abs(values - goals) - [self.rounding(goal) for goal in goals]
+        over = values - goals if self.relation.startswith("<") else goals - values
+        holds = BOUNDS[self.relation](values, goals)
+        return np.where(holds, np.minimum(over, 0), np.maximum(over, np.finfo(float).tiny))
+
     def show(self, values: Iterable[float]) -> str:
         """Print values as the paper prints its own."""
         form = (
@@ -132,11 +142,12 @@ class Target:
         )
         return " / ".join(format(value, form) for value in values)
 
-    def show_measured(self, values: Iterable[float]) -> str:
+    def show_measured(self, values: Collection[float]) -> str:
         """Print measured values: as the paper does, or with three digits beside a bound."""
         if self.relation == "=":
             return self.show(values)
-        return " / ".join(_three_digits(value) for value in values)
+        digits = [2 - math.floor(math.log10(abs(v))) if v != round(v) else 0 for v in values]
+        return " / ".join(f"{v:,.{max(0, d)}f}" for v, d in zip(values, digits, strict=True))
 
     def __str__(self) -> str:
         if self.cells:
@@ -191,22 +202,6 @@ class Result:
         return self.claim.kind_of_tolerance if exact or len(known) != 1 else f"±{known.pop()}"
 
 
-def check(claim: Claim) -> None:
-    """Raise `UserError` when a row of the registry cannot be used."""
-    try:
-        if claim.measure:
-            parse(claim.measure)
-        elif not claim.note:
-            raise UserError("it has no measure, so its note must say why.")
-        if not claim.published.startswith(CELLS):
-            Target.parse(claim.published)
-        Scope(claim.scope)
-        if claim.tolerance not in TOLERANCES:
-            float(claim.tolerance.removesuffix("%"))
-    except (UserError, ValueError) as error:
-        raise UserError(f"config/paper/claims.tsv, claim {claim.id!r}: {error}") from error
-
-
 def judge(claim: Claim, here: Aggregates, paper: Aggregates, sigmas: float) -> Result:
     """Compare one claim with the aggregates of this run.
 
@@ -214,17 +209,16 @@ def judge(claim: Claim, here: Aggregates, paper: Aggregates, sigmas: float) -> R
     a wider band, so that chance makes it fail no more often than a claim of one (Sidak).
     """
     published: Estimate | None = None
-    paper_uses: list[Operand] = []
     if claim.measure:
         with suppress(NotMeasuredError):
-            published, paper_uses = evaluate(claim.measure, paper)
+            published = evaluate(claim.measure, paper)
     target = Target.parse(claim.published, published)
     scope, run = Scope(claim.scope), here.conditions
     absent = partial(Result, claim, Verdict.NOT_MEASURED, str(target))
     if not claim.measure:
         return absent(why=claim.note)
     try:
-        measured, uses = evaluate(claim.measure, here)
+        measured = evaluate(claim.measure, here)
     except NotMeasuredError as error:
         half = run.half(scope.half)
         if half and half.without_lpips and "lpips" in claim.measure:
@@ -238,20 +232,17 @@ def judge(claim: Claim, here: Aggregates, paper: Aggregates, sigmas: float) -> R
         )
     if not np.isfinite(values).all():
         return absent(why="a value is not finite")
-    misses = _misses(target, values)
-    if claim.tolerance == "spread":
-        allowed = _spread_bands(target, values, uses, paper_uses, sigmas)
-    else:
-        allowed = _bands(claim.tolerance, target, measured, published, sigmas)
+    misses = target.misses(values)
+    allowed = _allowed(claim.tolerance, target, measured, published, sigmas)
     near = misses <= allowed
     outcome = Verdict.NOT_REPRODUCED
     if near.all():
         outcome = Verdict.REPRODUCED if (misses <= 0).all() else Verdict.WITHIN_NOISE
     # What keeps the numbers from being judged, of the arms and data sets that they are of.
-    there = paper.conditions.half(scope.half)
-    columns = sorted({use.dataset for use in uses} & {*(there.evaluate if there else ())})
-    subjects = sorted({use.subject for use in uses})
-    every = compare(run, paper.conditions, scope, subjects, columns)
+    there = of_paper().half(scope.half)
+    columns = sorted({use.dataset for use in measured.of} & {*(there.evaluate if there else ())})
+    subjects = sorted({use.subject for use in measured.of})
+    every = compare(run, scope, subjects, columns)
     found = [difference for difference in every if difference.blocks_verdict]
     structural = scope is Scope.STRUCTURE
     if structural and outcome is not Verdict.NOT_REPRODUCED:
@@ -262,7 +253,7 @@ def judge(claim: Claim, here: Aggregates, paper: Aggregates, sigmas: float) -> R
         str(target),
         f"{near.sum()} of {count} agree" if target.cells else target.show_measured(values),
         outcome,
-        _furthest(target, values, misses, allowed, uses),
+        _furthest(target, measured, misses, allowed),
         tuple(difference.short for difference in found),
         tuple(values.tolist()),
         target.values,
@@ -276,87 +267,45 @@ def judge(claim: Claim, here: Aggregates, paper: Aggregates, sigmas: float) -> R
     return result
 
 
-def _three_digits(value: float) -> str:
-    if value == round(value):
-        return f"{value:,.0f}"
-    return f"{value:,.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
-
-
-def _misses(target: Target, values: np.ndarray) -> np.ndarray:
-    """Return by how much each number misses the paper's (<= 0: agrees)."""
-    goals = np.broadcast_to(np.asarray(target.values), values.shape)
-    if target.relation == "=":
-        return np.abs(values - goals) - [target.rounding(goal) for goal in goals]
-    over = values - goals if target.relation.startswith("<") else goals - values
-    holds = BOUNDS[target.relation](values, goals)
-    return np.where(holds, np.minimum(over, 0), np.maximum(over, np.finfo(float).tiny))
-
-
-def _bands(
-    tolerance: str, target: Target, measured: Estimate, published: Estimate | None, sigmas: float
+def _allowed(
+    tolerance: str, target: Target, here: Estimate, paper: Estimate | None, sigmas: float
 ) -> np.ndarray:
-    """Return how far numbers may miss: `seeds`, `exact`, a percentage, or a number.
+    """Return how far numbers may miss: `seeds`, `spread`, `exact`, a percentage, or a number.
 
-    The standard errors of both sides are combined; a side without one is as noisy as the other. A
-    bound is exact.
+    Seed noise combines the standard errors of both sides; a side without one is as noisy as the
+    other, and a bound is exact. Standard deviations may miss as far as a two-sided F-test of the
+    variances allows, at the chance of `sigmas` shared among the cells.
     """
-    goals, here = np.broadcast_to(np.asarray(target.values), measured.values.shape), measured.errors
-    if tolerance != "seeds":
+    goals = np.broadcast_to(target.values, here.values.shape)
+    if tolerance not in ("seeds", "spread"):
         allowed = 0.0 if tolerance == "exact" else float(tolerance.removesuffix("%"))
         return np.abs(goals) * allowed / 100 if "%" in tolerance else np.full_like(goals, allowed)
-    there = np.zeros_like(here)
-    if target.relation == "=":
-        there = np.full_like(here, np.nan) if published is None else published.errors
-        here, there = np.where(np.isnan(here), there, here), np.where(np.isnan(there), here, there)
-    return _sidak(sigmas, len(goals)) * np.nan_to_num(np.hypot(here, there))
-
-
-def _spread_bands(
-    target: Target,
-    values: np.ndarray,
-    here: Sequence[Operand],
-    paper: Sequence[Operand],
-    sigmas: float,
-) -> np.ndarray:
-    """Return how far standard deviations may miss: as far as an F-test of the variances allows.
-
-    `here` and `paper` are the cells in the order of the values. The test is two-sided, at the
-    chance of `sigmas` shared among the cells.
-    """
+    # The band of so many numbers that together fail as seldom as one beyond `sigmas`.
+    chance = (1 - (1 - 2 * NORMAL.cdf(-sigmas)) ** (1 / len(goals))) / 2
+    if tolerance == "seeds":
+        own, other = here.errors, np.zeros_like(here.errors)
+        if target.relation == "=":
+            other = np.full_like(own, np.nan) if paper is None else paper.errors
+            own, other = (np.where(np.isnan(a), b, a) for a, b in ((own, other), (other, own)))
+        return -NORMAL.inv_cdf(chance) * np.nan_to_num(np.hypot(own, other))
     from scipy import special  # a quarter of a second, for claims about spreads alone
 
-    chance = NORMAL.cdf(-_sidak(sigmas, len(here)))
-    bands = []
-    for own, other, value, goal in zip(here, paper, values, target.values, strict=True):
-        ours, theirs = own.cell.n - 1, other.cell.n - 1
-        if value > goal:
-            factor = 1 / math.sqrt(special.fdtri(theirs, ours, chance))
-            bands.append((factor - 1) * (goal + target.rounding(goal)))
-        else:
-            factor = 1 / math.sqrt(special.fdtri(ours, theirs, chance))
-            bands.append((1 - 1 / factor) * max(0.0, goal - target.rounding(goal)))
-    return np.asarray(bands)
+    ours, theirs = ([use.cell.n - 1 for use in side.of] if side else [] for side in (here, paper))
+    more, half = here.values > goals, np.array([target.rounding(goal) for goal in goals])
+    freedom = np.where(more, theirs, ours), np.where(more, ours, theirs)
+    factor = 1 / np.sqrt(special.fdtri(*freedom, chance))
+    fewer = (1 - 1 / factor) * np.maximum(0, goals - half)
+    return np.where(more, (factor - 1) * (goals + half), fewer)
 
 
-def _sidak(sigmas: float, count: int) -> float:
-    """Widen a band of `sigmas` so that `count` numbers together fail as seldom as one."""
-    chance = 2 * NORMAL.cdf(-sigmas)
-    return -NORMAL.inv_cdf((1 - (1 - chance) ** (1 / count)) / 2)
-
-
-def _furthest(
-    target: Target,
-    values: np.ndarray,
-    misses: np.ndarray,
-    allowed: np.ndarray,
-    uses: Sequence[Operand],
-) -> str:
+def _furthest(target: Target, found: Estimate, misses: np.ndarray, allowed: np.ndarray) -> str:
     """Say which of several numbers misses most beyond what it may."""
     failing = int(np.count_nonzero(misses > allowed))
     if not failing or len(misses) == 1:
         return ""
     worst = int(np.argmax(np.where(allowed > 0, misses / np.where(allowed, allowed, 1), misses)))
-    place = f" ({uses[worst].label})" if target.cells and len(uses) == len(misses) else ""
+    named = target.cells and len(found.of) == len(misses)
+    place = f" ({' '.join(found.of[worst].key[:-1])})" if named else ""
     goal = np.broadcast_to(target.values, misses.shape)[worst]
-    value, wanted = target.show([values[worst]]), target.show([goal])
+    value, wanted = target.show([found.values[worst]]), target.show([goal])
     return f"{failing} of {len(misses)} miss; furthest{place} {value} against {wanted}"

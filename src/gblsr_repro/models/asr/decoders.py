@@ -21,11 +21,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..activations import relu
 from ..base import COLORS, PLAIN, Decoder
-from ..sequences import modules
-from .local_ensemble import Taps, corners, taps_at, taps_of_pixels
-from .part import Part
+from ..layers import modules, relu
+from .local_ensemble import Part, Taps, corners, taps_at, taps_of_pixels
 
 HOISTED = "hoisted"
 

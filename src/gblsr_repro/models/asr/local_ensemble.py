@@ -22,6 +22,30 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+Span = tuple[int, int]
+REACH = 2
+"""Cells that a query reads around its own: the ensemble a neighbor, LIIF and LTE one more."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of an image to draw: rows and columns, each first ... last + 1.
+
+    `cells` (h, w) is the size of the whole map of features, `origin` (y, x) the first cell of
+    those at hand. The ones at hand must reach `REACH` cells beyond those that own the pixels, or to
+    the border of the map; then the part has the values that it has within the whole image.
+    """
+
+    cells: tuple[int, int]
+    origin: tuple[int, int]
+    rows: Span
+    columns: Span
+
+    @classmethod
+    def whole(cls, cells: tuple[int, int], size: tuple[int, int]) -> Part:
+        """Return the whole image of `size` (H, W), all features being at hand."""
+        return cls(cells, (0, 0), (0, size[0]), (0, size[1]))
+
 
 @dataclass(frozen=True)
 class Taps:
@@ -124,7 +148,7 @@ def padded_groups(cells: int, sizes: Tensor, width: int, ensemble: bool) -> Padd
     """Group the pixels of axes with `sizes` (Z,) pixels, int64, over `cells` cells each.
 
     `width` is the number of slots per group; it must be at least ceil(size / cells) for every
-    size (`slots_needed`). Nothing here waits for a device.
+    size. Nothing here waits for a device.
     """
     size = sizes[:, None]
     group = torch.arange(cells + 2 if ensemble else cells + 1, device=sizes.device)
@@ -144,11 +168,6 @@ def padded_groups(cells: int, sizes: Tensor, width: int, ensemble: bool) -> Padd
     alone = (group[:-1] == 0) | (group[:-1] == cells)
     hat = torch.where(alone[:, None, None], 1.0, 1 - offset.abs() / 2)
     return PaddedGroups(first, offset, hat * inside)
-
-
-def slots_needed(cells: int, size: int) -> int:
-    """Return how many slots a group needs at most: ceil(size / cells)."""
-    return -(-size // cells)
 
 
 def group_of(pixel: int, size: int, cells: int, ensemble: bool) -> int:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from ..base import COLORS, PLAIN
 from ..spectral import modes
 from .decoders import Corner, QueryDecoder, RenderRows, by_cell, read
-from .part import Part
+from .local_ensemble import Part
 from .rendering import Folded, fold, render_folded, render_separable, sample_separable
 
 FOLDED, SEPARABLE = "folded", "separable"
@@ -83,22 +83,22 @@ class GBLSR(QueryDecoder):
 
     def fastest(self, cells: tuple[int, int], size: tuple[int, int]) -> str:
         """Return "folded" at integer scales up to `LARGEST_FOLD`, otherwise "separable"."""
-        return FOLDED if max(self._scales(cells, size)) in range(1, LARGEST_FOLD + 1) else SEPARABLE
+        return FOLDED if self._scale(cells, size) in range(1, LARGEST_FOLD + 1) else SEPARABLE
 
     @staticmethod
-    def _scales(cells: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:
-        """Return the scales of both axes; (0, 0) unless both are integers."""
-        whole = size[0] % cells[0] == 0 and size[1] % cells[1] == 0
-        return (size[0] // cells[0], size[1] // cells[1]) if whole else (0, 0)
+    def _scale(cells: tuple[int, int], size: tuple[int, int]) -> int:
+        """Return the scale of both axes; 0 unless it is one integer."""
+        scale = size[0] // cells[0]
+        return scale if size == (scale * cells[0], scale * cells[1]) else 0
 
-    def folded(self, scales: tuple[int, int]) -> Folded:
-        """Return the kernel for integer scales; kept while the weights stand, without gradients."""
+    def folded(self, scale: int) -> Folded:
+        """Return the kernel for an integer scale, kept in inference while the weights stand."""
         sources = (*self.coefficients.parameters(), self.raw_bandwidth)
         return self.cache.get(
-            f"folded {scales}",
+            f"folded {scale}",
             self.ensemble,
             sources,
-            lambda: fold(self.projection(), self.scale(), scales, self.ensemble),
+            lambda: fold(self.projection(), self.scale(), scale, self.ensemble),
         )
 
     def drawing(
@@ -118,18 +118,18 @@ class GBLSR(QueryDecoder):
                 return render_separable(features, *table, size, self.ensemble, rows)
 
             return draw, 1
-        scales = self._scales(part.cells, size)
-        if not all(scales):
+        scale = self._scale(part.cells, size)
+        if not scale:
             raise ValueError(f"no integer scale takes {part.cells} to {size}")
-        folded = self.folded(scales)
+        folded = self.folded(scale)
 
         def draw_folded(top: int, bottom: int) -> Tensor:
-            spans = zip(((top, bottom), part.columns), scales, part.cells, part.origin, strict=True)
-            (rows, down), (columns, across) = (_around(*span) for span in spans)
+            spans = zip(((top, bottom), part.columns), part.cells, part.origin, strict=True)
+            (rows, down), (columns, across) = (_around(scale, *span) for span in spans)
             image = render_folded(features[:, :, rows, columns], folded)
             return image[:, :, down, across]
 
-        return draw_folded, scales[0]
+        return draw_folded, scale
 
     def sample(self, features: Tensor, sizes: Tensor, pixels: Tensor, path: str) -> Tensor:
         """Decode all pixels of each axis once and pick the chosen ones; plain: query by query.
@@ -164,7 +164,7 @@ class GBLSR(QueryDecoder):
         return colors
 
 
-def _around(pixels: tuple[int, int], scale: int, cells: int, origin: int) -> tuple[slice, slice]:
+def _around(scale: int, pixels: tuple[int, int], cells: int, origin: int) -> tuple[slice, slice]:
     """Return where on an axis the cells of some pixels are, and where in them the pixels are.
 
     There is one more cell on either side: the ensemble reads it, its own half is cut off.

@@ -11,8 +11,7 @@ from ...runtime import seed_everything
 from ..base import QUERY_CHUNK, Encoder, Model, class_named, count_by_shapes, options_of
 from . import decoders, local_spectral, rdn, swinir
 from .decoders import QueryDecoder
-from .local_ensemble import taps_of_pixels
-from .part import Part
+from .local_ensemble import Part, taps_of_pixels
 
 
 def normalize(images: Tensor) -> Tensor:
@@ -51,17 +50,6 @@ class ASRModel(Model):
         columns `pixels` (B, Q, 2); both int64. Differentiable; the fastest path unless named.
         """
         features = self.encode(images, path)
-        return self.decode_pixels(features, sizes, pixels, images, path)
-
-    def decode_pixels(
-        self,
-        features: Tensor,
-        sizes: Tensor,
-        pixels: Tensor,
-        images: Tensor,
-        path: str | None = None,
-    ) -> Tensor:
-        """Do what `forward` does, from features (B, D, h, w) of `images` (B, 3, h, w)."""
         path = self._take(path or self.decoder.training_path)
         with torch.autocast(features.device.type, enabled=False):
             values = self.decoder.sample(self._full(features), sizes, pixels, path)

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..base import PLAIN, Encoder
-from ..sequences import modules
+from ..layers import modules
 
 
 def _conv(inputs: int, outputs: int, side: int) -> nn.Conv2d:

@@ -23,8 +23,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..spectral import modes
-from .local_ensemble import PaddedGroups, group_of, padded_groups, slots_needed
-from .part import Part, Span
+from .local_ensemble import PaddedGroups, Part, Span, group_of, padded_groups
 
 
 def bank(axis: PaddedGroups, count: int, bandwidth: Tensor) -> Tensor:
@@ -37,22 +36,21 @@ def bank(axis: PaddedGroups, count: int, bandwidth: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Folded:
-    """The whole decoder at integer scales (s_y, s_x) as one convolution on cells.
+    """The whole decoder at an integer scale s as one convolution on cells.
 
-    `kernel` is (3 s_y s_x, D, T, T), `bias` (3 s_y s_x, 1, T, T), T as for taps. With T = 2 the
-    convolution lives on the corners between cells: each of its outputs holds the s_y x s_x pixels
-    around one corner. Outside the map it reads zeros, so a border half-cell gets one tap with a
-    hat weight below 1; `gains` are the factors that make it 1, per axis those of the first pixels
-    and those of the last.
+    `kernel` is (3 s^2, D, T, T), `bias` (3 s^2, 1, T, T), T as for taps. With T = 2 the convolution
+    lives on the corners between cells: each of its outputs holds the s x s pixels around one
+    corner. Outside the map it reads zeros, so a border half-cell gets one tap with a hat weight
+    below 1; `gains` are the factors that make it 1, those of an axis' first pixels and of its last.
     """
 
     kernel: Tensor
     bias: Tensor
-    scales: tuple[int, int]
-    gains: tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
+    scale: int
+    gains: tuple[Tensor, ...]
 
 
-def fold(projection: Tensor, bandwidth: Tensor, scales: tuple[int, int], ensemble: bool) -> Folded:
+def fold(projection: Tensor, bandwidth: Tensor, scale: int, ensemble: bool) -> Folded:
     """Fold projection, basis and local ensemble into one kernel; differentiable.
 
     Per axis, the pixels of a cell lie at offsets r_t = (2 t + 1) / s - 1. Those with r_t >= 0 form
@@ -60,58 +58,39 @@ def fold(projection: Tensor, bandwidth: Tensor, scales: tuple[int, int], ensembl
     they come first; the near half of the next cell, at r_t + 2 from this one, follows. The two
     taps of a pixel at offset r from the corner's first cell are at r and r - 2.
     """
-    axes = {s: _fold_axis(s, projection, bandwidth, ensemble) for s in set(scales)}
-    (down, rows), (across, columns) = (axes[s] for s in scales)
-    half = torch.einsum("euj,cijd->cidue", across, projection.double())
-    full = torch.einsum("ati,cidue->ctudae", down, half).to(projection.dtype)
-    kernel = full.reshape(-1, *full.shape[3:])
-    weight, bias = kernel[:, :-1].contiguous(), kernel[:, -1:].contiguous()
-    return Folded(weight, bias, scales, (rows, columns))
-
-
-def _fold_axis(
-    scale: int, projection: Tensor, bandwidth: Tensor, ensemble: bool
-) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """Return weight times modes of an axis' pixels, (T, s, p) in float64, and its gains."""
     index = torch.arange(scale, device=projection.device, dtype=torch.float64)
     offset = (2 * index + 1 - scale) / scale
-    if not ensemble:
-        return modes(offset[None], projection.shape[1], bandwidth.double()), ()
     near, far = offset[: scale // 2], offset[scale // 2 :]
     this = torch.cat((far, near + 2))
-    taps = torch.stack((this, this - 2))
-    table = (1 - taps.abs() / 2)[..., None] * modes(taps, projection.shape[1], bandwidth.double())
-    gains = tuple((1 / (1 - half.abs() / 2)).to(projection.dtype) for half in (near, far))
-    return table, gains
+    taps = torch.stack((this, this - 2)) if ensemble else offset[None]
+    table = modes(taps, projection.shape[1], bandwidth.double())
+    if ensemble:
+        table = (1 - taps.abs() / 2)[..., None] * table
+    half = torch.einsum("euj,cijd->cidue", table, projection.double())
+    full = torch.einsum("ati,cidue->ctudae", table, half).to(projection.dtype)
+    kernel = full.reshape(-1, *full.shape[3:])
+    weight, bias = kernel[:, :-1].contiguous(), kernel[:, -1:].contiguous()
+    gains = ((1 / (1 - half.abs() / 2)).to(projection.dtype) for half in (near, far))
+    return Folded(weight, bias, scale, tuple(gains) if ensemble else ())
 
 
 def render_folded(features: Tensor, folded: Folded) -> Tensor:
-    """Render features (B, D, h, w) at the integer scales of `folded`: (B, 3, s_y h, s_x w)."""
-    scale_y, scale_x = folded.scales
-    h, w = features.shape[-2:]
-    if folded.kernel.shape[-1] == 1:
+    """Render features (B, D, h, w) at the integer scale of `folded`: (B, 3, s h, s w)."""
+    scale, (h, w) = folded.scale, features.shape[-2:]
+    if not folded.gains:
         blocks = F.conv2d(features, folded.kernel, folded.bias.flatten())
-        return _shuffle(blocks, scale_y, scale_x)
+        return F.pixel_shuffle(blocks, scale)
     blocks = F.conv2d(features, folded.kernel, padding=1)
     blocks += F.conv2d(features.new_ones(1, 1, h, w), folded.bias, padding=1)
-    (top, bottom), (left, right) = folded.gains
-    image = _shuffle(blocks, scale_y, scale_x)
-    image = image[..., len(bottom) :, len(right) :][..., : scale_y * h, : scale_x * w]
+    first, last = folded.gains
+    image = F.pixel_shuffle(blocks, scale)[..., len(last) :, len(last) :]
+    image = image[..., : scale * h, : scale * w]
     # `*=` on a slice would also copy it onto itself.
-    image[..., : len(top), :].mul_(top[:, None])
-    image[..., -len(bottom) :, :].mul_(bottom[:, None])
-    image[..., : len(left)].mul_(left)
-    image[..., -len(right) :].mul_(right)
+    image[..., : len(first), :].mul_(first[:, None])
+    image[..., -len(last) :, :].mul_(last[:, None])
+    image[..., : len(first)].mul_(first)
+    image[..., -len(last) :].mul_(last)
     return image
-
-
-def _shuffle(blocks: Tensor, scale_y: int, scale_x: int) -> Tensor:
-    """Spread channels (color, row, column) of each block over pixels."""
-    if scale_y == scale_x:
-        return F.pixel_shuffle(blocks, scale_y)
-    batch, _, h, w = blocks.shape
-    blocks = blocks.view(batch, 3, scale_y, scale_x, h, w).permute(0, 1, 4, 2, 5, 3)
-    return blocks.reshape(batch, 3, h * scale_y, w * scale_x)
 
 
 # --- any scale: one axis after the other -------------------------------------------------------
@@ -230,7 +209,7 @@ class _Axis(NamedTuple):
 
 def _axis(cells: int, length: int, pixels: Span, ensemble: bool, device: torch.device) -> _Axis:
     lengths = torch.full((1,), length, device=device)
-    whole = padded_groups(cells, lengths, slots_needed(cells, length), ensemble)
+    whole = padded_groups(cells, lengths, -(-length // cells), ensemble)
     first, last = (group_of(p, length, cells, ensemble) for p in (pixels[0], pixels[1] - 1))
     low, high = (max(first - 1, 0), min(last + 1, cells)) if ensemble else (first, last + 1)
     shown = whole.index(torch.arange(*pixels, device=device)[None])[0] - low * whole.width

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..base import PLAIN, Encoder, reach_of
-from ..sequences import modules
+from ..layers import modules
 
 # CUDA's fused attention takes heads of such multiples only; at others it falls back to products
 # that write out all scores.
@@ -242,20 +242,12 @@ class SwinIR(Encoder):
         for group in reversed(self.groups):
             first, last = first - reach_of(group.conv), last + reach_of(group.conv)
             for layer in reversed(group.layers):
-                first = _down(first - layer.shift, side) + layer.shift
-                last = _up(last - layer.shift, side) + layer.shift
+                first = (first - layer.shift) // side * side + layer.shift
+                last = -((layer.shift - last) // side) * side + layer.shift
         first, last = first - reach_of(self.first), last + reach_of(self.first)
-        return max(_down(first, side), 0), min(_up(last, side), length)
+        return max(first // side * side, 0), min(-(-last // side) * side, length)
 
     def bytes_per_pixel(self) -> int:
         """Return what some maps and the scores of a window take."""
         scores = self.groups[0].layers[0].attention.heads * self.window**2
         return 4 * (16 * self.features + 4 * scores)
-
-
-def _down(x: int, side: int) -> int:
-    return x // side * side
-
-
-def _up(x: int, side: int) -> int:
-    return -(-x // side) * side

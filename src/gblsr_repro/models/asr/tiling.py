@@ -25,8 +25,8 @@ from torch import Tensor
 
 from ...errors import UserError
 from ..base import Encoder
+from .local_ensemble import REACH, Part, Span
 from .model import ASRModel
-from .part import REACH, Part, Span
 
 MEMORY = 1 << 31  # bytes of one tile: what the encoder takes at its peak, or the decoder
 DECODER_BYTES = 1 << 13  # per cell: coefficients or hidden values, laid out twice

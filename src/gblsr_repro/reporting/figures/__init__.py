@@ -29,9 +29,5 @@ def write(
 
     Those of images and fields read them in the folder above `aggregates`.
     """
-    source = Aggregates(aggregates, config)
-
-    def make(name: str) -> None:
-        render(name, source, output)
-
-    return make_each("figure", known("figure", config), only, make, aggregates)
+    source, names = Aggregates(aggregates, config), known("figure", config)
+    return make_each("figure", names, only, lambda name: render(name, source, output), aggregates)

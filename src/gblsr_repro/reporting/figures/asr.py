@@ -17,27 +17,24 @@ from ..aggregates import Aggregates, ordered
 from ..items import item
 from ..kinds import scale_key
 from . import style
-from .placement import Label, place_labels
 
 TIMED_SET = "urban100"
 MARKER = 6.5  # points
+THIN: dict[str, Any] = {"markeredgewidth": 0.4, "ecolor": style.INK, "elinewidth": 0.7}
 
 
 @item
 def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR-Y against the time per image of every method, Urban100 at the timed scale."""
     scale = scale_key(source.config["asr"]["timing"]["scale"])
-    found = {
-        m for _, m, s, metric in source.cells("asr_quality") if (s, metric) == (scale, "psnr_y")
-    }
     cells = {}
-    for method in ordered(found, source.methods):
+    for method in source.methods:
         time = source.cell("asr_latency", TIMED_SET, method, scale, PAPER, "mean_ms")
         psnr = source.cell("asr_quality", TIMED_SET, method, scale, "psnr_y")
         if time.measured and psnr.measured:
             cells[method] = time, psnr
     title = source.title("asr", TIMED_SET)
-    source.require(pd.DataFrame(cells), "asr_latency", f"timed method with a PSNR-Y on {title}")
+    source.require(cells, "asr_latency", f"timed method with a PSNR-Y on {title}")
     figure = style.new_figure(style.TEXT_WIDTH, 3.1, note)
     axes = figure.subplots()
     axes.set_xlabel(f"Time (ms per image, batch 1){source.on_device('asr')} ↓")
@@ -47,15 +44,14 @@ def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
     for method, (time, psnr) in cells.items():
         (x, dx), (y, dy) = ((cell.mean, max(cell.std, 0.0)) for cell in (time, psnr))
         look, base = style.looks_of(source)[method], method == source.config["asr"]["base_method"]
-        axes.errorbar(x, y, xerr=dx or math.nan, yerr=dy or math.nan, **_points(look, MARKER),
-                      linestyle="none")  # fmt: skip
-        labels.append(Label(x, y, source.label(method) + " (base)" * base, MARKER, base))
-        whiskers += [((x - dx, y), (x + dx, y))] if dx else []
-        whiskers += [((x, y - dy), (x, y + dy))] if dy else []
+        drawn = style.point(look, MARKER, **THIN, linestyle="none")
+        axes.errorbar(x, y, xerr=dx or math.nan, yerr=dy or math.nan, **drawn)
+        labels.append(style.Label(x, y, source.label(method) + " (base)" * base, MARKER, base))
+        whiskers += [((x - dx, x + dx), (y, y))] if dx else []
+        whiskers += [((x, x), (y - dy, y + dy))] if dy else []
     axes.margins(0.12, 0.15)
     style.time_axis(axes)
-    labels.sort(key=lambda label: not label.bold)
-    place_labels(axes, labels, lines=whiskers)
+    style.place_labels(axes, labels, lines=whiskers)
     return figure
 
 
@@ -123,13 +119,5 @@ def _curves(source: Aggregates, axes: Axes, rows: pd.DataFrame, methods: list[st
         own = rows[rows["method"] == method].sort_values("factor")
         if not own.empty:
             look = style.looks_of(source)[method]
-            axes.errorbar(own["factor"], own["mean"], yerr=own["std"], **_points(look, 3.6),
-                          linestyle=look.line, linewidth=0.9)  # fmt: skip
-
-
-def _points(look: style.Look, size: float) -> dict[str, Any]:
-    return style.point(look, size) | {
-        "markeredgewidth": 0.4,
-        "ecolor": style.INK,
-        "elinewidth": 0.7,
-    }
+            drawn = style.point(look, 3.6, **THIN, linestyle=look.line, linewidth=0.9)
+            axes.errorbar(own["factor"], own["mean"], yerr=own["std"], **drawn)

@@ -18,8 +18,6 @@ from ..kinds import KINDS
 from . import style
 
 COLUMNS = 4
-
-
 PANELS = (  # kind of aggregate, metric, title, unit
     ("native", "psnr", "PSNR (dB)", 1),
     ("native", "ssim", "SSIM", 1),

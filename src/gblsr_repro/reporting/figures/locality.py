@@ -17,8 +17,10 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from ...errors import UserError
+from .. import kinds
 from ..aggregates import Aggregates, ordered
 from ..items import item
+from ..statistics import LPIPS, PSNR
 from . import style
 
 BINS = 36
@@ -30,8 +32,6 @@ FLAGS = {1: (style.MET, " met"), 0: (style.NOT_MET, " not met")}
 LIMIT: dict[str, Any] = {"color": style.THRESHOLD, "linestyle": style.DASHED}
 BLACK = LIMIT | {"color": "black"}
 ERRORS = {"elinewidth": 0.8, "ecolor": "black"}
-PANELS = {"psnr": "PSNR (dB) ↑", "lpips": "LPIPS ↓"}
-PARTS = ("reference", "control", "log")
 
 
 @item
@@ -41,24 +41,18 @@ def cov_hist(source: Aggregates, note: Sequence[str]) -> Figure:
     Reads the patch fields under the results folder: (images, rows, columns) per arm and seed. The
     T1 threshold and the mean over seeds of the median are marked.
     """
-    fields = source.results / "native" / "fields"
-    seeds = [f"seed{seed}.npz" for seed in source.config["seeds"]]
-    paths = {
-        arm: [path for seed in seeds if (path := fields / arm / seed).is_file()]
-        for arm in _arms(source, "linear")
-    }
-    if not any(paths.values()):
-        raise UserError(
-            f"{fields} has no bandwidth fields of a linear arm; run the fields step first."
-        )
     # Imported here because it takes PyTorch along, which no other figure needs.
     from ...evaluation.locality import Fields, variation
 
-    found = {
-        arm: [variation(Fields.read(path).bandwidth) for path in mine]
-        for arm, mine in paths.items()
-        if mine
-    }
+    found: dict[str, list[np.ndarray]] = {}
+    for of, path in kinds.found("locality", source.results, source.config, kinds.FIELDS):
+        if of["subject"] in _arms(source, "linear"):
+            found.setdefault(of["subject"], []).append(variation(Fields.read(path).bandwidth))
+    if not found:
+        raise UserError(
+            f"{source.results / 'native' / 'fields'} has no bandwidth fields of a linear arm; run "
+            "the fields step first."
+        )
     threshold = source.config["diagnostics"]["thresholds"]["t1_cov_median"]
     bins = _bins(np.concatenate([np.concatenate(s) for s in found.values()]), threshold)
     figure = style.new_figure(style.COLUMN_WIDTH, 2.1, note)
@@ -196,58 +190,50 @@ def logspace_metrics(source: Aggregates, note: Sequence[str]) -> Figure:
     means over seeds of the gaps within a seed, `delta_<metric>` of the aggregate.
     """
     table = source.frame("ablation")
-    arms = [name for part in PARTS for name in _arms(source, part)]
+    arms = [name for part in kinds.ABLATION for name in _arms(source, part)]
     table = table[table["arm"].isin(arms)].set_index(["metric", "arm"])
-    measured = [metric for metric in PANELS if metric in table.index]
+    measured = [metric.name for metric in (PSNR, LPIPS) if metric.name in table.index]
     values = source.require(table.loc[measured], "ablation", "PSNR of an arm of the ablation")
     arms = ordered(values.index.get_level_values("arm"), arms)
     figure = style.new_figure(style.COLUMN_WIDTH, 0.4 + 0.45 * len(arms), note)
     # The reason for an absent value needs more room than the value.
-    panels = figure.subplots(1, 2, width_ratios=[1 if m in measured else 1.4 for m in PANELS])
-    for axes, (metric, title) in zip(panels, PANELS.items(), strict=True):
-        if metric not in measured:
-            style.message(axes, f"{title[:-2]} {source.unmeasured(metric)}")
+    ratios = [1 if metric.name in measured else 1.4 for metric in (PSNR, LPIPS)]
+    panels = figure.subplots(1, 2, width_ratios=ratios)
+    for axes, metric in zip(panels, (PSNR, LPIPS), strict=True):
+        if metric.name not in measured:
+            style.message(axes, f"{metric.heading} {source.unmeasured(metric.name)}")
             continue
-        axes.set_title(title)
-        _arm_rows(source, axes, table.loc[metric], arms, _steps(source, f"delta_{metric}", arms))
+        axes.set_title(metric.title)
+        _arm_rows(source, axes, table.loc[metric.name], arms, metric.name)
         names = [source.arms[arm].short if axes is panels[0] else "" for arm in arms]
         style.name_rows(axes, names, 0.4)
     return figure
 
 
 def _arm_rows(
-    source: Aggregates, axes: Axes, rows: pd.DataFrame, arms: list[str], steps: dict[str, float]
+    source: Aggregates, axes: Axes, rows: pd.DataFrame, arms: list[str], metric: str
 ) -> None:
     """Draw one row per arm: its mean, written above, with its standard deviation, and below it
-    its step; and a line at the control.
+    its step: the control's from the reference, others' from the control; and a line at the control.
     """
+    part = {source.arms[arm].diagnostic: arm for arm in arms}
+    steps = {arm: source.mean("ablation", arm, f"delta_{metric}") for arm in arms}
+    if {"control", "reference"} <= {*part}:  # the aggregate's gaps are to the control
+        steps[part["control"]] = -steps.pop(part["reference"])
     for place, arm in enumerate(arms):
         if arm not in rows.index:
             continue
         (mean, std), look = rows.loc[arm, ["mean", "std"]], style.looks_of(source)[arm]
-        drawn = style.point(look, 7) | {"color": style.INK, "markerfacecolor": look.color}
+        drawn = style.point(look, 7, color=style.INK, markerfacecolor=look.color)
         axes.errorbar(mean, place, xerr=std, **drawn, elinewidth=1.0, capsize=2.5)
         style.beside_point(axes, mean, place, 5, f"{mean:.3f}")
-        if arm in steps:
+        if not math.isnan(steps.get(arm, math.nan)):
             style.beside_point(axes, mean, place, -5, f"{steps[arm]:+.3f}".replace("-", "−"))
         if source.arms[arm].diagnostic == "control":
             axes.axvline(mean, color=style.FAINT, linestyle=style.DASHED, zorder=1)
     axes.margins(x=0.35)
     axes.xaxis.set_major_locator(MaxNLocator(3))
     axes.grid(False, axis="y")
-
-
-def _steps(source: Aggregates, gap: str, arms: list[str]) -> dict[str, float]:
-    """Return the step of each arm: the control's from the reference, others' from the control.
-
-    The metric `gap` of the aggregate is to the control.
-    """
-    part = {source.arms[arm].diagnostic: arm for arm in arms}
-    found = {arm: source.mean("ablation", arm, gap) for arm in arms}
-    steps = {arm: step for arm, step in found.items() if not math.isnan(step)}
-    if "control" in part and part.get("reference") in steps:
-        steps[part["control"]] = -steps.pop(part["reference"])
-    return steps
 
 
 # --- helpers --------------------------------------------------------------------------------------

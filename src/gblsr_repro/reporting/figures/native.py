@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,31 +16,21 @@ from matplotlib.patches import Patch
 
 from ..aggregates import Aggregates, ordered
 from ..items import item
+from ..statistics import QUALITY
 from . import style
-from .placement import Label, place_labels
 
 SMALL, LARGE = 4.5, 9.0  # points: marker of one data set, of the mean over all
 MEAN_MARKER = "o"
 WIDE = 90  # letters of a line as wide as the text
-METRICS = {
-    "psnr": "PSNR (dB) ↑",
-    "ssim": "SSIM ↑",
-    "lpips": "LPIPS ↓",
-    "edge_lpips": "Edge-LPIPS ↓",
-}
 
 
-def benchmark(source: Aggregates, what: str, metrics: Iterable[str]) -> pd.DataFrame:
-    """Return the rows of `metrics` (in words: `what`) of the arms that the main tables show."""
-    table = source.frame("native")
-    chosen = table[table["arm"].isin(source.benchmark) & table["metric"].isin(list(metrics))]
-    return source.require(chosen, "native", what)
-
-
-def means(table: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
-    """Return the mean of each of `metrics` (columns; NaN: absent) per arm and data set."""
-    wide = table.pivot(index=["arm", "dataset"], columns="metric", values="mean")
-    return wide.reindex(columns=metrics)
+def means(source: Aggregates, what: str, metrics: list[str]) -> pd.DataFrame:
+    """Return the means of `metrics` (in words: `what`; columns, NaN: absent) by arm and data set,
+    of the arms that the main tables show.
+    """
+    wide = source.wide("native", ["arm", "dataset"], "metric").reindex(columns=metrics)
+    own = wide[wide.index.isin(source.benchmark, level="arm")].dropna(how="all")
+    return source.require(own, "native", what)
 
 
 @item
@@ -48,19 +40,22 @@ def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
     Where LPIPS was not measured the arms stand in rows and the figure says why.
     """
     metrics = ["psnr", "lpips"]
-    points = means(benchmark(source, "PSNR", metrics), metrics).dropna(subset=["psnr"])
+    points = means(source, "PSNR", metrics).dropna(subset=["psnr"])
     source.require(points, "native", "PSNR")
     both = points.dropna()
     figure = style.new_figure(style.TEXT_WIDTH, 3.5, note)
     axes = figure.subplots()
     axes.set_xlabel("PSNR (dB) ↑")
     if both.empty:
-        _rows(source, axes, points["psnr"])
+        arms = ordered(points.index.get_level_values("arm"), source.arms)
+        points["lpips"] = [arms.index(arm) for arm, _ in points.index]
+        _constellation(source, axes, points)
+        style.name_rows(axes, [_name(source, arm) for arm in arms], 0.5)
         axes.set_title(textwrap.fill(f"LPIPS {source.unmeasured('lpips')}", WIDE), fontsize=7)
     else:
         axes.invert_yaxis()
         axes.set_ylabel("LPIPS ↓ (axis inverted)")
-        _constellation(source, axes, both)
+        style.place_labels(axes, *_constellation(source, axes, both))
     return figure
 
 
@@ -68,22 +63,24 @@ def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
 def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR against the inference time per image of every arm; the best is upper left."""
     metrics = ["inference_ms", "psnr"]
-    points = means(benchmark(source, "inference time", metrics), metrics).dropna()
+    points = means(source, "inference time", metrics).dropna()
     source.require(points, "native", "arm with both PSNR and inference time")
     figure = style.new_figure(style.TEXT_WIDTH, 3.3, note)
     axes = figure.subplots()
     axes.set_xlabel(f"Inference time (ms per image, batch 1){source.on_device('native')} ↓")
     axes.set_ylabel("PSNR (dB) ↑")
-    _constellation(source, axes, points)
+    drawn = _constellation(source, axes, points)
+    style.time_axis(axes)
+    style.place_labels(axes, *drawn)
     return figure
 
 
 @item
 def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
-    """Draw PSNR, SSIM, LPIPS and edge-LPIPS as bars grouped by data set, one bar per arm."""
-    table = benchmark(source, "quality metric", METRICS)
-    arms = ordered(table["arm"], source.arms)
-    sets = ordered(table["dataset"], source.evaluate)
+    """Draw every quality metric as bars grouped by data set, one bar per arm."""
+    found = means(source, "quality metric", [metric.name for metric in QUALITY])
+    arms = ordered(found.index.get_level_values("arm"), source.arms)
+    sets = ordered(found.index.get_level_values("dataset"), source.evaluate)
     titles = [source.title("native", name).replace(" ", "\n") for name in sets]
     drawn: dict[str, dict[str, Any]] = {
         arm: {"facecolor": look.color, "edgecolor": style.INK, "hatch": look.hatch}
@@ -93,17 +90,21 @@ def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
     handles = [Patch(**drawn[arm], label=source.label(arm)) for arm in arms]
     style.legend(figure, handles, 4, handleheight=1.1)
     width, places = min(0.86 / len(arms), 0.2), np.arange(len(sets))
-    errors = {"elinewidth": 0.7, "capthick": 0.7, "ecolor": "black"}
-    for axes, (metric, title) in zip(figure.subplots(2, 2).flat, METRICS.items(), strict=True):
-        axes.set_title(title)
-        rows = table[table["metric"] == metric].set_index(["arm", "dataset"])
-        if rows.empty:
-            style.message(axes, f"{title[:-2]} {source.unmeasured(metric)}")
+    thin = {"elinewidth": 0.7, "capthick": 0.7, "ecolor": "black"}
+    panels = figure.subplots(math.ceil(len(QUALITY) / 2), 2).flat
+    for axes, metric in itertools.zip_longest(panels, QUALITY):
+        if metric is None:
+            axes.axis("off")
             continue
-        rows = rows.reindex(pd.MultiIndex.from_product([arms, sets]))
+        axes.set_title(metric.title)
+        if found[metric.name].isna().all():
+            style.message(axes, f"{metric.heading} {source.unmeasured(metric.name)}")
+            continue
         for k, arm in enumerate(arms):
-            left, own = places + (k - (len(arms) - 1) / 2) * width, rows.loc[arm]
-            axes.bar(left, own["mean"], width, yerr=own["std"], error_kw=errors, **drawn[arm])
+            own = [source.cell("native", name, arm, metric.name) for name in sets]
+            left = places + (k - (len(arms) - 1) / 2) * width
+            axes.bar(left, [cell.mean for cell in own], width, yerr=[cell.std for cell in own],
+                     error_kw=thin, **drawn[arm])  # fmt: skip
         axes.set_xticks(places, titles)
         axes.set_xlim(-0.5, len(sets) - 0.5)
         axes.tick_params(axis="x", length=0)
@@ -111,12 +112,21 @@ def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
     return figure
 
 
-def _dataset_markers(source: Aggregates, axes: Axes, points: pd.Index) -> dict[str, str]:
-    """Explain above the axes which shape stands for which data set; return the shapes."""
-    sets = ordered(points.get_level_values("dataset"), source.evaluate)
-    shapes = {
-        name: style.DATASET_MARKERS[i % len(style.DATASET_MARKERS)] for i, name in enumerate(sets)
-    }
+def _name(source: Aggregates, arm: str) -> str:
+    return source.label(arm) + " (main)" * (arm == source.main_arm.arm)
+
+
+def _constellation(
+    source: Aggregates, axes: Axes, points: pd.DataFrame
+) -> tuple[list[style.Label], list[Any], list[Any]]:
+    """Draw per arm a small marker for each data set, joined to a large one at their mean.
+
+    `points` has the index (arm, dataset) and two columns, x then y. An arm that lacks a data set
+    which others have gets no mean: it would be that of other images. Returns the labels that name
+    the arms, the small markers and the joining lines, as `style.place_labels` takes them.
+    """
+    sets = ordered(points.index.get_level_values("dataset"), source.evaluate)
+    shapes = dict(zip(sets, itertools.cycle(style.DATASET_MARKERS), strict=False))
     entries = [(source.title("native", name), shape, SMALL) for name, shape in shapes.items()]
     entries.append(("Mean over the data sets", MEAN_MARKER, LARGE - 1))
     gray = {"color": style.FAINT, "markeredgecolor": style.INK}
@@ -124,42 +134,6 @@ def _dataset_markers(source: Aggregates, axes: Axes, points: pd.Index) -> dict[s
         style.handle(label, marker=shape, markersize=size, **gray) for label, shape, size in entries
     ]
     style.legend(axes.figure, handles, len(handles))
-    return shapes
-
-
-def _rows(source: Aggregates, axes: Axes, points: pd.Series) -> None:
-    """Draw one quantity, indexed by (arm, dataset), as a row of markers per arm."""
-    shapes = _dataset_markers(source, axes, points.index)
-    arms = ordered(points.index.get_level_values("arm"), source.arms)
-    for place, arm in enumerate(arms):
-        own, look = points.loc[arm], style.looks_of(source)[arm]
-        axes.plot([own.min(), own.max()], [place] * 2, color=look.color, linewidth=0.8, zorder=2)
-        for dataset, value in own.items():
-            axes.plot(
-                value, place, **style.point(look, SMALL) | {"marker": shapes[dataset]}, zorder=3
-            )
-        if set(own.index) == set(shapes):
-            axes.plot(own.mean(), place, **_large(style.point(look, LARGE)))
-    style.name_rows(axes, [_name(source, arm) for arm in arms], 0.5)
-    axes.margins(x=0.06)
-
-
-def _large(drawn: dict) -> dict:
-    return drawn | {"marker": MEAN_MARKER, "markeredgewidth": 0.7, "zorder": 4}
-
-
-def _name(source: Aggregates, arm: str) -> str:
-    return source.label(arm) + " (main)" * (arm == source.main_arm.arm)
-
-
-def _constellation(source: Aggregates, axes: Axes, points: pd.DataFrame) -> None:
-    """Draw per arm a small marker for each data set, joined to a large one at their mean.
-
-    `points` has the index (arm, dataset) and two columns, x then y; the axes' labels must be there
-    already, as the arms' names are placed around the markers. An arm that lacks a data set which
-    others have gets no mean: it would be that of other images.
-    """
-    shapes = _dataset_markers(source, axes, points.index)
     labels, small, spokes = [], [], []
     for arm in ordered(points.index.get_level_values("arm"), source.arms):
         own, look = points.loc[arm], style.looks_of(source)[arm]
@@ -167,17 +141,14 @@ def _constellation(source: Aggregates, axes: Axes, points: pd.DataFrame) -> None
         for dataset, row in own.iterrows():
             spot = tuple(row)
             if complete:
-                spokes.append((spot, center))
-                xs, ys = zip(spot, center, strict=True)
-                axes.plot(xs, ys, color=look.color, linewidth=0.6, alpha=0.7, zorder=2)
-            axes.plot(*spot, **style.point(look, SMALL) | {"marker": shapes[dataset]}, zorder=3)
+                spokes.append(tuple(zip(spot, center, strict=True)))
+                axes.plot(*spokes[-1], color=look.color, linewidth=0.6, alpha=0.7, zorder=2)
+            axes.plot(*spot, **style.point(look, SMALL, marker=shapes[dataset], zorder=3))
             small.append((*spot, SMALL))
         if complete:
-            axes.plot(*center, **_large(style.point(look, LARGE)))
+            large = {"marker": MEAN_MARKER, "markeredgewidth": 0.7, "zorder": 4}
+            axes.plot(*center, **style.point(look, LARGE, **large))
         (x, y), size = (center, LARGE) if complete else (tuple(own.iloc[0]), SMALL)
-        labels.append(Label(x, y, _name(source, arm), size, arm == source.main_arm.arm))
+        labels.append(style.Label(x, y, _name(source, arm), size, arm == source.main_arm.arm))
     axes.margins(0.09, 0.09)
-    if points.columns[0] == "inference_ms":
-        style.time_axis(axes)
-    labels.sort(key=lambda label: not label.bold)
-    place_labels(axes, labels, small, spokes)
+    return labels, small, spokes

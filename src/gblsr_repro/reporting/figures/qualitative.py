@@ -13,11 +13,12 @@ from ...data.images import open_rgb
 from ...errors import UserError
 from ..aggregates import Aggregates, ordered
 from ..items import item
+from ..layout import shown
+from ..statistics import LPIPS, PSNR
 from . import style
-from .native import benchmark, means
+from .native import means
 
 NAMES = {("set14", "img_001"): "baboon"}  # images known by another name than their file's
-WINNERS = {"psnr": ("Best PSNR", "idxmax"), "lpips": ("Best LPIPS", "idxmin")}
 
 
 @item
@@ -27,7 +28,8 @@ def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
     The images are those of the first seed under the results folder; the tags give the means over
     seeds of the arm on the whole data set. Raises `UserError` naming an image that is missing.
     """
-    scores = means(benchmark(source, "PSNR", WINNERS), list(WINNERS))
+    metrics = [PSNR.name, LPIPS.name]
+    scores = means(source, "PSNR", metrics)
     main = source.config["native"]["main_arm"]
     sets = ordered(scores.index.get_level_values("dataset"), source.evaluate)
     chosen = {name: _columns(scores.xs(name, level="dataset"), main) for name in sets}
@@ -38,9 +40,9 @@ def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
     for row, name in enumerate(sets):
         truth = figure.add_subplot(grid[row, 0])
         _show(truth, _exemplar(source, "ground_truth", name))
-        shown = data["exemplars"].get(name, "")
-        shown = NAMES.get((data["evaluate"].get(name), shown), shown)
-        truth.set_ylabel(f"{source.title('native', name)}\n{shown}", fontsize=7)
+        image = data["exemplars"].get(name, "")
+        image = NAMES.get((data["evaluate"].get(name), image), image)
+        truth.set_ylabel(f"{source.title('native', name)}\n{image}", fontsize=7)
         if row == 0:
             truth.set_title("Ground truth\n", fontsize=7)
         for column, (key, arm) in enumerate(chosen[name].items(), start=1):
@@ -48,11 +50,15 @@ def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
                 continue
             axes = figure.add_subplot(grid[row, column])
             _show(axes, _exemplar(source, arm, name))
-            label, score = source.label(arm), _score(scores.loc[(arm, name)])
-            _tag(axes, score if constant[key] else f"{label}\n{score}")
+            psnr, lpips = scores.loc[(arm, name)]
+            label, score = source.label(arm), f"{psnr:.2f} dB / {shown(lpips, '{:.3f}')}"
+            axes.text(
+                0.025, 0.025, score if constant[key] else f"{label}\n{score}", color="white",
+                transform=axes.transAxes, ha="left", va="bottom", fontsize=7,
+                bbox={"facecolor": "black", "edgecolor": "none", "alpha": 0.7, "pad": 1.2},
+            )  # fmt: skip
             if row == 0:
-                heading = "Main arm" if key == "main" else WINNERS[key][0]
-                axes.set_title(f"{heading}\n{label if constant[key] else ''}", fontsize=7)
+                axes.set_title(f"{key}\n{label if constant[key] else ''}", fontsize=7)
     if not scores["lpips"].notna().any():
         style.message(figure.add_subplot(grid[:, 3]), f"LPIPS {source.unmeasured('lpips')}")
     return figure
@@ -60,16 +66,11 @@ def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
 
 def _columns(scores: pd.DataFrame, main: str) -> dict[str, str | None]:
     """Return the arm of each column after the ground truth; None where nothing was measured."""
-    found: dict[str, str | None] = {"main": main if main in scores.index else None}
-    for metric, (_, pick) in WINNERS.items():
-        values = scores[metric].dropna()
-        found[metric] = None if values.empty else getattr(values, pick)()
+    found: dict[str, str | None] = {"Main arm": main if main in scores.index else None}
+    for metric in (PSNR, LPIPS):
+        ranked = scores[metric.name].dropna().sort_values(ascending=metric.lower, kind="stable")
+        found[f"Best {metric.name.upper()}"] = next(iter(ranked.index), None)
     return found
-
-
-def _score(row: pd.Series) -> str:
-    lpips = "—" if pd.isna(row["lpips"]) else f"{row['lpips']:.3f}"
-    return f"{row['psnr']:.2f} dB / {lpips}"
 
 
 def _exemplar(source: Aggregates, arm: str, dataset: str) -> Path:
@@ -87,10 +88,3 @@ def _show(axes: Axes, path: Path) -> None:
     except UserError as error:
         raise UserError(f"{path} is not a readable image; delete it and evaluate again.") from error
     style.picture(axes)
-
-
-def _tag(axes: Axes, text: str) -> None:
-    axes.text(
-        0.025, 0.025, text, transform=axes.transAxes, ha="left", va="bottom", fontsize=7,
-        color="white", bbox={"facecolor": "black", "edgecolor": "none", "alpha": 0.7, "pad": 1.2},
-    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What all figures share: their sizes, the look of each arm and method, notes, files."""
+"""What all figures share: their sizes, the look of each arm and method, labels, notes, files."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import itertools
 import logging
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import textalloc
 from matplotlib import rc_context
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -34,8 +35,6 @@ NOT_MET = "#CB181D"
 THRESHOLD = "#B2182B"
 NARROW = 19  # letters of a line in the narrowest axes
 LINE_SPACING = 1.25  # of the note's font size
-
-
 DATASET_MARKERS = ("s", "^", "D", "v", "P", "X", "p")  # circles are means over data sets
 DASHED = (0, (4, 2))
 BOX = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4}
@@ -88,19 +87,31 @@ def styled() -> Iterator[None]:
 def new_figure(width: float, height: float, note: Sequence[str]) -> Figure:
     """Return an empty figure of that size in inches, with a canvas that can measure text.
 
-    `note` stands small in one line in the lower left corner, and the layout is kept clear of it.
+    As much of `note` as one small line holds stands in the lower left corner, with how many more
+    the caption has; the layout is kept clear of it.
     """
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
-    if note:
-        _write_note(figure, note)
+    if not note:
+        return figure
+    size, margin = 6.0, 0.03  # points, inches
+    artist = figure.text(margin / width, margin / height, "", fontsize=size, color=FAINT,
+                         va="bottom", ha="left")  # fmt: skip
+    artist.set_in_layout(False)
+    for shown in range(len(note), 0, -1):
+        rest = [f"{len(note) - shown} more in the caption"] if shown < len(note) else []
+        artist.set_text(" · ".join([*note[:shown], *rest]))
+        if artist.get_window_extent().width <= (width - 2 * margin) * figure.dpi:
+            break
+    used = (size * LINE_SPACING / 72 + 2 * margin) / height
+    figure.set_layout_engine("constrained", rect=(0, used, 1, 1 - used))
     return figure
 
 
-def point(look: Look, size: float) -> dict[str, Any]:
+def point(look: Look, size: float, **more: Any) -> dict[str, Any]:
     """Return how the marker of an arm or method is drawn, `size` points wide."""
     return {"color": look.color, "marker": look.marker, "markersize": size,
-            "markeredgecolor": INK}  # fmt: skip
+            "markeredgecolor": INK} | more  # fmt: skip
 
 
 def handle(label: str, **drawn: Any) -> Line2D:
@@ -184,21 +195,58 @@ def message(axes: Axes, text: str) -> None:
               va="center", fontsize=7, color=INK)  # fmt: skip
 
 
-def _write_note(figure: Figure, words: Sequence[str]) -> None:
-    """Write as many of `words` as one line holds, and how many more the caption has."""
-    size = 6.0
-    width, height = figure.get_size_inches()
-    margin = 0.03  # inches
-    artist = figure.text(margin / width, margin / height, "", fontsize=size, color=FAINT,
-                         va="bottom", ha="left")  # fmt: skip
-    artist.set_in_layout(False)
-    for shown in range(len(words), 0, -1):
-        rest = [f"{len(words) - shown} more in the caption"] if shown < len(words) else []
-        artist.set_text(" · ".join([*words[:shown], *rest]))
-        if artist.get_window_extent().width <= (width - 2 * margin) * figure.dpi:
-            break
-    used = (size * LINE_SPACING / 72 + 2 * margin) / height
-    figure.set_layout_engine("constrained", rect=(0, used, 1, 1 - used))
+@dataclass(frozen=True)
+class Label:
+    """A text for the point (x, y) in data coordinates, whose marker is `size` points wide."""
+
+    x: float
+    y: float
+    text: str
+    size: float = 6.0
+    bold: bool = False
+
+
+def place_labels(
+    axes: Axes,
+    labels: Iterable[Label],
+    markers: Iterable[tuple[float, float, float]] = (),
+    lines: Sequence[tuple[Sequence[float], Sequence[float]]] = (),
+) -> None:
+    """Add `labels` to `axes`, the bold ones first, with a line to a point that is not near.
+
+    `markers` are further (x, y, points wide) to keep clear, `lines` segments as two x and two y.
+    The axes' limits, scales and layout must be final.
+    """
+    axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())  # the lines to the labels are no data
+    placed = sorted(labels, key=lambda label: not label.bold)
+    spots = [*markers, *((label.x, label.y, label.size) for label in placed)]
+    xs, ys, widths = zip(*spots, strict=True)
+    radius = axes.figure.dpi / 72 / 2  # pixels per point of a marker's width
+    # Not in the call itself: textalloc's types know of no absent lines and no plain lists.
+    drawn: dict[str, Any] = {
+        "scatter_sizes": [width * radius for width in widths],
+        "text_scatter_sizes": [label.size * radius for label in placed],
+        "x_lines": [list(x) for x, _ in lines] or None,
+        "y_lines": [list(y) for _, y in lines] or None,
+    }
+    textalloc.allocate(
+        axes,
+        [label.x for label in placed],
+        [label.y for label in placed],
+        [label.text for label in placed],
+        x_scatter=list(xs),
+        y_scatter=list(ys),
+        textsize=7,
+        fontweight=["bold" if label.bold else "normal" for label in placed],
+        textcolor=INK,
+        linecolor=FAINT,
+        linewidth=0.5,
+        max_distance=0.3,  # of the axes
+        nbr_candidates=500,
+        avoid_label_lines_overlap=True,
+        zorder=6,
+        **drawn,
+    )
 
 
 def save(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
