@@ -2,8 +2,13 @@
 
 import subprocess
 import sys
+from importlib import import_module
+from inspect import signature
 
 import pytest
+
+from gblsr_repro.cli import parser
+from gblsr_repro.cli.commands import COMMANDS
 
 HEAVY = ("torch", "pandas", "jsonschema", "pydantic", "numpy", "scipy.stats", "matplotlib", "tqdm",
          "torch._dynamo")  # fmt: skip
@@ -35,6 +40,25 @@ def test_a_training_step_needs_no_compiler():
 def test_help_needs_nothing():
     code = "from gblsr_repro import cli\ntry: cli.main(['--help'])\nexcept SystemExit: pass"
     assert imported(code) == set()
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_a_command_calls_its_function_by_the_names_that_it_has(command):
+    module, _, function = command.target.partition(":")
+    does = getattr(import_module(f"gblsr_repro.{module}"), function)
+    shared = {"config"} if command.configured else set()
+    options = vars(parser().parse_args([*command.name.split(), *words(command)]))
+    signature(does).bind(**dict.fromkeys(set(options) - {"command", "config"} | shared))
+
+
+def words(command):
+    """Return arguments that a command accepts: all that it has."""
+    for option, facts in command.arguments:
+        value = next(iter(facts.get("choices", ["1"])))
+        if option.startswith("--"):
+            yield option
+        times = 4 if facts.get("nargs") == 4 else 1
+        yield from [] if facts.get("action") else [value] * times
 
 
 @pytest.mark.parametrize(
