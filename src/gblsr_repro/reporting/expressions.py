@@ -22,6 +22,7 @@ from functools import partial
 from itertools import product
 
 import numpy as np
+from pandas import Series
 
 from ..config import methods, protocol
 from ..errors import UserError
@@ -132,11 +133,13 @@ def _column(name: str, texts: Sequence[str], aggregates: Aggregates) -> Estimate
     """Read a column of the runs of arms or methods, or values of the aggregate `structure`."""
     column, values, operands = COLUMNS[name], [], []
     for subject in texts[0].split():
-        kind, key = "asr_runs" if subject in methods() else "runs", "arm"
-        kind, key = ("structure", "name") if column == "value" else (kind, key)
+        if column == "value":
+            kind, key = "structure", "name"
+        else:
+            kind, key = "asr_runs" if subject in methods() else "runs", "arm"
         _need(aggregates, kind)
         rows = aggregates.frame(kind)
-        own = rows[rows[key] == subject].reindex(columns=[column])[column].dropna()
+        own = rows.loc[rows[key] == subject].get(column, Series(dtype=float)).dropna()
         if own.empty:
             raise NotMeasuredError(f"{kind}.csv has no {column} of {subject}")
         values += own.astype(float).tolist()
