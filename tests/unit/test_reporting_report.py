@@ -184,3 +184,19 @@ def test_the_verb(results: Path, capsys: pytest.CaptureFixture) -> None:
     output.unlink()
     assert main(["report", "--results", str(results / "none"), "--output", str(output)]) == 2
     assert "run the workflow first" in capsys.readouterr().err
+
+
+def test_the_summary_has_a_dash_where_a_number_is_missing_and_no_arm_without_any(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = made_up.Aggregates(tmp_path)
+    for column in ("kodak", "set14"):
+        made.add("native", 21.5, 0.1, dataset=column, arm="liif", metric="psnr")
+    made.write()
+    overlay = tmp_path / "mine.json"
+    write_json(overlay, made.config | {"results": str(tmp_path)})
+    assert main(["summary", "--config", str(overlay)]) == 0
+    _, row, steps = capsys.readouterr().out.splitlines()[:3]
+    assert row.startswith("LIIF")
+    assert row.split()[-3:] == ["21.50", "21.50", "-"]
+    assert steps.startswith("2000 steps")

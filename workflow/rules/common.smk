@@ -35,7 +35,7 @@ except UserError as error:
 
 R = config["results"]
 S = config["resources"]
-CONFIG = f"{R}/config.yaml"
+CONFIG = f"{R}/config.json"  # read without PyYAML and pydantic, which take a while to import
 SEEDS = config["seeds"]
 COLUMNS = list(config["native"]["data"]["evaluate"])
 SPLITS = ["train", "validation"]

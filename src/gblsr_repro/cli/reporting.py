@@ -70,8 +70,8 @@ def summary(config: Config) -> str:
     lines = [f"{'PSNR (dB)':<32}" + "".join(f"{column:>12}" for column in columns)]
     for arm, row in selected_arms(config).items():
         found = [run.cell("native", column, arm, "psnr") for column in columns]
-        if any(found):
-            cells = (f"{cell.mean:12.2f}" if cell else f"{'-':>12}" for cell in found)
+        if any(cell.measured for cell in found):
+            cells = (f"{cell.mean:12.2f}" if cell.measured else f"{'-':>12}" for cell in found)
             lines.append(f"{row.name:<32}" + "".join(cells))
     steps = config["native"]["training"]["steps"]
     seeds = len(config["seeds"])

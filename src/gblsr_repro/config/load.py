@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +29,13 @@ def load(paths: Sequence[Path | str] = ()) -> Config:
     """Read config files, later ones laid over earlier ones, and check the result.
 
     With no paths the checkout's config/config.yaml is read. Settings that all come from .json were
-    checked when they were written; without pydantic they are taken as they are. Raises `UserError`.
+    checked when they were written, and are taken as they are. Raises `UserError`.
     """
     config: Config = {}
     files = [Path(path) for path in paths or [repository_root() / "config" / "config.yaml"]]
     for path in files:
         config = merge(config, read_yaml(path))
-    if find_spec("pydantic") or any(path.suffix != ".json" for path in files):
+    if any(path.suffix != ".json" for path in files):
         validate(config)
     return config
 
@@ -83,7 +82,7 @@ def paper_device() -> str:
 
 
 def write_resolved(config: Config, path: Path | str) -> None:
-    """Write the configuration as the jobs read it, and the same as .json beside it.
+    """Write the configuration as .json, which the jobs read, and the same as .yaml beside it.
 
     A file with the same content is left alone.
     """
@@ -91,6 +90,7 @@ def write_resolved(config: Config, path: Path | str) -> None:
 
     as_json = json.dumps(config, indent=2) + "\n"
     as_yaml = yaml.safe_dump(json.loads(as_json), sort_keys=False)
-    for file, text in ((Path(path).with_suffix(".json"), as_json), (Path(path), as_yaml)):
+    for suffix, text in ((".json", as_json), (".yaml", as_yaml)):
+        file = Path(path).with_suffix(suffix)
         if not file.is_file() or file.read_text(encoding="utf-8") != text:
             write_text(file, text)

@@ -6,16 +6,18 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from ..errors import UserError
 from ..files import atomic_path, read_csv, read_json, sha256, write_csv, write_json
 from .images import Pixels
+
+if TYPE_CHECKING:  # torch takes longer to import than most arrays to write
+    import torch
+    from torch import Tensor
 
 
 def write_array(
@@ -128,14 +130,18 @@ class Arrays:
         self, indices: Sequence[int] | NDArray[np.int64] | slice, device: torch.device | str = "cpu"
     ) -> Tensor:
         """Return images as float32 (B, 3, S, S) in [0, 1] on `device`."""
+        import torch
+
         chosen = np.array(self.images[indices])
         return as_float(torch.from_numpy(chosen).to(device))
 
     def to_device(self, device: torch.device | str) -> Tensor:
         """Return the whole array as uint8 (N, S, S, 3) on `device`; batches go to `as_float`."""
+        import torch
+
         return torch.from_numpy(np.array(self.images)).to(device)
 
 
 def as_float(images: Tensor) -> Tensor:
     """Turn uint8 (B, S, S, 3) in [0, 255] into contiguous float32 (B, 3, S, S) in [0, 1]."""
-    return images.permute(0, 3, 1, 2).contiguous().to(torch.float32) / 255
+    return images.permute(0, 3, 1, 2).contiguous().float() / 255

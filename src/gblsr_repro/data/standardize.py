@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from PIL import Image
 
 from ..config import Config
@@ -36,6 +35,8 @@ def split(count: int, fraction: float, seed: int) -> tuple[list[int], list[int]]
     count)) entries are the validation images, the others the training images, both in the order
     drawn. Returns (training, validation).
     """
+    import torch  # here, since evaluation sets need none of it
+
     order = torch.randperm(count, generator=torch.Generator().manual_seed(seed)).tolist()
     held = max(1, int(fraction * count))
     return order[held:], order[:held]
@@ -69,6 +70,8 @@ def training_crop(pixels: Pixels, size: int, seed: int) -> Pixels:
 
     The column is drawn first, then the row, each uniformly over all that fit.
     """
+    import torch
+
     large = enlarge(pixels, size)
     height, width = large.shape[:2]
     generator = torch.Generator().manual_seed(seed)
