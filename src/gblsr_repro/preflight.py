@@ -18,10 +18,8 @@ def check(config: Config, fetches_backbone: bool = False) -> None:
     paper's F1), or a backbone that is damaged, or missing where the config requires it.
     """
     native, counts, names = config["native"], parameter_counts(config), arms()
-    band, main = (
-        native["criteria"]["parameter_band"],
-        parameters(arm_named(native["main_arm"]), config),
-    )
+    band = native["criteria"]["parameter_band"]
+    main = parameters(arm_named(native["main_arm"]), config)
     rows = [[names[arm].name, f"{n:,}", f"{n / main:.3f}x"] for arm, n in counts.items()]
     print("\n".join(columns(rows, right=True)), flush=True)
     for arm, count in counts.items():

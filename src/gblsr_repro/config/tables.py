@@ -167,6 +167,11 @@ def datasets() -> dict[str, Dataset]:
     return read_table(repository_root() / "config" / "datasets.tsv", Dataset, "dataset")
 
 
+def assets() -> list[dict[str, str]]:
+    """Return the code and architectures that the project uses or follows, a row each."""
+    return read_csv(repository_root() / "config" / "assets.tsv", "\t")
+
+
 def sized_datasets() -> set[str]:
     """Return the data sets whose image sizes config/sizes.tsv knows."""
     return {row["dataset"] for row in read_csv(repository_root() / "config" / "sizes.tsv", "\t")}
@@ -198,21 +203,6 @@ def guess(name: str, known: Iterable[str]) -> str:
     names = list(known)
     close = difflib.get_close_matches(name, names, 1)
     return f"did you mean {close[0]!r}?" if close else f"known are {', '.join(names) or 'none'}."
-
-
-@dataclass(frozen=True)
-class Asset:
-    """A row of config/assets.tsv: code or an architecture that the project uses or follows."""
-
-    asset: str
-    title: str
-    license: str
-    url: str
-
-
-def assets() -> dict[str, Asset]:
-    """Return the table of code and architectures by asset."""
-    return read_table(repository_root() / "config" / "assets.tsv", Asset, "asset")
 
 
 @dataclass(frozen=True)

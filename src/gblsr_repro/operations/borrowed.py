@@ -120,20 +120,11 @@ def device_name(device: str) -> str:
 
 
 def summary(told: Mapping[str, str]) -> str:
-    """Return what came of every task, those with the same outcome and kind on one line."""
-    lines: dict[str, dict[str, dict[str, list[str]]]] = {}
+    """Return what came of every task, those with the same outcome on one line."""
+    lines: dict[str, list[str]] = {}
     for title, outcome in sorted(told.items(), key=lambda pair: not pair[1].startswith("done")):
-        kind, _, subject = title.partition(" ")
-        name, _, seed = subject.partition("/seed")
-        lines.setdefault(outcome, {}).setdefault(kind, {}).setdefault(name, []).append(seed)
-    return "\n".join(
-        f"{outcome}:\n"
-        + "\n".join(
-            f"  {kind:<9}" + ", ".join(" ".join([name, *seeds]) for name, seeds in names.items())
-            for kind, names in kinds.items()
-        )
-        for outcome, kinds in lines.items()
-    )
+        lines.setdefault(outcome, []).append(title)
+    return "\n".join(f"{outcome}: {', '.join(titles)}" for outcome, titles in lines.items())
 
 
 # --- the tasks, in order of worth ---------------------------------------------------------------

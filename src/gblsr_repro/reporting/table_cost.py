@@ -110,7 +110,7 @@ def licenses(source: Aggregates) -> Float:
     used = {name for s in sections for name in (*s["train"], *s["evaluate"].values())}
     rows = [d for name, d in source.datasets.items() if name in used or d.role == "weights"]
     data = [[d.title, d.license, _link(d.homepage)] for d in rows]
-    code = [[a.title, a.license, _link(a.url)] for a in assets().values()]
+    code = [[row["title"], row["license"], _link(row["url"])] for row in assets()]
     header = ["Asset", "Licence or terms of use", "URL"]
     spec = [r"p{0.20\linewidth}", r"p{0.34\linewidth}", r"p{0.40\linewidth}"]
     groups: list[list[Line]] = [
