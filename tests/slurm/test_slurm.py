@@ -92,7 +92,7 @@ def test_a_run_longer_than_the_time_limit_is_finished_by_its_retries(reduced, sl
     leave no time at all. The run lasts well over the limit, that a machine which becomes faster
     after its steps were timed meets it too.
     """
-    steps = steps_lasting(reduced, seconds=90)
+    steps = steps_lasting(reduced, seconds=75)
     one_run(reduced, steps)
     with locally(reduced, RUN) as local:
         limits = ["train:runtime=1", "train:slurm_extra='--signal=TERM@10'"]
