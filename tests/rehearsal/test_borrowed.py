@@ -103,7 +103,7 @@ def test_torch_alone_makes_the_files_of_the_workflows_jobs(place, bare, tmp_path
     done = subprocess.run(command(place, 10), capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "LPIPS is left out: the package lpips is not installed" in done.stderr
-    assert done.stdout.startswith("done:\n  time     gblsr_scalar 0, gblsr_asr 0\n")
+    assert done.stdout.startswith("done: time gblsr_scalar/seed0, time gblsr_asr/seed0, ")
     bare.undo()
 
     run, there = "gblsr_scalar/seed0", tmp_path / "there"
@@ -129,7 +129,7 @@ def test_torch_alone_makes_the_files_of_the_workflows_jobs(place, bare, tmp_path
 
     before = {path: path.stat().st_mtime_ns for path in place.rglob("*.csv")}
     again = subprocess.run(command(place, 10), capture_output=True, text=True)
-    assert again.stdout.startswith("done before:\n  time     gblsr_scalar 0, gblsr_asr 0\n")
+    assert again.stdout.startswith("done before: time gblsr_scalar/seed0, time gblsr_asr/seed0")
     assert before == {path: path.stat().st_mtime_ns for path in place.rglob("*.csv")}
 
 
@@ -156,7 +156,7 @@ def test_a_stopped_one_goes_on_where_it_was(place, config):
         said = child.communicate()[0].decode()
         if number == signal.SIGTERM:
             assert child.returncode == 75
-            assert "stopped before the end:\n  train    gblsr_scalar 0\n" in said
+            assert "stopped before the end: train gblsr_scalar/seed0\n" in said
         while progress()["running"]:  # the training outlives a killed command to save its state
             time.sleep(0.1)
         assert progress()["saved"] > saved
