@@ -280,14 +280,16 @@ def test_times_alone_have_the_settings_of_the_config_and_no_training(tmp_path, c
     assert not native.settings.get("native.training.steps")
 
 
-def test_the_papers_training_differs_in_nothing(tmp_path, config):
-    for half, names in (("native", ["liif"]), ("asr", ["liif_rdn", "lte_swinir"])):
+@pytest.mark.parametrize("upscalers", [["liif_rdn"], ["liif_rdn", "lte_swinir"]])
+@pytest.mark.parametrize("arm", ["liif", "gblsr_scalar"])
+def test_the_papers_training_differs_in_nothing(arm, upscalers, tmp_path, config):
+    for half, names in (("native", [arm]), ("asr", upscalers)):
         config[half]["arms" if half == "native" else "methods"] = names
         for name, seed in itertools.product(names, (0, 1, 2)):
             run_record(tmp_path, name, seed, half, identity=identity(name, config))
     found = conditions.collect(tmp_path, config)
     for scope in (Scope.COST, Scope.ASR_COST):
-        assert compare(found, scope) == []
+        assert compare(found, scope, subjects={arm, *upscalers}) == []
 
 
 def test_command_line(tmp_path, capsys):

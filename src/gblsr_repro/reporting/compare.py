@@ -165,14 +165,7 @@ def _settings(
         if place is None or scope not in place.scopes.split():
             continue
         values = here.settings.get(name) or []
-        if name == "native.training.pixels" and subjects is not None:  # a map by arm
-            values = [
-                {k: v for k, v in value.items() if k in subjects}
-                if isinstance(value, dict)
-                else value
-                for value in values
-            ]
-        others = [word for value in values for word in _unequal(name, value, wanted)]
+        others = [word for value in values for word in _unequal(name, value, wanted, subjects)]
         if place.phrase and not values:
             phrased.append(Difference(f"{place.words} not recorded"))
         elif place.phrase and others:
@@ -188,15 +181,17 @@ def _settings(
     return phrased + [Difference(text) for text in texts]
 
 
-def _unequal(name: str, value: Any, wanted: Any) -> list[str]:
-    """Return the names, in words, of what differs within a setting; empty if nothing does."""
+def _unequal(name: str, value: Any, wanted: Any, subjects: Iterable[str] | None) -> list[str]:
+    """Return the names, in words, of what differs within a setting for the subjects (None: all)."""
     if not isinstance(value, Mapping) or not isinstance(wanted, Mapping):
         return [] if value == wanted else [_words(name)]
     if name.endswith(".recipes"):  # a run has the recipe of its own encoder alone
         pairs = [(own, wanted.get(key, {})) for key, own in value.items()]
         return [_words(k) for own, paper in pairs for k in own if own[k] != paper.get(k)]
-    called = short_names("native")
     keys = [k for k in dict.fromkeys([*value, *wanted]) if value.get(k) != wanted.get(k)]
+    if name.endswith(".pixels") and subjects is not None:  # those of an arm concern it alone
+        keys = [key for key in keys if key in subjects]
+    called = short_names("native")
     return [f"{_words(name)} {called.get(key, key)}" for key in keys]
 
 

@@ -158,7 +158,8 @@ def _records(results: Path, config: Config, half: str, pattern: str) -> Iterator
 def _settings(config: Config, half: str, runs: Sequence[Json]) -> dict[str, list[Any]]:
     """Return the values of the settings of a half: those of its runs, else those of the config.
 
-    Training that did not happen has none.
+    Training that did not happen has none, and what none of the runs looks up, as another encoder's
+    sizes, is the config's.
     """
     sections = (half, "latency", "diagnostics")
     wanted = [name for section in sections for name in within(config, section)]
@@ -169,9 +170,9 @@ def _settings(config: Config, half: str, runs: Sequence[Json]) -> dict[str, list
     trained = [run.get("identity") or {} for run in runs]
     for name in wanted:
         if name.startswith((f"{half}.model.", training)) or any(name in run for run in trained):
+            known = _distinct((run[name] for run in trained if name in run), empty=True)
             # A run that does not say what it follows from makes all of that unknown.
-            known = (run[name] for run in trained if name in run)
-            found[name] = _distinct(known, empty=True) if all(trained) else []
+            found[name] = (known or found.get(name, [])) if all(trained) else []
     return found
 
 
