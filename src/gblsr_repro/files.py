@@ -158,7 +158,11 @@ def write_csv(
     for row in rows:
         values = [row.get(c) for c in columns] if isinstance(row, Mapping) else row
         writer.writerow(["" if value is None else value for value in values])
-    content = text.getvalue().encode()
+    write_checked(path, text.getvalue().encode())
+
+
+def write_checked(path: Path, content: bytes) -> None:
+    """Write bytes atomically, and beside them the checksum that `verify` compares."""
     checksum = _checksum_of(path)
     with atomic_path(path) as temporary:
         temporary.write_bytes(content)
@@ -174,20 +178,22 @@ def read_csv(path: Path | str, delimiter: str = ",") -> list[dict[str, str]]:
         return list(csv.DictReader(stream, delimiter=delimiter))
 
 
-def verify(path: Path | str) -> None:
-    """Raise `UserError` when a file is no longer what `write_csv` wrote.
+def verify(path: Path | str) -> bool:
+    """Raise `UserError` when a file is no longer what `write_checked` wrote.
 
-    A file that is absent, or has no checksum beside it because something else wrote it, passes.
+    A file that is absent, or has no checksum beside it because something else wrote it, passes;
+    returns whether there was one.
     """
     path = Path(path)
     checksum = _checksum_of(path)
     if not (path.is_file() and checksum.is_file()):
-        return
+        return False
     if checksum.read_bytes().split()[:1] != [sha256(path).encode()]:
         raise UserError(
             f"{path} was damaged or changed after it was written; delete it and run again, or "
             f"delete {checksum} to use it as it is."
         )
+    return True
 
 
 def _checksum_of(path: Path) -> Path:

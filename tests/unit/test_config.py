@@ -203,6 +203,18 @@ def test_resolved_config_is_left_alone_when_unchanged(tmp_path, repository):
     assert configuration.load([path.with_suffix(".json")]) == config
 
 
+def test_a_json_by_hand_is_checked_and_a_changed_one_refused(tmp_path):
+    path = tmp_path / "config.json"
+    config = configuration.load()
+    path.write_text(json.dumps(config | {"sedes": [0]}), encoding="utf-8")
+    with pytest.raises(UserError, match="did you mean 'seeds'"):
+        configuration.load([path])
+    configuration.write_resolved(config, path)
+    path.write_text(path.read_text(encoding="utf-8").replace("2000", "2e3"), encoding="utf-8")
+    with pytest.raises(UserError, match=r"config\.json was damaged or changed"):
+        configuration.load([path])
+
+
 def test_the_shipped_config_is_the_papers_protocol():
     shipped = configuration.read_yaml(configuration.repository_root() / "config" / "config.yaml")
     assert configuration.protocol() == shipped

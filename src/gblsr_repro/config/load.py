@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
-from ..files import write_text
+from ..files import verify, write_checked
 from .checks import check
 from .tables import Config, read_yaml, repository_root
 
@@ -28,14 +29,16 @@ def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Config:
 def load(paths: Sequence[Path | str] = ()) -> Config:
     """Read config files, later ones laid over earlier ones, and check the result.
 
-    With no paths the checkout's config/config.yaml is read. Settings that all come from .json were
-    checked when they were written, and are taken as they are. Raises `UserError`.
+    With no paths the checkout's config/config.yaml is read. The .json that `write_resolved` wrote
+    was checked then and is taken as it is, and so is any other .json where there is no pydantic.
+    Raises `UserError`.
     """
     config: Config = {}
     files = [Path(path) for path in paths or [repository_root() / "config" / "config.yaml"]]
     for path in files:
         config = merge(config, read_yaml(path))
-    if any(path.suffix != ".json" for path in files):
+    unchecked = [path for path in files if path.suffix != ".json" or not verify(path)]
+    if any(path.suffix != ".json" for path in unchecked) or (unchecked and find_spec("pydantic")):
         validate(config)
     return config
 
@@ -93,4 +96,4 @@ def write_resolved(config: Config, path: Path | str) -> None:
     for suffix, text in ((".json", as_json), (".yaml", as_yaml)):
         file = Path(path).with_suffix(suffix)
         if not file.is_file() or file.read_text(encoding="utf-8") != text:
-            write_text(file, text)
+            write_checked(file, text.encode())
