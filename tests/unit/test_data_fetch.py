@@ -14,7 +14,6 @@ from PIL import Image
 
 from gblsr_repro.cli import main
 from gblsr_repro.config import datasets, load
-from gblsr_repro.data import datasets as located
 from gblsr_repro.data import download, fetch, sources
 from gblsr_repro.data.datasets import data_set, expand, matches
 from gblsr_repro.errors import UserError
@@ -39,8 +38,8 @@ def put(root, path, content):
 def rows(monkeypatch):
     """The table of data sets, for a test to change."""
     table = {"set": SET}
-    monkeypatch.setattr(located, "datasets", lambda: table)
-    monkeypatch.setattr("gblsr_repro.data.fetch.datasets", lambda: table)
+    for module in ("config.tables", "data.fetch"):
+        monkeypatch.setattr(f"gblsr_repro.{module}.datasets", lambda: table)
     return table
 
 
@@ -307,8 +306,8 @@ def test_absent_packages_and_unknown_sets_are_named(online, rows):
     assert "set `mirror`" in sentence(online)
     rows["set"] = replace(SET, kind="package", url="no_such_package/data")
     assert "no_such_package" in sentence(online)
-    with pytest.raises(UserError, match="There is no data set 'kodac'"):
-        fetch.fetch("kodac", online)
+    with pytest.raises(UserError, match="has no data set 'sett'; did you mean 'set'"):
+        fetch.fetch("sett", online)
 
 
 def test_command_writes_the_manifest_where_asked(tmp_path, repository, capsys):
@@ -322,7 +321,7 @@ def test_command_writes_the_manifest_where_asked(tmp_path, repository, capsys):
     listing = capsys.readouterr().out
     assert "demo_set14" in listing
     assert main(["fetch", "nothing", *configs]) == 2
-    assert "There is no data set 'nothing'" in capsys.readouterr().err
+    assert "has no data set 'nothing'" in capsys.readouterr().err
 
 
 # --- the little language of the files column, and the table itself --------------------------------

@@ -76,16 +76,14 @@ def run(command: Command, config: Sequence[str] = (), **given: Any) -> None:
 
 def _row(given: dict[str, Any]) -> Any:
     """Return what a job is about: a row, which stands for its name from then on, or a name."""
-    from ..config import arm_named, method_named
+    from ..config import arm_named, dataset_named, method_named
 
     for kind, named in (("arm", arm_named), ("method", method_named)):
         if kind in given:
             given[kind] = named(given[kind])
             return given[kind]
     if "dataset" in given:
-        from ..data.datasets import dataset_row
-
-        return dataset_row(given["dataset"])
+        return dataset_named(given["dataset"])
     return given.get("name") or given.get("column")
 
 

@@ -14,6 +14,7 @@ from .tables import (
     arm_named,
     arms,
     assets,
+    dataset_named,
     datasets,
     guess,
     items,

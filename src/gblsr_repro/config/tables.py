@@ -187,6 +187,11 @@ def method_named(name: str) -> Method:
     return _named(methods(), name, "method", "config/methods.tsv")
 
 
+def dataset_named(name: str) -> Dataset:
+    """Return the data set of that name; `UserError` when there is no such row."""
+    return _named(datasets(), name, "data set", "config/datasets.tsv")
+
+
 def subject(row: Arm | Method) -> tuple[str, str, str]:
     """Return the benchmark that a row is of, the kind of its runs (arm or method), and its key."""
     return ("native", "arm", row.arm) if isinstance(row, Arm) else ("asr", "method", row.method)

@@ -42,7 +42,7 @@ from dataclasses import astuple, dataclass, fields
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
-from ..config import Config, Dataset, datasets, mirror_of, resolve
+from ..config import Config, Dataset, dataset_named, mirror_of, resolve
 from ..errors import UserError
 from ..files import sha256, verify, write_csv
 from .images import decode_native
@@ -298,19 +298,9 @@ class DataSet:
         )
 
 
-def dataset_row(dataset: str) -> Dataset:
-    """Return the row of a data set; `UserError` when the table has none of that name."""
-    table = datasets()
-    if dataset not in table:
-        raise UserError(
-            f"There is no data set {dataset!r} in config/datasets.tsv; it has {', '.join(table)}."
-        )
-    return table[dataset]
-
-
 def data_set(dataset: str, config: Config) -> DataSet:
     """Return a data set as the config has it; `UserError` when there is no such row or place."""
-    row, resources = dataset_row(dataset), resolve(config, config["resources"])
+    row, resources = dataset_named(dataset), resolve(config, config["resources"])
     records, root, downloads = resources / "manifests", resources, False
     if row.kind == "package":
         root = _package_folder(row)
