@@ -40,6 +40,11 @@ def test_unpublished_scales_use_the_largest_image(dataset, scale, mirrored):
     assert [image.file for image in images] == made.located(dataset, mirrored)
 
 
+def test_the_one_gray_image_stays_gray(mirrored):
+    shapes = {image.name: image.load().ndim for image in sources.sources("set14", mirrored, 2)}
+    assert [name for name, dimensions in shapes.items() if dimensions == 2] == ["img_003"]
+
+
 @pytest.mark.parametrize("scale", [2, 3, 4])
 def test_urban100_uses_its_whole_images(scale, mirrored):
     images = sources.sources("urban100", mirrored, scale)

@@ -11,6 +11,7 @@ from benchmarks import __main__ as command
 from benchmarks import (
     measure,
     memory,
+    native,
     page,
     plans,
     record,
@@ -21,6 +22,7 @@ from benchmarks.measure import Case, Comparison, Result, Scout, Target, Variant,
 from benchmarks.plot import write_plot
 from gblsr_repro import config
 from gblsr_repro.data.superres import Sampler
+from gblsr_repro.training.loop import train
 
 CPU = torch.device("cpu")
 LISTED = [
@@ -115,6 +117,29 @@ def test_a_super_resolution_step_is_the_trainers(tmp_path, monkeypatch):
         variant.call()
     assert limits == [math.inf] * 3
     assert sampled[:3] == [0, 1, 2]  # and what is drawn ahead
+
+
+def test_the_native_loop_is_the_trainers(tmp_path, monkeypatch):
+    done = []
+    monkeypatch.setattr(training, "train", lambda *a, **k: done.append(train(*a, **k)))
+    case = training.native_loop(plans.Bench.open(CPU, True, tmp_path))
+    for _ in range(2):  # a call goes on from no earlier one
+        case.variants[0].call()
+    assert [[row["step"] for row in run.rows] for run in done] == [[case.items]] * 2
+
+
+def test_cases_with_targets_are_measured_first_and_whenever_the_time_is_up(tmp_path, monkeypatch):
+    def plan(label, *targets):
+        variants = (Variant("v", lambda: torch.ones(1), targets),)
+        case = Case("native", "c", variants, same=False)
+        return plans.Plan(label, 1, lambda bench: case, bool(targets))
+
+    listed = [plan("without"), plan("with", Target(measure.MILLISECONDS, 1e9))]
+    monkeypatch.setattr(native, "plans", lambda bench: listed)
+    assert command.main(["--only", "native", "--minutes", "0", "--output", str(tmp_path)]) == 0
+    first, second = record.read(tmp_path / "results.csv")
+    assert (first["met"], first["repeats"]) == ("yes", str(measure.QUARTILE_ROUNDS))
+    assert (second["case"], second["note"]) == ("without", "the time was up")
 
 
 def test_an_output_that_is_not_the_references_is_told():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gblsr_repro.data import images
 from gblsr_repro.data.images import decode_native, open_native, open_rgb
 from gblsr_repro.errors import UserError
 
@@ -77,6 +78,13 @@ def png_header(side):
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + pixels + chunk(b"IEND", b"")
 
 
+def flipped():
+    """Return a PNG with one bit of its compressed pixels flipped."""
+    stored = bytearray(content(Image.fromarray(COLOR), "PNG"))
+    stored[stored.index(b"IDAT") + 6] ^= 4
+    return bytes(stored)
+
+
 NOISE = Image.fromarray(np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8))
 FRAMES = [Image.new("RGB", (4, 4), color) for color in ("red", "blue", "green")]
 REFUSED = {
@@ -86,6 +94,7 @@ REFUSED = {
                           for form in ("GIF", "PNG", "WEBP", "TIFF")],
     "is ": [(whole := content(NOISE, form))[: len(whole) * 2 // 3]
             for form in ("PNG", "JPEG", "TIFF", "WEBP", "BMP")],
+    "damaged image": [flipped()],
     "is not an image": [b"", b"<html>Not found</html>", b"%!PS-Adobe-3.0 EPSF-3.0\n"],
     "larger than 200 megapixels": [png_header(14_200), png_header(100_000)],
 }  # fmt: skip
@@ -106,6 +115,13 @@ def test_absent_file_and_folder_are_named(tmp_path):
         open_rgb(tmp_path / "a.png")
     with pytest.raises(UserError, match="cannot be read"):
         open_rgb(tmp_path)
+
+
+def test_the_limit_itself_is_allowed(tmp_path, monkeypatch):
+    monkeypatch.setattr(images, "MAX_PIXELS", COLOR[..., 0].size)
+    assert open_rgb(saved(tmp_path / "a.png", Image.fromarray(COLOR))).shape == COLOR.shape
+    with pytest.raises(UserError, match="megapixels"):
+        open_rgb(saved(tmp_path / "b.png", Image.new("RGB", (7, 7))))
 
 
 def test_multi_picture_jpeg_gives_the_photograph(tmp_path):

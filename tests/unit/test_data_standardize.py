@@ -48,6 +48,13 @@ def test_two_builds_are_the_same_bytes(config, tmp_path):
             assert first.with_suffix(suffix).read_bytes() == second.with_suffix(suffix).read_bytes()
 
 
+def test_a_build_leaves_the_global_generators_alone(config, tmp_path):
+    before = torch.random.get_rng_state(), np.random.get_state()[1].copy()
+    make_array("train", config, tmp_path / "train.npy")
+    assert torch.equal(torch.random.get_rng_state(), before[0])
+    assert (np.random.get_state()[1] == before[1]).all()
+
+
 def test_array_index_and_record(array):
     arrays = Arrays.open(array)
     assert arrays.images.shape == (2, 64, 64, 3)

@@ -1,6 +1,7 @@
 """States: damage, other runs, random generators, signals."""
 
 import logging
+import os
 import random
 
 import numpy as np
@@ -69,6 +70,17 @@ def test_states_of_other_settings_are_set_aside_until_their_run_is_asked_for_aga
     cut(path)
     assert checkpoint.load_state(path, IDENTITY)["step"] == 5
     assert checkpoint.load_state(path, others[0])["step"] == 1
+
+
+def test_a_state_can_hold_no_code(path):
+    class Trap:
+        def __reduce__(self):
+            return os.mkdir, (str(path.parent / "sprung"),)
+
+    checkpoint.save_state(path, {"identity": Trap()})
+    with pytest.raises(UserError, match="damaged"):
+        checkpoint.load_state(path, IDENTITY)
+    assert not (path.parent / "sprung").exists()
 
 
 def draw() -> list[float]:
