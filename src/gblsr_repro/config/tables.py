@@ -6,6 +6,7 @@ import csv
 import difflib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,7 +22,12 @@ def repository_root(start: Path | None = None) -> Path:
 
     Raises `UserError` when neither lies inside a checkout of this project.
     """
-    starts = [start or Path.cwd(), Path(__file__).resolve().parent]
+    return _root_above(start or Path.cwd())
+
+
+@cache
+def _root_above(start: Path) -> Path:
+    starts = [start, Path(__file__).resolve().parent]
     for folder in (f for s in starts for f in (s, *s.parents)):
         if (folder / "Snakefile").is_file() and (folder / "config" / "arms.tsv").is_file():
             return folder
@@ -152,19 +158,22 @@ def read_table(path: Path | str, row: type[Row], key: str) -> dict[str, Row]:
     return rows
 
 
+_read_once = cache(read_table)
+
+
 def arms() -> dict[str, Arm]:
-    """Return the arms table by arm."""
-    return read_table(repository_root() / "config" / "arms.tsv", Arm, "arm")
+    """Return the arms table by arm; read once, and so the other tables."""
+    return dict(_read_once(repository_root() / "config" / "arms.tsv", Arm, "arm"))
 
 
 def methods() -> dict[str, Method]:
     """Return the table of super-resolution methods by method."""
-    return read_table(repository_root() / "config" / "methods.tsv", Method, "method")
+    return dict(_read_once(repository_root() / "config" / "methods.tsv", Method, "method"))
 
 
 def datasets() -> dict[str, Dataset]:
     """Return the table of data sets by data set."""
-    return read_table(repository_root() / "config" / "datasets.tsv", Dataset, "dataset")
+    return dict(_read_once(repository_root() / "config" / "datasets.tsv", Dataset, "dataset"))
 
 
 def assets() -> list[dict[str, str]]:
