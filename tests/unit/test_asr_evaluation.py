@@ -83,6 +83,7 @@ def test_every_image_is_timed_by_every_clock(config, tmp_path):
     record = made.record(output.with_suffix(".json"))
     assert record["images"] == {"set14": 2}
     assert record["sizes_only"] is False
+    assert record["datasets"]["set14"][0]["stands_in_for"] == "set14"
     assert record["device"]["type"] == "cpu"
     assert record["gradients_recorded"] is True
     assert record["decoder_paths"] == {"paper": ["plain"], "ours": ["folded"]}
@@ -115,6 +116,7 @@ def test_absent_images_are_timed_blank_by_their_sizes(config, tmp_path):
     record = made.record(output.with_suffix(".json"))
     assert record["sizes_only"] is True
     assert record["blank_images"] == {"urban100": 2}
+    assert record["datasets"] == {}
 
 
 def test_the_sets_of_the_paper_are_timed_whole(config):

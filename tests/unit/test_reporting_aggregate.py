@@ -16,7 +16,7 @@ from gblsr_repro.evaluation.locality import Fields
 from gblsr_repro.reporting import averaging, conditions
 from gblsr_repro.reporting.aggregates import Aggregates, read
 from gblsr_repro.reporting.averaging import read_images
-from gblsr_repro.reporting.compare import Scope, compare
+from gblsr_repro.reporting.compare import Scope, compare, compare_all
 
 
 @pytest.fixture(scope="module")
@@ -278,6 +278,18 @@ def test_times_alone_have_the_settings_of_the_config_and_no_training(tmp_path, c
     assert native.shared_gpu == ["liif"]
     assert native.settings["native.model.modes"] == [16]
     assert not native.settings.get("native.training.steps")
+
+
+def test_times_alone_miss_no_training(tmp_path, config):
+    set14 = {"dataset": "set14", "title": "Set14", "images": 14, "expected": 14, "complete": True}
+    write_record(tmp_path / "asr/latency/liif_rdn/seed0.json", datasets={"set14": [set14]},
+                 device={"name": "NVIDIA H200"})  # fmt: skip
+    found = conditions.collect(tmp_path, config)
+    assert list(found.asr.evaluate) == ["set14"]
+    table = [Scope.ASR_LATENCY, Scope.ASR_QUALITY]  # of the table of latency
+    assert compare_all(found, table) == {}
+    costs = compare_all(found, [Scope.ASR_COST])
+    assert costs and all("not recorded" in difference.short for difference in costs)
 
 
 @pytest.mark.parametrize("upscalers", [["liif_rdn"], ["liif_rdn", "lte_swinir"]])

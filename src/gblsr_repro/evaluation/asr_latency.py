@@ -23,6 +23,7 @@ from ..data.datasets import data_set
 from ..data.images import as_rgb
 from ..data.resize import crop_to_scale, downscale, low_side
 from ..data.sources import Source, sources
+from ..data.standardize import dataset_record
 from ..errors import UserError
 from ..files import read_csv
 from ..models.asr.model import build
@@ -92,6 +93,11 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
         "scale": timing["scale"],
         "size_divisor": timing["size_divisor"],
         "images": {column: len(images) for column, images in found.items()},
+        "datasets": {
+            column: [dataset_record(config["asr"]["evaluate"].get(column, column), config)]
+            for column in found
+            if column not in blank
+        },
         "blank_images": blank,
         "sizes_only": bool(blank),
     }

@@ -142,10 +142,13 @@ def compare_all(
 ) -> dict[Difference, list[str]]:
     """Return the differences from the paper of several scopes, each with the halves it is about.
 
-    A half that was not run is left out, unless neither was.
+    A half that was not run is left out, unless neither was; of one that trained nothing its times
+    are compared alone, where the scopes have any.
     """
     known = list(scopes)
-    recorded = [scope for scope in known if run.half(scope.half) is not None] or known[:1]
+    ran = [(scope, half) for scope in known if (half := run.half(scope.half)) is not None]
+    telling = [scope for scope, half in ran if half.seeds or scope.kind == "latency"]
+    recorded = telling or [scope for scope, _ in ran] or known[:1]
     found: dict[Difference, list[str]] = {}
     for scope in recorded:
         for difference in compare(run, scope, columns=columns):

@@ -120,9 +120,10 @@ def _collect(results: Path, config: Config, half: str, runs: Sequence[Json]) -> 
     timings = [*records(f"{TIMES}.json")]
     if native:
         evaluate = {column: arrays[column] for column in columns if column in arrays}
-    else:  # what was scored at any scale; the bicubic row needs no training
+    else:  # what was timed, or scored at any scale; the bicubic row needs no training
+        sets = {k: v for timing in timings for k, v in timing.get("datasets", {}).items()}
         scored = chain(records(f"{BICUBIC_GRID}.json"), records(f"{GRID}.json"))
-        sets = {record["column"]: record["datasets"] for record in scored}
+        sets |= {record["column"]: record["datasets"] for record in scored}
         evaluate = {column: _image_sets(sets[column]) for column in columns if column in sets}
     if not runs and not timings and (native or not evaluate):
         return None

@@ -112,8 +112,7 @@ def benchmarks(source: Aggregates) -> list[Section]:
         published = _facts(there)
         rows = [("trained", ", ".join(names) or "nothing", "all")]
         rows += [(label, text, published.get(label, DASH)) for label, text in _facts(here).items()]
-        scopes = [s for s in Scope if s.half == half and (names or s.kind == "latency")]
-        notes = " ".join(map(sentence, differences(run, scopes)))
+        notes = " ".join(map(sentence, differences(run, [s for s in Scope if s.half == half])))
         table = simple(("", "This run", "Paper"), rows)
         sections.append(Section(f"{title}: what was run", notes, [table]))
     facts = [(f"version of {name}", str(value)) for name, value in run.versions.items()]
