@@ -86,7 +86,8 @@ def _panel(looks: dict[str, style.Look], axes: Axes, title: str, cells: pd.DataF
         style.message(axes, "not measured")
         return
     gap = (drawn["mean_y"] - drawn["mean_x"]).abs().median()
-    axes.set_title(f"{title}\n{len(drawn)}/{len(cells)}, |Δ| {gap:.2g}", fontsize=7)
+    distance = f"{gap:,.0f}" if gap >= 100 else f"{gap:.2g}"
+    axes.set_title(f"{title}\n{len(drawn)}/{len(cells)}, |Δ| {distance}", fontsize=7)
     low, high = _limits(axes, drawn.min(axis=None), drawn.max(axis=None))
     axes.plot([low, high], [low, high], color=style.FAINT, linewidth=0.8, zorder=1)
     for key, x, y in drawn.itertuples():
@@ -102,7 +103,8 @@ def _limits(axes: Axes, low: float, high: float) -> tuple[float, float]:
         axes.set(xscale="log", yscale="log")
         ticks = style.log_ticks(low, high, 3)
     else:
-        room = 0.08 * (high - low) or 0.05 * abs(high) or 1.0
+        # Not so narrow that the ticks' labels are long and alike.
+        room = max(0.08 * (high - low), 0.02 * abs(high)) or 1.0
         low, high = low - room, high + room
         ticks = MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
         ticks = [round(float(tick), 10) for tick in ticks if low <= tick <= high]
