@@ -22,7 +22,6 @@ from functools import partial
 from itertools import product
 
 import numpy as np
-from pandas import Series
 
 from ..config import methods, protocol
 from ..errors import UserError
@@ -139,10 +138,11 @@ def _column(name: str, texts: Sequence[str], aggregates: Aggregates) -> Estimate
             kind, key = "asr_runs" if subject in methods() else "runs", "arm"
         _need(aggregates, kind)
         rows = aggregates.frame(kind)
-        own = rows.loc[rows[key] == subject].get(column, Series(dtype=float)).dropna()
-        if own.empty:
+        told = zip(rows[key], rows.get(column, ()), strict=False)  # a column may be absent
+        own = [float(value) for name, value in told if name == subject and not math.isnan(value)]
+        if not own:
             raise NotMeasuredError(f"{kind}.csv has no {column} of {subject}")
-        values += own.astype(float).tolist()
+        values += own
         operands.append(Operand("", subject, (subject, column), Summary()))
     return replace(Estimate.exact(values), of=operands)
 
