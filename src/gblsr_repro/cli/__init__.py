@@ -81,12 +81,14 @@ def _function(target: str) -> Callable[..., Any]:
     import and the exit take.
     """
     module, _, function = target.partition(":")
-    gc.disable()
-    try:
-        return getattr(import_module(f"gblsr_repro.{module}"), function)
-    finally:
-        gc.freeze()
-        gc.enable()
+    if (name := f"gblsr_repro.{module}") not in sys.modules:
+        gc.disable()
+        try:
+            import_module(name)
+        finally:
+            gc.freeze()
+            gc.enable()
+    return getattr(sys.modules[name], function)
 
 
 def _row(given: dict[str, Any]) -> Any:
