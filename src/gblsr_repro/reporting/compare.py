@@ -86,6 +86,7 @@ def settings() -> dict[str, Setting]:
     return read_table(repository_root() / "config" / "paper" / "settings.tsv", Setting, "setting")
 
 
+@cache
 def place_of(name: str) -> Setting | None:
     """Return the row that a setting falls under, that of the longest name."""
     parts = name.split(".")
