@@ -37,8 +37,9 @@ def load(paths: Sequence[Path | str] = ()) -> Config:
     files = [Path(path) for path in paths or [repository_root() / "config" / "config.yaml"]]
     for path in files:
         config = merge(config, read_yaml(path))
-    unchecked = [path for path in files if path.suffix != ".json" or not verify(path)]
-    if any(path.suffix != ".json" for path in unchecked) or (unchecked and find_spec("pydantic")):
+    able = find_spec("pydantic") is not None
+    checked = [path.suffix == ".json" and (verify(path) or not able) for path in files]
+    if not all(checked):
         validate(config)
     return config
 

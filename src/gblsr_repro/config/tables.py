@@ -158,11 +158,11 @@ def read_table(path: Path | str, row: type[Row], key: str) -> dict[str, Row]:
     return rows
 
 
-_read_once = cache(read_table)
+_read_once = cache(read_table)  # a process sees each of these tables as it first found it
 
 
 def arms() -> dict[str, Arm]:
-    """Return the arms table by arm; read once, and so the other tables."""
+    """Return the arms table by arm."""
     return dict(_read_once(repository_root() / "config" / "arms.tsv", Arm, "arm"))
 
 
