@@ -320,7 +320,7 @@ def test_structure_is_the_paper_s_whatever_was_run(tmp_path):
     config = load()
     config["native"]["model"]["features"] = 8
     averaging.write("structure", tmp_path, config, output)
-    found = read(output, "structure").set_index("name")["value"]
+    found = {row["name"]: row["value"] for row in read(output, "structure")}
     assert (found["gblsr_scalar"], found["gblsr_asr"]) == (989_955, 22_023_873)
     assert found["highest_mode_weight"] == pytest.approx(0.982, abs=5e-4)  # sigmoid(4)
     assert found["coordinate_stretch"] == pytest.approx(32 / 31)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import figure_aggregates as made_up
 import numpy as np
-import pandas as pd
 import pytest
 
 from gblsr_repro.cli import main
@@ -24,7 +23,7 @@ from gblsr_repro.reporting.compare import Scope
 from gblsr_repro.reporting.conditions import Conditions, ImageSet, of_paper
 from gblsr_repro.reporting.documents import markdown
 from gblsr_repro.reporting.expressions import NotMeasuredError, evaluate
-from gblsr_repro.reporting.kinds import KINDS, VALUES
+from gblsr_repro.reporting.kinds import KINDS
 from gblsr_repro.reporting.statistics import Summary
 from gblsr_repro.reporting.verdicts import BOUNDS, Claim, Target, Verdict, judge
 
@@ -48,15 +47,15 @@ def changed(half: str, **changes: object) -> Conditions:
 
 def only(kind: str, cells: dict[tuple[str, ...], Summary | None]) -> Aggregates:
     """Return aggregates that hold nothing but these cells of one kind."""
-    rows = [[*key, c.mean, c.std, c.n] for key, c in cells.items() if c is not None]
-    frame = pd.DataFrame(rows, columns=KINDS[kind].header)
-    return Aggregates(NOWHERE, CONFIG, frames={kind: frame.astype(dict.fromkeys(VALUES, float))})
+    rows = [(*key, c.mean, c.std, c.n) for key, c in cells.items() if c is not None]
+    table = [dict(zip(KINDS[kind].header, row, strict=True)) for row in rows]
+    return Aggregates(NOWHERE, CONFIG, tables={kind: table})
 
 
 def with_native(changes: dict[tuple[str, ...], Summary | None]) -> Aggregates:
-    own = only("native", {**PAPER.cells("native"), **changes}).frame("native")
+    own = only("native", {**PAPER.cells("native"), **changes}).table("native")
     return Aggregates(
-        PAPER.folder, CONFIG, frames={"native": own, "structure": PAPER.frame("structure")}
+        PAPER.folder, CONFIG, tables={"native": own, "structure": PAPER.table("structure")}
     )
 
 
@@ -387,8 +386,8 @@ def test_structure_holds_anywhere_and_is_reproduced_by_the_paper_preset_alone() 
     result = verdict_of(claim, PAPER, demo)
     assert (result.verdict, result.holds) == (Verdict.HOLDS, True)
     assert result.outcome == "holds (structure)"
-    runs = pd.DataFrame([{"name": "gblsr_scalar", "value": 12.0}])
-    other = Aggregates(NOWHERE, CONFIG, frames={"structure": runs})
+    runs = [{"name": "gblsr_scalar", "value": 12.0}]
+    other = Aggregates(NOWHERE, CONFIG, tables={"structure": runs})
     assert verdict_of(claim, other, demo).verdict is Verdict.DIFFERENT
     assert verdict_of(claim, other).verdict is Verdict.NOT_REPRODUCED
 
@@ -409,7 +408,7 @@ def write_aggregates(root: Path, conditions: Conditions) -> Path:
     made.paper("native", "asr_quality")
     made.conditions = conditions
     folder = made.write()
-    counts = PAPER.frame("structure").itertuples(index=False)
+    counts = [row.values() for row in PAPER.table("structure")]
     write_csv(folder / "structure.csv", KINDS["structure"].columns, counts)
     return folder
 

@@ -1,21 +1,19 @@
-"""The aggregates of a run, or of the paper: one class over data frames, and reading them checked.
+"""The aggregates of a run, or of the paper: one class over their tables, and reading them checked.
 
-A number over seeds is a row of a frame: the columns that name it (see `kinds`), then mean, std (NaN
-for one seed) and n (NaN where the source does not say).
+A number over seeds is a row of a table: the columns that name it (see `kinds`), then mean, std (NaN
+for one seed) and n (NaN where the source does not say). pandas is for those who ask for a frame.
 """
 
 from __future__ import annotations
 
 import csv
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
-
-import numpy as np
-import pandas as pd
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..config import (
     Arm,
@@ -35,19 +33,23 @@ from .conditions import Conditions, of_paper
 from .kinds import KINDS, RUN_COLUMNS, VALUES, scale_key
 from .statistics import Summary
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 BICUBIC = "bicubic"
 NATIVE_TIMES = {PAPER: "inference_ms", OURS: "ours_ms", GRAPH: "graph_ms"}
 """The metric of the native aggregate that holds the times by a clock."""
 TEXTS = ("name", "benchmark", "arm", "device", "finished")  # columns of runs that hold no number
 
 Key = tuple[str, ...]
+Table = list[dict[str, Any]]  # rows by the name of their columns
 Rows = TypeVar("Rows", bound=Sized)
 
 
 # --- reading --------------------------------------------------------------------------------------
 
 
-def read_rows(path: Path, columns: Sequence[str], keys: Sequence[str] = ()) -> pd.DataFrame:
+def read_rows(path: Path, columns: Sequence[str], keys: Sequence[str] = ()) -> Table:
     """Read a CSV file of texts that has at least `columns`, and no two rows of the same `keys`;
     `UserError` says what is wrong.
     """
@@ -70,45 +72,54 @@ def read_rows(path: Path, columns: Sequence[str], keys: Sequence[str] = ()) -> p
                 f"{path}, line {line}: the row does not have as many cells as the header; make the "
                 "file again."
             )
-    frame = pd.DataFrame([row for _, row in rows], columns=header, dtype=object)
-    twice = frame[frame.duplicated([*keys])] if keys else frame[:0]
-    if not twice.empty:
-        what = " ".join(twice.iloc[0][[*keys]])
-        raise UserError(f"{path} has two rows for {what}; delete it and make it again.")
-    return frame
+    table = [dict(zip(header, row, strict=True)) for _, row in rows]
+    names = Counter(" ".join(row[key] for key in keys) for row in table if keys)
+    if twice := next((name for name, count in names.items() if count > 1), None):
+        raise UserError(f"{path} has two rows for {twice}; delete it and make it again.")
+    return table
 
 
-def numbers(frame: pd.DataFrame, columns: Iterable[str], by: Sequence[str], path: Path) -> None:
+def numbers(table: Table, columns: Sequence[str], by: Sequence[str], path: Path) -> None:
     """Turn columns of texts into finite numbers, in place, NaN for an empty cell.
 
     Raises `UserError` naming the cell, with the columns `by` of its row.
     """
-    for column in columns:
-        texts = frame[column]
-        values = pd.to_numeric(texts, errors="coerce").astype(float)
-        for row in texts.index[(texts != "") & ~np.isfinite(values)]:
-            what = " ".join(frame.loc[row, [*by]])
-            raise UserError(
-                f"{path}: {column} of {what} is {texts[row]!r}, not a number; make the file again."
-            )
-        frame[column] = values
+    for row in table:
+        for column in columns:
+            text = row[column]
+            try:
+                row[column] = float(text or math.nan)
+            except ValueError:
+                row[column] = math.inf
+            if text and not math.isfinite(row[column]):
+                what = " ".join(row[key] for key in by)
+                raise UserError(
+                    f"{path}: {column} of {what} is {text!r}, not a number; make the file again."
+                )
 
 
-def read(path: Path, kind: str) -> pd.DataFrame:
+def read(path: Path, kind: str) -> Table:
     """Read one aggregate; rows over seeds that have no mean are left out.
 
     Raises `UserError` on a missing column, a cell that is no number, or two rows of one name.
     """
     keys = KINDS[kind].keys
-    frame = read_rows(path, KINDS[kind].header, keys)
+    table = read_rows(path, KINDS[kind].header, keys)
     if not keys:
         keyed = [c for c in ("arm", "name") if c in KINDS[kind].header]
-        numbers(frame, [c for c in KINDS[kind].header if c not in TEXTS], keyed, path)
-        return frame
-    if "scale" in keys:
-        frame["scale"] = frame["scale"].map(scale_key)
-    numbers(frame, VALUES, keys, path)
-    return frame.dropna(subset=["mean"]).reset_index(drop=True)
+        numbers(table, [c for c in KINDS[kind].header if c not in TEXTS], keyed, path)
+        return table
+    for row in table:
+        if "scale" in row:
+            row["scale"] = scale_key(row["scale"])
+    numbers(table, VALUES, keys, path)
+    return [row for row in table if not math.isnan(row["mean"])]
+
+
+def _framed(table: Table, kind: str) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(table, columns=None if table else [*KINDS[kind].header])
 
 
 # --- the aggregates of one folder -----------------------------------------------------------------
@@ -128,7 +139,7 @@ class Aggregates:
     config: Config
     clock: str = PAPER
     bicubic: bool = False
-    frames: dict[str, pd.DataFrame] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.results = self.folder.parent
@@ -141,9 +152,11 @@ class Aggregates:
         """The paper's own numbers, in the rows and columns of `config`."""
         found = cls(repository_root() / "config" / "paper", config)
         found.conditions = of_paper()
-        counts = [found.frame("budget"), found.frame("asr_runs")[["arm", "parameters"]]]
-        structure = pd.concat(counts, ignore_index=True)
-        found.frames["structure"] = structure.set_axis(["name", "value"], axis=1)
+        found.tables["structure"] = [
+            {"name": row["arm"], "value": row["parameters"]}
+            for kind in ("budget", "asr_runs")
+            for row in found.table(kind)
+        ]
         return found
 
     # --- numbers ---
@@ -154,24 +167,28 @@ class Aggregates:
 
     def has(self, kind: str) -> bool:
         """Whether an aggregate was made, for what can do without."""
-        return kind in self.frames or self.path(kind).is_file()
+        return kind in self.tables or self.path(kind).is_file()
+
+    def table(self, kind: str) -> Table:
+        """Return an aggregate as it stands in its file."""
+        if kind not in self.tables:
+            table = read(self.path(kind), kind)
+            self._check(kind, table)
+            self.tables[kind] = table
+        return self.tables[kind]
 
     def frame(self, kind: str) -> pd.DataFrame:
-        """Return an aggregate as it stands in its file."""
-        if kind not in self.frames:
-            frame = read(self.path(kind), kind)
-            self._check(kind, frame)
-            self.frames[kind] = frame
-        return self.frames[kind]
+        """Return an aggregate as a data frame."""
+        return _framed(self.table(kind), kind)
 
-    def _check(self, kind: str, frame: pd.DataFrame) -> None:
-        if KINDS[kind].columns == RUN_COLUMNS and frame.empty:
+    def _check(self, kind: str, table: Table) -> None:
+        if KINDS[kind].columns == RUN_COLUMNS and not table:
             raise UserError(f"{self.path(kind)} has no rows; train first.")
         if kind == "structure":
             return
         native = KINDS[kind].half == "native"
         file, known = ("arms", {*self.arms}) if native else ("methods", {*self.methods, BICUBIC})
-        names = frame["method" if "method" in frame else "arm"]
+        names = (row["method" if "method" in row else "arm"] for row in table)
         stranger = next((name for name in names if name not in known), None)
         if stranger is not None:
             raise UserError(
@@ -182,9 +199,10 @@ class Aggregates:
     def cells(self, kind: str) -> Mapping[Key, Summary]:
         """Return an aggregate's numbers by the values of its key columns."""
         if kind not in self._cells:
-            rows = self.frame(kind)[[*KINDS[kind].header]].itertuples(index=False, name=None)
-            keys = len(KINDS[kind].keys)
-            self._cells[kind] = {row[:keys]: Summary(*row[keys:]) for row in rows}
+            self._cells[kind] = {
+                tuple(row[key] for key in KINDS[kind].keys): Summary(*(row[v] for v in VALUES))
+                for row in self.table(kind)
+            }
         return self._cells[kind]
 
     def cell(self, kind: str, *key: str) -> Summary:
@@ -218,8 +236,7 @@ class Aggregates:
     def runs(self, half: str) -> pd.DataFrame:
         """Return the training runs of a half; none where its aggregate was not made."""
         kind = "runs" if half == "native" else "asr_runs"
-        empty = pd.DataFrame(columns=KINDS[kind].columns)
-        return self.frame(kind) if self.has(kind) else empty
+        return _framed(self.table(kind) if self.has(kind) else [], kind)
 
     def parameters(self, method: str) -> float:
         """Return a super-resolution method's trainable parameters, NaN where no run tells."""
@@ -235,7 +252,7 @@ class Aggregates:
     @cached_property
     def benchmark(self) -> dict[str, Arm]:
         """Arms with a row in the main tables: those that the config runs or that were measured."""
-        shown = {*selected_arms(self.config), *self.frame("native")["arm"]}
+        shown = {*selected_arms(self.config), *(row["arm"] for row in self.table("native"))}
         return {n: arm for n, arm in self.arms.items() if arm.in_benchmark and n in shown}
 
     @property

@@ -42,11 +42,11 @@ def read_images(path: Path, metrics: Sequence[str]) -> pd.DataFrame:
     Raises `UserError` naming the file when a column is missing, an image is there twice, a cell is
     no number, or there are no rows.
     """
-    frame = read_rows(path, ("image", *metrics), ["image"])
-    if frame.empty:
+    table = read_rows(path, ("image", *metrics), ["image"])
+    if not table:
         raise UserError(f"{path} has no rows; delete it and evaluate again.")
-    numbers(frame, [column for column in frame if column != "image"], ["image"], path)
-    return frame.set_index("image")
+    numbers(table, [column for column in table[0] if column != "image"], ["image"], path)
+    return pd.DataFrame(table).set_index("image")
 
 
 def read_latency(path: Path) -> pd.Series:
@@ -55,10 +55,11 @@ def read_latency(path: Path) -> pd.Series:
     Times are means over the images of a set, the peak memory is the highest of any image.
     """
     places = ["dataset", "image", "clock"]
-    frame = read_rows(path, (*places, *LATENCY_METRICS), places)
-    numbers(frame, LATENCY_METRICS, ["image"], path)
+    table = read_rows(path, (*places, *LATENCY_METRICS), places)
+    numbers(table, LATENCY_METRICS, ["image"], path)
     how = {metric: "max" if metric == "peak_memory_mib" else "mean" for metric in LATENCY_METRICS}
-    return frame.groupby(["dataset", "clock"], sort=False).agg(how).stack().dropna()
+    of_set = pd.DataFrame(table).groupby(["dataset", "clock"], sort=False)
+    return of_set.agg(how).stack().dropna()
 
 
 def image_means(
@@ -200,9 +201,16 @@ def runs(found: Found, config: Config) -> Measured:
     for of, path in found(kinds.RUN):
         record, log = read_json(path), path.with_name("log.csv")
         measured = [_field(record, key, path) for key in RUN_NUMBERS]
-        logged = read_rows(log, ("bandwidth",))["bandwidth"].tolist() if log.is_file() else []
+        logged = read_rows(log, ("bandwidth",)) if log.is_file() else []
         told = (record.get("device") or {}).get("name"), record.get("finished")
-        yield of["half"], of["subject"], of["seed"], *measured, *told, (logged or [None])[-1]
+        yield (
+            of["half"],
+            of["subject"],
+            of["seed"],
+            *measured,
+            *told,
+            logged[-1]["bandwidth"] if logged else None,
+        )
 
 
 def _field(record: Mapping[str, Any], key: str, path: Path) -> Any:

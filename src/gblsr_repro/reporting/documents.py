@@ -5,12 +5,12 @@ The parts that report and record share are gathered here: what was run, tables, 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from markupsafe import Markup
 
 from .. import __version__
@@ -22,6 +22,9 @@ from .compare import Scope, data_title
 from .conditions import HALVES, Half, ImageSet, of_paper
 from .layout import DASH, Float, Line, Span, grid, shown
 from .verdicts import LOOKS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -164,7 +167,10 @@ def _cost(title: str, runs: pd.DataFrame) -> list[str]:
         title,
         str(len(runs)),
         " to ".join(span) if len(steps) else DASH,
-        *(DASH if pd.isna(s) else duration(s) for s in (seconds.mean(), seconds.sum(min_count=1))),
+        *(
+            DASH if math.isnan(s) else duration(s)
+            for s in (seconds.mean(), seconds.sum(min_count=1))
+        ),
         shown(runs["steps_per_second"].mean(), "{:,.3g}"),
         shown(runs["peak_memory_mib"].max(), "{:,.0f}"),
         ", ".join(device for device in runs["device"].unique() if device) or DASH,

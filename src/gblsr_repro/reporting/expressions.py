@@ -137,9 +137,9 @@ def _column(name: str, texts: Sequence[str], aggregates: Aggregates) -> Estimate
         else:
             kind, key = "asr_runs" if subject in methods() else "runs", "arm"
         _need(aggregates, kind)
-        rows = aggregates.frame(kind)
-        told = zip(rows[key], rows.get(column, ()), strict=False)  # a column may be absent
-        own = [float(value) for name, value in told if name == subject and not math.isnan(value)]
+        rows = [row for row in aggregates.table(kind) if row[key] == subject]
+        told = [row.get(column, math.nan) for row in rows]  # a column may be absent
+        own = [value for value in told if not math.isnan(value)]
         if not own:
             raise NotMeasuredError(f"{kind}.csv has no {column} of {subject}")
         values += own

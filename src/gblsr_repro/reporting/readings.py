@@ -37,7 +37,7 @@ def write(aggregate: Path, config: Config, output: Path) -> None:
     A baseline's readings are the arms of its decoder class; its published numbers are those of the
     arm that the benchmark takes for the paper's.
     """
-    run = Aggregates(aggregate.parent, config, frames={"readings": read(aggregate, "readings")})
+    run = Aggregates(aggregate.parent, config, tables={"readings": read(aggregate, "readings")})
     measured = run.cells("readings")
     published = Aggregates.paper(protocol())
 

@@ -134,8 +134,11 @@ def _printed(table: str) -> dict[tuple[str, str], str]:
     rows = read_rows(repository_root() / "config" / "paper" / "printed.csv", ("table", "row"))
     titles = {key: row.name for key, row in (arms() | methods()).items()}
     titles |= {key: row.title for key, row in datasets().items()}
-    rows = rows[rows["table"] == table].replace({"row": titles})
-    return {(row.row, row.column): row.text for row in rows.itertuples()}
+    return {
+        (titles.get(row["row"]) or row["row"], row["column"]): row["text"]
+        for row in rows
+        if row["table"] == table
+    }
 
 
 def _with(line: Line, part: Float, cells: Mapping[tuple[str, str], str], averages: bool) -> Line:
@@ -154,16 +157,15 @@ def _compute(source: Aggregates, half: str, measured: Float) -> Float:
     """Tables 16 and 17: the groups of runs that are measured here too."""
     groups = groups_of(source, half)
     path = repository_root() / "config" / "paper" / "compute.csv"
-    rows = read_rows(path, ("benchmark", "subjects"))
-    rows = rows[rows["benchmark"] == half]
+    rows = [row for row in read_rows(path, ("benchmark", "subjects")) if row["benchmark"] == half]
     body, bottom = measured.groups
     lines, runs, total = [], 0, 0.0
     for label, *_ in body:
         members = next(m for title, m in groups.items() if str(label).startswith(f"{title} ("))
-        inside = [{*subjects.split()} <= {*members} for subjects in rows["subjects"]]
-        for row in rows[inside].head(1).itertuples():
-            span = "–".join(clock(float(s)) for s in (row.shortest_seconds, row.longest_seconds))
-            lines.append([label, row.runs, span, clock(float(row.total_seconds))])
-            runs, total = runs + int(row.runs), total + float(row.total_seconds)
+        row = next((row for row in rows if {*row["subjects"].split()} <= {*members}), None)
+        if row:
+            span = "–".join(clock(float(row[f"{end}_seconds"])) for end in ("shortest", "longest"))
+            lines.append([label, row["runs"], span, clock(float(row["total_seconds"]))])
+            runs, total = runs + int(row["runs"]), total + float(row["total_seconds"])
     last = [[bottom[0][0], f"**{runs}**", "", f"**{clock(total)}**"]] if lines else []
     return replace(measured, groups=[lines, last])
