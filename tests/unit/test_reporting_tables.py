@@ -335,6 +335,15 @@ def test_quality_grid_with_bicubic_and_absent_cells(folder, config):
         built("asr_quality_x6_x8_appendix", folder("asr_quality", rows), config)
 
 
+def test_a_config_of_variants_alone_has_its_quality_tables(folder, config):
+    methods = ["gblsr_asr_nole", "gblsr_asr_nf48"]
+    root = folder("asr_quality", quality_rows(methods))
+    config["asr"]["methods"] = methods
+    _, *rows = built("asr_quality_x2_x3_x4_main", root, config).groups[0]
+    assert [line[0] for line in rows] == ["GB-LSR-Scalar-ASR-noLE", "GB-LSR-Scalar-ASR-nf48"]
+    assert [line[1] for line in rows] == ["30.000 ± 0.100", "**31.000 ± 0.100**"]
+
+
 def timing_rows(times, memory=1000.0, clock="paper"):
     for method, milliseconds in times.items():
         for k, dataset in enumerate(("set14", "b100", "urban100"), start=1):

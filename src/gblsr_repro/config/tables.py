@@ -254,14 +254,15 @@ def items() -> dict[str, Item]:
 def selected_items(config: Config) -> dict[str, Item]:
     """Return the tables and figures that the config makes.
 
-    There is one main table per evaluation column, and no item about arms, methods or scales that
-    the config leaves out: what is drawn from the same aggregates is drawn by one job, which must
-    not fail for one of them.
+    There is one main table per evaluation column, and no item about arms, methods, scales or timed
+    sets that the config leaves out: what is drawn from the same aggregates is drawn by one job,
+    which must not fail for one of them.
     """
     asr = config["asr"]
     there = {word for a in selected_arms(config).values() for word in (a.diagnostic, a.group)}
     there |= {f"{method.group} {method.table}" for method in selected_methods(config).values()}
     there |= {"untrained scale" for scale in asr["scales"] if scale not in asr["trained_scales"]}
+    there |= {f"timed {c}" for c in asr["timing"]["datasets"] if c in asr["evaluate"]}
     table = {k: v for k, v in items().items() if not v.about or v.about in there}
     columns = config["native"]["data"]["evaluate"]
     mains = {f"main_{column}": column for column in columns}

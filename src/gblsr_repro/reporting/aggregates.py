@@ -270,6 +270,11 @@ class Aggregates:
         run = selected_methods(self.config)
         return {name: method for name, method in run.items() if method.group in groups}
 
+    @property
+    def rivals(self) -> dict[str, Method]:
+        """The methods whose quality is compared; variants where the config runs no other."""
+        return self.methods_where("baseline", "base") or selected_methods(self.config)
+
     def title(self, half: str, column: str) -> str:
         """Return the heading of an evaluation column of "native" or "asr"."""
         section = self.config["native"]["data"] if half == "native" else self.config["asr"]

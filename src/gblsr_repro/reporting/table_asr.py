@@ -48,7 +48,7 @@ def _grid(source: Aggregates, metric: str, scales: Sequence[float], label: str) 
     """One block of methods per evaluation set, one column per scale."""
     keys = [scale_key(scale) for scale in scales]
     columns, digits = list(source.config["asr"]["evaluate"]), Metric(metric, "", DIGITS[metric])
-    trained = source.methods_where("baseline", "base")
+    trained = source.rivals
     names = {name: m.name for name, m in trained.items()}
     if source.bicubic and BICUBIC in {*source.frame("asr_quality")["method"]}:
         names = {BICUBIC: "Bicubic", **names}

@@ -64,8 +64,8 @@ def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:
     """
     table = source.frame("asr_quality")
     table = table[table["metric"] == "psnr_y"].assign(factor=lambda t: t["scale"].astype(float))
-    table = table[table["method"].isin(source.methods_where("baseline", "base"))]
-    source.require(table, "asr_quality", "PSNR-Y of a baseline or the base method")
+    table = table[table["method"].isin(source.rivals)]
+    source.require(table, "asr_quality", "PSNR-Y of a method that the config runs")
     sets = ordered(table["dataset"], source.config["asr"]["evaluate"])
     methods = ordered(table["method"], source.methods)
     base = source.config["asr"]["base_method"]
