@@ -73,9 +73,9 @@ def read_rows(path: Path, columns: Sequence[str], keys: Sequence[str] = ()) -> T
                 "file again."
             )
     table = [dict(zip(header, row, strict=True)) for _, row in rows]
-    names = Counter(" ".join(row[key] for key in keys) for row in table if keys)
+    names = Counter(tuple(row[key] for key in keys) for row in table if keys)
     if twice := next((name for name, count in names.items() if count > 1), None):
-        raise UserError(f"{path} has two rows for {twice}; delete it and make it again.")
+        raise UserError(f"{path} has two rows for {' '.join(twice)}; delete it and make it again.")
     return table
 
 

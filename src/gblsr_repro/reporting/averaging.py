@@ -203,14 +203,8 @@ def runs(found: Found, config: Config) -> Measured:
         measured = [_field(record, key, path) for key in RUN_NUMBERS]
         logged = read_rows(log, ("bandwidth",)) if log.is_file() else []
         told = (record.get("device") or {}).get("name"), record.get("finished")
-        yield (
-            of["half"],
-            of["subject"],
-            of["seed"],
-            *measured,
-            *told,
-            logged[-1]["bandwidth"] if logged else None,
-        )
+        last = logged[-1]["bandwidth"] if logged else None
+        yield of["half"], of["subject"], of["seed"], *measured, *told, last
 
 
 def _field(record: Mapping[str, Any], key: str, path: Path) -> Any:
