@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from ..config import BASELINE, Item, arms
 from .compare import PAPER_PRESET, Scope, compare_all, short_names
 from .conditions import HALVES, Conditions, Half
+from .markup import listed
 from .statistics import Column
 
 SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 Rows = Mapping[str, Column]
 """The numbers that each row of a table shows, by the row's name."""
-
-
-def listed(words: Sequence[str], last: str = "and") -> str:
-    """Join words with commas and a last conjunction."""
-    *head, tail = words
-    return f"{', '.join(head)} {last} {tail}" if head else tail
 
 
 def sentence(text: str) -> str:

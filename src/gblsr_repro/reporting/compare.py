@@ -14,6 +14,7 @@ from typing import Any
 
 from ..config import arms, datasets, methods, read_table, repository_root
 from .conditions import Conditions, Half, ImageSet, of_paper
+from .markup import listed
 
 PAPER_PRESET = "paper"
 
@@ -196,7 +197,7 @@ def _unequal(name: str, value: Any, wanted: Any, subjects: Iterable[str] | None)
     if name.endswith(".pixels") and subjects is not None:  # those of an arm concern it alone
         keys = [key for key in keys if key in subjects]
     called = short_names("native")
-    return [f"{_words(name)} {called.get(key, key)}" for key in keys]
+    return [f"{_words(name)} {listed([called.get(key, key) for key in keys])}"] if keys else []
 
 
 def _words(name: str) -> str:

@@ -7,7 +7,7 @@ thousands commas, typographic signs (± × − ≤ ≥ ≈) and — for a value 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 
 _MARKS = re.compile(r"\*\*(?P<bold>.+?)\*\*|\*(?P<italic>.+?)\*|<(?P<url>https?://[^>]+)>")
@@ -21,6 +21,12 @@ _SPECIAL = {
     "”": "''", "’": "'", "®": r"\textregistered{}", "™": r"\texttrademark{}",
     "©": r"\textcopyright{}", "°": r"$^\circ$",
 }  # fmt: skip
+
+
+def listed(words: Sequence[str], last: str = "and") -> str:
+    """Join words with commas and a last conjunction."""
+    *head, tail = words
+    return f"{', '.join(head)} {last} {tail}" if head else tail
 
 
 def latex(text: str) -> str:

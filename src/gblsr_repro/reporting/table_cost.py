@@ -9,12 +9,12 @@ import pandas as pd
 
 from ..config import Arm, Method, assets
 from ..progress import duration
-from . import captions
 from .aggregates import Aggregates
 from .compare import short_names
 from .items import item
 from .kinds import ABLATION
 from .layout import DASH, Float, Line, Span
+from .markup import listed
 
 NATIVE_GROUPS = (
     "Matched-budget amortized baselines",
@@ -60,7 +60,7 @@ def compute(source: Aggregates, half: str) -> Float:
     bottom: Line = ["**Total**", f"**{count}**", "", f"**{total}**"]
     devices = [device for device in runs["device"].unique() if device]
     told = [
-        f"Trained on {captions.listed(devices, 'or')}" if devices else "Device not recorded",
+        f"Trained on {listed(devices, 'or')}" if devices else "Device not recorded",
         _shared([source.arms[n] for n in names if n in {*runs["arm"]}]) if native else None,
     ]
     header, spec = ["Training group", "runs", "per-run", "total"], [r"p{0.55\linewidth}", *"rrr"]
@@ -74,7 +74,7 @@ def _shared(trained: Sequence[Arm]) -> str | None:
     if not both or len(both) == len(ablation):
         return None
     return (
-        f"The log-space ablation shares the runs of {captions.listed(both)} with the main tables, "
+        f"The log-space ablation shares the runs of {listed(both)} with the main tables, "
         "where the paper trained all of its arms but Scalar again: nine runs of its own"
     )
 

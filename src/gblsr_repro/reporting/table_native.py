@@ -15,6 +15,7 @@ from .aggregates import NATIVE_TIMES, Aggregates
 from .items import item
 from .kinds import ABLATION
 from .layout import DASH, Cell, Float, Line, Span, shown, signed, size_for, value, values
+from .markup import listed
 from .statistics import LPIPS, PSNR, QUALITY, Column, Metric, Summary, pooled_p, ties
 
 LSE = Metric("lse", "LSE ↓", 3, lower=True)
@@ -134,7 +135,7 @@ def fairness(source: Aggregates) -> Float:
              if size != paper[name]]  # fmt: skip
     told = [
         f"F1 asks for at most {band:g} times the trainable parameters of {anchor.name}; "
-        + (captions.listed(outside) if outside else "no arm")
+        + (listed(outside) if outside else "no arm")
         + " outside the band",
         f"Counted at this run's sizes, not the paper's: {', '.join(sizes)}" if sizes else None,
     ]
