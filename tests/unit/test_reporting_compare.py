@@ -59,7 +59,7 @@ CHANGES = {
         with_setting("native", "native.training.pixels", {"liif": 8192}),
         "other training settings (pixels in the loss of LIIF)", TRAINED),
     "pixels of several arms": (
-        with_setting("native", "native.training.pixels", {"liif": 8192, "lte": 4096, "wire": 8192}),
+        with_setting("native", "native.training.pixels", {}, {"liif": 8192, "lte": 9}, {"wire": 9}),
         "other training settings (pixels in the loss of LIIF, LTE and WIRE)", TRAINED),
     "metric": (
         with_setting("native", "native.metrics.ssim_window", 7),

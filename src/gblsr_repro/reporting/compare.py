@@ -170,7 +170,7 @@ def _settings(
         if place is None or scope not in place.scopes.split():
             continue
         values = here.settings.get(name) or []
-        others = [word for value in values for word in _unequal(name, value, wanted, subjects)]
+        others = _unequal(name, values, wanted, subjects)
         if place.phrase and not values:
             phrased.append(Difference(f"{place.words} not recorded"))
         elif place.phrase and others:
@@ -186,14 +186,20 @@ def _settings(
     return phrased + [Difference(text) for text in texts]
 
 
-def _unequal(name: str, value: Any, wanted: Any, subjects: Iterable[str] | None) -> list[str]:
-    """Return the names, in words, of what differs within a setting for the subjects (None: all)."""
-    if not isinstance(value, Mapping) or not isinstance(wanted, Mapping):
-        return [] if value == wanted else [_words(name)]
+def _unequal(
+    name: str, values: Sequence[Any], wanted: Any, subjects: Iterable[str] | None
+) -> list[str]:
+    """Return the names, in words, of what differs within a setting for the subjects (None: all).
+
+    `values` are those that the runs have.
+    """
+    if not all(isinstance(value, Mapping) for value in (wanted, *values)):
+        return [_words(name)] if any(value != wanted for value in values) else []
     if name.endswith(".recipes"):  # a run has the recipe of its own encoder alone
-        pairs = [(own, wanted.get(key, {})) for key, own in value.items()]
+        pairs = [(own, wanted.get(key, {})) for value in values for key, own in value.items()]
         return [_words(k) for own, paper in pairs for k in own if own[k] != paper.get(k)]
-    keys = [k for k in dict.fromkeys([*value, *wanted]) if value.get(k) != wanted.get(k)]
+    known = dict.fromkeys(key for mapping in (*values, wanted) for key in mapping)
+    keys = [k for k in known if any(value.get(k) != wanted.get(k) for value in values)]
     if name.endswith(".pixels") and subjects is not None:  # those of an arm concern it alone
         keys = [key for key in keys if key in subjects]
     called = short_names("native")
