@@ -273,9 +273,13 @@ def test_times_alone_have_the_settings_of_the_config_and_no_training(tmp_path, c
         write_record(
             tmp_path / f"native/latency/liif/seed{seed}.json", arm="liif", gpu_shared=shared
         )
-    write_record(tmp_path / "native/latency/gblsr_scalar/seed0.json", arm="gblsr_scalar")
+    why = {"paper": {"kodak": "it would take 30 GiB"}}
+    write_record(
+        tmp_path / "native/latency/gblsr_scalar/seed0.json", arm="gblsr_scalar", not_timed=why
+    )
     native = conditions.collect(tmp_path, config).native
     assert native.shared_gpu == ["liif"]
+    assert native.not_timed == {"gblsr_scalar": why}
     assert native.settings["native.model.modes"] == [16]
     assert not native.settings.get("native.training.steps")
 

@@ -75,6 +75,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "evaluate": {"kodak": [kodak]},
             "devices": ["Some CPU"],
             "without_lpips": "no backbone",
+            "not_timed": {"liif": {"paper": {"kodak": "it would take 30 GiB"}}},
         },
         "versions": {"torch": "2.11.0"},
         "git": {"commit": "c0ffee", "modified": "True"},
@@ -164,7 +165,8 @@ def test_cost_and_provenance(page: Tree) -> None:
     assert "LIIF (matched-budget amortized) 2 40 1m40s 3m21s 20 512 Some CPU" in page.text
     for fact in ("commit c0ffee (with uncommitted changes)", "D & T, 3 images of 9", "ab" * 32,
                  "Kodak-like, 5 images, in place of Kodak",
-                 "not measured: no backbone"):  # fmt: skip
+                 "not measured: no backbone",
+                 "LIIF on kodak by the clock paper: it would take 30 GiB"):  # fmt: skip
         assert fact in page.text
 
 

@@ -39,6 +39,7 @@ class Half:
     `settings` holds the values that its runs had, by dotted name; `seeds` those trained, by arm or
     method; `evaluate` the image sets by column; `devices` and `timed_on` the names of devices;
     `shared_gpu` the arms or methods of which a time was taken while others used the GPU;
+    `not_timed`, by arm or method, clock and timed set, why there is no time;
     `sizes_only` says whether images were timed blank; `without_lpips` why there is no LPIPS.
     """
 
@@ -50,6 +51,7 @@ class Half:
     devices: Sequence[str] = ()
     timed_on: Sequence[str] = ()
     shared_gpu: Sequence[str] = ()
+    not_timed: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
     sizes_only: bool = False
     without_lpips: str = ""
 
@@ -139,6 +141,7 @@ def _collect(results: Path, config: Config, half: str, runs: Sequence[Json]) -> 
         devices=_distinct((run.get("device") or {}).get("name") for run in runs),
         timed_on=_distinct((t.get("device") or t).get("name") for t in timings),
         shared_gpu=_distinct(t["subject"] for t in timings if t.get("gpu_shared")),
+        not_timed={t["subject"]: t["not_timed"] for t in timings if t.get("not_timed")},
         sizes_only=not native and any(timing.get("sizes_only") for timing in timings),
         # One arm without LPIPS leaves a dash somewhere, so its reason is the one to tell.
         without_lpips=next(filter(None, map(_without_lpips, records(f"{SCORES}.json"))), ""),

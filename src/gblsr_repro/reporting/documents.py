@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from ..progress import duration
 from . import markup
 from .aggregates import Aggregates
 from .captions import differences, sentence
-from .compare import Scope, data_title
+from .compare import Scope, data_title, short_names
 from .conditions import HALVES, Half, ImageSet, of_paper
 from .layout import DASH, Float, Line, Span, grid, shown
 from .verdicts import LOOKS
@@ -112,9 +112,9 @@ def benchmarks(source: Aggregates) -> list[Section]:
         if here is None or there is None:
             continue
         names = [source.rows(half)[name].name for name in source.runs(half)["arm"].unique()]
-        published = _facts(there)
+        known, published = (_facts(of, short_names(half)) for of in (here, there))
         rows = [("trained", ", ".join(names) or "nothing", "all")]
-        rows += [(label, text, published.get(label, DASH)) for label, text in _facts(here).items()]
+        rows += [(label, text, published.get(label, DASH)) for label, text in known.items()]
         notes = " ".join(map(sentence, differences(run, [s for s in Scope if s.half == half])))
         table = simple(("", "This run", "Paper"), rows)
         sections.append(Section(f"{title}: what was run", notes, [table]))
@@ -126,12 +126,21 @@ def benchmarks(source: Aggregates) -> list[Section]:
     return [*sections, code] if facts else sections
 
 
-def _facts(half: Half) -> dict[str, str]:
-    """Return what is known of a half, by its name: devices, image sets, why there is no LPIPS."""
+def _facts(half: Half, called: Mapping[str, str]) -> dict[str, str]:
+    """Return what is known of a half, by its name: devices, image sets, why something is not there.
+
+    `called` holds the names of its arms or methods.
+    """
     sets = {"training images": half.train}
     sets |= {f"measured on {column}": images for column, images in half.evaluate.items()}
     found = {"trained on": ", ".join(half.devices), "timed on": ", ".join(half.timed_on)}
     found |= {label: "; ".join(map(_image_set, images)) for label, images in sets.items()}
+    found["not timed"] = "; ".join(
+        f"{called.get(subject, subject)} on {column} by the clock {clock}: {reason}"
+        for subject, clocks in half.not_timed.items()
+        for clock, reasons in clocks.items()
+        for column, reason in reasons.items()
+    )
     found["LPIPS"] = half.without_lpips and f"not measured: {half.without_lpips}"
     return {label: text for label, text in found.items() if text}
 
