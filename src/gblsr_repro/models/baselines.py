@@ -202,8 +202,8 @@ class LIIFDecoder(LatentDecoder):
             for shift_x in (-self.shift, self.shift):
                 near, relative = self.corner(features, positions, (shift_y, shift_x))
                 hidden = torch.cat((near, relative, size), dim=-1)
-                hidden = pointwise(hidden[None], first.weight, first.bias)
-                colors.append(rectifier_network(hidden, self.layers)[0])
+                hidden = pointwise(hidden[:, None], first.weight, first.bias)
+                colors.append(rectifier_network(hidden, self.layers)[:, 0])
                 areas.append(relative.prod(dim=-1, keepdim=True).abs() + 1e-9)
         shares = self._blend(areas)
         return cast("Tensor", sum(c * share for c, share in zip(colors, shares, strict=True)))
@@ -280,8 +280,8 @@ class LTEDecoder(LatentDecoder):
         if self.joined:
             hidden = torch.cat((hidden, near), dim=-1)
         first = self.layers[0]
-        hidden = pointwise(hidden[None], first.weight, first.bias)
-        return rectifier_network(hidden, self.layers)[0]
+        hidden = pointwise(hidden[:, None], first.weight, first.bias)
+        return rectifier_network(hidden, self.layers)[:, 0]
 
 
 class WIREDecoder(LatentDecoder):
@@ -322,4 +322,4 @@ class WIREDecoder(LatentDecoder):
         """Evaluate the MLP on features and coordinates looked up at each position."""
         first = self.layers[0]
         hidden = torch.cat((self.look_up(features, positions), self.at(features, positions)), -1)
-        return self._rest(pointwise(hidden[None], first.weight, first.bias))[0]
+        return self._rest(pointwise(hidden[:, None], first.weight, first.bias))[:, 0]

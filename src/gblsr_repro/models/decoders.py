@@ -337,4 +337,4 @@ class GlobalFourierMLP(PatchDecoder):
         code = features.mean((2, 3))[:, None, :].expand(-1, positions.shape[1], -1)
         hidden = torch.cat((self._fourier(y, x), code), dim=-1)
         first = self.layers[0]
-        return self._rest(pointwise(hidden[None], first.weight, first.bias))[0]
+        return self._rest(pointwise(hidden[:, None], first.weight, first.bias))[:, 0]
