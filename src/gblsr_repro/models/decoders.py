@@ -262,7 +262,8 @@ def pointwise(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Apply a linear layer to the last axis of (B, H, W, inputs): (B, H, W, outputs).
 
     On the CPU as a 1x1 convolution over the same memory: its weight gradient is several times
-    faster there than that of a matrix product this tall.
+    faster there than that of a matrix product this tall. The items of a batch belong on axis B:
+    on one thread torch takes a slow kernel for a single item.
     """
     if x.device.type == "cpu":
         return F.conv2d(x.permute(0, 3, 1, 2), weight[:, :, None, None], bias).permute(0, 2, 3, 1)
