@@ -244,6 +244,18 @@ def test_qualitative_names_the_best_arms(draw, sources):
     assert "Set14\nbaboon" in text
 
 
+def test_qualitative_says_that_the_main_arm_was_not_measured(sources, tmp_path):
+    source = sources["paper"]
+    shutil.copytree(source.results, tmp_path / "run")
+    table = tmp_path / "run/aggregates/native.csv"
+    rows = table.read_text().splitlines(keepends=True)
+    table.write_text("".join(row for row in rows if "gblsr_scalar," not in row))
+    (table.parent / ".native.csv.sha256").unlink()
+    copy = Aggregates(table.parent, source.config)
+    text = " ".join(words(MAKERS["qualitative"](copy, [])).split())
+    assert "Main arm not measured" in text
+
+
 def test_scales_beyond_training_are_shaded_below_the_differences_to_the_base(draw, sources):
     figure = draw("paper", "asr_psnr_vs_scale")
     for axes in figure.axes:

@@ -59,8 +59,11 @@ def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
             )  # fmt: skip
             if row == 0:
                 axes.set_title(f"{key}\n{label if constant[key] else ''}", fontsize=7)
-    if not scores["lpips"].notna().any():
-        style.message(figure.add_subplot(grid[:, 3]), f"LPIPS {source.unmeasured('lpips')}")
+    for column, key in enumerate(constant, start=1):
+        if all(found[key] is None for found in chosen.values()):
+            name = key.removeprefix("Best ")
+            reason = f"{name} {source.unmeasured(name.lower())}"
+            style.message(figure.add_subplot(grid[:, column]), reason)
     return figure
 
 
