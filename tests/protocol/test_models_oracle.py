@@ -152,14 +152,17 @@ def sample(field: torch.Tensor, coordinates: torch.Tensor) -> torch.Tensor:
 
 
 def relative_input(features: torch.Tensor, coordinates: torch.Tensor, shift):
-    """The published recipe: shift by half a cell, clamp, sample nearest, subtract, scale."""
+    """The published recipe: shift by half a cell, clamp, sample nearest, subtract.
+
+    Returns features, and coordinates relative to their cell's center in those of the image.
+    """
     h, w = features.shape[-2:]
     scale = torch.tensor([h, w], dtype=torch.float64)
     moved = (coordinates + shift / scale + 1e-6).clamp(-1 + 1e-6, 1 - 1e-6)
     centers = torch.stack(
         torch.meshgrid(extent_coordinates(h), extent_coordinates(w), indexing="ij")
     )[None]
-    return sample(features, moved), (coordinates - sample(centers, moved)) * scale
+    return sample(features, moved), coordinates - sample(centers, moved)
 
 
 @pytest.fixture(scope="module")
@@ -190,11 +193,11 @@ def seen(arm: str, features: torch.Tensor, queries: torch.Tensor):
     if chosen["features"] == "bilinear":
         enlarged = F.interpolate(features, scale_factor=32, mode="bilinear", align_corners=False)
         near = enlarged[0].flatten(1).T
-    return near, queries if chosen["coordinates"] == "global" else rel
+    return near, queries if chosen["coordinates"] == "global" else rel * torch.tensor([2, 3])
 
 
 def test_paper_rows_are_the_likeliest_readings():
-    assert options("liif") == {"shift": "half_cell", "weights": "own"}
+    assert options("liif") == {"shift": "half_cell", "weights": "own", "units": "half_cell"}
     assert options("lte") == {"features": "bilinear", "coordinates": "global", "waves": "joined"}
     assert options("wire") == {"features": "bilinear", "coordinates": "global"}
 
@@ -205,14 +208,14 @@ def test_liif_blends_four_corners(settings, queries, arm):
     model = noisy(arm, settings)
     features = model.encode(image(64, 96))
     cell = torch.tensor([2 / 64, 2 / 96], dtype=torch.float64)
-    scaled_cell = (cell * torch.tensor([2, 3])).expand(len(queries), 2)
+    scale = torch.tensor([2, 3]) if options(arm)["units"] == "half_cell" else torch.ones(2)
     outputs, areas = [], []
     step = 1.0 if options(arm)["shift"] == "half_cell" else 1 / 32
     for vy in (-step, step):
         for vx in (-step, step):
             shift = torch.tensor([vy, vx], dtype=torch.float64)
             near, rel = relative_input(features, queries, shift)
-            x = torch.cat((near, rel, scaled_cell), dim=1)
+            x = torch.cat((near, rel * scale, (cell * scale).expand_as(rel)), dim=1)
             outputs.append(dense(model.decoder.layers, x, lambda v, _: v.relu()))
             areas.append((rel[:, 0] * rel[:, 1]).abs() + 1e-9)
     weights = {

@@ -1,9 +1,9 @@
 """What every arm and method gives a GPU to do: the table `trace.tsv`.
 
-`python tests/rehearsal/rehearse.py` writes it. One row per arm or method and kind of work:
-operations launched, GFLOP, GB read and written, and the peak of live memory; counted on a pretended
-device (see `pretended`). Sizes are the paper's but for the depth of the super-resolution encoders
-(`DEPTH`). A step is the trainer's own, the second of a run.
+`PYTHONPATH=tests python tests/rehearsal/rehearse.py` writes it. One row per arm or method and kind
+of work: operations launched, GFLOP, GB read and written, and the peak of live memory; counted on a
+pretended device (see `pretended`). Sizes are the paper's but for the depth of the super-resolution
+encoders (`DEPTH`). A step is the trainer's own, the second of a run.
 """
 
 from __future__ import annotations

@@ -12,7 +12,10 @@ pytestmark = [
     pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is here: it need not be pretended"),
 ]
 
-REWRITE = "if that is meant, run `python tests/rehearsal/rehearse.py` and commit the table"
+REWRITE = (
+    "if that is meant, run `PYTHONPATH=tests python tests/rehearsal/rehearse.py` "
+    "and commit the table"
+)
 
 
 @pytest.fixture(scope="module")

@@ -121,23 +121,26 @@ class LatentDecoder(PatchDecoder):
 class LIIFDecoder(LatentDecoder):
     """LIIF: an MLP on features, relative coordinate and cell size, blended over four corner cells.
 
-    The cell size is that of a pixel, 2 / P half cells on both axes; features are not unfolded.
-    Option `shift`: the corners are the cells that the position lies in when moved by half a cell,
-    or by half a pixel (the published rule with the image's size for the latent grid's: one pixel
-    before each border blends two cells), on both axes. Option `weights`: a corner counts by the
-    area between its cell's center and the position (own), by that of the opposite corner, as LIIF
-    was published, or all count equally.
+    The cell size is that of a pixel; features are not unfolded. Option `units`: coordinate and cell
+    size are in image coordinates, [-1, 1] over the image, or multiplied by the number of cells of
+    their axis, hence in half cells, as LIIF was published. Option `shift`: the corners are the
+    cells that the position lies in when moved by half a cell, or by half a pixel (the published
+    rule with the image's size for the latent grid's: one pixel before each border blends two
+    cells), on both axes. Option `weights`: a corner counts by the area between its cell's center
+    and the position (own), by that of the opposite corner, as LIIF was published, or all count
+    equally.
     """
 
     OPTIONS: ClassVar = {
         "shift": ("half_cell", "half_pixel"),
         "weights": ("own", "opposite", "equal"),
+        "units": ("half_cell", "image"),
     }
 
-    def __init__(self, section: Mapping[str, Any], *, shift: str, weights: str) -> None:
+    def __init__(self, section: Mapping[str, Any], *, shift: str, weights: str, units: str) -> None:
         super().__init__(section, features=NEAREST, coordinates=RELATIVE)
         self.shift = 0.5 / self.patch if shift == "half_pixel" else 0.5
-        self.weights = weights
+        self.weights, self.units = weights, units
         self.layers = perceptron(self.features + 4, section["hidden"], 5)
 
     def render_fast(self, features: Tensor) -> Tensor:
@@ -148,7 +151,7 @@ class LIIFDecoder(LatentDecoder):
         """
         batch, d, h, w = features.shape
         weight, bias = self.layers[0].weight, self.layers[0].bias
-        size_part = weight[:, d + 2 :].sum(1) * (2 / self.patch)
+        size_part = weight[:, d + 2 :] @ (self._units(features) * (2 / self.patch))
         cells = self.per_cell(features, weight[:, :d], bias + size_part)
         image: Any = 0.0  # a tensor once something is added
         for cell_y, rel_y, share_y in self._taps(h, cells):
@@ -178,13 +181,26 @@ class LIIFDecoder(LatentDecoder):
             return [
                 (
                     cell[::group],
-                    rel.to(like.dtype).view(-1, group),
+                    (rel * self._half_cell(count)).to(like.dtype).view(-1, group),
                     share.to(like.dtype).view(-1, group),
                 )
                 for cell, rel, share in zip(cells, offsets, shares, strict=True)
             ]
 
         return self.cache.get(f"taps{count}", (like.device, like.dtype), (), make)
+
+    def _half_cell(self, count: int) -> float:
+        """Return half a cell of an axis with `count` cells in the units of the coordinates."""
+        return 1 / count if self.units == "image" else 1.0
+
+    def _units(self, features: Tensor) -> Tensor:
+        """Return half a cell of either axis, (2,)."""
+        counts = tuple(features.shape[-2:])
+
+        def make() -> Tensor:
+            return torch.stack([features.new_full((), self._half_cell(n)) for n in counts])
+
+        return self.cache.get(f"units{counts}", (features.device, features.dtype), (), make)
 
     def _blend(self, sizes: list[Tensor]) -> list[Tensor]:
         """Return the corners' shares from their areas, or an axis' from its distances."""
@@ -196,12 +212,13 @@ class LIIFDecoder(LatentDecoder):
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
         """Evaluate the MLP for each of the four corners and blend them by their areas."""
         colors, areas = [], []
-        size = features.new_full((*positions.shape[:2], 2), 2 / self.patch)
+        unit = self._units(features)
+        size = (unit * (2 / self.patch)).expand(*positions.shape[:2], 2)
         first = self.layers[0]
         for shift_y in (-self.shift, self.shift):
             for shift_x in (-self.shift, self.shift):
                 near, relative = self.corner(features, positions, (shift_y, shift_x))
-                hidden = torch.cat((near, relative, size), dim=-1)
+                hidden = torch.cat((near, relative * unit, size), dim=-1)
                 hidden = pointwise(hidden[:, None], first.weight, first.bias)
                 colors.append(rectifier_network(hidden, self.layers)[:, 0])
                 areas.append(relative.prod(dim=-1, keepdim=True).abs() + 1e-9)
