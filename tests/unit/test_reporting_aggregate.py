@@ -5,6 +5,7 @@ import csv
 import itertools
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -295,6 +296,24 @@ def test_times_alone_miss_no_training(tmp_path, config):
     costs = compare_all(found, [Scope.ASR_COST])
     assert costs
     assert all("not recorded" in difference.short for difference in costs)
+
+
+def test_quality_and_times_tell_apart_and_together_what_was_run(tmp_path, config):
+    set14, set5 = ({"dataset": name, "title": name, "images": 5} for name in ("set14", "set5"))
+    run_record(tmp_path, "liif_rdn", 0, "asr", identity=identity("liif_rdn", config))
+    write_record(tmp_path / "asr/metrics/liif_rdn/seed0/set5_x2.json", datasets=[set5])
+    write_record(tmp_path / "asr/latency/liif_rdn/seed0.json", datasets={"set14": [set14]},
+                 device={"name": "NVIDIA H200"})  # fmt: skip
+    folder = tmp_path / "aggregates"
+    averaging.write("conditions_asr", tmp_path, config, folder / "conditions_asr.json")
+    quality = conditions.Conditions.read(folder).asr
+    assert (list(quality.evaluate), list(quality.timed_on)) == (["set5"], [])
+    timing = folder / "conditions_asr_timing.json"
+    averaging.write("conditions_asr_timing", tmp_path, config, timing)
+    both = conditions.Conditions.read(folder).asr
+    assert ({*both.evaluate}, both.timed_on) == ({"set5", "set14"}, ["NVIDIA H200"])
+    assert both == replace(quality, evaluate=both.evaluate, timed_on=both.timed_on)
+    assert conditions.collect(tmp_path, config, ["conditions_asr_timing"]).asr.seeds == {}
 
 
 @pytest.mark.parametrize("upscalers", [["liif_rdn"], ["liif_rdn", "lte_swinir"]])

@@ -43,6 +43,16 @@ def test_a_single_table_needs_only_its_own_arms_wherever_it_is_asked_for(snakema
     assert "asr_train" not in planned
 
 
+@pytest.mark.parametrize(
+    ("target", "timed"), [("asr_eval", False), ("asr_pareto_main", True), ("asr_timing", True)]
+)
+def test_quality_needs_no_timing_and_timing_no_training(snakemake, target, timed):
+    planned = snakemake("--dry-run", "--cores", "1", target).stdout
+    rules = set(re.findall(r"^rule (\w+):", planned, re.M))
+    assert ("asr_latency" in rules) == timed
+    assert ("asr_train_run" in rules) == (target != "asr_timing")
+
+
 def test_parameters_are_counted_without_training(snakemake):
     planned = snakemake("--dry-run", "--cores", "1", "fairness", "fairness_vs_paper").stdout
     assert "rule tables_of_budget:" in planned

@@ -163,8 +163,9 @@ def aggregates_of(benchmark, needs):
     Parameters are counted on untrained arms, so their table needs no record.
     """
     untrained = needs in ("", "budget")
-    benchmarks = ["native", "asr"] if benchmark == "both" else [] if untrained else [benchmark]
-    record = [f"{R}/aggregates/conditions_{each}.json" for each in benchmarks]
+    told = ["native", "asr"] if benchmark == "both" else [] if untrained else [benchmark]
+    told += ["asr_timing"] if "asr_latency" in needs.split() else []
+    record = [f"{R}/aggregates/conditions_{each}.json" for each in told]
     return [f"{R}/aggregates/{name}.csv" for name in needs.split()] + record
 
 
@@ -206,9 +207,10 @@ def files_of(name):
     ]
 
 
-def items_of(benchmark):
-    """Return the files of all tables and figures of one benchmark."""
+def items_of(benchmark, timed=True):
+    """Return the files of all tables and figures of one benchmark, or of those without times."""
     names = [name for name, item in ITEMS.items() if item.benchmark == benchmark]
+    names = [name for name in names if timed or "asr_latency" not in ITEMS[name].needs.split()]
     beside = [f"{R}/tables/{name}_vs_paper.tex" for name in names if f"{name}_vs_paper" in COMPARED]
     return [path for name in names for path in files_of(name)] + beside
 

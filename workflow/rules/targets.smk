@@ -25,9 +25,9 @@ rule asr_train:
 
 
 rule asr_eval:
-    """Evaluate every super-resolution method and the bicubic row."""
+    """Super-resolution without timing: every method and the bicubic row, tables and figures."""
     input:
-        f"{R}/aggregates/asr_quality.csv",
+        items_of("asr", timed=False),
 
 
 rule bicubic:
@@ -42,6 +42,7 @@ rule asr_timing:
     """Time every super-resolution method; needs no training."""
     input:
         f"{R}/aggregates/asr_latency.csv",
+        f"{R}/aggregates/conditions_asr_timing.json",
 
 
 for name in COMPARED:

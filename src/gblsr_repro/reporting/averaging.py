@@ -228,7 +228,7 @@ def write(kind: str, results: Path, config: Config, output: Path) -> None:
     if kind not in KINDS:
         raise UserError(f"There is no aggregate {kind!r}; {guess(kind, KINDS)}")
     if kind not in MAKERS:
-        conditions.write(results, config, output, [KINDS[kind].half])
+        conditions.write(kind, results, config, output)
         return
     made = MAKERS[kind](partial(kinds.found, kind, results, config), config)
     if not isinstance(made, pd.DataFrame):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from itertools import chain
@@ -11,12 +11,13 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from ..config import Config, chosen, datasets, paper_device, protocol, within
+from ..config import Config, chosen, datasets, merge, paper_device, protocol, within
 from ..files import read_json, write_json
 from . import kinds
-from .kinds import BICUBIC_GRID, GRID, RUN, SCORES, TIMES
+from .kinds import BICUBIC_GRID, GRID, KINDS, RUN, SCORES, TIMES
 
 HALVES = {"native": "Native benchmark", "asr": "Super-resolution"}
+CONDITIONS = tuple(name for name in KINDS if name.startswith("conditions"))
 Json = Mapping[str, Any]
 
 
@@ -77,10 +78,13 @@ class Conditions:
 
     @classmethod
     def read(cls, aggregates: Path) -> Conditions:
-        """Merge the conditions*.json files of an aggregates folder; empty when there is none."""
+        """Merge the conditions*.json files of an aggregates folder; empty when there is none.
+
+        What trained runs say of a half goes before what its timing says.
+        """
         merged: dict[str, Any] = {}
         for path in sorted(aggregates.glob("conditions*.json")):
-            merged |= read_json(path)
+            merged = merge(read_json(path), merged)
         return TypeAdapter(cls).validate_python(merged)
 
 
@@ -88,32 +92,40 @@ def _image_sets(records: Iterable[Json]) -> list[ImageSet]:
     return TypeAdapter(list[ImageSet]).validate_python(records)
 
 
-def write(results: Path, config: Config, output: Path, halves: Iterable[str] = HALVES) -> None:
-    """Write the conditions of the named halves, from the records under `results`, as JSON."""
-    record = asdict(collect(results, config, halves))
+def write(name: str, results: Path, config: Config, output: Path) -> None:
+    """Write the conditions of a kind of `KINDS`, from the records under `results`, as JSON."""
+    record = asdict(collect(results, config, [name]))
     for half in HALVES:
         record[half] = {k: v for k, v in (record[half] or {}).items() if v}
     write_json(output, {key: value for key, value in record.items() if value})
 
 
-def collect(results: Path, config: Config, halves: Iterable[str] = HALVES) -> Conditions:
-    """Gather the conditions of the named halves; native are the arms of the main tables.
+def collect(results: Path, config: Config, names: Sequence[str] = CONDITIONS) -> Conditions:
+    """Gather what the named kinds of conditions are made from; native are the main tables' arms.
 
     A half without runs, timings and scores is None. Where runs differ, versions and git hold their
     distinct values, joined by commas.
     """
     found: dict[str, Half | None] = {}
     every: list[Json] = []
-    for half in halves:
-        runs = [*_records(results, config, half, RUN)]
-        found[half] = _collect(results, config, half, runs)
+    for half in HALVES:
+        patterns = {p for name in names if (kind := KINDS[name]).half == half for p in kind.inputs}
+        records = partial(_records, results, config, half, patterns)
+        runs = [*records(RUN)]
+        found[half] = _collect(results, config, half, runs, records)
         every += runs
     versions, git = (_joined(run.get(key) or {} for run in every) for key in ("versions", "git"))
     return Conditions(config["preset"], versions=versions, git=git, **found)
 
 
-def _collect(results: Path, config: Config, half: str, runs: Sequence[Json]) -> Half | None:
-    native, records = half == "native", partial(_records, results, config, half)
+def _collect(
+    results: Path,
+    config: Config,
+    half: str,
+    runs: Sequence[Json],
+    records: Callable[[str], Iterator[Json]],
+) -> Half | None:
+    native = half == "native"
     columns = list((config["native"]["data"] if native else config["asr"])["evaluate"])
     made = (
         results / half / "arrays" / f"{name}.json" for name in ("train", "validation", *columns)
@@ -153,10 +165,13 @@ def _without_lpips(record: Json) -> str:
     return "" if told.get("measured") else told.get("reason") or "the reason is not recorded"
 
 
-def _records(results: Path, config: Config, half: str, pattern: str) -> Iterator[dict[str, Any]]:
-    """Read what the runs of a half left by a pattern of `kinds`, with the pattern's fields."""
-    for fields, path in kinds.found(f"conditions_{half}", results, config, pattern):
-        yield read_json(path) | fields
+def _records(
+    results: Path, config: Config, half: str, patterns: Collection[str], pattern: str
+) -> Iterator[Json]:
+    """Read what the runs of a half left by one of `patterns`, with the pattern's fields."""
+    if pattern in patterns:
+        for fields, path in kinds.found(f"conditions_{half}", results, config, pattern):
+            yield read_json(path) | fields
 
 
 def _settings(config: Config, half: str, runs: Sequence[Json]) -> dict[str, list[Any]]:

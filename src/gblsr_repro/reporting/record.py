@@ -185,5 +185,6 @@ def _command(name: str, config: Config, run: Conditions) -> str:
         words += ["--config", "mirror=FOLDER"]
     targets = ["native"] if run.native else []
     if run.asr:
-        targets.append("asr" if run.asr.seeds else "asr_timing")
+        trained = "asr" if run.asr.timed_on else "asr_eval"
+        targets.append(trained if run.asr.seeds else "asr_timing")
     return shlex.join([*words, "--", *targets])
