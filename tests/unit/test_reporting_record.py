@@ -10,7 +10,7 @@ import yaml
 from PIL import Image
 
 from gblsr_repro.cli import main
-from gblsr_repro.config import load, merge, validate
+from gblsr_repro.config import load, merge, validate, write_resolved
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
 from gblsr_repro.reporting import record
@@ -82,6 +82,35 @@ def test_the_overlay_makes_the_same_config(results: Path, tmp_path: Path) -> Non
     validate(again)
     mine = config()
     assert again == mine | {name: again[name] for name in record.LOCAL}
+
+
+def test_the_settings_are_those_that_the_named_results_were_made_with(
+    results: Path, tmp_path: Path
+) -> None:
+    write_resolved(config(), results / "config.json")
+    output = tmp_path / "today"
+    assert main(["record", "--results", str(results), "--output", str(output)]) == 0
+    overlay = yaml.safe_load((output / "overlay.yaml").read_text())
+    assert overlay["native"]["training"] == {"steps": 40}
+    tables = ["tables", "--aggregates", str(results / "aggregates"), "--output", str(tmp_path)]
+    assert main([*tables, "--only", "main_kodak"]) == 0
+    assert main([*tables, "--only", "main_set14"]) == 2  # these settings have no such column
+
+
+@pytest.mark.parametrize(
+    ("made", "target"),
+    [
+        ({"seeds": {"gblsr_asr": [0]}}, "asr_eval"),
+        ({"seeds": {"gblsr_asr": [0]}, "timed_on": ["Some CPU"]}, "asr"),
+        ({"timed_on": ["Some CPU"]}, "asr_timing"),
+    ],
+)
+def test_the_command_that_makes_it_again_times_what_was_timed(
+    made: dict, target: str, results: Path, tmp_path: Path
+) -> None:
+    write_json(results / "aggregates" / "conditions_asr.json", {"preset": "mirror", "asr": made})
+    record.write(results, tmp_path / "today", config())
+    assert f" -- native {target}\n" in (tmp_path / "today" / "README.md").read_text()
 
 
 def test_refuses_a_folder_that_exists(results: Path, tmp_path: Path) -> None:

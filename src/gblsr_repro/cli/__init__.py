@@ -38,7 +38,8 @@ def parser() -> argparse.ArgumentParser:
                 action="append",
                 default=[],
                 metavar="FILE",
-                help="config file; repeat to lay one over another (default: config/config.yaml)",
+                help="config file; repeat to lay one over another (default: the one that the named "
+                "results were made with, else config/config.yaml)",
             )
         for option, facts in command.arguments:
             added.add_argument(option, **facts)
@@ -55,7 +56,8 @@ def run(command: Command, config: Sequence[str] = (), **given: Any) -> None:
     if command.configured:
         from .. import config as configuration
 
-        whole, row = configuration.load([Path(path) for path in config]), _row(given)
+        files = [Path(path) for path in config] or _config_of_results(given)
+        whole, row = configuration.load(files), _row(given)
         restricted = command.name in configuration.JOBS
         seen = configuration.restrict(whole, command.name, row) if restricted else whole
         if {"arm", "method"} & set(given) and seen["device"] != "cpu":
@@ -72,6 +74,13 @@ def run(command: Command, config: Sequence[str] = (), **given: Any) -> None:
     text = _function(command.target)(**given)
     if isinstance(text, str):
         print(text)
+
+
+def _config_of_results(given: dict[str, Any]) -> list[Path]:
+    """Return the config that the workflow left in the results folder that a command names."""
+    folders = [given.get("results"), getattr(given.get("aggregates"), "parent", None)]
+    files = [folder / "config.json" for folder in folders if isinstance(folder, Path)]
+    return [file for file in files if file.is_file()][:1]
 
 
 def _function(target: str) -> Callable[..., Any]:
