@@ -18,17 +18,17 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .coordinates import centers, image_coordinates, offset, owner
-from .decoders import PatchDecoder, as_image, perceptron, pointwise
-from .layers import relu
+from .decoders import PatchDecoder, as_image, perceptron
+from .layers import pointwise, relu
 
 BILINEAR, NEAREST = "bilinear", "nearest"
 GLOBAL, RELATIVE = "global", "relative"
 
 
 def rectifier_network(hidden: Tensor, layers: Sequence[nn.Linear]) -> Tensor:
-    """Go on from the first layer's output (B, H, W, hidden) through the others, ReLU before each.
+    """Go on from the first layer's output (..., hidden) through the others, ReLU before each.
 
-    `layers` is the whole perceptron. Returns (B, H, W, 3); may overwrite `hidden`.
+    `layers` is the whole perceptron. Returns (..., 3); may overwrite `hidden`.
     """
     for layer in list(layers)[1:]:
         hidden = pointwise(relu(hidden), layer.weight, layer.bias)
@@ -219,8 +219,8 @@ class LIIFDecoder(LatentDecoder):
             for shift_x in (-self.shift, self.shift):
                 near, relative = self.corner(features, positions, (shift_y, shift_x))
                 hidden = torch.cat((near, relative * unit, size), dim=-1)
-                hidden = pointwise(hidden[:, None], first.weight, first.bias)
-                colors.append(rectifier_network(hidden, self.layers)[:, 0])
+                hidden = pointwise(hidden, first.weight, first.bias)
+                colors.append(rectifier_network(hidden, self.layers))
                 areas.append(relative.prod(dim=-1, keepdim=True).abs() + 1e-9)
         shares = self._blend(areas)
         return cast("Tensor", sum(c * share for c, share in zip(colors, shares, strict=True)))
@@ -297,8 +297,8 @@ class LTEDecoder(LatentDecoder):
         if self.joined:
             hidden = torch.cat((hidden, near), dim=-1)
         first = self.layers[0]
-        hidden = pointwise(hidden[:, None], first.weight, first.bias)
-        return rectifier_network(hidden, self.layers)[:, 0]
+        hidden = pointwise(hidden, first.weight, first.bias)
+        return rectifier_network(hidden, self.layers)
 
 
 class WIREDecoder(LatentDecoder):
@@ -339,4 +339,4 @@ class WIREDecoder(LatentDecoder):
         """Evaluate the MLP on features and coordinates looked up at each position."""
         first = self.layers[0]
         hidden = torch.cat((self.look_up(features, positions), self.at(features, positions)), -1)
-        return self._rest(pointwise(hidden[:, None], first.weight, first.bias))[:, 0]
+        return self._rest(pointwise(hidden, first.weight, first.bias))

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from . import spectral
 from .base import COLORS, FAST, PLAIN, Decoder
 from .coordinates import pixel_coordinates, pixel_positions
-from .layers import modules
+from .layers import modules, pointwise
 
 
 class PatchDecoder(Decoder):
@@ -258,18 +258,6 @@ class FullLinearDecoder(FullDecoder):
 # --- the control (appendix A.1) -----------------------------------------------------------------
 
 
-def pointwise(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Apply a linear layer to the last axis of (B, H, W, inputs): (B, H, W, outputs).
-
-    On the CPU as a 1x1 convolution over the same memory: its weight gradient is several times
-    faster there than that of a matrix product this tall. The items of a batch belong on axis B:
-    on one thread torch takes a slow kernel for a single item.
-    """
-    if x.device.type == "cpu":
-        return F.conv2d(x.permute(0, 3, 1, 2), weight[:, :, None, None], bias).permute(0, 2, 3, 1)
-    return F.linear(x, weight, bias)
-
-
 def perceptron(inputs: int, hidden: int, layers: int) -> Sequence[nn.Linear]:
     """Return `layers` linear layers: inputs -> hidden -> ... -> hidden -> 3."""
     widths = [inputs] + [hidden] * (layers - 1) + [COLORS]
@@ -338,4 +326,4 @@ class GlobalFourierMLP(PatchDecoder):
         code = features.mean((2, 3))[:, None, :].expand(-1, positions.shape[1], -1)
         hidden = torch.cat((self._fourier(y, x), code), dim=-1)
         first = self.layers[0]
-        return self._rest(pointwise(hidden[:, None], first.weight, first.bias))[:, 0]
+        return self._rest(pointwise(hidden, first.weight, first.bias))

@@ -1,4 +1,4 @@
-"""Small parts of networks: activations that save memory, lists of modules that keep their type.
+"""Small parts of networks: a quick linear layer, activations that save memory, lists of modules.
 
 Activations overwrite their input where no gradient needs it. In training that would not save memory
 but cost a copy: autograd keeps what SiLU reads, and a view that is written in place (the output of
@@ -7,6 +7,7 @@ a linear layer on more than two axes is one) is copied slice by slice on the way
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TypeVar, cast
 
@@ -15,6 +16,22 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 Module = TypeVar("Module", bound=nn.Module)
+ITEMS = 16  # from so many on torch gives a 1x1 convolution to oneDNN on one thread, too
+
+
+def pointwise(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Apply a linear layer to the last axis of x: (..., inputs) to (..., outputs).
+
+    On the CPU as a 1x1 convolution over the same memory, which oneDNN computes up to twice as fast
+    as torch's matrix product of so many rows, and its weight gradient more so. The rows are dealt
+    out to `ITEMS` items, where their number can be divided so.
+    """
+    if x.device.type != "cpu":
+        return F.linear(x, weight, bias)
+    items = math.gcd(x.shape[:-1].numel(), ITEMS)
+    rows = x.reshape(items, -1, 1, x.shape[-1]).permute(0, 3, 1, 2)
+    made = F.conv2d(rows, weight[:, :, None, None], bias)
+    return made.permute(0, 2, 3, 1).reshape(*x.shape[:-1], -1)
 
 
 def relu(x: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..base import COLORS, PLAIN, Decoder
-from ..layers import modules, relu
+from ..layers import modules, pointwise, relu
 from .local_ensemble import Part, Taps, corners, taps_at, taps_of_pixels
 
 HOISTED = "hoisted"
@@ -184,8 +184,8 @@ def by_cell(maps: Tensor) -> Tensor:
 class ImplicitDecoder(QueryDecoder):
     """A perceptron that answers for each corner; the answers are averaged by the corners' weights.
 
-    On the "hoisted" path, what the first layers do with a cell alone is done once per cell. The
-    average could move in front of the last layer, which is linear; that was measured to save
+    On the "hoisted" path, what the first layers do with a cell alone is done once per cell, and
+    layers between hidden values are applied as 1x1 convolutions on a CPU. The average could move in front of the last layer, which is linear; that was measured to save
     nothing, since averaging `hidden` values moves more memory than averaging three.
     """
 
@@ -203,13 +203,17 @@ class ImplicitDecoder(QueryDecoder):
         """Return the first hidden layer, activated, from what a corner's cell holds (B, Q, C)."""
         raise NotImplementedError
 
+    def apply_layer(self, layer: nn.Linear, x: Tensor, path: str) -> Tensor:
+        """Apply a linear layer to (B, Q, inputs) and ReLU."""
+        return relu(layer(x) if path == PLAIN else pointwise(x, layer.weight, layer.bias))
+
     def values(self, maps: Tensor, found: Iterable[Corner], cell: Tensor, path: str) -> Tensor:
         """Answer for every corner and add up by weight."""
         total: Any = None  # a tensor from the first corner on
         for index, offsets, weight in found:
             x = self.enter(read(maps, index), offsets.to(maps.dtype), cell, path)
             for layer in self.hidden[1:]:
-                x = relu(layer(x))
+                x = self.apply_layer(layer, x, path)
             x = weight.to(maps.dtype)[..., None] * self.last(x)
             total = x if total is None else total + x
         return total
@@ -289,4 +293,4 @@ class LTE(ImplicitDecoder):
         else:
             angle = math.pi * (along_y * offsets[..., :1] + along_x * offsets[..., 1:] + phase)
         waves = torch.cat((angle.cos(), angle.sin()), dim=-1)
-        return relu(self.hidden[0](amplitude * waves))
+        return self.apply_layer(self.hidden[0], amplitude * waves, path)
