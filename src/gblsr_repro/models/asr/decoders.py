@@ -185,8 +185,9 @@ class ImplicitDecoder(QueryDecoder):
     """A perceptron that answers for each corner; the answers are averaged by the corners' weights.
 
     On the "hoisted" path, what the first layers do with a cell alone is done once per cell, and
-    layers between hidden values are applied as 1x1 convolutions on a CPU. The average could move in front of the last layer, which is linear; that was measured to save
-    nothing, since averaging `hidden` values moves more memory than averaging three.
+    the layers between hidden values are `pointwise`. The average could move in front of the last
+    layer, which is linear; that was measured to save nothing, since averaging `hidden` values moves
+    more memory than averaging three.
     """
 
     paths = (HOISTED, PLAIN)
