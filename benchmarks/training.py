@@ -24,6 +24,7 @@ from gblsr_repro.data.superres import Batch, PackedImages, Sampler
 from gblsr_repro.models.asr.local_spectral import SEPARABLE
 from gblsr_repro.models.asr.model import build as build_asr
 from gblsr_repro.models.base import PLAIN
+from gblsr_repro.models.layers import pointwise
 from gblsr_repro.models.native import NativeModel, build
 from gblsr_repro.runtime import BF16, STRICT
 from gblsr_repro.training.asr import absolute_error
@@ -40,6 +41,7 @@ from .rendering import name, random_features, spectral_decoder
 GROUP = "training"
 LOOP_STEPS = {"cpu": 2, "cuda": 200}  # of the native loop in one call
 STORED = 64  # images in its array
+LAYERS = 3  # of a baseline's perceptron, between hidden values
 ASR_STEPS = {"cpu": 1, "cuda": 10}  # super-resolution steps in one call
 PACKED, PACKED_SIDE = 8, 512  # super-resolution training images and their side
 ALLOCATOR_VARIABLES = ("MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD")
@@ -58,7 +60,10 @@ def plans(bench: Bench) -> list[Plan]:
         Plan("super-resolution step", 30, asr_steps, bench.cuda),
     ]
     if not bench.cuda:
-        out.append(Plan("allocator", 50, allocators, True))
+        out += [
+            Plan("layers of a perceptron", 8, perceptron_layers),
+            Plan("allocator", 50, allocators, True),
+        ]
     return out
 
 
@@ -192,6 +197,30 @@ def steps_of(bench: Bench, names: list[str], batch: int, also_plain: bool = Fals
         training=True,
         tf32=bench.config["native"]["training"]["precision"] != STRICT,
     )
+
+
+def perceptron_layers(bench: Bench) -> Case:
+    """Hidden layers of a baseline on a batch's pixels: forward, and backward to the weights."""
+    width = bench.config["native"]["model"]["hidden"]
+    pixels = bench.config["native"]["training"]["batch_size"] * bench.image_side**2 // 16
+    generator = torch.Generator().manual_seed(0)
+    rows, *weights = (
+        torch.randn(count, width, generator=generator) for count in (pixels, *[width] * LAYERS)
+    )
+    layers = [weight.div(width**0.5).requires_grad_() for weight in weights]
+
+    def gradient(apply: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+        made = rows
+        for layer in layers:
+            made = F.relu(apply(made, layer))
+        return torch.stack(torch.autograd.grad(made.sum(), layers))
+
+    variants = (
+        Variant("matrix product", partial(gradient, F.linear)),
+        Variant("pointwise", partial(gradient, pointwise)),
+    )
+    label = f"{LAYERS} layers of a perceptron, {pixels} pixels"
+    return Case(GROUP, label, variants, training=True)
 
 
 def allocators(bench: Bench) -> Case:
