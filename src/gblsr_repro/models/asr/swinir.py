@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..base import PLAIN, Encoder, reach_of
-from ..layers import modules
+from ..layers import modules, pointwise
 
 # CUDA's fused attention takes heads of such multiples only; at others it falls back to products
 # that write out all scores.
@@ -110,7 +110,8 @@ class WindowAttention(nn.Module):
         size = width // self.heads
         more = 0 if path == PLAIN else widening(size, x.device)
         weight, offset, project = self.widened(more)
-        qkv = F.linear(x, weight, offset)
+        apply = F.linear if path == PLAIN else pointwise
+        qkv = apply(x, weight, offset)
         q, k, v = qkv.view(count, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         bias = self.position_bias[self.relative].permute(2, 0, 1)
         if mask is not None:
@@ -118,7 +119,7 @@ class WindowAttention(nn.Module):
             bias = each.repeat(count // mask.shape[0], 1, 1, 1)
         out = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, scale=size**-0.5)
         out = out.transpose(1, 2).reshape(count, length, -1)
-        return F.linear(out, project, self.project.bias)
+        return apply(out, project, self.project.bias)
 
     def widened(self, more: int) -> tuple[Tensor, Tensor, Tensor]:
         """Return weight and bias of `qkv` and the weight of `project` for wider heads.
@@ -161,7 +162,11 @@ class SwinLayer(nn.Module):
         if self.shift:
             y = y.roll((self.shift, self.shift), dims=(1, 2))
         x = x + self.drop(y)
-        return x + self.drop(self.perceptron(self.perceptron_norm(x)))
+        y = self.perceptron_norm(x)
+        apply = F.linear if path == PLAIN else pointwise
+        enter, leave = (layer for layer in self.perceptron if isinstance(layer, nn.Linear))
+        y = apply(F.gelu(apply(y, enter.weight, enter.bias)), leave.weight, leave.bias)
+        return x + self.drop(y)
 
 
 class ResidualGroup(nn.Module):
