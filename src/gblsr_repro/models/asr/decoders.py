@@ -21,8 +21,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..base import COLORS, PLAIN, Decoder
-from ..layers import modules, pointwise, relu
+from ..base import COLORS, PLAIN, QUERY_CHUNK, Decoder
+from ..layers import ITEMS, modules, pointwise, relu
 from .local_ensemble import Part, Taps, corners, taps_at, taps_of_pixels
 
 HOISTED = "hoisted"
@@ -207,6 +207,27 @@ class ImplicitDecoder(QueryDecoder):
     def apply_layer(self, layer: nn.Linear, x: Tensor, path: str) -> Tensor:
         """Apply a linear layer to (B, Q, inputs) and ReLU."""
         return relu(layer(x) if path == PLAIN else pointwise(x, layer.weight, layer.bias))
+
+    def render(
+        self,
+        features: Tensor,
+        size: tuple[int, int],
+        tile_pixels: int,
+        path: str,
+        part: Part | None = None,
+    ) -> Tensor:
+        """Do what any decoder does; on a CPU in bands that take megabytes and no more time."""
+        small = features.device.type == "cpu" and path != PLAIN
+        tile_pixels = min(tile_pixels, QUERY_CHUNK) if small else tile_pixels
+        return super().render(features, size, tile_pixels, path, part)
+
+    def drawing(
+        self, features: Tensor, size: tuple[int, int], path: str, part: Part
+    ) -> tuple[RenderRows, int]:
+        """Do what any decoder does; so many rows together as `pointwise` divides evenly."""
+        draw, _ = super().drawing(features, size, path, part)
+        left, right = part.columns
+        return draw, ITEMS // math.gcd(right - left, ITEMS)
 
     def values(self, maps: Tensor, found: Iterable[Corner], cell: Tensor, path: str) -> Tensor:
         """Answer for every corner and add up by weight."""
