@@ -261,6 +261,18 @@ def test_conditions_tell_what_was_run(tmp_path, config):
     assert found.asr is None
 
 
+def test_versions_and_commits_of_both_benchmarks_are_told_each_once(tmp_path, config):
+    for half, name, commits in (("native", "liif", "ab"), ("asr", "liif_rdn", "bc")):
+        for seed, commit in enumerate(commits):
+            run_record(tmp_path, name, seed, half, git={"commit": commit, "modified": False})
+        kind = f"conditions_{half}"
+        averaging.write(kind, tmp_path, config, tmp_path / "aggregates" / f"{kind}.json")
+    found = conditions.Conditions.read(tmp_path / "aggregates")
+    assert sorted(found.git["commit"].split(", ")) == ["a", "b", "c"]
+    assert found.git["modified"] is False
+    assert found.versions == {"torch": "2.11.0"}
+
+
 def test_a_run_that_does_not_say_what_it_follows_from_leaves_that_unknown(tmp_path, config):
     run_record(tmp_path, "liif", 0)
     run_record(tmp_path, "liif", 1, identity=None)

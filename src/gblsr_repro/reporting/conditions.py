@@ -82,9 +82,12 @@ class Conditions:
 
         What trained runs say of a half goes before what its timing says.
         """
+        records = [read_json(path) for path in sorted(aggregates.glob("conditions*.json"))]
         merged: dict[str, Any] = {}
-        for path in sorted(aggregates.glob("conditions*.json")):
-            merged = merge(read_json(path), merged)
+        for record in records:
+            merged = merge(record, merged)
+        for name in ("versions", "git"):
+            merged[name] = _joined(record.get(name) or {} for record in records)
         return TypeAdapter(cls).validate_python(merged)
 
 
@@ -205,9 +208,11 @@ def _distinct(values: Iterable[Any], empty: bool = False) -> list[Any]:
 
 
 def _joined(maps: Iterable[Json]) -> dict[str, Any]:
+    """Return by key the distinct values, joined by commas; values may be so joined already."""
     values: dict[str, list[Any]] = {}
     for key, value in (pair for record in maps for pair in record.items() if pair[1] is not None):
-        values[key] = _distinct([*values.get(key, []), value], empty=True)
+        parts = value.split(", ") if isinstance(value, str) else [value]
+        values[key] = _distinct([*values.get(key, []), *parts], empty=True)
     return {k: v[0] if len(v) == 1 else ", ".join(map(str, v)) for k, v in values.items()}
 
 
