@@ -12,7 +12,7 @@ from PIL import Image
 from gblsr_repro.cli import main
 from gblsr_repro.config import load, merge, validate, write_resolved
 from gblsr_repro.errors import UserError
-from gblsr_repro.files import write_json
+from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.reporting import record
 from gblsr_repro.reporting.conditions import of_paper
 
@@ -95,6 +95,20 @@ def test_the_settings_are_those_that_the_named_results_were_made_with(
     tables = ["tables", "--aggregates", str(results / "aggregates"), "--output", str(tmp_path)]
     assert main([*tables, "--only", "main_kodak"]) == 0
     assert main([*tables, "--only", "main_set14"]) == 2  # these settings have no such column
+
+
+def test_readings_alone_are_a_record_too(tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    rows = [("kodak", "liif_near", "psnr", 18.5, None, 1)]
+    header = ("dataset", "arm", "metric", "mean", "std", "n")
+    write_csv(folder / "aggregates" / "readings.csv", header, rows)
+    chosen = merge(config(), {"native": {"arms": ["gblsr_scalar", "liif_near"]}})
+    record.write(folder, tmp_path / "today", chosen)
+    page = (tmp_path / "today" / "README.md").read_text()
+    assert "| **LIIF, published** | 18.81 ± 0.09 |" in page
+    assert "| LIIF, corners one pixel apart | 18.50 |" in page
+    assert "overlay.yaml --config mirror=FOLDER -- readings\n" in page
+    assert "What the paper claims" not in page
 
 
 @pytest.mark.parametrize(

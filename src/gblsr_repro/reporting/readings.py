@@ -32,12 +32,17 @@ MEANING = (
 
 
 def write(aggregate: Path, config: Config, output: Path) -> None:
-    """Write the table of readings.csv as Markdown to `output`. Raises `UserError`.
+    """Write the table of readings.csv as Markdown to `output`. Raises `UserError`."""
+    run = Aggregates(aggregate.parent, config, tables={"readings": read(aggregate, "readings")})
+    write_text(output, markdown(page(run)))
+
+
+def page(run: Aggregates) -> Section:
+    """Return a table of the readings for every data set. Raises `UserError` where there is none.
 
     A baseline's readings are the arms of its decoder class; its published numbers are those of the
     arm that the benchmark takes for the paper's.
     """
-    run = Aggregates(aggregate.parent, config, tables={"readings": read(aggregate, "readings")})
     measured = run.cells("readings")
     published = Aggregates.paper(protocol())
 
@@ -57,12 +62,12 @@ def write(aggregate: Path, config: Config, output: Path) -> None:
                 rows += [row(run.arms[n].name, run, "readings", dataset, n) for n in found]
         if not rows:
             raise UserError(
-                f"{aggregate} has no reading of a baseline; name some under native.arms, as "
-                "config/readings.yaml does."
+                f"{run.path('readings')} has no reading of a baseline; name some under "
+                "native.arms, as config/readings.yaml does."
             )
         sections.append(Section(dataset, tables=[simple(header, rows)]))
-    text = f"{_conditions(config)} {MEANING}"
-    write_text(output, markdown(Section("Readings of the baselines", text, inside=sections)))
+    text = f"{_conditions(run.config)} {MEANING}"
+    return Section("Readings of the baselines", text, inside=sections)
 
 
 def _conditions(config: Config) -> str:

@@ -18,11 +18,10 @@ from PIL import Image
 from ..config import Config, load
 from ..errors import UserError
 from ..files import atomic_path, verify, write_text
-from . import claims, tables
+from . import claims, readings, tables
 from .aggregates import Aggregates
 from .captions import caption
 from .compare import Scope
-from .conditions import Conditions
 from .documents import Section, benchmarks, cost, markdown, simple
 from .items import attempt, known
 from .layout import Float
@@ -58,7 +57,8 @@ def write(results: Path, output: Path, config: Config) -> int:
     """
     if output.exists():
         raise UserError(f"{output} exists already; name a new folder, or remove this one first.")
-    if not any((results / "aggregates").glob("conditions*.json")):
+    made = [(results / "aggregates").glob(name) for name in ("conditions*.json", "readings.csv")]
+    if not any(chain(*made)):
         raise UserError(f"{results} has no aggregates yet; run the workflow first.")
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as temporary:
@@ -133,6 +133,18 @@ def page(folder: Path, name: str, config: Config) -> Section:
         for path in sorted(folder.glob("figures/*.png"))
         if path.stem in figures
     ]  # fmt: skip
+    judged = Section(
+        "What the paper claims",
+        f"{counts}. Every claim with its numbers: [claims.md](claims.md). A number "
+        "measured under other conditions than the paper's is shown, not judged.",
+        _relations(verdicts),
+    )
+    again = Section(
+        "Make it again",
+        MIRRORED if config["mirror"] else OVERLAY,
+        code=_command(name, config, source),
+    )
+    tables, half = _tables(source), source.conditions.native or source.conditions.asr
     return Section(
         name,
         "Measured numbers of one run, beside the paper's. `gblsr-repro record` wrote this folder "
@@ -140,18 +152,13 @@ def page(folder: Path, name: str, config: Config) -> Section:
         inside=[
             *benchmarks(source),
             cost(source),
-            Section("Measured beside published", inside=_tables(source)),
-            Section(
-                "What the paper claims",
-                f"{counts}. Every claim with its numbers: [claims.md](claims.md). A number "
-                "measured under other conditions than the paper's is shown, not judged.",
-                _relations(verdicts),
-            ),
-            Section("Figures", inside=shown),
-            Section("Make it again", MIRRORED if config["mirror"] else OVERLAY,
-                    code=_command(name, config, source.conditions)),
+            *([readings.page(source)] if source.has("readings") else []),
+            *([Section("Measured beside published", inside=tables)] if tables else []),
+            *([judged] if half else []),
+            *([Section("Figures", inside=shown)] if shown else []),
+            again,
         ],
-    )  # fmt: skip
+    )
 
 
 def _tables(source: Aggregates) -> list[Section]:
@@ -179,11 +186,13 @@ def _relations(verdicts: claims.Page) -> list[Float]:
     return [simple(header, rows, caption=caption)] if rows else []
 
 
-def _command(name: str, config: Config, run: Conditions) -> str:
+def _command(name: str, config: Config, source: Aggregates) -> str:
+    run = source.conditions
     words = ["snakemake", "--cores", "all", "--configfile", f"docs/records/{name}/overlay.yaml"]
     if config["mirror"]:
         words += ["--config", "mirror=FOLDER"]
     targets = ["native"] if run.native else []
+    targets += ["readings"] if source.has("readings") else []
     if run.asr:
         trained = "asr" if run.asr.timed_on else "asr_eval"
         targets.append(trained if run.asr.seeds else "asr_timing")
