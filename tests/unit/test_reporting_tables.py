@@ -538,6 +538,19 @@ def test_the_papers_training_time_is_that_of_the_groups_shown(folder, config):
     assert asr[-1][0] == ["**27**", "", "**1,232h03m**"]
 
 
+def test_other_readings_are_no_part_of_the_training_time(folder, config):
+    config["native"]["arms"] += ["liif_near"]
+    every_run(folder, config)
+    part = built("compute_native", folder(rows=[]), config)
+    lines = [line for group in part.groups for line in group]
+    assert not any("LIIF near" in str(line[0]) for line in lines)
+    assert lines[-1][1] == f"**{len(config['native']['arms']) - 1}**"
+    config["native"]["arms"] = ["liif_near"]
+    every_run(folder, config)
+    with pytest.raises(UserError, match="no run of the paper's"):
+        built("compute_native", folder(rows=[]), config)
+
+
 # --- writing ------------------------------------------------------------------------------------
 
 

@@ -87,7 +87,7 @@ class Conditions:
         for record in records:
             merged = merge(record, merged)
         for name in ("versions", "git"):
-            merged[name] = _joined(record.get(name) or {} for record in records)
+            merged[name] = joined(record.get(name) or {} for record in records)
         return TypeAdapter(cls).validate_python(merged)
 
 
@@ -117,7 +117,7 @@ def collect(results: Path, config: Config, names: Sequence[str] = CONDITIONS) ->
         runs = [*records(RUN)]
         found[half] = _collect(results, config, half, runs, records)
         every += runs
-    versions, git = (_joined(run.get(key) or {} for run in every) for key in ("versions", "git"))
+    versions, git = (joined(run.get(key) or {} for run in every) for key in ("versions", "git"))
     return Conditions(config["preset"], versions=versions, git=git, **found)
 
 
@@ -207,7 +207,7 @@ def _distinct(values: Iterable[Any], empty: bool = False) -> list[Any]:
     return found
 
 
-def _joined(maps: Iterable[Json]) -> dict[str, Any]:
+def joined(maps: Iterable[Json]) -> dict[str, Any]:
     """Return by key the distinct values, joined by commas; values may be so joined already."""
     values: dict[str, list[Any]] = {}
     for key, value in (pair for record in maps for pair in record.items() if pair[1] is not None):

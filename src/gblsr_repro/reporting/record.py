@@ -17,11 +17,12 @@ from PIL import Image
 
 from ..config import Config, load
 from ..errors import UserError
-from ..files import atomic_path, verify, write_text
+from ..files import atomic_path, read_json, verify, write_text
 from . import claims, readings, tables
 from .aggregates import Aggregates
 from .captions import caption
 from .compare import Scope
+from .conditions import joined
 from .documents import Section, benchmarks, cost, markdown, simple
 from .items import attempt, known
 from .layout import Float
@@ -124,6 +125,9 @@ def _shrink(source: Path, target: Path) -> None:
 def page(folder: Path, name: str, config: Config) -> Section:
     """Return the README of a record, from the files already in its folder."""
     source = Aggregates(folder / "aggregates", config)
+    runs = [read_json(path) for path in sorted(folder.glob("*/runs/*/seed*/run.json"))]
+    versions, git = (joined(run.get(key) or {} for run in runs) for key in ("versions", "git"))
+    source.conditions = replace(source.conditions, versions=versions, git=git)
     verdicts = claims.evaluate(source.folder, config)
     figures = known("figure", config)
     counts = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.counts().items() if n)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 
 import pandas as pd
 
-from ..config import Arm, Method, assets
+from ..config import READING, Arm, Method, assets
+from ..errors import UserError
 from ..progress import duration
 from .aggregates import Aggregates
 from .compare import short_names
@@ -26,10 +28,14 @@ ENCODERS = {"rdn": "RDN", "swinir": "SwinIR"}
 
 
 def groups_of(source: Aggregates, half: str) -> dict[str, list[str]]:
-    """Return the arms or methods of every group of a half's table, by the group's title."""
+    """Return the arms or methods of every group of a half's table, by the group's title.
+
+    Other readings of the baselines are in none.
+    """
     groups: dict[str, list[str]] = {title: [] for title in NATIVE_GROUPS if half == "native"}
     for name, row in source.rows(half).items():
-        groups.setdefault(_group(row), []).append(name)
+        if row.group != READING:
+            groups.setdefault(_group(row), []).append(name)
     return groups
 
 
@@ -48,9 +54,13 @@ def _group(row: Arm | Method) -> str:
 def compute(source: Aggregates, half: str) -> Float:
     """Training time of a benchmark by group of arms or methods (Tables 16 and 17)."""
     native, names = half == "native", short_names(half)
-    runs = source.frame("runs" if native else "asr_runs")
+    kind, groups = "runs" if native else "asr_runs", groups_of(source, half)
+    runs = source.frame(kind)
+    runs = runs[runs["arm"].isin(chain(*groups.values()))]
+    if runs.empty:
+        raise UserError(f"{source.path(kind)} has no run of the paper's arms; train one first.")
     lines: list[Line] = []
-    for title, members in groups_of(source, half).items():
+    for title, members in groups.items():
         chosen = runs[runs["arm"].isin(members)]
         if not chosen.empty:
             present = [names[m] for m in members if m in set(chosen["arm"])]
