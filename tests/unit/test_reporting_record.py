@@ -125,6 +125,10 @@ def test_the_command_that_makes_it_again_times_what_was_timed(
     write_json(results / "aggregates" / "conditions_asr.json", {"preset": "mirror", "asr": made})
     record.write(results, tmp_path / "today", config())
     assert f" -- native {target}\n" in (tmp_path / "today" / "README.md").read_text()
+    native = {"preset": "mirror", "native": {"timed_on": ["Some CPU"]}}
+    write_json(results / "aggregates" / "conditions_native.json", native)
+    record.write(results, tmp_path / "timed", config())
+    assert f" -- native_timing {target}\n" in (tmp_path / "timed" / "README.md").read_text()
 
 
 def test_refuses_a_folder_that_exists(results: Path, tmp_path: Path) -> None:

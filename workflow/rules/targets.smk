@@ -8,6 +8,12 @@ rule native:
         items_of("native"),
 
 
+rule native_timing:
+    """Time every arm of the native benchmark; needs no training."""
+    input:
+        expand(f"{R}/native/latency/{{arm}}/seed{{seed}}.csv", arm=BENCHMARK, seed=SEEDS),
+
+
 rule asr:
     """Arbitrary-scale super-resolution: tables and figures."""
     input:

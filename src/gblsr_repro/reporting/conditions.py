@@ -116,7 +116,7 @@ def collect(results: Path, config: Config, names: Sequence[str] = CONDITIONS) ->
         records = partial(_records, results, config, half, patterns)
         runs = [*records(RUN)]
         found[half] = _collect(results, config, half, runs, records)
-        every += runs
+        every += [*runs, *records(f"{TIMES}.json")]
     versions, git = (joined(run.get(key) or {} for run in every) for key in ("versions", "git"))
     return Conditions(config["preset"], versions=versions, git=git, **found)
 

@@ -125,8 +125,9 @@ def _shrink(source: Path, target: Path) -> None:
 def page(folder: Path, name: str, config: Config) -> Section:
     """Return the README of a record, from the files already in its folder."""
     source = Aggregates(folder / "aggregates", config)
-    runs = [read_json(path) for path in sorted(folder.glob("*/runs/*/seed*/run.json"))]
-    versions, git = (joined(run.get(key) or {} for run in runs) for key in ("versions", "git"))
+    jobs = (folder.glob(pattern) for pattern in ("*/runs/*/*/run.json", "*/latency/*/*.json"))
+    records = [read_json(path) for path in sorted(chain(*jobs))]
+    versions, git = (joined(job.get(key) or {} for job in records) for key in ("versions", "git"))
     source.conditions = replace(source.conditions, versions=versions, git=git)
     verdicts = claims.evaluate(source.folder, config)
     figures = known("figure", config)
@@ -195,7 +196,7 @@ def _command(name: str, config: Config, source: Aggregates) -> str:
     words = ["snakemake", "--cores", "all", "--configfile", f"docs/records/{name}/overlay.yaml"]
     if config["mirror"]:
         words += ["--config", "mirror=FOLDER"]
-    targets = ["native"] if run.native else []
+    targets = ["native" if run.native.seeds else "native_timing"] if run.native else []
     targets += ["readings"] if source.has("readings") else []
     if run.asr:
         trained = "asr" if run.asr.timed_on else "asr_eval"
