@@ -12,6 +12,7 @@ A fast path is named after what makes it fast.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -37,12 +38,14 @@ class QueryDecoder(Decoder):
     It is made from the config section asr.model with the encoder's `features` and the
     `largest_scale` that training samples. `query_path` is the fastest path for scattered queries
     and `training_path` the fastest for training samples. `adds_input` says whether the model adds
-    the bilinearly enlarged input.
+    the bilinearly enlarged input. On a CPU at most `cpu_pixels` pixels are rendered at once, but on
+    the plain path.
     """
 
     query_path = PLAIN
     training_path = PLAIN
     adds_input = False
+    cpu_pixels = sys.maxsize
 
     def __init__(self, section: Mapping[str, Any], ensemble: bool = True) -> None:
         super().__init__(section)
@@ -114,6 +117,8 @@ class QueryDecoder(Decoder):
         change the memory, not the values.
         """
         h, w = features.shape[-2:]
+        if features.device.type == "cpu" and path != PLAIN:
+            tile_pixels = min(tile_pixels, self.cpu_pixels)
         part = part or Part.whole((h, w), size)
         (first, last), (left, right) = part.rows, part.columns
         draw, unit = self.drawing(features, size, path, part)
@@ -192,6 +197,7 @@ class ImplicitDecoder(QueryDecoder):
 
     paths = (HOISTED, PLAIN)
     query_path = training_path = HOISTED
+    cpu_pixels = QUERY_CHUNK  # larger bands take gigabytes and are no faster
 
     def __init__(self, section: Mapping[str, Any], inputs: int, depth: int) -> None:
         super().__init__(section)
@@ -207,19 +213,6 @@ class ImplicitDecoder(QueryDecoder):
     def apply_layer(self, layer: nn.Linear, x: Tensor, path: str) -> Tensor:
         """Apply a linear layer to (B, Q, inputs) and ReLU."""
         return relu(layer(x) if path == PLAIN else pointwise(x, layer.weight, layer.bias))
-
-    def render(
-        self,
-        features: Tensor,
-        size: tuple[int, int],
-        tile_pixels: int,
-        path: str,
-        part: Part | None = None,
-    ) -> Tensor:
-        """Do what any decoder does; on a CPU in bands that take megabytes and no more time."""
-        small = features.device.type == "cpu" and path != PLAIN
-        tile_pixels = min(tile_pixels, QUERY_CHUNK) if small else tile_pixels
-        return super().render(features, size, tile_pixels, path, part)
 
     def drawing(
         self, features: Tensor, size: tuple[int, int], path: str, part: Part
