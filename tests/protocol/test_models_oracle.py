@@ -151,17 +151,20 @@ def sample(field: torch.Tensor, coordinates: torch.Tensor) -> torch.Tensor:
     return F.grid_sample(field, grid, mode="nearest", align_corners=False)[0, :, 0].T
 
 
-def relative_input(features: torch.Tensor, coordinates: torch.Tensor, shift):
+def relative_input(features: torch.Tensor, coordinates: torch.Tensor, shift, even: bool = False):
     """The published recipe: shift by half a cell, clamp, sample nearest, subtract.
 
-    Returns features, and coordinates relative to their cell's center in those of the image.
+    Returns features, and coordinates relative to their cell's center in those of the image; to its
+    place on linspace(-1, 1) instead where cells are taken to be spread evenly.
     """
     h, w = features.shape[-2:]
     scale = torch.tensor([h, w], dtype=torch.float64)
     moved = (coordinates + shift / scale + 1e-6).clamp(-1 + 1e-6, 1 - 1e-6)
-    centers = torch.stack(
-        torch.meshgrid(extent_coordinates(h), extent_coordinates(w), indexing="ij")
-    )[None]
+    axes = [
+        torch.linspace(-1, 1, n, dtype=torch.float64) if even else extent_coordinates(n)
+        for n in (h, w)
+    ]
+    centers = torch.stack(torch.meshgrid(*axes, indexing="ij"))[None]
     return sample(features, moved), coordinates - sample(centers, moved)
 
 
@@ -197,7 +200,12 @@ def seen(arm: str, features: torch.Tensor, queries: torch.Tensor):
 
 
 def test_paper_rows_are_the_likeliest_readings():
-    assert options("liif") == {"shift": "half_cell", "weights": "own", "units": "image"}
+    assert options("liif") == {
+        "shift": "half_cell",
+        "weights": "own",
+        "units": "image",
+        "centers": "cell",
+    }
     assert options("lte") == {"features": "bilinear", "coordinates": "global", "waves": "joined"}
     assert options("wire") == {"features": "bilinear", "coordinates": "global"}
 
@@ -214,7 +222,7 @@ def test_liif_blends_four_corners(settings, queries, arm):
     for vy in (-step, step):
         for vx in (-step, step):
             shift = torch.tensor([vy, vx], dtype=torch.float64)
-            near, rel = relative_input(features, queries, shift)
+            near, rel = relative_input(features, queries, shift, options(arm)["centers"] == "even")
             x = torch.cat((near, rel * scale, (cell * scale).expand_as(rel)), dim=1)
             outputs.append(dense(model.decoder.layers, x, lambda v, _: v.relu()))
             areas.append((rel[:, 0] * rel[:, 1]).abs() + 1e-9)

@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .coordinates import centers, image_coordinates, offset, owner
+from .coordinates import centers, image_coordinates, offset, owner, stretched
 from .decoders import PatchDecoder, as_image, perceptron
 from .layers import pointwise, relu
 
@@ -114,8 +114,15 @@ class LatentDecoder(PatchDecoder):
         item = torch.arange(features.shape[0], device=features.device)[:, None]
         y = owner(positions[..., 0], self.patch, h, shift[0])
         x = owner(positions[..., 1], self.patch, w, shift[1])
-        relative = offset(positions, self.patch, torch.stack((y, x), dim=-1))
-        return features[item, :, y, x], relative.to(features.dtype)
+        relative = [
+            self.relative(positions[..., axis], cell, cells)
+            for axis, (cell, cells) in enumerate(((y, h), (x, w)))
+        ]
+        return features[item, :, y, x], torch.stack(relative, dim=-1).to(features.dtype)
+
+    def relative(self, positions: Tensor, cell: Tensor, cells: int) -> Tensor:
+        """Return positions on an axis with `cells` cells relative to one of them, in half cells."""
+        return offset(positions, self.patch, cell)
 
 
 class LIIFDecoder(LatentDecoder):
@@ -128,17 +135,22 @@ class LIIFDecoder(LatentDecoder):
     rule with the image's size for the latent grid's: one pixel before each border blends two
     cells), on both axes. Option `weights`: a corner counts by the area between its cell's center
     and the position (own), by that of the opposite corner, as LIIF was published, or all count
-    equally.
+    equally. Option `centers`: coordinates and areas are taken from the cell's center, or from a
+    place that linspace(-1, 1) gives it, spread evenly from edge to edge of the image.
     """
 
     OPTIONS: ClassVar = {
         "shift": ("half_cell", "half_pixel"),
         "weights": ("own", "opposite", "equal"),
         "units": ("half_cell", "image"),
+        "centers": ("cell", "even"),
     }
 
-    def __init__(self, section: Mapping[str, Any], *, shift: str, weights: str, units: str) -> None:
+    def __init__(
+        self, section: Mapping[str, Any], *, shift: str, weights: str, units: str, centers: str
+    ) -> None:
         super().__init__(section, features=NEAREST, coordinates=RELATIVE)
+        self.even = centers == "even"
         self.shift = 0.5 / self.patch if shift == "half_pixel" else 0.5
         self.weights, self.units = weights, units
         self.layers = perceptron(self.features + 4, section["hidden"], 5)
@@ -176,7 +188,7 @@ class LIIFDecoder(LatentDecoder):
         def make() -> list[tuple[Tensor, Tensor, Tensor]]:
             pixels = torch.arange(count * self.patch, dtype=torch.float64, device=like.device)
             cells = [owner(pixels, self.patch, count, sign * self.shift) for sign in (-1, 1)]
-            offsets = [offset(pixels, self.patch, cell) for cell in cells]
+            offsets = [self.relative(pixels, cell, count) for cell in cells]
             shares = self._blend([one.abs() for one in offsets])
             return [
                 (
@@ -188,6 +200,12 @@ class LIIFDecoder(LatentDecoder):
             ]
 
         return self.cache.get(f"taps{count}", (like.device, like.dtype), (), make)
+
+    def relative(self, positions: Tensor, cell: Tensor, cells: int) -> Tensor:
+        """Return positions relative to where a cell is taken to be."""
+        if self.even:
+            return stretched(positions, self.patch, cell, cells)
+        return super().relative(positions, cell, cells)
 
     def _half_cell(self, count: int) -> float:
         """Return half a cell of an axis with `count` cells in the units of the coordinates."""

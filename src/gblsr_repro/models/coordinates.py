@@ -50,6 +50,16 @@ def offset(positions: Tensor, patch: int, cell: Tensor) -> Tensor:
     return (positions - (cell * patch + (patch - 1) / 2)) * (2 / patch)
 
 
+def stretched(positions: Tensor, patch: int, cell: Tensor, cells: int) -> Tensor:
+    """Return what `offset` does, from places spread evenly over the image and not from centers.
+
+    Cell e of n is taken to be at the image coordinate -1 + 2 e / (n - 1), so the first and the last
+    lie on the image's edges: up to half a cell from their centers.
+    """
+    place = cell * (patch * cells / max(cells - 1, 1)) - 0.5
+    return (positions - place) * (2 / patch)
+
+
 def centers(patch: int, device: torch.device, dtype: torch.dtype) -> Tensor:
     """Return the offsets of a cell's pixel centers, (patch,): -1 + 1/patch ... 1 - 1/patch."""
     pixels = torch.arange(patch, device=device, dtype=torch.float64)
