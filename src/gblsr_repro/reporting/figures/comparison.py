@@ -50,7 +50,8 @@ def measured_vs_published(source: Aggregates, note: Sequence[str]) -> Figure:
     if not shown:
         raise UserError(f"{source.folder} holds no value that the paper publishes.")
     names = ordered(shown, [*source.arms, *source.methods])
-    rows = math.ceil(len(panels) / COLUMNS)
+    columns = min(COLUMNS, len(panels))
+    rows = math.ceil(len(panels) / columns)
     figure = style.new_figure(style.TEXT_WIDTH, 0.75 + 1.45 * rows, note)
     looks = style.looks_of(source)
     style.legend(
@@ -58,7 +59,7 @@ def measured_vs_published(source: Aggregates, note: Sequence[str]) -> Figure:
         [style.handle(source.label(name), **style.point(looks[name], 5)) for name in names],
         4,
     )
-    grid = figure.subplots(rows, COLUMNS, squeeze=False)
+    grid = figure.subplots(rows, columns, squeeze=False)
     for axes in grid.flat[len(panels) :]:
         axes.axis("off")
     for axes, (title, cells) in zip(grid.flat, panels.items(), strict=False):
@@ -66,7 +67,7 @@ def measured_vs_published(source: Aggregates, note: Sequence[str]) -> Figure:
         _panel(looks, axes, title, cells)
     for axes in grid[:, 0]:
         axes.set_ylabel("measured")
-    for axes in grid.flat[max(0, len(panels) - COLUMNS) : len(panels)]:
+    for axes in grid.flat[len(panels) - columns : len(panels)]:
         axes.set_xlabel("published")
     return figure
 
