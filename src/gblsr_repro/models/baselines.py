@@ -10,14 +10,14 @@ Coordinates are in the order (y, x). A patch has one feature vector, that of its
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .coordinates import centers, image_coordinates, offset, owner, stretched
+from .coordinates import centers, even_step, image_coordinates, offset, owner
 from .decoders import PatchDecoder, as_image, perceptron
 from .layers import pointwise, relu
 
@@ -114,15 +114,16 @@ class LatentDecoder(PatchDecoder):
         item = torch.arange(features.shape[0], device=features.device)[:, None]
         y = owner(positions[..., 0], self.patch, h, shift[0])
         x = owner(positions[..., 1], self.patch, w, shift[1])
-        relative = [
-            self.relative(positions[..., axis], cell, cells)
-            for axis, (cell, cells) in enumerate(((y, h), (x, w)))
-        ]
-        return features[item, :, y, x], torch.stack(relative, dim=-1).to(features.dtype)
+        place = self.place(torch.stack((y, x), dim=-1), (h, w))
+        return features[item, :, y, x], offset(positions, self.patch, place).to(features.dtype)
 
-    def relative(self, positions: Tensor, cell: Tensor, cells: int) -> Tensor:
-        """Return positions on an axis with `cells` cells relative to one of them, in half cells."""
-        return offset(positions, self.patch, cell)
+    def place(self, cell: Tensor, counts: tuple[int, ...]) -> Tensor:
+        """Return where cells are taken to be, counted in cells: where they are.
+
+        The last axis of `cell` is that of the image's axes, with `counts` cells each, or is any for
+        a single axis.
+        """
+        return cell
 
 
 class LIIFDecoder(LatentDecoder):
@@ -188,7 +189,7 @@ class LIIFDecoder(LatentDecoder):
         def make() -> list[tuple[Tensor, Tensor, Tensor]]:
             pixels = torch.arange(count * self.patch, dtype=torch.float64, device=like.device)
             cells = [owner(pixels, self.patch, count, sign * self.shift) for sign in (-1, 1)]
-            offsets = [self.relative(pixels, cell, count) for cell in cells]
+            offsets = [offset(pixels, self.patch, self.place(cell, (count,))) for cell in cells]
             shares = self._blend([one.abs() for one in offsets])
             return [
                 (
@@ -201,11 +202,12 @@ class LIIFDecoder(LatentDecoder):
 
         return self.cache.get(f"taps{count}", (like.device, like.dtype), (), make)
 
-    def relative(self, positions: Tensor, cell: Tensor, cells: int) -> Tensor:
-        """Return positions relative to where a cell is taken to be."""
-        if self.even:
-            return stretched(positions, self.patch, cell, cells)
-        return super().relative(positions, cell, cells)
+    def place(self, cell: Tensor, counts: tuple[int, ...]) -> Tensor:
+        """Return where cells are taken to be: where they are, or spread from edge to edge."""
+        if not self.even:
+            return cell
+        cell = cell.double()
+        return cell * self._by_axis("steps", counts, cell, even_step) - 0.5
 
     def _half_cell(self, count: int) -> float:
         """Return half a cell of an axis with `count` cells in the units of the coordinates."""
@@ -213,12 +215,17 @@ class LIIFDecoder(LatentDecoder):
 
     def _units(self, features: Tensor) -> Tensor:
         """Return half a cell of either axis, (2,)."""
-        counts = tuple(features.shape[-2:])
+        return self._by_axis("units", tuple(features.shape[-2:]), features, self._half_cell)
+
+    def _by_axis(
+        self, name: str, counts: tuple[int, ...], like: Tensor, value: Callable[[int], float]
+    ) -> Tensor:
+        """Return the value for each axis' number of cells, (axes,)."""
 
         def make() -> Tensor:
-            return torch.stack([features.new_full((), self._half_cell(n)) for n in counts])
+            return torch.stack([like.new_full((), value(count)) for count in counts])
 
-        return self.cache.get(f"units{counts}", (features.device, features.dtype), (), make)
+        return self.cache.get(f"{name}{counts}", (like.device, like.dtype), (), make)
 
     def _blend(self, sizes: list[Tensor]) -> list[Tensor]:
         """Return the corners' shares from their areas, or an axis' from its distances."""

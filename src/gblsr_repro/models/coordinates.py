@@ -50,14 +50,12 @@ def offset(positions: Tensor, patch: int, cell: Tensor) -> Tensor:
     return (positions - (cell * patch + (patch - 1) / 2)) * (2 / patch)
 
 
-def stretched(positions: Tensor, patch: int, cell: Tensor, cells: int) -> Tensor:
-    """Return what `offset` does, from places spread evenly over the image and not from centers.
+def even_step(cells: int) -> float:
+    """Return the distance, in cells, of the places that linspace(-1, 1) gives an axis' cells.
 
-    Cell e of n is taken to be at the image coordinate -1 + 2 e / (n - 1), so the first and the last
-    lie on the image's edges: up to half a cell from their centers.
+    The first and the last then lie on the image's edges, at -0.5 and cells - 0.5.
     """
-    place = cell * (patch * cells / max(cells - 1, 1)) - 0.5
-    return (positions - place) * (2 / patch)
+    return cells / max(cells - 1, 1)
 
 
 def centers(patch: int, device: torch.device, dtype: torch.dtype) -> Tensor:
