@@ -17,9 +17,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from .base import COLORS
 from .coordinates import centers, even_step, image_coordinates, offset, owner
 from .decoders import PatchDecoder, as_image, perceptron
-from .layers import pointwise, relu
+from .layers import ITEMS, pointwise, relu
 
 BILINEAR, NEAREST = "bilinear", "nearest"
 GLOBAL, RELATIVE = "global", "relative"
@@ -163,44 +164,68 @@ class LIIFDecoder(LatentDecoder):
         The blend's weights are products of one weight per axis.
         """
         batch, d, h, w = features.shape
-        weight, bias = self.layers[0].weight, self.layers[0].bias
-        size_part = weight[:, d + 2 :] @ (self._units(features) * (2 / self.patch))
-        cells = self.per_cell(features, weight[:, :d], bias + size_part)
+        weight, cells = self.layers[0].weight, self._first_of_cells(features)
+        group = self.patch // 2 if self.shift == 0.5 else 1
         image: Any = 0.0  # a tensor once something is added
-        for cell_y, rel_y, share_y in self._taps(h, cells):
-            rows = cells.index_select(1, cell_y)
-            part_y = rel_y[:, :, None, None, None] * weight[:, d]
-            for cell_x, rel_x, share_x in self._taps(w, cells):
-                near = rows.index_select(2, cell_x)[:, :, None, :, None, :]
-                near = near + rel_x[:, :, None] * weight[:, d + 1]
+        for cell_y, rel_y, share_y in self._corners(h, cells):
+            rows = cells.index_select(1, cell_y[::group])
+            part_y = rel_y.view(-1, group, 1, 1, 1) * weight[:, d]
+            for cell_x, rel_x, share_x in self._corners(w, cells):
+                near = rows.index_select(2, cell_x[::group])[:, :, None, :, None, :]
+                near = near + rel_x.view(-1, group, 1) * weight[:, d + 1]
                 hidden = (near + part_y).view(batch, h * self.patch, w * self.patch, -1)
-                share = share_y.reshape(-1, 1, 1) * share_x.reshape(1, -1, 1)
+                share = share_y[:, None, None] * share_x[:, None]
                 image = image + rectifier_network(hidden, self.layers) * share
         return as_image(image, batch, h * self.patch, w * self.patch)
 
-    def _taps(self, count: int, like: Tensor) -> list[tuple[Tensor, Tensor, Tensor]]:
-        """Return index, offsets and shares of the lower and the upper corner cell on an axis.
+    def render_pixels(self, features: Tensor, pixels: Tensor) -> Tensor:
+        """Render chosen pixels as `render_fast` does, but for the corners that count nothing."""
+        batch, d, h, w = features.shape
+        cells = self._first_of_cells(features)
+        coordinates_part = self.layers[0].weight[:, d : d + 2].mT
+        y, x = (part.flatten() for part in (pixels // (w * self.patch), pixels % (w * self.patch)))
+        first = torch.arange(batch, device=features.device).repeat_interleave(pixels.shape[1]) * h
+        image = features.new_zeros(len(y), COLORS)
+        for cell_y, rel_y, share_y in self._corners(h, cells):
+            for cell_x, rel_x, share_x in self._corners(w, cells):
+                share = share_y[y] * share_x[x]
+                counted = math.ceil(share.count_nonzero().item() / ITEMS) * ITEMS  # for `pointwise`
+                if not counted:
+                    continue
+                at = (share == 0).to(torch.uint8).argsort(stable=True)[:counted]
+                row, column = y[at], x[at]
+                near = cells.flatten(0, 2)[(first[at] + cell_y[row]) * w + cell_x[column]]
+                relative = torch.stack((rel_y[row], rel_x[column]), dim=-1)
+                hidden = torch.addmm(near, relative, coordinates_part)
+                colors = rectifier_network(hidden, self.layers) * share[at, None]
+                image = image.index_add(0, at, colors)
+        return image.view(batch, -1, COLORS)
 
-        The index is (groups,), the offset of every pixel to the cell's center and the cell's share
-        in the pixel are (groups, pixels of a group).
+    def _first_of_cells(self, features: Tensor) -> Tensor:
+        """Apply the first layer to all of its input but the coordinate: (B, h, w, hidden)."""
+        d, first = features.shape[1], self.layers[0]
+        size_part = first.weight[:, d + 2 :] @ (self._units(features) * (2 / self.patch))
+        return self.per_cell(features, first.weight[:, :d], first.bias + size_part)
+
+    def _corners(self, count: int, like: Tensor) -> list[tuple[Tensor, Tensor, Tensor]]:
+        """Return index, offset and share of the lower and the upper corner cell on an axis.
+
+        For every pixel, (count P,): the cell, the offset to where it is taken to be, its share in
+        the pixel. Where both are the same cell, the upper one's share is 0.
         """
-        group = self.patch // 2 if self.shift == 0.5 else 1
 
         def make() -> list[tuple[Tensor, Tensor, Tensor]]:
             pixels = torch.arange(count * self.patch, dtype=torch.float64, device=like.device)
             cells = [owner(pixels, self.patch, count, sign * self.shift) for sign in (-1, 1)]
             offsets = [offset(pixels, self.patch, self.place(cell, (count,))) for cell in cells]
-            shares = self._blend([one.abs() for one in offsets])
+            upper = self._blend([one.abs() for one in offsets])[1]
+            upper = upper.where(cells[0] != cells[1], 0.0)
             return [
-                (
-                    cell[::group],
-                    (rel * self._half_cell(count)).to(like.dtype).view(-1, group),
-                    share.to(like.dtype).view(-1, group),
-                )
-                for cell, rel, share in zip(cells, offsets, shares, strict=True)
+                (cell, (rel * self._half_cell(count)).to(like.dtype), share.to(like.dtype))
+                for cell, rel, share in zip(cells, offsets, (1 - upper, upper), strict=True)
             ]
 
-        return self.cache.get(f"taps{count}", (like.device, like.dtype), (), make)
+        return self.cache.get(f"corners{count}", (like.device, like.dtype), (), make)
 
     def place(self, cell: Tensor, counts: tuple[int, ...]) -> Tensor:
         """Return where cells are taken to be: where they are, or spread from edge to edge."""
