@@ -62,6 +62,7 @@ def plans(bench: Bench) -> list[Plan]:
     if not bench.cuda:
         out += [
             Plan("layers of a perceptron", 8, perceptron_layers),
+            Plan("chosen pixels of LIIF", 12, chosen_pixels),
             Plan("allocator", 50, allocators, True),
         ]
     return out
@@ -221,6 +222,27 @@ def perceptron_layers(bench: Bench) -> Case:
     )
     label = f"{LAYERS} layers of a perceptron, {pixels} pixels"
     return Case(GROUP, label, variants, training=True)
+
+
+def chosen_pixels(bench: Bench) -> Case:
+    """LIIF's decoder on an eighth of the pixels of two images, forward and backward."""
+    decoder = build(arms()["liif"], bench.config, 0).decoder
+    side, cells = bench.image_side, bench.image_side // decoder.patch
+    generator = torch.Generator().manual_seed(0)
+    features = torch.randn(2, decoder.features, cells, cells, generator=generator).requires_grad_()
+    drawn = [torch.randperm(side**2, generator=generator)[: side**2 // 8] for _ in features]
+    pixels = torch.stack(drawn)
+    positions = torch.stack((pixels // side, pixels % side), dim=-1).double()
+
+    def gradient(render: Callable[[Tensor, Tensor], Tensor], at: Tensor) -> Tensor:
+        return torch.autograd.grad(render(features, at).square().sum(), features)[0]
+
+    variants = (
+        Variant("query", partial(gradient, decoder.query, positions)),
+        Variant("chosen pixels", partial(gradient, decoder.render_pixels, pixels)),
+    )
+    label = f"LIIF on {pixels.numel()} chosen pixels"
+    return Case(GROUP, label, variants, shape(side, side), training=True)
 
 
 def allocators(bench: Bench) -> Case:
