@@ -202,9 +202,9 @@ def seen(arm: str, features: torch.Tensor, queries: torch.Tensor):
 def test_paper_rows_are_the_likeliest_readings():
     assert options("liif") == {
         "shift": "half_cell",
-        "weights": "opposite",
-        "units": "half_cell",
-        "centers": "even",
+        "weights": "own",
+        "units": "image",
+        "centers": "cell",
     }
     assert options("lte") == {"features": "bilinear", "coordinates": "global", "waves": "joined"}
     assert options("wire") == {"features": "bilinear", "coordinates": "global"}
