@@ -87,6 +87,14 @@ def test_chosen_pixels_are_those_of_the_whole_image(model):
     part, whole = model.pixels(x, chosen), model(x).flatten(2).mT
     expected = torch.stack([whole[b, chosen[b]] for b in range(2)])
     torch.testing.assert_close(part, expected, rtol=0, atol=1e-7 * whole.abs().max().item())
+    weights = [p for p in model.parameters() if p.requires_grad]
+    ours, theirs = (
+        torch.autograd.grad(made.square().sum(), weights, allow_unused=True, materialize_grads=True)
+        for made in (part, expected)
+    )
+    for one, other in zip(ours, theirs, strict=True):
+        scale = other.abs().max().item()
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-6 * scale + 1e-14)
 
 
 def test_options_of_a_row_are_checked(settings):
