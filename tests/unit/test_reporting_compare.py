@@ -206,7 +206,7 @@ def test_claims_captions_notes_page_and_record_say_the_same(
         of_figure = bool(scopes & {*item.scopes.split()})
         assert note(run, item) == ([words] if of_figure else [])
         assert (words in caption(item, run)) == (of_figure or not words)
-    page = markdown(record.page(folder, "today", load()))
+    page = markdown(record.page(folder, "today", load(), judged))
     assert words in page
     html = report.page(folder, folder, load())
     assert words in html

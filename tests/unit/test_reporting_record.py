@@ -55,6 +55,8 @@ def test_holds_what_was_measured_and_not_where(results: Path, tmp_path: Path) ->
         "README.md",
         "overlay.yaml",
         "aggregates/native.csv",
+        "claims.csv",
+        "claims.md",
         "native/runs/liif/seed0/run.json",
         "figures/frontier.png",
     } <= files

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
 from itertools import chain
@@ -33,7 +33,7 @@ WIDEST_FIGURE = 1200  # pixels
 # Where things lie on one machine says nothing about the run, and may say too much about its owner.
 LOCAL = ("mirror", "resources", "results", "lpips_backbone")
 COPIED = (
-    "claims.csv", "claims.md", "aggregates/[!.]*", "tables/*.tex",
+    "aggregates/[!.]*", "tables/*.tex",
     "native/runs/*/seed*/*.json", "native/runs/*/seed*/*.csv", "native/latency/*/*.json",
     "asr/runs/*/seed*/*.json", "asr/runs/*/seed*/*.csv", "asr/latency/*/*.json",
 )  # fmt: skip
@@ -64,18 +64,17 @@ def write(results: Path, output: Path, config: Config) -> int:
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as temporary:
         folder = Path(temporary) / output.name
-        for path in (path for pattern in COPIED for path in sorted(results.glob(pattern))):
-            if path.name.startswith("."):
-                continue
-            verify(path)
-            copy = folder / path.relative_to(results)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy)
+        _copy(results, COPIED, folder)
+        judged = None
+        if any((folder / "aggregates").glob("conditions*.json")):
+            made_here = Path(temporary) / "claims"  # the run may have stopped before its claims
+            judged = claims.write(folder / "aggregates", made_here, config)
+            _copy(made_here, ["claims.*"], folder)
         for path in sorted((results / "figures").glob("*.png")):
             _shrink(path, folder / "figures" / path.name)
         settings = {"results": f"results/{output.name}"} | overlay(config)
         write_text(folder / "overlay.yaml", yaml.safe_dump(settings, sort_keys=False))
-        write_text(folder / "README.md", markdown(page(folder, output.name, config)))
+        write_text(folder / "README.md", markdown(page(folder, output.name, config, judged)))
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         if size > LARGEST_BYTES:
             raise UserError(
@@ -92,6 +91,17 @@ def overlay(config: Config) -> Config:
     A table column that the run left out is null. What is local to a machine is left out.
     """
     return _difference(load(), {k: v for k, v in config.items() if k not in LOCAL})
+
+
+def _copy(source: Path, patterns: Iterable[str], target: Path) -> None:
+    """Copy the files of `source` that a pattern names; raises `UserError` for a damaged one."""
+    for path in (path for pattern in patterns for path in sorted(source.glob(pattern))):
+        if path.name.startswith("."):
+            continue
+        verify(path)
+        copy = target / path.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
 
 
 def _difference(base: Mapping[str, Any], other: Mapping[str, Any]) -> Config:
@@ -122,34 +132,26 @@ def _shrink(source: Path, target: Path) -> None:
 # --- the page ------------------------------------------------------------------------------------
 
 
-def page(folder: Path, name: str, config: Config) -> Section:
-    """Return the README of a record, from the files already in its folder."""
+def page(folder: Path, name: str, config: Config, judged: claims.Page | None) -> Section:
+    """Return the README of a record, from the files already in its folder and its claims."""
     source = Aggregates(folder / "aggregates", config)
     jobs = (folder.glob(pattern) for pattern in ("*/runs/*/*/run.json", "*/latency/*/*.json"))
     records = [read_json(path) for path in sorted(chain(*jobs))]
     versions, git = (joined(job.get(key) or {} for job in records) for key in ("versions", "git"))
     source.conditions = replace(source.conditions, versions=versions, git=git)
-    verdicts = claims.evaluate(source.folder, config)
     figures = known("figure", config)
-    counts = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.counts().items() if n)
     shown = [
         Section(path.stem, caption(figures[path.stem], source.conditions),
                 image=(f"figures/{path.name}", path.stem))
         for path in sorted(folder.glob("figures/*.png"))
         if path.stem in figures
     ]  # fmt: skip
-    judged = Section(
-        "What the paper claims",
-        f"{counts}. Every claim with its numbers: [claims.md](claims.md). A number "
-        "measured under other conditions than the paper's is shown, not judged.",
-        _relations(verdicts),
-    )
     again = Section(
         "Make it again",
         MIRRORED if config["mirror"] else OVERLAY,
         code=_command(name, config, source),
     )
-    tables, half = _tables(source), source.conditions.native or source.conditions.asr
+    tables = _tables(source)
     return Section(
         name,
         "Measured numbers of one run, beside the paper's. `gblsr-repro record` wrote this folder "
@@ -159,7 +161,7 @@ def page(folder: Path, name: str, config: Config) -> Section:
             cost(source),
             *([readings.page(source)] if source.has("readings") else []),
             *([Section("Measured beside published", inside=tables)] if tables else []),
-            *([judged] if half else []),
+            *([_claims(judged)] if judged else []),
             *([Section("Figures", inside=shown)] if shown else []),
             again,
         ],
@@ -175,6 +177,16 @@ def _tables(source: Aggregates) -> list[Section]:
         title, _, rest = part.caption.removeprefix("**").partition(".**")
         sections.append(Section(title, tables=[replace(part, caption=rest.strip())]))
     return sections
+
+
+def _claims(judged: claims.Page) -> Section:
+    """How many claims got each verdict, and what this run says of orderings and bounds."""
+    counts = ", ".join(f"{n} {verdict}" for verdict, n in judged.counts().items() if n)
+    text = (
+        f"{counts}. Every claim with its numbers: [claims.md](claims.md). A number "
+        "measured under other conditions than the paper's is shown, not judged."
+    )
+    return Section("What the paper claims", text, _relations(judged))
 
 
 def _relations(verdicts: claims.Page) -> list[Float]:
