@@ -272,6 +272,13 @@ def test_fairness_orders_by_rank_and_names_offenders(folder, config):
     assert "LIIF (matched-budget amortized) outside the band" in part.caption
 
 
+def test_fairness_judges_no_arm_without_the_anchor(folder, config):
+    rows = [row for row in budget_rows() if row[0] != "gblsr_scalar"]
+    part = built("fairness", folder("budget", rows, KINDS["budget"].columns), config)
+    assert body(part)["LIIF (matched-budget amortized)"][1] == "—"
+    assert "outside the band" not in part.caption
+
+
 # --- ablation -----------------------------------------------------------------------------------
 
 

@@ -133,10 +133,10 @@ def fairness(source: Aggregates) -> Float:
     own, paper = source.config["native"]["model"], protocol()["native"]["model"]
     sizes = [f"{name.replace('_', ' ')} {size} (paper: {paper[name]})" for name, size in own.items()
              if size != paper[name]]  # fmt: skip
+    judged = f"{listed(outside) if outside else 'no arm'} outside the band"
     told = [
         f"F1 asks for at most {band:g} times the trainable parameters of {anchor.name}; "
-        + (listed(outside) if outside else "no arm")
-        + " outside the band",
+        + (judged if anchor.arm in counts else "that arm is not in this run"),
         f"Counted at this run's sizes, not the paper's: {', '.join(sizes)}" if sizes else None,
     ]
     header, spec = ["Arm", "#params", "ratio", "Decoder / notes"], ["l", "r", "r", "p{6.8cm}"]
