@@ -182,10 +182,10 @@ def test_mistakes_in_files_name_the_line(tmp_path):
         configuration.load([path])
     path = tmp_path / "items.tsv"
     rows = ["\t".join(configuration.Item.__dataclass_fields__)]
-    rows += ["\t".join(["a", "figure", "native", *[""] * 9])] * 2
+    rows += ["\t".join(["a", "frontier", "", "figure", "native", *[""] * 9])] * 2
     for lines, sentence in (
         (rows, "line 3: 'a' is there twice"),
-        ([rows[0], "a\tfigure"], "line 2: needs 12 columns"),
+        ([rows[0], "a\tfigure"], "line 2: needs 14 columns"),
     ):
         path.write_text("\n".join(lines) + "\n")
         with pytest.raises(UserError, match=sentence):

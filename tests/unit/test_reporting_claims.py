@@ -21,7 +21,7 @@ from gblsr_repro.reporting import claims
 from gblsr_repro.reporting.aggregates import Aggregates
 from gblsr_repro.reporting.compare import Scope
 from gblsr_repro.reporting.conditions import Conditions, ImageSet, of_paper
-from gblsr_repro.reporting.documents import markdown
+from gblsr_repro.reporting.documents import render_markdown
 from gblsr_repro.reporting.expressions import NotMeasuredError, evaluate
 from gblsr_repro.reporting.kinds import KINDS
 from gblsr_repro.reporting.statistics import Summary
@@ -367,7 +367,7 @@ def test_a_time_on_a_shared_gpu_is_shown_and_not_judged() -> None:
     assert page.counts()[Verdict.NOT_JUDGED] == 1
     states = {title: state for title, _, state in page.scopes()}
     assert states["Native inference time"] == "not judged"
-    assert "not judged" in markdown(claims.section(page))
+    assert "not judged" in render_markdown(claims.section(page))
 
 
 def test_super_resolution_times_need_all_image_sizes() -> None:

@@ -16,7 +16,7 @@ from gblsr_repro.reporting import claims, record, report
 from gblsr_repro.reporting.captions import caption
 from gblsr_repro.reporting.compare import Scope, compare, place_of, settings
 from gblsr_repro.reporting.conditions import Conditions, ImageSet, of_paper
-from gblsr_repro.reporting.documents import markdown
+from gblsr_repro.reporting.documents import render_markdown
 from gblsr_repro.reporting.items import note
 from gblsr_repro.reporting.verdicts import Verdict
 
@@ -206,7 +206,7 @@ def test_claims_captions_notes_page_and_record_say_the_same(
         of_figure = bool(scopes & {*item.scopes.split()})
         assert note(run, item) == ([words] if of_figure else [])
         assert (words in caption(item, run)) == (of_figure or not words)
-    page = markdown(record.page(folder, "today", load(), judged))
+    page = render_markdown(record.page(folder, "today", load(), judged))
     assert words in page
     html = report.page(folder, folder, load())
     assert words in html

@@ -9,12 +9,13 @@ import shutil
 import subprocess
 from dataclasses import asdict, replace
 
+import pandas as pd
 import pytest
 
 from gblsr_repro.cli import main
 from gblsr_repro.config import items, load, selected_items
 from gblsr_repro.errors import UserError
-from gblsr_repro.reporting import markup, tables
+from gblsr_repro.reporting import averaging, tables, text
 from gblsr_repro.reporting.aggregates import Aggregates
 from gblsr_repro.reporting.conditions import of_paper
 from gblsr_repro.reporting.kinds import KINDS
@@ -82,11 +83,13 @@ def budget_rows(**changes):
 
 
 def built(name, root, config):
-    return tables.build(Aggregates(root, config), name)[0]
+    if name.startswith("gates"):
+        averaging.write("criteria", root.parent, config, root / "criteria.csv")
+    return tables.builders(config)[name](Aggregates(root, config))[0]
 
 
 def body(part):
-    return {line[0]: list(line[1:]) for group in part.groups for line in group}
+    return {row.cells[0]: list(row.cells[1:]) for row in part.rows}
 
 
 # --- statistics ---------------------------------------------------------------------------------
@@ -111,7 +114,7 @@ def test_bold(cells, strong):
 
 
 @pytest.mark.parametrize(
-    ("text", "latex"),
+    ("marked", "latex"),
     [
         ("1,121,539", "1{,}121{,}539"),
         ("kodak, 24", "kodak, 24"),
@@ -121,12 +124,12 @@ def test_bold(cells, strong):
         ("<https://a.b/c/>", r"\texttt{https://\allowbreak a.\allowbreak b/\allowbreak c/}"),
     ],
 )
-def test_text_becomes_latex(text, latex):
-    assert markup.latex(text) == latex
+def test_text_becomes_latex(marked, latex):
+    assert text.to_latex(marked) == latex
 
 
 def test_text_becomes_html():
-    assert markup.html("**a<b** <https://x.y/z>") == (
+    assert text.to_html("**a<b** <https://x.y/z>") == (
         '<strong>a&lt;b</strong> <a href="https://x.y/z">https://x.y/z</a>'
     )
 
@@ -169,12 +172,12 @@ def test_extra_evaluation_column_gets_its_table(folder, config):
     with pytest.raises(UserError, match="no rows for 'b100'"):
         built("main_b100", folder(rows=native_rows()), config)
     root = folder(rows=native_rows(sets=(*SETS, "b100")))
-    assert "Native benchmark on B100" in built("main_b100", root, config).caption
+    assert "Native benchmark on B100" in built("main_b100", root, config).title
     lse = built("lse", root, config)
     assert lse.sideways
     assert len(lse.columns) == 9
-    assert built("winners", root, config).groups[0][-1][0] == "B100"
-    assert "main_b100_vs_paper" not in tables.names(config)
+    assert built("winners", root, config).rows[-1].cells[0] == "B100"
+    assert "main_b100_vs_paper" not in tables.builders(config)
     config["native"]["data"]["evaluate"] = {"b100": "b100"}
     assert pairs("lse", root, config)["GB-LSR-Full"][0] == ["—", "—"]
 
@@ -285,9 +288,10 @@ def test_fairness_judges_no_arm_without_the_anchor(folder, config):
 def ablation(folder, deltas, met=0):
     rows = [["gblsr_scalar", "psnr", 21.5, 0.1, 3], ["gblsr_full", "psnr", 21.8, 0.1, 3]]
     rows += [["gblsr_full", f"delta_{m}", v, 0.1, 3] for m, v in deltas.items()]
-    flags = [["gblsr_full", f"t{k}_met", int(k <= met), "", 3] for k in (1, 2, 3, 4)]
+    flags = [["gblsr_full", "criterion_a", int(met == 4), "", 3]]
     folder("locality", [["gblsr_full", "tests_met", met, "", 3], *flags])
-    return folder("ablation", rows)
+    measured = pd.DataFrame(rows, columns=KINDS["ablation"].header)
+    return folder("ablation", [*rows, *averaging.decide_criterion_b(measured, load())])
 
 
 @pytest.mark.parametrize(
@@ -328,16 +332,16 @@ def test_quality_grid_with_bicubic_and_absent_cells(folder, config):
     root = folder("asr_quality", rows)
     part = built("asr_quality_x2_x3_x4_main", root, config)
     first, last = part.groups[0], part.groups[-1]
-    assert first[0][0].text == "**Set5**"
+    assert first[0].cells[0].text == "**Set5**"
     names = ["LIIF-RDN", "LTE-RDN", "LTE-SwinIR", "GB-LSR-Scalar-ASR"]
-    assert [line[0] for line in first[1:]] == names
-    assert set(last[-1][1:]) == {"—"}
+    assert [row.cells[0] for row in first[1:]] == names
+    assert set(last[-1].cells[1:]) == {"—"}
     assert "No results for LTE-RDN and LTE-SwinIR" in part.caption
     assert "Bicubic" not in part.caption
     beside = built("asr_quality_x2_x3_x4_main_vs_paper", root, config)
-    assert list(beside.groups[0][1]) == ["Bicubic", "paper", "—", "—", "—"]
-    assert list(beside.groups[0][2]) == ["", "here", "**33.660**", "—", "—"]
-    assert [line[0] for line in beside.groups[0][3::2]] == names
+    assert list(beside.groups[0][1].cells) == ["Bicubic", "paper", "—", "—", "—"]
+    assert list(beside.groups[0][2].cells) == ["", "here", "**33.660**", "—", "—"]
+    assert [row.cells[0] for row in beside.groups[0][3::2]] == names
     with pytest.raises(UserError, match="at the scales 6, 8"):
         built("asr_quality_x6_x8_appendix", folder("asr_quality", rows), config)
 
@@ -347,8 +351,8 @@ def test_a_config_of_variants_alone_has_its_quality_tables(folder, config):
     root = folder("asr_quality", quality_rows(methods))
     config["asr"]["methods"] = methods
     _, *rows = built("asr_quality_x2_x3_x4_main", root, config).groups[0]
-    assert [line[0] for line in rows] == ["GB-LSR-Scalar-ASR-noLE", "GB-LSR-Scalar-ASR-nf48"]
-    assert [line[1] for line in rows] == ["30.000 ± 0.100", "**31.000 ± 0.100**"]
+    assert [row.cells[0] for row in rows] == ["GB-LSR-Scalar-ASR-noLE", "GB-LSR-Scalar-ASR-nf48"]
+    assert [row.cells[1] for row in rows] == ["30.000 ± 0.100", "**31.000 ± 0.100**"]
 
 
 def timing_rows(times, memory=1000.0, clock="paper"):
@@ -402,11 +406,11 @@ def test_variants_are_compared_on_the_cells_both_have(folder, config):
 
 def test_licenses_follow_the_config(folder, config):
     root = folder(rows=[])
-    titles = {line[0] for group in built("licenses", root, config).groups for line in group[1:]}
+    titles = {row.cells[0] for row in built("licenses", root, config).rows}
     assert {"DTD", "Kodak", "Set5", "LIIF", "LPIPS"} <= titles
     assert "BSDS500" not in titles
     config["native"]["data"]["train"] = ["bsds500"]
-    titles = {line[0] for group in built("licenses", root, config).groups for line in group[1:]}
+    titles = {row.cells[0] for row in built("licenses", root, config).rows}
     assert "BSDS500" in titles
     assert "DTD" not in titles
 
@@ -424,7 +428,7 @@ def every_run(folder, config):
 def pairs(name, root, config):
     """Return the published and the measured cells of a table by the label of their row."""
     part = built(f"{name}_vs_paper", root, config)
-    lines = [list(line) for group in part.groups for line in group]
+    lines = [list(row.cells) for row in part.rows]
     return {
         above[0]: (above[2:], below[2:])
         for above, below in zip(lines[::2], lines[1::2], strict=True)
@@ -473,7 +477,7 @@ def own_rows(name, root, config):
     """Return the rows of a table beside the paper's, by the label and the name of the clock."""
     part = built(f"{name}_vs_paper", root, config)
     found, label = {}, ""
-    for line in (line for group in part.groups for line in group):
+    for line in (row.cells for row in part.rows):
         label = line[0] or label
         found[label, line[1]] = list(line[2:])
     return found, part.caption
@@ -549,7 +553,7 @@ def test_other_readings_are_no_part_of_the_training_time(folder, config):
     config["native"]["arms"] += ["liif_near"]
     every_run(folder, config)
     part = built("compute_native", folder(rows=[]), config)
-    lines = [line for group in part.groups for line in group]
+    lines = [row.cells for row in part.rows]
     assert not any("LIIF near" in str(line[0]) for line in lines)
     assert lines[-1][1] == f"**{len(config['native']['arms']) - 1}**"
     config["native"]["arms"] = ["liif_near"]
@@ -565,7 +569,7 @@ def test_all_that_can_be_made_is_made_and_the_rest_explained(folder, config, tmp
     output = tmp_path / "tables"
     done, skipped = tables.write(folder(rows=native_rows()), output, config)
     assert {path.stem for path in output.iterdir()} == set(done)
-    assert {*done, *skipped} == {*tables.names(config)}
+    assert {*done, *skipped} == {*tables.builders(config)}
     compared = {f"{name}_vs_paper" for name, item in items().items() if item.compared == "yes"}
     assert compared <= set(done) | set(skipped)
     assert "asr_quality.csv does not exist" in skipped["asr_quality_x2_x3_x4_main"]
@@ -604,8 +608,8 @@ def test_a_run_of_few_arms_has_every_table_that_its_config_makes(folder, config,
     source = Aggregates(folder(rows=native_rows(arms=arms)), config)
     drawn = [name for name, item in selected_items(config).items() if item.needs == "native"
              and item.kind == "table"]  # fmt: skip
-    assert {"main_kodak", "winners", "gates"} <= set(drawn)
-    assert all(tables.build(source, name) for name in drawn)
+    assert {"main_kodak", "winners", "lse"} & {*drawn}
+    assert all(tables.builders(config)[name](source) for name in drawn)
 
 
 DOCUMENT = r"""\documentclass[10pt]{article}

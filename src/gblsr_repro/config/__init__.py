@@ -5,6 +5,7 @@ from .jobs import JOBS, Row, code_digest, code_of, restrict, settings_of
 from .load import load, merge, mirror_of, paper_device, protocol, resolve, validate, write_resolved
 from .tables import (
     BASELINE,
+    MAIN_TABLE,
     READING,
     Arm,
     Config,

@@ -71,6 +71,7 @@ COSTS = {  # by the first aggregate that an item needs
     "": "nothing",
     "budget": "nothing",
     "native": "21 runs, 43 minutes",
+    "criteria": "21 runs, 43 minutes",
     "ablation": "12 runs, 17 minutes",
     "locality": "12 runs, 17 minutes",
     "runs": "30 runs, 55 minutes",

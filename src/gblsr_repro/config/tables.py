@@ -219,10 +219,15 @@ def guess(name: str, known: Iterable[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"known are {', '.join(names) or 'none'}."
 
 
+MAIN_TABLE = "main"  # the maker of the items that there is one of for every evaluation column
+
+
 @dataclass(frozen=True)
 class Item:
     """A row of config/items.tsv: one table or figure, of the paper or beside it.
 
+    `maker` names the function of `gblsr_repro.reporting` that makes it, `part` what that is asked
+    for where it makes several (an evaluation column, a benchmark).
     `benchmark` is native, asr or both; `paper` its number there, Extra where it has none; `needs`
     the aggregates it is made from; `about` what the config must have for it, where that is more
     than any arm or method (an arm's diagnostic or group, a method's group and table, a scale that
@@ -233,6 +238,8 @@ class Item:
     """
 
     item: str
+    maker: str
+    part: str
     kind: str
     benchmark: str
     paper: str
@@ -265,14 +272,22 @@ def selected_items(config: Config) -> dict[str, Item]:
     there |= {f"timed {c}" for c in asr["timing"]["datasets"] if c in asr["evaluate"]}
     table = {k: v for k, v in items().items() if not v.about or v.about in there}
     columns = config["native"]["data"]["evaluate"]
-    mains = {f"main_{column}": column for column in columns}
-    chosen = {k: v for k, v in table.items() if not k.startswith("main_") or k in mains}
-    for name, column in mains.items():
+    made = {k: v for k, v in table.items() if v.maker != MAIN_TABLE or v.part in columns}
+    pattern = next(row for row in table.values() if row.maker == MAIN_TABLE)
+    for column in columns:
         row = datasets().get(columns[column])
         title = f"Native benchmark on {row.title if row else column}, every arm"
-        extra = {"item": name, "paper": "Extra", "compared": "no", "readings": "", "title": title}
-        chosen.setdefault(name, replace(table["main_kodak"], **extra))
-    return chosen
+        extra = replace(
+            pattern,
+            item=f"main_{column}",
+            part=column,
+            paper="Extra",
+            compared="no",
+            readings="",
+            title=title,
+        )
+        made.setdefault(extra.item, extra)
+    return made
 
 
 def select(

@@ -30,6 +30,7 @@ from ..errors import UserError
 from ..evaluation import GRAPH, OURS, PAPER
 from ..files import verify
 from .conditions import Conditions, of_paper
+from .criteria import Outcome, measure_criteria, read_outcomes
 from .kinds import KINDS, RUN_COLUMNS, VALUES, scale_key
 from .statistics import Summary
 
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
 BICUBIC = "bicubic"
 NATIVE_TIMES = {PAPER: "inference_ms", OURS: "ours_ms", GRAPH: "graph_ms"}
 """The metric of the native aggregate that holds the times by a clock."""
-TEXTS = ("name", "benchmark", "arm", "device", "finished")  # columns of runs that hold no number
+TEXTS = ("name", "benchmark", "arm", "device", "finished", "criterion", "dataset")
+"""Columns of aggregates without keys that hold no number."""
 
 Key = tuple[str, ...]
 Table = list[dict[str, Any]]  # rows by the name of their columns
@@ -106,7 +108,7 @@ def read(path: Path, kind: str) -> Table:
     keys = KINDS[kind].keys
     table = read_rows(path, KINDS[kind].header, keys)
     if not keys:
-        keyed = [c for c in ("arm", "name") if c in KINDS[kind].header]
+        keyed = [c for c in ("arm", "name", "criterion") if c in KINDS[kind].header]
         numbers(table, [c for c in KINDS[kind].header if c not in TEXTS], keyed, path)
         return table
     for row in table:
@@ -157,6 +159,10 @@ class Aggregates:
             for kind in ("budget", "asr_runs")
             for row in found.table(kind)
         ]
+        found.tables["criteria"] = [
+            dict(zip(KINDS["criteria"].columns, row, strict=True))
+            for row in measure_criteria(found)
+        ]
         return found
 
     # --- numbers ---
@@ -184,7 +190,7 @@ class Aggregates:
     def _check(self, kind: str, table: Table) -> None:
         if KINDS[kind].columns == RUN_COLUMNS and not table:
             raise UserError(f"{self.path(kind)} has no rows; train first.")
-        if kind == "structure":
+        if kind in ("structure", "criteria"):
             return
         native = KINDS[kind].half == "native"
         file, known = ("arms", {*self.arms}) if native else ("methods", {*self.methods, BICUBIC})
@@ -241,6 +247,11 @@ class Aggregates:
     def parameters(self, method: str) -> float:
         """Return a super-resolution method's trainable parameters, NaN where no run tells."""
         return self.runs("asr").groupby("arm")["parameters"].first().get(method, math.nan)
+
+    @property
+    def criteria(self) -> dict[str, Outcome]:
+        """The outcomes of the paper's criteria for the main arm, by criterion."""
+        return read_outcomes(self.table("criteria"))
 
     @cached_property
     def conditions(self) -> Conditions:

@@ -8,6 +8,7 @@ how many there are. What nobody measured has no row.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, groupby
@@ -21,8 +22,9 @@ from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
 from . import conditions, kinds
-from .aggregates import BICUBIC, NATIVE_TIMES, numbers, read_rows
-from .kinds import KINDS, VALUES, Fields, scale_key
+from .aggregates import BICUBIC, NATIVE_TIMES, Aggregates, numbers, read_rows
+from .criteria import measure_criteria
+from .kinds import KINDS, NATIVE, VALUES, Fields, scale_key
 
 NATIVE_METRICS = ("psnr", "ssim", "lpips", "edge_lpips", "lse")
 ASR_METRICS = ("psnr_y", "ssim_y")
@@ -133,17 +135,21 @@ def locality(found: Found, config: Config) -> pd.DataFrame:
             (arm, name, seed[name]) for name in seeds[0] for seed in seeds if seed[name] is not None
         ]
         met = diagnostic.tests(diagnostic.average(seeds), config["diagnostics"]["thresholds"])
-        told = {f"{t}_met": m for t, m in met.items()} | {"tests_met": diagnostic.tests_met(met)}
+        told = {f"{t}_met": m for t, m in met.items()} | {
+            "tests_met": diagnostic.tests_met(met),
+            "criterion_a": diagnostic.all_of(met.values()),
+        }
         flags += [(arm, n, int(f), None, len(seeds)) for n, f in told.items() if f is not None]
     made = over_seeds("locality", measured)
     return pd.concat([made, pd.DataFrame(flags, columns=made.columns)]) if flags else made
 
 
-def ablation(found: Found, config: Config) -> Measured:
+def ablation(found: Found, config: Config) -> pd.DataFrame:
     """The log-space ablation's arms on the validation images.
 
     PSNR, LPIPS and per-region PSNR, and delta_<metric>: arm minus control, seed by seed over the
-    seeds that both have.
+    seeds that both have. criterion_b is 1 or 0, decided from the means over seeds, without a
+    spread.
     """
     means = image_means(found(f"{kinds.SCORES}.csv", column="validation"), NATIVE_METRICS)
     values = {
@@ -151,12 +157,35 @@ def ablation(found: Found, config: Config) -> Measured:
         for of, metric, mean in means
         if metric in ("psnr", "lpips") or metric.startswith("psnr_")
     }
-    yield from ((arm, metric, mean) for (arm, _, metric), mean in values.items())
+    measured = [(arm, metric, mean) for (arm, _, metric), mean in values.items()]
     control = [n for n, arm in selected_arms(config).items() if arm.diagnostic == "control"]
-    for (arm, *rest), mean in values.items():
+    for (arm, seed, metric), mean in values.items():
         for base in control if arm not in control else ():
-            if (base, *rest) in values:
-                yield arm, f"delta_{rest[1]}", mean - values[base, *rest]
+            if (base, seed, metric) in values:
+                measured.append((arm, f"delta_{metric}", mean - values[base, seed, metric]))
+    made = over_seeds("ablation", measured)
+    flags = [*decide_criterion_b(made, config)]
+    return pd.concat([made, pd.DataFrame(flags, columns=made.columns)]) if flags else made
+
+
+def decide_criterion_b(made: pd.DataFrame, config: Config) -> Iterator[tuple[Any, ...]]:
+    """Yield a row that says whether each log-space arm meets criterion B, where that is known."""
+    margins = config["diagnostics"]["margins"]
+    for name, arm in selected_arms(config).items():
+        own = made[made["arm"] == name].set_index("metric")
+        if arm.diagnostic != "log" or own.empty:
+            continue
+        gaps = {m: float(own["mean"].get(f"delta_{m}", math.nan)) for m in margins}
+        known = {m: None if math.isnan(gap) else gap for m, gap in gaps.items()}
+        met = diagnostic.criteria({}, known, margins).b
+        if met is not None:
+            yield name, "criterion_b", int(met), None, int(own["n"].max())
+
+
+def criteria(found: Found, config: Config) -> Measured:
+    """Whether the main arm meets the paper's criteria, set by set and as a whole."""
+    for _, path in found(NATIVE):
+        yield from measure_criteria(Aggregates(path.parent, config))
 
 
 def budget(found: Found, config: Config) -> Measured:
@@ -217,10 +246,18 @@ def _field(record: Mapping[str, Any], key: str, path: Path) -> Any:
 # --- writing ------------------------------------------------------------------------------------
 
 MAKERS: dict[str, Callable[[Found, Config], Measured | pd.DataFrame]] = {
-    "readings": native, "asr_runs": runs, "native": native, "locality": locality,
-    "ablation": ablation, "budget": budget, "structure": structure, "runs": runs,
-    "asr_quality": asr_quality, "asr_latency": asr_latency,
-}  # fmt: skip
+    "native": native,
+    "readings": native,
+    "criteria": criteria,
+    "budget": budget,
+    "structure": structure,
+    "runs": runs,
+    "locality": locality,
+    "ablation": ablation,
+    "asr_quality": asr_quality,
+    "asr_latency": asr_latency,
+    "asr_runs": runs,
+}
 
 
 def write(kind: str, results: Path, config: Config, output: Path) -> None:

@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..config import BASELINE, Item, arms
+from ..evaluation import GRAPH, OURS
 from .compare import PAPER_PRESET, Scope, compare_all, short_names
 from .conditions import HALVES, Conditions, Half
-from .markup import listed
 from .statistics import Column
+from .text import join_words
 
 SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 Rows = Mapping[str, Column]
 """The numbers that each row of a table shows, by the row's name."""
+
+BESIDE_PAPER = "The paper's value stands above the one measured here, with its own bold numbers"
+OTHER_CLOCKS = {
+    OURS: "“own path”: this package's own path, the fast call that its users get, which is no part "
+    "of the paper and is not judged",
+    GRAPH: "“CUDA graph”: that call replayed as one graph",
+}
 
 
 def sentence(text: str) -> str:
@@ -27,20 +35,26 @@ def caption(
     run: Conditions,
     told: Iterable[str | None] = (),
     columns: Iterable[str] | None = None,
+    clocks: Iterable[str] | None = None,
 ) -> str:
-    """Return the caption of a table or figure, ending in how its run differs from the paper's.
+    """Write the caption of a table or figure below its title.
+
+    It ends in how the run differs from the paper's.
 
     `told` are sentences about what was measured, `columns` the evaluation columns that are shown
-    (default: all). The text is in the marks of `reporting.markup`.
+    (default: all). `clocks` are given for a table beside the paper's values: those of its rows
+    that the paper does not have. The text is in the marks of `reporting.text`.
     """
     scopes, adds = [Scope(name) for name in item.scopes.split()], item.adds.split()
     rebuilt = [arm.short for arm in arms().values() if arm.group == BASELINE]
     readings = f"Rests on this project's readings of what the paper leaves open ({item.readings}; "
+    beside = [] if clocks is None else [BESIDE_PAPER, *(OTHER_CLOCKS[clock] for clock in clocks)]
     sentences = [
+        *beside,
         item.caption,
         *told,
         _error_bars(run, scopes[0]) if "spread" in adds else None,
-        f"{listed(rebuilt)} are rebuilt within the parameter budget and amortized; they do not "
+        f"{join_words(rebuilt)} are rebuilt within the parameter budget and amortized; they do not "
         "stand for the published models"
         if "baselines" in adds
         else None,
@@ -48,7 +62,7 @@ def caption(
         _without_lpips(run) if "lpips" in adds else None,
         f"{readings}see docs/readings.md)" if item.readings else None,
     ]
-    return f"**{item.title}.** {' '.join(sentence(text) for text in sentences if text)}"
+    return " ".join(sentence(text) for text in sentences if text)
 
 
 # --- what is shown --------------------------------------------------------------------------------
@@ -78,7 +92,7 @@ def _seeds(counts: Mapping[str, Iterable[int]]) -> str:
 def missing(rows: Rows) -> str | None:
     """Name the rows without a single number."""
     empty = [name for name, row in rows.items() if not any(c.measured for c in row)]
-    return f"No results for {listed(empty)}" if empty else None
+    return f"No results for {join_words(empty)}" if empty else None
 
 
 def bold_rule(significance: float, columns: Iterable[Column]) -> str:

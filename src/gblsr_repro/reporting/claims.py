@@ -14,9 +14,9 @@ from ..files import write_csv, write_text
 from .aggregates import Aggregates
 from .compare import Scope
 from .conditions import of_paper
-from .documents import Section, markdown, simple
+from .documents import Section, render_markdown, simple_table
 from .expressions import parse
-from .layout import DASH
+from .tables import DASH
 from .verdicts import CELLS, LOOKS, TOLERANCES, Claim, Result, Target, Verdict, judge
 
 SCOPE_TITLES = {
@@ -125,7 +125,7 @@ def write(aggregates: Path, output: Path, config: Config) -> Page:
     page = evaluate(aggregates, config)
     rows = [_row(result) for result in page.results]
     write_csv(output / "claims.csv", list(rows[0]), rows)
-    write_text(output / "claims.md", markdown(section(page)))
+    write_text(output / "claims.md", render_markdown(section(page)))
     return page
 
 
@@ -184,19 +184,19 @@ def topics(page: Page, wanted: Callable[[Result], bool] = lambda result: True) -
             for result in results
         ]
         told = f"Tolerances: {'; '.join(kinds)}."
-        sections.append(Section(topic, told, [simple(header, rows)]))
+        sections.append(Section(topic, told, [simple_table(header, rows)]))
     return sections
 
 
 def section(page: Page) -> Section:
     """Return all claims: how many got each verdict, under what conditions, and one by one."""
     counts = [(str(v), str(n), LOOKS[v][-1]) for v, n in page.counts().items()]
-    table = simple(("Verdict", "Claims", "Meaning"), counts)
+    table = simple_table(("Verdict", "Claims", "Meaning"), counts)
     inside = [conditions(page), *topics(page)]
     return Section("The paper's claims, measured here", tables=[table], inside=inside)
 
 
 def conditions(page: Page) -> Section:
     """Return the paper's conditions of each scope, and in what this run differs."""
-    table = simple(("Claims about", "Paper", "This run"), page.scopes())
+    table = simple_table(("Claims about", "Paper", "This run"), page.scopes())
     return Section("Conditions", tables=[table])

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..config import arms, datasets, methods, read_table, repository_root
 from .conditions import Conditions, Half, ImageSet, of_paper
-from .markup import listed
+from .text import join_words
 
 PAPER_PRESET = "paper"
 
@@ -203,7 +203,7 @@ def _unequal(
     if name.endswith(".pixels") and subjects is not None:  # those of an arm concern it alone
         keys = [key for key in keys if key in subjects]
     called = short_names("native")
-    return [f"{_words(name)} {listed([called.get(key, key) for key in keys])}"] if keys else []
+    return [f"{_words(name)} {join_words([called.get(key, key) for key in keys])}"] if keys else []
 
 
 def _words(name: str) -> str:

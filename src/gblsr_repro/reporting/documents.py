@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
 from .. import __version__
 from ..progress import duration
-from . import markup
 from .aggregates import Aggregates
 from .captions import differences, sentence
 from .compare import Scope, data_title, short_names
 from .conditions import HALVES, Half, ImageSet, of_paper
-from .layout import DASH, Float, Line, Span, grid, shown
+from .rendering import render
+from .tables.layout import DASH, Cells, Row, Table, format_number
 from .verdicts import LOOKS
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ class Section:
 
     title: str
     text: str = ""
-    tables: Sequence[Float] = ()
+    tables: Sequence[Table] = ()
     image: tuple[str, str] | None = None
     code: str = ""
     links: Sequence[tuple[str, str]] = ()
@@ -50,55 +48,25 @@ class Section:
         return re.sub(r"\W+", "-", self.title.lower()).strip("-")
 
 
-def simple(
-    header: Sequence[str], rows: Iterable[Line], columns: str = "", caption: str = ""
-) -> Float:
-    """Return a table of one header row and one group; `columns` are their types (default: left)."""
-    made: list[Line] = [*rows]
-    return Float("", columns or "l" * len(header), [header], [made], caption=caption)
+def simple_table(
+    header: Sequence[str], rows: Iterable[Cells], columns: str = "", caption: str = ""
+) -> Table:
+    """Make a table of one header row and one group; `columns` are their types (default: left)."""
+    group = [Row("", cells) for cells in rows]
+    return Table("", columns or "l" * len(header), [header], [group], caption=caption)
 
 
 # --- rendering ------------------------------------------------------------------------------------
 
 
-def markdown(page: Section, depth: int = 1) -> str:
-    """Return a page as Markdown."""
-    blocks = [f"{'#' * depth} {page.title}", page.text]
-    for part in page.tables:
-        blocks += ["\n".join(grid(part)), part.caption]
-    blocks += [f"![{page.image[1]}]({page.image[0]})"] if page.image else []
-    blocks += [f"```\n{page.code}\n```"] if page.code else []
-    blocks += [markdown(inner, depth + 1).rstrip("\n") for inner in page.inside]
-    return "\n\n".join(filter(None, blocks)) + "\n"
+def render_markdown(page: Section) -> str:
+    """Render a page as Markdown."""
+    return render("page.md.j2", page=page)
 
 
-def html(page: Section, **more: Any) -> str:
-    """Return a page as HTML that stands alone: it runs no script and asks no server."""
-    import jinja2
-
-    engine = jinja2.Environment(
-        loader=jinja2.PackageLoader(__package__),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    engine.filters |= {"marked": lambda text: Markup(markup.html(text)), "cells": _cells}
-    template = engine.get_template("page.html.j2")
-    return template.render(page=page, version=__version__, verdicts=LOOKS, **more)
-
-
-def _cells(line: Line, part: Float, header: bool = False) -> Iterator[tuple[Span, str]]:
-    """Return the cells of a line, each with its scope where it heads a column, row or group."""
-    place = 0
-    for cell in line:
-        span = cell if isinstance(cell, Span) else Span(cell, 1, part.columns[place][0])
-        scope = ("colgroup" if span.columns > 1 else "col") if header else ""
-        if not header and place == 0:
-            scope = "rowgroup" if span.columns == len(part.columns) else "row"
-        yield span, scope if span.text.strip() else ""  # an empty cell heads nothing
-        place += span.columns
+def render_html(page: Section, **values: Any) -> str:
+    """Render a page as HTML that stands alone: it runs no script and asks no server."""
+    return render("page.html.j2", page=page, version=__version__, verdicts=LOOKS, **values)
 
 
 # --- what was run ---------------------------------------------------------------------------------
@@ -116,13 +84,13 @@ def benchmarks(source: Aggregates) -> list[Section]:
         rows = [("trained", ", ".join(names) or "nothing", "all")]
         rows += [(label, text, published.get(label, DASH)) for label, text in known.items()]
         notes = " ".join(map(sentence, differences(run, [s for s in Scope if s.half == half])))
-        table = simple(("", "This run", "Paper"), rows)
+        table = simple_table(("", "This run", "Paper"), rows)
         sections.append(Section(f"{title}: what was run", notes, [table]))
     facts = [(f"version of {name}", str(value)) for name, value in run.versions.items()]
     if run.git.get("commit"):
         state = " (with uncommitted changes)" if "True" in str(run.git.get("modified")) else ""
         facts.insert(0, ("code", f"commit {run.git['commit']}{state}"))
-    code = Section("Code and versions", tables=[simple(("", "This run"), facts)])
+    code = Section("Code and versions", tables=[simple_table(("", "This run"), facts)])
     return [*sections, code] if facts else sections
 
 
@@ -154,7 +122,7 @@ def _image_set(images: ImageSet) -> str:
 
 def cost(source: Aggregates) -> Section:
     """Return a row per arm or method that was trained, and a total per benchmark."""
-    lines: list[Line] = []
+    lines: list[Cells] = []
     for half, title in (("native", "All native runs"), ("asr", "All super-resolution runs")):
         runs = source.runs(half)
         lines += [
@@ -166,7 +134,7 @@ def cost(source: Aggregates) -> Section:
         return Section("Cost", "No training run is aggregated yet.")
     header = ("Model", "Runs", "Steps", "One run", "All runs", "Steps/s", "Peak MiB", "Device")
     caption = "Training runs: time and peak memory as each run recorded them."
-    return Section("Cost", tables=[simple(header, lines, "lrrrrrrl", caption)])
+    return Section("Cost", tables=[simple_table(header, lines, "lrrrrrrl", caption)])
 
 
 def _cost(title: str, runs: pd.DataFrame) -> list[str]:
@@ -180,7 +148,7 @@ def _cost(title: str, runs: pd.DataFrame) -> list[str]:
             DASH if math.isnan(s) else duration(s)
             for s in (seconds.mean(), seconds.sum(min_count=1))
         ),
-        shown(runs["steps_per_second"].mean(), "{:,.3g}"),
-        shown(runs["peak_memory_mib"].max(), "{:,.0f}"),
+        format_number(runs["steps_per_second"].mean(), "{:,.3g}"),
+        format_number(runs["peak_memory_mib"].max(), "{:,.0f}"),
         ", ".join(device for device in runs["device"].unique() if device) or DASH,
     ]

@@ -6,40 +6,44 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..config import Config, Item, guess, items, selected_items
+from ..config import MAIN_TABLE, Config, Item, guess, items, selected_items
 from ..errors import UserError
 from .compare import Scope, compare_all
 from .conditions import Conditions
 
 MAKERS: dict[str, Callable[..., Any]] = {}
-"""By an item's name: what makes its floats of aggregates, or its figure of those and a note."""
+"""By name: what makes the tables or the figure of a row of config/items.tsv."""
 Maker = TypeVar("Maker", bound=Callable[..., Any])
 Made = TypeVar("Made")
 
 
-def item(make: Maker) -> Maker:
-    """Register a function under its own name, which is that of its row in config/items.tsv, or how
-    those of its rows begin: main(source, "kodak") makes main_kodak.
+def item(maker: Maker) -> Maker:
+    """Register a function under its own name, the `maker` of rows in config/items.tsv.
+
+    It is called with the aggregates and, where the row has one, with the row's `part`.
     """
-    MAKERS[make.__name__] = make
-    return make
+    MAKERS[maker.__name__] = maker
+    return maker
 
 
-def made_by(name: str) -> Callable[..., Any]:
-    """Return what makes an item of its source."""
-    begins = [made for made in MAKERS if name == made or name.startswith(f"{made}_")]
-    rest = name.removeprefix(own := max(begins, key=len)).lstrip("_")
-    return (lambda source: MAKERS[own](source, rest)) if rest else MAKERS[own]
+def make(row: Item, *sources: Any) -> Any:
+    """Call the maker of an item with `sources` and with the item's part."""
+    parts = [row.part] if row.part else []
+    return MAKERS[row.maker](*sources, *parts)
 
 
-def known(kind: str, config: Config) -> dict[str, Item]:
-    """Return the items of a kind, "table" or "figure", that a config can make, in their order."""
-    mine = selected_items(config)
-    table = {**items(), **mine}
+def select_items(kind: str, config: Config) -> dict[str, Item]:
+    """Return the items of a kind, "table" or "figure", that a config can make, in their order.
+
+    Beside those that the config's runs allow these are the others of the paper, which aggregates
+    of other runs may allow, but for main tables of columns that the config does not have.
+    """
+    selected = selected_items(config)
+    table = {**items(), **selected}
     return {
         name: row
         for name, row in table.items()
-        if row.kind == kind and (name in mine or not name.startswith("main_"))
+        if row.kind == kind and (name in selected or row.maker != MAIN_TABLE)
     }
 
 

@@ -29,6 +29,7 @@ SCORES = "native/metrics/{subject}/seed{seed}/{column}"
 GRID = "asr/metrics/{subject}/seed{seed}/{column}_x{scale}"
 BICUBIC_GRID = "asr/metrics/bicubic/{column}_x{scale}"
 FIELDS = "native/fields/{subject}/seed{seed}.npz"
+NATIVE = "aggregates/native.csv"
 Fields = dict[str, Any]
 """What fills a pattern: the half, the arm or method (subject), the seed, the column, the scale."""
 
@@ -63,6 +64,11 @@ KINDS = {
         ("dataset", "arm", "metric"),
         (RUN, f"{TIMES}.csv", f"{SCORES}.csv"),
         of=lambda arm: arm.in_benchmark,
+        first="train and evaluate an arm",
+    ),
+    "criteria": Kind(
+        columns=("criterion", "dataset", "value", "bound", "met"),
+        inputs=(NATIVE,),
         first="train and evaluate an arm",
     ),
     "readings": Kind(

@@ -12,8 +12,8 @@ from ..config import BASELINE, Config, protocol
 from ..errors import UserError
 from ..files import write_text
 from .aggregates import Aggregates, read
-from .documents import Section, markdown, simple
-from .layout import value
+from .documents import Section, render_markdown, simple_table
+from .tables.layout import format_summary
 
 COLUMNS = {  # metric of the aggregate: heading and decimals
     "psnr": ("PSNR ↑", 2),
@@ -34,7 +34,7 @@ MEANING = (
 def write(aggregate: Path, config: Config, output: Path) -> None:
     """Write the table of readings.csv as Markdown to `output`. Raises `UserError`."""
     run = Aggregates(aggregate.parent, config, tables={"readings": read(aggregate, "readings")})
-    write_text(output, markdown(page(run)))
+    write_text(output, render_markdown(page(run)))
 
 
 def page(run: Aggregates) -> Section:
@@ -48,7 +48,7 @@ def page(run: Aggregates) -> Section:
 
     def row(label: str, of: Aggregates, *key: str) -> list[str]:
         cells = ((of.cell(*key, metric), digits) for metric, (_, digits) in COLUMNS.items())
-        return [label, *(value(cell, digits) for cell, digits in cells)]
+        return [label, *(format_summary(cell, digits) for cell, digits in cells)]
 
     header = ["reading", *(heading for heading, _ in COLUMNS.values())]
     sections = []
@@ -65,7 +65,7 @@ def page(run: Aggregates) -> Section:
                 f"{run.path('readings')} has no reading of a baseline; name some under "
                 "native.arms, as config/readings.yaml does."
             )
-        sections.append(Section(dataset, tables=[simple(header, rows)]))
+        sections.append(Section(dataset, tables=[simple_table(header, rows)]))
     text = f"{_conditions(run.config)} {MEANING}"
     return Section("Readings of the baselines", text, inside=sections)
 

@@ -18,15 +18,14 @@ from PIL import Image
 from ..config import Config, load
 from ..errors import UserError
 from ..files import atomic_path, read_json, verify, write_text
-from . import claims, readings, tables
+from . import claims, readings
 from .aggregates import Aggregates
 from .captions import caption
 from .compare import Scope
 from .conditions import joined
-from .documents import Section, benchmarks, cost, markdown, simple
-from .items import attempt, known
-from .layout import Float
-from .tables import VERSUS
+from .documents import Section, benchmarks, cost, render_markdown, simple_table
+from .items import attempt, select_items
+from .tables import Table, build_beside_paper
 
 LARGEST_BYTES = 3_000_000
 WIDEST_FIGURE = 1200  # pixels
@@ -74,7 +73,7 @@ def write(results: Path, output: Path, config: Config) -> int:
             _shrink(path, folder / "figures" / path.name)
         settings = {"results": f"results/{output.name}"} | overlay(config)
         write_text(folder / "overlay.yaml", yaml.safe_dump(settings, sort_keys=False))
-        write_text(folder / "README.md", markdown(page(folder, output.name, config, judged)))
+        write_text(folder / "README.md", render_markdown(page(folder, output.name, config, judged)))
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         if size > LARGEST_BYTES:
             raise UserError(
@@ -139,7 +138,7 @@ def page(folder: Path, name: str, config: Config, judged: claims.Page | None) ->
     records = [read_json(path) for path in sorted(chain(*jobs))]
     versions, git = (joined(job.get(key) or {} for job in records) for key in ("versions", "git"))
     source.conditions = replace(source.conditions, versions=versions, git=git)
-    figures = known("figure", config)
+    figures = select_items("figure", config)
     shown = [
         Section(path.stem, caption(figures[path.stem], source.conditions),
                 image=(f"figures/{path.name}", path.stem))
@@ -169,14 +168,11 @@ def page(folder: Path, name: str, config: Config, judged: claims.Page | None) ->
 
 
 def _tables(source: Aggregates) -> list[Section]:
-    """The measured tables: those that the paper's values can stand beside, with them."""
-    names = [name for name in tables.names(source.config) if name.endswith(VERSUS)]
-    made, _ = attempt(names, lambda name: tables.build(source, name))
-    sections = []
-    for part in chain.from_iterable(made.values()):
-        title, _, rest = part.caption.removeprefix("**").partition(".**")
-        sections.append(Section(title, tables=[replace(part, caption=rest.strip())]))
-    return sections
+    """Return a section for every measured table, with the paper's values where it has them."""
+    items = select_items("table", source.config)
+    compared = [name for name, item in items.items() if item.compared == "yes"]
+    made, _ = attempt(compared, lambda name: build_beside_paper(source, items[name]))
+    return [Section(table.title, tables=[table]) for tables in made.values() for table in tables]
 
 
 def _claims(judged: claims.Page) -> Section:
@@ -189,7 +185,7 @@ def _claims(judged: claims.Page) -> Section:
     return Section("What the paper claims", text, _relations(judged))
 
 
-def _relations(verdicts: claims.Page) -> list[Float]:
+def _relations(verdicts: claims.Page) -> list[Table]:
     """The orderings and bounds that the paper claims, and whether they hold in this run."""
     rows = []
     for result in verdicts.results:
@@ -200,7 +196,7 @@ def _relations(verdicts: claims.Page) -> list[Float]:
             rows.append((claim.claim, *sides, result.would.removeprefix("would ")))
     caption = "Orderings and bounds that this run has numbers for"
     header = ("The paper says", "Bound", "Measured", "In this run")
-    return [simple(header, rows, caption=caption)] if rows else []
+    return [simple_table(header, rows, caption=caption)] if rows else []
 
 
 def _command(name: str, config: Config, source: Aggregates) -> str:

@@ -18,15 +18,14 @@ import numpy as np
 from ..config import Config, Item
 from ..errors import UserError
 from ..files import read_json, write_text
-from . import claims, tables
+from . import claims
 from .aggregates import BICUBIC, Aggregates, ordered
 from .captions import caption
 from .conditions import HALVES
-from .documents import Section, benchmarks, cost, html, simple
-from .items import attempt, known
+from .documents import Section, benchmarks, cost, render_html, simple_table
+from .items import attempt, select_items
 from .kinds import scale_key
-from .layout import DASH, Float, shown
-from .tables import VERSUS
+from .tables import DASH, Table, build, build_beside_paper, format_number
 from .verdicts import Result, Verdict
 
 FILE_PATTERNS = (
@@ -64,7 +63,7 @@ def page(results: Path, folder: Path, config: Config) -> str:
     files = Section("Files", "" if links else "There are none yet.", links=links)
     parts += [_or_why("Cost", cost, source), _provenance(source), files]
     whole = Section("GB-LSR: the paper and this run", LEAD, inside=parts)
-    return html(whole, warning="" if preset == "paper" else warning)
+    return render_html(whole, warning="" if preset == "paper" else warning)
 
 
 def _or_why(title: str, make: Callable[[Aggregates], Section], source: Aggregates) -> Section:
@@ -112,7 +111,7 @@ def _learned(source: Aggregates) -> Section:
     return Section("What it learned", tables=made)
 
 
-def _reconstructed(source: Aggregates) -> Float:
+def _reconstructed(source: Aggregates) -> Table:
     """The main arm's PSNR on every set beside the control's and that of each image's mean color."""
     native, rows = source.config["native"], []
     arms = [native["main_arm"], native["control_arm"]]
@@ -121,9 +120,11 @@ def _reconstructed(source: Aggregates) -> Float:
         flat = _flat_psnr(array, native["metrics"]["psnr_epsilon"]) if array.is_file() else np.nan
         measured = source.has("native")
         means = [source.mean("native", column, a, "psnr") if measured else np.nan for a in arms]
-        rows.append((source.title("native", column), *(shown(v, "{:.1f}") for v in (flat, *means))))
+        rows.append(
+            (source.title("native", column), *(format_number(v, "{:.1f}") for v in (flat, *means)))
+        )
     header = ("Set", "Mean color", *(source.arms[arm].name for arm in arms))
-    return simple(header, rows, "lrrr", (
+    return simple_table(header, rows, "lrrr", (
         "Reconstruction: PSNR in dB. Mean color: each image replaced by its own mean color, what "
         "an arm reaches that has learned nothing else."
     ))  # fmt: skip
@@ -136,7 +137,7 @@ def _flat_psnr(array: Path, epsilon: float) -> float:
     return float(np.mean(-10 * np.log10(errors + epsilon)))
 
 
-def _enlarged(source: Aggregates) -> Float:
+def _enlarged(source: Aggregates) -> Table:
     """PSNR-Y of bicubic, and the methods' distance from it, at the lowest trained scale."""
     asr, names = source.config["asr"], source.methods
     scale, base = scale_key(min(asr["trained_scales"])), asr["base_method"]
@@ -149,14 +150,14 @@ def _enlarged(source: Aggregates) -> Float:
             bicubic = source.mean("asr_quality", str(column), BICUBIC, scale, "psnr_y")
             best, title = str(own.idxmax()), source.title("asr", str(column))
             gained = _gain(own.get(base, np.nan)), f"{names[best].name} {_gain(own[best])}"
-            rows.append((title, shown(bicubic, "{:.1f}"), *gained))
+            rows.append((title, format_number(bicubic, "{:.1f}"), *gained))
     header = ("Set", "Bicubic", names[base].name, "Best method")
     told = f"Super-resolution ×{scale}: PSNR-Y of bicubic in dB; the methods' distance from it."
-    return simple(header, rows, "lrrl", told)
+    return simple_table(header, rows, "lrrl", told)
 
 
 def _gain(value: float) -> str:
-    return shown(value, "{:+z.2f} dB")
+    return format_number(value, "{:+z.2f} dB")
 
 
 # --- tables and figures --------------------------------------------------------------------------
@@ -166,7 +167,7 @@ def _items(
     kind: str, make: Callable[[Aggregates, Item], Section], source: Aggregates, folder: Path
 ) -> Section:
     """Return a section for every table or figure that was made, and why the others were not."""
-    table = known(kind, source.config)
+    table = select_items(kind, source.config)
     first = ["qualitative"] if source.config["preset"] == "demo" else []  # it says most at a glance
     made, missing = attempt(ordered(table, first), lambda name: make(source, table[name]))
     titles = {name: f"{item.title} ({item.paper})" for name, item in table.items()}
@@ -176,15 +177,17 @@ def _items(
         links = _links({label: source.results / file for label, file in files.items()}, folder)
         sections.append(replace(section, title=titles[name], links=links))
     if missing:
-        reasons = simple(("What", "Why"), [(titles[name], why) for name, why in missing.items()])
+        reasons = simple_table(
+            ("What", "Why"), [(titles[name], why) for name, why in missing.items()]
+        )
         sections.append(Section("Not in this run", tables=[reasons]))
     return Section(f"{kind}s".title(), inside=sections)
 
 
 def _table(source: Aggregates, item: Item) -> Section:
-    beside = tables.build(source, item.item + VERSUS) if item.compared == "yes" else []
+    beside = build_beside_paper(source, item) if item.compared == "yes" else []
     inside = [Section("Beside the paper's values", tables=beside, folded=True)] if beside else []
-    return Section(item.title, tables=tables.build(source, item.item), inside=inside)
+    return Section(item.title, tables=build(source, item), inside=inside)
 
 
 def _figure(source: Aggregates, item: Item) -> Section:
@@ -209,7 +212,7 @@ def _provenance(source: Aggregates) -> Section:
                 images = str(record.get("images", DASH))
                 rows.append((f"{half}/{path.stem}", images, str(record["sha256"])))
     told = "Standardized images; two runs with the same checksums saw the same pixels."
-    arrays = [simple(("Array", "Images", "SHA-256"), rows, caption=told)] if rows else []
+    arrays = [simple_table(("Array", "Images", "SHA-256"), rows, caption=told)] if rows else []
     text = "" if rows else "No image array is made yet."
     try:
         inside = benchmarks(source)

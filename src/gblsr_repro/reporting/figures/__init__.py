@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...config import Config
 from ..aggregates import Aggregates
-from ..items import MAKERS, known, make_each, note
+from ..items import make, make_each, note, select_items
 from . import asr, comparison, locality, native, qualitative  # noqa: F401 (register)
 from .style import save, styled
 
@@ -18,8 +18,8 @@ def render(name: str, source: Aggregates, output: Path) -> tuple[Path, Path]:
     Raises `UserError` naming what is missing.
     """
     with styled():
-        item = known("figure", source.config)[name]
-        return save(MAKERS[name](source, note(source.conditions, item)), Path(output), name)
+        item = select_items("figure", source.config)[name]
+        return save(make(item, source, note(source.conditions, item)), Path(output), name)
 
 
 def write(
@@ -29,5 +29,5 @@ def write(
 
     Those of images and fields read them in the folder above `aggregates`.
     """
-    source, names = Aggregates(aggregates, config), known("figure", config)
+    source, names = Aggregates(aggregates, config), select_items("figure", config)
     return make_each("figure", names, only, lambda name: render(name, source, output), aggregates)

@@ -13,8 +13,8 @@ from ...data.images import open_rgb
 from ...errors import UserError
 from ..aggregates import Aggregates, ordered
 from ..items import item
-from ..layout import shown
 from ..statistics import LPIPS, PSNR
+from ..tables.layout import format_number
 from . import style
 from .native import means
 
@@ -51,7 +51,7 @@ def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
             axes = figure.add_subplot(grid[row, column])
             _show(axes, _exemplar(source, arm, name))
             psnr, lpips = scores.loc[(arm, name)]
-            label, score = source.label(arm), f"{psnr:.2f} dB / {shown(lpips, '{:.3f}')}"
+            label, score = source.label(arm), f"{psnr:.2f} dB / {format_number(lpips, '{:.3f}')}"
             axes.text(
                 0.025, 0.025, score if constant[key] else f"{label}\n{score}", color="white",
                 transform=axes.transAxes, ha="left", va="bottom", fontsize=7,

@@ -1,0 +1,128 @@
+"""The paper's criteria for the main arm (section 4, Table 5), decided from the native aggregate.
+
+Quality: on enough data sets the main arm's PSNR is not far below the best baseline's, its LPIPS
+not far above, and its PSNR well above the control's. Cost: its inference time is at most a
+fraction of the slowest baseline's on every set. A criterion is exact: noise does not excuse it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..evaluation.locality import all_of
+
+if TYPE_CHECKING:
+    from .aggregates import Aggregates
+
+QUALITY_PARTS = ("psnr_below_best_baseline", "lpips_above_best_baseline", "psnr_above_control")
+QUALITY = "quality"
+COST = "latency_ratio"
+EVERY_SET = "all"  # stands for the data set in the row of a whole criterion
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Whether a criterion is met: on every data set, and as a whole; None is not measured.
+
+    `values` are the measured numbers by data set, `required` on how many sets it must hold.
+    """
+
+    met: bool | None
+    required: int
+    by_dataset: Mapping[str, bool | None]
+    values: Mapping[str, float]
+
+
+def measure_criteria(source: Aggregates) -> Iterator[tuple[str, str, float, float, float]]:
+    """Yield rows of the aggregate `criteria`: criterion, data set, value, bound, met (1, 0, NaN).
+
+    `source` holds the native aggregate; the bounds are those of config native.criteria. The row of
+    the data set `all` says on how many sets a criterion holds and on how many it must.
+    """
+    criteria = source.config["native"]["criteria"]
+    sets = source.evaluate
+    distances = {column: _distances(source, column) for column in sets}
+    bounds = {
+        "psnr_below_best_baseline": -criteria["psnr_below_best_baseline"],
+        "lpips_above_best_baseline": criteria["lpips_above_best_baseline"],
+        "psnr_above_control": criteria["psnr_above_control"],
+        COST: criteria["latency_ratio"],
+    }
+    met: dict[str, dict[str, bool | None]] = {name: {} for name in (*bounds, QUALITY)}
+    for column, values in distances.items():
+        for name, bound in bounds.items():
+            below = name in ("lpips_above_best_baseline", COST)
+            met[name][column] = _holds(values[name], bound, below)
+            yield name, column, values[name], bound, _as_number(met[name][column])
+        together = all_of(met[part][column] for part in QUALITY_PARTS)
+        met[QUALITY][column] = together
+        yield QUALITY, column, math.nan, math.nan, _as_number(together)
+    for name, by_dataset in met.items():
+        required = len(sets) if name == COST else criteria["datasets_required"]
+        outcome = _at_least(by_dataset.values(), required)
+        count = sum(map(bool, by_dataset.values()))
+        yield name, EVERY_SET, count, required, _as_number(outcome)
+
+
+def read_outcomes(rows: Iterable[Mapping[str, Any]]) -> dict[str, Outcome]:
+    """Return the outcome of every criterion from the rows of the aggregate `criteria`."""
+    by_name: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        by_name.setdefault(row["criterion"], []).append(row)
+    outcomes = {}
+    for name, own in by_name.items():
+        met = {row["dataset"]: None if math.isnan(row["met"]) else bool(row["met"]) for row in own}
+        values = {row["dataset"]: row["value"] for row in own if not math.isnan(row["value"])}
+        required = next(int(row["bound"]) for row in own if row["dataset"] == EVERY_SET)
+        whole = met.pop(EVERY_SET)
+        values.pop(EVERY_SET, None)
+        outcomes[name] = Outcome(whole, required, met, values)
+    return outcomes
+
+
+def _distances(source: Aggregates, column: str) -> dict[str, float]:
+    """Return what the criteria ask of the main arm on one set, NaN where it is not measured.
+
+    A baseline that was not measured makes the comparison with the best one unknown.
+    """
+
+    def mean(arm: str, metric: str) -> float:
+        return source.mean("native", column, arm, metric)
+
+    own = source.main_arm.arm
+    psnr, lpips, times = (
+        [mean(arm, metric) for arm in source.baselines]
+        for metric in ("psnr", "lpips", "inference_ms")
+    )
+    return {
+        "psnr_below_best_baseline": mean(own, "psnr") - _extreme(max, psnr),
+        "lpips_above_best_baseline": mean(own, "lpips") - _extreme(min, lpips),
+        "psnr_above_control": mean(own, "psnr")
+        - mean(source.config["native"]["control_arm"], "psnr"),
+        COST: mean(own, "inference_ms") / _extreme(max, times),
+    }
+
+
+def _extreme(choose: Any, values: list[float]) -> float:
+    return choose(values) if values and not any(map(math.isnan, values)) else math.nan
+
+
+def _holds(value: float, bound: float, below: bool) -> bool | None:
+    if math.isnan(value):
+        return None
+    return value <= bound if below else value >= bound
+
+
+def _at_least(outcomes: Iterable[bool | None], required: int) -> bool | None:
+    """Say whether at least `required` outcomes hold; None when the unknown ones decide."""
+    known = list(outcomes)
+    if sum(met is True for met in known) >= required:
+        return True
+    return False if sum(met is not False for met in known) < required else None
+
+
+def _as_number(met: bool | None) -> float:
+    return math.nan if met is None else int(met)

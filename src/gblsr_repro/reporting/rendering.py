@@ -1,0 +1,71 @@
+"""Rendering through the templates of this folder, in LaTeX, Markdown and HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from .tables.layout import Cells, Span, Table
+from .text import to_html, to_latex
+
+
+def render(template: str, **values: Any) -> str:
+    """Render a template of `templates/`; its ending says whether it is .tex, .md or .html."""
+    ending = template.removesuffix(".j2").rpartition(".")[2]
+    return _environment(ending).get_template(template).render(**values)
+
+
+@cache
+def _environment(ending: str) -> jinja2.Environment:
+    latex = ending == "tex"
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader(__package__),
+        # Braces and percent signs mean something else in LaTeX.
+        block_start_string="<%" if latex else "{%",
+        block_end_string="%>" if latex else "%}",
+        variable_start_string="<<" if latex else "{{",
+        variable_end_string=">>" if latex else "}}",
+        comment_start_string="<#" if latex else "{#",
+        comment_end_string="#>" if latex else "#}",
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=ending == "html",
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {
+        "latex": to_latex,
+        "marked": lambda text: Markup(to_html(text)),
+        "one_header": join_header,
+        "unspanned": fill_spans,
+        "scoped": add_scopes,
+    }
+    return environment
+
+
+def join_header(table: Table) -> list[str]:
+    """Join a table's header rows into one, column by column."""
+    rows = [fill_spans(cells, repeat=True) for cells in table.header]
+    return [" ".join(dict.fromkeys(filter(None, column))) for column in zip(*rows, strict=True)]
+
+
+def fill_spans(cells: Cells, repeat: bool = False) -> list[str]:
+    """Return a text per column, that of a spanning cell in its first or repeated in all."""
+    spans = [cell if isinstance(cell, Span) else Span(cell, 1) for cell in cells]
+    return [s.text if repeat or not place else "" for s in spans for place in range(s.columns)]
+
+
+def add_scopes(cells: Cells, table: Table, header: bool = False) -> Iterator[tuple[Span, str]]:
+    """Yield the cells of a row, each with its HTML scope where it heads a column, row or group."""
+    place = 0
+    for cell in cells:
+        span = cell if isinstance(cell, Span) else Span(cell, 1, table.columns[place][0])
+        scope = ("colgroup" if span.columns > 1 else "col") if header else ""
+        if not header and place == 0:
+            scope = "rowgroup" if span.columns == len(table.columns) else "row"
+        yield span, scope if span.text.strip() else ""  # an empty cell heads nothing
+        place += span.columns

@@ -1,0 +1,146 @@
+"""The tables of training time and of licences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import chain
+
+import pandas as pd
+
+from ...config import READING, Arm, Method, assets
+from ...errors import UserError
+from ...progress import duration
+from ..aggregates import Aggregates
+from ..compare import short_names
+from ..items import item
+from ..kinds import ABLATION
+from ..text import join_words
+from .layout import DASH, Row, Span, Table
+
+NATIVE_GROUPS = (
+    "Matched-budget amortized baselines",
+    "GB-LSR arms and control of the main tables",
+    "Locality diagnostic: per-patch arms with a linear bandwidth map",
+    "Log-space ablation: arms beside those of the main tables",
+)
+ENCODERS = {"rdn": "RDN", "swinir": "SwinIR"}
+
+
+def group_runs(source: Aggregates, benchmark: str) -> dict[str, list[str]]:
+    """Group a benchmark's arms or methods as its table of training time does, by group title.
+
+    Other readings of the baselines are in none.
+    """
+    groups: dict[str, list[str]] = {title: [] for title in NATIVE_GROUPS if benchmark == "native"}
+    for name, row in source.rows(benchmark).items():
+        if row.group != READING:
+            groups.setdefault(_name_group(row), []).append(name)
+    return groups
+
+
+def _name_group(row: Arm | Method) -> str:
+    if isinstance(row, Method):
+        if row.group == "variant":
+            return "Variants of the GB-LSR family"
+        return f"Methods on the {ENCODERS.get(row.encoder, row.encoder)} encoder"
+    baselines, main, linear, log = NATIVE_GROUPS
+    if row.in_benchmark:
+        return baselines if row.group == "baseline" else main
+    return linear if row.diagnostic == "linear" else log
+
+
+@item
+def compute(source: Aggregates, benchmark: str) -> list[Table]:
+    """Make Tables 16 and 17: training time of a benchmark by group of arms or methods."""
+    native = benchmark == "native"
+    names = short_names(benchmark)
+    kind = "runs" if native else "asr_runs"
+    groups = group_runs(source, benchmark)
+    runs = source.frame(kind)
+    runs = runs[runs["arm"].isin(chain(*groups.values()))]
+    if runs.empty:
+        raise UserError(f"{source.path(kind)} has no run of the paper's arms; train one first.")
+    rows = []
+    for title, members in groups.items():
+        own = runs[runs["arm"].isin(members)]
+        if own.empty:
+            continue
+        present = [names[member] for member in members if member in set(own["arm"])]
+        count = _count_runs(own, len(present), "arm" if native else "method")
+        label = f"{title} ({', '.join(present)}; {count})"
+        rows.append(Row(title, [label, *_format_times(own)]))
+    count, _, total = _format_times(runs)
+    bottom = Row("total", ["**Total**", f"**{count}**", "", f"**{total}**"])
+    devices = [device for device in runs["device"].unique() if device]
+    notes = [
+        f"Trained on {join_words(devices, 'or')}" if devices else "Device not recorded",
+        _describe_sharing([source.arms[n] for n in names if n in {*runs["arm"]}])
+        if native
+        else None,
+    ]
+    header = ["Training group", "runs", "per-run", "total"]
+    spec = [r"p{0.55\linewidth}", *"rrr"]
+    return [Table(f"compute_{benchmark}", spec, [header], [rows, [bottom]], notes, ragged=True)]
+
+
+def _describe_sharing(trained: Sequence[Arm]) -> str | None:
+    """Say that the log-space ablation uses runs of the main tables, where any of it was trained."""
+    ablation = [arm for arm in trained if arm.diagnostic in ABLATION]
+    both = [arm.short for arm in ablation if arm.in_benchmark]
+    if not both or len(both) == len(ablation):
+        return None
+    return (
+        f"The log-space ablation shares the runs of {join_words(both)} with the main tables, "
+        "where the paper trained all of its arms but Scalar again: nine runs of its own"
+    )
+
+
+def _count_runs(runs: pd.DataFrame, members: int, noun: str) -> str:
+    shown = f"{members} {noun}{'' if members == 1 else 's'}"
+    seeds, rest = divmod(len(runs), members)
+    if rest:
+        return f"{shown}, {len(runs)} runs in all"
+    return f"{shown} × {seeds} seed{'' if seeds == 1 else 's'}"
+
+
+def _format_times(runs: pd.DataFrame) -> list[str]:
+    known = runs["wall_seconds"].dropna()
+    if known.empty:
+        return [f"{len(runs)}", DASH, DASH]
+    span = dict.fromkeys((format_clock(known.min()), format_clock(known.max())))
+    return [f"{len(runs)}", "–".join(span), format_clock(known.sum())]
+
+
+def format_clock(seconds: float) -> str:
+    """Format a duration for a table: 45s, 3m07s, 2h05m, 1,428h18m."""
+    return re.sub(r"^\d{4,}", lambda hours: f"{int(hours[0]):,}", duration(seconds))
+
+
+# --- licences -----------------------------------------------------------------------------------
+
+
+@item
+def licenses(source: Aggregates) -> list[Table]:
+    """Make Table 18: licences and terms of the data sets the config uses, and of code."""
+    sections = source.config["native"]["data"], source.config["asr"]
+    used = {name for s in sections for name in (*s["train"], *s["evaluate"].values())}
+    sets = [
+        Row(name, [row.title, row.license, _link(row.homepage)])
+        for name, row in source.datasets.items()
+        if name in used or row.role == "weights"
+    ]
+    code = [
+        Row(row["title"], [row["title"], row["license"], _link(row["url"])]) for row in assets()
+    ]
+    header = ["Asset", "Licence or terms of use", "URL"]
+    spec = [r"p{0.20\linewidth}", r"p{0.34\linewidth}", r"p{0.40\linewidth}"]
+    groups = [
+        [Row("", [Span("*Data sets*", 3, "l")]), *sets],
+        [Row("", [Span("*Code and architectures*", 3, "l")]), *code],
+    ]
+    return [Table("licenses", spec, [header], groups, ragged=True)]
+
+
+def _link(address: str) -> str:
+    return f"<{address}>" if address.startswith("http") else address or DASH

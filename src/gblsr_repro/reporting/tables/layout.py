@@ -1,0 +1,134 @@
+"""A table before it is rendered, and the formatting of its cells.
+
+All text is in the marks of `gblsr_repro.reporting.text`, which is Markdown as it stands.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..statistics import Column, Metric, Summary, bold, printed
+
+DASH = "—"
+LONGEST_HEADING = 8  # letters of the longest name of a data set in the paper, Urban100 and DIV2Kval
+
+
+@dataclass(frozen=True)
+class Span:
+    """A cell over several columns, set left (l) or centered (c)."""
+
+    text: str
+    columns: int
+    align: str = "c"
+
+
+Cell = str | Span
+Cells = Sequence[Cell]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A body row: its cells, and the key of what they are about, by which tables are compared.
+
+    The key is that of an arm, a method, a data set or a group; empty for a row that is a heading.
+    """
+
+    key: str
+    cells: Cells
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its label, column types, header rows, groups of body rows, title and caption.
+
+    A line is drawn before every group and a short rule under every spanning cell of the first
+    header row. `separation` is the space between columns in points. Paragraph columns are ragged
+    where `ragged` says so, and justified otherwise; in `paired` tables rows without a first cell
+    belong to the one above them. `timed` are the columns (from 0) whose cells depend on the clock,
+    `notes` sentences of the caption about what was measured, `columns_shown` the evaluation
+    columns that the table is about (None: all).
+    """
+
+    label: str
+    columns: Sequence[str]
+    header: Sequence[Cells]
+    groups: Sequence[Sequence[Row]]
+    notes: Sequence[str | None] = ()
+    columns_shown: Sequence[str] | None = None
+    title: str = ""
+    caption: str = ""
+    size: str = "footnotesize"
+    separation: int = 4
+    sideways: bool = False
+    tall: bool = False
+    ragged: bool = False
+    paired: bool = False
+    timed: Sequence[int] = ()
+
+    @property
+    def rows(self) -> list[Row]:
+        """All body rows, group after group."""
+        return [row for group in self.groups for row in group]
+
+    @property
+    def full_caption(self) -> str:
+        """The caption that stands alone: the title in bold, then what else there is to say."""
+        return f"**{self.title}.** {self.caption}" if self.title else self.caption
+
+    @property
+    def short_rules(self) -> Iterator[tuple[int, int]]:
+        """The first and last column (from 1) under each spanning cell of the first header row."""
+        first = 1
+        for cell in self.header[0]:
+            after = first + (cell.columns if isinstance(cell, Span) else 1)
+            if isinstance(cell, Span):
+                yield first, after - 1
+            first = after
+
+
+# --- cells ----------------------------------------------------------------------------------------
+
+
+def format_summary(cell: Summary, digits: int, strong: bool = False, spread: bool = True) -> str:
+    """Format a mean and, where there is one and `spread` asks for it, its standard deviation.
+
+    A dash stands where nothing is measured.
+    """
+    text = format_number(cell.mean, f"{{:z.{digits}f}}")
+    if cell.std >= 0 and spread:
+        text += f" ± {printed(cell.std, digits)}"
+    return f"**{text}**" if strong else text
+
+
+def format_columns(
+    columns: Sequence[Column], metrics: Sequence[Metric], alpha: float | None = None
+) -> list[list[str]]:
+    """Format columns of numbers, one metric each, the best in bold; return their rows.
+
+    Which are bold is what `statistics.bold` says of a column at level `alpha`.
+    """
+    made = []
+    for cells, metric in zip(columns, metrics, strict=True):
+        strong = bold(cells, metric.lower, metric.digits, alpha)
+        made.append(
+            [format_summary(c, metric.digits, s) for c, s in zip(cells, strong, strict=True)]
+        )
+    return [list(row) for row in zip(*made, strict=True)]
+
+
+def format_number(number: float, form: str) -> str:
+    """Format a number with a typographic minus sign; NaN is a dash."""
+    return DASH if math.isnan(number) else form.format(number).replace("-", "−")
+
+
+def format_difference(number: float, digits: int) -> str:
+    """Format a number with a typographic sign; zero has none; NaN is a dash."""
+    is_zero = printed(number, digits) == printed(0, digits)
+    return format_number(number, f"{{:{'' if is_zero else '+'}z.{digits}f}}")
+
+
+def choose_size(headings: Sequence[str]) -> str:
+    """Choose a type size in which a wide table with these data sets in its head fits a page."""
+    return "footnotesize" if max(map(len, headings), default=0) <= LONGEST_HEADING else "scriptsize"

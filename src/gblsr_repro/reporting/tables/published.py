@@ -1,0 +1,96 @@
+"""The paper's own tables: made from its published numbers, in the columns of a measured table.
+
+What the paper prints without what it is computed from, such as speed ratios over a set whose times
+it does not list, and where it rounds last, is in config/paper/printed.csv; rows of training time
+are those of config/paper/compute.csv.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ...config import Config, Item, protocol, repository_root
+from ..aggregates import Aggregates, read_rows
+from ..items import make
+from .cost import format_clock, group_runs
+from .layout import Row, Table
+
+ANY_ROW = "*"  # of printed.csv
+
+
+def build_published(source: Aggregates, item: Item, measured: Sequence[Table] = ()) -> list[Table]:
+    """Build a table with the paper's rows, in the columns of the measured one.
+
+    Rows and cells that the paper lacks are absent or dashes. Raises `UserError` when it has none.
+    """
+    if item.maker == "compute":
+        return [_build_compute(source, item.part, measured[0])]
+    config = _paper_in_columns_of(source.config)
+    own, paper = source.config["asr"]["timing"], protocol()["asr"]["timing"]
+    same_sets = all(own[key] == paper[key] for key in ("datasets", "scale"))
+    printed = _read_printed(item.item)
+    tables = []
+    for table in make(item, Aggregates.paper(config)):
+        # Means over timed sets stand only where the sets are the paper's.
+        fixed = [] if same_sets else table.timed
+        groups = [[_put_in(row, table, printed, fixed) for row in group] for group in table.groups]
+        tables.append(replace(table, groups=groups))
+    return tables
+
+
+def _paper_in_columns_of(own: Config) -> Config:
+    """Return the paper's configuration with the columns and rows that a run's tables show."""
+    paper = copy.deepcopy(protocol())
+    paper["native"]["data"]["evaluate"] = own["native"]["data"]["evaluate"]
+    paper["native"]["arms"] = own["native"]["arms"]
+    for key in ("evaluate", "scales", "trained_scales", "timing", "methods"):
+        paper["asr"][key] = own["asr"][key]
+    return paper
+
+
+def _read_printed(table: str) -> dict[tuple[str, str], str]:
+    """Read the printed cells of a table, by the key of their row and the heading of the column."""
+    rows = read_rows(repository_root() / "config" / "paper" / "printed.csv", ("table", "row"))
+    return {(row["row"], row["column"]): row["text"] for row in rows if row["table"] == table}
+
+
+def _put_in(
+    row: Row, table: Table, printed: Mapping[tuple[str, str], str], fixed: Sequence[int]
+) -> Row:
+    """Put the printed cells into a row, but for the columns `fixed`."""
+    cells = list(row.cells)
+    for place, heading in enumerate(table.header[-1]):
+        text = printed.get((row.key, str(heading)), printed.get((ANY_ROW, str(heading))))
+        if text is not None and place not in fixed:
+            cells[place] = f"**{text}**" if str(cells[place]).startswith("**") else text
+    return Row(row.key, cells)
+
+
+def _build_compute(source: Aggregates, benchmark: str, measured: Table) -> Table:
+    """Build the rows of training time (Tables 16 and 17) of the groups that are measured here."""
+    groups = group_runs(source, benchmark)
+    path = repository_root() / "config" / "paper" / "compute.csv"
+    published = [
+        row for row in read_rows(path, ("benchmark", "subjects")) if row["benchmark"] == benchmark
+    ]
+    body, bottom = measured.groups
+    rows: list[Row] = []
+    runs = 0
+    total = 0.0
+    for row in body:
+        members = groups[row.key]
+        found = next((p for p in published if {*p["subjects"].split()} <= {*members}), None)
+        if found is None:
+            continue
+        span = "–".join(
+            format_clock(float(found[f"{end}_seconds"])) for end in ("shortest", "longest")
+        )
+        seconds = float(found["total_seconds"])
+        rows.append(Row(row.key, [row.cells[0], found["runs"], span, format_clock(seconds)]))
+        runs += int(found["runs"])
+        total += seconds
+    last = bottom[0]
+    sums = Row(last.key, [last.cells[0], f"**{runs}**", "", f"**{format_clock(total)}**"])
+    return replace(measured, groups=[rows, [sums] if rows else []])
