@@ -1,0 +1,162 @@
+"""The digest of code: what changes it, and what does not."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from gblsr_repro.config.source_digest import digest_of
+from gblsr_repro.errors import UserError
+
+CODE = '''"""A module."""
+
+FACTOR = 2.0  # a comment
+
+
+class Scale:
+    """A class."""
+
+    def __call__(self, value):
+        """A function."""
+        return [value * FACTOR, -value]
+'''
+REWRITTEN = """FACTOR = 2.00
+'''What it is for.'''
+class Scale:
+
+    def __call__(self, value):
+        return (  # both
+            [value*FACTOR,
+             -value,]
+        )
+"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A package with a module in a package below it."""
+    folder = tmp_path / "one" / "package"
+    for name, text in (("__init__.py", ""), ("inner/__init__.py", ""), ("inner/scale.py", CODE)):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def edit(package, old, new):
+    module = package / "inner" / "scale.py"
+    text = module.read_text()
+    assert old in text
+    before = module.stat().st_mtime_ns
+    module.write_text(text.replace(old, new))
+    # As an editor's save comes later than the clock of the file system ticks.
+    os.utime(module, ns=(before + 10**9, before + 10**9))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("a comment", "another comment, and a longer one"),
+        ('"""A module."""', '"""Another module."""'),
+        ('    """A class."""\n', ""),
+        ('"""A function."""', '"""Another function."""'),
+        ("\n\n", "\n"),
+        (CODE, REWRITTEN),
+    ],
+    ids=["comment", "module", "class", "function", "blank lines", "formatting"],
+)
+def test_what_python_does_not_run_changes_nothing(package, old, new):
+    before = digest_of([package])
+    edit(package, old, new)
+    assert digest_of([package]) == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("2.0", "2.5"),
+        ("2.0", "2"),
+        ("__call__", "__neg__"),
+        ("-value", "value"),
+        ("[value * FACTOR, -value]", "value * FACTOR, -value"),
+        ("[value * FACTOR, -value]", "['value * FACTOR, -value']"),
+        ("return [", "yield ["),
+    ],
+)
+def test_what_python_runs_changes_it(package, old, new):
+    before = digest_of([package])
+    edit(package, old, new)
+    assert digest_of([package]) != before
+
+
+def test_a_slice_from_and_a_slice_to_are_not_the_same(package):
+    edit(package, "-value", "value[1:]")
+    before = digest_of([package])
+    edit(package, "value[1:]", "value[:1]")
+    assert digest_of([package]) != before
+
+
+def test_a_file_more_or_of_another_name_changes_it(package):
+    before = digest_of([package])
+    module = package / "inner" / "scale.py"
+    moved = module.replace(package / "scale.py")
+    elsewhere = digest_of([package])
+    moved.replace(module)
+    (package / "empty.py").touch()
+    assert len({before, elsewhere, digest_of([package])}) == 3
+    (package / "empty.py").unlink()
+    (package / "data.txt").touch()
+    assert digest_of([package]) == before
+
+
+def test_where_it_lies_and_how_it_is_named_change_nothing(package, tmp_path, monkeypatch):
+    before = digest_of([package])
+    inner = digest_of([package / "inner" / "scale.py"])
+    assert digest_of([package, package / "inner", package]) == before
+    assert digest_of([package / "inner" / name for name in ("scale.py", "__init__.py")]) == (
+        digest_of([package / "inner"])
+    )
+    (tmp_path / "other").mkdir()
+    moved = package.rename(tmp_path / "other" / "package")
+    assert digest_of([str(moved)]) == before
+    monkeypatch.chdir(moved)
+    assert digest_of(["."]) == before
+    assert digest_of(["inner/scale.py"]) == inner
+
+
+def test_another_process_finds_the_same(package):
+    code = (
+        "import sys; from gblsr_repro.config.source_digest import digest_of;"
+        "print(digest_of(sys.argv[1:]))"
+    )
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", code, package],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed in ("1", "2")
+    ]
+    assert found == [digest_of([package])] * 2
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"A = 1\ndef f(:\n", r"scale\.py, line 2, is not valid Python"),
+        (b"A = '\xff'\n", r"scale\.py.* is not valid Python"),
+        (b"A = 1\0\n", r"scale\.py.* is not valid Python"),
+    ],
+)
+def test_what_is_not_python_is_one_sentence(package, content, said):
+    (package / "inner" / "scale.py").write_bytes(content)
+    with pytest.raises(UserError, match=said) as raised:
+        digest_of([package])
+    assert "\n" not in str(raised.value)
+
+
+def test_a_file_that_is_missing_is_one_sentence(package):
+    with pytest.raises(UserError, match=r"gone\.py cannot be read \(No such file"):
+        digest_of([package, package / "gone.py"])
