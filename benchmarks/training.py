@@ -143,6 +143,7 @@ def native_loop(bench: Bench) -> Case:
             loss=lambda images: F.mse_loss(model(images), images),
             state_path=bench.scratch / "state.pt",
             identity={},
+            trained_by={},
             bandwidth=model.bandwidth,
             gradient_clip=recipe["gradient_clip"],
         )

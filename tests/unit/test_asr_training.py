@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 
 import made
 import numpy as np
@@ -10,6 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 from gblsr_repro import config as configuration
+from gblsr_repro import runtime
 from gblsr_repro.config import method_named
 from gblsr_repro.data.fetch import fetch
 from gblsr_repro.data.superres import PackedImages, Sampler, pack
@@ -69,6 +72,8 @@ def test_a_run_leaves_weights_log_curve_and_record(place, tmp_path, method):
     assert record["recipe"]["batch_size"] == 2
     assert record["data"]["train"] == PackedImages.open(place / "train.npy").sha256
     assert record["device"]["type"] == "cpu"
+    assert record["git"] == runtime.git_record()
+    assert record["resumed_by"] == []
     rows = made.rows(tmp_path / "log.csv")
     assert [int(row["step"]) for row in rows] == [3, 6, 9, 12]
     assert (rows[0]["bandwidth"] == "") == (method == "lte_swinir")
@@ -96,6 +101,104 @@ def test_a_finished_run_is_written_again_without_a_step(place, tmp_path, monkeyp
     config["asr"]["training"]["recipes"]["rdn"]["learning_rate"] = 1.0
     with pytest.raises(AssertionError, match="a step was trained"):
         train_run(config, method_named("gblsr_asr"), 0, place / "train.npy", again, state)
+
+
+OWN = '''"""A decoder of one's own."""
+
+from torch import nn
+
+from gblsr_repro.models.asr.decoders import COLORS, QueryDecoder, by_cell, read
+
+GAIN = 1.0
+
+
+class BlendDecoder(QueryDecoder):
+    """One color per cell, blended by the corners' weights."""
+
+    def __init__(self, section):
+        super().__init__(section)
+        self.color = nn.Conv2d(self.features, COLORS, 1)
+
+    def maps(self, features, path):
+        return by_cell(self.color(features))
+
+    def values(self, maps, found, cell, path):
+        return GAIN * sum(weight.to(maps)[..., None] * read(maps, i) for i, _, weight in found)
+'''
+ROW = ["own", "rdn", "own:BlendDecoder", "", "rdn", "Own", "baseline", "main", ""]
+
+
+class Edited:
+    """A copy of the project, under git, in which a method of one's own is trained again."""
+
+    def __init__(self, folder, place):
+        self.folder, self.place = folder, place
+        (folder / "src" / "own.py").write_text(OWN)
+        with (folder / "config" / "methods.tsv").open("a") as table:
+            table.write("\t".join(ROW) + "\n")
+        configuration.write_resolved(load(place), place / "config.json")
+        self.git("init", "--quiet")
+        self.commit()
+
+    def git(self, *words):
+        who = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
+        command = ["git", "-C", self.folder, *who, *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    def commit(self):
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message", "State of the code.")
+        return self.git("rev-parse", "HEAD")
+
+    def edit(self, name, old, new):
+        file = self.folder / "src" / name
+        assert old in file.read_text()
+        file.write_text(file.read_text().replace(old, new, 1))
+
+    def train(self, output):
+        """Train with the code as it is; return the record, and what was said."""
+        folder = self.place / output
+        command = [
+            sys.executable, "-m", "gblsr_repro", "asr", "train", "--method", "own", "--seed", "0",
+            "--config", self.place / "config.json", "--array", self.place / "train.npy",
+            "--output", folder, "--state", self.place / "state" / "seed0.pt",
+        ]  # fmt: skip
+        python = os.environ | {"PYTHONPATH": str(self.folder / "src")}
+        done = subprocess.run(command, cwd=self.folder, env=python, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return made.record(folder / "run.json"), done.stderr
+
+
+@pytest.mark.slow
+def test_after_a_change_of_code_a_finished_run_is_trained_anew(place, checkout):
+    """By the program as it is started, from a copy of the package that is edited in between."""
+    edited = Edited(checkout, place)
+    began = edited.git("rev-parse", "HEAD")
+    first, _ = edited.train("first")
+    assert first["git"] == {"commit": began, "modified": False}
+
+    edited.edit("own.py", '"""One color per cell', '"""Here one color per cell')
+    edited.edit("gblsr_repro/models/base.py", "COLORS = 3", "COLORS = 3  # red, green, blue")
+    assert edited.commit() != began
+    again, said = edited.train("again")
+    assert "own seed 0: trained before with the same settings, images and code" in said
+    logs = [(place / name / "log.csv").read_text() for name in ("first", "again")]
+    assert logs[0] == logs[1]  # with the speed, which no second training has
+    kept = ("git", "code_sha256", "weights_sha256", "resumed", "resumed_by")
+    assert [again[name] for name in kept] == [first[name] for name in kept]
+
+    edited.edit("own.py", "GAIN = 1.0", "GAIN = 1.5")
+    now = edited.commit()
+    own, said = edited.train("own")
+    assert f"is of another run, trained at commit {began[:12]} (the code differs)" in said
+    assert own["git"] == {"commit": now, "modified": False}
+
+    edited.edit("gblsr_repro/training/asr.py", "* 0.5 **", "* 0.25 **")
+    package, said = edited.train("package")
+    assert f"is of another run, trained at commit {now[:12]} (the code differs)" in said
+    assert package["git"] == {"commit": now, "modified": True}
+    for name in ("code_sha256", "weights_sha256"):
+        assert len({record[name] for record in (first, own, package)}) == 3
 
 
 def test_the_learning_rate_is_halved_at_fractions_of_the_run():

@@ -11,11 +11,26 @@ import torch
 from gblsr_repro.errors import UserError
 from gblsr_repro.training import checkpoint
 
-IDENTITY = {"arm": "a", "training": {"learning_rate": 0.1, "betas": [0.9, 0.95]}}
+IDENTITY = {
+    "arm": "a",
+    "native.training.learning_rate": 0.1,
+    "native.training.betas": [0.9, 0.95],
+    "train_sha256": "1a",
+    "code_sha256": "2b",
+}
 
 
-def state(step: int) -> dict:
-    return {"identity": IDENTITY, "step": step, "model": {"w": torch.arange(4.0) + step}}
+def state(step: int, commit: str | None = "c0ffee", **other: object) -> dict:
+    return {
+        "identity": IDENTITY | other,
+        "step": step,
+        "model": {"w": torch.arange(4.0) + step},
+        "trained_by": [{"git": {"commit": commit, "modified": False}}],
+    }
+
+
+def in_folder(path) -> list[str]:
+    return sorted(file.name for file in path.parent.iterdir())
 
 
 @pytest.fixture
@@ -30,9 +45,9 @@ def test_the_newest_state_comes_back(path):
     loaded = checkpoint.load_state(path, IDENTITY)
     assert loaded["step"] == 3
     assert torch.equal(loaded["model"]["w"], torch.arange(4.0) + 3)
-    assert sorted(p.name for p in path.parent.iterdir()) == ["seed0.previous.pt", "seed0.pt"]
+    assert in_folder(path) == ["seed0.previous.pt", "seed0.pt"]
     checkpoint.remove_state(path)
-    assert list(path.parent.iterdir()) == []
+    assert in_folder(path) == []
 
 
 def cut(path) -> None:
@@ -46,7 +61,7 @@ def test_a_damaged_newest_state_gives_way_to_the_one_before(path, caplog):
     cut(path)
     with caplog.at_level(logging.WARNING):
         assert checkpoint.load_state(path, IDENTITY)["step"] == 1
-    assert "seed0.pt is damaged" in caplog.text
+    assert "seed0.pt cannot be read: it is damaged" in caplog.text
     path.unlink()  # as a kill between the two renames leaves it
     assert checkpoint.load_state(path, IDENTITY)["step"] == 1
     cut(checkpoint.previous(path))
@@ -54,22 +69,72 @@ def test_a_damaged_newest_state_gives_way_to_the_one_before(path, caplog):
         checkpoint.load_state(path, IDENTITY)
 
 
-def test_states_of_other_settings_are_set_aside_until_their_run_is_asked_for_again(path, caplog):
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("native.training.learning_rate", 0.2, "native.training.learning_rate was 0.1, is 0.2"),
+        ("train_sha256", "1c", "the training images differ"),
+        ("code_sha256", "2d", "the code differs"),
+    ],
+)
+def test_a_state_of_another_run_gives_way_with_a_warning(path, caplog, name, value, said):
+    """And can be named back, to go on from it."""
     for step in (5, 10):
         checkpoint.save_state(path, state(step))
-    others = [
-        {"arm": "a", "training": {"learning_rate": rate, "betas": [0.9, 0.95]}}
-        for rate in (0.2, 0.3)
-    ]
-    for other in others:
-        assert checkpoint.load_state(path, other) is None
-        assert not path.exists()
-        checkpoint.save_state(path, state(1) | {"identity": other})
-    assert "training.learning_rate was 0.1, is 0.2" in caplog.text
+    other = {name: value}
+    assert checkpoint.load_state(path, IDENTITY | other) is None
+    assert f"seed0.pt is of another run, trained at commit c0ffee ({said})" in caplog.text
+    assert "step 10" in caplog.text
+    assert in_folder(path) == ["seed0.old.pt"]
+    checkpoint.save_state(path, state(1, **other))
+    assert checkpoint.load_state(path, IDENTITY | other)["step"] == 1
+    checkpoint.superseded(path).replace(path)
     assert checkpoint.load_state(path, IDENTITY)["step"] == 10
+
+
+def test_of_a_damaged_state_the_one_before_is_what_is_kept(path):
+    for step in (5, 10):
+        checkpoint.save_state(path, state(step))
     cut(path)
+    assert checkpoint.load_state(path, IDENTITY | {"code_sha256": "2d"}) is None
+    assert in_folder(path) == ["seed0.old.pt"]
+    checkpoint.superseded(path).replace(path)
     assert checkpoint.load_state(path, IDENTITY)["step"] == 5
-    assert checkpoint.load_state(path, others[0])["step"] == 1
+
+
+def test_the_state_that_is_kept_is_that_of_the_run_before(path, caplog):
+    for step, code in enumerate("abc", 1):
+        checkpoint.save_state(path, state(step, commit=None, code_sha256=code))
+        assert checkpoint.load_state(path, IDENTITY | {"code_sha256": f"not {code}"}) is None
+    assert "trained at an unknown commit" in caplog.text
+    checkpoint.superseded(path).replace(path)
+    assert checkpoint.load_state(path, IDENTITY | {"code_sha256": "c"})["step"] == 3
+
+
+def test_back_at_the_run_before_nothing_is_lost(path):
+    """Who goes back to the old code but forgets to name the state back is told so."""
+    checkpoint.save_state(path, state(30_000))
+    other = {"code_sha256": "2d"}
+    assert checkpoint.load_state(path, IDENTITY | other) is None
+    checkpoint.save_state(path, state(5, commit="decade", **other))
+    before = in_folder(path)
+    with pytest.raises(UserError, match=r"after step 30000; rename it to seed0\.pt") as raised:
+        checkpoint.load_state(path, IDENTITY)
+    assert "commit decade (the code differs)" in str(raised.value)
+    assert in_folder(path) == before
+    assert checkpoint.load_state(path, IDENTITY | other)["step"] == 5
+    cut(checkpoint.superseded(path))  # then there is nothing to lose
+    assert checkpoint.load_state(path, IDENTITY) is None
+
+
+def test_a_state_of_another_version_is_not_touched(path, caplog):
+    checkpoint.save_state(path, state(5))
+    content = path.read_bytes()
+    path.write_bytes(content.replace(checkpoint.MAGIC, b"gblsr-repro state 3\n"))
+    with pytest.raises(UserError, match="delete it and run again"):
+        checkpoint.load_state(path, IDENTITY)
+    assert "it is not a state of this version of the package" in caplog.text
+    assert in_folder(path) == ["seed0.pt"]
 
 
 def test_a_state_can_hold_no_code(path):
@@ -78,7 +143,7 @@ def test_a_state_can_hold_no_code(path):
             return os.mkdir, (str(path.parent / "sprung"),)
 
     checkpoint.save_state(path, {"identity": Trap()})
-    with pytest.raises(UserError, match="damaged"):
+    with pytest.raises(UserError, match="cannot be read"):
         checkpoint.load_state(path, IDENTITY)
     assert not (path.parent / "sprung").exists()
 

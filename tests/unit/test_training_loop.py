@@ -5,6 +5,7 @@ import json
 import math
 import os
 import signal
+from contextlib import suppress
 
 import pytest
 import torch
@@ -13,6 +14,9 @@ from torch import nn
 from gblsr_repro.errors import StopRequested, UserError
 from gblsr_repro.training import checkpoint, optimizers
 from gblsr_repro.training.loop import LOG_COLUMNS, Settings, train
+
+IDENTITY = {"job": 1}
+A, B = ({"git": {"commit": commit, "modified": False}} for commit in "ab")
 
 
 class Job:
@@ -37,10 +41,10 @@ class Job:
         noisy = x + 0.1 * torch.randn(x.shape)
         return (self.model(noisy) - x[:, :2].flip(-1)).pow(2).mean()
 
-    def run(self, **options):
+    def run(self, identity=IDENTITY, trained_by=A, **options):
         return train(
             "job", self.model, self.optimizer, self.settings, self.batch, self.loss,
-            self.path, {"job": 1}, gradient_clip=self.clip, **options,
+            self.path, identity, trained_by, gradient_clip=self.clip, **options,
         )  # fmt: skip
 
     def weights(self):
@@ -118,12 +122,43 @@ def test_it_tells_how_far_it_is(path):
     assert last == {"run": "job", "step": 6, "saved": 6, "steps": 20, "running": False}
 
 
-def test_a_state_that_other_code_made_is_gone_on_from_with_a_warning(path, caplog):
-    Job(path).run(keep_state=True, code="old")
-    Job(path).run(keep_state=True, code="old")
-    assert "other code" not in caplog.text
-    Job(path).run(keep_state=True, code="new")
-    assert "job: the state after step 20 was made by other code; delete" in caplog.text
+def test_a_finished_state_gives_its_weights_and_says_who_trained_them(path):
+    first, again = Job(path), Job(path)
+    expected = first.run(keep_state=True, trained_by=A)
+    again.batch = crash
+    record = again.run(keep_state=True, trained_by=B)
+    assert torch.equal(again.weights(), first.weights())
+    assert record.rows == expected.rows
+    assert (record.resumed, record.trained_by) == (0, [A])
+
+
+@pytest.mark.parametrize("steps", [8, 20], ids=["half done", "finished"])
+def test_what_follows_from_something_else_is_trained_anew(path, steps, caplog):
+    """Finished or not: the code of another run's state has no part in this one's weights."""
+    whole = Job(path.with_name("whole.pt"))
+    expected = whole.run()
+    stopped = Job(path)
+    stopped.at = {steps - 1: stop}
+    with suppress(StopRequested):
+        stopped.run({"job": 1, "code_sha256": "a"}, A, keep_state=True)
+    assert path.exists()
+    again = Job(path)
+    record = again.run({"job": 1, "code_sha256": "b"}, B, keep_state=True)
+    assert "commit a (the code differs): this run starts at step 0" in caplog.text
+    assert f"that one's step {steps}" in caplog.text
+    assert torch.equal(again.weights(), whole.weights())
+    assert rows_without_rate(record) == rows_without_rate(expected)
+    assert (record.resumed, record.trained_by) == (0, [B])
+
+
+def test_it_says_who_went_on(path):
+    for step, by in ((3, A), (6, A), (9, B), (12, A)):
+        job = Job(path)
+        job.at = {step: stop}
+        with pytest.raises(StopRequested):
+            job.run(trained_by=by)
+    record = Job(path).run(trained_by=B)
+    assert (record.resumed, record.trained_by) == (4, [A, B])
 
 
 def test_a_stop_at_the_last_step_finishes(path):

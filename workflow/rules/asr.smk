@@ -29,7 +29,7 @@ rule asr_train_run:
     """Train one super-resolution method with one seed; a stopped run goes on where it was."""
     input:
         # The run's last state is kept: what Snakemake asks for again without need is written from
-        # it at once, and what has other data or settings is trained anew, the state set aside.
+        # it at once; what has other images, settings or code is trained anew.
         array=f"{R}/asr/arrays/train.npy",
         index=f"{R}/asr/arrays/train.csv",
         record=f"{R}/asr/arrays/train.json",

@@ -6,8 +6,8 @@ the jobs, which see of the config what stands here and nothing else.
 
 from __future__ import annotations
 
-import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,6 +23,7 @@ from .identity import (
     run_settings,
     watches,
 )
+from .source_digest import digest_of
 from .tables import Arm, Config, Dataset, Method
 
 
@@ -56,7 +57,7 @@ JOBS = {
     "budget": Job(("native.model",), code=("models/native.py",)),
     "structure": Job(code=("models/structure.py",)),
     "native regions": Job(("native.metrics", "native.model.patch")),
-    "native train": Job(code=("training/native.py",), run=True),
+    "native train": Job(code=("training/native.py", "data/arrays.py", "runtime.py"), run=True),
     "native evaluate": Job(
         (
             "native.metrics",
@@ -94,7 +95,13 @@ JOBS = {
             "asr.shave_extra",
             "asr.tile_pixels",
         ),
-        code=("training/asr.py", "data/superres.py"),
+        code=(
+            "training/asr.py",
+            "data/superres.py",
+            "data/arrays.py",
+            "data/resize.py",
+            "runtime.py",
+        ),
         run=True,
     ),
     "asr evaluate": Job(
@@ -185,18 +192,22 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 def code_of(job: str) -> list[str]:
     """Return the source files that a job follows from, from the checkout's top, sorted."""
+    return sorted(str(Path("src", PACKAGE.name, f.relative_to(PACKAGE))) for f in _files(job))
+
+
+def code_digest(job: str, own: Iterable[Path] = ()) -> str:
+    """Return the digest (see `digest_of`) of the code that a job follows from.
+
+    `own` are files besides those of the package, as that of an arm's own class.
+    """
+    return digest_of([*_files(job), *own])
+
+
+def _files(job: str) -> set[Path]:
     found: set[Path] = set()
     for name in JOBS[job].code:
         _gather(PACKAGE / name, found)
-    return sorted(str(Path("src", PACKAGE.name, path.relative_to(PACKAGE))) for path in found)
-
-
-def code_digest(job: str) -> str:
-    """Return the SHA-256 of the source files that a job follows from."""
-    digest = hashlib.sha256()
-    for name in code_of(job):
-        digest.update((PACKAGE.parents[1] / name).read_bytes())
-    return digest.hexdigest()
+    return found
 
 
 def _gather(file: Path, found: set[Path]) -> None:

@@ -35,10 +35,11 @@ def train_run(
 ) -> None:
     """Train `method` and write weights.safetensors, log.csv, validation.csv, run.json (last).
 
-    `array` is the packed training set; `state` the file from which an interrupted run goes on,
-    kept at the end, so that a run that is asked for again is not trained again. Adam on the mean
-    absolute error of normalized colors; the learning rate is halved at the recipe's fractions of
-    the steps. Raises `UserError` and `StopRequested`.
+    `array` is the packed training set; `state` the file from which an interrupted run goes on, kept
+    at the end: while settings, images and code stay as they are, a run that is asked for again is
+    written from it and not trained again. Adam on the mean absolute error of normalized colors; the
+    learning rate is halved at the recipe's fractions of the steps. Raises `UserError` and
+    `StopRequested`.
     """
     output = Path(output)
     sections = {name: config["asr"][name] for name in ("model", "training")}

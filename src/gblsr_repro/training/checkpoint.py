@@ -23,8 +23,10 @@ from ..progress import log
 
 State = dict[str, Any]
 
-MAGIC = b"gblsr-repro state 3\n"
+MAGIC = b"gblsr-repro state 4\n"
 SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
+# What an identity holds of things that a checksum stands for, and how they are named.
+CHECKSUMS = {"train_sha256": "the training images differ", "code_sha256": "the code differs"}
 
 
 @contextmanager
@@ -73,70 +75,100 @@ def save_state(path: Path | str, state: Mapping[str, Any]) -> None:
 def load_state(path: Path | str, identity: Mapping[str, Any]) -> State | None:
     """Load the newest whole state of the run that `identity` describes; None when there is none.
 
-    A damaged newest state is passed over, with a warning, for the one before it. States of another
-    run (other settings, other data) are set aside beside `path`, with a warning, under a name that
-    follows from what they are of, and taken up again when that run is asked for. Raises
-    `UserError` when all that is there is damaged.
+    A damaged newest state is passed over, with a warning, for the one before it. A state of another
+    run (other settings, other training images, other code) is moved to `superseded(path)`, in place
+    of what was there, with a warning that says what differs and how to go on from it all the same.
+    Raises `UserError` when all that is there is damaged, and when the state in whose place another
+    would be moved is that of the very run that is asked for.
     """
     path = Path(path)
-    state = _newest(path)
-    if state is not None and (differences := _differences(state["identity"], identity)):
-        aside = _aside(path, state["identity"])
-        _move(path, aside)
-        log.warning("%s is of another run (%s); set aside as %s", path, differences[0], aside.name)
-        state = None
-    mine = _aside(path, identity)
-    if state is None and any(file.exists() for file in (mine, previous(mine))):
-        _move(mine, path)
-        log.warning("%s: taking up again what was set aside as %s", path, mine.name)
-        state = _newest(path)
-    return state
+    found = _newest(path)
+    if found is None:
+        return None
+    file, state = found
+    differences = _differences(state["identity"], identity)
+    if not differences:
+        return state
+    aside, commit = superseded(path), _commit_of(state)
+    kept = _read_if_whole(aside)
+    if kept is not None and not _differences(kept["identity"], identity):
+        raise UserError(
+            f"{path} is of another run, trained at {commit} ({differences}), and {aside} is of "
+            f"this one, after step {kept['step']}; rename it to {path.name} to go on from it, or "
+            "delete it to train anew."
+        )
+    for other in {path, previous(path)} - {file}:
+        other.unlink(missing_ok=True)
+    file.replace(aside)
+    log.warning(
+        "%s is of another run, trained at %s (%s): this run starts at step 0. To go on from that "
+        "one's step %d instead, go back to what it was trained with and rename %s to %s.",
+        path, commit, differences, state["step"], aside, path.name,
+    )  # fmt: skip
+    return None
 
 
-def _newest(path: Path) -> State | None:
-    """Read the newest whole state at `path`; `UserError` when there are only damaged ones."""
+def superseded(path: Path | str) -> Path:
+    """Return where the last state of a run is kept in whose place another run is trained."""
+    path = Path(path)
+    return path.with_suffix(f".old{path.suffix}")
+
+
+def _newest(path: Path) -> tuple[Path, State] | None:
+    """Read the newest whole state at `path`, and say which file it is in.
+
+    None when there is no file; `UserError` when there are only damaged ones.
+    """
     present = [file for file in (path, previous(path)) if file.exists()]
-    for candidate in present:
-        try:
-            return _read(candidate)
-        except (ValueError, LookupError, TypeError, RuntimeError, EOFError, OSError,
-                pickle.UnpicklingError) as error:  # fmt: skip
-            log.warning("%s is damaged (%s); looking for the state before it", candidate, error)
+    for file in present:
+        state = _read_if_whole(file)
+        if state is not None:
+            return file, state
     if present:
         raise UserError(
-            f"The saved state {present[0]} is damaged and no whole one is left; delete it and run "
-            "again to start from step 0."
+            f"The saved state {present[0]} cannot be read and there is no whole one before it; "
+            "delete it and run again to start from step 0."
         )
     return None
 
 
-def _aside(path: Path, identity: Mapping[str, Any]) -> Path:
-    digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
-    return path.with_suffix(f".{digest[:12]}{path.suffix}")
-
-
-def _move(source: Path, target: Path) -> None:
-    """Move the two states at `source`, the older one first."""
-    for one, other in ((previous(source), previous(target)), (source, target)):
-        if one.exists():
-            one.replace(other)
+def _read_if_whole(path: Path) -> State | None:
+    """Read a state; None when there is none, and with a warning when it is damaged."""
+    try:
+        return _read(path)
+    except FileNotFoundError:
+        return None
+    except (ValueError, LookupError, TypeError, RuntimeError, EOFError, OSError,
+            pickle.UnpicklingError) as error:  # fmt: skip
+        log.warning("%s cannot be read: %s", path, error)
+        return None
 
 
 def _read(path: Path) -> State:
     with path.open("rb") as stream:
         if stream.read(len(MAGIC)) != MAGIC:
-            raise ValueError("it is not a state file")
+            raise ValueError("it is not a state of this version of the package")
         header, content = json.loads(stream.readline()), stream.read()
     if hashlib.sha256(content).hexdigest() != header["sha256"]:
-        raise ValueError("its checksum does not fit")
+        raise ValueError("it is damaged, its checksum does not fit")
     return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
 
 
-def _differences(old: Any, new: Any, place: str = "") -> list[str]:
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        keys = list(dict.fromkeys([*old, *new]))
-        return [d for k in keys for d in _differences(old.get(k), new.get(k), f"{place}.{k}")]
-    return [] if old == new else [f"{place.lstrip('.')} was {old}, is {new}"]
+def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Say in what two identities differ; nothing where they are the same."""
+    return "; ".join(
+        CHECKSUMS.get(name, f"{name} was {old.get(name)}, is {new.get(name)}")
+        for name in dict.fromkeys([*old, *new])
+        if old.get(name) != new.get(name)
+    )
+
+
+def _commit_of(state: State) -> str:
+    """Say under which commit the training of a state began."""
+    git = state["trained_by"][0]["git"]
+    if git["commit"] is None:
+        return "an unknown commit"
+    return f"commit {git['commit'][:12]}{', modified' if git['modified'] else ''}"
 
 
 def progress_of(path: Path | str) -> Path:

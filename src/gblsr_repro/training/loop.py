@@ -41,13 +41,15 @@ class Record:
     `rows` have the columns LOG_COLUMNS: the loss is the mean since the row before, the gradient
     norm (before clipping) and the bandwidth are the last step's. `wall_seconds` counts the time
     in the loop of all processes that worked on the run, `resumed` how often it went on from a
-    state.
+    state. `trained_by` says by what it was trained (see `train`): that of its first process, then
+    what was another of those that went on.
     """
 
     rows: list[dict[str, float | None]] = field(default_factory=list)
     wall_seconds: float = 0.0
     resumed: int = 0
     peak_memory_mib: float = 0.0
+    trained_by: list[dict[str, Any]] = field(default_factory=list)
 
 
 def train(
@@ -59,12 +61,12 @@ def train(
     loss: Callable[[Batch], Tensor],
     state_path: Path,
     identity: Mapping[str, Any],
+    trained_by: Mapping[str, Any],
     split: Callable[[Batch], Sequence[Batch]] = lambda batch: [batch],
     schedule: Callable[[int], float] | None = None,
     bandwidth: Callable[[], float | None] = lambda: None,
     after_step: Callable[[int], None] | None = None,
     keep_state: bool = False,
-    code: str = "",
     gradient_clip: float = math.inf,
 ) -> Record:
     """Train `model` in place, going on from the state at `state_path` where there is one.
@@ -74,8 +76,9 @@ def train(
     on the CPU. `loss(batch)` is a mean over the batch; `split` cuts a batch into equal parts whose
     gradients add up to the batch's, which bounds memory and changes the result by rounding only.
     `gradient_clip` bounds the norm of all gradients together.
-    `identity` says which run a state belongs to (see `checkpoint.load_state`), `code` by what code
-    it is trained: a state that other code made is gone on from, with a warning.
+    `identity` says what the weights follow from: a state is gone on from where that is the same,
+    and moved aside where it is not (see `checkpoint.load_state`). `trained_by` says by what this
+    process trains (git: the commit; and what else is recorded), which stays with the weights.
     `after_step(done)` is called after every step with the number of steps done. The caller removes
     the state once the weights are stored; with `keep_state` the state of the last step is saved
     too, and a run that is asked for again gives its weights without a step of training.
@@ -86,9 +89,9 @@ def train(
     """
     device = next(model.parameters()).device
     parameters = [p for p in model.parameters() if p.requires_grad]
-    run = _Run(label, model, optimizer, Path(state_path), dict(identity), code, device)
+    run = _Run(label, model, optimizer, Path(state_path), dict(identity), settings.steps, device)
     with checkpoint.locked(run.path, label):
-        run.resume()
+        run.resume(dict(trained_by))
         model.train()
         progress = Progress(label, settings.steps, start=run.step)
         with checkpoint.StopOnSignal() as stop, progress, run.noting(progress):
@@ -138,11 +141,11 @@ class _Run:
         optimizer: torch.optim.Optimizer,
         path: Path,
         identity: dict[str, Any],
-        code: str,
+        steps: int,
         device: torch.device,
     ) -> None:
         self.label, self.model, self.optimizer, self.path = label, model, optimizer, path
-        self.identity, self.code, self.device = identity, code, device
+        self.identity, self.steps, self.device = identity, steps, device
         self.step = 0
         self.record = Record()
         # Values since the last log row; tensors until read, so that CUDA is not waited for.
@@ -152,8 +155,8 @@ class _Run:
         self.started = self.told = self.noted = time.monotonic()
         self.told_step = self.saved = 0
 
-    def resume(self) -> None:
-        """Take up the saved state, if there is one."""
+    def resume(self, trained_by: dict[str, Any]) -> None:
+        """Take up the saved state, if there is one, and note who trains what is left."""
         state = checkpoint.load_state(self.path, self.identity)
         if state is not None:
             self.model.load_state_dict(state["model"])
@@ -161,14 +164,16 @@ class _Run:
             checkpoint.restore_random_state(state["random"])
             self.step, self.losses = state["step"], state["losses"]
             self.saved = self.step
-            if state["code"] != self.code:
-                log.warning(
-                    "%s: the state after step %d was made by other code; delete %s and run again "
-                    "to train anew", self.label, self.step, self.path,
+            names = ("rows", "wall_seconds", "resumed", "peak_memory_mib", "trained_by")
+            self.record = Record(**{name: state[name] for name in names})
+            self.record.resumed += self.step < self.steps
+            if self.step == self.steps:
+                log.info(
+                    "%s: trained before with the same settings, images and code; its weights are "
+                    "taken from %s", self.label, self.path,
                 )  # fmt: skip
-            self.record = Record(
-                state["rows"], state["wall_seconds"], state["resumed"] + 1, state["peak_memory_mib"]
-            )
+        if self.step < self.steps and trained_by not in self.record.trained_by:
+            self.record.trained_by.append(trained_by)
         self.started = self.told = time.monotonic()
         self.told_step = self.step
 
@@ -247,7 +252,6 @@ class _Run:
             self.path,
             {
                 "identity": self.identity,
-                "code": self.code,
                 "step": self.step,
                 "model": self.model.state_dict(),
                 "optimizer": self.optimizer.state_dict(),
@@ -257,6 +261,7 @@ class _Run:
                 "wall_seconds": self.wall_seconds(),
                 "resumed": self.record.resumed,
                 "peak_memory_mib": self.peak_memory_mib(),
+                "trained_by": self.record.trained_by,
             },
         )
         self.saved = self.step

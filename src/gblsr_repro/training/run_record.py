@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ import torch
 from .. import runtime
 from ..config import Arm, Config, Method, code_digest, run_identity, subject
 from ..files import write_csv, write_json
-from ..models.base import Model, count_parameters
+from ..models.base import Decoder, Encoder, Model, count_parameters
 from ..weights import write_weights
 from .loop import LOG_COLUMNS, Record, Settings, train
 
@@ -34,17 +35,23 @@ def train_and_write(
 
     `sections` are those of the config that are recorded, training among them, `data` the checksum
     of the training array (train) and what else is told of it; `facts` go into the record too.
+    What code, versions and device train is asked before the first step: files may change under way.
     """
     (benchmark, kind, name), training = subject(row), sections["training"]
     run, identity = {kind: name, "seed": seed}, run_identity(row, config)
+    code = code_digest(f"{benchmark} train", own_code(model))
     record = train(
         f"{name} seed {seed}",
         model,
         optimizer,
         Settings(**{key: training[key] for key in ("steps", "log_every", "checkpoint_every")}),
         state_path=Path(state),
-        identity={**run, **identity, "train_sha256": data["train"]},
-        code=code_digest(f"{benchmark} train"),
+        identity={**run, **identity, "train_sha256": data["train"], "code_sha256": code},
+        trained_by={
+            "git": runtime.git_record(),
+            "versions": runtime.versions(),
+            "device": runtime.device_record(next(model.parameters()).device),
+        },
         bandwidth=model.bandwidth,
         **how,
     )
@@ -55,28 +62,41 @@ def train_and_write(
         **(facts or {}),
         "config": sections,
         "identity": identity,
+        "code_sha256": code,
         "data": data,
     }
     write_run(output, model, record, told)
 
 
+def own_code(model: Model) -> list[Path]:
+    """Return the files of the classes that a model's encoder and decoder are, wherever they lie.
+
+    Those of the encoders and decoders that these extend are among them.
+    """
+    parts = type(model.encoder), type(model.decoder)
+    classes = {c for part in parts for c in part.__mro__ if issubclass(c, Encoder | Decoder)}
+    return [Path(inspect.getfile(found)) for found in classes]
+
+
 def write_run(output: Path, model: Model, record: Record, facts: Mapping[str, Any]) -> None:
     """Write weights.safetensors, log.csv and run.json into `output`.
 
-    `facts` open the record: what was trained, for how many steps, on what; code, versions, device
-    and cost follow.
+    `facts` open the record: what was trained, for how many steps, on what, by which code. Commit,
+    versions and device follow, those under which the training began, and as `resumed_by` what was
+    another when it went on; then the cost. They are of the training also where its weights are
+    written again later, from its last state.
     """
+    first, *others = record.trained_by
     weights_sha256 = write_weights(output, model, facts)
     write_csv(output / "log.csv", LOG_COLUMNS, record.rows)
     written = {
         **facts,
-        "git": runtime.git_record(),
-        "versions": runtime.versions(),
-        "device": runtime.device_record(next(model.parameters()).device),
+        **first,
         "wall_seconds": record.wall_seconds,
         "steps_per_second": facts["steps"] / record.wall_seconds,
         "peak_memory_mib": record.peak_memory_mib,
         "resumed": record.resumed,
+        "resumed_by": others,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "weights_sha256": weights_sha256,
     }
