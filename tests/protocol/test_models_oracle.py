@@ -140,6 +140,12 @@ def dense(layers, x: torch.Tensor, activation) -> torch.Tensor:
     return x
 
 
+def activation(arm: str):
+    """The activation of the hidden layers of a row of LIIF or LTE."""
+    silu = options(arm).get("activation") == "silu"
+    return lambda v, _: v * v.sigmoid() if silu else v.clamp(min=0)
+
+
 def extent_coordinates(count: int) -> torch.Tensor:
     """Centres of `count` equal cells on [-1, 1]."""
     return -1 + (2 * torch.arange(count, dtype=torch.float64) + 1) / count
@@ -224,7 +230,7 @@ def test_liif_blends_four_corners(settings, queries, arm):
             shift = torch.tensor([vy, vx], dtype=torch.float64)
             near, rel = relative_input(features, queries, shift, options(arm)["centers"] == "even")
             x = torch.cat((near, rel * scale, (cell * scale).expand_as(rel)), dim=1)
-            outputs.append(dense(model.decoder.layers, x, lambda v, _: v.relu()))
+            outputs.append(dense(model.decoder.layers, x, activation(arm)))
             areas.append((rel[:, 0] * rel[:, 1]).abs() + 1e-9)
     weights = {
         "own": areas,
@@ -252,7 +258,7 @@ def test_lte_reads_scaled_waves_of_learned_frequencies(settings, queries, arm):
     sines = amplitude[:, 128:] * torch.sin(math.pi * angle)
     x = torch.cat((cosines, sines, near), dim=1) if joined else cosines + sines
     assert len(decoder.layers) == (3 if joined else 4)
-    compare(model, dense(decoder.layers, x, lambda v, _: v.relu()), 1e-10)
+    compare(model, dense(decoder.layers, x, activation(arm)), 1e-10)
 
 
 @pytest.mark.parametrize("arm", WIRE)

@@ -20,19 +20,22 @@ from torch import Tensor, nn
 from .base import COLORS
 from .coordinates import centers, even_step, image_coordinates, offset, owner
 from .decoders import PatchDecoder, as_image, perceptron
-from .layers import ITEMS, pointwise, relu
+from .layers import ITEMS, pointwise, relu, silu
 
 BILINEAR, NEAREST = "bilinear", "nearest"
 GLOBAL, RELATIVE = "global", "relative"
+ACTIVATIONS = {"relu": relu, "silu": silu}
 
 
-def rectifier_network(hidden: Tensor, layers: Sequence[nn.Linear]) -> Tensor:
-    """Go on from the first layer's output (..., hidden) through the others, ReLU before each.
+def later_layers(
+    hidden: Tensor, layers: Sequence[nn.Linear], activate: Callable[[Tensor], Tensor]
+) -> Tensor:
+    """Go on from the first layer's output (..., hidden), the activation before each other layer.
 
     `layers` is the whole perceptron. Returns (..., 3); may overwrite `hidden`.
     """
     for layer in list(layers)[1:]:
-        hidden = pointwise(relu(hidden), layer.weight, layer.bias)
+        hidden = pointwise(activate(hidden), layer.weight, layer.bias)
     return hidden
 
 
@@ -138,7 +141,8 @@ class LIIFDecoder(LatentDecoder):
     cells), on both axes. Option `weights`: a corner counts by the area between its cell's center
     and the position (own), by that of the opposite corner, as LIIF was published, or all count
     equally. Option `centers`: coordinates and areas are taken from the cell's center, or from a
-    place that linspace(-1, 1) gives it, spread evenly from edge to edge of the image.
+    place that linspace(-1, 1) gives it, spread evenly from edge to edge of the image. Option
+    `activation`: that of the hidden layers.
     """
 
     OPTIONS: ClassVar = {
@@ -146,15 +150,24 @@ class LIIFDecoder(LatentDecoder):
         "weights": ("own", "opposite", "equal"),
         "units": ("half_cell", "image"),
         "centers": ("cell", "even"),
+        "activation": tuple(ACTIVATIONS),
     }
 
     def __init__(
-        self, section: Mapping[str, Any], *, shift: str, weights: str, units: str, centers: str
+        self,
+        section: Mapping[str, Any],
+        *,
+        shift: str,
+        weights: str,
+        units: str,
+        centers: str,
+        activation: str = "relu",
     ) -> None:
         super().__init__(section, features=NEAREST, coordinates=RELATIVE)
         self.even = centers == "even"
         self.shift = 0.5 / self.patch if shift == "half_pixel" else 0.5
         self.weights, self.units = weights, units
+        self.activate = ACTIVATIONS[activation]
         self.layers = perceptron(self.features + 4, section["hidden"], 5)
 
     def render_fast(self, features: Tensor) -> Tensor:
@@ -175,7 +188,7 @@ class LIIFDecoder(LatentDecoder):
                 near = near + rel_x.view(-1, group, 1) * weight[:, d + 1]
                 hidden = (near + part_y).view(batch, h * self.patch, w * self.patch, -1)
                 share = share_y[:, None, None] * share_x[:, None]
-                image = image + rectifier_network(hidden, self.layers) * share
+                image = image + later_layers(hidden, self.layers, self.activate) * share
         return as_image(image, batch, h * self.patch, w * self.patch)
 
     def render_pixels(self, features: Tensor, pixels: Tensor) -> Tensor:
@@ -197,7 +210,7 @@ class LIIFDecoder(LatentDecoder):
                 near = cells.flatten(0, 2)[(first[at] + cell_y[row]) * w + cell_x[column]]
                 relative = torch.stack((rel_y[row], rel_x[column]), dim=-1)
                 hidden = torch.addmm(near, relative, coordinates_part)
-                colors = rectifier_network(hidden, self.layers) * share[at, None]
+                colors = later_layers(hidden, self.layers, self.activate) * share[at, None]
                 image = image.index_add(0, at, colors)
         return image.view(batch, -1, COLORS)
 
@@ -270,7 +283,7 @@ class LIIFDecoder(LatentDecoder):
                 near, relative = self.corner(features, positions, (shift_y, shift_x))
                 hidden = torch.cat((near, relative * unit, size), dim=-1)
                 hidden = pointwise(hidden, first.weight, first.bias)
-                colors.append(rectifier_network(hidden, self.layers))
+                colors.append(later_layers(hidden, self.layers, self.activate))
                 areas.append(relative.prod(dim=-1, keepdim=True).abs() + 1e-9)
         shares = self._blend(areas)
         return cast("Tensor", sum(c * share for c, share in zip(colors, shares, strict=True)))
@@ -282,20 +295,28 @@ class LTEDecoder(LatentDecoder):
     The angle is pi (frequency . coordinate + phase); the frequency head's channels are pairs
     (y, x), the phase follows from the cell size, 2 / P half cells on both axes. Option `waves`:
     the network reads the scaled cosines, sines and the features (joined), or, one layer deeper,
-    the sum of scaled cosines and sines alone, without a phase (summed). No ensemble and no skip of
-    the input, which here is the target.
+    the sum of scaled cosines and sines alone, without a phase (summed). Option `activation`: that
+    of the hidden layers. No ensemble and no skip of the input, which here is the target.
     """
 
     OPTIONS: ClassVar = {
         "features": (BILINEAR, NEAREST),
         "coordinates": (GLOBAL, RELATIVE),
         "waves": ("joined", "summed"),
+        "activation": tuple(ACTIVATIONS),
     }
 
     def __init__(
-        self, section: Mapping[str, Any], *, features: str, coordinates: str, waves: str
+        self,
+        section: Mapping[str, Any],
+        *,
+        features: str,
+        coordinates: str,
+        waves: str,
+        activation: str = "relu",
     ) -> None:
         super().__init__(section, features=features, coordinates=coordinates)
+        self.activate = ACTIVATIONS[activation]
         hidden = section["hidden"]
         self.joined = waves == "joined"
         # Module order is the order of the draws.
@@ -335,7 +356,7 @@ class LTEDecoder(LatentDecoder):
             hidden = pointwise(waves, first.weight[:, :-d]) + self.spread(cells)
         else:
             hidden = pointwise(waves, first.weight, first.bias)
-        image = rectifier_network(hidden, self.layers)
+        image = later_layers(hidden, self.layers, self.activate)
         return as_image(image, batch, h * self.patch, w * self.patch)
 
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
@@ -348,7 +369,7 @@ class LTEDecoder(LatentDecoder):
             hidden = torch.cat((hidden, near), dim=-1)
         first = self.layers[0]
         hidden = pointwise(hidden, first.weight, first.bias)
-        return rectifier_network(hidden, self.layers)
+        return later_layers(hidden, self.layers, self.activate)
 
 
 class WIREDecoder(LatentDecoder):

@@ -39,12 +39,17 @@ def relu(x: Tensor) -> Tensor:
     return F.relu(x, inplace=not torch.is_grad_enabled())
 
 
+def silu(x: Tensor) -> Tensor:
+    """Return x sigmoid(x), in place in inference."""
+    return F.silu(x, inplace=not torch.is_grad_enabled())
+
+
 class SiLU(nn.SiLU):
-    """x sigmoid(x), in place in inference."""
+    """`silu` as a module."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply the activation."""
-        return F.silu(x, inplace=not torch.is_grad_enabled())
+        return silu(x)
 
 
 def modules(items: Iterable[Module]) -> Sequence[Module]:
