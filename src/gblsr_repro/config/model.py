@@ -176,7 +176,7 @@ class Criteria(Section):
     lpips_above_best_baseline: Positive = about("LPIPS that an arm may lie above")
     psnr_above_control: Positive = about("PSNR (dB) by which it must beat the control")
     datasets_required: Count = about("sets on which quality must hold")
-    latency_ratio: Positive = about("largest time against the fastest baseline's")
+    latency_ratio: Positive = about("largest time against the slowest baseline's")
 
 
 class Native(Section):
