@@ -1,11 +1,21 @@
-"""Plain bicubic upsampling against its published PSNR-Y: the whole protocol but the models."""
+"""Plain bicubic upsampling against its published PSNR-Y: the whole protocol but the models.
+
+The published values are of the luma alone: rounded to 8 bits, reduced and enlarged in floats,
+rounded again. The row of the tables is measured as models are: low-resolution colors of 8 bits go
+in, what comes out is not rounded. That lies up to 0.025 dB beside them.
+"""
 
 from statistics import fmean
 
+import numpy as np
 import pytest
+import torch
 
+from gblsr_repro.data.resize import crop_to_scale, imresize
+from gblsr_repro.data.sources import sources
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import asr
+from gblsr_repro.evaluation.luma import luma, psnr, shave
 
 PUBLISHED = {
     "set5": {2: 33.66, 3: 30.39, 4: 28.42},
@@ -21,10 +31,27 @@ CELLS = [
 
 
 @pytest.mark.parametrize(("column", "scale"), CELLS)
-def test_the_bicubic_row_has_the_published_values(mirrored, column, scale):
+def test_the_bicubic_row_has_nearly_the_published_values(mirrored, column, scale):
     rows = asr.score_set(asr.bicubic, column, scale, mirrored)
     assert len(rows) == IMAGES[column]
-    assert fmean(row[1] for row in rows) == pytest.approx(PUBLISHED[column][scale], abs=0.02)
+    assert fmean(row[1] for row in rows) == pytest.approx(PUBLISHED[column][scale], abs=0.03)
+
+
+def luma_alone(high: np.ndarray, scale: int) -> float:
+    """PSNR-Y of the luma of an image after it was reduced and enlarged."""
+    exact = high if high.ndim == 2 else luma(asr.planes(high)).numpy()
+    exact = exact.round().astype(np.float64)
+    height, width = exact.shape
+    small = imresize(exact, height // scale, width // scale)
+    back = imresize(small, height, width).clip(0, 255).round()
+    return psnr(*(shave(torch.from_numpy(plane), scale) for plane in (back, exact)))
+
+
+@pytest.mark.parametrize(("column", "scale"), CELLS)
+def test_the_luma_alone_has_the_published_values(mirrored, column, scale):
+    images = sources(mirrored["asr"]["evaluate"][column], mirrored, scale)
+    found = fmean(luma_alone(crop_to_scale(image.load(), scale), scale) for image in images)
+    assert found == pytest.approx(PUBLISHED[column][scale], abs=0.008)
 
 
 def test_an_unknown_column_is_a_users_error(mirrored):

@@ -38,7 +38,7 @@ def test_grayscale_images_are_scored_on_their_own_samples(config):
     assert high.ndim == 2
 
     def perfect(low, height, width):
-        return torch.from_numpy(high).expand(3, -1, -1) / 255
+        return torch.from_numpy(high).double().expand(3, -1, -1) / 255
 
     rows = asr.score_pairs(perfect, [asr.make_pair(image, 3, "matlab")], 3)
     assert rows[0][1] > 200  # equal but for the rounding of float64
