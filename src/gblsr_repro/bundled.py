@@ -27,6 +27,8 @@ MEASURES = {
     "asr": {"psnr_y": "PSNR-Y (dB)", "ssim_y": "SSIM-Y"},
 }
 TOLD = 3  # measurements in one line
+# What the quality in a file was measured on, unless its record says otherwise.
+MEASURED_ON = "the run's weights, before they were rounded to half precision"
 VALIDATION = "validation"  # rows on training images' neighbors: no measure of quality
 
 
@@ -111,7 +113,7 @@ def card(path: Path | str) -> str:
         "half precision",
         f"- code: commit {record['commit']}; weights of the run: SHA-256 {record['run_sha256']}",
         "",
-        "Measured before the weights were rounded to half precision:",
+        f"Measured on {record.get('measured_on', MEASURED_ON)}:",
         "",
         "| Data | Images | " + " | ".join(measures.values()) + " |",
         "| --- " * (2 + len(measures)) + "|",
