@@ -6,7 +6,6 @@ import logging
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 from typing import TypeVar
 
 log = logging.getLogger("gblsr_repro")
@@ -59,8 +58,8 @@ class Progress:
         self.label, self.total, self.unit, self.done, self.start = label, total, unit, start, start
         self.began = self.told = time.monotonic()
         self.bar = None
-        if sys.stderr.isatty() and find_spec("tqdm"):
-            from tqdm import tqdm
+        if sys.stderr.isatty():
+            from tqdm import tqdm  # most processes write to a log
 
             self.bar = tqdm(
                 total=total, initial=start, desc=label, unit=unit, dynamic_ncols=True, leave=None

@@ -1,6 +1,5 @@
 """The loop: what it computes, logs, saves, and how it stops."""
 
-import copy
 import json
 import math
 import os
@@ -12,7 +11,7 @@ import torch
 from torch import nn
 
 from gblsr_repro.errors import StopRequested, UserError
-from gblsr_repro.training import checkpoint, optimizers
+from gblsr_repro.training import checkpoint
 from gblsr_repro.training.loop import LOG_COLUMNS, Settings, train
 
 IDENTITY = {"job": 1}
@@ -220,31 +219,3 @@ def test_a_batch_in_parts_gives_the_gradient_of_the_whole(tmp_path):
     assert torch.allclose(whole, parts, rtol=1e-4, atol=1e-6)
     assert not torch.equal(whole, torch.zeros_like(whole))
     assert part_losses == pytest.approx(losses, rel=1e-4)
-
-
-# --- the optimizers, without torch's compiler --------------------------------------------------
-
-
-def trained(kind, **settings):
-    """Train a little, over a saved state, and return the weights."""
-    torch.manual_seed(0)
-    model = nn.Sequential(nn.Linear(7, 5), nn.Linear(5, 3))
-    data = torch.randn(6, 7)
-    optimizer = kind(model.parameters(), lr=1e-2, fused=True, **settings)
-    for step in range(6):
-        if step == 3:
-            state = copy.deepcopy(optimizer.state_dict())
-            optimizer = kind(model.parameters(), lr=1.0, fused=True)
-            optimizer.load_state_dict(state)
-        optimizer.zero_grad(set_to_none=True)
-        model(data).square().mean().backward()
-        optimizer.step()
-    return torch.cat([p.detach().flatten() for p in model.parameters()])
-
-
-@pytest.mark.parametrize(
-    ("name", "settings"), [("Adam", {}), ("AdamW", {"weight_decay": 0.1, "betas": (0.9, 0.95)})]
-)
-def test_the_bits_are_torchs(name, settings):
-    expected = trained(getattr(torch.optim, name), **settings)
-    assert torch.equal(trained(getattr(optimizers, name), **settings), expected)

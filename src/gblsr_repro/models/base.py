@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 
 from ..config import guess
 from ..errors import UserError
@@ -250,18 +249,7 @@ def count_parameters(module: nn.Module) -> int:
     return sum(p.numel() for p in module.parameters() if p.requires_grad)
 
 
-class _Unfilled(TorchFunctionMode):
-    """Leaves tensors as they are: for shapes alone, torch imports its compiler to fill them."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Call all but what works in place, by torch's names: `normal_`, not `__bool__`."""
-        named = kwargs or {}
-        if func.__name__.endswith("_") and not func.__name__.endswith("__"):
-            return args[0] if args else named["tensor"]
-        return func(*args, **named)
-
-
 def count_by_shapes(make: Callable[[], nn.Module]) -> int:
     """Return the number of trainable parameters of what `make` makes, from its shapes alone."""
-    with torch.device("meta"), _Unfilled():
+    with torch.device("meta"):
         return count_parameters(make())

@@ -1,1 +1,1 @@
-"""A run as a whole: its cost before, what is left meanwhile, its part on a lent machine."""
+"""What a run takes before it begins, and how far its trainings are."""

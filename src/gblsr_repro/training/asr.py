@@ -19,7 +19,6 @@ from ..evaluation import asr as evaluation
 from ..files import check_dates, read_csv, write_csv
 from ..models.asr.model import ASRModel, build, normalize
 from ..progress import log
-from .optimizers import Adam
 from .run_record import train_and_write
 
 VALIDATION_COLUMNS = ("step", "psnr_y", "ssim_y", "images")
@@ -51,7 +50,7 @@ def train_run(
     sampler = Sampler(images, settings, recipe["batch_size"], seed, device)
     model = build(method, config, seed).to(device)
     forward = torch.compile(model) if settings["compile"] else model
-    optimizer = Adam(model.parameters(), lr=recipe["learning_rate"], fused=True)
+    optimizer = torch.optim.Adam(model.parameters(), lr=recipe["learning_rate"], fused=True)
     validation = Validation(model, config, output / "validation.csv", device)
     if sampler.resident:
         log.info("the training images are held on the device")

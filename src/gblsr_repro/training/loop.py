@@ -188,7 +188,7 @@ class _Run:
             self.tell_progress(at_once=True, running=False)
 
     def tell_progress(self, at_once: bool = False, running: bool = True) -> None:
-        """Write how far the run is into a small file beside the state, for `status` to read.
+        """Write how far the run is into a small file beside the state, for `gblsr-repro progress`.
 
         Keys: run, step and saved (the last step with a state) of steps, steps_per_second (None
         before the first), running. At most every `NOTE_SECONDS` unless `at_once`.

@@ -16,7 +16,6 @@ from ..errors import UserError
 from ..files import check_dates
 from ..models.native import build
 from .checkpoint import remove_state
-from .optimizers import AdamW
 from .run_record import train_and_write
 from .sampler import EpochSampler, pixels_of_step
 
@@ -77,7 +76,7 @@ def train_run(
             target = images.flatten(2).gather(2, at).mT
         return F.mse_loss(forward(*batch), target)
 
-    optimizer = AdamW(
+    optimizer = torch.optim.AdamW(
         model.parameters(),
         lr=recipe["learning_rate"],
         betas=tuple(recipe["betas"]),

@@ -1,0 +1,355 @@
+"""Commands that rules of the workflow call, from fetching a data set to averaging over seeds.
+
+The two benchmarks of the paper, `native` and `asr`, have the same verbs.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from .arguments import (
+    Commands,
+    Options,
+    add_command,
+    add_config,
+    add_group,
+    add_path,
+    find_results,
+    load_config,
+    read_settings,
+)
+
+if TYPE_CHECKING:
+    from ..config import Arm, Config, Method
+
+SEED = "drives initialization and shuffling"
+STATE = "where an interrupted run goes on"
+ARRAYS = "arrays and regions.json"
+
+
+def add_commands(commands: Commands) -> None:
+    """Add every command of this module."""
+    _add_fetch(commands)
+    _add_check(commands)
+    _add_sources(commands)
+    text = "Native reconstruction: arms, trained with a seed each."
+    native = add_group(commands, "native", text)
+    _add_native_standardize(native)
+    _add_native_regions(native)
+    _add_native_train(native)
+    _add_native_evaluate(native)
+    _add_native_exemplars(native)
+    _add_native_latency(native)
+    _add_native_fields(native)
+    text = "Arbitrary-scale super-resolution: methods, trained with a seed each."
+    asr = add_group(commands, "asr", text)
+    _add_asr_standardize(asr)
+    _add_asr_train(asr)
+    _add_asr_evaluate(asr)
+    _add_asr_bicubic(asr)
+    _add_asr_latency(asr)
+    _add_aggregate(commands)
+
+
+# --- what jobs read -----------------------------------------------------------------------------
+
+
+def read_arm(options: Options, job: str) -> tuple[Config, Arm]:
+    """Return the settings of a job about the arm of `--arm`, and that arm; take a GPU for it."""
+    from ..config import arm_named
+
+    arm = arm_named(options.arm)
+    config = read_settings(options, job, arm)
+    _take_gpu(config)
+    return config, arm
+
+
+def read_method(options: Options, job: str) -> tuple[Config, Method]:
+    """Return the settings of a job about the method of `--method`, and it; take a GPU for it."""
+    from ..config import method_named
+
+    method = method_named(options.method)
+    config = read_settings(options, job, method)
+    _take_gpu(config)
+    return config, method
+
+
+def _take_gpu(config: Config) -> None:
+    from .. import devices
+
+    if config["device"] != "cpu":
+        devices.take_one()
+
+
+def _add_arm(command: argparse.ArgumentParser) -> None:
+    add_config(command)
+    command.add_argument("--arm", required=True, help="row of config/arms.tsv")
+    command.add_argument("--seed", type=int, required=True, help=SEED)
+
+
+def _add_method(command: argparse.ArgumentParser) -> None:
+    add_config(command)
+    command.add_argument("--method", required=True, help="row of config/methods.tsv")
+    command.add_argument("--seed", type=int, required=True, help=SEED)
+
+
+# --- data sets, and what is checked before any training -----------------------------------------
+
+
+def _add_fetch(commands: Commands) -> None:
+    command = add_command(commands, "fetch", fetch)
+    add_config(command)
+    command.add_argument("dataset", metavar="DATASET", help="row of config/datasets.tsv")
+    add_path(command, "--output", "CSV", "copy of the manifest to write", required=False)
+
+
+def fetch(options: Options) -> None:
+    """Download a data set or find it in the mirror, and verify it."""
+    from ..config import dataset_named
+    from ..data.fetch import fetch
+
+    config = read_settings(options, "fetch", dataset_named(options.dataset))
+    fetch(options.dataset, config, options.output)
+
+
+def _add_check(commands: Commands) -> None:
+    add_config(add_command(commands, "check", check))
+
+
+def check(options: Options) -> None:
+    """Check before any training: parameter budget, LPIPS at hand."""
+    from ..preflight import check
+
+    check(load_config(options))
+
+
+def _add_sources(commands: Commands) -> None:
+    add_config(add_command(commands, "sources", list_sources))
+
+
+def list_sources(options: Options) -> None:
+    """List the data sets: where they are, how complete."""
+    from ..data.fetch import list_sources
+
+    print(list_sources(load_config(options)))
+
+
+# --- native reconstruction ----------------------------------------------------------------------
+
+
+def _add_native_standardize(commands: Commands) -> None:
+    command = add_command(commands, "standardize", standardize_native)
+    add_config(command)
+    text = "train, validation or a column of native.data.evaluate"
+    command.add_argument("name", metavar="NAME", help=text)
+    add_path(command, "--output", "NPY")
+
+
+def standardize_native(options: Options) -> None:
+    """Crop a split's or set's images into one array."""
+    from ..data.standardize import make_array
+
+    config = read_settings(options, "native standardize", options.name)
+    make_array(options.name, config, options.output)
+
+
+def _add_native_regions(commands: Commands) -> None:
+    command = add_command(commands, "regions", write_regions)
+    add_config(command)
+    add_path(command, "--array", "NPY", "validation array")
+    add_path(command, "--output", "JSON")
+
+
+def write_regions(options: Options) -> None:
+    """Set the thresholds of smooth, edge, texture and mixed patches."""
+    from ..evaluation.regions import write_thresholds
+
+    write_thresholds(read_settings(options, "native regions"), options.array, options.output)
+
+
+def _add_native_train(commands: Commands) -> None:
+    command = add_command(commands, "train", train_arm)
+    _add_arm(command)
+    add_path(command, "--array", "NPY", "training array")
+    add_path(command, "--output", "DIR", "run folder")
+    add_path(command, "--state", "PT", STATE)
+
+
+def train_arm(options: Options) -> None:
+    """Train one arm with one seed, or go on with it."""
+    from ..training.native import train_run
+
+    config, arm = read_arm(options, "native train")
+    train_run(config, arm, options.seed, options.array, options.output, options.state)
+
+
+def _add_native_evaluate(commands: Commands) -> None:
+    command = add_command(commands, "evaluate", evaluate_arm)
+    _add_arm(command)
+    add_path(command, "--run", "DIR")
+    add_path(command, "--arrays", "DIR", ARRAYS)
+    add_path(command, "--output", "DIR")
+    text = "write the reconstructions drawn in figures"
+    add_path(command, "--exemplars", "DIR", text, required=False)
+
+
+def evaluate_arm(options: Options) -> None:
+    """Measure a trained run on every image of the evaluation sets and the validation split."""
+    from ..evaluation.native import evaluate
+
+    config, arm = read_arm(options, "native evaluate")
+    evaluate(
+        config,
+        arm,
+        options.seed,
+        options.run,
+        options.arrays,
+        options.output,
+        options.exemplars,
+    )
+
+
+def _add_native_exemplars(commands: Commands) -> None:
+    command = add_command(commands, "exemplars", write_exemplars)
+    add_config(command)
+    add_path(command, "--arrays", "DIR", ARRAYS)
+    add_path(command, "--output", "DIR")
+
+
+def write_exemplars(options: Options) -> None:
+    """Write the true images that the qualitative figure shows."""
+    from ..evaluation.native import write_exemplars
+
+    write_exemplars(read_settings(options, "native exemplars"), options.arrays, options.output)
+
+
+def _add_native_latency(commands: Commands) -> None:
+    command = add_command(commands, "latency", time_arm)
+    _add_arm(command)
+    add_path(command, "--arrays", "DIR", ARRAYS)
+    add_path(command, "--output", "CSV")
+
+
+def time_arm(options: Options) -> None:
+    """Time one arm by the fixed protocol, with untrained weights."""
+    from ..evaluation.native import time_arm
+
+    config, arm = read_arm(options, "native latency")
+    time_arm(config, arm, options.seed, options.arrays, options.output)
+
+
+def _add_native_fields(commands: Commands) -> None:
+    command = add_command(commands, "fields", write_fields)
+    _add_arm(command)
+    add_path(command, "--run", "DIR")
+    add_path(command, "--array", "NPY", "validation array")
+    add_path(command, "--regions", "JSON")
+    add_path(command, "--output", "NPZ")
+
+
+def write_fields(options: Options) -> None:
+    """Write bandwidth and order of every patch of the validation images for a trained arm."""
+    from ..evaluation.native import write_fields
+
+    config, arm = read_arm(options, "native fields")
+    write_fields(
+        config, arm, options.seed, options.run, options.array, options.regions, options.output
+    )
+
+
+# --- super-resolution ---------------------------------------------------------------------------
+
+
+def _add_asr_standardize(commands: Commands) -> None:
+    command = add_command(commands, "standardize", standardize_asr)
+    add_config(command)
+    add_path(command, "--output", "NPY")
+
+
+def standardize_asr(options: Options) -> None:
+    """Pack the training images into one array."""
+    from ..data.superres import make_array
+
+    make_array(read_settings(options, "asr standardize"), options.output)
+
+
+def _add_asr_train(commands: Commands) -> None:
+    command = add_command(commands, "train", train_method)
+    _add_method(command)
+    add_path(command, "--array", "NPY", "training array")
+    add_path(command, "--output", "DIR", "run folder")
+    add_path(command, "--state", "PT", STATE)
+
+
+def train_method(options: Options) -> None:
+    """Train one method with one seed, or go on with it."""
+    from ..training.asr import train_run
+
+    config, method = read_method(options, "asr train")
+    train_run(config, method, options.seed, options.array, options.output, options.state)
+
+
+def _add_asr_evaluate(commands: Commands) -> None:
+    command = add_command(commands, "evaluate", evaluate_method)
+    _add_method(command)
+    add_path(command, "--run", "DIR")
+    add_path(command, "--output", "DIR")
+
+
+def evaluate_method(options: Options) -> None:
+    """Measure a trained run on every image of the evaluation sets."""
+    from ..evaluation.asr import evaluate
+
+    config, method = read_method(options, "asr evaluate")
+    evaluate(config, method, options.seed, options.run, options.output)
+
+
+def _add_asr_bicubic(commands: Commands) -> None:
+    command = add_command(commands, "bicubic", evaluate_bicubic)
+    add_config(command)
+    command.add_argument(
+        "--dataset", metavar="COLUMN", required=True, help="column of asr.evaluate"
+    )
+    add_path(command, "--output", "DIR")
+
+
+def evaluate_bicubic(options: Options) -> None:
+    """Measure plain bicubic upsampling."""
+    from ..evaluation.asr import evaluate_bicubic
+
+    config = read_settings(options, "asr bicubic", options.dataset)
+    evaluate_bicubic(config, options.dataset, options.output)
+
+
+def _add_asr_latency(commands: Commands) -> None:
+    command = add_command(commands, "latency", time_method)
+    _add_method(command)
+    add_path(command, "--output", "CSV")
+
+
+def time_method(options: Options) -> None:
+    """Time one method by the fixed protocol, with untrained weights."""
+    from ..evaluation.asr_latency import time_method
+
+    config, method = read_method(options, "asr latency")
+    time_method(config, method, options.seed, options.output)
+
+
+# --- averages -----------------------------------------------------------------------------------
+
+
+def _add_aggregate(commands: Commands) -> None:
+    command = add_command(commands, "aggregate", aggregate)
+    add_config(command)
+    command.add_argument("kind", help="aggregate to make: native, asr_quality, ...")
+    add_path(command, "--results", "DIR", "default: the config's results", required=False)
+    add_path(command, "--output", "FILE")
+
+
+def aggregate(options: Options) -> None:
+    """Average measured rows over images and seeds."""
+    from ..reporting import averaging
+
+    config = read_settings(options, "aggregate")
+    averaging.write(options.kind, find_results(options, config), config, options.output)

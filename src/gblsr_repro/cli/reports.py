@@ -1,0 +1,227 @@
+"""Commands about what a run shows and takes: tables, figures, claims, pages, plan and progress."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from .arguments import (
+    Commands,
+    Options,
+    add_command,
+    add_config,
+    add_path,
+    find_results,
+    load_config,
+    read_settings,
+)
+
+
+def add_commands(commands: Commands) -> None:
+    """Add every command of this module."""
+    _add_readings(commands)
+    _add_tables(commands)
+    _add_figures(commands)
+    _add_claims(commands)
+    _add_report(commands)
+    _add_record(commands)
+    _add_summary(commands)
+    _add_plan(commands)
+    _add_progress(commands)
+
+
+def _add_folder(command: argparse.ArgumentParser, name: str, place: str) -> None:
+    text = f"default: {place} in the results" if place else "default: the config's results"
+    add_path(command, name, "FILE" if "." in place else "DIR", text, required=False)
+
+
+def _add_only(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--only", nargs="+", default=[], metavar="NAME", help="make these, or fail"
+    )
+
+
+# --- tables, figures, claims --------------------------------------------------------------------
+
+
+def _add_readings(commands: Commands) -> None:
+    command = add_command(commands, "readings", write_readings)
+    add_config(command)
+    add_path(command, "--aggregate", "CSV")
+    add_path(command, "--output", "MD")
+
+
+def write_readings(options: Options) -> None:
+    """Set the readings of the baselines beside the paper's."""
+    from ..reporting import readings
+
+    readings.write(options.aggregate, read_settings(options, "readings"), options.output)
+
+
+def _add_tables(commands: Commands) -> None:
+    command = add_command(commands, "tables", write_tables)
+    add_config(command)
+    _add_folder(command, "--aggregates", "aggregates")
+    _add_folder(command, "--output", "tables")
+    _add_only(command)
+
+
+def write_tables(options: Options) -> None:
+    """Render the LaTeX tables that a folder of aggregates allows."""
+    from ..reporting import tables
+
+    config = read_settings(options, "tables")
+    results = find_results(options, config)
+    folder = options.output or results / "tables"
+    aggregates = options.aggregates or results / "aggregates"
+    made, skipped = tables.write(aggregates, folder, config, options.only)
+    _print_items([folder / f"{name}.tex" for name in made], skipped)
+
+
+def _add_figures(commands: Commands) -> None:
+    command = add_command(commands, "figures", draw_figures)
+    add_config(command)
+    _add_folder(command, "--aggregates", "aggregates")
+    _add_folder(command, "--output", "figures")
+    _add_only(command)
+
+
+def draw_figures(options: Options) -> None:
+    """Draw the figures that a folder of aggregates allows."""
+    from ..reporting import figures
+
+    config = read_settings(options, "figures")
+    results = find_results(options, config)
+    folder = options.output or results / "figures"
+    aggregates = options.aggregates or results / "aggregates"
+    made, skipped = figures.write(aggregates, folder, config, options.only)
+    _print_items([folder / f"{name}.{end}" for name in made for end in ("pdf", "png")], skipped)
+
+
+def _print_items(files: list[Path], skipped: dict[str, str]) -> None:
+    """Print the files that were made, and why others were left out."""
+    for file in files:
+        print(file)
+    for name, why in skipped.items():
+        print(f"skipped {name}: {why}")
+
+
+def _add_claims(commands: Commands) -> None:
+    command = add_command(commands, "claims", judge_claims)
+    add_config(command)
+    _add_folder(command, "--aggregates", "aggregates")
+    text = "folder for claims.csv and claims.md; default: the config's results"
+    add_path(command, "--output", "DIR", text, required=False)
+
+
+def judge_claims(options: Options) -> None:
+    """Judge every claim of the paper on the aggregates of a run."""
+    from ..progress import log
+    from ..reporting import claims
+
+    config = read_settings(options, "claims")
+    results = find_results(options, config)
+    aggregates = options.aggregates or results / "aggregates"
+    page = claims.write(aggregates, options.output or results, config)
+    log.info("claims: %s", ", ".join(f"{n} {verdict}" for verdict, n in page.counts().items()))
+
+
+# --- pages --------------------------------------------------------------------------------------
+
+
+def _add_report(commands: Commands) -> None:
+    command = add_command(commands, "report", write_report)
+    add_config(command)
+    _add_folder(command, "--results", "")
+    _add_folder(command, "--output", "report.html")
+
+
+def write_report(options: Options) -> None:
+    """Write one self-contained HTML page about a results folder."""
+    from ..progress import log
+    from ..reporting import report
+
+    config = read_settings(options, "report")
+    results = find_results(options, config)
+    output = options.output or results / "report.html"
+    report.write(results, output, config)
+    log.info("report: %s", output)
+
+
+def _add_record(commands: Commands) -> None:
+    command = add_command(commands, "record", write_record)
+    add_config(command)
+    _add_folder(command, "--results", "")
+    add_path(command, "--output", "DIR", "new folder, as docs/records/<date>-<device>")
+
+
+def write_record(options: Options) -> None:
+    """Gather a run's numbers, tables and figures in one folder."""
+    from ..progress import log
+    from ..reporting import record
+
+    config = load_config(options)
+    size = record.write(find_results(options, config), options.output, config)
+    log.info("record: %s, %.1f MB", options.output, size / 1e6)
+
+
+def _add_summary(commands: Commands) -> None:
+    add_config(add_command(commands, "summary", print_summary))
+
+
+def print_summary(options: Options) -> None:
+    """Print the main numbers and where everything is."""
+    from ..config import selected_arms
+    from ..errors import UserError
+    from ..progress import counted
+    from ..reporting.aggregates import Aggregates
+
+    config = load_config(options)
+    results = find_results(options, config)
+    path = results / "aggregates" / "native.csv"
+    if not path.is_file():
+        raise UserError(f"{path} does not exist yet; run the workflow first.")
+    run = Aggregates(path.parent, config)
+    columns = list(config["native"]["data"]["evaluate"])
+    print(f"{'PSNR (dB)':<32}" + "".join(f"{column:>12}" for column in columns))
+    for arm, row in selected_arms(config).items():
+        found = [run.cell("native", column, arm, "psnr") for column in columns]
+        if any(cell.measured for cell in found):
+            cells = (f"{cell.mean:12.2f}" if cell.measured else f"{'-':>12}" for cell in found)
+            print(f"{row.name:<32}" + "".join(cells))
+    steps = config["native"]["training"]["steps"]
+    print(f"{steps} steps, {counted(len(config['seeds']), 'seed')}, preset {config['preset']}")
+    if config["preset"] != "paper":
+        print("These numbers show that everything runs; they are not the paper's experiment.")
+    print()
+    for name in ("tables", "figures", "claims.md", "report.html"):
+        place, here = results / name, Path.cwd()
+        if place.exists():
+            shown = place.relative_to(here) if place.is_relative_to(here) else place
+            print(f"{place.stem:<8} {shown}")
+
+
+# --- what a run takes, and how far it is --------------------------------------------------------
+
+
+def _add_plan(commands: Commands) -> None:
+    add_config(add_command(commands, "plan", print_plan))
+
+
+def print_plan(options: Options) -> None:
+    """Tell what is to be trained, the GPU-hours and the disk it takes; runs nothing."""
+    from ..operations import plan
+
+    print(plan.text(plan.survey(load_config(options))))
+
+
+def _add_progress(commands: Commands) -> None:
+    add_config(add_command(commands, "progress", print_progress))
+
+
+def print_progress(options: Options) -> None:
+    """Tell how far the trainings are that have begun and not ended; runs nothing."""
+    from ..operations import trainings
+
+    config = load_config(options)
+    print(trainings.list_trainings(find_results(options, config)))

@@ -1,0 +1,57 @@
+"""The command line: what it starts with, and how far trainings are said to be."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from gblsr_repro.cli import main
+from gblsr_repro.config import load, write_resolved
+from gblsr_repro.files import write_json
+
+
+def test_help_does_not_import_torch():
+    code = (
+        "import sys\nfrom gblsr_repro import cli\n"
+        "try: cli.main(['--help'])\n"
+        "except SystemExit: sys.exit('torch' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+@pytest.fixture
+def progress(tmp_path, capsys):
+    """Write what a training said of itself so many seconds ago; return the cells of its line."""
+    config = tmp_path / "config.json"
+    write_resolved(load() | {"results": str(tmp_path)}, config)
+
+    def told(age, **facts):
+        path = tmp_path / "native" / "state" / "liif" / "seed1.json"
+        known = {"run": "liif seed 1", "step": 620, "saved": 500, "steps": 2000}
+        write_json(path, known | {"steps_per_second": 8.0, "running": True} | facts)
+        then = time.time() - age
+        os.utime(path, (then, then))
+        assert main(["progress", "--config", str(config)]) == 0
+        return [
+            cell.strip() for cell in capsys.readouterr().out.splitlines()[-1].split("  ") if cell
+        ]
+
+    return told
+
+
+def test_a_running_training_shows_its_step_and_when_it_was_last_heard(progress):
+    cells = progress(7200)
+    assert cells == ["liif seed 1", "620", "2,000", "8", "2m52s", "2h00m ago"]
+    assert progress(0, step=0, steps_per_second=None)[-3:-1] == ["unknown", "unknown"]
+
+
+def test_a_stopped_training_shows_the_step_that_it_goes_on_from(progress):
+    cells = progress(5, running=False)
+    assert cells == ["liif seed 1", "500", "2,000", "8", "3m08s", "stopped"]
+
+
+def test_a_training_that_has_ended_is_not_listed(progress):
+    [line] = progress(5, step=2000, saved=2000, running=False)
+    assert line.startswith("No training")
