@@ -492,25 +492,21 @@ def test_our_own_clock_stands_beside_the_papers_in_rows_of_its_name(folder, conf
     base = "GB-LSR-Scalar-ASR (base)"
     assert rows[base, "here"] == ["31.000", "31.000", "4.00", "12.00", "2.00×", "—"]
     assert rows[base, "own path"] == ["", "", "1.00", "3.00", "6.00×", "—"]
-    assert (base, "CUDA graph") not in rows
     assert ("LTE-RDN", "own path") not in rows
     assert "“own path”: this package's own path" in caption
-    assert "CUDA graph" not in caption
     rows, _ = own_rows("asr_pareto_main", root, config)
     assert rows[base, "own path"] == ["", "", "", "", "1.000×", "1000.0", "0.00%"]
 
 
 def test_native_rows_of_our_own_clock_hold_the_time_alone(folder, config):
     rows = [row for row in native_rows() if row[:3] != ["set14", "liif", "inference_ms"]]
-    times = {("kodak", "ours_ms"): 2.5, ("kodak", "graph_ms"): 0.25, ("set14", "ours_ms"): 9.0}
+    times = {("kodak", "ours_ms"): 2.5, ("set14", "ours_ms"): 9.0}
     rows += [[column, "liif", metric, ms, 0.0, 3] for (column, metric), ms in times.items()]
     root = folder(rows=rows)
-    beside, caption = own_rows("main_kodak", root, config)
+    beside, _ = own_rows("main_kodak", root, config)
     liif = "LIIF (matched-budget amortized)"
     assert beside[liif, "own path"] == ["", "", "", "", "2.50", ""]
-    assert beside[liif, "CUDA graph"] == ["", "", "", "", "0.25", ""]
     assert sum(name == "own path" for _, name in beside) == 1
-    assert "“CUDA graph”: that call replayed as one graph" in caption
     # In the table itself, and in the criteria, it never stands in for the paper's.
     assert body(built("main_set14", root, config))[liif][4] == "—"
     assert body(built("gates", root, config))["Inference-cost criterion"][-1].startswith("not m")
@@ -520,7 +516,6 @@ def test_native_rows_of_our_own_clock_hold_the_time_alone(folder, config):
 def test_our_own_clock_never_stands_in_the_papers_tables(folder, config, name):
     methods = ("liif_rdn", "gblsr_asr", "gblsr_asr_nole", "gblsr_asr_nf48_nole")
     timed = [*timing_rows(dict.fromkeys(methods, 4.0), clock="ours")]
-    timed += timing_rows(dict.fromkeys(methods, 2.0), clock="graph")
     shown = [c for row in body(built(name, folder("asr_latency", timed), config)).values()
              for c in row]  # fmt: skip
     assert set(shown) <= {"—", "n/a"}

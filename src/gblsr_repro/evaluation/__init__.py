@@ -3,5 +3,5 @@
 REGIONS = ("smooth", "edge", "texture", "mixed")
 """Names of the region labels 0, 1, 2, 3 of patches."""
 
-PAPER, OURS, GRAPH = "paper", "ours", "graph"
+PAPER, OURS = "paper", "ours"
 """Names of the clocks that a call is timed by (see `latency`); only the paper's is judged."""

@@ -1,4 +1,4 @@
-"""The fixed latency protocol of both benchmarks (paper, appendix A.7 "GPU latency protocol").
+"""Time models by the fixed protocol of both benchmarks (paper, A.7 "GPU latency protocol").
 
 Batch 1, evaluation mode, warm-up passes, then timed passes with a synchronization after each; no
 autocast, no compilation, no I/O while timing. On CUDA each pass is timed by a pair of events, on
@@ -7,7 +7,7 @@ since neither the paper nor the authors' code sets any. Peak memory is that of t
 MiB, weights and input included; the CPU has no such counter, so there it is not measured. Each
 pass drops its output, as a caller would who has shown it.
 
-A model is timed by up to three clocks:
+A model is timed by two clocks:
 
 - `paper`: the plain path, as the method is defined, and eager calls. The native benchmark has no
   gradients (the authors' trainer times under no_grad). Super-resolution records them: the published
@@ -16,8 +16,6 @@ A model is timed by up to three clocks:
   alike. Published times and memory are compared with this clock alone.
 - `ours`: the package's own call as its users get it, on the fast path, under inference mode, in
   the memory format of `runtime.for_inference`.
-- `graph`, on CUDA only: `ours` replayed as one CUDA graph, with convolution algorithms chosen by
-  trial. It has no peak: its memory is taken when it is recorded, and a replay takes none.
 """
 
 from __future__ import annotations
@@ -34,20 +32,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from .. import runtime
 from ..config import Config
 from ..files import write_csv, write_json
 from ..progress import Progress, log
-from . import GRAPH, OURS, PAPER
+from . import OURS, PAPER
 
 if TYPE_CHECKING:
     from ..models.asr.model import ASRModel
     from ..models.native import NativeModel
 
-GRAPH_WARMUP = 3
 # Peaks over what autograd saves: the published ones (see above), and on a CPU the highest measured,
 # of LTE-SwinIR on an image of Set14.
 PEAK_OVER_SAVED = {"cuda": 1.25, "cpu": 1.75}
@@ -115,26 +110,22 @@ def elapsed_ms(call: Callable[[], Any], device: torch.device) -> float:
 
 @dataclass(frozen=True)
 class Clock:
-    """A way to time a model: `prepare` turns an example input into the call for its shape.
+    """A way to time a model: the name of the clock and the call that it times.
 
     With `gradients` autograd records them, and a call saves `saved_per_pixel` bytes per pixel of
     its input for a backward pass.
     """
 
     name: str
-    prepare: Callable[[Tensor], Call]
+    call: Call
     gradients: bool = False
     saved_per_pixel: float = 0.0
 
 
-def names(config: Config, device: torch.device) -> list[str]:
-    """Return the clocks that config latency.clocks asks for on a device, the paper's first."""
+def names(config: Config) -> list[str]:
+    """Return the clocks that config latency.clocks asks for, the paper's first."""
     wanted = config["latency"]["clocks"]
-    return [
-        name
-        for name in (PAPER, OURS, GRAPH)
-        if name in wanted or (name == GRAPH and OURS in wanted and device.type == "cuda")
-    ]
+    return [name for name in (PAPER, OURS) if name in wanted]
 
 
 def saved_bytes(call: Call, images: Tensor, model: nn.Module) -> int:
@@ -154,61 +145,6 @@ def saved_bytes(call: Call, images: Tensor, model: nn.Module) -> int:
 
 def _address(tensor: Tensor) -> int:
     return tensor.untyped_storage().data_ptr()
-
-
-class Replay:
-    """A call recorded as one CUDA graph, for inputs of one shape.
-
-    Its result is overwritten by the next call. A graph holds addresses alone, so this keeps every
-    tensor that the call read: weights, and what was derived from them. Raises `RuntimeError` where
-    the call cannot be recorded.
-    """
-
-    def __init__(self, call: Call, example: Tensor) -> None:
-        self.source = example.clone()
-        self.graph = torch.cuda.CUDAGraph()
-        reads = _Reads()
-        chosen_by_trial = torch.backends.cudnn.benchmark
-        torch.backends.cudnn.benchmark = True
-        try:
-            with torch.no_grad():
-                # Libraries set themselves up in the first calls, which a graph may not record.
-                side = torch.cuda.Stream(example.device)
-                side.wait_stream(torch.cuda.current_stream(example.device))
-                with torch.cuda.stream(side):
-                    for _ in range(GRAPH_WARMUP):
-                        call(self.source)
-                torch.cuda.current_stream(example.device).wait_stream(side)
-                with torch.cuda.graph(self.graph), reads:
-                    self.result = call(self.source)
-        finally:
-            torch.backends.cudnn.benchmark = chosen_by_trial
-        self.reads = reads.kept
-
-    def __call__(self, images: Tensor) -> Any:
-        """Replay the graph on other images."""
-        self.source.copy_(images)
-        self.graph.replay()
-        return self.result
-
-
-class _Reads(TorchDispatchMode):
-    """Keeps the tensors that operations in its block read and did not make."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.kept: list[Tensor] = []
-        self._known: set[int] = set()
-
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        result = func(*args, **(kwargs or {}))
-        given = [t for t in tree_leaves((args, kwargs or {})) if isinstance(t, Tensor)]
-        self.kept += {_address(t): t for t in given if _address(t) not in self._known}.values()
-        made = [t for t in tree_leaves(result) if isinstance(t, Tensor)]
-        self._known.update(map(_address, (*given, *made)))
-        return result
 
 
 # --- timing sets of images ----------------------------------------------------------------------
@@ -270,16 +206,14 @@ class Timing:
             with torch.inference_mode():
                 return self.own(images)
 
-        for name in names(self.config, self.device):
+        for name in names(self.config):
             if name == PAPER:
                 example = torch.zeros(1, 3, EXAMPLE, EXAMPLE, device=self.device)
                 saved = saved_bytes(self.plain, example, self.model) if self.gradients else 0.0
-                yield Clock(name, lambda _: self.plain, self.gradients, saved / EXAMPLE**2)
-            elif name == OURS:
-                runtime.for_inference(self.model, self.device)
-                yield Clock(name, lambda _: inferred)
+                yield Clock(name, self.plain, self.gradients, saved / EXAMPLE**2)
             else:
-                yield Clock(name, partial(Replay, inferred))
+                runtime.for_inference(self.model, self.device)
+                yield Clock(name, inferred)
 
     def time_sets(
         self, label: str, sets: Mapping[str, Sequence[Image]], clocks: Iterable[Clock]
@@ -289,12 +223,11 @@ class Timing:
         Returns rows, and by clock and set why there are none. A row holds dataset, image, height
         and width of the input, clock, the path that the model took (None where it names none), and
         `COLUMNS`. A set is timed whole or not at all, so that its mean is one over the same images
-        for every model: one that does not fit into memory, or that a CUDA graph does not take, is
-        left out with one logged sentence.
+        for every model: one that does not fit into memory is left out with one logged sentence.
         """
         rows: list[dict[str, Any]] = []
         not_timed: dict[str, dict[str, str]] = {}
-        total = sum(map(len, sets.values())) * len(names(self.config, self.device))
+        total = sum(map(len, sets.values())) * len(names(self.config))
         with Progress(f"time {label}", total, "image") as progress:
             for clock in clocks:
                 for dataset, images in sets.items():
@@ -305,11 +238,8 @@ class Timing:
                             found.append({"dataset": dataset} | self._row(image, clock))
                             progress.update()
                     except torch.OutOfMemoryError as error:
-                        reason = f"the memory does not suffice: {_first_line(error)}"
-                    except RuntimeError as error:
-                        if clock.name != GRAPH:
-                            raise
-                        reason = f"no CUDA graph takes the call: {_first_line(error)}"
+                        why = str(error).partition("\n")[0]
+                        reason = f"the memory does not suffice: {why}"
                     if reason:
                         log.warning(
                             "%s: %s is not timed by the clock %s, since %s",
@@ -324,17 +254,12 @@ class Timing:
 
     def _row(self, image: Image, clock: Clock) -> dict[str, Any]:
         images = image.load()
-        call = partial(clock.prepare(images), images)
+        call = partial(clock.call, images)
         counts = self.config["latency"]
         record = measure(call, self.device, counts["warmup"], counts["passes"], clock.gradients)
         height, width = images.shape[-2:]
         place = {"image": image.name, "height": height, "width": width, "clock": clock.name}
-        unknown = {"peak_memory_mib": None} if clock.name == GRAPH else {}
-        return place | {"path": getattr(self.model, "path", None)} | record | unknown
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
+        return place | {"path": getattr(self.model, "path", None)} | record
 
 
 def _too_large(clock: Clock, images: Sequence[Image], device: torch.device) -> str:
@@ -367,7 +292,7 @@ def conditions(config: Config, device: torch.device) -> dict[str, Any]:
         "timer": "CUDA events" if cuda else "monotonic clock",
         "peak_memory": "CUDA tensors, MiB" if cuda else None,
         "gpu_shared": shared,
-        "clocks": names(config, device),
+        "clocks": names(config),
         "warmup": config["latency"]["warmup"],
         "passes": config["latency"]["passes"],
         "versions": runtime.versions(),

@@ -27,7 +27,7 @@ from ..config import (
     selected_methods,
 )
 from ..errors import UserError
-from ..evaluation import GRAPH, OURS, PAPER
+from ..evaluation import OURS, PAPER
 from ..files import verify
 from .conditions import Conditions, of_paper
 from .criteria import Outcome, measure_criteria, read_outcomes
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BICUBIC = "bicubic"
-NATIVE_TIMES = {PAPER: "inference_ms", OURS: "ours_ms", GRAPH: "graph_ms"}
+NATIVE_TIMES = {PAPER: "inference_ms", OURS: "ours_ms"}
 """The metric of the native aggregate that holds the times by a clock."""
 TEXTS = ("name", "benchmark", "arm", "device", "finished", "criterion", "dataset")
 """Columns of aggregates without keys that hold no number."""

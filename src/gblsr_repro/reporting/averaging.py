@@ -104,9 +104,8 @@ def over_seeds(kind: str, measured: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
 def native(found: Found, config: Config) -> Measured:
     """Every metric of every evaluation set and arm.
 
-    `inference_ms` is the mean over images of the mean time by the paper's clock, `ours_ms` and
-    `graph_ms` that by the package's own (see `evaluation.latency`); `params` the number of
-    trainable parameters.
+    `inference_ms` is the mean over images of the mean time by the paper's clock, `ours_ms` that
+    by the package's own (see `evaluation.latency`); `params` the number of trainable parameters.
     """
     for column in config["native"]["data"]["evaluate"]:
         for of, metric, mean in image_means(

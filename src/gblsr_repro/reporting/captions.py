@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..config import BASELINE, Item, arms
-from ..evaluation import GRAPH, OURS
+from ..evaluation import OURS
 from .compare import PAPER_PRESET, Scope, compare_all, short_names
 from .conditions import HALVES, Conditions, Half
 from .statistics import Column
@@ -20,7 +20,6 @@ BESIDE_PAPER = "The paper's value stands above the one measured here, with its o
 OTHER_CLOCKS = {
     OURS: "“own path”: this package's own path, the fast call that its users get, which is no part "
     "of the paper and is not judged",
-    GRAPH: "“CUDA graph”: that call replayed as one graph",
 }
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...config import Config, Item
 from ...errors import UserError
-from ...evaluation import GRAPH, OURS
+from ...evaluation import OURS
 from ...files import write_text
 from .. import captions
 from ..aggregates import Aggregates
@@ -21,7 +21,7 @@ from .layout import Table
 from .published import build_published
 
 VERSUS = "_vs_paper"
-OTHER_CLOCKS = {OURS: "own path", GRAPH: "CUDA graph"}
+OTHER_CLOCKS = {OURS: "own path"}
 """How the rows of times by the clocks that the paper does not have are called."""
 
 Builder = Callable[[Aggregates], list[Table]]
