@@ -1,27 +1,32 @@
 """A make-believe CUDA with true values: the control flow of a GPU run, on the CPU.
 
 In `believed_cuda()` tensors that are sent to "cuda" stay in the host's memory, but say that they
-are there, so that the code takes its CUDA branches. Events, streams, graphs, peak memory and the
-device's own generator have stand-ins that insist on what CUDA insists on: an event is read after a
-synchronisation only, a graph replays into the memory it was recorded with and holds nothing alive.
+are there, so that the code takes its CUDA branches. Events, peak memory, what waits for the device
+and the device's own generator have stand-ins that insist on what CUDA insists on: an event is read
+after a synchronisation only, and what waits is refused where waits are.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
 import torch
-from pretended import ANSWERS, CUDA, GPU, convert_in_place
 from torch import Tensor, nn
-from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves, tree_map_only
 
+CUDA = torch.device("cuda")
+GPU = SimpleNamespace(
+    name="Pretended GPU",
+    total_memory=140 << 30,
+    major=9,
+    minor=0,
+    uuid="00000000-0000-0000-0000-000000000000",
+)
 RANDOM = torch.Generator()  # the device's own
 PEAK, HELD = 123 << 20, 100 << 20
 
@@ -44,6 +49,7 @@ class OnCuda(Tensor):
             kwargs.setdefault("generator", RANDOM)
         leaves = func is Tensor.cpu or (func is Tensor.to and _wanted(args[1:], kwargs) == "cpu")
         if leaves:
+            Waits.note("a copy to the host")
             with torch._C.DisableTorchFunctionSubclass():
                 return args[0].as_subclass(Tensor).clone()
         return super().__torch_function__(func, types, args, kwargs)
@@ -80,8 +86,8 @@ class _Belief(TorchFunctionMode):
         method = func is Tensor.to
         if _wanted(args[1:] if method else (), kwargs) != "cuda":
             return func(*args, **kwargs)
-        if method and not isinstance(args[0], OnCuda):
-            Graph.forbid("a copy from the host")
+        if method and not isinstance(args[0], OnCuda) and not kwargs.get("non_blocking"):
+            Waits.note("a copy from the host")
         args = tuple("cpu" if i and method and _wanted((a,), {}) else a for i, a in enumerate(args))
         if "device" in kwargs:
             kwargs["device"] = "cpu"
@@ -92,95 +98,37 @@ class _Belief(TorchFunctionMode):
             return made.as_subclass(OnCuda)
 
 
-# --- graphs, events, streams --------------------------------------------------------------------
+# --- waits and events ---------------------------------------------------------------------------
 
 
-@dataclass
-class _Address:
-    """A tensor as a graph knows it: a place in memory, not kept."""
+class Waits(TorchDispatchMode):
+    """Stands in for torch.cuda.set_sync_debug_mode: with "error" whatever waits raises."""
 
-    storage: StorageWeakRef
-    dtype: torch.dtype
-    offset: int
-    size: tuple[int, ...]
-    stride: tuple[int, ...]
+    refused = False
+    READS = ("_local_scalar_dense", "nonzero", "masked_select", "equal")
 
     @classmethod
-    def of(cls, tensor: Tensor) -> _Address:
-        storage = StorageWeakRef(tensor.untyped_storage())
-        shape = tuple(tensor.size()), tuple(tensor.stride())
-        return cls(storage, tensor.dtype, tensor.storage_offset(), *shape)
-
-    def tensor(self) -> Tensor:
-        """Return what is there now."""
-        storage = torch.UntypedStorage._new_with_weak_ptr(self.storage.cdata)
-        if storage is None:
-            raise RuntimeError("the graph reads memory that was freed after it was recorded")
-        return torch.empty(0, dtype=self.dtype).set_(storage, self.offset, self.size, self.stride)
-
-
-class Graph(TorchDispatchMode):
-    """Stands in for torch.cuda.CUDAGraph: records operations by the addresses they work on.
-
-    What the recorded operations made stays, as in the graph's own pool; what they only read does
-    not.
-    """
-
-    recording: Graph | None = None
-    FORBIDDEN = ("_local_scalar_dense", "nonzero", "masked_select", "equal")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tape: list[tuple] = []
-        self.pool: list[torch.UntypedStorage] = []
+    def set_mode(cls, mode: str) -> None:
+        """Refuse waits from now on, or let them be."""
+        cls.refused = mode == "error"
 
     @classmethod
-    def forbid(cls, what: str) -> None:
-        """Refuse what no capture may hold."""
-        if cls.recording is not None:
-            raise RuntimeError(f"operation not permitted when stream is capturing: {what}")
-
-    @contextlib.contextmanager
-    def record(self) -> Iterator[None]:
-        """Record the operations of the block."""
-        Graph.recording = self
-        try:
-            with self:
-                yield
-        finally:
-            Graph.recording = None
+    def note(cls, what: str) -> None:
+        """Refuse what waits for the device."""
+        if cls.refused:
+            raise RuntimeError(f"called a synchronizing CUDA operation: {what}")
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         name = func.__name__.partition(".")[0]
-        if name in self.FORBIDDEN or name.startswith("_unique"):
-            self.forbid(name)
-        given = (args, kwargs or {})
-        out = func(*given[0], **given[1])
-        made = _storages(out)
-        views = set(made) <= set(_storages(given))  # `reshape` is one only where it copies nothing
-        if func._schema.is_mutable or not views:
-            places = tree_map_only(Tensor, _Address.of, (given, out))
-            self.tape.append((func, *places))
-            self.pool += [] if views else made.values()
-        return out
-
-    @torch.no_grad()
-    def replay(self) -> None:
-        """Do again what was recorded, in the same memory."""
-        for func, given, made in self.tape:
-            args, kwargs = tree_map_only(_Address, _Address.tensor, given)
-            again = func(*args, **kwargs)
-            if not func._schema.is_mutable:
-                for place, value in zip(tree_leaves(made), tree_leaves(again), strict=True):
-                    if isinstance(place, _Address):
-                        place.tensor().copy_(value)
-
-
-def _storages(values: Any) -> dict[int, torch.UntypedStorage]:
-    tensors = [value for value in tree_leaves(values) if isinstance(value, Tensor)]
-    return {tensor.untyped_storage()._cdata: tensor.untyped_storage() for tensor in tensors}
+        masked = name.startswith("index") and any(
+            isinstance(leaf, Tensor) and leaf.dtype in (torch.bool, torch.uint8)
+            for leaf in (args[1] if isinstance(args[1], list | tuple) else ())
+        )
+        if masked or name in self.READS or name.startswith("_unique"):
+            Waits.note(name)
+        return func(*args, **(kwargs or {}))
 
 
 class Event:
@@ -205,22 +153,20 @@ class Event:
         return end.at - self.at
 
 
-class Stream:
-    """Stands in for torch.cuda.Stream; `after` lists the streams whose work it waits for."""
-
-    def __init__(self, *_: Any) -> None:
-        self.after: list[Stream] = []
-
-    def wait_stream(self, other: Stream) -> None:
-        """Let what follows wait for the other stream."""
-        self.after.append(other)
+def convert_in_place(module: nn.Module, convert: Callable[[Tensor], Tensor]) -> nn.Module:
+    """Convert a module's tensors by new ones; torch would exchange the old ones' insides."""
+    for part in module.modules():
+        for name, old in list(part.named_parameters(recurse=False)):
+            setattr(part, name, nn.Parameter(convert(old.detach()), old.requires_grad))
+        for name, old in list(part.named_buffers(recurse=False)):
+            setattr(part, name, convert(old.detach()))
+    return module
 
 
 @contextlib.contextmanager
 def believed_cuda() -> Iterator[list[str]]:
     """Open a block with a make-believe CUDA; yields the list of what was asked of it, in order."""
     calls: list[str] = []
-    main = Stream()
 
     def answer(name: str, value: Any = None) -> Callable[..., Any]:
         def call(*args: Any, **_: Any) -> Any:
@@ -237,12 +183,6 @@ def believed_cuda() -> Iterator[list[str]]:
     def restore(states: list[Tensor]) -> None:
         RANDOM.set_state(states[0])
 
-    @contextlib.contextmanager
-    def capture(graph: Graph) -> Iterator[None]:
-        calls.append("capture")
-        with graph.record():
-            yield
-
     answers = {
         "synchronize": finish,
         "reset_peak_memory_stats": None,
@@ -255,16 +195,16 @@ def believed_cuda() -> Iterator[list[str]]:
         "set_rng_state_all": restore,
     }
     silent = {
-        **{name: lambda *_, told=told: told for name, told in ANSWERS.items()},
+        "is_available": lambda: True,
+        "device_count": lambda: 1,
+        "current_device": lambda: 0,
+        "get_device_name": lambda *_: GPU.name,
+        "get_device_properties": lambda *_: GPU,
         "is_initialized": lambda: True,
-        "is_current_stream_capturing": lambda: Graph.recording is not None,
+        "is_current_stream_capturing": lambda: False,
         "manual_seed_all": RANDOM.manual_seed,
-        "current_stream": lambda *_: main,
-        "stream": lambda stream: contextlib.nullcontext(calls.append("side stream")),
+        "set_sync_debug_mode": Waits.set_mode,
         "Event": Event,
-        "Stream": Stream,
-        "CUDAGraph": Graph,
-        "graph": capture,
     }
     with contextlib.ExitStack() as stack:
         for name, value in answers.items():
@@ -273,5 +213,6 @@ def believed_cuda() -> Iterator[list[str]]:
             stack.enter_context(mock.patch.object(torch.cuda, name, value))
         stack.enter_context(mock.patch.object(Tensor, "pin_memory", lambda tensor: tensor))
         stack.enter_context(mock.patch.object(nn.Module, "_apply", convert_in_place))
+        stack.enter_context(Waits())
         stack.enter_context(_Belief())
         yield calls
