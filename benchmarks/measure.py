@@ -244,7 +244,7 @@ def _turns(times: list[float], seconds: float) -> list[int]:
 
 def _time(result: Result, case: Case, device: torch.device) -> float:
     call = result.variant.call
-    return call() if case.outside else latency.elapsed_ms(call, device)
+    return call() if case.outside else latency.time_pass_ms(call, device)
 
 
 def _first_calls(case: Case, results: list[Result], device: torch.device, seconds: float) -> None:
@@ -309,7 +309,7 @@ def _beyond(variant: Variant, device: torch.device, limit: float | None) -> str:
     if limit is None:
         return ""
     if expected > limit:  # warm, and without the profiler
-        expected = latency.elapsed_ms(scout.call, device) * scout.factor / 1e3
+        expected = latency.time_pass_ms(scout.call, device) * scout.factor / 1e3
     if expected > limit:
         return f"a call takes about {expected:.0f} s, and {limit:.0f} s are allowed"
     return ""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from gblsr_repro.bundled import bundled_model
+from gblsr_repro.bundled import find_bundled_model
 from gblsr_repro.config import Config, load, merge
 
 from .measure import Case
@@ -60,7 +60,7 @@ class Bench:
         """Take the checkout's config, made small for a quick run; by default the bundled model."""
         config = load()
         config = merge(config, QUICK) if quick else config
-        return cls(config, device, quick, scratch, model or bundled_model("asr"), mirror)
+        return cls(config, device, quick, scratch, model or find_bundled_model("asr"), mirror)
 
     @property
     def image_side(self) -> int:

@@ -1,4 +1,4 @@
-"""The weights that come along with the package, and how a trained run becomes such a file.
+"""Find the weights that come along with the package; make such a file of a trained run.
 
 A bundled file is a weights file like any other, with its larger tensors in half precision. What
 its record says beyond a run's is what one has to know of a model that somebody else trained:
@@ -32,7 +32,7 @@ MEASURED_ON = "the run's weights, before they were rounded to half precision"
 VALIDATION = "validation"  # rows on training images' neighbors: no measure of quality
 
 
-def bundled_model(kind: str) -> Path:
+def find_bundled_model(kind: str) -> Path:
     """Return the weights file of a kind, "native" or "asr"; `UserError` when none comes along."""
     path = Path(str(resources.files("gblsr_repro.models") / "bundled" / f"{kind}.safetensors"))
     if not path.is_file():
@@ -43,7 +43,7 @@ def bundled_model(kind: str) -> Path:
     return path
 
 
-def told(path: Path | str) -> str:
+def describe_model(path: Path | str) -> str:
     """Return in one line which model a bundled file holds and how good it was measured to be.
 
     Of many measurements those on the smallest set stand for all; the card has every one.
@@ -84,7 +84,9 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
         "steps": trained["steps"],
         "trained_on": trained_on,
         "commit": commit + ("+" if trained["git"].get("modified") else ""),
-        "quality": _quality(Path(metrics), MEASURES[kind.benchmark], trained["weights_sha256"]),
+        "quality": _read_quality(
+            Path(metrics), MEASURES[kind.benchmark], trained["weights_sha256"]
+        ),
         "run_sha256": trained["weights_sha256"],
     }
     large = {name for name, t in weights.items() if t.is_floating_point() and t.ndim > 1}
@@ -96,11 +98,11 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
             f"{LIMIT / 1e6:g} MB of a bundled file; train a smaller model."
         )
     write_bytes(output, content)
-    write_text(output.with_suffix(".md"), card(output))
-    log.info("%s: %s", output, told(output))
+    write_text(output.with_suffix(".md"), format_card(output))
+    log.info("%s: %s", output, describe_model(output))
 
 
-def card(path: Path | str) -> str:
+def format_card(path: Path | str) -> str:
     """Return the page of a bundled file, from what the file says of itself."""
     record, tensors = read_weights(path)
     kind = kind_of(record)
@@ -129,7 +131,7 @@ def card(path: Path | str) -> str:
     return "\n".join([*lines, "", f"Settings: {settings}.", ""])
 
 
-def _quality(
+def _read_quality(
     metrics: Path, measures: Mapping[str, str], weights_sha256: str
 ) -> dict[str, dict[str, float]]:
     """Return the means of every data set that a folder of metrics holds of these weights."""

@@ -1,4 +1,4 @@
-"""What is checked before any training: the arms, their parameter budget, LPIPS at hand."""
+"""Check the arms, their parameter budget and the LPIPS backbone before any training."""
 
 from __future__ import annotations
 

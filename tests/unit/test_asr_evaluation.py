@@ -97,7 +97,7 @@ def test_the_plain_path_saves_what_the_published_peaks_say(config):
     low = torch.zeros(1, 3, 8, 8)
     for method, peak in published.items():
         model = build(method_named(method), configuration.load(), 0).eval()
-        saved = latency.saved_bytes(
+        saved = latency.count_saved_bytes(
             lambda x, model=model: model.render(x, 32, 32, 1 << 20, "plain"), low, model
         )
         mebibytes = saved * (320 * 240 / 8**2) / 2**20
@@ -123,16 +123,16 @@ def test_the_sets_of_the_paper_are_timed_whole(config):
     settings = configuration.merge(config, {"asr": {"timing": {"images_per_set": None}}})
     settings["asr"]["evaluate"] = {}
     for column, count in {"set14": 14, "b100": 100, "urban100": 100}.items():
-        images = asr_latency.timed(column, settings)
+        images = asr_latency.list_images(column, settings)
         assert len(images) == count
         assert all(image.source is None for image in images)
     with pytest.raises(UserError, match=r"sizes\.tsv"):
-        asr_latency.timed("kodak", config)
+        asr_latency.list_images("kodak", config)
 
 
 def test_sizes_of_a_mirror_are_those_of_the_table(mirrored):
     for dataset in ("set14", "urban100"):
-        for image in asr_latency.timed(dataset, mirrored):
+        for image in asr_latency.list_images(dataset, mirrored):
             if image.source is not None:
                 low = image.low(mirrored, torch.device("cpu"))
                 assert tuple(low.shape[2:]) == (image.height // 4, image.width // 4)

@@ -111,7 +111,7 @@ def test_which_clocks_are_read(model):
 def test_saved_bytes_are_those_of_the_backward_pass(model):
     images = torch.rand(1, 3, 10, 10)
     # The convolution saves its input, SiLU the 4 x 8 x 8 values that it reads; weights count not.
-    assert latency.saved_bytes(model, images, model) == 4 * (3 * 10 * 10 + 4 * 8 * 8)
+    assert latency.count_saved_bytes(model, images, model) == 4 * (3 * 10 * 10 + 4 * 8 * 8)
 
 
 def test_a_set_that_gradients_do_not_fit_for_is_refused_before_it_is_timed(
@@ -122,7 +122,7 @@ def test_a_set_that_gradients_do_not_fit_for_is_refused_before_it_is_timed(
 
     sets = {"small": [image(8), image(16)], "large": [image(9), image(64)]}
     example = torch.zeros(1, 3, latency.EXAMPLE, latency.EXAMPLE)
-    per_pixel = latency.saved_bytes(model, example, model) / latency.EXAMPLE**2
+    per_pixel = latency.count_saved_bytes(model, example, model) / latency.EXAMPLE**2
     room, chosen = 1.75 * per_pixel * 64**2, settings(warmup=0, passes=1)
 
     def time(free):
@@ -156,11 +156,11 @@ def test_a_set_that_does_not_fit_the_memory_is_left_out_by_that_clock(model, cap
 
 def test_conditions_say_what_is_not_measured(monkeypatch, caplog):
     runtime.prepare("cpu")
-    record = latency.conditions(config.load(), CPU)
+    record = latency.describe_conditions(config.load(), CPU)
     assert (record["peak_memory"], record["gpu_shared"]) == (None, None)
     assert (record["warmup"], record["passes"], record["clocks"]) == (10, 50, ["paper", "ours"])
     monkeypatch.setattr(latency, "gpu_is_shared", lambda device: True)
-    assert latency.conditions(config.load(), CPU)["gpu_shared"]
+    assert latency.describe_conditions(config.load(), CPU)["gpu_shared"]
     assert "Other processes use this GPU" in caplog.text
 
 

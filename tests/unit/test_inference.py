@@ -290,9 +290,9 @@ def bundle(folder, name, columns, values, output, of=None):
 
 @pytest.mark.parametrize("kind", ["native", "asr"])
 def test_the_weights_that_come_along_are_whole_and_their_cards_true(kind):
-    path = bundled.bundled_model(kind)
+    path = bundled.find_bundled_model(kind)
     {"native": inference.load_native, "asr": inference.load_superres}[kind](path)
-    assert path.with_suffix(".md").read_text() == bundled.card(path)
+    assert path.with_suffix(".md").read_text() == bundled.format_card(path)
 
 
 @pytest.fixture

@@ -124,8 +124,8 @@ def _load_model(benchmark: str, options: Options) -> Any:
     device = runtime.prepare(options.device)
     path = options.model
     if path is None:
-        path = bundled.bundled_model(benchmark)
-        log.info("model: %s", bundled.told(path))
+        path = bundled.find_bundled_model(benchmark)
+        log.info("model: %s", bundled.describe_model(path))
     load = inference.load_native if benchmark == "native" else inference.load_superres
     return load(path, device)
 

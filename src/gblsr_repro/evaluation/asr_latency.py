@@ -36,7 +36,7 @@ COLUMNS = ("dataset", "image", "height", "width", "clock", *latency.COLUMNS)
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedImage:
     """A high-resolution image to time: its size in pixels; `source` None where it is blank."""
 
     name: str
@@ -70,7 +70,7 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
     """
     device = runtime.prepare(config["device"], config["threads"])
     timing = config["asr"]["timing"]
-    found = {column: timed(column, config) for column in timing["datasets"]}
+    found = {column: list_images(column, config) for column in timing["datasets"]}
     sets = {
         column: [
             latency.Image(i.name, math.prod(i.low_size(timing)), partial(i.low, config, device))
@@ -105,7 +105,7 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
     clocked.write(subject, sets, output, COLUMNS)
 
 
-def timed(column: str, config: Config) -> list[Timed]:
+def list_images(column: str, config: Config) -> list[TimedImage]:
     """Return the images of one column of asr.timing.datasets: by their sizes, real where at hand.
 
     A set that config/sizes.tsv lists is timed whole, whichever of its images are there; any other
@@ -129,4 +129,4 @@ def timed(column: str, config: Config) -> list[Timed]:
             "the data set, or add its sizes to config/sizes.tsv."
         )
     chosen = list(sizes.items())[: timing["images_per_set"]]
-    return [Timed(name, *size, present.get(name)) for name, size in chosen]
+    return [TimedImage(name, *size, present.get(name)) for name, size in chosen]

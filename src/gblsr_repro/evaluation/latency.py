@@ -73,7 +73,7 @@ def measure(
         runtime.synchronize(device)
         if device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(device)
-        times = [elapsed_ms(call, device) for _ in range(passes)]
+        times = [time_pass_ms(call, device) for _ in range(passes)]
     peak = runtime.peak_memory_mib(device) if device.type == "cuda" else None
     return summarize(times, peak)
 
@@ -91,7 +91,7 @@ def summarize(times: list[float], peak_memory_mib: float | None) -> dict[str, fl
     return dict(zip(COLUMNS, values, strict=True))
 
 
-def elapsed_ms(call: Callable[[], Any], device: torch.device) -> float:
+def time_pass_ms(call: Callable[[], Any], device: torch.device) -> float:
     """Time one pass in milliseconds: by a pair of CUDA events, on the CPU by its clock."""
     if device.type == "cuda":
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -122,13 +122,13 @@ class Clock:
     saved_per_pixel: float = 0.0
 
 
-def names(config: Config) -> list[str]:
+def select_clocks(config: Config) -> list[str]:
     """Return the clocks that config latency.clocks asks for, the paper's first."""
     wanted = config["latency"]["clocks"]
     return [name for name in (PAPER, OURS) if name in wanted]
 
 
-def saved_bytes(call: Call, images: Tensor, model: nn.Module) -> int:
+def count_saved_bytes(call: Call, images: Tensor, model: nn.Module) -> int:
     """Return the bytes that autograd saves in one call, each storage once, weights left out."""
     own = {_address(part) for part in (*model.parameters(), *model.buffers())}
     saved: dict[int, int] = {}
@@ -186,7 +186,7 @@ class Timing:
         `subject`, an arm or a method first, what the times were taken on and how, and the paths
         that the model took by each clock.
         """
-        record = {**subject, **conditions(self.config, self.device)}
+        record = {**subject, **describe_conditions(self.config, self.device)}
         record["gradients_recorded"] = self.gradients
         label = next(iter(subject.values()))
         rows, record["not_timed"] = self.time_sets(label, sets, self.clocks())
@@ -197,7 +197,7 @@ class Timing:
         write_json(Path(output).with_suffix(".json"), record | {"decoder_paths": paths})
 
     def clocks(self) -> Iterator[Clock]:
-        """Yield the clocks of `names`.
+        """Yield the clocks of `select_clocks`.
 
         To be used one after another: from `ours` on the model has the memory format of users.
         """
@@ -206,10 +206,12 @@ class Timing:
             with torch.inference_mode():
                 return self.own(images)
 
-        for name in names(self.config):
+        for name in select_clocks(self.config):
             if name == PAPER:
                 example = torch.zeros(1, 3, EXAMPLE, EXAMPLE, device=self.device)
-                saved = saved_bytes(self.plain, example, self.model) if self.gradients else 0.0
+                saved = (
+                    count_saved_bytes(self.plain, example, self.model) if self.gradients else 0.0
+                )
                 yield Clock(name, self.plain, self.gradients, saved / EXAMPLE**2)
             else:
                 runtime.for_inference(self.model, self.device)
@@ -227,7 +229,7 @@ class Timing:
         """
         rows: list[dict[str, Any]] = []
         not_timed: dict[str, dict[str, str]] = {}
-        total = sum(map(len, sets.values())) * len(names(self.config))
+        total = sum(map(len, sets.values())) * len(select_clocks(self.config))
         with Progress(f"time {label}", total, "image") as progress:
             for clock in clocks:
                 for dataset, images in sets.items():
@@ -281,7 +283,7 @@ def _too_large(clock: Clock, images: Sequence[Image], device: torch.device) -> s
     )
 
 
-def conditions(config: Config, device: torch.device) -> dict[str, Any]:
+def describe_conditions(config: Config, device: torch.device) -> dict[str, Any]:
     """Describe what times were taken on and how; warns when other processes use the GPU."""
     shared = gpu_is_shared(device)
     if shared:
@@ -292,7 +294,7 @@ def conditions(config: Config, device: torch.device) -> dict[str, Any]:
         "timer": "CUDA events" if cuda else "monotonic clock",
         "peak_memory": "CUDA tensors, MiB" if cuda else None,
         "gpu_shared": shared,
-        "clocks": names(config),
+        "clocks": select_clocks(config),
         "warmup": config["latency"]["warmup"],
         "passes": config["latency"]["passes"],
         "versions": runtime.versions(),

@@ -1,4 +1,4 @@
-"""What a configuration will cost: runs still to train, GPU-hours, disk.
+"""Estimate what a configuration costs: runs still to train, GPU-hours, disk.
 
 Times come from runs that were recorded on this kind of device under the same settings; where there
 is none, from the paper's wall-clock (config/paper/compute.csv), which holds for its device and its
@@ -35,6 +35,8 @@ from ..config import (
 from ..data.datasets import Entry, data_set, read_manifest
 from ..errors import UserError
 from ..files import read_csv, read_json
+from ..models import native as native_models
+from ..models.asr import model as asr_models
 from ..progress import columns, counted
 from ..runtime import device_record
 
@@ -90,42 +92,41 @@ class Plan:
     disk: list[Disk]
 
 
-def told(config: Config) -> str:
-    """Return the plan of a configuration as text for a terminal."""
-    return text(survey(config))
-
-
 def survey(config: Config) -> Plan:
-    """Work out the plan of a configuration; nothing is run and the network is not used."""
+    """Estimate what a configuration takes; nothing is run and the network is not used."""
     cuda = config["device"] != "cpu" and torch.cuda.is_available()
     name = str(device_record(torch.device("cuda" if cuda else "cpu"))["name"])
-    estimates = list(_estimates(config, name))
-    return Plan(name, estimates, list(_disk(config, estimates)))
+    estimates = list(_estimate_runs(config, name))
+    return Plan(name, estimates, list(_estimate_disk(config, estimates)))
 
 
 def text(plan: Plan) -> str:
-    """Lay out a plan for the terminal."""
+    """Format a plan as a table for the terminal."""
     lines = [f"This machine: {plan.device}", ""]
     for benchmark, title in (("native", "Native benchmark"), ("asr", "Super-resolution")):
         chosen = [e for e in plan.estimates if e.benchmark == benchmark]
         rows = [["training", "runs left", "steps", "GPU-hours", "from"]]
         for e in chosen:
             left = f"{e.runs - e.done} of {e.runs}"
-            rows.append([e.name, left, f"{e.steps:,}", _hours(e.hours), e.basis])
+            rows.append([e.name, left, f"{e.steps:,}", _format_hours(e.hours), e.basis])
         known = [e.hours for e in chosen if e.hours is not None]
         unknown = sum(e.hours is None for e in chosen)
         note = f"without {unknown} of unknown cost" if unknown else ""
         runs = sum(e.runs - e.done for e in chosen)
-        rows.append(["all", f"{runs}", "", _hours(sum(known) if known else None), note])
-        lines += [title, *_columns(rows), ""]
+        rows.append(["all", f"{runs}", "", _format_hours(sum(known) if known else None), note])
+        lines += [title, *_indent_columns(rows), ""]
     several = gpus if (gpus := len(devices.visible())) > 1 else NODE
     one, many = (days(plan.estimates, count) for count in (1, several))
     lines.append(
         f"Days of training: {one:,.1f} on one GPU, {many:,.1f} on {several}, a run to each GPU"
     )
-    lines += ["", "Disk", *_columns([[d.purpose, _bytes(d.bytes), d.note] for d in plan.disk])]
+    lines += [
+        "",
+        "Disk",
+        *_indent_columns([[d.purpose, _format_bytes(d.bytes), d.note] for d in plan.disk]),
+    ]
     total = sum(d.bytes for d in plan.disk)
-    return "\n".join([*lines, f"  in all {_bytes(total)}", "", FOOTNOTE])
+    return "\n".join([*lines, f"  in all {_format_bytes(total)}", "", FOOTNOTE])
 
 
 def days(estimates: list[Estimate], gpus: int) -> float:
@@ -140,30 +141,27 @@ def days(estimates: list[Estimate], gpus: int) -> float:
     return max(free) / 86400
 
 
-def _columns(rows: list[list[str]]) -> list[str]:
+def _indent_columns(rows: list[list[str]]) -> list[str]:
     return [f"  {line}" for line in columns(rows, right=True)]
 
 
-def _hours(hours: float | None) -> str:
+def _format_hours(hours: float | None) -> str:
     if hours is None:
         return DASH
     return f"{hours:,.2f}" if hours < 10 else f"{hours:,.0f}"
 
 
-def _bytes(count: float) -> str:
+def _format_bytes(count: float) -> str:
     return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{count / 1e6:,.1f} MB"
 
 
 # --- time ---------------------------------------------------------------------------------------
 
 
-def _estimates(config: Config, device: str) -> Iterator[Estimate]:
+def _estimate_runs(config: Config, device: str) -> Iterator[Estimate]:
     """Yield every arm, then every method that the config runs."""
-    from ..models import native
-    from ..models.asr import model as asr
-
     results = resolve(config, config["results"])
-    recorded = list(_recorded(results))
+    recorded = list(_read_recorded_runs(results))
     rows: list[Arm | Method] = [*selected_arms(config).values(), *selected_methods(config).values()]
     for row in rows:
         (benchmark, _, name), identity = subject(row), run_identity(row, config)
@@ -171,25 +169,26 @@ def _estimates(config: Config, device: str) -> Iterator[Estimate]:
         speeds = [
             run["steps_per_second"]
             for _, run in recorded
-            if run["device"]["name"] == device and _step(run["identity"]) == _step(identity)
+            if run["device"]["name"] == device
+            and _keep_settings_of_a_step(run["identity"]) == _keep_settings_of_a_step(identity)
         ]
         if speeds:
             seconds: float | None = steps / fmean(speeds)
             basis = f"{counted(len(speeds), 'run')} recorded on {device}"
         else:
-            seconds, basis = _published(row, identity, steps)
+            seconds, basis = _find_published_time(row, identity, steps)
         wanted = {results / benchmark / "runs" / name / f"seed{s}" for s in config["seeds"]}
         done = sum(
             run["identity"] == identity and (place / "weights.safetensors").is_file()
             for place, run in recorded
             if place in wanted
         )
-        count = native if isinstance(row, Arm) else asr
-        parameters = count.parameters(row, config)
+        models = native_models if isinstance(row, Arm) else asr_models
+        parameters = models.parameters(row, config)
         yield Estimate(benchmark, name, len(wanted), done, steps, seconds, basis, parameters)
 
 
-def _step(identity: Mapping[str, Any]) -> dict[str, Any]:
+def _keep_settings_of_a_step(identity: Mapping[str, Any]) -> dict[str, Any]:
     """Return what decides the cost of a step: all but the number of steps and the images."""
     return {
         name: value
@@ -199,7 +198,7 @@ def _step(identity: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _recorded(results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _read_recorded_runs(results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yield folder and record of the finished runs here and elsewhere in this checkout.
 
     Records that do not say what a run follows from, how fast it was and on what are passed over.
@@ -212,12 +211,12 @@ def _recorded(results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
                 yield path.parent, record
 
 
-def _published(
+def _find_published_time(
     row: Arm | Method, identity: Mapping[str, Any], steps: int
 ) -> tuple[float | None, str]:
     """Return the paper's seconds of a run where its settings are those, and where that is from."""
     paper, (benchmark, _, name) = protocol(), subject(row)
-    if _step(identity) == _step(run_identity(row, paper)):
+    if _keep_settings_of_a_step(identity) == _keep_settings_of_a_step(run_identity(row, paper)):
         for group in read_csv(repository_root() / "config" / "paper" / "compute.csv"):
             if group["benchmark"] == benchmark and name in group["subjects"].split():
                 share = steps / paper[benchmark]["training"]["steps"]
@@ -229,7 +228,7 @@ def _published(
 # --- disk ---------------------------------------------------------------------------------------
 
 
-def _disk(config: Config, estimates: list[Estimate]) -> Iterator[Disk]:
+def _estimate_disk(config: Config, estimates: list[Estimate]) -> Iterator[Disk]:
     native, asr = config["native"]["data"], config["asr"]
     table = datasets()
     images = [table[name] for name in (*native["train"], *native["evaluate"].values())]
@@ -237,14 +236,14 @@ def _disk(config: Config, estimates: list[Estimate]) -> Iterator[Disk]:
     if config["mirror"] is None:
         used = {row.dataset: row for row in images + packed}
         used |= {name: table[name] for name in asr["evaluate"].values()}
-        missing = [row for row in used.values() if row.url and _manifest(row, config) is None]
+        missing = [row for row in used.values() if row.url and _read_manifest(row, config) is None]
         size = sum(int(row.bytes) for row in missing)
         yield Disk("downloads", size, f"{len(missing)} data sets that are not here yet")
     count = sum(int(row.images) for row in images)
     side = native["image_size"]
     yield Disk("native arrays", count * side * side * 3, f"{count:,} images of {side}x{side}")
     for row in packed:
-        entries = _manifest(row, config)
+        entries = _read_manifest(row, config)
         size, note = DECODED * int(row.bytes), f"about, before {row.title} is fetched"
         if entries is not None:
             size = sum(e.width * e.height * 3 for e in entries if e.width and e.height)
@@ -258,7 +257,7 @@ def _disk(config: Config, estimates: list[Estimate]) -> Iterator[Disk]:
         yield Disk("states to go on from", largest, "for each run at work, while it is")
 
 
-def _manifest(row: Dataset, config: Config) -> list[Entry] | None:
+def _read_manifest(row: Dataset, config: Config) -> list[Entry] | None:
     """Return what is recorded of a data set's files; None when it was not fetched."""
     try:
         path = data_set(row.dataset, config).manifest
