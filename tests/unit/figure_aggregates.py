@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +14,12 @@ from gblsr_repro.config import arms, load, methods
 from gblsr_repro.evaluation.locality import Fields
 from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.reporting.aggregates import Aggregates as Published
-from gblsr_repro.reporting.conditions import Conditions, ImageSet, of_paper
 from gblsr_repro.reporting.kinds import KINDS
+from gblsr_repro.reporting.provenance import Provenance
+from gblsr_repro.reporting.provenance.recorded import ImageSet, Recorded, of_paper
+from gblsr_repro.reporting.provenance.writing import content
+
+PAPER = (of_paper("native"), of_paper("asr"))
 
 LOCALITY = {  # published for these arms where known; var_across follows from share and var_within
     "gblsr_full_linear": (0.0127, 0.9844, 0.0086, 0.73, 1.07e-4),
@@ -48,7 +52,7 @@ class Aggregates:
         self.config = load()
         self.config["seeds"] = list(range(seeds))
         self.rows: dict[str, list[dict]] = {}
-        self.conditions: Conditions | None = None
+        self.recorded: Iterable[Recorded] = ()
 
     def add(self, kind: str, mean: float, std: float | None = None, **keys: object) -> None:
         spread = None if self.seeds == 1 or std is None or math.isnan(std) else std
@@ -143,32 +147,45 @@ class Aggregates:
         folder = self.root / "aggregates"
         for kind, rows in self.rows.items():
             write_csv(folder / f"{kind}.csv", KINDS[kind].header, rows)
-        if self.conditions is not None:
-            write_json(folder / "conditions.json", asdict(self.conditions))
+        write_provenance(folder, self.recorded)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
 
-def demo_conditions(seeds: int) -> Conditions:
+def write_provenance(folder: Path, recorded: Iterable[Recorded]) -> None:
+    """Write what the aggregate step leaves of what runs recorded, a file for each."""
+    for run in recorded:
+        write_json(folder / f"provenance_{run.benchmark}.json", content(run))
+
+
+def provenance_of(*recorded: Recorded) -> Provenance:
+    """Return what is read from the files of what runs recorded."""
+    found = Provenance()
+    for run in recorded:
+        found = found.joined(Provenance.parse(content(run)))
+    return found
+
+
+def demo_recorded(seeds: int) -> list[Recorded]:
     """Return what the demo runs: stand-ins, few steps, no LPIPS, a slow CPU."""
     device = "AMD EPYC 7763 64-Core Processor"
-    halves = {}
-    for name in ("native", "asr"):
-        half = of_paper().half(name)
-        assert half is not None
-        halves[name] = replace(
-            half,
-            settings={**half.settings, f"{name}.training.steps": [40]},
-            seeds={subject: list(range(seeds)) for subject in half.seeds},
+    reason = "no AlexNet backbone: set lpips_backbone in the config or GBLSR_LPIPS_BACKBONE"
+    return [
+        replace(
+            paper,
+            preset="demo",
+            settings={**paper.settings, f"{paper.benchmark}.training.steps": [40]},
+            seeds={subject: list(range(seeds)) for subject in paper.seeds},
+            timed_seeds={subject: list(range(seeds)) for subject in paper.seeds},
             train=[_stand_in("dtd")],
             validation=[_stand_in("dtd")],
-            evaluate={column: [_stand_in(column)] for column in half.evaluate},
+            evaluate={column: [_stand_in(column)] for column in paper.evaluate},
             devices=[device],
             timed_on=[device],
+            without_lpips=reason if paper.benchmark == "native" else "",
         )
-    reason = "no AlexNet backbone: set lpips_backbone in the config or GBLSR_LPIPS_BACKBONE"
-    halves["native"] = replace(halves["native"], without_lpips=reason)
-    return Conditions("demo", **halves)
+        for paper in PAPER
+    ]
 
 
 def _stand_in(name: str) -> ImageSet:
@@ -191,7 +208,7 @@ def paper_run(root: Path) -> Aggregates:
     made.latency()
     made.fields()
     made.exemplars()
-    made.conditions = of_paper()
+    made.recorded = PAPER
     return made
 
 
@@ -221,7 +238,7 @@ def demo_run(root: Path, seeds: int = 2) -> Aggregates:
     made.latency(0.01, {name: 40.0 + 3 * k for k, name in enumerate(methods())})
     made.fields(1e-4)
     made.exemplars()
-    made.conditions = demo_conditions(seeds)
+    made.recorded = demo_recorded(seeds)
     return made
 
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from gblsr_repro import config as configuration
-from gblsr_repro.config.__main__ import PAGES
+from gblsr_repro.config.__main__ import MADE
 from gblsr_repro.errors import UserError
 
 
@@ -44,11 +44,11 @@ def test_a_whole_scale_stays_a_whole_number(load):
     assert list(map(str, scales)) == ["2", "3", "2.5", "4"]
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_the_lists_of_settings_and_items_are_up_to_date(repository, name):
+@pytest.mark.parametrize("name", MADE)
+def test_what_is_made_from_the_config_and_its_tables_is_up_to_date(repository, name):
     """`python -m gblsr_repro.config` renews them."""
     text = (repository / name).read_text(encoding="utf-8")
-    assert PAGES[name](text) == text
+    assert MADE[name](text) == text
 
 
 IMPOSSIBLE = [

@@ -5,7 +5,6 @@ import csv
 import itertools
 import json
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,10 +13,11 @@ from gblsr_repro.cli import main
 from gblsr_repro.config import arms, load, methods, run_identity
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.locality import Fields
-from gblsr_repro.reporting import averaging, conditions
+from gblsr_repro.reporting import averaging
 from gblsr_repro.reporting.aggregates import Aggregates, read
 from gblsr_repro.reporting.averaging import read_images
-from gblsr_repro.reporting.compare import Scope, compare, compare_all
+from gblsr_repro.reporting.provenance import Provenance, Scope
+from gblsr_repro.reporting.provenance.recorded import gather
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +233,7 @@ def test_ablation_compares_with_the_control_seed_by_seed(tmp_path, config):
     assert not any("ssim" in metric or "lpips" in metric for _, metric in found)
 
 
-def test_conditions_tell_what_was_run(tmp_path, config):
+def test_what_was_run_is_gathered(tmp_path, config):
     run_record(tmp_path, "liif", 0)
     run_record(tmp_path, "liif", 1, versions={"torch": "2.12.0"},
                identity={**identity("liif", config), "native.training.steps": 40})  # fmt: skip
@@ -244,28 +244,29 @@ def test_conditions_tell_what_was_run(tmp_path, config):
     lpips = {"measured": False, "reason": "no backbone"}
     write_record(tmp_path / "native/metrics/liif/seed0/kodak.json", lpips=lpips)
     config["latency"]["passes"] = 3
-    found = conditions.collect(tmp_path, config)
-    native = found.native
-    assert found.preset == "paper"
-    assert found.versions == {"torch": "2.11.0, 2.12.0"}
+    native = gather("provenance_native", tmp_path, config)
+    assert native.preset == "paper"
+    assert native.versions == {"torch": "2.11.0, 2.12.0"}
     assert native.settings["native.training.steps"] == [2000, 40]
     assert native.settings["latency.passes"] == [3]
     assert native.seeds == {"liif": [0, 1]}
+    assert native.timed_seeds == {"liif": [0]}
+    assert native.passes == [10, 3]
     (images,) = native.evaluate["kodak"]
     assert (images.images, images.expected, images.complete) == (3, 24, False)
     assert native.devices == ["NVIDIA H200"]
     assert native.timed_on == ["Some CPU"]
     assert native.without_lpips == "no backbone"
-    assert found.asr is None
+    assert gather("provenance_asr", tmp_path, config).scopes == []
 
 
 def test_versions_and_commits_of_both_benchmarks_are_told_each_once(tmp_path, config):
     for half, name, commits in (("native", "liif", "ab"), ("asr", "liif_rdn", "bc")):
         for seed, commit in enumerate(commits):
             run_record(tmp_path, name, seed, half, git={"commit": commit, "modified": False})
-        kind = f"conditions_{half}"
+        kind = f"provenance_{half}"
         averaging.write(kind, tmp_path, config, tmp_path / "aggregates" / f"{kind}.json")
-    found = conditions.Conditions.read(tmp_path / "aggregates")
+    found = Provenance.read(tmp_path / "aggregates")
     assert sorted(found.git["commit"].split(", ")) == ["a", "b", "c"]
     assert found.git["modified"] is False
     assert found.versions == {"torch": "2.11.0"}
@@ -274,7 +275,7 @@ def test_versions_and_commits_of_both_benchmarks_are_told_each_once(tmp_path, co
 def test_a_run_that_does_not_say_what_it_follows_from_leaves_that_unknown(tmp_path, config):
     run_record(tmp_path, "liif", 0)
     run_record(tmp_path, "liif", 1, identity=None)
-    settings = conditions.collect(tmp_path, config).native.settings
+    settings = gather("provenance_native", tmp_path, config).settings
     assert settings["native.training.steps"] == settings["native.model.modes"] == []
     assert settings["native.metrics.ssim_window"] == [11]
 
@@ -288,42 +289,52 @@ def test_times_alone_have_the_settings_of_the_config_and_no_training(tmp_path, c
     write_record(
         tmp_path / "native/latency/gblsr_scalar/seed0.json", arm="gblsr_scalar", not_timed=why
     )
-    native = conditions.collect(tmp_path, config).native
+    native = gather("provenance_native", tmp_path, config)
     assert native.shared_gpu == ["liif"]
     assert native.not_timed == {"gblsr_scalar": why}
     assert native.settings["native.model.modes"] == [16]
     assert not native.settings.get("native.training.steps")
 
 
+def provenance(results, config, *kinds):
+    folder = results / "aggregates"
+    for kind in kinds:
+        averaging.write(kind, results, config, folder / f"{kind}.json")
+    return Provenance.read(folder)
+
+
 def test_times_alone_miss_no_training(tmp_path, config):
+    config["asr"]["timing"]["datasets"] = ["set14"]
     set14 = {"dataset": "set14", "title": "Set14", "images": 14, "expected": 14, "complete": True}
-    write_record(tmp_path / "asr/latency/liif_rdn/seed0.json", datasets={"set14": [set14]},
-                 device={"name": "NVIDIA H200"})  # fmt: skip
-    found = conditions.collect(tmp_path, config)
-    assert list(found.asr.evaluate) == ["set14"]
+    for seed in config["seeds"]:
+        write_record(tmp_path / f"asr/latency/liif_rdn/seed{seed}.json",
+                     datasets={"set14": [set14]}, device={"name": "NVIDIA H200"})  # fmt: skip
+    found = provenance(tmp_path, config, "provenance_asr", "provenance_asr_timing")
     table = [Scope.ASR_LATENCY, Scope.ASR_QUALITY]  # of the table of latency
-    assert compare_all(found, table) == {}
-    costs = compare_all(found, [Scope.ASR_COST])
-    assert costs
-    assert all("not recorded" in difference.short for difference in costs)
+    assert found.differences(table) == []
+    (cost,) = found.differences([Scope.ASR_COST])
+    assert "not recorded" in cost.short
 
 
 def test_quality_and_times_tell_apart_and_together_what_was_run(tmp_path, config):
     set14, set5 = ({"dataset": name, "title": name, "images": 5} for name in ("set14", "set5"))
     run_record(tmp_path, "liif_rdn", 0, "asr", identity=identity("liif_rdn", config))
     write_record(tmp_path / "asr/metrics/liif_rdn/seed0/set5_x2.json", datasets=[set5])
-    write_record(tmp_path / "asr/latency/liif_rdn/seed0.json", datasets={"set14": [set14]},
+    write_record(tmp_path / "asr/latency/liif_rdn/seed1.json", datasets={"set14": [set14]},
                  device={"name": "NVIDIA H200"})  # fmt: skip
-    folder = tmp_path / "aggregates"
-    averaging.write("conditions_asr", tmp_path, config, folder / "conditions_asr.json")
-    quality = conditions.Conditions.read(folder).asr
-    assert (list(quality.evaluate), list(quality.timed_on)) == (["set5"], [])
-    timing = folder / "conditions_asr_timing.json"
-    averaging.write("conditions_asr_timing", tmp_path, config, timing)
-    both = conditions.Conditions.read(folder).asr
-    assert ({*both.evaluate}, both.timed_on) == ({"set5", "set14"}, ["NVIDIA H200"])
-    assert both == replace(quality, evaluate=both.evaluate, timed_on=both.timed_on)
-    assert conditions.collect(tmp_path, config, ["conditions_asr_timing"]).asr.seeds == {}
+    quality = provenance(tmp_path, config, "provenance_asr")
+    assert {*quality.scopes} == {Scope.STRUCTURE, Scope.ASR_QUALITY, Scope.ASR_COST}
+    assert quality.benchmark("asr").timed_on == []
+    both = provenance(tmp_path, config, "provenance_asr_timing")
+    assert both.benchmark("asr").timed_on == ["NVIDIA H200"]
+    assert both.benchmark("asr").seeds == {"liif_rdn": [0]}
+    facts = [label for label, *_ in both.benchmark("asr").facts]
+    assert {"measured on set5", "measured on set14", "timed on"} <= {*facts}
+    assert both.differences([Scope.ASR_QUALITY]) == quality.differences([Scope.ASR_QUALITY])
+    times = [each.short for each in both.differences([Scope.ASR_LATENCY])]
+    assert times[0] == "seed 1"
+    assert "set14: 5 images of set14" in times
+    assert not any("set5" in short or "trained" in short for short in times)
 
 
 @pytest.mark.parametrize("upscalers", [["liif_rdn"], ["liif_rdn", "lte_swinir"]])
@@ -333,9 +344,9 @@ def test_the_papers_training_differs_in_nothing(arm, upscalers, tmp_path, config
         config[half]["arms" if half == "native" else "methods"] = names
         for name, seed in itertools.product(names, (0, 1, 2)):
             run_record(tmp_path, name, seed, half, identity=identity(name, config))
-    found = conditions.collect(tmp_path, config)
+    found = provenance(tmp_path, config, "provenance_native", "provenance_asr")
     for scope in (Scope.COST, Scope.ASR_COST):
-        assert compare(found, scope, subjects={arm, *upscalers}) == []
+        assert found.differences([scope], subjects={arm, *upscalers}) == []
 
 
 def test_command_line(tmp_path, capsys):

@@ -19,11 +19,11 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv
 from gblsr_repro.reporting import claims
 from gblsr_repro.reporting.aggregates import Aggregates
-from gblsr_repro.reporting.compare import Scope
-from gblsr_repro.reporting.conditions import Conditions, ImageSet, of_paper
 from gblsr_repro.reporting.documents import render_markdown
 from gblsr_repro.reporting.expressions import NotMeasuredError, evaluate
 from gblsr_repro.reporting.kinds import KINDS
+from gblsr_repro.reporting.provenance import Provenance, Scope
+from gblsr_repro.reporting.provenance.recorded import ImageSet, Recorded, of_paper
 from gblsr_repro.reporting.statistics import Summary
 from gblsr_repro.reporting.verdicts import BOUNDS, Claim, Target, Verdict, judge
 
@@ -31,18 +31,19 @@ CONFIG = load()
 NOWHERE = Path("nowhere")
 PAPER = Aggregates.paper(CONFIG)
 PAPER_FOLDER = repository_root() / "config" / "paper"
-PAPER_CONDITIONS = of_paper()
+NATIVE, ASR = of_paper("native"), of_paper("asr")
+PAPER_RUN = made_up.provenance_of(NATIVE, ASR)
 REGISTRY = {claim.id: claim for claim in claims.registry()}
 
 
-def verdict_of(claim: Claim, here: Aggregates, conditions: Conditions = PAPER_CONDITIONS):
+def verdict_of(claim: Claim, here: Aggregates, provenance: Provenance = PAPER_RUN):
     run = copy.copy(here)
-    run.conditions = conditions
+    run.provenance = provenance
     return judge(claim, run, PAPER, 2.0)
 
 
-def changed(half: str, **changes: object) -> Conditions:
-    return replace(PAPER_CONDITIONS, **{half: replace(PAPER_CONDITIONS.half(half), **changes)})
+def changed(paper: Recorded, **changes: object) -> Provenance:
+    return made_up.provenance_of(replace(paper, **changes))
 
 
 def only(kind: str, cells: dict[tuple[str, ...], Summary | None]) -> Aggregates:
@@ -336,7 +337,7 @@ def test_what_is_not_measured_says_why() -> None:
     assert "urban100 gblsr_scalar psnr" in verdict_of(GAP, with_native({SCALAR: None})).why
     assert "times every method once" in verdict_of(REGISTRY["retiming"], PAPER).why
     here = with_native({("kodak", "gblsr_scalar", "lpips"): None})
-    without = changed("native", without_lpips="no backbone at hand")
+    without = changed(NATIVE, without_lpips="no backbone at hand")
     result = verdict_of(REGISTRY["lpips_gap_kodak"], here, without)
     assert result.verdict is Verdict.NOT_MEASURED
     assert "no backbone at hand" in result.why
@@ -346,16 +347,15 @@ def test_what_is_not_measured_says_why() -> None:
 
 
 def test_only_the_data_sets_of_a_claim_count() -> None:
-    evaluate = PAPER_CONDITIONS.native.evaluate
     partial = [ImageSet("set14", "Set14", 3, 14)]
-    conditions = changed("native", evaluate={**evaluate, "set14": partial})
-    kodak = verdict_of(REGISTRY["psnr_gap_kodak"], PAPER, conditions)
+    run = changed(NATIVE, evaluate={**NATIVE.evaluate, "set14": partial})
+    kodak = verdict_of(REGISTRY["psnr_gap_kodak"], PAPER, run)
     assert kodak.verdict is Verdict.WITHIN_NOISE
-    assert verdict_of(REGISTRY["psnr_gap_set14"], PAPER, conditions).verdict is Verdict.DIFFERENT
+    assert verdict_of(REGISTRY["psnr_gap_set14"], PAPER, run).verdict is Verdict.DIFFERENT
 
 
 def test_a_time_on_a_shared_gpu_is_shown_and_not_judged() -> None:
-    shared = changed("native", shared_gpu=["liif"])
+    shared = changed(NATIVE, shared_gpu=["liif"])
     result = verdict_of(REGISTRY["cost_ratio"], PAPER, shared)
     assert result.verdict is Verdict.NOT_JUDGED
     assert result.measured == "0.247 / 0.247 / 0.247"
@@ -371,16 +371,16 @@ def test_a_time_on_a_shared_gpu_is_shown_and_not_judged() -> None:
 
 
 def test_super_resolution_times_need_all_image_sizes() -> None:
-    evaluate = PAPER_CONDITIONS.asr.evaluate
-    partial = changed("asr", evaluate={**evaluate, "urban100": [ImageSet("u", "U", 30, 100)]})
+    evaluate = {**ASR.evaluate, "urban100": [ImageSet("u", "U", 30, 100)]}
+    partial = changed(ASR, evaluate=evaluate)
     claim = REGISTRY["peak_gblsr_asr"]
     assert verdict_of(claim, PAPER, partial).verdict is Verdict.DIFFERENT
-    sized = replace(partial, asr=replace(partial.asr, sizes_only=True))
+    sized = changed(ASR, evaluate=evaluate, sizes_only=True)
     assert verdict_of(claim, PAPER, sized).verdict is Verdict.REPRODUCED
 
 
 def test_structure_holds_anywhere_and_is_reproduced_by_the_paper_preset_alone() -> None:
-    demo = replace(PAPER_CONDITIONS, preset="demo")
+    demo = changed(NATIVE, preset="demo")
     claim = REGISTRY["params_scalar"]
     assert verdict_of(claim, PAPER).verdict is Verdict.REPRODUCED
     result = verdict_of(claim, PAPER, demo)
@@ -392,8 +392,11 @@ def test_structure_holds_anywhere_and_is_reproduced_by_the_paper_preset_alone() 
     assert verdict_of(claim, other).verdict is Verdict.NOT_REPRODUCED
 
 
-@pytest.mark.parametrize("run", [Conditions(), replace(PAPER_CONDITIONS, preset="demo")])
-def test_without_records_or_in_a_demo_structure_alone_holds(run: Conditions) -> None:
+@pytest.mark.parametrize(
+    "run",
+    [Provenance(), made_up.provenance_of(*(replace(of, preset="demo") for of in (NATIVE, ASR)))],
+)
+def test_without_records_or_in_a_demo_structure_alone_holds(run: Provenance) -> None:
     for claim in REGISTRY.values():
         result = verdict_of(claim, PAPER, run)
         assert result.verdict not in (Verdict.REPRODUCED, Verdict.WITHIN_NOISE)
@@ -403,10 +406,10 @@ def test_without_records_or_in_a_demo_structure_alone_holds(run: Conditions) -> 
 # --- files ----------------------------------------------------------------------------------
 
 
-def write_aggregates(root: Path, conditions: Conditions) -> Path:
+def write_aggregates(root: Path) -> Path:
     made = made_up.Aggregates(root)
     made.paper("native", "asr_quality")
-    made.conditions = conditions
+    made.recorded = (NATIVE, ASR)
     folder = made.write()
     counts = [row.values() for row in PAPER.table("structure")]
     write_csv(folder / "structure.csv", KINDS["structure"].columns, counts)
@@ -414,7 +417,7 @@ def write_aggregates(root: Path, conditions: Conditions) -> Path:
 
 
 def test_the_verb_writes_csv_and_markdown(tmp_path: Path) -> None:
-    aggregates = write_aggregates(tmp_path, PAPER_CONDITIONS)
+    aggregates = write_aggregates(tmp_path)
     arguments = ["--aggregates", str(aggregates), "--output", str(tmp_path)]
     assert main(["claims", *arguments]) == 0
     with (tmp_path / "claims.csv").open(newline="", encoding="utf-8") as stream:

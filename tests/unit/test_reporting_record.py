@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import figure_aggregates as made_up
@@ -14,7 +15,7 @@ from gblsr_repro.config import load, merge, validate, write_resolved
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.reporting import record
-from gblsr_repro.reporting.conditions import of_paper
+from gblsr_repro.reporting.provenance.recorded import ImageSet, Recorded, of_paper
 
 
 @pytest.fixture
@@ -24,11 +25,15 @@ def results(tmp_path: Path) -> Path:
     made.paper("native")
     made.runs(["liif"], 100.0)
     made.write()
-    train = {"dataset": "dtd", "title": "DTD", "images": 3, "expected": 9, "complete": False}
-    settings = {**of_paper().native.settings, "native.training.steps": [40]}
-    native = {"settings": settings, "seeds": {"liif": [0]}, "train": [train]}
-    conditions = {"preset": "mirror", "native": native}
-    write_json(folder / "aggregates" / "conditions_native.json", conditions)
+    paper = of_paper("native")
+    run = replace(
+        paper,
+        preset="mirror",
+        settings={**paper.settings, "native.training.steps": [40]},
+        seeds={"liif": [0]},
+        train=[ImageSet("dtd", "DTD", 3, 9)],
+    )
+    made_up.write_provenance(folder / "aggregates", [run])
     write_json(folder / "native" / "runs" / "liif" / "seed0" / "run.json", {"steps": 40})
     (folder / "native" / "runs" / "liif" / "seed0" / "weights.safetensors").write_bytes(b"large")
     (folder / "figures").mkdir()
@@ -124,11 +129,11 @@ def test_readings_alone_are_a_record_too(tmp_path: Path) -> None:
 def test_the_command_that_makes_it_again_times_what_was_timed(
     made: dict, target: str, results: Path, tmp_path: Path
 ) -> None:
-    write_json(results / "aggregates" / "conditions_asr.json", {"preset": "mirror", "asr": made})
+    made_up.write_provenance(results / "aggregates", [Recorded("asr", **made)])
     record.write(results, tmp_path / "today", config())
     assert f" -- native {target}\n" in (tmp_path / "today" / "README.md").read_text()
-    native = {"preset": "mirror", "native": {"timed_on": ["Some CPU"]}}
-    write_json(results / "aggregates" / "conditions_native.json", native)
+    native = Recorded("native", timed_on=["Some CPU"])
+    made_up.write_provenance(results / "aggregates", [native])
     record.write(results, tmp_path / "timed", config())
     assert f" -- native_timing {target}\n" in (tmp_path / "timed" / "README.md").read_text()
 

@@ -17,6 +17,7 @@ from gblsr_repro.cli import main
 from gblsr_repro.config import load
 from gblsr_repro.files import write_json, write_text
 from gblsr_repro.reporting import claims, report
+from gblsr_repro.reporting.provenance.recorded import ImageSet, Recorded, of_paper
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
@@ -64,23 +65,21 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made.runs(["liif"], 100.0)
     made.runs(["gblsr_scalar"], 100.0, parameters=989_955)
     made.write()
-    train = {"dataset": "dtd", "title": "D & T", "images": 3, "expected": 9, "complete": False}
-    kodak = {"dataset": "k", "title": "Kodak-like", "images": 5, "stands_in_for": "kodak"}
-    conditions = {
-        "preset": "demo",
-        "native": {
-            "settings": {"native.training.steps": [40]},
-            "seeds": {"liif": [0, 1]},
-            "train": [train],
-            "evaluate": {"kodak": [kodak]},
-            "devices": ["Some CPU"],
-            "without_lpips": "no backbone",
-            "not_timed": {"liif": {"paper": {"kodak": "it would take 30 GiB"}}},
-        },
-        "versions": {"torch": "2.11.0"},
-        "git": {"commit": "c0ffee", "modified": "True"},
-    }
-    write_json(folder / "aggregates" / "conditions_native.json", conditions)
+    run = Recorded(
+        "native",
+        preset="demo",
+        scopes=of_paper("native").scopes,
+        settings={"native.training.steps": [40]},
+        seeds={"liif": [0, 1]},
+        train=[ImageSet("dtd", "D & T", 3, 9)],
+        evaluate={"kodak": [ImageSet("k", "Kodak-like", 5, stands_in_for="kodak")]},
+        devices=["Some CPU"],
+        without_lpips="no backbone",
+        not_timed={"liif": {"paper": {"kodak": "it would take 30 GiB"}}},
+        versions={"torch": "2.11.0"},
+        git={"commit": "c0ffee", "modified": "True"},
+    )
+    made_up.write_provenance(folder / "aggregates", [run])
     # Half of each image 51 above its mean color and half below: 20 log10(255 / 51) dB.
     halves = np.full((2, 4, 4, 3), 60, np.uint8)
     halves[:, :2] += 102
@@ -141,7 +140,8 @@ def test_a_demo_leads_with_what_it_learned_and_folds_what_it_cannot_judge(
     results: Path, page: Tree
 ) -> None:
     sections = [str(a["id"]) for a in page.tags("section")]
-    assert sections[:4] == ["what-it-learned", "figures", "claims", "tables"]
+    first = "how-this-run-differs-from-the-paper-s"
+    assert sections[:5] == [first, "what-it-learned", "figures", "claims", "tables"]
     assert "Kodak 14.0 22.3 15.2" in page.text  # the mean color of the array below, then the arms
     text = (results / "report.html").read_text(encoding="utf-8")
     claim = text.index("PSNR of GB-LSR-Scalar minus the best baseline on Urban100")
@@ -163,7 +163,7 @@ def test_absent_parts_are_named(page: Tree) -> None:
 
 def test_cost_and_provenance(page: Tree) -> None:
     assert "LIIF (matched-budget amortized) 2 40 1m40s 3m21s 20 512 Some CPU" in page.text
-    for fact in ("commit c0ffee (with uncommitted changes)", "D & T, 3 images of 9", "ab" * 32,
+    for fact in ("commit c0ffee (with uncommitted changes)", "D & T, 3 of 9 images", "ab" * 32,
                  "Kodak-like, 5 images, in place of Kodak",
                  "not measured: no backbone",
                  "LIIF on kodak by the clock paper: it would take 30 GiB"):  # fmt: skip

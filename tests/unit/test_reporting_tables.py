@@ -2,23 +2,23 @@
 
 import copy
 import csv
-import json
 import math
 import re
 import shutil
 import subprocess
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import pandas as pd
 import pytest
+from figure_aggregates import write_provenance
 
 from gblsr_repro.cli import main
 from gblsr_repro.config import items, load, selected_items
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import averaging, tables, text
 from gblsr_repro.reporting.aggregates import Aggregates
-from gblsr_repro.reporting.conditions import of_paper
 from gblsr_repro.reporting.kinds import KINDS
+from gblsr_repro.reporting.provenance.recorded import of_paper
 from gblsr_repro.reporting.statistics import Summary, bold
 
 ARMS = ("global_fourier_mlp", "gblsr_fixed", "gblsr_scalar", "gblsr_full", "liif", "lte", "wire")
@@ -59,19 +59,18 @@ def native_rows(changes=None, arms=ARMS, sets=SETS, drop=(), n=3):
 
 
 def changed(**values):
-    return replace(of_paper(), native=replace(of_paper().native, **values))
+    return replace(of_paper("native"), **values)
 
 
 @pytest.fixture
 def folder(tmp_path):
-    def make(name="native", rows=(), columns=None, conditions=None):
+    def make(name="native", rows=(), columns=None, recorded=()):
         root = tmp_path / "aggregates"
         root.mkdir(exist_ok=True)
         with (root / f"{name}.csv").open("w", newline="") as stream:
             header = columns or KINDS[name].header
             csv.writer(stream).writerows([header, *rows])
-        if conditions is not None:
-            (root / "conditions.json").write_text(json.dumps(asdict(conditions)))
+        write_provenance(root, recorded)
         return root
 
     return make
@@ -160,11 +159,11 @@ def test_missing_arm_is_a_row_of_dashes(folder, config):
 
 
 def test_missing_metric_is_dashes_with_the_reason(folder, config):
-    conditions = changed(without_lpips="no AlexNet backbone.")
-    root = folder(rows=native_rows(drop=["lpips", "edge_lpips"]), conditions=conditions)
+    recorded = [changed(without_lpips="no AlexNet backbone.")]
+    root = folder(rows=native_rows(drop=["lpips", "edge_lpips"]), recorded=recorded)
     part = built("main_kodak", root, config)
     assert {cells[2] for cells in body(part).values()} == {"—"}
-    assert "LPIPS was not measured: no AlexNet backbone." in part.caption
+    assert "LPIPS was not measured: no AlexNet backbone." in part.differences
 
 
 def test_extra_evaluation_column_gets_its_table(folder, config):
@@ -522,10 +521,10 @@ def test_our_own_clock_never_stands_in_the_papers_tables(folder, config, name):
 
 
 def test_a_criterion_about_times_is_not_judged_on_a_shared_gpu(folder, config):
-    conditions = changed(shared_gpu=["liif"])
-    part = built("gates", folder(rows=native_rows(), conditions=conditions), config)
+    recorded = [changed(shared_gpu=["liif"])]
+    part = built("gates", folder(rows=native_rows(), recorded=recorded), config)
     assert body(part)["Inference-cost criterion"][-1] == "not judged (shared GPU)"
-    assert "timed on a shared GPU" in part.caption
+    assert "timed on a shared GPU" in part.differences
 
 
 def test_the_papers_training_time_is_that_of_the_groups_shown(folder, config):

@@ -158,14 +158,14 @@ def compared(names):
 
 
 def aggregates_of(benchmark, needs):
-    """Return the aggregates and the record of what was run that items are drawn from.
+    """Return the aggregates and the provenance files that items are drawn from.
 
-    Parameters are counted on untrained arms, so their table needs no record.
+    Parameters are counted on untrained arms, so their table needs no provenance.
     """
     untrained = needs in ("", "budget")
     told = ["native", "asr"] if benchmark == "both" else [] if untrained else [benchmark]
     told += ["asr_timing"] if "asr_latency" in needs.split() else []
-    record = [f"{R}/aggregates/conditions_{each}.json" for each in told]
+    record = [f"{R}/aggregates/provenance_{each}.json" for each in told]
     return [f"{R}/aggregates/{name}.csv" for name in needs.split()] + record
 
 

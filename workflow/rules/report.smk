@@ -21,7 +21,7 @@ rule aggregate:
         " --results {params.results} --output {output} 2>&1 | tee {log}"
 
 
-use rule aggregate as conditions with:
+use rule aggregate as provenance with:
     output:
         f"{R}/aggregates/{{aggregate}}.json",
     log:

@@ -48,7 +48,7 @@ rule asr_timing:
     """Time every super-resolution method; needs no training."""
     input:
         f"{R}/aggregates/asr_latency.csv",
-        f"{R}/aggregates/conditions_asr_timing.json",
+        f"{R}/aggregates/provenance_asr_timing.json",
 
 
 for name in COMPARED:

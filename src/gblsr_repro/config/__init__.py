@@ -16,6 +16,7 @@ from .tables import (
     arms,
     assets,
     dataset_named,
+    dataset_title,
     datasets,
     guess,
     items,
@@ -30,6 +31,7 @@ from .tables import (
     selected_datasets,
     selected_items,
     selected_methods,
+    short_names,
     sized_datasets,
     subject,
 )

@@ -1,4 +1,7 @@
-"""`python -m gblsr_repro.config` renews the lists of settings and items in the README files."""
+"""`python -m gblsr_repro.config` renews what is made from the config and its tables.
+
+That are the lists of settings and items in the README files, and config/paper/protocol.yaml.
+"""
 
 from __future__ import annotations
 
@@ -96,9 +99,27 @@ def _lowered(title: str) -> str:
     return title[:1].lower() + title[1:] if title[1:2].islower() else title
 
 
-PAGES = {"config/README.md": page, "README.md": front_page}
+# --- the paper's protocol -------------------------------------------------------------------------
+
+PROTOCOL = """\
+# The paper's protocol, with which runs are compared however ../config.yaml is edited.
+# `python -m gblsr_repro.config` makes it from that file: edit that one.
+"""
+
+
+def protocol_file(text: str) -> str:
+    """Return the text of config/paper/protocol.yaml: the settings of config/config.yaml."""
+    shipped = (repository_root() / "config" / "config.yaml").read_text(encoding="utf-8")
+    return PROTOCOL + shipped[shipped.index("preset:") :]
+
+
+MADE = {
+    "config/README.md": page,
+    "README.md": front_page,
+    "config/paper/protocol.yaml": protocol_file,
+}
 
 if __name__ == "__main__":
-    for name, renewed in PAGES.items():
+    for name, renewed in MADE.items():
         path = repository_root() / name
         write_text(path, renewed(path.read_text(encoding="utf-8")))

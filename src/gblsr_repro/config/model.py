@@ -359,7 +359,7 @@ class Settings(Section):
     """The whole configuration."""
 
     preset: Literal["paper", "mirror", "short", "demo"] = about(
-        "name of the set of conditions; anything but `paper` marks every caption"
+        "name of the set of conditions; anything but `paper` marks every table and page"
     )
     results: Folder = about("folder of all that the workflow makes")
     resources: str = about("folder of downloads and of the record of their checksums")
@@ -367,7 +367,7 @@ class Settings(Section):
         "local folder laid out like `resources`, used instead of downloading", default=None
     )
     accept_partial: Annotated[list[str], Distinct] = about(
-        "data sets that may hold fewer images than published; captions say so", default=[]
+        "data sets that may hold fewer images than published; tables and pages say so", default=[]
     )
     lpips_backbone: str | None = about(
         "file with the AlexNet backbone; null: `GBLSR_LPIPS_BACKBONE`, then the download",

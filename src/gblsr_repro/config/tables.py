@@ -176,6 +176,19 @@ def datasets() -> dict[str, Dataset]:
     return dict(_read_once(repository_root() / "config" / "datasets.tsv", Dataset, "dataset"))
 
 
+def short_names(benchmark: str) -> dict[str, str]:
+    """Return how captions call the arms ("native") or the methods ("asr") of a benchmark."""
+    if benchmark == "native":
+        return {name: arm.short for name, arm in arms().items()}
+    return {name: method.name for name, method in methods().items()}
+
+
+def dataset_title(name: str) -> str:
+    """Return the title of a data set; a name that config/datasets.tsv lacks stands for itself."""
+    row = datasets().get(name)
+    return row.title if row else name
+
+
 def assets() -> list[dict[str, str]]:
     """Return the code and architectures that the project uses or follows, a row each."""
     return read_csv(repository_root() / "config" / "assets.tsv", "\t")

@@ -29,9 +29,9 @@ from ..config import (
 from ..errors import UserError
 from ..evaluation import OURS, PAPER
 from ..files import verify
-from .conditions import Conditions, of_paper
 from .criteria import Outcome, measure_criteria, read_outcomes
 from .kinds import KINDS, RUN_COLUMNS, VALUES, scale_key
+from .provenance import Provenance
 from .statistics import Summary
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class Aggregates:
     def paper(cls, config: Config) -> Aggregates:
         """The paper's own numbers, in the rows and columns of `config`."""
         found = cls(repository_root() / "config" / "paper", config)
-        found.conditions = of_paper()
+        found.provenance = Provenance.of_paper()
         found.tables["structure"] = [
             {"name": row["arm"], "value": row["parameters"]}
             for kind in ("budget", "asr_runs")
@@ -254,9 +254,9 @@ class Aggregates:
         return read_outcomes(self.table("criteria"))
 
     @cached_property
-    def conditions(self) -> Conditions:
-        """What was run; empty when the folder does not tell."""
-        return Conditions.read(self.folder)
+    def provenance(self) -> Provenance:
+        """What was run, and how it differs from the paper's; empty where no file tells."""
+        return Provenance.read(self.folder)
 
     # --- names ---
 
@@ -307,14 +307,13 @@ class Aggregates:
 
     def unmeasured(self, metric: str) -> str:
         """Return why the aggregates hold no value of a native metric."""
-        native = self.conditions.native
-        reason = native.without_lpips if native and "lpips" in metric else ""
+        reason = self.provenance.benchmark("native").without_lpips if "lpips" in metric else ""
         return f"not measured: {reason or 'no value in the aggregates'}"
 
     def on_device(self, half: str) -> str:
         """Return " on <device>" for the axis of a timing, nothing where none is recorded."""
-        run = self.conditions.half(half)
-        return f" on {' and '.join(run.timed_on)}" if run and run.timed_on else ""
+        devices = self.provenance.benchmark(half).timed_on
+        return f" on {' and '.join(devices)}" if devices else ""
 
 
 def ordered(found: Iterable[str], order: Iterable[str]) -> list[str]:

@@ -21,10 +21,11 @@ from ..config import Config, guess, protocol, selected_arms
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
-from . import conditions, kinds
+from . import kinds
 from .aggregates import BICUBIC, NATIVE_TIMES, Aggregates, numbers, read_rows
 from .criteria import measure_criteria
 from .kinds import KINDS, NATIVE, VALUES, Fields, scale_key
+from .provenance import writing
 
 NATIVE_METRICS = ("psnr", "ssim", "lpips", "edge_lpips", "lse")
 ASR_METRICS = ("psnr_y", "ssim_y")
@@ -264,7 +265,7 @@ def write(kind: str, results: Path, config: Config, output: Path) -> None:
     if kind not in KINDS:
         raise UserError(f"There is no aggregate {kind!r}; {guess(kind, KINDS)}")
     if kind not in MAKERS:
-        conditions.write(kind, results, config, output)
+        writing.write(kind, results, config, output)
         return
     made = MAKERS[kind](partial(kinds.found, kind, results, config), config)
     if not isinstance(made, pd.DataFrame):

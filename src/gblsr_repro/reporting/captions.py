@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
-from ..config import BASELINE, Item, arms
+from ..config import BASELINE, Item, arms, short_names
 from ..evaluation import OURS
-from .compare import PAPER_PRESET, Scope, compare_all, short_names
-from .conditions import HALVES, Conditions, Half
+from .items import note
+from .provenance import PAPER_PRESET, Provenance, Scope
 from .statistics import Column
 from .text import join_words
 
@@ -31,18 +31,15 @@ def sentence(text: str) -> str:
 
 def caption(
     item: Item,
-    run: Conditions,
+    run: Provenance,
     told: Iterable[str | None] = (),
-    columns: Iterable[str] | None = None,
     clocks: Iterable[str] | None = None,
 ) -> str:
-    """Write the caption of a table or figure below its title.
+    """Write the caption of a table or figure below its title, in the marks of `reporting.text`.
 
-    It ends in how the run differs from the paper's.
-
-    `told` are sentences about what was measured, `columns` the evaluation columns that are shown
-    (default: all). `clocks` are given for a table beside the paper's values: those of its rows
-    that the paper does not have. The text is in the marks of `reporting.text`.
+    `told` are sentences about what was measured. `clocks` are given for a table beside the paper's
+    values: those of its rows that the paper does not have. How the run differs from the paper's is
+    said once on a page, and by `differences` for what leaves the page.
     """
     scopes, adds = [Scope(name) for name in item.scopes.split()], item.adds.split()
     rebuilt = [arm.short for arm in arms().values() if arm.group == BASELINE]
@@ -52,16 +49,35 @@ def caption(
         *beside,
         item.caption,
         *told,
+        *_timings(run, scopes),
         _error_bars(run, scopes[0]) if "spread" in adds else None,
         f"{join_words(rebuilt)} are rebuilt within the parameter budget and amortized; they do not "
         "stand for the published models"
         if "baselines" in adds
         else None,
-        *differences(run, scopes, columns),
-        _without_lpips(run) if "lpips" in adds else None,
         f"{readings}see docs/readings.md)" if item.readings else None,
     ]
     return " ".join(sentence(text) for text in sentences if text)
+
+
+def differences(item: Item, run: Provenance, columns: Collection[str] | None = None) -> str:
+    """Say in one sentence how the numbers of a table differ from the paper's, if they do.
+
+    A second one says why there is no LPIPS. `columns` are the evaluation columns that are shown
+    (default: all).
+    """
+    found = note(run, item, columns)
+    own = run.preset not in ("", PAPER_PRESET)
+    lead = "**Not the paper's experiment**" if own else "Unlike in the paper"
+    texts = [f"{lead}: {'; '.join(found)}"] if found else []
+    texts += [without_lpips(run)] if "lpips" in item.adds.split() else []
+    return " ".join(map(sentence, filter(None, texts)))
+
+
+def without_lpips(run: Provenance) -> str:
+    """Say why LPIPS was not measured; empty where it was."""
+    reason = run.benchmark("native").without_lpips
+    return f"LPIPS was not measured: {reason.rstrip('.')}" if reason else ""
 
 
 # --- what is shown --------------------------------------------------------------------------------
@@ -104,37 +120,26 @@ def bold_rule(significance: float, columns: Iterable[Column]) -> str:
     )
 
 
-def _error_bars(run: Conditions, scope: Scope) -> str:
+def _error_bars(run: Provenance, scope: Scope) -> str:
     """Say over how many seeds the means are and what error bars show."""
-    half, titles = run.half(scope.half) or Half(), short_names(scope.half)
+    seeds, titles = run.benchmark(scope.benchmark).seeds, short_names(scope.benchmark)
     # The record counts no seeds of the arms beside the main tables, which these figures draw.
     beside = scope in (Scope.LOCALITY, Scope.ABLATION)
-    counts = {} if beside else {titles.get(n, n): [len(s)] for n, s in half.seeds.items()}
-    if max((n for row in counts.values() for n in row), default=len(half.all_seeds)) == 1:
+    counts = {} if beside else {titles.get(n, n): [len(own)] for n, own in seeds.items()}
+    every = {seed for own in seeds.values() for seed in own}
+    if max((n for row in counts.values() for n in row), default=len(every)) == 1:
         return "One training seed, so there are no error bars"
     bars = "Error bars: one sample standard deviation over training seeds, to either side"
     return f"Means over {_seeds(counts)}. {bars}" if counts else bars
 
 
-# --- how the run differs --------------------------------------------------------------------------
-
-
-def differences(
-    run: Conditions, scopes: Iterable[Scope], columns: Iterable[str] | None = None
-) -> list[str]:
-    """Return a sentence on how the numbers of the scopes differ from the paper's, if they do."""
-    found = compare_all(run, scopes, columns)
-    several = len({half for halves in found.values() for half in halves}) > 1
+def _timings(run: Provenance, scopes: Iterable[Scope]) -> list[str]:
+    """Say for every benchmark of which times are shown what they were taken on and how."""
+    names = [scope.benchmark for scope in scopes if scope.measure == "latency"]
+    timed = [of for of in map(run.benchmark, names) if of.timed_on and of.passes]
     texts = [
-        (f"{HALVES[halves[0]].lower()}: " if several and len(halves) == 1 else "")
-        + (d.long or d.short)
-        for d, halves in found.items()
+        f"Timed on {join_words(of.timed_on)}, {of.passes[0]} passes to warm up and "
+        f"{of.passes[1]} timed"
+        for of in timed
     ]
-    own = run.preset not in ("", PAPER_PRESET)
-    lead = "**Not the paper's experiment**" if own else "Unlike in the paper"
-    return [f"{lead}: {'; '.join(texts)}"] if texts else []
-
-
-def _without_lpips(run: Conditions) -> str | None:
-    reason = run.native.without_lpips if run.native else ""
-    return f"LPIPS was not measured: {reason.rstrip('.')}" if reason else None
+    return list(dict.fromkeys(texts))

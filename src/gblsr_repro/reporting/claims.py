@@ -12,10 +12,10 @@ from ..config import Config, protocol, read_table, repository_root
 from ..errors import UserError
 from ..files import write_csv, write_text
 from .aggregates import Aggregates
-from .compare import Scope
-from .conditions import of_paper
 from .documents import Section, render_markdown, simple_table
 from .expressions import parse
+from .provenance import Scope
+from .provenance.recorded import of_paper
 from .tables import DASH
 from .verdicts import CELLS, LOOKS, TOLERANCES, Claim, Result, Target, Verdict, judge
 
@@ -96,18 +96,18 @@ class Page:
 
 def paper_setting(scope: Scope) -> str:
     """Return the paper's conditions of a scope in a few words."""
-    run = of_paper().half(scope.half)
-    if scope is Scope.STRUCTURE or run is None:
+    run = of_paper(scope.benchmark)
+    if scope is Scope.STRUCTURE:
         return "none"
-    seeds = f"seeds {', '.join(map(str, run.all_seeds))}"
-    if scope.kind == "latency":
+    seeds = f"seeds {', '.join(map(str, protocol()['seeds']))}"
+    if scope.measure == "latency":
         return f"{', '.join(run.timed_on)}, fixed latency protocol, {seeds}"
-    trained = f"{run.settings[f'{scope.half}.training.steps'][0]:,} steps, {seeds}"
-    if scope.kind == "cost":
+    trained = f"{run.settings[f'{scope.benchmark}.training.steps'][0]:,} steps, {seeds}"
+    if scope.measure == "cost":
         return f"{', '.join(run.devices)}, {trained}"
     sets = " + ".join(images.title for images in run.train)
     held_out = f"{run.settings['diagnostics.images'][0]} held-out images"
-    shown = "complete image sets" if scope.kind == "quality" else held_out
+    shown = "complete image sets" if scope.measure == "quality" else held_out
     return f"{trained}, trained on {sets}, {shown}"
 
 

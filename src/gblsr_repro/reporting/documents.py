@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..progress import duration
 from .aggregates import Aggregates
-from .captions import differences, sentence
-from .compare import Scope, data_title, short_names
-from .conditions import HALVES, Half, ImageSet, of_paper
+from .captions import without_lpips
+from .provenance import BENCHMARKS, Difference, Provenance, Scope
 from .rendering import render
 from .tables.layout import DASH, Cells, Row, Table, format_number
 from .verdicts import LOOKS
@@ -72,52 +71,48 @@ def render_html(page: Section, **values: Any) -> str:
 # --- what was run ---------------------------------------------------------------------------------
 
 
+def differences(source: Aggregates) -> Section:
+    """List in what the run differs from the paper's, and the numbers that each thing concerns."""
+    title, run = "How this run differs from the paper's", source.provenance
+    found = run.differences(tuple(Scope))
+    lines = [
+        (each.long or each.short, *(_measures(each, run, name) for name in BENCHMARKS))
+        for each in found
+    ]
+    if text := without_lpips(run):
+        lines.append((text, str(Scope.QUALITY), ""))
+    if not lines:
+        return Section(title, "In nothing: what it recorded is as in the paper.")
+    told = "Beside each difference: the numbers that it concerns."
+    return Section(title, told, [simple_table(("Difference", *BENCHMARKS.values()), lines)])
+
+
+def _measures(difference: Difference, run: Provenance, benchmark: str) -> str:
+    """Name the numbers of a benchmark that a difference concerns: "all", or which."""
+    of_it = [s for s in run.scopes or difference.scopes if s.benchmark == benchmark]
+    own = [scope for scope in of_it if scope in difference.scopes and scope != Scope.STRUCTURE]
+    rest = {*of_it} - {*difference.scopes, Scope.STRUCTURE}
+    return "all" if own and not rest else ", ".join(dict.fromkeys(scope.measure for scope in own))
+
+
 def benchmarks(source: Aggregates) -> list[Section]:
-    """Say of each half what was run, beside the paper's, and in what that differs."""
-    run, sections = source.conditions, []
-    for half, title in HALVES.items():
-        here, there = run.half(half), of_paper().half(half)
-        if here is None or there is None:
+    """Say of each benchmark what was run, beside the paper's, and by which code."""
+    run, sections = source.provenance, []
+    for name, title in BENCHMARKS.items():
+        benchmark = run.benchmark(name)
+        if not benchmark.facts:
             continue
-        names = [source.rows(half)[name].name for name in source.runs(half)["arm"].unique()]
-        known, published = (_facts(of, short_names(half)) for of in (here, there))
-        rows = [("trained", ", ".join(names) or "nothing", "all")]
-        rows += [(label, text, published.get(label, DASH)) for label, text in known.items()]
-        notes = " ".join(map(sentence, differences(run, [s for s in Scope if s.half == half])))
+        trained = [source.rows(name)[n].name for n in source.runs(name)["arm"].unique()]
+        rows = [("trained", ", ".join(trained) or "nothing", "all")]
+        rows += [(label, own, paper or DASH) for label, own, paper in benchmark.facts]
         table = simple_table(("", "This run", "Paper"), rows)
-        sections.append(Section(f"{title}: what was run", notes, [table]))
+        sections.append(Section(f"{title}: what was run", tables=[table]))
     facts = [(f"version of {name}", str(value)) for name, value in run.versions.items()]
     if run.git.get("commit"):
         state = " (with uncommitted changes)" if "True" in str(run.git.get("modified")) else ""
         facts.insert(0, ("code", f"commit {run.git['commit']}{state}"))
     code = Section("Code and versions", tables=[simple_table(("", "This run"), facts)])
     return [*sections, code] if facts else sections
-
-
-def _facts(half: Half, called: Mapping[str, str]) -> dict[str, str]:
-    """Return what is known of a half, by its name: devices, image sets, why something is not there.
-
-    `called` holds the names of its arms or methods.
-    """
-    sets = {"training images": half.train}
-    sets |= {f"measured on {column}": images for column, images in half.evaluate.items()}
-    found = {"trained on": ", ".join(half.devices), "timed on": ", ".join(half.timed_on)}
-    found |= {label: "; ".join(map(_image_set, images)) for label, images in sets.items()}
-    found["not timed"] = "; ".join(
-        f"{called.get(subject, subject)} on {column} by the clock {clock}: {reason}"
-        for subject, clocks in half.not_timed.items()
-        for clock, reasons in clocks.items()
-        for column, reason in reasons.items()
-    )
-    found["LPIPS"] = half.without_lpips and f"not measured: {half.without_lpips}"
-    return {label: text for label, text in found.items() if text}
-
-
-def _image_set(images: ImageSet) -> str:
-    text = f"{images.title}, {images.images:,} images"
-    if images.stands_in_for:
-        return f"{text}, in place of {data_title(images.stands_in_for)}"
-    return text if images.complete else f"{text} of {images.expected}"
 
 
 def cost(source: Aggregates) -> Section:

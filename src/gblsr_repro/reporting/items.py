@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 
 from ..config import MAIN_TABLE, Config, Item, guess, items, selected_items
 from ..errors import UserError
-from .compare import Scope, compare_all
-from .conditions import Conditions
+from .provenance import Provenance, Scope
 
 MAKERS: dict[str, Callable[..., Any]] = {}
 """By name: what makes the tables or the figure of a row of config/items.tsv."""
@@ -47,10 +46,13 @@ def select_items(kind: str, config: Config) -> dict[str, Item]:
     }
 
 
-def note(run: Conditions, item: Item) -> list[str]:
-    """Return in few words how the run behind an item differs from the paper's."""
+def note(run: Provenance, item: Item, columns: Collection[str] | None = None) -> list[str]:
+    """Return in few words how the run behind an item differs from the paper's.
+
+    `columns` are the evaluation columns that are shown (default: all).
+    """
     scopes = [Scope(name) for name in item.scopes.split()]
-    return list(dict.fromkeys(d.short for d in compare_all(run, scopes)))
+    return list(dict.fromkeys(d.short for d in run.differences(scopes, columns=columns)))
 
 
 def attempt(

@@ -93,7 +93,7 @@ KINDS = {
         of=lambda arm: arm.diagnostic in ABLATION,
         first="evaluate the ablation's arms",
     ),
-    "conditions_native": Kind(
+    "provenance_native": Kind(
         inputs=(RUN, f"{TIMES}.json", f"{SCORES}.json"),
         of=lambda arm: arm.in_benchmark,
         form="json",
@@ -111,13 +111,13 @@ KINDS = {
         first="time a method",
     ),
     "asr_runs": Kind(columns=RUN_COLUMNS, inputs=(RUN, LOG), half="asr"),
-    "conditions_asr": Kind(
+    "provenance_asr": Kind(
         inputs=(RUN, f"{GRID}.json", f"{BICUBIC_GRID}.json"),
         half="asr",
         form="json",
     ),
     # Apart from the others: quality needs no timing, which takes hours, and timing no training.
-    "conditions_asr_timing": Kind(inputs=(f"{TIMES}.json",), half="asr", form="json"),
+    "provenance_asr_timing": Kind(inputs=(f"{TIMES}.json",), half="asr", form="json"),
 }
 
 
@@ -167,12 +167,19 @@ def found(
 
 
 def code_inputs(name: str) -> list[str]:
-    """Return what a kind is made from below the checkout's top: models whose parameters count."""
-    tables = {
-        "budget": ["config/arms.tsv"],
-        "structure": ["config/arms.tsv", "config/methods.tsv", "config/paper/protocol.yaml"],
-    }
-    return [*code_of(name), *tables[name]] if name in tables else []
+    """Return what a kind is made from below the checkout's top.
+
+    That are models whose parameters count, and what of the paper a run is compared with.
+    """
+    rows = ["config/arms.tsv", "config/methods.tsv"]
+    if name == "budget":
+        return [*code_of(name), "config/arms.tsv"]
+    if name == "structure":
+        return [*code_of(name), *rows, "config/paper/protocol.yaml"]
+    if KINDS[name].form == "json":
+        paper = (f"config/paper/{file}" for file in ("facts.yaml", "protocol.yaml", "settings.tsv"))
+        return [*rows, "config/datasets.tsv", *paper]
+    return []
 
 
 def scale_key(scale: float | str) -> str:

@@ -21,10 +21,17 @@ from ..files import atomic_path, read_json, verify, write_text
 from . import claims, readings
 from .aggregates import Aggregates
 from .captions import caption
-from .compare import Scope
-from .conditions import joined
-from .documents import Section, benchmarks, cost, render_markdown, simple_table
+from .documents import (
+    Section,
+    benchmarks,
+    cost,
+    differences,
+    render_markdown,
+    simple_table,
+)
 from .items import attempt, select_items
+from .provenance import Scope
+from .provenance.differences import join_values
 from .tables import Table, build_beside_paper
 
 LARGEST_BYTES = 3_000_000
@@ -57,7 +64,7 @@ def write(results: Path, output: Path, config: Config) -> int:
     """
     if output.exists():
         raise UserError(f"{output} exists already; name a new folder, or remove this one first.")
-    made = [(results / "aggregates").glob(name) for name in ("conditions*.json", "readings.csv")]
+    made = [(results / "aggregates").glob(name) for name in ("provenance_*.json", "readings.csv")]
     if not any(chain(*made)):
         raise UserError(f"{results} has no aggregates yet; run the workflow first.")
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +72,7 @@ def write(results: Path, output: Path, config: Config) -> int:
         folder = Path(temporary) / output.name
         _copy(results, COPIED, folder)
         judged = None
-        if any((folder / "aggregates").glob("conditions*.json")):
+        if any((folder / "aggregates").glob("provenance_*.json")):
             made_here = Path(temporary) / "claims"  # the run may have stopped before its claims
             judged = claims.write(folder / "aggregates", made_here, config)
             _copy(made_here, ["claims.*"], folder)
@@ -136,11 +143,14 @@ def page(folder: Path, name: str, config: Config, judged: claims.Page | None) ->
     source = Aggregates(folder / "aggregates", config)
     jobs = (folder.glob(pattern) for pattern in ("*/runs/*/*/run.json", "*/latency/*/*.json"))
     records = [read_json(path) for path in sorted(chain(*jobs))]
-    versions, git = (joined(job.get(key) or {} for job in records) for key in ("versions", "git"))
-    source.conditions = replace(source.conditions, versions=versions, git=git)
+    source.provenance = replace(
+        source.provenance,
+        versions=join_values(job.get("versions") or {} for job in records),
+        git=join_values(job.get("git") or {} for job in records),
+    )
     figures = select_items("figure", config)
     shown = [
-        Section(path.stem, caption(figures[path.stem], source.conditions),
+        Section(path.stem, caption(figures[path.stem], source.provenance),
                 image=(f"figures/{path.name}", path.stem))
         for path in sorted(folder.glob("figures/*.png"))
         if path.stem in figures
@@ -156,6 +166,7 @@ def page(folder: Path, name: str, config: Config, judged: claims.Page | None) ->
         "Measured numbers of one run, beside the paper's. `gblsr-repro record` wrote this folder "
         f"on {date.today().isoformat()} from the run's files; none of it is typed by hand.",
         inside=[
+            *([differences(source)] if source.provenance.benchmarks else []),
             *benchmarks(source),
             cost(source),
             *([readings.page(source)] if source.has("readings") else []),
@@ -200,13 +211,12 @@ def _relations(verdicts: claims.Page) -> list[Table]:
 
 
 def _command(name: str, config: Config, source: Aggregates) -> str:
-    run = source.conditions
+    native, asr = map(source.provenance.benchmark, ("native", "asr"))
     words = ["snakemake", "--cores", "all", "--configfile", f"docs/records/{name}/overlay.yaml"]
     if config["mirror"]:
         words += ["--config", "mirror=FOLDER"]
-    targets = ["native" if run.native.seeds else "native_timing"] if run.native else []
+    targets = ["native"] if native.seeds else ["native_timing"] if native.timed_on else []
     targets += ["readings"] if source.has("readings") else []
-    if run.asr:
-        trained = "asr" if run.asr.timed_on else "asr_eval"
-        targets.append(trained if run.asr.seeds else "asr_timing")
+    timed = ["asr_timing"] if asr.timed_on else []
+    targets += (["asr"] if timed else ["asr_eval"]) if asr.seeds else timed
     return shlex.join([*words, "--", *targets])

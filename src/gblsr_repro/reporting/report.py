@@ -21,10 +21,10 @@ from ..files import read_json, write_text
 from . import claims
 from .aggregates import BICUBIC, Aggregates, ordered
 from .captions import caption
-from .conditions import HALVES
-from .documents import Section, benchmarks, cost, render_html, simple_table
+from .documents import Section, benchmarks, cost, differences, render_html, simple_table
 from .items import attempt, select_items
 from .kinds import scale_key
+from .provenance import BENCHMARKS
 from .tables import DASH, Table, build, build_beside_paper, format_number
 from .verdicts import Result, Verdict
 
@@ -62,6 +62,7 @@ def page(results: Path, folder: Path, config: Config) -> str:
     links = _links({path.relative_to(results).as_posix(): path for path in found}, folder)
     files = Section("Files", "" if links else "There are none yet.", links=links)
     parts += [_or_why("Cost", cost, source), _provenance(source), files]
+    parts = [_or_why("How this run differs from the paper's", differences, source), *parts]
     whole = Section("GB-LSR: the paper and this run", LEAD, inside=parts)
     return render_html(whole, warning="" if preset == "paper" else warning)
 
@@ -96,7 +97,8 @@ def _claims(source: Aggregates) -> Section:
     text = (
         f"{sum(map(held, judged.results))} of {len(judged.results)} claims are about structure "
         "alone and hold here. A demo can judge none of the others: they rest on the paper's data, "
-        "training and device. What it measured for them is folded away below, one line per topic."
+        "training and device. What it measured for them is folded away below, one line per topic. "
+        "Parameters are counted at the paper's size, not at that of the networks trained here."
     )
     others = claims.topics(judged, lambda result: not held(result))
     folded = [replace(part, folded=True) for part in (*others, claims.conditions(judged))]
@@ -195,7 +197,7 @@ def _figure(source: Aggregates, item: Item) -> Section:
     if not png.is_file():
         raise UserError("not drawn.")
     image = "data:image/png;base64," + base64.b64encode(png.read_bytes()).decode("ascii")
-    told = caption(item, source.conditions)
+    told = caption(item, source.provenance)
     return Section(item.title, told, image=(image, f"{item.title}, told below"))
 
 
@@ -205,12 +207,12 @@ def _figure(source: Aggregates, item: Item) -> Section:
 def _provenance(source: Aggregates) -> Section:
     """What was run, the image arrays as the standardize step recorded them, the configuration."""
     rows = []
-    for half in HALVES:
-        for path in sorted((source.results / half / "arrays").glob("*.json")):
+    for benchmark in BENCHMARKS:
+        for path in sorted((source.results / benchmark / "arrays").glob("*.json")):
             record = read_json(path)
             if isinstance(record, dict) and record.get("sha256"):
                 images = str(record.get("images", DASH))
-                rows.append((f"{half}/{path.stem}", images, str(record["sha256"])))
+                rows.append((f"{benchmark}/{path.stem}", images, str(record["sha256"])))
     told = "Standardized images; two runs with the same checksums saw the same pixels."
     arrays = [simple_table(("Array", "Images", "SHA-256"), rows, caption=told)] if rows else []
     text = "" if rows else "No image array is made yet."

@@ -24,9 +24,8 @@ import numpy as np
 
 from ..errors import UserError
 from .aggregates import Aggregates
-from .compare import PAPER_PRESET, SHARED_GPU, Scope, compare
-from .conditions import of_paper
 from .expressions import Estimate, NotMeasuredError, evaluate
+from .provenance import PAPER_PRESET, SHARED_GPU, Scope
 
 BOUNDS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 CELLS = "cells:"
@@ -213,16 +212,16 @@ def judge(claim: Claim, here: Aggregates, paper: Aggregates, sigmas: float) -> R
         with suppress(NotMeasuredError):
             published = evaluate(claim.measure, paper)
     target = Target.parse(claim.published, published)
-    scope, run = Scope(claim.scope), here.conditions
+    scope, run = Scope(claim.scope), here.provenance
     absent = partial(Result, claim, Verdict.NOT_MEASURED, str(target))
     if not claim.measure:
         return absent(why=claim.note)
     try:
         measured = evaluate(claim.measure, here)
     except NotMeasuredError as error:
-        half = run.half(scope.half)
-        if half and half.without_lpips and "lpips" in claim.measure:
-            return absent(why=f"LPIPS was not measured: {half.without_lpips}")
+        reason = run.benchmark(scope.benchmark).without_lpips
+        if reason and "lpips" in claim.measure:
+            return absent(why=f"LPIPS was not measured: {reason}")
         return absent(why=str(error))
     values, count = measured.values, len(target.values)
     if len(values) != count and (target.relation == "=" or count > 1):
@@ -239,10 +238,9 @@ def judge(claim: Claim, here: Aggregates, paper: Aggregates, sigmas: float) -> R
     if near.all():
         outcome = Verdict.REPRODUCED if (misses <= 0).all() else Verdict.WITHIN_NOISE
     # What keeps the numbers from being judged, of the arms and data sets that they are of.
-    there = of_paper().half(scope.half)
-    columns = sorted({use.dataset for use in measured.of} & {*(there.evaluate if there else ())})
-    subjects = sorted({use.subject for use in measured.of})
-    every = compare(run, scope, subjects, columns)
+    columns = {use.dataset for use in measured.of}
+    subjects = {use.subject for use in measured.of}
+    every = run.differences([scope], subjects, columns)
     found = [difference for difference in every if difference.blocks_verdict]
     structural = scope is Scope.STRUCTURE
     if structural and outcome is not Verdict.NOT_REPRODUCED:
@@ -259,9 +257,9 @@ def judge(claim: Claim, here: Aggregates, paper: Aggregates, sigmas: float) -> R
         target.values,
         tuple(allowed.tolist()),
     )
-    if SHARED_GPU in found:
+    if SHARED_GPU in result.differences:
         return replace(result, verdict=Verdict.NOT_JUDGED, agreement=None, allowed=(),
-                       why=SHARED_GPU.short)  # fmt: skip
+                       why=SHARED_GPU)  # fmt: skip
     if structural and not found and run.preset != PAPER_PRESET:
         return replace(result, verdict=Verdict.HOLDS)
     return result

@@ -19,7 +19,7 @@ def render(name: str, source: Aggregates, output: Path) -> tuple[Path, Path]:
     """
     with styled():
         item = select_items("figure", source.config)[name]
-        return save(make(item, source, note(source.conditions, item)), Path(output), name)
+        return save(make(item, source, note(source.provenance, item)), Path(output), name)
 
 
 def write(

@@ -51,8 +51,12 @@ def _with_caption(
     table: Table, source: Aggregates, item: Item, clocks: Sequence[str] | None = None
 ) -> Table:
     title = item.title if clocks is None else f"{item.title}, beside the paper's values"
-    text = captions.caption(item, source.conditions, table.notes, table.columns_shown, clocks)
-    return replace(table, title=title, caption=text)
+    return replace(
+        table,
+        title=title,
+        caption=captions.caption(item, source.provenance, table.notes, clocks),
+        differences=captions.differences(item, source.provenance, table.columns_shown),
+    )
 
 
 def build_beside_paper(source: Aggregates, item: Item) -> list[Table]:

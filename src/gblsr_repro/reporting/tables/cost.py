@@ -8,11 +8,10 @@ from itertools import chain
 
 import pandas as pd
 
-from ...config import READING, Arm, Method, assets
+from ...config import READING, Arm, Method, assets, short_names
 from ...errors import UserError
 from ...progress import duration
 from ..aggregates import Aggregates
-from ..compare import short_names
 from ..items import item
 from ..kinds import ABLATION
 from ..text import join_words

@@ -8,6 +8,7 @@ from ..aggregates import Aggregates
 from ..criteria import COST, QUALITY, QUALITY_PARTS, Outcome
 from ..items import item
 from ..kinds import ABLATION
+from ..provenance import SHARED_GPU, Scope
 from .layout import Cells, Row, Table, format_difference, format_number, format_summary
 
 
@@ -62,7 +63,7 @@ def _count(outcome: Outcome) -> str:
 
 
 def _describe_cost(source: Aggregates, cost: Outcome) -> str:
-    if source.conditions.native and source.conditions.native.shared_gpu:
+    if any(d.short == SHARED_GPU for d in source.provenance.differences([Scope.LATENCY])):
         return "not judged (shared GPU)"
     verdict = _verdict(cost.met)
     texts = [f"{ratio:.3f}×" for ratio in cost.values.values()]

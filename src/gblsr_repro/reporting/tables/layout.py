@@ -48,7 +48,8 @@ class Table:
     where `ragged` says so, and justified otherwise; in `paired` tables rows without a first cell
     belong to the one above them. `timed` are the columns (from 0) whose cells depend on the clock,
     `notes` sentences of the caption about what was measured, `columns_shown` the evaluation
-    columns that the table is about (None: all).
+    columns that the table is about (None: all), `differences` what follows the caption where the
+    table leaves the page that says how the run differs from the paper's.
     """
 
     label: str
@@ -59,6 +60,7 @@ class Table:
     columns_shown: Sequence[str] | None = None
     title: str = ""
     caption: str = ""
+    differences: str = ""
     size: str = "footnotesize"
     separation: int = 4
     sideways: bool = False
@@ -74,8 +76,9 @@ class Table:
 
     @property
     def full_caption(self) -> str:
-        """The caption that stands alone: the title in bold, then what else there is to say."""
-        return f"**{self.title}.** {self.caption}" if self.title else self.caption
+        """The caption that stands alone: title in bold, caption, differences from the paper."""
+        title = f"**{self.title}.**" if self.title else ""
+        return " ".join(filter(None, (title, self.caption, self.differences)))
 
     @property
     def short_rules(self) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,281 @@
+"""One comparison with the paper: every setting has its place, and all that tells it agrees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import figure_aggregates as made_up
+import pytest
+from figure_aggregates import provenance_of
+
+from gblsr_repro.config import arms, items, load
+from gblsr_repro.config.model import leaves
+from gblsr_repro.errors import UserError
+from gblsr_repro.files import write_json
+from gblsr_repro.reporting import captions, claims, record, report
+from gblsr_repro.reporting.documents import markdown
+from gblsr_repro.reporting.items import note
+from gblsr_repro.reporting.provenance import Provenance, Scope
+from gblsr_repro.reporting.provenance.comparison import place_of, settings
+from gblsr_repro.reporting.provenance.recorded import ImageSet, Recorded
+from gblsr_repro.reporting.verdicts import Verdict
+
+NATIVE, ASR = made_up.PAPER
+Run = tuple[Recorded, Recorded]
+
+
+def with_native(**changes: Any) -> Run:
+    return replace(NATIVE, **changes), ASR
+
+
+def with_setting(name: str, *values: Any) -> Run:
+    first, second = (
+        replace(run, settings={**run.settings, name: list(values)}) if name in run.settings else run
+        for run in (NATIVE, ASR)
+    )
+    return first, second
+
+
+def images(dataset: str, title: str, have: int, of: int, stands_in_for: str = "") -> list[ImageSet]:
+    return [ImageSet(dataset, title, have, of, have == of, stands_in_for or None)]
+
+
+# What is changed, in what words it is told, and for which numbers.
+OF_NATIVE = {Scope.QUALITY, Scope.LOCALITY, Scope.ABLATION, Scope.LATENCY, Scope.COST}
+TRAINED = OF_NATIVE - {Scope.LATENCY}
+MEASURED = TRAINED - {Scope.COST}
+CHANGES = {
+    "nothing": ((NATIVE, ASR), "", set()),
+    "preset": (
+        (replace(NATIVE, preset="demo"), replace(ASR, preset="demo")), "preset demo", set(Scope)),
+    "image size": (
+        with_setting("native.data.image_size", 64), "images of 64 pixels", OF_NATIVE),
+    "network": (
+        with_setting("native.model.modes", 8), "other network settings (modes)", OF_NATIVE),
+    "steps": (with_setting("native.training.steps", 200), "200 steps", TRAINED),
+    "several steps": (
+        with_setting("native.training.steps", 200, 2000), "200 to 2,000 steps", TRAINED),
+    "unknown steps": (
+        with_setting("native.training.steps"), "steps not recorded", TRAINED),
+    "batch": (with_setting("native.training.batch_size", 4), "batches of 4", TRAINED),
+    "learning rate": (
+        with_setting("native.training.betas", [0.9, 0.999]),
+        "other training settings (betas of Adam)", TRAINED),
+    "pixels of an arm": (
+        with_setting("native.training.pixels", {"liif": 8192}),
+        "other training settings (pixels in the loss of LIIF)", TRAINED),
+    "pixels of several arms": (
+        with_setting("native.training.pixels", {}, {"liif": 8192, "lte": 9}, {"wire": 9}),
+        "other training settings (pixels in the loss of LIIF, LTE and WIRE)", TRAINED),
+    "metric": (
+        with_setting("native.metrics.ssim_window", 7),
+        "other measuring settings (ssim window)", MEASURED),
+    "seeds": (
+        with_native(seeds={arm: [0, 1] for arm in NATIVE.seeds}),
+        "seeds 0, 1", TRAINED),
+    "timed seeds": (
+        with_native(timed_seeds={arm: [0] for arm in NATIVE.seeds}), "seed 0", {Scope.LATENCY}),
+    "training images": (
+        with_native(train=images("bsds500", "BSDS500", 5, 5, "div2k_train")),
+        "trained on BSDS500 in place of DIV2K", MEASURED),
+    "one training set": (
+        with_native(train=images("dtd", "DTD", 5, 5)), "trained on DTD", MEASURED),
+    "partial set": (
+        with_native(evaluate={
+            **NATIVE.evaluate, "urban100": images("urban100", "Urban100", 30, 100)}),
+        "urban100: 30 of 100 images of Urban100", {Scope.QUALITY}),
+    "validation images": (
+        with_native(validation=images("dtd", "DTD", 3, 9)),
+        "validation: 3 of 9 images of DTD", {Scope.LOCALITY, Scope.ABLATION}),
+    "thresholds": (
+        with_setting("diagnostics.thresholds.t1_cov_median", 0.01),
+        "other diagnostic settings (t1 cov median)", {Scope.LOCALITY}),
+    "diagnosed images": (
+        with_setting("diagnostics.images", 9), "other diagnostic settings (images)",
+        {Scope.LOCALITY, Scope.ABLATION}),
+    "passes": (
+        with_setting("latency.passes", 3), "other timing settings (passes)",
+        {Scope.LATENCY, Scope.ASR_LATENCY}),
+    "device": (
+        with_native(timed_on=["NVIDIA H200 NVL"]), "timed on NVIDIA H200 NVL",
+        {Scope.LATENCY}),
+    "device of training": (
+        with_native(devices=["Some CPU"]), "trained on Some CPU", {Scope.COST}),
+    "shared GPU": (
+        with_native(shared_gpu=["liif"]), "timed on a shared GPU", {Scope.LATENCY}),
+    "timed images": (
+        with_setting("asr.timing.size_divisor", 4), "timed images 4 times smaller",
+        {Scope.ASR_LATENCY}),
+    "tile": (
+        with_setting("asr.tile_pixels", 9), "other timing settings (tile pixels)",
+        {Scope.ASR_LATENCY}),
+    "recipe": (
+        with_setting("asr.training.recipes", {"rdn": {"batch_size": 2}}),
+        "other training settings (batch size)", {Scope.ASR_QUALITY, Scope.ASR_COST}),
+    "shave": (
+        with_setting("asr.shave_extra", {}),
+        "other measuring settings (shave extra div2kval)", {Scope.ASR_QUALITY}),
+}  # fmt: skip
+
+
+def test_every_setting_has_its_row_and_every_row_is_needed() -> None:
+    places = {name: place_of(name) for name in leaves()}
+    assert [name for name, row in places.items() if row is None] == []
+    assert {row.setting for row in places.values()} == {*settings()}
+    for row in settings().values():
+        scopes = {Scope(scope) for scope in row.scopes.split()}
+        assert scopes if row.kind not in ("recorded", "exempt") else len(row.why.split()) > 3
+
+
+def test_every_setting_that_concerns_a_number_is_recorded() -> None:
+    for name in leaves():
+        if place_of(name).scopes:
+            assert name in NATIVE.settings or name in ASR.settings, name
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_scopes(change: str) -> None:
+    run, words, scopes = CHANGES[change]
+    for scope in Scope:
+        found = [d.short for d in provenance_of(*run).differences([scope])]
+        assert found == ([words] if scope in scopes else []), scope
+
+
+def shorts(run: Run, scope: Scope, **of: Any) -> list[str]:
+    return [each.short for each in provenance_of(*run).differences([scope], **of)]
+
+
+def test_only_the_subjects_and_columns_of_a_number_count() -> None:
+    run = with_native(seeds={"liif": [0], "lte": [0, 1, 2]})
+    assert shorts(run, Scope.QUALITY, subjects=["lte"]) == []
+    assert shorts(run, Scope.QUALITY, subjects=["liif"]) == ["seed 0 (LIIF)"]
+    assert shorts(run, Scope.QUALITY) == ["seed 0 (LIIF)"]
+    assert shorts(run, Scope.LATENCY) == []  # every seed was timed
+    fewer = CHANGES["pixels of an arm"][0]
+    assert shorts(fewer, Scope.QUALITY, subjects=["lte"]) == []
+    assert shorts(fewer, Scope.QUALITY, subjects=["liif"])
+    partial = CHANGES["partial set"][0]
+    assert shorts(partial, Scope.QUALITY, columns=["kodak"]) == []
+    shared = CHANGES["shared GPU"][0]
+    assert shorts(shared, Scope.LATENCY, subjects=["wire"]) == []
+
+
+def test_arms_without_a_record_of_their_seeds_have_those_of_all() -> None:
+    run = with_native(seeds={"liif": [0], "lte": [0, 1]})
+    assert shorts(run, Scope.ABLATION, subjects=["gblsr_full_linear"]) == ["seeds 0, 1 (LTE)"]
+
+
+def test_pixels_of_some_arms_among_other_settings_are_told_together() -> None:
+    own, _ = with_setting("native.training.pixels", {"liif": 9})
+    run = replace(own, settings={**own.settings, "native.training.learning_rate": [1.0]}), ASR
+    told = ["other training settings (learning rate, pixels in the loss of LIIF)"]
+    for subjects in (None, ["liif"], ["gblsr_scalar"]):
+        assert shorts(run, Scope.QUALITY, subjects=subjects) == told
+
+
+def test_a_run_without_records_differs_in_all() -> None:
+    for scope in Scope:
+        (found,) = Provenance().differences([scope])
+        assert found.short == "conditions not recorded"
+        assert found.blocks_verdict
+
+
+def test_numbers_without_a_record_are_passed_over_beside_others() -> None:
+    run = provenance_of(NATIVE)
+    assert run.differences([Scope.QUALITY, Scope.ASR_QUALITY]) == []
+    assert run.differences([Scope.ASR_QUALITY])
+
+
+def test_a_column_without_a_record_is_no_column_of_the_paper() -> None:
+    run = with_native(evaluate={**NATIVE.evaluate, "set14": ()})
+    assert shorts(run, Scope.QUALITY, columns=["set14"]) == ["set14: images not recorded"]
+
+
+def test_blank_images_do_not_keep_a_time_from_being_judged() -> None:
+    gone = NATIVE, replace(ASR, evaluate={}, sizes_only=True)
+    (blank,) = provenance_of(*gone).differences([Scope.ASR_LATENCY])
+    assert blank.short.startswith("timed on blank images")
+    assert not blank.blocks_verdict
+
+
+def test_the_same_in_both_benchmarks_is_told_once() -> None:
+    run = provenance_of(*CHANGES["preset"][0])
+    (preset,) = run.differences(list(Scope))
+    assert {*preset.scopes} == {*Scope}
+
+
+def test_a_file_of_another_form_is_one_sentence(tmp_path: Path) -> None:
+    write_json(tmp_path / "provenance_native.json", {"preset": "paper", "native": {}})
+    with pytest.raises(UserError, match="make the aggregates again"):
+        Provenance.read(tmp_path)
+
+
+# --- all that tells it --------------------------------------------------------------------------
+
+SHOWN = ("per_dataset", "logspace_loctests", "logspace_metrics", "infcost", "asr_psnr_vs_scale",
+           "asr_quality_latency_x4")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Aggregates with numbers of every scope."""
+    made = made_up.Aggregates(tmp_path_factory.mktemp("run") / "results")
+    made.paper("native", "asr_quality")
+    made.locality()
+    made.ablation()
+    made.latency()
+    made.runs([*arms(), *made.config["asr"]["methods"]])
+    made.write()
+    return made.root
+
+
+TOLD = ("nothing", "preset", "network", "unknown steps", "partial set", "validation images",
+        "thresholds", "passes", "device", "shared GPU", "timed images")  # fmt: skip
+
+
+@pytest.mark.parametrize("change", TOLD)
+def test_claims_captions_notes_page_and_record_say_the_same(
+    change: str, folder: Path, tmp_path: Path
+) -> None:
+    recorded, words, scopes = CHANGES[change]
+    made_up.write_provenance(folder / "aggregates", recorded)
+    run = Provenance.read(folder / "aggregates")
+    judged = claims.evaluate(folder / "aggregates", load())
+    told = {scope: state for (scope, _), (_, _, state) in
+            zip(claims.SCOPE_TITLES.items(), judged.scopes(), strict=True)}  # fmt: skip
+    for scope in set(Scope) - {Scope.STRUCTURE}:
+        results = [r for r in judged.results if r.claim.scope == scope and r.measured]
+        assert results, scope
+        said = [r for r in results if words and words in (*r.differences, r.why)]
+        assert bool(said) == (scope in scopes), scope
+        for result in said:
+            assert result.verdict in (Verdict.DIFFERENT, Verdict.NOT_JUDGED)
+        if words and scope in scopes and change not in ("partial set", "shared GPU"):
+            assert told[scope] == words  # those are about single claims
+    for item in (items()[name] for name in SHOWN):
+        of_item = bool(scopes & {*item.scopes.split()})
+        assert note(run, item) == ([words] if of_item else [])
+        assert bool(captions.differences(item, run)) == of_item
+        assert words in captions.differences(item, run) or not of_item
+    page = markdown(record.page(folder, "today", load(), judged))
+    html = report.page(folder, folder, load())
+    if words:
+        assert words in page
+        assert words in html
+    else:
+        assert "what it recorded is as in the paper" in page
+        assert "what it recorded is as in the paper" in html.replace("&#39;", "'")
+
+
+def test_a_page_says_once_how_the_run_differs(folder: Path) -> None:
+    made_up.write_provenance(folder / "aggregates", made_up.demo_recorded(3))
+    judged = claims.evaluate(folder / "aggregates", load())
+    page = markdown(record.page(folder, "today", load(), judged))
+    html = report.page(folder, folder, load())
+    for text in (page, html):
+        captions_alone = text.partition("claims")[2]
+        assert text.count("40 steps (paper: 2,000)") == 1
+        assert "Unlike in the paper" not in captions_alone
+    assert "Timed on AMD EPYC 7763 64-Core Processor, 10 passes to warm up and 50 timed" in html
