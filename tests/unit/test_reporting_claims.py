@@ -12,6 +12,8 @@ from pathlib import Path
 import figure_aggregates as made_up
 import numpy as np
 import pytest
+from gblsr_repro.reporting.expressions import NotMeasuredError, evaluate
+from gblsr_repro.reporting.verdicts import BOUNDS, Claim, Target, Verdict, judge
 
 from gblsr_repro.cli import main
 from gblsr_repro.config import load, repository_root
@@ -20,12 +22,10 @@ from gblsr_repro.files import write_csv
 from gblsr_repro.reporting import claims
 from gblsr_repro.reporting.aggregates import Aggregates
 from gblsr_repro.reporting.documents import render_markdown
-from gblsr_repro.reporting.expressions import NotMeasuredError, evaluate
 from gblsr_repro.reporting.kinds import KINDS
 from gblsr_repro.reporting.provenance import Provenance, Scope
 from gblsr_repro.reporting.provenance.recorded import ImageSet, Recorded, of_paper
 from gblsr_repro.reporting.statistics import Summary
-from gblsr_repro.reporting.verdicts import BOUNDS, Claim, Target, Verdict, judge
 
 CONFIG = load()
 NOWHERE = Path("nowhere")

@@ -9,6 +9,7 @@ from typing import Any
 import figure_aggregates as made_up
 import pytest
 from figure_aggregates import provenance_of
+from gblsr_repro.reporting.verdicts import Verdict
 
 from gblsr_repro.config import arms, items, load
 from gblsr_repro.config.model import leaves
@@ -20,7 +21,6 @@ from gblsr_repro.reporting.items import note
 from gblsr_repro.reporting.provenance import Provenance, Scope
 from gblsr_repro.reporting.provenance.comparison import place_of, settings
 from gblsr_repro.reporting.provenance.recorded import ImageSet, Recorded
-from gblsr_repro.reporting.verdicts import Verdict
 
 NATIVE, ASR = made_up.PAPER
 Run = tuple[Recorded, Recorded]

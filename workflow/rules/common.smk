@@ -42,7 +42,15 @@ SPLITS = ["train", "validation"]
 BENCHMARK = [arm for arm, row in ARMS.items() if row.in_benchmark]
 ASR_COLUMNS = list(config["asr"]["evaluate"])
 SCALES = config["asr"]["scales"]
-AGGREGATES = [f"{R}/{kinds.file_of(name)}" for name, kind in kinds.KINDS.items() if kind.judged]
+JUDGED = {name: kind for name, kind in kinds.KINDS.items() if kind.judged}
+AGGREGATES = [f"{R}/{kinds.file_of(name)}" for name in JUDGED]
+NATIVE_AGGREGATES = [
+    f"{R}/{kinds.file_of(name)}" for name, kind in JUDGED.items() if kind.half == "native"
+]
+CLAIMS_CODE = sorted(
+    os.path.relpath(path, workflow.basedir)
+    for path in Path(workflow.basedir, "src/gblsr_repro/reporting/claims").glob("*.py")
+)
 TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
 COMPARED = [f"{name}_vs_paper" for name, item in ITEMS.items() if item.compared == "yes"]
 BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution", "both": "Both"}

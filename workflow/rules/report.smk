@@ -127,6 +127,7 @@ rule claims:
     input:
         AGGREGATES,
         CONFIG_TABLES,
+        CLAIMS_CODE,
     output:
         csv=report(
             f"{R}/claims.csv",
@@ -144,10 +145,22 @@ rule claims:
         config=CONFIG,
         settings=settings("claims"),
         aggregates=lambda wildcards: f"{R}/aggregates",
-        results=lambda wildcards: R,
+        folder=lambda wildcards, output: os.path.dirname(output.csv),
     shell:
         "python -m gblsr_repro claims --config {params.config} --aggregates {params.aggregates}"
-        " --output {params.results} 2>&1 | tee {log}"
+        " --output {params.folder} 2>&1 | tee {log}"
+
+
+use rule claims as native_claims with:
+    input:
+        NATIVE_AGGREGATES,
+        CONFIG_TABLES,
+        CLAIMS_CODE,
+    output:
+        csv=f"{R}/native/claims.csv",
+        markdown=f"{R}/native/claims.md",
+    log:
+        f"{R}/logs/native_claims.log",
 
 
 rule report:
@@ -156,7 +169,7 @@ rule report:
         items_of("native"),
         items_of("asr"),
         items_of("both"),
-        rules.claims.output,
+        claims=rules.claims.output.csv,
     output:
         report(
             f"{R}/report.html",
@@ -175,12 +188,13 @@ rule report:
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro report --config {params.config} --results {params.results}"
-        " --output {output} 2>&1 | tee {log}"
+        " --claims {input.claims} --output {output} 2>&1 | tee {log}"
 
 
 use rule report as native_report with:
     input:
         items_of("native"),
+        claims=rules.native_claims.output.csv,
     output:
         report(
             f"{R}/native/report.html",

@@ -117,13 +117,15 @@ def _add_claims(commands: Commands) -> None:
 def judge_claims(options: Options) -> None:
     """Judge every claim of the paper on the aggregates of a run."""
     from ..progress import log
-    from ..reporting import claims
+    from ..reporting import claims_page
+    from ..reporting.claims import judge, rows
 
     config = read_settings(options, "claims")
     results = find_results(options, config)
-    aggregates = options.aggregates or results / "aggregates"
-    page = claims.write(aggregates, options.output or results, config)
-    log.info("claims: %s", ", ".join(f"{n} {verdict}" for verdict, n in page.counts().items()))
+    output = options.output or results
+    judge.write(options.aggregates or results / "aggregates", output, config)
+    page = claims_page.write(output / rows.FILE, output / "claims.md")
+    log.info("claims: %s", claims_page.told(page))
 
 
 # --- pages --------------------------------------------------------------------------------------
@@ -133,6 +135,7 @@ def _add_report(commands: Commands) -> None:
     command = add_command(commands, "report", write_report)
     add_config(command)
     _add_folder(command, "--results", "")
+    _add_folder(command, "--claims", "claims.csv")
     _add_folder(command, "--output", "report.html")
 
 
@@ -144,7 +147,7 @@ def write_report(options: Options) -> None:
     config = read_settings(options, "report")
     results = find_results(options, config)
     output = options.output or results / "report.html"
-    report.write(results, output, config)
+    report.write(results, options.claims or results / "claims.csv", output, config)
     log.info("report: %s", output)
 
 
@@ -174,7 +177,9 @@ def print_summary(options: Options) -> None:
     from ..config import selected_arms
     from ..errors import UserError
     from ..progress import counted
+    from ..reporting import claims_page
     from ..reporting.aggregates import Aggregates
+    from ..reporting.claims import rows
 
     config = load_config(options)
     results = find_results(options, config)
@@ -193,6 +198,8 @@ def print_summary(options: Options) -> None:
     print(f"{steps} steps, {counted(len(config['seeds']), 'seed')}, preset {config['preset']}")
     if config["preset"] != "paper":
         print("These numbers show that everything runs; they are not the paper's experiment.")
+    if (results / rows.FILE).is_file():
+        print(f"claims: {claims_page.told(claims_page.Page.read(results / rows.FILE))}")
     print()
     for name in ("tables", "figures", "claims.md", "report.html"):
         place, here = results / name, Path.cwd()

@@ -28,6 +28,7 @@ QUERY_CHUNK = 16384
 
 Options = Mapping[str, tuple[str, ...] | type[int]]
 Part = TypeVar("Part", bound="Encoder | Decoder")
+Made = TypeVar("Made", bound=nn.Module)
 
 
 # --- what follows from the weights alone --------------------------------------------------------
@@ -249,7 +250,12 @@ def count_parameters(module: nn.Module) -> int:
     return sum(p.numel() for p in module.parameters() if p.requires_grad)
 
 
+def shape_only(make: Callable[[], Made]) -> Made:
+    """Make a module of shapes alone, on torch's meta device."""
+    with torch.device("meta"):
+        return make()
+
+
 def count_by_shapes(make: Callable[[], nn.Module]) -> int:
     """Return the number of trainable parameters of what `make` makes, from its shapes alone."""
-    with torch.device("meta"):
-        return count_parameters(make())
+    return count_parameters(shape_only(make))

@@ -1,27 +1,33 @@
-"""What the code alone gives, whatever is trained: parameter counts and constants of the model."""
+"""What the code alone gives, whatever is trained: parameters, multiply-adds, constants."""
 
 from __future__ import annotations
 
 import math
 
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
-from ..config import Config, selected_methods
+from ..config import Arm, Config, arms, merge, selected_arms, selected_methods
 from .asr.model import parameters
-from .native import parameter_counts
+from .base import shape_only
+from .coordinates import pixel_coordinates, pixel_positions
+from .native import assemble, parameter_counts
 from .spectral import cutoff, pixel_basis
 
 
 def measure(config: Config) -> dict[str, float]:
     """Return the numbers of the structure that `config` has, by name.
 
-    The trainable parameters of every arm and method; `highest_mode_weight`, the weight that the
-    cutoff gives the highest mode at full order; `coordinate_stretch`, the step between two pixels
-    in the patch coordinate over the step 2 / P that dividing offsets by half the patch's width
-    gives (both section 3.1).
+    The trainable parameters of every arm and method, by its name; `multiply_adds_<arm>` for every
+    arm (see `multiply_adds`), and by what factor those of the main arm grow
+    `multiply_adds_at_twice_the_side` of the image and `multiply_adds_at_twice_the_modes`;
+    `highest_mode_weight`, the weight that the cutoff gives the highest mode at full order;
+    `coordinate_stretch`, the step between two pixels in the patch coordinate over the step 2 / P
+    that dividing offsets by half the patch's width gives (both section 3.1).
     """
-    found = dict(parameter_counts(config))
+    found: dict[str, float] = dict(parameter_counts(config))
     found |= {name: parameters(m, config) for name, m in selected_methods(config).items()}
+    found |= _decoding(config)
     model = config["native"]["model"]
     order = torch.tensor(float(model["modes"]), dtype=torch.float64)
     weights = cutoff(order, model["modes"], model["cutoff_sharpness"])
@@ -30,3 +36,32 @@ def measure(config: Config) -> dict[str, float]:
     v = torch.asin(sine) / (math.pi * bandwidth)
     stretch = float(v[1] - v[0]) * model["patch"] / 2
     return {**found, "highest_mode_weight": float(weights[-1, -1]), "coordinate_stretch": stretch}
+
+
+def _decoding(config: Config) -> dict[str, float]:
+    size, modes = config["native"]["data"]["image_size"], config["native"]["model"]["modes"]
+    found = {
+        f"multiply_adds_{name}": multiply_adds(arm, config, size)
+        for name, arm in selected_arms(config).items()
+    }
+    main = arms()[config["native"]["main_arm"]]
+    own = multiply_adds(main, config, size)
+    twice = merge(config, {"native": {"model": {"modes": 2 * modes}}})
+    found["multiply_adds_at_twice_the_side"] = multiply_adds(main, config, 2 * size) / own
+    found["multiply_adds_at_twice_the_modes"] = multiply_adds(main, twice, size) / own
+    return found
+
+
+def multiply_adds(arm: Arm, config: Config, size: int) -> float:
+    """Return the multiply-adds that an arm's decoder takes per pixel of an image of `size` pixels.
+
+    Counted are those of the matrix products and convolutions by which the decoder, as it is
+    defined, answers a query at every pixel of the side `size`; nothing is computed.
+    """
+    decoder = shape_only(lambda: assemble(arm, config)).decoder.eval()
+    cells, meta = size // decoder.patch, torch.device("meta")
+    features = torch.empty(1, decoder.features, cells, cells, device=meta)
+    positions = pixel_positions(pixel_coordinates(size, size, meta), (size, size))
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        decoder.query(features, positions[None])
+    return float(counter.get_total_flops()) / 2 / size**2  # an addition and a multiplication each

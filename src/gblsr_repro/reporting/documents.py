@@ -15,13 +15,29 @@ from .. import __version__
 from ..progress import duration
 from .aggregates import Aggregates
 from .captions import without_lpips
+from .claims.rows import Verdict
 from .provenance import BENCHMARKS, Difference, Provenance, Scope
 from .rendering import render
 from .tables.layout import DASH, Cells, Row, Table, format_number
-from .verdicts import LOOKS
 
 if TYPE_CHECKING:
     import pandas as pd
+
+LOOKS = {  # of a verdict: a sign, a style of the page, and what it means
+    Verdict.REPRODUCED: (
+        "✓", "good", "agrees at the paper's printed precision, or the claimed relation holds"),
+    Verdict.WITHIN_NOISE: ("≈", "near", "misses by no more than the tolerance stated beside it"),
+    Verdict.REVERSED: (
+        "↔", "near", "the claimed order is the other way round, by no more than seed noise"),
+    Verdict.HOLDS: (
+        "=", "good", "about structure alone, and so in any preset; this one is not the paper's"),
+    Verdict.NOT_REPRODUCED: ("✗", "bad", "misses by more, under the paper's conditions"),
+    Verdict.DIFFERENT: (
+        "≠", "other", "measured on other data, settings, seeds or devices: shown, not judged"),
+    Verdict.NOT_JUDGED: (
+        "○", "other", "timed on a GPU that other processes used: shown alone"),
+    Verdict.NOT_MEASURED: ("–", "none", "no number here; the reason is given"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

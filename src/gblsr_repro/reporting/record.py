@@ -18,9 +18,10 @@ from PIL import Image
 from ..config import Config, load
 from ..errors import UserError
 from ..files import atomic_path, read_json, verify, write_text
-from . import claims, readings
+from . import claims_page, readings
 from .aggregates import Aggregates
 from .captions import caption
+from .claims.rows import FILE
 from .documents import (
     Section,
     benchmarks,
@@ -39,7 +40,7 @@ WIDEST_FIGURE = 1200  # pixels
 # Where things lie on one machine says nothing about the run, and may say too much about its owner.
 LOCAL = ("mirror", "resources", "results", "lpips_backbone")
 COPIED = (
-    "aggregates/[!.]*", "tables/*.tex",
+    "claims.*", "aggregates/[!.]*", "tables/*.tex",
     "native/runs/*/seed*/*.json", "native/runs/*/seed*/*.csv", "native/latency/*/*.json",
     "asr/runs/*/seed*/*.json", "asr/runs/*/seed*/*.csv", "asr/latency/*/*.json",
 )  # fmt: skip
@@ -58,29 +59,26 @@ def write(results: Path, output: Path, config: Config) -> int:
     """Write a record of `results` into the new folder `output`; return its size in bytes.
 
     `config` is the run's resolved configuration. The folder is made under another name and
-    renamed at the end. Raises `UserError` when `output` exists, when the run has no aggregates
-    yet, when an aggregate was changed after it was written, and when a record would be larger
-    than 3 MB.
+    renamed at the end. Raises `UserError` when `output` exists, when the run has no aggregates or
+    claims yet, when an aggregate was changed after it was written, and when a record would be
+    larger than 3 MB.
     """
     if output.exists():
         raise UserError(f"{output} exists already; name a new folder, or remove this one first.")
-    made = [(results / "aggregates").glob(name) for name in ("provenance_*.json", "readings.csv")]
-    if not any(chain(*made)):
+    judgeable = any((results / "aggregates").glob("provenance_*.json"))
+    if not judgeable and not (results / "aggregates" / "readings.csv").is_file():
         raise UserError(f"{results} has no aggregates yet; run the workflow first.")
+    if judgeable and not (results / FILE).is_file():
+        raise UserError(f"{results} has no {FILE} yet; run gblsr-repro claims first.")
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as temporary:
         folder = Path(temporary) / output.name
         _copy(results, COPIED, folder)
-        judged = None
-        if any((folder / "aggregates").glob("provenance_*.json")):
-            made_here = Path(temporary) / "claims"  # the run may have stopped before its claims
-            judged = claims.write(folder / "aggregates", made_here, config)
-            _copy(made_here, ["claims.*"], folder)
         for path in sorted((results / "figures").glob("*.png")):
             _shrink(path, folder / "figures" / path.name)
         settings = {"results": f"results/{output.name}"} | overlay(config)
         write_text(folder / "overlay.yaml", yaml.safe_dump(settings, sort_keys=False))
-        write_text(folder / "README.md", render_markdown(page(folder, output.name, config, judged)))
+        write_text(folder / "README.md", render_markdown(page(folder, output.name, config)))
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         if size > LARGEST_BYTES:
             raise UserError(
@@ -138,8 +136,8 @@ def _shrink(source: Path, target: Path) -> None:
 # --- the page ------------------------------------------------------------------------------------
 
 
-def page(folder: Path, name: str, config: Config, judged: claims.Page | None) -> Section:
-    """Return the README of a record, from the files already in its folder and its claims."""
+def page(folder: Path, name: str, config: Config) -> Section:
+    """Return the README of a record, from the files already in its folder."""
     source = Aggregates(folder / "aggregates", config)
     jobs = (folder.glob(pattern) for pattern in ("*/runs/*/*/run.json", "*/latency/*/*.json"))
     records = [read_json(path) for path in sorted(chain(*jobs))]
@@ -171,7 +169,7 @@ def page(folder: Path, name: str, config: Config, judged: claims.Page | None) ->
             cost(source),
             *([readings.page(source)] if source.has("readings") else []),
             *([Section("Measured beside published", inside=tables)] if tables else []),
-            *([_claims(judged)] if judged else []),
+            *([_claims(folder / FILE)] if (folder / FILE).is_file() else []),
             *([Section("Figures", inside=shown)] if shown else []),
             again,
         ],
@@ -186,25 +184,26 @@ def _tables(source: Aggregates) -> list[Section]:
     return [Section(table.title, tables=[table]) for tables in made.values() for table in tables]
 
 
-def _claims(judged: claims.Page) -> Section:
+def _claims(path: Path) -> Section:
     """How many claims got each verdict, and what this run says of orderings and bounds."""
-    counts = ", ".join(f"{n} {verdict}" for verdict, n in judged.counts().items() if n)
+    claims = claims_page.Page.read(path)
     text = (
-        f"{counts}. Every claim with its numbers: [claims.md](claims.md). A number "
-        "measured under other conditions than the paper's is shown, not judged."
+        f"{claims_page.told(claims)}. Every claim with its numbers: [claims.md](claims.md). A "
+        "number measured under other conditions than the paper's is shown, not judged."
     )
-    return Section("What the paper claims", text, _relations(judged))
+    return Section("What the paper claims", text, _relations(claims))
 
 
-def _relations(verdicts: claims.Page) -> list[Table]:
+def _relations(claims: claims_page.Page) -> list[Table]:
     """The orderings and bounds that the paper claims, and whether they hold in this run."""
     rows = []
-    for result in verdicts.results:
-        claim = result.claim
-        bound = claim.published.startswith(("<", ">")) and claim.scope != Scope.STRUCTURE
-        if bound and result.agreement is not None:
-            sides = (claims.with_unit(text, claim.unit) for text in (result.paper, result.measured))
-            rows.append((claim.claim, *sides, result.would.removeprefix("would ")))
+    for row in claims.rows:
+        bound = row.published.startswith(("<", ">", "≤", "≥")) and row.scope != Scope.STRUCTURE
+        if bound and row.holds:
+            sides = (
+                claims_page.with_unit(text, row.unit) for text in (row.published, row.measured)
+            )
+            rows.append((row.sentence, *sides, claims_page.held(row)))
     caption = "Orderings and bounds that this run has numbers for"
     header = ("The paper says", "Bound", "Measured", "In this run")
     return [simple_table(header, rows, caption=caption)] if rows else []

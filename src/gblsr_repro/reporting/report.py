@@ -10,6 +10,7 @@ import base64
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -18,15 +19,15 @@ import numpy as np
 from ..config import Config, Item
 from ..errors import UserError
 from ..files import read_json, write_text
-from . import claims
+from . import claims_page
 from .aggregates import BICUBIC, Aggregates, ordered
 from .captions import caption
+from .claims.rows import Row, Verdict
 from .documents import Section, benchmarks, cost, differences, render_html, simple_table
 from .items import attempt, select_items
 from .kinds import scale_key
 from .provenance import BENCHMARKS
 from .tables import DASH, Table, build, build_beside_paper, format_number
-from .verdicts import Result, Verdict
 
 FILE_PATTERNS = (
     "claims.csv", "claims.md", "config.yaml", "aggregates/[!.]*", "tables/*.tex",
@@ -38,20 +39,23 @@ LEAD = (
 )
 
 
-def write(results: Path, output: Path, config: Config) -> None:
+def write(results: Path, claims: Path, output: Path, config: Config) -> None:
     """Write the page about `results` to `output`. Raises `UserError` when there is no such folder.
 
-    `config` is the run's resolved configuration.
+    `claims` is claims.csv, `config` the run's resolved configuration.
     """
     if not results.is_dir():
         raise UserError(f"{results} is not a folder; run the workflow first.")
-    write_text(output, page(results, output.parent, config))
+    write_text(output, page(results, claims, output.parent, config))
 
 
-def page(results: Path, folder: Path, config: Config) -> str:
+def page(results: Path, claims: Path, folder: Path, config: Config) -> str:
     """Return the page as HTML; its links are relative to `folder`."""
     source, preset = Aggregates(results / "aggregates", config), config["preset"]
-    judged = [_or_why("Claims", _claims, source), _items("table", _table, source, folder)]
+    judged = [
+        _or_why("Claims", partial(_claims, claims), source),
+        _items("table", _table, source, folder),
+    ]
     figures = _items("figure", _figure, source, folder)
     warning = (
         f"**Not the paper's experiment.** This is a run of the preset “{preset}”. What depends on "
@@ -86,23 +90,23 @@ def _links(files: Mapping[str, Path], folder: Path) -> list[tuple[str, str]]:
 # --- claims ---------------------------------------------------------------------------------------
 
 
-def _claims(source: Aggregates) -> Section:
-    judged = claims.evaluate(source.folder, source.config)
+def _claims(path: Path, source: Aggregates) -> Section:
+    page = claims_page.Page.read(path)
     if source.config["preset"] != "demo":
-        return replace(claims.section(judged), title="Claims")
+        return replace(claims_page.section(page), title="Claims")
 
-    def held(result: Result) -> bool:
-        return result.verdict is Verdict.HOLDS
+    def held(row: Row) -> bool:
+        return row.verdict == Verdict.HOLDS
 
     text = (
-        f"{sum(map(held, judged.results))} of {len(judged.results)} claims are about structure "
+        f"{sum(map(held, page.rows))} of {len(page.rows)} claims are about structure "
         "alone and hold here. A demo can judge none of the others: they rest on the paper's data, "
         "training and device. What it measured for them is folded away below, one line per topic. "
         "Parameters are counted at the paper's size, not at that of the networks trained here."
     )
-    others = claims.topics(judged, lambda result: not held(result))
-    folded = [replace(part, folded=True) for part in (*others, claims.conditions(judged))]
-    return Section("Claims", text, inside=[*claims.topics(judged, held), *folded])
+    others = claims_page.topics(page, lambda row: not held(row))
+    folded = [replace(part, folded=True) for part in (*others, claims_page.conditions(page))]
+    return Section("Claims", text, inside=[*claims_page.topics(page, held), *folded])
 
 
 # --- what a demo learned -------------------------------------------------------------------------

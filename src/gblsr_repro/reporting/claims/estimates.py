@@ -1,0 +1,259 @@
+"""Estimates: numbers with standard errors, and what is computed from them.
+
+Claims compute with estimates as with numbers. Standard errors are propagated to first order as if
+all terms were independent, which overstates the noise of terms that share a mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .. import statistics
+from ..aggregates import Key
+from ..statistics import QUALITY, Metric, Summary
+
+LSE = Metric("lse", "LSE ↓", 3, lower=True)
+
+
+class NotMeasuredError(Exception):
+    """A number that the aggregates do not hold; the message says which."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A number of the aggregates that an estimate was computed from.
+
+    `kind` and `key` say where it stands, `dataset` and `subject` which data set and which arm or
+    method it is of.
+    """
+
+    kind: str
+    key: Key
+    dataset: str
+    subject: str
+    cell: Summary
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """`values` (k,) with their standard errors `errors` (k,), NaN where no spread is known.
+
+    `sources` are the numbers that it was computed from; of numbers just read there are as many as
+    values, in their order.
+    """
+
+    values: np.ndarray
+    errors: np.ndarray
+    sources: Sequence[Source] = ()
+
+    @classmethod
+    def exact(cls, values: Iterable[float], sources: Sequence[Source] = ()) -> Estimate:
+        """Build an estimate without errors."""
+        array = np.asarray(list(values), dtype=np.float64)
+        return cls(array, np.zeros_like(array), sources)
+
+    @classmethod
+    def of(cls, value: Estimate | float) -> Estimate:
+        """Return a number as an estimate without errors, an estimate as it is."""
+        return value if isinstance(value, Estimate) else cls.exact([value])
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    # --- arithmetic -------------------------------------------------------------------------------
+
+    def _with(self, other: Estimate | float, compute: Callable[[Estimate, Estimate], Estimate]
+              ) -> Estimate:  # fmt: skip
+        right = Estimate.of(other)
+        return replace(compute(self, right), sources=(*self.sources, *right.sources))
+
+    def __add__(self, other: Estimate | float) -> Estimate:
+        return self._with(other, lambda a, b: Estimate(a.values + b.values, _noise(a, b)))
+
+    def __sub__(self, other: Estimate | float) -> Estimate:
+        return self._with(other, lambda a, b: Estimate(a.values - b.values, _noise(a, b)))
+
+    def __mul__(self, other: Estimate | float) -> Estimate:
+        def product(a: Estimate, b: Estimate) -> Estimate:
+            return Estimate(a.values * b.values, np.hypot(a.errors * b.values, b.errors * a.values))
+
+        return self._with(other, product)
+
+    def __truediv__(self, other: Estimate | float) -> Estimate:
+        return self._with(other, _ratio)
+
+    def __rsub__(self, other: float) -> Estimate:
+        return Estimate.of(other) - self
+
+    def __rmul__(self, other: float) -> Estimate:
+        return Estimate.of(other) * self
+
+    def __rtruediv__(self, other: float) -> Estimate:
+        return Estimate.of(other) / self
+
+    def __neg__(self) -> Estimate:
+        return replace(self, values=-self.values)
+
+    def __abs__(self) -> Estimate:
+        return replace(self, values=np.abs(self.values))
+
+    # --- comparisons: 1 where they hold, else 0 ---------------------------------------------------
+
+    def __ge__(self, other: Estimate | float) -> Estimate:
+        return self._with(other, lambda a, b: Estimate.exact(a.values >= b.values))
+
+    def __le__(self, other: Estimate | float) -> Estimate:
+        return self._with(other, lambda a, b: Estimate.exact(a.values <= b.values))
+
+    # --- of numbers that were read ----------------------------------------------------------------
+
+    def columns(self) -> list[list[int]]:
+        """Return the places of numbers that differ in nothing but the arm or method."""
+        found: dict[Key, list[int]] = {}
+        for place, source in enumerate(self.sources if len(self.sources) == len(self) else ()):
+            shared = tuple(part for part in source.key if part != source.subject)
+            found.setdefault(shared, []).append(place)
+        return list(found.values())
+
+    def cells(self) -> list[Summary]:
+        """Return the numbers read, which all must have a standard deviation over seeds."""
+        for source in self.sources:
+            if not source.cell.spread:
+                raise NotMeasuredError(f"{' '.join(source.key)} has no spread over seeds")
+        return [source.cell for source in self.sources]
+
+    def at(self, places: Sequence[int]) -> Estimate:
+        """Return the elements at some places; all sources stay with them."""
+        return replace(self, values=self.values[places], errors=self.errors[places])
+
+
+def _noise(a: Estimate, b: Estimate) -> np.ndarray:
+    return np.hypot(a.errors, b.errors)
+
+
+def _ratio(a: Estimate, b: Estimate) -> Estimate:
+    if not b.values.all():
+        raise NotMeasuredError("a divisor is 0")
+    ratio = a.values / b.values
+    return Estimate(ratio, np.hypot(a.errors, b.errors * ratio) / np.abs(b.values))
+
+
+# --- of any numbers -------------------------------------------------------------------------------
+
+
+def joined(*parts: Estimate) -> Estimate:
+    """Return all elements of several estimates as one."""
+    values, errors = ([getattr(part, name) for part in parts] for name in ("values", "errors"))
+    sources = [source for part in parts for source in part.sources]
+    return Estimate(np.concatenate(values), np.concatenate(errors), sources)
+
+
+def minimum(x: Estimate) -> Estimate:
+    """Return the lowest element with its own error."""
+    return x.at([int(np.argmin(x.values))])
+
+
+def maximum(x: Estimate) -> Estimate:
+    """Return the highest element with its own error."""
+    return x.at([int(np.argmax(x.values))])
+
+
+def span(x: Estimate) -> Estimate:
+    """Return the lowest and the highest element."""
+    return x.at([int(np.argmin(x.values)), int(np.argmax(x.values))])
+
+
+def total(x: Estimate) -> Estimate:
+    """Return the sum."""
+    error = np.sqrt(np.square(x.errors).sum(keepdims=True))
+    return Estimate(x.values.sum(keepdims=True), error, x.sources)
+
+
+def mean(x: Estimate) -> Estimate:
+    """Return the arithmetic mean."""
+    whole = total(x)
+    return replace(whole, values=whole.values / len(x), errors=whole.errors / len(x))
+
+
+def geometric_mean(x: Estimate) -> Estimate:
+    """Return the geometric mean."""
+    logs = mean(Estimate(np.log(x.values), x.errors / x.values))
+    middle = np.exp(logs.values)
+    return Estimate(middle, middle * logs.errors, x.sources)
+
+
+def count(x: Estimate) -> Estimate:
+    """Count the elements that are not 0."""
+    return Estimate.exact([int(np.count_nonzero(x.values))], x.sources)
+
+
+# --- of numbers that were read, between arms or methods -------------------------------------------
+
+
+def best(x: Estimate) -> Estimate:
+    """Return of every column of arms or methods the highest mean."""
+    return x.at([column[int(np.argmax(x.values[column]))] for column in x.columns()])
+
+
+def least(x: Estimate) -> Estimate:
+    """Return of every column of arms or methods the lowest mean."""
+    return x.at([column[int(np.argmin(x.values[column]))] for column in x.columns()])
+
+
+def deviations(x: Estimate) -> Estimate:
+    """Return the standard deviations over seeds."""
+    return Estimate.exact((cell.std for cell in x.cells()), x.sources)
+
+
+def relative_deviations(x: Estimate) -> Estimate:
+    """Return the standard deviations over seeds in percent of the means."""
+    return 100 * deviations(x) / Estimate.exact(x.values)
+
+
+def bold(x: Estimate, alpha: float) -> Estimate:
+    """Say of every number, 1 or 0, whether the rule of the paper's main tables makes it bold."""
+    cells, flags = x.cells(), np.zeros(len(x))
+    metric = next(metric for metric in (*QUALITY, LSE) if metric.name == x.sources[0].key[-1])
+    for column in x.columns():
+        flags[column] = statistics.bold(
+            [cells[place] for place in column], metric.lower, metric.digits, alpha
+        )
+    return Estimate.exact(flags, x.sources)
+
+
+def pooled_p(x: Estimate) -> Estimate:
+    """Return of every pair of arms or methods the two-sided p of the pooled t-test."""
+    return _tested(x, statistics.pooled_p)
+
+
+def pooled_p_above(x: Estimate) -> Estimate:
+    """Return that p where the first of a pair has the higher mean, 1 where it has not."""
+    return _tested(x, lambda a, b: statistics.pooled_p(a, b) if a.mean > b.mean else 1.0)
+
+
+def welch_t(x: Estimate) -> Estimate:
+    """Return |t| of Welch's t-test of every pair of arms or methods."""
+    return _tested(x, lambda a, b: _welch(a, b)[0])
+
+
+def welch_freedom(x: Estimate) -> Estimate:
+    """Return the Welch-Satterthwaite degrees of freedom of every pair of arms or methods."""
+    return _tested(x, lambda a, b: _welch(a, b)[1])
+
+
+def _tested(x: Estimate, test: Callable[[Summary, Summary], float]) -> Estimate:
+    cells = x.cells()
+    return Estimate.exact((test(cells[a], cells[b]) for a, b in x.columns()), x.sources)
+
+
+def _welch(a: Summary, b: Summary) -> tuple[float, float]:
+    """Return |t| and the Welch-Satterthwaite degrees of freedom."""
+    u, v = a.std**2 / a.n, b.std**2 / b.n
+    if u + v == 0:
+        raise NotMeasuredError("neither of two numbers varies over seeds")
+    freedom = (u + v) ** 2 / (u**2 / (a.n - 1) + v**2 / (b.n - 1))
+    return abs(a.mean - b.mean) / math.sqrt(u + v), freedom

@@ -1,0 +1,136 @@
+"""What claims read of the aggregates, as estimates, and the names that the paper's tables have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import numpy as np
+
+from ...config import methods, protocol
+from ...evaluation import PAPER
+from ..aggregates import Aggregates
+from ..kinds import KINDS, scale_key
+from ..statistics import Summary
+from .estimates import Estimate, NotMeasuredError, Source
+
+VALIDATION = "validation"  # the images of locality diagnostic and ablation
+
+SETS = tuple(protocol()["native"]["data"]["evaluate"])
+CONTROL = "global_fourier_mlp"
+FIXED, SCALAR, FULL = FAMILY = ("gblsr_fixed", "gblsr_scalar", "gblsr_full")
+LIIF, LTE, WIRE = BASELINES = ("liif", "lte", "wire")
+ARMS = (CONTROL, *FAMILY, *BASELINES)
+
+ASR_SETS = tuple(protocol()["asr"]["evaluate"])
+TIMED = tuple(protocol()["asr"]["timing"]["datasets"])
+SCALES = tuple(map(scale_key, protocol()["asr"]["scales"]))
+TRAINED_SCALES = tuple(map(scale_key, protocol()["asr"]["trained_scales"]))
+LIIF_RDN, LTE_RDN, LTE_SWINIR = RIVALS = ("liif_rdn", "lte_rdn", "lte_swinir")
+BASE = "gblsr_asr"
+NOLE, NF96_NOLE, NF48_NOLE = ("gblsr_asr_nole", "gblsr_asr_nf96_nole", "gblsr_asr_nf48_nole")
+METHODS = (*RIVALS, BASE)
+
+Names = str | Sequence[str]
+
+
+class Measured:
+    """Reads the numbers of one folder of aggregates; every method returns an `Estimate`.
+
+    Names are one or several; elements run over them in their order, the last named fastest.
+    `NotMeasuredError` says which number is absent.
+    """
+
+    def __init__(self, aggregates: Aggregates) -> None:
+        self.aggregates = aggregates
+
+    def native(self, datasets: Names, arms: Names, metric: str) -> Estimate:
+        """Read a metric of the native benchmark."""
+        return self._cells("native", dataset=datasets, arm=arms, metric=metric)
+
+    def ablation(self, arms: Names, metric: str) -> Estimate:
+        """Read a metric on the validation images."""
+        return self._cells("ablation", arm=arms, metric=metric)
+
+    def locality(self, arms: Names, statistic: str) -> Estimate:
+        """Read a statistic of the bandwidth fields on the validation images."""
+        return self._cells("locality", arm=arms, statistic=statistic)
+
+    def asr(self, datasets: Names, method: Names, scales: Names, metric: str) -> Estimate:
+        """Read a metric of super-resolution."""
+        return self._cells(
+            "asr_quality", dataset=datasets, method=method, scale=scales, metric=metric
+        )
+
+    def asr_time(
+        self, datasets: Names, method: Names, metric: str = "mean_ms", clock: str = PAPER
+    ) -> Estimate:
+        """Read time or memory of super-resolution at the timed scale, by the paper's clock."""
+        scale = scale_key(protocol()["asr"]["timing"]["scale"])
+        return self._cells(
+            "asr_latency", dataset=datasets, method=method, scale=scale, clock=clock, metric=metric
+        )
+
+    def seconds(self, subjects: Names) -> Estimate:
+        """Read the training time of every run of arms or methods, in seconds."""
+        return self._runs(subjects, "wall_seconds")
+
+    def bandwidth(self, subjects: Names) -> Estimate:
+        """Read the trained bandwidth of every run of arms or methods."""
+        return self._runs(subjects, "bandwidth")
+
+    def structure(self, names: Names) -> Estimate:
+        """Read numbers that the code alone gives, such as parameters by the name of an arm."""
+        return self._column("structure", "name", names, "value")
+
+    # --- how they are read ------------------------------------------------------------------------
+
+    def _cells(self, kind: str, **names: Names) -> Estimate:
+        """Read means with their standard errors std / sqrt(n)."""
+        self._need(kind)
+        chosen = [_several(names[column]) for column in KINDS[kind].keys]
+        found = []
+        for key in product(*chosen):
+            named = dict(zip(KINDS[kind].keys, key, strict=True))
+            cell = self.aggregates.cell(kind, *key)
+            if not cell.measured:
+                raise NotMeasuredError(self._why_absent(kind, named))
+            subject = named.get("arm") or named["method"]
+            found.append(Source(kind, key, named.get("dataset", VALIDATION), subject, cell))
+        cells = [source.cell for source in found]
+        errors = [c.std / math.sqrt(c.n) if c.spread else math.nan for c in cells]
+        return Estimate(np.array([c.mean for c in cells]), np.array(errors), found)
+
+    def _why_absent(self, kind: str, named: Mapping[str, str]) -> str:
+        reason = self.aggregates.provenance.benchmark(KINDS[kind].half).without_lpips
+        if reason and "lpips" in named.get("metric", ""):
+            return f"LPIPS was not measured: {reason}"
+        return f"{kind}.csv has no {' '.join(named.values())}"
+
+    def _runs(self, subjects: Names, column: str) -> Estimate:
+        kinds = {"asr_runs" if name in methods() else "runs" for name in _several(subjects)}
+        return self._column(kinds.pop(), "arm", subjects, column)
+
+    def _column(self, kind: str, key: str, names: Names, column: str) -> Estimate:
+        """Read a column of all rows of some names, exactly."""
+        self._need(kind)
+        values: list[float] = []
+        sources = []
+        for name in _several(names):
+            rows = [row for row in self.aggregates.table(kind) if row[key] == name]
+            read = [row.get(column, math.nan) for row in rows]  # a column may be absent
+            known = [value for value in read if not math.isnan(value)]
+            if not known:
+                raise NotMeasuredError(f"{kind}.csv has no {column} of {name}")
+            values += known
+            sources.append(Source(kind, (name, column), "", name, Summary()))
+        return Estimate.exact(values, sources)
+
+    def _need(self, kind: str) -> None:
+        if not self.aggregates.has(kind):
+            raise NotMeasuredError(f"{kind}.csv was not made")
+
+
+def _several(names: Names) -> Sequence[str]:
+    return [names] if isinstance(names, str) else names

@@ -1,0 +1,100 @@
+"""Claims about the cells of the native tables: every mean, every spread, what is bold."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ...config import arms, datasets, protocol
+from ..provenance import Scope
+from ..statistics import QUALITY, Metric
+from .estimates import LSE, Estimate, bold, deviations
+from .measured import ARMS, FAMILY, FIXED, FULL, SCALAR, SETS, Measured
+from .published import Tabled
+from .registry import Topic
+from .rules import TESTED, Criterion, Equals, Spread
+
+BOLD = {  # what Tables 1-3 and 10 print in bold
+    ("kodak", "psnr"): (SCALAR, FULL),
+    ("kodak", "ssim"): (SCALAR, FULL),
+    ("kodak", "lpips"): (FIXED,),
+    ("kodak", "edge_lpips"): (SCALAR, FULL),
+    ("kodak", "lse"): (SCALAR,),
+    ("set14", "psnr"): (SCALAR, FULL),
+    ("set14", "ssim"): (FULL,),
+    ("set14", "lpips"): (FIXED, SCALAR),
+    ("set14", "edge_lpips"): (SCALAR, FULL),
+    ("set14", "lse"): (SCALAR,),
+    ("urban100", "psnr"): (SCALAR, FULL),
+    ("urban100", "ssim"): (SCALAR, FULL),
+    ("urban100", "lpips"): (FIXED,),
+    ("urban100", "edge_lpips"): (SCALAR, FULL),
+    ("urban100", "lse"): (SCALAR,),
+}
+
+Table = tuple[tuple[str, ...], tuple[str, ...], str]
+"""Data sets, arms and metric of some cells."""
+
+
+def cells(run: Measured, table: Table) -> Estimate:
+    """Return the means of a table's cells."""
+    return run.native(*table)
+
+
+def spreads(run: Measured, table: Table) -> Estimate:
+    """Return their standard deviations over seeds."""
+    return deviations(run.native(*table))
+
+
+def marked(run: Measured, table: Table) -> Estimate:
+    """Say of the cells which are bold by the paper's rule."""
+    return bold(run.native(*table), protocol()["native"]["significance"])
+
+
+def claim_cells(topic: Topic, name: str, where: str, of: str, table: Table, metric: Metric) -> None:
+    """Claim that means and standard deviations of a table's cells are the paper's."""
+    heading, unit = metric.heading.partition(" ")[0], "dB" if metric.name == "psnr" else ""
+    published = Tabled(metric.digits)
+    topic.claim(
+        name=name, where=where, sentence=f"{heading} of {of}", rule=Equals(), published=published,
+        unit=unit,
+    )(partial(cells, table=table))  # fmt: skip
+    topic.claim(
+        name=f"{name}_std", where=where, sentence=f"Standard deviations of {heading} of {of}",
+        rule=Spread(), published=published, unit=unit,
+    )(partial(spreads, table=table))  # fmt: skip
+
+
+def claim_bold(
+    topic: Topic, name: str, where: str, on: str, table: Table, metric: Metric, rows: str
+) -> None:
+    """Claim which cells of a column are the best but for seed noise."""
+    sets, names, _ = table
+    best = BOLD[sets[0], metric.name]
+    titles = [arms()[arm].name for arm in best]
+    told = f"{titles[0]} alone" if len(titles) == 1 else " and ".join(titles)
+    topic.claim(
+        name=f"{name}_bold", where=where,
+        sentence=f"Best {metric.heading.partition(' ')[0]} on {on} but for seed noise (bold, 1 of "
+        f"the {rows} arms in the order of the table): {told}",
+        rule=Criterion(why=TESTED),
+        published=" / ".join("1" if arm in best else "0" for arm in names),
+    )(partial(marked, table=table))  # fmt: skip
+
+
+quality = Topic("Native benchmark: quality", Scope.QUALITY)
+spectrum = Topic("Local spectrum error", Scope.QUALITY)
+
+for number, column in enumerate(SETS, start=1):
+    title, where = datasets()[column].title, f"Table {number}"
+    for metric in QUALITY:
+        table: Table = ((column,), ARMS, metric.name)
+        name = f"table{number}_{metric.name}"
+        claim_cells(quality, name, where, f"the seven arms on {title}", table, metric)
+        claim_bold(quality, name, where, title, table, metric, "seven")
+    family: Table = ((column,), FAMILY, LSE.name)
+    claim_bold(spectrum, f"table10_lse_{column}", "Table 10", title, family, LSE, "three GB-LSR")
+
+claim_cells(
+    spectrum, "table10_lse", "Table 10", "the three GB-LSR arms on the three data sets",
+    (SETS, FAMILY, LSE.name), LSE,
+)  # fmt: skip

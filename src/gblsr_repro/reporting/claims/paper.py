@@ -1,0 +1,25 @@
+"""All claims of the paper, in the order of the rows of claims.csv."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from .registry import CLAIMS
+
+TOPICS = (  # the modules that register claims when they are imported
+    "native_quality",
+    "native_tables",
+    "cost",
+    "family",
+    "structure",
+    "diagnostics",
+    "superres_quality",
+    "speed",
+    "variants",
+    "compute",
+)
+
+for topic in TOPICS:
+    import_module(f"{__package__}.{topic}")
+
+__all__ = ["CLAIMS"]

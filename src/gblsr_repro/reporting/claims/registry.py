@@ -1,0 +1,98 @@
+"""The registry of claims: what the paper says, one small function of the measurements each.
+
+A module of this folder holds the claims about one topic:
+
+    topic = Topic("Baselines", Scope.QUALITY)
+
+    @topic.claim(where="§5.3", sentence="LTE is ahead of LIIF in PSNR ...", rule=Ordering(),
+                 published="> 0", unit="dB")
+    def rank_psnr_lte_liif(run: Measured) -> Estimate:
+        return run.native(SETS, LTE, "psnr") - run.native(SETS, LIIF, "psnr")
+
+The function's name is the claim's id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..provenance import Scope
+from .estimates import Estimate
+from .measured import Measured
+from .published import Tabled
+from .rules import Rule
+
+Measure = Callable[[Measured], Estimate]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of the paper.
+
+    `where` names sections and tables; `published` is what the paper prints (see `Published.parse`)
+    or `Tabled`; `measure` returns what was measured, or is None for what the workflow does not
+    measure, and `note` says why. `scope` says on what conditions the numbers depend.
+    """
+
+    id: str
+    topic: str
+    scope: Scope
+    where: str
+    sentence: str
+    rule: Rule
+    published: str | Tabled
+    unit: str
+    note: str
+    measure: Measure | None
+
+
+CLAIMS: dict[str, Claim] = {}
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic whose numbers depend on the conditions of one scope; registers its claims."""
+
+    title: str
+    scope: Scope
+
+    def claim(
+        self,
+        *,
+        where: str,
+        sentence: str,
+        rule: Rule,
+        published: str | Tabled,
+        unit: str = "",
+        note: str = "",
+        name: str = "",
+    ) -> Callable[[Measure], Measure]:
+        """Register a function of the measurements as a claim; its id is its name unless given."""
+
+        def register(measure: Measure) -> Measure:
+            self._add(name or measure.__name__, where, sentence, rule, published, unit, note,
+                      measure)  # fmt: skip
+            return measure
+
+        return register
+
+    def unmeasured(
+        self,
+        name: str,
+        *,
+        where: str,
+        sentence: str,
+        rule: Rule,
+        published: str,
+        unit: str,
+        note: str,
+    ) -> None:
+        """Register a claim that the workflow measures nothing for; `note` says why."""
+        self._add(name, where, sentence, rule, published, unit, note, None)
+
+    def _add(self, name: str, *facts: Any) -> None:
+        if name in CLAIMS:
+            raise ValueError(f"there are two claims {name!r}")
+        CLAIMS[name] = Claim(name, self.title, self.scope, *facts)

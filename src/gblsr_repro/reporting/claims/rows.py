@@ -1,0 +1,90 @@
+"""claims.csv: one row for every claim of the paper, with what was measured and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
+from pathlib import Path
+
+from ...errors import UserError
+from ...files import write_csv
+from ..aggregates import read_rows
+from ..provenance import Scope
+from .rules import Agreement
+
+FILE = "claims.csv"
+
+
+class Verdict(StrEnum):
+    """What became of a claim."""
+
+    REPRODUCED = "reproduced"
+    WITHIN_NOISE = "within noise"
+    REVERSED = "reversed within seed noise"
+    HOLDS = "holds (structure)"
+    NOT_REPRODUCED = "not reproduced"
+    DIFFERENT = "different conditions"
+    NOT_JUDGED = "not judged"
+    NOT_MEASURED = "not measured"
+
+
+VERDICTS = {
+    Agreement.HOLDS: Verdict.REPRODUCED,
+    Agreement.NEAR: Verdict.WITHIN_NOISE,
+    Agreement.REVERSED: Verdict.REVERSED,
+    Agreement.FAILS: Verdict.NOT_REPRODUCED,
+}
+"""The verdict that the numbers alone give."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of claims.csv, all texts.
+
+    `published` and `measured` are as people read them, `published_values`, `measured_values` and
+    `allowed` (how far each may miss) are numbers between blanks. `verdict` is one of `Verdict`;
+    `holds` says, yes or no, whether the numbers alone agree (empty: not measured or not judged),
+    `reason` why there is no number or no verdict or where numbers miss, `conditions` in what the
+    run differs from the paper.
+    """
+
+    id: str
+    topic: str
+    scope: str
+    where: str
+    sentence: str
+    published: str
+    measured: str
+    unit: str
+    rule: str
+    allowed: str
+    verdict: str
+    holds: str
+    reason: str
+    conditions: str
+    note: str
+    published_values: str
+    measured_values: str
+
+
+COLUMNS = tuple(field.name for field in fields(Row))
+
+
+def write_claims(rows: Sequence[Row], path: Path) -> None:
+    """Write the rows of all claims as CSV."""
+    write_csv(path, COLUMNS, [asdict(row) for row in rows])
+
+
+def read_claims(path: Path) -> list[Row]:
+    """Read claims.csv; `UserError` says what is wrong with it."""
+    rows = [
+        Row(**{name: row[name] for name in COLUMNS}) for row in read_rows(path, COLUMNS, ["id"])
+    ]
+    for row in rows:
+        if row.verdict not in {*Verdict} or row.scope not in {*Scope}:
+            raise UserError(
+                f"{path}, claim {row.id!r}: verdict {row.verdict!r} or scope {row.scope!r} is "
+                "unknown; judge the claims again."
+            )
+    return rows

@@ -1,0 +1,243 @@
+"""Claims about what the code alone gives: parameters, constants, multiply-adds."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ...config import methods, protocol
+from ..provenance import Scope
+from .estimates import Estimate, maximum, span
+from .measured import (
+    ARMS,
+    BASE,
+    BASELINES,
+    CONTROL,
+    FIXED,
+    FULL,
+    LIIF,
+    LTE,
+    NF48_NOLE,
+    NF96_NOLE,
+    NOLE,
+    SCALAR,
+    WIRE,
+    Measured,
+)
+from .published import Tabled
+from .registry import Topic
+from .rules import Structure
+
+topic = Topic("Parameter budget", Scope.STRUCTURE)
+decoding = Topic("Cost of decoding", Scope.STRUCTURE)
+sizes = Topic("Super-resolution: size and speed", Scope.STRUCTURE)
+MODEL = protocol()["native"]["model"]
+MEGA = 1_000_000
+
+
+def parameters(run: Measured, name: str) -> Estimate:
+    """Return the trainable parameters of an arm."""
+    return run.structure(name)
+
+
+def millions(run: Measured, name: str) -> Estimate:
+    """Return the trainable parameters of a method, in millions."""
+    return run.structure(name) / MEGA
+
+
+def ratios(run: Measured) -> Estimate:
+    """Return the parameters of all arms over the anchor's."""
+    return run.structure(ARMS) / run.structure(SCALAR)
+
+
+# --- the budget -----------------------------------------------------------------------------------
+
+COUNTED = {  # where the paper prints an arm's parameters, and how it calls the arm there
+    SCALAR: ("§3.3, §4, A.1, Table 8", "GB-LSR-Scalar, the anchor"),
+    FULL: ("Table 8", "GB-LSR-Full"),
+    FIXED: ("Table 8", "GB-LSR-Fixed"),
+    CONTROL: ("Table 8", "the Global Fourier-MLP"),
+    LIIF: ("A.1, Table 8", "LIIF"),
+    LTE: ("A.1, Table 8", "LTE"),
+    WIRE: ("A.1, Table 8", "WIRE"),
+}
+
+for arm, (where, title) in COUNTED.items():
+    topic.claim(
+        name="params_scalar" if arm == SCALAR else f"params_{arm}", where=where,
+        sentence=f"Trainable parameters of {title}", rule=Structure(), published=Tabled(0),
+    )(partial(parameters, name=arm))  # fmt: skip
+
+
+@topic.claim(
+    where="§3.2",
+    sentence="Parameters that GB-LSR-Scalar has beyond GB-LSR-Fixed",
+    rule=Structure(),
+    published="1",
+)
+def params_one_scalar(run: Measured) -> Estimate:
+    return run.structure(SCALAR) - run.structure(FIXED)
+
+
+@topic.claim(
+    where="§3.1",
+    sentence="Weight that the cutoff leaves the highest modes at full order, here as this package "
+    "computes it",
+    rule=Structure(why="computed, not measured"),
+    published="0.98",
+)
+def cutoff_weight(run: Measured) -> Estimate:
+    return run.structure("highest_mode_weight")
+
+
+@topic.claim(
+    where="§3.1",
+    sentence="By how much pixel centres on [-1, 1] stretch the patch coordinate against offsets "
+    "over half a patch, here as this package places them",
+    rule=Structure(why="computed, not measured"),
+    published="3",
+    unit="%",
+)
+def coordinate_convention(run: Measured) -> Estimate:
+    return 100 * (run.structure("coordinate_stretch") - 1)
+
+
+@topic.claim(
+    where="§3.3",
+    sentence="Least and greatest ratio of an arm's parameters to the anchor's",
+    rule=Structure(),
+    published="1.000 / 1.134",
+    unit="×",
+)
+def ratio_span(run: Measured) -> Estimate:
+    return span(ratios(run))
+
+
+@topic.claim(
+    where="A.1, Table 8",
+    sentence="Parameter ratios of LIIF, LTE and WIRE to the anchor",
+    rule=Structure(),
+    published="1.134 / 1.133 / 1.069",
+    unit="×",
+)
+def ratio_baselines(run: Measured) -> Estimate:
+    return run.structure(BASELINES) / run.structure(SCALAR)
+
+
+@topic.claim(
+    where="Table 8",
+    sentence="Parameter ratio of the Global Fourier-MLP to the anchor",
+    rule=Structure(),
+    published="1.133",
+    unit="×",
+)
+def ratio_control(run: Measured) -> Estimate:
+    return run.structure(CONTROL) / run.structure(SCALAR)
+
+
+@topic.claim(
+    where="§3.3, §4, §6.1, A.1",
+    sentence="Rule F1: every arm lies within 1.25 times the anchor (highest ratio)",
+    rule=Structure(),
+    published="<= 1.25",
+    unit="×",
+)
+def budget_band(run: Measured) -> Estimate:
+    return maximum(ratios(run))
+
+
+@topic.claim(
+    where="§5.3",
+    sentence="Parameters of the shared encoder, in millions: the anchor less projection, head and "
+    "scalar",
+    rule=Structure(),
+    published="0.9",
+    unit="M",
+)
+def encoder_size(run: Measured) -> Estimate:
+    inputs = MODEL["features"] + 1  # with the bias
+    projection, head = 3 * MODEL["modes"] ** 2 * inputs, 2 * inputs
+    return (run.structure(SCALAR) - projection - head - 1) / MEGA
+
+
+@topic.claim(
+    where="§5.3",
+    sentence="Least and greatest size of an arm in millions of parameters",
+    rule=Structure(),
+    published="1 / 1",
+    unit="M",
+)
+def model_size(run: Measured) -> Estimate:
+    return span(run.structure(ARMS)) / MEGA
+
+
+@topic.claim(
+    where="A.1",
+    sentence="LIIF with 3x3 feature unfolding (9 x 128 inputs in its first layer of 256) would "
+    "leave the band",
+    rule=Structure(),
+    published="> 1.25",
+    unit="×",
+)
+def unfolding_breaks_budget(run: Measured) -> Estimate:
+    unfolded = 8 * MODEL["features"] * MODEL["hidden"]
+    return (run.structure(LIIF) + unfolded) / run.structure(SCALAR)
+
+
+# --- multiply-adds of the decoder -----------------------------------------------------------------
+
+
+@decoding.claim(
+    where="Abstract, §1, §3.1, §7",
+    sentence="The cost of decoding an output pixel is independent of image size: multiply-adds of "
+    "GB-LSR-Scalar's decoder per pixel at twice the side over those at the paper's",
+    rule=Structure(why="counted as the decoder is defined"),
+    published="1.000",
+    unit="×",
+)
+def cost_independent_of_size(run: Measured) -> Estimate:
+    return run.structure("multiply_adds_at_twice_the_side")
+
+
+@decoding.claim(
+    where="§1, §2",
+    sentence="Decoding takes O(p_max^2) multiply-adds per output pixel: twice the modes per axis "
+    "take at most four times as many",
+    rule=Structure(why="counted as the decoder is defined"),
+    published="<= 4",
+    unit="×",
+)
+def cost_quadratic_in_modes(run: Measured) -> Estimate:
+    return run.structure("multiply_adds_at_twice_the_modes")
+
+
+@decoding.claim(
+    where="§2",
+    sentence="GB-LSR-Scalar's decoder takes fewer multiply-adds per output pixel than the decoders "
+    "of LIIF, LTE and WIRE (highest ratio)",
+    rule=Structure(why="counted as the decoders are defined"),
+    published="< 1",
+    unit="×",
+)
+def cost_below_mlp(run: Measured) -> Estimate:
+    rivals = run.structure([f"multiply_adds_{arm}" for arm in BASELINES])
+    return maximum(run.structure(f"multiply_adds_{SCALAR}") / rivals)
+
+
+# --- super-resolution -----------------------------------------------------------------------------
+
+PRINTED: dict[str, tuple[str, str | Tabled]] = {
+    "liif_rdn": ("Tables 6, 11", "22.32"),
+    "lte_rdn": ("Tables 6, 11", "22.47"),
+    "lte_swinir": ("Tables 6, 11", "12.53"),
+    BASE: ("Tables 6, 7", Tabled(3)),
+    NOLE: ("Tables 6, 7", Tabled(3)),
+    NF96_NOLE: ("Tables 6, 7", Tabled(3)),
+    NF48_NOLE: ("Table 12", Tabled(3)),
+}
+
+for method, (where, published) in PRINTED.items():
+    sizes.claim(
+        name=f"params_{method}", where=where,
+        sentence=f"Trainable parameters of {methods()[method].name}, in millions",
+        rule=Structure(), published=published, unit="M",
+    )(partial(millions, name=method))  # fmt: skip

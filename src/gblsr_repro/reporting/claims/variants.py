@@ -1,0 +1,225 @@
+"""Claims about the variants of the super-resolution method: quality, speed and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from ...config import methods
+from ..provenance import Scope
+from .estimates import Estimate, joined, mean, minimum, pooled_p_above
+from .measured import (
+    ASR_SETS,
+    BASE,
+    LIIF_RDN,
+    LTE_SWINIR,
+    NF48_NOLE,
+    NF96_NOLE,
+    NOLE,
+    SCALES,
+    TIMED,
+    TRAINED_SCALES,
+    Measured,
+    Names,
+)
+from .published import Tabled, printed
+from .registry import Topic
+from .rules import MEMORY, RATIOS, TESTED, Criterion, Equals, Ordering, Rule
+from .speed import speed
+
+quality = Topic("Super-resolution: variants", Scope.ASR_QUALITY)
+cost = Topic("Super-resolution: variants", Scope.ASR_LATENCY)
+RATIO, PEAK = Equals(0.05, RATIOS), Equals(0.05, MEMORY)
+OTHER_SCALES = tuple(scale for scale in SCALES if scale not in TRAINED_SCALES)
+FOUR = (BASE, NOLE, NF96_NOLE, NF48_NOLE)
+MIB = "peak_memory_mib"
+
+
+def shift(run: Measured, variant: str, scales: Names, sets: Names = ASR_SETS) -> Estimate:
+    """Return by how much a variant's PSNR-Y is above the base's, cell by cell."""
+    return run.asr(sets, variant, scales, "psnr_y") - run.asr(sets, BASE, scales, "psnr_y")
+
+
+def mean_shift(run: Measured, variant: str, scales: Names) -> Estimate:
+    """Return the mean of these differences over all data sets."""
+    return mean(shift(run, variant, scales))
+
+
+def worst_shift(run: Measured, variant: str) -> Estimate:
+    """Return the lowest of these differences over all data sets and scales."""
+    return minimum(shift(run, variant, SCALES))
+
+
+def mean_speed(run: Measured, variant: str) -> Estimate:
+    """Return the arithmetic mean of a variant's speeds in units of the base's."""
+    return mean(speed(run, variant, BASE))
+
+
+def memory_saved(run: Measured, variant: str) -> Estimate:
+    """Return the peak memory that a variant saves over the base in percent, mean of three sets."""
+    return 100 * mean(1 - run.asr_time(TIMED, variant, MIB) / run.asr_time(TIMED, BASE, MIB))
+
+
+def peak(run: Measured, variant: str) -> Estimate:
+    """Return the peak memory on the most demanding cell."""
+    return run.asr_time("urban100", variant, MIB)
+
+
+# --- Tables 7 and 12 ------------------------------------------------------------------------------
+
+
+TABLES = {  # the table that a variant stands in, its name in printed.csv
+    NOLE: ("Table 7", "asr_pareto_main"),
+    NF96_NOLE: ("Table 7", "asr_pareto_main"),
+    NF48_NOLE: ("Table 12", "asr_pareto_appendix"),
+}
+ELSEWHERE = {  # where else its numbers are printed
+    ("delta_id", NOLE): "§5.5, §7, ",
+    ("delta_id", NF96_NOLE): "§5.5, §7, ",
+    ("delta_ood", NF96_NOLE): "§5.5, ",
+    ("delta_worst", NOLE): "§5.5, ",
+    ("speedup", NOLE): "Abstract, Contribution 2, §5.5, §7, A.7, ",
+    ("speedup", NF96_NOLE): "Abstract, Contribution 2, §5.5, §7, A.7, ",
+    ("memory", NOLE): "Abstract, Contribution 2, §5.5, §7, ",
+    ("memory", NF96_NOLE): "Abstract, Contribution 2, §5.5, §7, ",
+}
+NOTES = {
+    ("speedup", NOLE): "Printed as 1.77 outside A.7 and Table 7.",
+    ("speedup", NF96_NOLE): "Printed as 1.58 outside A.7 and Table 7.",
+    ("memory", NOLE): "Printed as 35 % outside Table 7.",
+    ("memory", NF96_NOLE): "Printed as 31 % outside Table 7.",
+}
+Column = tuple[Topic, str, str, Rule, str, Callable[..., Estimate]]
+COLUMNS: dict[str, Column] = {  # by the beginning of ids: column of the table, sentence, rule, unit
+    "delta_id": (
+        quality, "ID ↑", "PSNR-Y of {} minus base, mean over the 15 in-distribution cells",
+        Equals(), "dB", partial(mean_shift, scales=TRAINED_SCALES),
+    ),
+    "delta_ood": (
+        quality, "OOD ↑", "PSNR-Y of {} minus base, mean over the 10 cells at x6 and x8",
+        Equals(), "dB", partial(mean_shift, scales=OTHER_SCALES),
+    ),
+    "delta_worst": (
+        quality, "Δ (dB)", "PSNR-Y of {} minus base, lowest of the 25 cells",
+        Equals(), "dB", worst_shift,
+    ),
+    "speedup": (
+        cost, "vs base ↑", "Speed of {} in units of base at x4 (arithmetic mean of three sets)",
+        RATIO, "×", mean_speed,
+    ),
+    "memory": (
+        cost, "reduction ↑",
+        "Peak memory that {} saves over base at x4 (arithmetic mean of three sets)",
+        PEAK, "%", memory_saved,
+    ),
+}  # fmt: skip
+
+for variant, (table, key) in TABLES.items():
+    short = methods()[variant].name.rpartition("ASR-")[2]
+    for start, (topic, column, sentence, rule, unit, measure) in COLUMNS.items():
+        text = printed(key, variant, column)
+        topic.claim(
+            name=f"{start}_{variant}", where=ELSEWHERE.get((start, variant), "") + table,
+            sentence=sentence.format(short), rule=rule, unit=unit,
+            published=text.lstrip("+") if start == "memory" else text,
+            note=NOTES.get((start, variant), ""),
+        )(partial(measure, variant=variant))  # fmt: skip
+    cost.claim(
+        name=f"peak_{variant}", where=table, sentence=f"Peak memory of {short} on Urban100 x4",
+        rule=PEAK, published=Tabled(1), unit="MiB",
+    )(partial(peak, variant=variant))  # fmt: skip
+
+
+@cost.claim(
+    where="Table 7",
+    sentence="Peak memory of base on Urban100 x4",
+    rule=PEAK,
+    published=Tabled(1),
+    unit="MiB",
+)
+def peak_gblsr_asr(run: Measured) -> Estimate:
+    return peak(run, BASE)
+
+
+# --- orders ---------------------------------------------------------------------------------------
+
+
+@quality.claim(
+    where="§5.5, §7, Table 7",
+    sentence="nf96+noLE shifts PSNR-Y upwards: mean difference to base in distribution and at x6 "
+    "and x8 (lower of the two)",
+    rule=Ordering(),
+    published="> 0",
+    unit="dB",
+)
+def shift_up_gblsr_asr_nf96_nole(run: Measured) -> Estimate:
+    parts = (mean_shift(run, NF96_NOLE, scales) for scales in (TRAINED_SCALES, OTHER_SCALES))
+    return joined(*parts)
+
+
+@quality.claim(
+    where="§5.5",
+    sentence="noLE loses most PSNR-Y on Set5 x2: its difference to base there minus the lowest of "
+    "the 25 cells",
+    rule=Ordering(),
+    published="<= 0",
+    unit="dB",
+)
+def delta_worst_is_set5_x2(run: Measured) -> Estimate:
+    return shift(run, NOLE, "2", "set5") - shift(run, NOLE, SCALES)
+
+
+@quality.claim(
+    where="Table 12",
+    sentence="nf48+noLE loses PSNR-Y to base on Urban100 x4 (its difference to base)",
+    rule=Ordering(),
+    published="< 0",
+    unit="dB",
+)
+def nf48_cost_urban100_x4(run: Measured) -> Estimate:
+    return shift(run, NF48_NOLE, "4", "urban100")
+
+
+@quality.claim(
+    where="Table 12",
+    sentence="That loss is measurable: beyond seed noise (p of the pooled t-test)",
+    rule=Criterion(why=TESTED),
+    published="< 0.05",
+    note="p is 1 where nothing is lost.",
+)
+def nf48_cost_measurable(run: Measured) -> Estimate:
+    return pooled_p_above(run.asr("urban100", (BASE, NF48_NOLE), "4", "psnr_y"))
+
+
+@cost.claim(
+    where="Table 7",
+    sentence="Urban100 takes the most memory of the three sets for base and every variant (least "
+    "margin, in base's peak on Urban100)",
+    rule=Ordering(),
+    published="> 0",
+)
+def urban100_most_demanding(run: Measured) -> Estimate:
+    urban100 = run.asr_time("urban100", FOUR, MIB)
+    margins = [urban100 - run.asr_time(name, FOUR, MIB) for name in TIMED if name != "urban100"]
+    return joined(*margins) / run.asr_time("urban100", BASE, MIB)
+
+
+# --- speeds on each set ---------------------------------------------------------------------------
+
+CELLS = {  # by variant and reference: its speed on Set14, B100 and Urban100
+    (NOLE, BASE, "base"): "1.773 / 1.465 / 2.064",
+    (NOLE, LIIF_RDN, "liif"): "2.455 / 2.140 / 3.060",
+    (NOLE, LTE_SWINIR, "swinir"): "5.792 / 4.537 / 7.019",
+    (NF96_NOLE, BASE, "base"): "1.510 / 1.309 / 1.917",
+    (NF96_NOLE, LIIF_RDN, "liif"): "2.092 / 1.912 / 2.842",
+    (NF96_NOLE, LTE_SWINIR, "swinir"): "4.934 / 4.053 / 6.519",
+}
+
+for (variant, reference, name), published in CELLS.items():
+    short = methods()[variant].name.rpartition("ASR-")[2]
+    title = "base" if reference == BASE else methods()[reference].name
+    cost.claim(
+        name=f"cells_{name}_{variant}", where="A.7",
+        sentence=f"Speed of {short} in units of {title} on Set14, B100, Urban100",
+        rule=RATIO, published=published, unit="×",
+    )(partial(speed, method=variant, reference=reference))  # fmt: skip

@@ -1,0 +1,184 @@
+"""The claims as sections of a page, from the rows of claims.csv."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from ..config import protocol
+from ..files import write_text
+from .claims.rows import Row, Verdict, read_claims
+from .documents import LOOKS, Section, render_markdown, simple_table
+from .provenance import Scope
+from .provenance.recorded import of_paper
+from .tables import DASH
+
+SCOPE_TITLES = {
+    Scope.STRUCTURE: "Structure (any conditions)",
+    Scope.QUALITY: "Native quality",
+    Scope.LOCALITY: "Locality diagnostic",
+    Scope.ABLATION: "Log-space ablation",
+    Scope.LATENCY: "Native inference time",
+    Scope.COST: "Native training time",
+    Scope.ASR_QUALITY: "Super-resolution quality",
+    Scope.ASR_LATENCY: "Super-resolution speed and memory",
+    Scope.ASR_COST: "Super-resolution training time",
+}
+RARE = (Verdict.REVERSED, Verdict.HOLDS, Verdict.NOT_JUDGED)  # told where they are met
+
+
+@dataclass(frozen=True)
+class Page:
+    """All rows of claims.csv in their order."""
+
+    rows: Sequence[Row]
+
+    @classmethod
+    def read(cls, path: Path) -> Page:
+        """Read claims.csv. Raises `UserError`."""
+        return cls(read_claims(path))
+
+    def counts(self) -> dict[Verdict, int]:
+        """Return how many claims got each verdict, in order; the rare ones where they are met."""
+        found = Counter(row.verdict for row in self.rows)
+        return {v: found[v] for v in Verdict if found[v] or v not in RARE}
+
+    @cached_property
+    def shared_differences(self) -> dict[str, list[str]]:
+        """For every scope with judged claims, what sets all its claims apart."""
+        found: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.holds:
+                mine = _differences(row)
+                found[row.scope] = [d for d in found.get(row.scope, mine) if d in mine]
+        return found
+
+    def own_differences(self, row: Row) -> list[str]:
+        """Return what sets a claim apart beyond the differences of its whole scope."""
+        shared = self.shared_differences.get(row.scope, [])
+        return [d for d in _differences(row) if d not in shared]
+
+    def scopes(self) -> list[tuple[str, str, str]]:
+        """Return per scope its title, the paper's conditions, and in what this run differs."""
+        lines = []
+        for scope, title in SCOPE_TITLES.items():
+            own = [row for row in self.rows if row.scope == scope]
+            if scope not in self.shared_differences:
+                unjudged = any(row.verdict == Verdict.NOT_JUDGED for row in own)
+                state = str(Verdict.NOT_JUDGED if unjudged else Verdict.NOT_MEASURED)
+            else:
+                single = any(map(self.own_differences, own))
+                none = "as in the paper" + ", but for what single claims say" * single
+                state = "; ".join(self.shared_differences[scope]) or none
+            lines.append((title, paper_setting(scope), state))
+        return lines
+
+
+def _differences(row: Row) -> list[str]:
+    return row.conditions.split("; ") if row.conditions else []
+
+
+def paper_setting(scope: Scope) -> str:
+    """Return the paper's conditions of a scope in a few words."""
+    run = of_paper(scope.benchmark)
+    if scope is Scope.STRUCTURE:
+        return "none"
+    seeds = f"seeds {', '.join(map(str, protocol()['seeds']))}"
+    if scope.measure == "latency":
+        return f"{', '.join(run.timed_on)}, fixed latency protocol, {seeds}"
+    trained = f"{run.settings[f'{scope.benchmark}.training.steps'][0]:,} steps, {seeds}"
+    if scope.measure == "cost":
+        return f"{', '.join(run.devices)}, {trained}"
+    sets = " + ".join(images.title for images in run.train)
+    held_out = f"{run.settings['diagnostics.images'][0]} held-out images"
+    shown = "complete image sets" if scope.measure == "quality" else held_out
+    return f"{trained}, trained on {sets}, {shown}"
+
+
+def write(claims: Path, output: Path) -> Page:
+    """Write the rows of claims.csv as Markdown; return what they say."""
+    page = Page.read(claims)
+    write_text(output, render_markdown(section(page)))
+    return page
+
+
+def told(page: Page) -> str:
+    """Return how many claims got each verdict, in words."""
+    return ", ".join(f"{n} {verdict}" for verdict, n in page.counts().items() if n)
+
+
+def outcome(row: Row) -> str:
+    """Return the verdict in words, with whether the claim would hold under other conditions."""
+    if row.verdict != Verdict.DIFFERENT:
+        return row.verdict
+    return f"{row.verdict}; would {held(row)}"
+
+
+def held(row: Row) -> str:
+    """Return whether the numbers alone agree with the paper."""
+    return "hold" if row.holds == "yes" else "not hold"
+
+
+def tolerance(row: Row) -> str:
+    """Return how far a number may miss: a value where it is one for all, else by what rule."""
+    known = {format(float(value), ".2g") for value in row.allowed.split()}
+    value = known.pop() if len(known) == 1 else "0"
+    return f"±{value}" if value != "0" else row.rule.partition(" (")[0]
+
+
+def remarks(page: Page, row: Row) -> str:
+    """Return what else to know about a result: missing numbers, own conditions, the note."""
+    parts = [row.reason, "; ".join(page.own_differences(row)), row.note]
+    return ". ".join(part.rstrip(".") for part in parts if part)
+
+
+def with_unit(text: str, unit: str) -> str:
+    """Return a number as people read it: a true minus sign, its unit; a dash for none."""
+    if not text:
+        return DASH
+    text = text.replace("-", "−")
+    if not unit or text[-1].isalpha():  # 21 cells, 20 of 21 agree
+        return text
+    return f"{text}{unit}" if unit == "×" else f"{text} {unit}"
+
+
+def topics(page: Page, wanted: Callable[[Row], bool] = lambda row: True) -> list[Section]:
+    """Return a section for every topic with wanted claims: a row for each of them."""
+    header = ("Claim", "Where", "Paper", "Measured", "Verdict", "Tolerance", "Remarks")
+    by_topic: dict[str, list[Row]] = {}
+    for row in filter(wanted, page.rows):
+        by_topic.setdefault(row.topic, []).append(row)
+    sections = []
+    for topic, rows in by_topic.items():
+        lines = [
+            (
+                row.sentence,
+                row.where,
+                with_unit(row.published, row.unit),
+                with_unit(row.measured, row.unit),
+                outcome(row),
+                tolerance(row),
+                remarks(page, row),
+            )
+            for row in rows
+        ]
+        rules = f"Rules: {'; '.join(dict.fromkeys(row.rule for row in rows))}."
+        sections.append(Section(topic, rules, [simple_table(header, lines)]))
+    return sections
+
+
+def section(page: Page) -> Section:
+    """Return all claims: how many got each verdict, under what conditions, and one by one."""
+    counts = [(str(v), str(n), LOOKS[v][-1]) for v, n in page.counts().items()]
+    table = simple_table(("Verdict", "Claims", "Meaning"), counts)
+    inside = [conditions(page), *topics(page)]
+    return Section("The paper's claims, measured here", tables=[table], inside=inside)
+
+
+def conditions(page: Page) -> Section:
+    """Return the paper's conditions of each scope, and in what this run differs."""
+    table = simple_table(("Claims about", "Paper", "This run"), page.scopes())
+    return Section("Conditions", tables=[table])

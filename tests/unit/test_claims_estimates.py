@@ -1,0 +1,127 @@
+"""Estimates against values worked out by hand, and what is read of the aggregates."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from published_run import published_run
+
+from gblsr_repro.config import load
+from gblsr_repro.reporting.aggregates import Aggregates
+from gblsr_repro.reporting.claims import estimates
+from gblsr_repro.reporting.claims.estimates import Estimate, NotMeasuredError, joined
+from gblsr_repro.reporting.claims.measured import BASELINES, SETS, Measured
+from gblsr_repro.reporting.statistics import Summary
+
+PAPER = Measured(Aggregates.paper(load()))
+
+
+def estimate(*pairs: tuple[float, float]) -> Estimate:
+    return Estimate(*(np.array(part) for part in zip(*pairs, strict=True)))
+
+
+def test_sums_and_products_carry_first_order_errors() -> None:
+    a, b = estimate((10.0, 0.3)), estimate((4.0, 0.4))
+    assert ((a + b).values[0], (a + b).errors[0]) == pytest.approx((14.0, 0.5))
+    assert ((a - b).values[0], (a - b).errors[0]) == pytest.approx((6.0, 0.5))
+    assert (a * b).errors[0] == pytest.approx(math.hypot(0.3 * 4, 0.4 * 10))
+    assert (a / b).values[0] == 2.5
+    assert (a / b).errors[0] == pytest.approx(2.5 * math.hypot(0.3 / 10, 0.4 / 4))
+    assert ((1 - a).values[0], (1 - a).errors[0]) == (-9.0, 0.3)
+    assert ((2 / b).values[0], (2 / b).errors[0]) == pytest.approx((0.5, 0.05))
+    assert ((3 * a).values[0], (3 * a).errors[0]) == pytest.approx((30.0, 0.9))
+    assert abs(-a).values.tolist() == [10.0]
+
+
+def test_what_is_chosen_keeps_its_own_error() -> None:
+    x = estimate((3.0, 0.1), (-1.0, 0.2), (2.0, 0.3))
+    assert (estimates.minimum(x).values[0], estimates.minimum(x).errors[0]) == (-1.0, 0.2)
+    assert (estimates.maximum(x).values[0], estimates.maximum(x).errors[0]) == (3.0, 0.1)
+    assert estimates.span(x).values.tolist() == [-1.0, 3.0]
+    assert estimates.count(x >= 2).values.tolist() == [2]
+    assert estimates.count(joined(x, x) <= -1.0).values.tolist() == [2]
+
+
+def test_means_of_estimates() -> None:
+    x = estimate((1.0, 0.3), (4.0, 0.4))
+    whole, middle = estimates.total(x), estimates.mean(x)
+    assert (whole.values[0], whole.errors[0]) == pytest.approx((5.0, 0.5))
+    assert (middle.values[0], middle.errors[0]) == pytest.approx((2.5, 0.25))
+    geometric = estimates.geometric_mean(x)  # of relative errors 0.3 and 0.1
+    assert geometric.values[0] == pytest.approx(2.0)
+    assert geometric.errors[0] == pytest.approx(2.0 * math.hypot(0.3, 0.1) / 2)
+
+
+def test_a_division_by_zero_is_no_number() -> None:
+    with pytest.raises(NotMeasuredError, match="divisor is 0"):
+        estimate((1.0, 0.1)) / 0
+
+
+def test_reading_runs_over_names_the_last_fastest() -> None:
+    found = PAPER.native(("kodak", "set14"), ("lte", "wire"), "psnr")
+    assert found.values.tolist() == [19.476, 18.428, 17.188, 16.031]
+    assert found.errors[0] == pytest.approx(0.160 / math.sqrt(3))
+    assert math.isnan(PAPER.native("kodak", "lte", "inference_ms").errors[0])
+
+
+def test_the_best_is_chosen_among_arms_or_methods_column_by_column() -> None:
+    best = estimates.best(PAPER.native(SETS, BASELINES, "psnr"))
+    assert best.values.tolist() == [19.476, 17.188, 15.819]
+    of_scales = PAPER.asr("set5", ("liif_rdn", "lte_swinir"), ("2", "3"), "psnr_y")
+    assert estimates.best(of_scales).values.tolist() == [38.181, 34.687]
+    lpips = estimates.least(PAPER.native(SETS, BASELINES, "lpips"))
+    assert lpips.values.tolist() == [0.7794, 0.7507, 0.7976]
+
+
+def test_tests_between_two_arms() -> None:
+    """|t| and degrees of freedom by the textbook formula, worked out by hand for Kodak."""
+    pair = PAPER.native("kodak", ("gblsr_full", "gblsr_scalar"), "psnr")
+    assert estimates.welch_t(pair).values == pytest.approx([1.0207], abs=1e-4)
+    assert estimates.welch_freedom(pair).values == pytest.approx([2.3899], abs=1e-4)
+    # Equal numbers of seeds give the pooled t-test the same t, with 4 degrees of freedom.
+    assert estimates.pooled_p(pair).values == pytest.approx([0.3651], abs=1e-4)
+    assert estimates.pooled_p_above(pair).values == estimates.pooled_p(pair).values
+    swapped = PAPER.native("kodak", ("gblsr_scalar", "gblsr_full"), "psnr")
+    assert estimates.pooled_p_above(swapped).values.tolist() == [1.0]
+
+
+def test_spreads_and_bold() -> None:
+    lpips = PAPER.native("set14", ("gblsr_fixed", "gblsr_scalar", "gblsr_full"), "lpips")
+    assert estimates.deviations(lpips).values.tolist() == [0.0011, 0.0076, 0.0084]
+    assert estimates.relative_deviations(lpips).values[0] == pytest.approx(0.11 / 0.5967)
+    assert estimates.bold(lpips, 0.05).values.tolist() == [1.0, 1.0, 0.0]
+    with pytest.raises(NotMeasuredError, match="kodak liif inference_ms has no spread"):
+        estimates.deviations(PAPER.native("kodak", "liif", "inference_ms"))
+
+
+def test_a_time_is_that_of_the_papers_clock() -> None:
+    run = published_run()
+    row = next(r for r in run.tables["asr_latency"] if r["clock"] == "paper")
+    key = (row["dataset"], row["method"])
+    assert Measured(run).asr_time(*key).values.tolist() == [row["mean"]]
+    ours = [row for row in run.tables["asr_latency"] if row["clock"] == "ours"]
+    alone = Aggregates(Path("nowhere"), load(), tables={"asr_latency": ours})
+    alone.conditions = run.conditions
+    with pytest.raises(NotMeasuredError, match="set14 liif_rdn 4 paper mean_ms"):
+        Measured(alone).asr_time("set14", "liif_rdn")
+
+
+def test_runs_are_read_one_by_one_and_what_is_absent_is_named() -> None:
+    run = Measured(published_run())
+    assert run.seconds(("liif", "lte")).values.tolist() == [77.0] * 6
+    assert run.bandwidth("gblsr_asr").values.tolist() == [0.88] * 3
+    with pytest.raises(NotMeasuredError, match=r"structure\.csv has no value of nothing"):
+        run.structure("nothing")
+    empty = Measured(Aggregates(Path("nowhere"), load()))
+    with pytest.raises(NotMeasuredError, match=r"runs\.csv was not made"):
+        empty.seconds("liif")
+
+
+def test_an_estimate_knows_what_it_was_computed_from() -> None:
+    gap = PAPER.native("kodak", "lte", "psnr") - PAPER.native("kodak", "wire", "psnr")
+    assert [source.key for source in (100 * gap).sources] == [
+        ("kodak", "lte", "psnr"), ("kodak", "wire", "psnr")]  # fmt: skip
+    assert gap.sources[0].cell == Summary(19.476, 0.160, 3)
