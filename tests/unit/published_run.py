@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from gblsr_repro.reporting.conditions import of_paper
-
 from gblsr_repro.config import arms, load, methods
 from gblsr_repro.reporting.aggregates import Aggregates, Table
 from gblsr_repro.reporting.claims.measured import ASR_SETS, SCALES, SETS, TIMED, TRAINED_SCALES
 from gblsr_repro.reporting.kinds import KINDS
+from gblsr_repro.reporting.provenance import Provenance
 
 UNROUNDED = {  # the displayed means of Table 4 differ by a digit from what the paper computes
     ("kodak", "gblsr_scalar", "psnr"): 22.3116,
@@ -73,7 +72,7 @@ def published_run() -> Aggregates:
     """Return aggregates of a run of which every claim that can be measured is reproduced."""
     paper = Aggregates.paper(load())
     run = Aggregates(paper.folder / "nowhere", load())
-    run.conditions = of_paper()
+    run.provenance = Provenance.of_paper()
     run.tables = {
         "native": _native(paper),
         "ablation": _ablation(paper),

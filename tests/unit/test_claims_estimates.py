@@ -104,7 +104,7 @@ def test_a_time_is_that_of_the_papers_clock() -> None:
     assert Measured(run).asr_time(*key).values.tolist() == [row["mean"]]
     ours = [row for row in run.tables["asr_latency"] if row["clock"] == "ours"]
     alone = Aggregates(Path("nowhere"), load(), tables={"asr_latency": ours})
-    alone.conditions = run.conditions
+    alone.provenance = run.provenance
     with pytest.raises(NotMeasuredError, match="set14 liif_rdn 4 paper mean_ms"):
         Measured(alone).asr_time("set14", "liif_rdn")
 

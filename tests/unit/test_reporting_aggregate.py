@@ -368,3 +368,10 @@ def test_structure_is_the_paper_s_whatever_was_run(tmp_path):
     assert (found["gblsr_scalar"], found["gblsr_asr"]) == (989_955, 22_023_873)
     assert found["highest_mode_weight"] == pytest.approx(0.982, abs=5e-4)  # sigmoid(4)
     assert found["coordinate_stretch"] == pytest.approx(32 / 31)
+    # The basis contraction's two sums, and the projection of a patch over its pixels; perceptrons.
+    assert found["multiply_adds_gblsr_scalar"] == 3 * 16**2 + 3 * 16 + 3 * 16**2 * 128 / 32**2
+    assert found["multiply_adds_liif"] == 4 * (132 * 256 + 3 * 256**2 + 256 * 3)
+    assert found["multiply_adds_wire"] == 130 * 256 + 2 * 256**2 + 256 * 3
+    assert found["multiply_adds_at_twice_the_side"] == 1
+    doubled = 3 * 32**2 + 3 * 32 + 3 * 32**2 * 128 / 32**2
+    assert found["multiply_adds_at_twice_the_modes"] == pytest.approx(doubled / 912)

@@ -9,14 +9,15 @@ from typing import Any
 import figure_aggregates as made_up
 import pytest
 from figure_aggregates import provenance_of
-from gblsr_repro.reporting.verdicts import Verdict
 
 from gblsr_repro.config import arms, items, load
 from gblsr_repro.config.model import leaves
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
-from gblsr_repro.reporting import captions, claims, record, report
-from gblsr_repro.reporting.documents import markdown
+from gblsr_repro.reporting import captions, claims_page, record, report
+from gblsr_repro.reporting.claims import judge
+from gblsr_repro.reporting.claims.rows import FILE, Verdict
+from gblsr_repro.reporting.documents import render_markdown
 from gblsr_repro.reporting.items import note
 from gblsr_repro.reporting.provenance import Provenance, Scope
 from gblsr_repro.reporting.provenance.comparison import place_of, settings
@@ -242,13 +243,13 @@ def test_claims_captions_notes_page_and_record_say_the_same(
     recorded, words, scopes = CHANGES[change]
     made_up.write_provenance(folder / "aggregates", recorded)
     run = Provenance.read(folder / "aggregates")
-    judged = claims.evaluate(folder / "aggregates", load())
+    judged = claims_page.Page(judge.write(folder / "aggregates", folder, load()))
     told = {scope: state for (scope, _), (_, _, state) in
-            zip(claims.SCOPE_TITLES.items(), judged.scopes(), strict=True)}  # fmt: skip
+            zip(claims_page.SCOPE_TITLES.items(), judged.scopes(), strict=True)}  # fmt: skip
     for scope in set(Scope) - {Scope.STRUCTURE}:
-        results = [r for r in judged.results if r.claim.scope == scope and r.measured]
+        results = [row for row in judged.rows if row.scope == scope and row.measured]
         assert results, scope
-        said = [r for r in results if words and words in (*r.differences, r.why)]
+        said = [row for row in results if words and words in (row.conditions, row.reason)]
         assert bool(said) == (scope in scopes), scope
         for result in said:
             assert result.verdict in (Verdict.DIFFERENT, Verdict.NOT_JUDGED)
@@ -259,8 +260,8 @@ def test_claims_captions_notes_page_and_record_say_the_same(
         assert note(run, item) == ([words] if of_item else [])
         assert bool(captions.differences(item, run)) == of_item
         assert words in captions.differences(item, run) or not of_item
-    page = markdown(record.page(folder, "today", load(), judged))
-    html = report.page(folder, folder, load())
+    page = render_markdown(record.page(folder, "today", load()))
+    html = report.page(folder, folder / FILE, folder, load())
     if words:
         assert words in page
         assert words in html
@@ -271,9 +272,9 @@ def test_claims_captions_notes_page_and_record_say_the_same(
 
 def test_a_page_says_once_how_the_run_differs(folder: Path) -> None:
     made_up.write_provenance(folder / "aggregates", made_up.demo_recorded(3))
-    judged = claims.evaluate(folder / "aggregates", load())
-    page = markdown(record.page(folder, "today", load(), judged))
-    html = report.page(folder, folder, load())
+    judge.write(folder / "aggregates", folder, load())
+    page = render_markdown(record.page(folder, "today", load()))
+    html = report.page(folder, folder / FILE, folder, load())
     for text in (page, html):
         captions_alone = text.partition("claims")[2]
         assert text.count("40 steps (paper: 2,000)") == 1

@@ -14,7 +14,8 @@ from gblsr_repro.cli import main
 from gblsr_repro.config import load, merge, validate, write_resolved
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv, write_json
-from gblsr_repro.reporting import record
+from gblsr_repro.reporting import claims_page, record
+from gblsr_repro.reporting.claims import judge
 from gblsr_repro.reporting.provenance.recorded import ImageSet, Recorded, of_paper
 
 
@@ -38,6 +39,8 @@ def results(tmp_path: Path) -> Path:
     (folder / "native" / "runs" / "liif" / "seed0" / "weights.safetensors").write_bytes(b"large")
     (folder / "figures").mkdir()
     Image.linear_gradient("L").resize((2400, 600)).save(folder / "figures" / "frontier.png")
+    judge.write(folder / "aggregates", folder, config())
+    claims_page.write(folder / "claims.csv", folder / "claims.md")
     return folder
 
 
@@ -141,6 +144,12 @@ def test_the_command_that_makes_it_again_times_what_was_timed(
 def test_refuses_a_folder_that_exists(results: Path, tmp_path: Path) -> None:
     (tmp_path / "today").mkdir()
     with pytest.raises(UserError, match="exists already"):
+        record.write(results, tmp_path / "today", config())
+
+
+def test_refuses_a_run_whose_claims_were_not_judged(results: Path, tmp_path: Path) -> None:
+    (results / "claims.csv").unlink()
+    with pytest.raises(UserError, match="run gblsr-repro claims first"):
         record.write(results, tmp_path / "today", config())
 
 

@@ -16,7 +16,9 @@ from PIL import Image
 from gblsr_repro.cli import main
 from gblsr_repro.config import load
 from gblsr_repro.files import write_json, write_text
-from gblsr_repro.reporting import claims, report
+from gblsr_repro.reporting import report
+from gblsr_repro.reporting.claims import judge
+from gblsr_repro.reporting.claims.paper import CLAIMS
 from gblsr_repro.reporting.provenance.recorded import ImageSet, Recorded, of_paper
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
@@ -96,7 +98,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def page(results: Path) -> Tree:
     config = load() | {"preset": "demo"}
-    report.write(results, results / "report.html", config)
+    judge.write(results / "aggregates", results, config)
+    report.write(results, results / "claims.csv", results / "report.html", config)
     return Tree((results / "report.html").read_text(encoding="utf-8"))
 
 
@@ -126,8 +129,8 @@ def test_links_lead_to_sections_files_or_the_sources_of_assets(page: Tree, resul
 
 def test_every_claim_and_table_is_there(page: Tree) -> None:
     assert "Not the paper's experiment." in page.text
-    for claim in claims.registry():
-        assert page.words.count(claim.claim) >= 1, claim.id
+    for claim in CLAIMS.values():
+        assert page.words.count(claim.sentence) >= 1, claim.id
     assert "different conditions" in page.text
     frames = [attributes for attributes in page.tags("div") if attributes["class"] == "scroll"]
     assert len(page.tags("table")) == len(frames)
@@ -172,9 +175,10 @@ def test_cost_and_provenance(page: Tree) -> None:
 
 def test_an_empty_folder_gives_a_page_that_says_so(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
-    report.write(tmp_path / "results", tmp_path / "report.html", load())
+    claims = tmp_path / "results" / "claims.csv"
+    report.write(tmp_path / "results", claims, tmp_path / "report.html", load())
     page = Tree((tmp_path / "report.html").read_text(encoding="utf-8"))
-    assert "is not a folder; run the aggregate step" in page.text
+    assert "claims.csv does not exist; run the step that makes it first." in page.text
     assert "No image array is made yet." in page.text
     assert "Not the paper's experiment" not in page.text
 
@@ -202,3 +206,6 @@ def test_the_summary_has_a_dash_where_a_number_is_missing_and_no_arm_without_any
     assert row.startswith("LIIF")
     assert row.split()[-3:] == ["21.50", "21.50", "-"]
     assert steps.startswith("2000 steps")
+    assert main(["claims", "--config", str(overlay)]) == 0
+    assert main(["summary", "--config", str(overlay)]) == 0
+    assert f"{len(CLAIMS)} not measured" in capsys.readouterr().out

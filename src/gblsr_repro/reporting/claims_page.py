@@ -12,9 +12,9 @@ from ..config import protocol
 from ..files import write_text
 from .claims.rows import Row, Verdict, read_claims
 from .documents import LOOKS, Section, render_markdown, simple_table
+from .layout import DASH
 from .provenance import Scope
 from .provenance.recorded import of_paper
-from .tables import DASH
 
 SCOPE_TITLES = {
     Scope.STRUCTURE: "Structure (any conditions)",

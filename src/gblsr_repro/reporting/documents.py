@@ -16,9 +16,9 @@ from ..progress import duration
 from .aggregates import Aggregates
 from .captions import without_lpips
 from .claims.rows import Verdict
+from .layout import DASH, Cells, Row, Table, format_number
 from .provenance import BENCHMARKS, Difference, Provenance, Scope
 from .rendering import render
-from .tables.layout import DASH, Cells, Row, Table, format_number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from ..errors import UserError
 from ..files import write_text
 from .aggregates import Aggregates, read
 from .documents import Section, render_markdown, simple_table
-from .tables.layout import format_summary
+from .layout import format_summary
 
 COLUMNS = {  # metric of the aggregate: heading and decimals
     "psnr": ("PSNR ↑", 2),

@@ -31,9 +31,10 @@ from .documents import (
     simple_table,
 )
 from .items import attempt, select_items
+from .layout import Table
 from .provenance import Scope
 from .provenance.differences import join_values
-from .tables import Table, build_beside_paper
+from .tables import build_beside_paper
 
 LARGEST_BYTES = 3_000_000
 WIDEST_FIGURE = 1200  # pixels

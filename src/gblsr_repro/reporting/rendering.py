@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from .tables.layout import Cells, Span, Table
+from .layout import Cells, Span, Table
 from .text import to_html, to_latex
 
 

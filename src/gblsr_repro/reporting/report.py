@@ -26,8 +26,9 @@ from .claims.rows import Row, Verdict
 from .documents import Section, benchmarks, cost, differences, render_html, simple_table
 from .items import attempt, select_items
 from .kinds import scale_key
+from .layout import DASH, Table, format_number
 from .provenance import BENCHMARKS
-from .tables import DASH, Table, build, build_beside_paper, format_number
+from .tables import build, build_beside_paper
 
 FILE_PATTERNS = (
     "claims.csv", "claims.md", "config.yaml", "aggregates/[!.]*", "tables/*.tex",

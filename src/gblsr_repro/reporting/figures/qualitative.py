@@ -13,8 +13,8 @@ from ...data.images import open_rgb
 from ...errors import UserError
 from ..aggregates import Aggregates, ordered
 from ..items import item
+from ..layout import format_number
 from ..statistics import LPIPS, PSNR
-from ..tables.layout import format_number
 from . import style
 from .native import means
 

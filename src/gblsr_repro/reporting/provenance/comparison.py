@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from ...config import dataset_title, read_table, repository_root, short_names
-from ..markup import listed
+from ..text import join_words
 from .differences import PAPER_PRESET, SHARED_GPU, Difference, Scope
 from .recorded import ImageSet, Recorded
 
@@ -149,7 +149,7 @@ def _unequal(name: str, values: Sequence[Any], wanted: Any) -> list[Changed]:
     known = dict.fromkeys(key for mapping in (*values, wanted) for key in mapping)
     keys = [k for k in known if any(value.get(k) != wanted.get(k) for value in values)]
     called = short_names("native")
-    words = f"{_words(name)} {listed([called.get(key, key) for key in keys])}" if keys else ""
+    words = f"{_words(name)} {join_words([called.get(key, key) for key in keys])}" if keys else ""
     return [Changed(words, tuple(keys) if name.endswith(".pixels") else None)] if keys else []
 
 

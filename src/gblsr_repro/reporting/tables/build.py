@@ -14,10 +14,10 @@ from ...files import write_text
 from .. import captions
 from ..aggregates import Aggregates
 from ..items import make, make_each, select_items
+from ..layout import Table
 from ..rendering import render
 from . import cost, criteria, native, superres  # noqa: F401 (they register what makes tables)
 from .comparison import interleave
-from .layout import Table
 from .published import build_published
 
 VERSUS = "_vs_paper"

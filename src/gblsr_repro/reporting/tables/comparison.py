@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from .layout import DASH, Cells, Row, Span, Table
+from ..layout import DASH, Cells, Row, Span, Table
 
 
 def interleave(measured: Table, published: Table, others: Mapping[str, Table]) -> Table:

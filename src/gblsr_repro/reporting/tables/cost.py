@@ -14,8 +14,8 @@ from ...progress import duration
 from ..aggregates import Aggregates
 from ..items import item
 from ..kinds import ABLATION
+from ..layout import DASH, Row, Span, Table
 from ..text import join_words
-from .layout import DASH, Row, Span, Table
 
 NATIVE_GROUPS = (
     "Matched-budget amortized baselines",

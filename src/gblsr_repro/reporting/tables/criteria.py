@@ -8,8 +8,8 @@ from ..aggregates import Aggregates
 from ..criteria import COST, QUALITY, QUALITY_PARTS, Outcome
 from ..items import item
 from ..kinds import ABLATION
+from ..layout import Cells, Row, Table, format_difference, format_number, format_summary
 from ..provenance import SHARED_GPU, Scope
-from .layout import Cells, Row, Table, format_difference, format_number, format_summary
 
 
 @item

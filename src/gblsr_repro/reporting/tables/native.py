@@ -10,9 +10,7 @@ from ...config import Arm, Config, protocol
 from .. import captions
 from ..aggregates import NATIVE_TIMES, Aggregates
 from ..items import item
-from ..statistics import LPIPS, PSNR, QUALITY, Column, Metric, Summary, pooled_p, ties
-from ..text import join_words
-from .layout import (
+from ..layout import (
     DASH,
     Cell,
     Cells,
@@ -25,6 +23,8 @@ from .layout import (
     format_number,
     format_summary,
 )
+from ..statistics import LPIPS, PSNR, QUALITY, Column, Metric, Summary, pooled_p, ties
+from ..text import join_words
 
 LSE = Metric("lse", "LSE ↓", 3, lower=True)
 

@@ -14,8 +14,8 @@ from dataclasses import replace
 from ...config import Config, Item, protocol, repository_root
 from ..aggregates import Aggregates, read_rows
 from ..items import make
+from ..layout import Row, Table
 from .cost import format_clock, group_runs
-from .layout import Row, Table
 
 ANY_ROW = "*"  # of printed.csv
 

@@ -14,8 +14,7 @@ from .. import captions
 from ..aggregates import BICUBIC, Aggregates
 from ..items import item
 from ..kinds import scale_key
-from ..statistics import Metric, Summary
-from .layout import (
+from ..layout import (
     DASH,
     Cell,
     Cells,
@@ -27,6 +26,7 @@ from .layout import (
     format_difference,
     format_number,
 )
+from ..statistics import Metric, Summary
 
 DIGITS = {"psnr_y": 3, "ssim_y": 4}
 MEGA = 1e6

@@ -1,0 +1,164 @@
+"""Verdicts under other conditions than the paper's, and the rows and pages that tell them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from figure_aggregates import provenance_of, write_provenance
+from published_run import published_run
+
+from gblsr_repro.cli import main
+from gblsr_repro.config import load
+from gblsr_repro.errors import UserError
+from gblsr_repro.files import write_csv
+from gblsr_repro.reporting import claims_page
+from gblsr_repro.reporting.aggregates import Aggregates, Table
+from gblsr_repro.reporting.claims.judge import judge, judge_all
+from gblsr_repro.reporting.claims.measured import Measured
+from gblsr_repro.reporting.claims.paper import CLAIMS
+from gblsr_repro.reporting.claims.registry import Topic
+from gblsr_repro.reporting.claims.rows import Row, Verdict, read_claims, write_claims
+from gblsr_repro.reporting.claims.rules import Equals
+from gblsr_repro.reporting.documents import render_markdown
+from gblsr_repro.reporting.kinds import KINDS
+from gblsr_repro.reporting.provenance import Provenance, Scope
+from gblsr_repro.reporting.provenance.recorded import ImageSet, Recorded, of_paper
+
+PAPER = Measured(Aggregates.paper(load()))
+RUN = published_run()
+NATIVE, ASR = of_paper("native"), of_paper("asr")
+
+
+def row(claim: str, *recorded: Recorded, **tables: Table) -> Row:
+    """Judge a claim on the paper's numbers, under the paper's conditions but for some recorded."""
+    run = Aggregates(RUN.folder, RUN.config, tables=RUN.tables | tables)
+    told = {paper.benchmark: paper for paper in (NATIVE, ASR)}
+    told |= {own.benchmark: own for own in recorded}
+    run.provenance = provenance_of(*told.values())
+    return judge(CLAIMS[claim], Measured(run), PAPER, 2.0)
+
+
+def without(kind: str, **names: str) -> Table:
+    return [row for row in RUN.tables[kind] if names.items() - row.items()]
+
+
+def test_what_is_not_measured_says_why() -> None:
+    absent = without("native", dataset="urban100", arm="gblsr_scalar", metric="psnr")
+    found = row("psnr_gap_urban100", native=absent)
+    assert found.verdict == Verdict.NOT_MEASURED
+    assert found.reason == "native.csv has no urban100 gblsr_scalar psnr"
+    assert found.published == "+2.974"
+    assert "times every method once" in row("retiming").reason
+    no_lpips = replace(NATIVE, without_lpips="no backbone at hand")
+    lpips = without("native", dataset="kodak", arm="gblsr_scalar", metric="lpips")
+    found = row("lpips_gap_kodak", no_lpips, native=lpips)
+    assert found.reason == "LPIPS was not measured: no backbone at hand"
+
+
+def test_only_the_data_sets_of_a_claim_count() -> None:
+    sets = {**NATIVE.evaluate, "set14": [ImageSet("s", "Set14", 3, 14)]}
+    partial = replace(NATIVE, evaluate=sets)
+    assert row("psnr_gap_kodak", partial).verdict == Verdict.REPRODUCED
+    found = row("psnr_gap_set14", partial)
+    assert (found.verdict, found.holds) == (Verdict.DIFFERENT, "yes")
+    assert "3 of 14 images of Set14" in found.conditions
+
+
+def test_under_other_conditions_the_numbers_alone_say_whether_a_claim_would_hold() -> None:
+    fewer = replace(NATIVE, settings={**NATIVE.settings, "native.training.steps": [40]})
+    key = {"dataset": "urban100", "arm": "wire", "metric": "psnr"}
+    reversed_in_noise = [*without("native", **key), {**key, "mean": 15.4, "std": 0.1, "n": 3}]
+    found = row("rank_psnr_liif_wire", fewer, native=reversed_in_noise)
+    assert (found.verdict, found.holds) == (Verdict.DIFFERENT, "no")
+    assert found.reason == "reversed within seed noise; 1 of 3 reversed, 0 beyond noise"
+    assert found.conditions == "40 steps"
+
+
+def test_a_time_on_a_shared_gpu_is_shown_and_not_judged() -> None:
+    shared = replace(NATIVE, shared_gpu=["liif"])
+    found = row("cost_ratio", shared)
+    assert (found.verdict, found.holds, found.allowed) == (Verdict.NOT_JUDGED, "", "")
+    assert found.measured == "0.247 / 0.247 / 0.247"
+    assert found.reason == "timed on a shared GPU"
+    assert row("cost_vs_lte", shared).verdict == Verdict.REPRODUCED
+    assert row("psnr_gap_kodak", shared).verdict == Verdict.REPRODUCED
+    page = claims_page.Page([found])
+    assert page.counts()[Verdict.NOT_JUDGED] == 1
+    states = {title: state for title, _, state in page.scopes()}
+    assert states["Native inference time"] == "not judged"
+    assert "not judged" in render_markdown(claims_page.section(page))
+
+
+def test_super_resolution_times_need_all_image_sizes() -> None:
+    sets = {**ASR.evaluate, "urban100": [ImageSet("u", "U", 30, 100)]}
+    partial = replace(ASR, evaluate=sets)
+    assert row("peak_gblsr_asr", partial).verdict == Verdict.DIFFERENT
+    sized = replace(partial, sizes_only=True)
+    assert row("peak_gblsr_asr", sized).verdict == Verdict.REPRODUCED
+
+
+def test_structure_holds_anywhere_and_is_reproduced_by_the_paper_preset_alone() -> None:
+    demo = [replace(paper, preset="demo") for paper in (NATIVE, ASR)]
+    assert row("params_scalar").verdict == Verdict.REPRODUCED
+    found = row("params_scalar", *demo)
+    assert (found.verdict, found.holds, found.conditions) == (Verdict.HOLDS, "yes", "")
+    smaller = [{"name": "gblsr_scalar", "value": 12.0}]
+    assert row("params_scalar", *demo, structure=smaller).verdict == Verdict.DIFFERENT
+    assert row("params_scalar", structure=smaller).verdict == Verdict.NOT_REPRODUCED
+
+
+@pytest.mark.parametrize(
+    "provenance",
+    [Provenance(), provenance_of(*(replace(paper, preset="demo") for paper in (NATIVE, ASR)))],
+)
+def test_without_records_or_in_a_demo_structure_alone_holds(provenance: Provenance) -> None:
+    run = Aggregates(RUN.folder, RUN.config, tables=RUN.tables)
+    run.provenance = provenance
+    for claim in CLAIMS.values():
+        found = judge(claim, Measured(run), PAPER, 2.0)
+        assert found.verdict not in (
+            Verdict.REPRODUCED, Verdict.WITHIN_NOISE, Verdict.NOT_REPRODUCED)  # fmt: skip
+        assert found.verdict != Verdict.HOLDS or claim.scope is Scope.STRUCTURE
+
+
+def test_a_claim_stands_once() -> None:
+    topic = Topic("Here", Scope.QUALITY)
+    with pytest.raises(ValueError, match="two claims 'psnr_gain'"):
+        topic.claim(
+            name="psnr_gain", where="", sentence="", rule=Equals(), published="1"
+        )(lambda run: run.structure("liif"))  # fmt: skip
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
+    rows = judge_all(RUN, 2.0)
+    write_claims(rows, tmp_path / "claims.csv")
+    assert read_claims(tmp_path / "claims.csv") == rows
+    assert [row.id for row in rows] == [*CLAIMS]
+    write_claims([replace(rows[0], verdict="perhaps")], tmp_path / "claims.csv")
+    with pytest.raises(UserError, match=r"psnr_gain.*'perhaps'.*judge the claims again"):
+        read_claims(tmp_path / "claims.csv")
+
+
+def test_the_verb_writes_csv_and_markdown(tmp_path: Path) -> None:
+    folder = tmp_path / "aggregates"
+    for kind in ("native", "structure"):
+        known = [{k: v for k, v in row.items() if v == v} for row in RUN.tables[kind]]  # no NaN
+        rows = [[row.get(column) for column in KINDS[kind].header] for row in known]
+        write_csv(folder / f"{kind}.csv", KINDS[kind].header, rows)
+    write_provenance(folder, [NATIVE, ASR])
+    assert main(["claims", "--aggregates", str(folder), "--output", str(tmp_path)]) == 0
+    rows = {row.id: row for row in read_claims(tmp_path / "claims.csv")}
+    assert list(rows) == list(CLAIMS)
+    gap = rows["psnr_gap_urban100"]
+    assert (gap.verdict, gap.holds, gap.measured) == ("reproduced", "yes", "+2.974")
+    assert float(gap.measured_values) == pytest.approx(2.974)
+    assert rows["hours_rdn"].reason == "asr_runs.csv was not made"
+    text = (tmp_path / "claims.md").read_text("utf-8")
+    assert "| +2.974 dB | +2.974 dB | reproduced |" in text
+    assert all(row.sentence in text for row in rows.values())
+    assert main(["claims", "--aggregates", str(tmp_path / "none"), "--output", str(tmp_path)]) == 2
