@@ -17,6 +17,7 @@ from ..aggregates import Aggregates, ordered
 from ..items import item
 from ..kinds import scale_key
 from . import style
+from .labels import Label, place_labels
 
 TIMED_SET = "urban100"
 MARKER = 6.5  # points
@@ -41,17 +42,18 @@ def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
     axes.set_ylabel("PSNR-Y (dB) ↑")
     axes.set_title(f"{title} ×{scale}")
     labels, whiskers = [], []
-    for method, (time, psnr) in cells.items():
-        (x, dx), (y, dy) = ((cell.mean, max(cell.std, 0.0)) for cell in (time, psnr))
-        look, base = style.looks_of(source)[method], method == source.config["asr"]["base_method"]
-        drawn = style.point(look, MARKER, **THIN, linestyle="none")
+    main = source.config["asr"]["base_method"]
+    for method in sorted(cells, key=main.__eq__):  # the base method last, and above all others
+        (x, dx), (y, dy) = ((cell.mean, max(cell.std, 0.0)) for cell in cells[method])
+        look, base = style.looks_of(source)[method], method == main
+        drawn = style.point(look, MARKER, **THIN, linestyle="none", zorder=3 + base)
         axes.errorbar(x, y, xerr=dx or math.nan, yerr=dy or math.nan, **drawn)
-        labels.append(style.Label(x, y, source.label(method) + " (base)" * base, MARKER, base))
+        labels.append(Label(x, y, source.label(method) + "\n(base)" * base, MARKER, base))
         whiskers += [((x - dx, x + dx), (y, y))] if dx else []
         whiskers += [((x, x), (y - dy, y + dy))] if dy else []
-    axes.margins(0.12, 0.15)
+    axes.margins(0.2, 0.15)  # names are long
     style.time_axis(axes)
-    style.place_labels(axes, labels, lines=whiskers)
+    place_labels(figure, axes, labels, whiskers)
     return figure
 
 

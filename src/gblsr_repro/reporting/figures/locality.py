@@ -5,7 +5,7 @@ log-space ablation, what that is worth.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,8 @@ from ...errors import UserError
 from .. import kinds
 from ..aggregates import Aggregates, ordered
 from ..items import item
-from ..statistics import LPIPS, PSNR
+from ..layout import DASH
+from ..statistics import LPIPS, PSNR, Metric, Summary
 from . import style
 
 BINS = 36
@@ -187,52 +188,71 @@ def logspace_metrics(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR (left) and LPIPS (right) of Fixed, Scalar and the log-space arms, with each step.
 
     The control's step is counted from the reference, an arm's from the control; steps are the
-    means over seeds of the gaps within a seed, `delta_<metric>` of the aggregate.
+    means over seeds of the gaps within a seed, `delta_<metric>` of the aggregate. Where they alone
+    are known, as of the paper's LPIPS, they stand in for the values, the control at 0.
     """
-    table = source.frame("ablation")
     arms = [name for part in kinds.ABLATION for name in _arms(source, part)]
-    table = table[table["arm"].isin(arms)].set_index(["metric", "arm"])
-    measured = [metric.name for metric in (PSNR, LPIPS) if metric.name in table.index]
-    values = source.require(table.loc[measured], "ablation", "PSNR of an arm of the ablation")
-    arms = ordered(values.index.get_level_values("arm"), arms)
-    figure = style.new_figure(style.COLUMN_WIDTH, 0.4 + 0.45 * len(arms), note)
+    found = [(metric, *_ablation(source, metric, arms)) for metric in (PSNR, LPIPS)]
+    drawn = {arm for _, _, rows in found for arm in rows}
+    arms = ordered(source.require(drawn, "ablation", "PSNR of an arm of the ablation"), arms)
+    figure = style.new_figure(style.COLUMN_WIDTH, 0.45 + 0.38 * len(arms), note)
     # The reason for an absent value needs more room than the value.
-    ratios = [1 if metric.name in measured else 1.4 for metric in (PSNR, LPIPS)]
-    panels = figure.subplots(1, 2, width_ratios=ratios)
-    for axes, metric in zip(panels, (PSNR, LPIPS), strict=True):
-        if metric.name not in measured:
+    panels = figure.subplots(1, 2, width_ratios=[1 if rows else 2.2 for _, _, rows in found])
+    for axes, (metric, title, rows) in zip(panels, found, strict=True):
+        if not rows:
             style.message(axes, f"{metric.heading} {source.unmeasured(metric.name)}")
             continue
-        axes.set_title(metric.title)
-        _arm_rows(source, axes, table.loc[metric.name], arms, metric.name)
+        axes.set_title(title)
+        _draw_arms(source, axes, rows, arms)
         names = [source.arms[arm].short if axes is panels[0] else "" for arm in arms]
         style.name_rows(axes, names, 0.4)
+        style.row_texts(axes, [rows[arm][1] if arm in rows else DASH for arm in arms])
     return figure
 
 
-def _arm_rows(
-    source: Aggregates, axes: Axes, rows: pd.DataFrame, arms: list[str], metric: str
-) -> None:
-    """Draw one row per arm: its mean, written above, with its standard deviation, and below it
-    its step: the control's from the reference, others' from the control; and a line at the control.
+def _ablation(
+    source: Aggregates, metric: Metric, arms: Sequence[str]
+) -> tuple[str, dict[str, tuple[Summary, str]]]:
+    """Return what a panel shows, as its title, and by arm the value drawn and the text beside it.
+
+    An arm that was not measured is left out.
     """
     part = {source.arms[arm].diagnostic: arm for arm in arms}
-    steps = {arm: source.mean("ablation", arm, f"delta_{metric}") for arm in arms}
-    if {"control", "reference"} <= {*part}:  # the aggregate's gaps are to the control
-        steps[part["control"]] = -steps.pop(part["reference"])
+    control, reference = part["control"], part["reference"]
+    means = {arm: source.cell("ablation", arm, metric.name) for arm in arms}
+    gaps = {arm: source.cell("ablation", arm, f"delta_{metric.name}") for arm in arms}
+    if not any(cell.measured for cell in means.values()):
+        rows = {
+            arm: (gap, format_difference(gap.mean, 3)) for arm, gap in gaps.items() if gap.measured
+        }
+        own = {control: (Summary(0.0), "0")} if rows else {}
+        return f"{metric.title}\nminus {source.arms[control].short}'s", rows | own
+    steps = {arm: gap.mean for arm, gap in gaps.items()}
+    steps |= {control: -steps[reference], reference: math.nan}  # gaps are to the control
+    return metric.title, {
+        arm: (
+            cell,
+            f"{cell.mean:.3f}\n{format_difference(steps[arm], 3)}".removesuffix(f"\n{DASH}"),
+        )
+        for arm, cell in means.items()
+        if cell.measured
+    }
+
+
+def _draw_arms(
+    source: Aggregates, axes: Axes, rows: Mapping[str, tuple[Summary, str]], arms: Sequence[str]
+) -> None:
+    """Draw one row per arm, its value with its standard deviation, and a line at the control's."""
     for place, arm in enumerate(arms):
-        if arm not in rows.index:
+        if arm not in rows:
             continue
-        (mean, std), look = rows.loc[arm, ["mean", "std"]], style.looks_of(source)[arm]
+        (cell, _), look = rows[arm], style.looks_of(source)[arm]
         drawn = style.point(look, 7, color=style.INK, markerfacecolor=look.color)
-        axes.errorbar(mean, place, xerr=std, **drawn, elinewidth=1.0, capsize=2.5)
-        style.beside_point(axes, mean, place, 5, f"{mean:.3f}")
-        if not math.isnan(steps.get(arm, math.nan)):
-            style.beside_point(axes, mean, place, -5, f"{steps[arm]:+.3f}".replace("-", "−"))
+        axes.errorbar(cell.mean, place, xerr=cell.std, **drawn, elinewidth=1.0, capsize=2.5)
         if source.arms[arm].diagnostic == "control":
-            axes.axvline(mean, color=style.FAINT, linestyle=style.DASHED, zorder=1)
-    axes.margins(x=0.35)
-    axes.xaxis.set_major_locator(MaxNLocator(3))
+            axes.axvline(cell.mean, color=style.FAINT, linestyle=style.DASHED, zorder=1)
+    axes.margins(x=0.2)
+    axes.xaxis.set_major_locator(MaxNLocator(1, steps=[1, 2, 5, 10]))
     axes.grid(False, axis="y")
 
 

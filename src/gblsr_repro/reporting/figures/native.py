@@ -18,6 +18,7 @@ from ..aggregates import Aggregates, ordered
 from ..items import item
 from ..statistics import QUALITY
 from . import style
+from .labels import Label, Line, Marker, place_labels
 
 SMALL, LARGE = 4.5, 9.0  # points: marker of one data set, of the mean over all
 MEAN_MARKER = "o"
@@ -55,7 +56,7 @@ def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
     else:
         axes.invert_yaxis()
         axes.set_ylabel("LPIPS ↓ (axis inverted)")
-        style.place_labels(axes, *_constellation(source, axes, both))
+        place_labels(figure, axes, *_constellation(source, axes, both))
     return figure
 
 
@@ -71,7 +72,7 @@ def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
     axes.set_ylabel("PSNR (dB) ↑")
     drawn = _constellation(source, axes, points)
     style.time_axis(axes)
-    style.place_labels(axes, *drawn)
+    place_labels(figure, axes, *drawn)
     return figure
 
 
@@ -87,7 +88,7 @@ def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
         for arm, look in style.looks_of(source).items()
     }
     figure = style.new_figure(style.TEXT_WIDTH, 4.3, note)
-    handles = [Patch(**drawn[arm], label=source.label(arm)) for arm in arms]
+    handles = [Patch(**drawn[arm], label=_name(source, arm)) for arm in arms]
     style.legend(figure, handles, 4, handleheight=1.1)
     width, places = min(0.86 / len(arms), 0.2), np.arange(len(sets))
     thin = {"elinewidth": 0.7, "capthick": 0.7, "ecolor": "black"}
@@ -118,12 +119,12 @@ def _name(source: Aggregates, arm: str) -> str:
 
 def _constellation(
     source: Aggregates, axes: Axes, points: pd.DataFrame
-) -> tuple[list[style.Label], list[Any], list[Any]]:
+) -> tuple[list[Label], list[Line]]:
     """Draw per arm a small marker for each data set, joined to a large one at their mean.
 
     `points` has the index (arm, dataset) and two columns, x then y. An arm that lacks a data set
     which others have gets no mean: it would be that of other images. Returns the labels that name
-    the arms, the small markers and the joining lines, as `style.place_labels` takes them.
+    the arms and the joining lines, as `place_labels` takes them.
     """
     sets = ordered(points.index.get_level_values("dataset"), source.evaluate)
     shapes = dict(zip(sets, itertools.cycle(style.DATASET_MARKERS), strict=False))
@@ -134,21 +135,25 @@ def _constellation(
         style.handle(label, marker=shape, markersize=size, **gray) for label, shape, size in entries
     ]
     style.legend(axes.figure, handles, len(handles))
-    labels, small, spokes = [], [], []
-    for arm in ordered(points.index.get_level_values("arm"), source.arms):
-        own, look = points.loc[arm], style.looks_of(source)[arm]
-        complete, center = set(own.index) == set(shapes), tuple(own.mean())
-        for dataset, row in own.iterrows():
-            spot = tuple(row)
-            if complete:
-                spokes.append(tuple(zip(spot, center, strict=True)))
-                axes.plot(*spokes[-1], color=look.color, linewidth=0.6, alpha=0.7, zorder=2)
-            axes.plot(*spot, **style.point(look, SMALL, marker=shapes[dataset], zorder=3))
-            small.append((*spot, SMALL))
-        if complete:
-            large = {"marker": MEAN_MARKER, "markeredgewidth": 0.7, "zorder": 4}
-            axes.plot(*center, **style.point(look, LARGE, **large))
-        (x, y), size = (center, LARGE) if complete else (tuple(own.iloc[0]), SMALL)
-        labels.append(style.Label(x, y, _name(source, arm), size, arm == source.main_arm.arm))
+    main = source.main_arm.arm
+    found = ordered(points.index.get_level_values("arm"), source.arms)
+    labels: list[Label] = []
+    spokes: list[Line] = []
+    for arm in sorted(found, key=main.__eq__):  # the main arm last, and above all others
+        own, look, above = points.loc[arm], style.looks_of(source)[arm], 3 * (arm == main)
+        small: list[Marker] = [(x, y, SMALL) for x, y in own.itertuples(index=False)]
+        named = small[0]
+        for dataset, (x, y, _) in zip(own.index, small, strict=True):
+            drawn = style.point(look, SMALL, marker=shapes[dataset], zorder=3 + above)
+            axes.plot(x, y, **drawn)
+        if set(own.index) == set(shapes):
+            named = (*own.mean(), LARGE)
+            drawn = style.point(look, LARGE, marker=MEAN_MARKER, zorder=4 + above)
+            axes.plot(*named[:2], **drawn, markeredgewidth=0.7)
+            for x, y, _ in small:
+                spokes.append(((x, named[0]), (y, named[1])))
+                axes.plot(*spokes[-1], color=look.color, linestyle=look.line, linewidth=0.6,
+                          alpha=0.7, zorder=2 + above)  # fmt: skip
+        labels.append(Label(*named[:2], _name(source, arm), named[2], arm == main, small))
     axes.margins(0.09, 0.09)
-    return labels, small, spokes
+    return labels, spokes

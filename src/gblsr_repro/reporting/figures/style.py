@@ -6,13 +6,12 @@ import itertools
 import logging
 import math
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import textalloc
 from matplotlib import rc_context
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -27,11 +26,11 @@ from ..aggregates import BICUBIC, Aggregates
 
 TEXT_WIDTH = 5.5  # inches: the text width of the paper's page
 COLUMN_WIDTH = 2.64  # inches: two figures side by side on it
-LOG_FROM = 8.0  # a time axis that spans more than this ratio is logarithmic
+LOG_FROM = 5.0  # a time axis that spans more than this ratio is logarithmic
 INK = "#222222"
 FAINT = "#6b6b6b"
-MET = "#009E73"
-NOT_MET = "#CB181D"
+MET = "#66C2A5"
+NOT_MET = "#EF7B6C"
 THRESHOLD = "#B2182B"
 NARROW = 19  # letters of a line in the narrowest axes
 LINE_SPACING = 1.25  # of the note's font size
@@ -42,10 +41,11 @@ BOX = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4}
 
 @dataclass(frozen=True)
 class Look:
-    """How one arm or method is drawn wherever it appears: no two differ by color alone.
+    """How one arm or method is drawn wherever it appears: no two of a benchmark differ by color
+    alone.
 
     A row of config/looks.tsv: a marker and a hatch of matplotlib, and the lengths of the dashes and
-    gaps of lines (none: solid). A super-resolution method has the look of the native arm whose
+    gaps of lines (none: solid). A baseline of super-resolution has the look of the native arm whose
     decoder it shares; rows named `free` are for what has none of its own.
     """
 
@@ -193,60 +193,6 @@ def message(axes: Axes, text: str) -> None:
         spine.set_linestyle((0, (2, 2)))
     axes.text(0.5, 0.5, textwrap.fill(text, NARROW), transform=axes.transAxes, ha="center",
               va="center", fontsize=7, color=INK)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Label:
-    """A text for the point (x, y) in data coordinates, whose marker is `size` points wide."""
-
-    x: float
-    y: float
-    text: str
-    size: float = 6.0
-    bold: bool = False
-
-
-def place_labels(
-    axes: Axes,
-    labels: Iterable[Label],
-    markers: Iterable[tuple[float, float, float]] = (),
-    lines: Sequence[tuple[Sequence[float], Sequence[float]]] = (),
-) -> None:
-    """Add `labels` to `axes`, the bold ones first, with a line to a point that is not near.
-
-    `markers` are further (x, y, points wide) to keep clear, `lines` segments as two x and two y.
-    The axes' limits, scales and layout must be final.
-    """
-    axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())  # the lines to the labels are no data
-    placed = sorted(labels, key=lambda label: not label.bold)
-    spots = [*markers, *((label.x, label.y, label.size) for label in placed)]
-    xs, ys, widths = zip(*spots, strict=True)
-    radius = axes.figure.dpi / 72 / 2  # pixels per point of a marker's width
-    # Not in the call itself: textalloc's types know of no absent lines and no plain lists.
-    drawn: dict[str, Any] = {
-        "scatter_sizes": [width * radius for width in widths],
-        "text_scatter_sizes": [label.size * radius for label in placed],
-        "x_lines": [list(x) for x, _ in lines] or None,
-        "y_lines": [list(y) for _, y in lines] or None,
-    }
-    textalloc.allocate(
-        axes,
-        [label.x for label in placed],
-        [label.y for label in placed],
-        [label.text for label in placed],
-        x_scatter=list(xs),
-        y_scatter=list(ys),
-        textsize=7,
-        fontweight=["bold" if label.bold else "normal" for label in placed],
-        textcolor=INK,
-        linecolor=FAINT,
-        linewidth=0.5,
-        max_distance=0.3,  # of the axes
-        nbr_candidates=500,
-        avoid_label_lines_overlap=True,
-        zorder=6,
-        **drawn,
-    )
 
 
 def save(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:

@@ -1,0 +1,166 @@
+"""Names beside the markers of a figure, each nearer to its own marker than to any other's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Annotation
+from numpy.typing import NDArray
+
+from .style import INK
+
+DIRECTIONS = np.deg2rad(np.arange(0, 360, 5))  # from a marker to its label
+GAPS = np.array([2.0, 3, 5, 8, 12, 17, 23, 30, 40])  # points from a marker's edge to its label
+NEXT_TO = 5.0  # points: a label further off than this is joined to its marker by a line
+APART = 1.5  # points between a label and what it must not touch
+ROUNDS = 3  # how often every label takes a place, each time beside the places of the others
+STEPS = 60  # points at which a line is looked at
+HARDLY, CLEARLY = 0.3, 5.0  # points by which others' markers must, and should, be further off
+# What a place costs, besides its distance in points: the first always outweighs the second, and on.
+OUTSIDE, ON_LABEL, NEARER_TO_OTHER, ON_MARKER, NOT_CLEAR, ON_LINE = 1e9, 1e8, 1e6, 1e4, 16.0, 12.0
+
+Array = NDArray[np.float64]
+Marker = tuple[float, float, float]  # x and y in data coordinates, width in points
+Line = tuple[Sequence[float], Sequence[float]]  # its two x and its two y in data coordinates
+
+
+@dataclass(frozen=True)
+class Label:
+    """A name for the marker of `size` points at (x, y) in data coordinates.
+
+    `others` are the further markers of the same arm or method.
+    """
+
+    x: float
+    y: float
+    text: str
+    size: float
+    bold: bool = False
+    others: Sequence[Marker] = ()
+
+
+def place_labels(
+    figure: Figure, axes: Axes, labels: Sequence[Label], lines: Sequence[Line] = ()
+) -> None:
+    """Write `labels` beside their markers, with a line to a marker that is not next to its label.
+
+    A label takes a place inside the axes, clear of other labels, to which the marker that it names
+    is nearer than those that others name, and some marker of its arm nearer than any of others'.
+    Of these it takes one that covers no marker, then one near by that covers few of `lines` and
+    keeps off others' markers. Bold labels choose first. The axes' limits and scales must be final.
+    """
+    for _ in range(2):  # legends and tick labels move once more after a first pass
+        figure.draw_without_rendering()
+    texts = [_write(axes, label) for label in labels]
+    plan = _Plan(axes, labels, texts, lines)
+    for _ in range(ROUNDS):
+        for number in sorted(range(len(labels)), key=lambda number: not labels[number].bold):
+            plan.choose(number)
+    for number, (label, text) in enumerate(zip(labels, texts, strict=True)):
+        box = plan.box(number)
+        text.xyann = (box[0], box[1])
+        _join(axes, label, box)
+
+
+def _write(axes: Axes, label: Label) -> Annotation:
+    """Write a label; its position is counted in points from its marker's center."""
+    text = axes.annotate(
+        label.text, (label.x, label.y), (0, 0), textcoords="offset points", ha="left", va="bottom",
+        fontsize=7, fontweight="bold" if label.bold else "normal", color=INK, zorder=9,
+    )  # fmt: skip
+    text.set_in_layout(False)
+    return text
+
+
+def _join(axes: Axes, label: Label, box: Array) -> None:
+    """Draw a line from a marker to its label unless that is next to it."""
+    end = np.clip(0, box[:2], box[2:])
+    if np.linalg.norm(end) - label.size / 2 <= NEXT_TO:
+        return
+    thin = {"arrowstyle": "-", "color": INK, "linewidth": 0.5, "shrinkA": 0}
+    line = axes.annotate("", (label.x, label.y), (end[0], end[1]), textcoords="offset points",
+                         arrowprops=thin | {"shrinkB": label.size / 2}, zorder=8)  # fmt: skip
+    line.set_in_layout(False)
+
+
+class _Plan:
+    """Where labels, markers and lines are, in points; a box is x0, y0, x1, y1."""
+
+    def __init__(
+        self,
+        axes: Axes,
+        labels: Sequence[Label],
+        texts: Sequence[Annotation],
+        lines: Sequence[Line],
+    ) -> None:
+        pixels = axes.figure.dpi / 72
+        markers = [[(label.x, label.y, label.size), *label.others] for label in labels]
+        x, y, width = np.concatenate(markers).T
+        ends = [axes.transData.transform(np.column_stack(line)) / pixels for line in lines]
+        self.inside = np.array(axes.bbox.extents) / pixels
+        self.sizes = [np.array(text.get_window_extent().size) / pixels for text in texts]
+        self.boxes = np.full((len(labels), 4), np.nan)  # no place yet, and so in nobody's way
+        self.owners = np.repeat(np.arange(len(labels)), [len(own) for own in markers])
+        self.named = np.searchsorted(self.owners, np.arange(len(labels)))
+        self.markers = axes.transData.transform(np.column_stack([x, y])) / pixels
+        self.radii = width / 2
+        self.lines = np.array([np.linspace(pair[0], pair[1], STEPS) for pair in ends]).reshape(
+            -1, STEPS, 2
+        )
+
+    def choose(self, label: int) -> None:
+        """Move a label to the cheapest place beside where the others are now."""
+        named, half = self.named[label], self.sizes[label] / 2
+        gaps, turns = np.repeat(GAPS, len(DIRECTIONS)), np.tile(DIRECTIONS, len(GAPS))
+        way = np.column_stack([np.cos(turns), np.sin(turns)])
+        middles = self.markers[named] + way * (self.radii[named] + gaps[:, None] + half)
+        boxes = np.hstack([middles - half, middles + half])
+        # Of places that cost the same the first is taken, which is to the right.
+        self.boxes[label] = boxes[np.argmin(self._costs(label, boxes) + gaps)]
+
+    def _costs(self, label: int, boxes: Array) -> Array:
+        """Return what each of the boxes would cost as a label's place, but for its distance."""
+        away = _distances(boxes, self.markers)
+        own, foreign = away[:, self.owners == label], away[:, self.owners != label]
+        nearest = own.min(axis=1, keepdims=True)
+        named = np.delete(away[:, self.named], label, axis=1)
+        others = np.delete(self.boxes, label, axis=0)
+        apart = np.array([-APART, -APART, APART, APART])
+        outside = (boxes[:, :2] < self.inside[:2]) | (boxes[:, 2:] > self.inside[2:])
+        hidden = _within(boxes, self.lines).any(axis=-1)
+        return (
+            OUTSIDE * outside.any(axis=1)
+            + ON_LABEL * _overlaps(boxes, others + apart).sum(axis=1)
+            + NEARER_TO_OTHER * (named <= own[:, :1] + HARDLY).sum(axis=1)
+            + NEARER_TO_OTHER * (foreign <= nearest + HARDLY).sum(axis=1)
+            + ON_MARKER * (away < self.radii + APART).sum(axis=1)
+            + NOT_CLEAR * (foreign < nearest + CLEARLY).sum(axis=1)
+            + ON_LINE * hidden.sum(axis=1)
+        )
+
+    def box(self, label: int) -> Array:
+        """Return a label's box, counted from the center of the marker that it names."""
+        return self.boxes[label] - np.tile(self.markers[self.named[label]], 2)
+
+
+def _distances(boxes: Array, points: Array) -> Array:
+    """Return how far each box (row) is from each point (column), 0 for a point inside."""
+    off = np.maximum(boxes[:, None, :2] - points, points - boxes[:, None, 2:])
+    return np.linalg.norm(off.clip(min=0), axis=-1)
+
+
+def _overlaps(boxes: Array, others: Array) -> NDArray[np.bool_]:
+    """Return whether each box (row) shares any area with each of the others (column)."""
+    low = boxes[:, None, :2] < others[:, 2:]
+    high = boxes[:, None, 2:] > others[:, :2]
+    return np.all(low & high, axis=-1)
+
+
+def _within(boxes: Array, lines: Array) -> NDArray[np.bool_]:
+    """Return whether each box (first axis) holds each point (last) of each line (middle)."""
+    boxes = boxes[:, None, None]
+    return np.all((boxes[..., :2] <= lines) & (lines <= boxes[..., 2:]), axis=-1)
