@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from published_run import published_run
+from published_run import decide_criteria, published_run
 
 from gblsr_repro.config import load
 from gblsr_repro.reporting.aggregates import Aggregates
@@ -118,6 +118,19 @@ def test_runs_are_read_one_by_one_and_what_is_absent_is_named() -> None:
     empty = Measured(Aggregates(Path("nowhere"), load()))
     with pytest.raises(NotMeasuredError, match=r"runs\.csv was not made"):
         empty.seconds("liif")
+
+
+def test_criteria_by_other_bounds_or_arms_are_not_the_paper_s() -> None:
+    run = published_run()
+    assert Measured(run).criterion("quality").values.tolist() == [1.0] * 3
+    run.config["native"]["criteria"]["psnr_above_control"] = 5.0
+    decide_criteria(run)
+    with pytest.raises(NotMeasuredError, match=r"criteria\.csv applies another bound to quality"):
+        Measured(run).criterion("quality")
+    assert Measured(run).criterion("psnr_below_best_baseline").values.tolist() == [1.0] * 3
+    run.config["native"]["main_arm"] = "gblsr_full"
+    with pytest.raises(NotMeasuredError, match="other arms than the paper's"):
+        Measured(run).criterion("psnr_below_best_baseline")
 
 
 def test_an_estimate_knows_what_it_was_computed_from() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from published_run import published_run
+from published_run import decide_criteria, published_run
 
 from gblsr_repro.config import items, load
 from gblsr_repro.reporting import tables
@@ -23,7 +23,6 @@ from gblsr_repro.reporting.claims.published import Tabled
 from gblsr_repro.reporting.claims.registry import Claim
 from gblsr_repro.reporting.claims.rows import Verdict
 from gblsr_repro.reporting.claims.rules import Agreement, Criterion, Ordering, Structure
-from gblsr_repro.reporting.criteria import measure_criteria
 from gblsr_repro.reporting.kinds import KINDS
 from gblsr_repro.reporting.statistics import Summary
 
@@ -96,7 +95,7 @@ def test_training_times_are_the_printed_ones(shared: Path) -> None:
 
 # --- what can refute it ---------------------------------------------------------------------------
 
-SHIFTS = [sign * size for size in np.geomspace(1e-5, 1e4, 28) for sign in (1, -1)]
+SHIFTS = [sign * size for size in np.geomspace(1.1e-5, 1.1e4, 28) for sign in (1, -1)]
 
 
 def altered(run: Aggregates, sources: Sequence[Source], alter: Alter) -> Measured:
@@ -112,6 +111,7 @@ def altered(run: Aggregates, sources: Sequence[Source], alter: Alter) -> Measure
         ]
     other = Aggregates(run.folder, run.config, tables=tables)
     other.provenance = run.provenance
+    decide_criteria(other)
     return Measured(other)
 
 
@@ -232,10 +232,8 @@ def with_cell(run: Aggregates, kind: str, key: tuple[str, ...], **values: float)
 def test_the_cost_criterion_is_not_met_in_claims_and_table_alike() -> None:
     key = ("urban100", "gblsr_scalar", "inference_ms")
     run = with_cell(RUN, "native", key, mean=0.780 * 5.72)
-    columns = KINDS["criteria"].columns
-    run.tables["criteria"] = [dict(zip(columns, row, strict=True)) for row in measure_criteria(run)]
     (table,) = tables.build(run, items()["gates"])
-    assert "not met (0.247×, 0.247×, 0.780×)" in {str(row.cells[-1]) for row in table.rows}
+    assert "not met (0.247×, 0.247×, 0.780×)" in {str(row.cells[-1]) for row in table.groups[0]}
     assert judge(CLAIMS["gate_cost"], Measured(run), PAPER, SIGMAS).holds == "no"
 
 

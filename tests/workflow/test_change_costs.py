@@ -145,7 +145,7 @@ def test_a_claim_is_one_file(finished, tmp_path):
     """CONTRIBUTING.md's example, in the module of its topic."""
     page = (finished.folder / "CONTRIBUTING.md").read_text()
     claim = re.search(r"```python\n(@topic.*?)```", page, re.DOTALL)[1]
-    finished.edit(f"{PACKAGE}/reporting/claims/native_quality.py", "", f"\n\n{claim}")
+    finished.edit(f"{PACKAGE}/reporting/claims/family.py", "", f"\n\n{claim}")
     assert len(finished.edited) == 1
     words = ["--aggregates", published(finished), "--output", tmp_path]
     finished.run("gblsr_repro", "claims", *words)

@@ -18,7 +18,6 @@ BANDWIDTH = "gblsr_bandwidth"
 FULL_LINEAR, BANDWIDTH_LINEAR = LINEAR = ("gblsr_full_linear", "gblsr_bandwidth_linear")
 LOG = (BANDWIDTH, FULL)
 TESTS = protocol()["diagnostics"]["thresholds"]
-MARGINS = protocol()["diagnostics"]["margins"]
 ALPHA = protocol()["native"]["significance"]
 
 
@@ -275,7 +274,7 @@ def tests_met_log(run: Measured) -> Estimate:
     unit="of 2",
 )
 def criterion_a(run: Measured) -> Estimate:
-    return count(run.locality(LOG, "tests_met") >= 4)
+    return count(run.locality(LOG, "criterion_a"))
 
 
 @ablated.claim(
@@ -286,11 +285,7 @@ def criterion_a(run: Measured) -> Estimate:
     unit="of 2",
 )
 def criterion_b(run: Measured) -> Estimate:
-    texture = run.ablation(LOG, "delta_psnr_texture") >= MARGINS["psnr_texture"]
-    mixed = run.ablation(LOG, "delta_psnr_mixed") >= MARGINS["psnr_mixed"]
-    perceptual = run.ablation(LOG, "delta_lpips") <= MARGINS["lpips"]
-    edge = run.ablation(LOG, "delta_psnr_edge") >= MARGINS["psnr_edge"]
-    return count((texture + mixed + perceptual) * edge)
+    return count(run.ablation(LOG, "criterion_b"))
 
 
 @ablated.claim(

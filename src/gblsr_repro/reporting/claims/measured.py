@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from ...config import methods, protocol
 from ...evaluation import PAPER
 from ..aggregates import Aggregates
+from ..criteria import COST, QUALITY, QUALITY_PARTS
 from ..kinds import KINDS, scale_key
 from ..statistics import Summary
 from .estimates import Estimate, NotMeasuredError, Source
 
+PSNR_PART, LPIPS_PART, CONTROL_PART = QUALITY_PARTS
 VALIDATION = "validation"  # the images of locality diagnostic and ablation
 
 SETS = tuple(protocol()["native"]["data"]["evaluate"])
@@ -34,6 +37,13 @@ METHODS = (*RIVALS, BASE)
 
 Names = str | Sequence[str]
 
+DECIDED_BY = {  # the arms and metrics that each criterion compares
+    PSNR_PART: [(arm, "psnr") for arm in (SCALAR, *BASELINES)],
+    LPIPS_PART: [(arm, "lpips") for arm in (SCALAR, *BASELINES)],
+    CONTROL_PART: [(arm, "psnr") for arm in (SCALAR, CONTROL)],
+    COST: [(arm, "inference_ms") for arm in (SCALAR, *BASELINES)],
+}
+
 
 class Measured:
     """Reads the numbers of one folder of aggregates; every method returns an `Estimate`.
@@ -48,6 +58,30 @@ class Measured:
     def native(self, datasets: Names, arms: Names, metric: str) -> Estimate:
         """Read a metric of the native benchmark."""
         return self._cells("native", dataset=datasets, arm=arms, metric=metric)
+
+    def criterion(self, name: str, column: str = "met") -> Estimate:
+        """Read a column of a criterion on every data set, such as whether it is met.
+
+        What the run's criteria compare, and the bounds that decide them, must be the paper's.
+        """
+        parts = QUALITY_PARTS if name == QUALITY else (name,)
+        sources = [
+            self._source("native", dataset=dataset, arm=arm, metric=metric)
+            for dataset in SETS
+            for part in parts
+            for arm, metric in DECIDED_BY[part]
+        ]
+        self._need("criteria")
+        if {self.aggregates.main_arm.arm, *self.aggregates.baselines} != {SCALAR, *BASELINES}:
+            raise NotMeasuredError("criteria.csv is about other arms than the paper's")
+        rows = {
+            (row["criterion"], row["dataset"]): row for row in self.aggregates.table("criteria")
+        }
+        own = [rows.get((part, dataset)) for part in parts for dataset in SETS]
+        if any(map(_other_bound, own)):
+            raise NotMeasuredError(f"criteria.csv applies another bound to {name}")
+        values = [rows.get((name, dataset), {}).get(column, math.nan) for dataset in SETS]
+        return Estimate.exact(values, sources)
 
     def ablation(self, arms: Names, metric: str) -> Estimate:
         """Read a metric on the validation images."""
@@ -88,19 +122,22 @@ class Measured:
 
     def _cells(self, kind: str, **names: Names) -> Estimate:
         """Read means with their standard errors std / sqrt(n)."""
-        self._need(kind)
-        chosen = [_several(names[column]) for column in KINDS[kind].keys]
-        found = []
-        for key in product(*chosen):
-            named = dict(zip(KINDS[kind].keys, key, strict=True))
-            cell = self.aggregates.cell(kind, *key)
-            if not cell.measured:
-                raise NotMeasuredError(self._why_absent(kind, named))
-            subject = named.get("arm") or named["method"]
-            found.append(Source(kind, key, named.get("dataset", VALIDATION), subject, cell))
+        columns = KINDS[kind].keys
+        chosen = product(*(_several(names[column]) for column in columns))
+        found = [self._source(kind, **dict(zip(columns, key, strict=True))) for key in chosen]
         cells = [source.cell for source in found]
         errors = [c.std / math.sqrt(c.n) if c.spread else math.nan for c in cells]
         return Estimate(np.array([c.mean for c in cells]), np.array(errors), found)
+
+    def _source(self, kind: str, **named: str) -> Source:
+        """Read one number."""
+        self._need(kind)
+        key = tuple(named.values())
+        cell = self.aggregates.cell(kind, *key)
+        if not cell.measured:
+            raise NotMeasuredError(self._why_absent(kind, named))
+        subject = named.get("arm") or named["method"]
+        return Source(kind, key, named.get("dataset", VALIDATION), subject, cell)
 
     def _why_absent(self, kind: str, named: Mapping[str, str]) -> str:
         reason = self.aggregates.provenance.benchmark(KINDS[kind].half).without_lpips
@@ -130,6 +167,13 @@ class Measured:
     def _need(self, kind: str) -> None:
         if not self.aggregates.has(kind):
             raise NotMeasuredError(f"{kind}.csv was not made")
+
+
+def _other_bound(row: Mapping[str, Any] | None) -> bool:
+    """Say whether a row of the criteria was decided by another bound than the paper's."""
+    if row is None:
+        return False
+    return bool(abs(row["bound"]) != protocol()["native"]["criteria"][row["criterion"]])
 
 
 def _several(names: Names) -> Sequence[str]:

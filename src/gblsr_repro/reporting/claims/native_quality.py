@@ -5,16 +5,27 @@ from __future__ import annotations
 from functools import partial
 
 from ...config import datasets, protocol
+from ..criteria import QUALITY
 from ..provenance import Scope
 from .estimates import Estimate, best, count, least, span
-from .measured import ARMS, BASELINES, CONTROL, FULL, SCALAR, SETS, Measured, Names
+from .measured import (
+    ARMS,
+    BASELINES,
+    CONTROL_PART,
+    FULL,
+    LPIPS_PART,
+    PSNR_PART,
+    SCALAR,
+    SETS,
+    Measured,
+    Names,
+)
 from .published import Tabled, printed
 from .registry import Topic
 from .rules import COUNTED, Criterion, Equals, Ordering
 
 topic = Topic("Native benchmark: quality", Scope.QUALITY)
 criteria = Topic("Native benchmark: criteria", Scope.QUALITY)
-MARGINS = protocol()["native"]["criteria"]
 
 
 def psnr_gap(run: Measured, sets: Names = SETS) -> Estimate:
@@ -25,11 +36,6 @@ def psnr_gap(run: Measured, sets: Names = SETS) -> Estimate:
 def lpips_gap(run: Measured, sets: Names = SETS) -> Estimate:
     """Return by how much the main arm's LPIPS is above the best baseline's (lower is better)."""
     return run.native(sets, SCALAR, "lpips") - least(run.native(sets, BASELINES, "lpips"))
-
-
-def control_gap(run: Measured) -> Estimate:
-    """Return by how much the main arm's PSNR is above the control's."""
-    return run.native(SETS, SCALAR, "psnr") - run.native(SETS, CONTROL, "psnr")
 
 
 # --- the main arm against the baselines -----------------------------------------------------------
@@ -153,61 +159,31 @@ def best_baseline_lpips(run: Measured) -> Estimate:
 
 # --- the quality criterion ------------------------------------------------------------------------
 
-
-def psnr_condition(run: Measured) -> Estimate:
-    """Say of every data set whether the main arm's PSNR is close enough to the best baseline's."""
-    return psnr_gap(run) >= -MARGINS["psnr_below_best_baseline"]
-
-
-def lpips_condition(run: Measured) -> Estimate:
-    """Say of every data set whether the main arm's LPIPS is close enough to the best baseline's."""
-    return lpips_gap(run) <= MARGINS["lpips_above_best_baseline"]
+CONDITIONS = {  # by id: the condition, and how it reads
+    "gate_psnr": (PSNR_PART, "GB-LSR-Scalar is at most 0.5 dB below the best baseline"),
+    "gate_lpips": (LPIPS_PART, "its LPIPS is at most 0.02 above the best baseline"),
+    "gate_control": (CONTROL_PART, "it is at least 0.5 dB above the Global Fourier-MLP"),
+}
 
 
-def control_condition(run: Measured) -> Estimate:
-    """Say of every data set whether the main arm's PSNR is far enough above the control's."""
-    return control_gap(run) >= MARGINS["psnr_above_control"]
+def sets_that_meet(run: Measured, criterion: str) -> Estimate:
+    """Count the data sets on which a criterion is met."""
+    return count(run.criterion(criterion))
 
 
-@criteria.claim(
-    where="§4, §5.1, Table 5",
-    sentence="Data sets on which GB-LSR-Scalar is at most 0.5 dB below the best baseline",
-    rule=Criterion(why=COUNTED),
-    published="3",
-    unit="of 3",
-)
-def gate_psnr(run: Measured) -> Estimate:
-    return count(psnr_condition(run))
-
-
-@criteria.claim(
-    where="§4, §5.1, Table 5",
-    sentence="Data sets on which its LPIPS is at most 0.02 above the best baseline",
-    rule=Criterion(why=COUNTED),
-    published="3",
-    unit="of 3",
-)
-def gate_lpips(run: Measured) -> Estimate:
-    return count(lpips_condition(run))
-
-
-@criteria.claim(
-    where="§4, §5.1, Table 5",
-    sentence="Data sets on which it is at least 0.5 dB above the Global Fourier-MLP",
-    rule=Criterion(why=COUNTED),
-    published="3",
-    unit="of 3",
-)
-def gate_control(run: Measured) -> Estimate:
-    return count(control_condition(run))
+for name, (condition, words) in CONDITIONS.items():
+    criteria.claim(
+        name=name, where="§4, §5.1, Table 5", sentence=f"Data sets on which {words}",
+        rule=Criterion(why=COUNTED), published="3", unit="of 3",
+    )(partial(sets_that_meet, criterion=condition))  # fmt: skip
 
 
 @criteria.claim(
     where="§4, §5.1, Table 5, A.6.5",
     sentence="Quality criterion: data sets on which all three conditions hold (2 are needed)",
     rule=Criterion(why=COUNTED),
-    published=f">= {MARGINS['datasets_required']}",
+    published=f">= {protocol()['native']['criteria']['datasets_required']}",
     unit="of 3",
 )
 def gate_quality(run: Measured) -> Estimate:
-    return count(psnr_condition(run) * lpips_condition(run) * control_condition(run))
+    return sets_that_meet(run, QUALITY)

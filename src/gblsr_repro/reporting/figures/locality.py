@@ -20,7 +20,7 @@ from ...errors import UserError
 from .. import kinds
 from ..aggregates import Aggregates, ordered
 from ..items import item
-from ..layout import DASH
+from ..layout import DASH, format_difference
 from ..statistics import LPIPS, PSNR, Metric, Summary
 from . import style
 
