@@ -28,6 +28,7 @@ from .image_io import read as read
 from .image_io import write as write
 from .models import bands, native, spectral
 from .models.asr import tiling
+from .models.asr.local_ensemble import shown_by
 from .models.asr.model import ASRModel
 from .models.bands import Track
 from .models.decoders import SpectralDecoder
@@ -214,17 +215,21 @@ def upscale(
     """
     window, height, width = _window(photo.size, scale, crop)
     y, x = _positions(window, height, width)
-    tiles = tiling.tiles(model, photo.size, y, x, memory or tiling.MEMORY)
+    pixels = torch.from_numpy(np.ascontiguousarray(photo.rgb)).permute(2, 0, 1)
+    whole = model.encoder.extend(pixels[None])
+    cells = (whole.shape[-2], whole.shape[-1])
+    tiles = tiling.tiles(model, cells, y, x, memory or tiling.MEMORY)
     device = next(model.parameters()).device
 
     def parts() -> Iterator[tuple[int, int, Tensor]]:
         for tile in track(tiles):
             rows, columns = (slice(*span) for span in tile.pixels)
-            pixels = bands.tensor(photo.rgb[rows, columns], device)
-            features, low = tile.own(model.encode(pixels)), tile.own(pixels)
+            given = whole[:, :, rows, columns].to(device).float() / 255
+            features, low = tile.own(model.encode(given)), tile.own(given)
             if crop is None:
-                part = tile.part(photo.size)
-                colors = model.decode(features, height, width, BAND_PIXELS, low, part=part)
+                size = shown_by(cells, photo.size, (height, width))
+                part = tile.part(cells)
+                colors = model.decode(features, *size, BAND_PIXELS, low, part=part)
             else:
                 grid = y[slice(*tile.rows)], x[slice(*tile.columns)]
                 colors = _queried(model, features, low, tile, grid, scale)

@@ -104,6 +104,20 @@ def test_the_plain_path_saves_what_the_published_peaks_say(config):
         assert 1.252 * mebibytes + 2300 == pytest.approx(peak, rel=0.02)
 
 
+def test_swinir_saves_as_much_for_every_pixel_that_it_encodes(config):
+    model = build(method_named("lte_swinir"), config, 0).eval()
+    saved = {}
+    for side in (32, 64):
+        encoded = model.encoder.extended(side)
+        assert encoded == side + 8
+        low = torch.zeros(1, 3, side, side)
+        bytes_ = latency.saved_bytes(
+            lambda x, side=side: model.render(x, 4 * side, 4 * side, 1 << 20, "plain"), low, model
+        )
+        saved[side] = bytes_ / encoded**2
+    assert saved[32] == pytest.approx(saved[64], rel=0.01)
+
+
 def test_absent_images_are_timed_blank_by_their_sizes(config, tmp_path):
     settings = configuration.merge(
         config, {"latency": {"clocks": ["ours"]}, "asr": {"timing": {"datasets": ["urban100"]}}}

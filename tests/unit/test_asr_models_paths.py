@@ -88,7 +88,7 @@ def test_tiles_change_nothing(models, method, scale, tile):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_queries_of_pixels_of_many_sizes_in_any_order_are_the_rendered_images(models, method):
+def test_queries_of_pixels_of_many_sizes_in_any_order_are_the_decoded_images(models, method):
     model = copy.deepcopy(models[method]).double()
     images, sizes = images_of(4, 6).double(), [scaled(4, 6, scale) for scale in (1.5, 3, 3.3)]
     places = torch.cat([pixel_coordinates(*size) for size in sizes])
@@ -96,8 +96,9 @@ def test_queries_of_pixels_of_many_sizes_in_any_order_are_the_rendered_images(mo
     order = torch.randperm(len(places), generator=torch.Generator().manual_seed(4))
     asked = (x[order].double().expand(2, -1, -1) for x in (places, cells))
     with torch.no_grad():
-        colors = model.query(model.encode(images), *asked, images, chunk=31)
-        shown = [model.render(images, *size, WHOLE).flatten(2) for size in sizes]
+        features = model.encode(images)
+        colors = model.query(features, *asked, images, chunk=31)
+        shown = [model.decode(features, *size, WHOLE, images).flatten(2) for size in sizes]
     assert error(colors.mT, torch.cat(shown, 2)[..., order]) < 1e-6
 
 
@@ -108,7 +109,7 @@ def chosen_pixels(sizes: torch.Tensor, count: int) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_training_samples_are_pixels_of_the_rendered_images(models, method):
+def test_training_samples_are_pixels_of_the_decoded_images(models, method):
     model = copy.deepcopy(models[method]).double()
     images = images_of(7, 5, batch=3).double()
     sizes = torch.tensor([[7, 5], [28, 20], [17, 11]])
@@ -118,7 +119,8 @@ def test_training_samples_are_pixels_of_the_rendered_images(models, method):
     with torch.no_grad():
         sampled = model(images, sizes, pixels)
         for i, (height, width) in enumerate(sizes.tolist()):
-            image = model.render(images[i : i + 1], height, width, WHOLE)[0]
+            one = images[i : i + 1]
+            image = model.decode(model.encode(one), height, width, WHOLE, one)[0]
             expected = image[:, pixels[i, :, 0], pixels[i, :, 1]].T
             torch.testing.assert_close(sampled[i], expected, rtol=0, atol=1e-11)
 

@@ -8,6 +8,7 @@ and the record says how many: what an image shows does not change its time eithe
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -71,19 +72,18 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
     device = runtime.prepare(config["device"], config["threads"])
     timing = config["asr"]["timing"]
     found = {column: list_images(column, config) for column in timing["datasets"]}
-    sets = {
-        column: [
-            latency.Image(i.name, math.prod(i.low_size(timing)), partial(i.low, config, device))
-            for i in images
-        ]
-        for column, images in found.items()
-    }
     model = build(method, config, seed).eval().to(device)
+
+    def to_time(image: TimedImage) -> latency.Image:
+        encoded = math.prod(map(model.encoder.extended, image.low_size(timing)))
+        return latency.Image(image.name, encoded, partial(image.low, config, device))
+
+    sets = {column: [to_time(image) for image in images] for column, images in found.items()}
 
     def render(images: Tensor, path: str | None = None) -> Tensor:
         height, width = (round(side * timing["scale"]) for side in images.shape[-2:])
         # With gradients recorded, pieces would save no memory.
-        tile = height * width if path == PLAIN else config["asr"]["tile_pixels"]
+        tile = sys.maxsize if path == PLAIN else config["asr"]["tile_pixels"]
         return model.render(images, height, width, tile, path)
 
     blank = {c: n for c, i in found.items() if (n := sum(one.source is None for one in i))}

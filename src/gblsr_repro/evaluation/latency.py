@@ -112,8 +112,8 @@ def time_pass_ms(call: Callable[[], Any], device: torch.device) -> float:
 class Clock:
     """A way to time a model: the name of the clock and the call that it times.
 
-    With `gradients` autograd records them, and a call saves `saved_per_pixel` bytes per pixel of
-    its input for a backward pass.
+    With `gradients` autograd records them, and a call saves `saved_per_pixel` bytes per pixel that
+    it encodes for a backward pass.
     """
 
     name: str
@@ -152,7 +152,7 @@ def _address(tensor: Tensor) -> int:
 
 @dataclass(frozen=True)
 class Image:
-    """An image to time: its name, the pixels of the input, and what loads it (1, 3, h, w)."""
+    """An image to time: its name, how many pixels are encoded, and what loads it (1, 3, h, w)."""
 
     name: str
     pixels: int
@@ -212,7 +212,8 @@ class Timing:
                 saved = (
                     count_saved_bytes(self.plain, example, self.model) if self.gradients else 0.0
                 )
-                yield Clock(name, self.plain, self.gradients, saved / EXAMPLE**2)
+                encoded = self.model.encoder.extended(EXAMPLE) ** 2
+                yield Clock(name, self.plain, self.gradients, saved / encoded)
             else:
                 runtime.for_inference(self.model, self.device)
                 yield Clock(name, inferred)

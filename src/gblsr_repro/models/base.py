@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from ..config import guess
 from ..errors import UserError
+from .layers import mirrored
 
 COLORS = 3
 PLAIN, FAST = "plain", "fast"
@@ -100,6 +101,19 @@ class Encoder(nn.Module):
     def forward(self, images: Tensor, path: str | None = None) -> Tensor:
         """Encode images; the plain path computes as published, all others in one faster way."""
         raise NotImplementedError
+
+    def extended(self, length: int) -> int:
+        """Return to how many pixels `extend` continues an axis of `length`; here no further."""
+        return length
+
+    def extend(self, images: Tensor) -> Tensor:
+        """Continue whole images (B, C, h, w) by their mirror images as far as the encoder asks.
+
+        Made for showing a whole image: the map of the continued image is decoded, and what it shows
+        is cropped. Training gives patches as they are.
+        """
+        height, width = images.shape[-2:]
+        return mirrored(images, (self.extended(height), self.extended(width)))
 
     def field(self, first: int, last: int, length: int) -> tuple[int, int]:
         """Return the pixels (first, last + 1) of an axis that the features of others depend on.

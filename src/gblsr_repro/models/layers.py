@@ -1,4 +1,4 @@
-"""Small parts of networks: a quick linear layer, activations that save memory, lists of modules.
+"""Small parts of networks: a quick linear layer, mirrored borders, activations, lists of modules.
 
 Activations overwrite their input where no gradient needs it. In training that would not save memory
 but cost a copy: autograd keeps what SiLU reads, and a view that is written in place (the output of
@@ -32,6 +32,21 @@ def pointwise(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     rows = x.reshape(items, -1, 1, x.shape[-1]).permute(0, 3, 1, 2)
     made = F.conv2d(rows, weight[:, :, None, None], bias)
     return made.permute(0, 2, 3, 1).reshape(*x.shape[:-1], -1)
+
+
+def mirrored(maps: Tensor, size: tuple[int, int]) -> Tensor:
+    """Continue maps (B, C, h, w) at the bottom and the right to `size` (H, W) by mirror images.
+
+    The mirror image has the border pixels too; where it is shorter than what is missing, it is
+    followed by the map again. Maps of that size are returned as they are.
+    """
+    for dim, length in enumerate(size, 2):
+        there = maps.shape[dim]
+        if length > there:
+            turn = torch.arange(length, device=maps.device) % (2 * there)
+            index = torch.minimum(turn, 2 * there - 1 - turn)
+            maps = maps.index_select(dim, index)
+    return maps
 
 
 def relu(x: Tensor) -> Tensor:

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from ..base import COLORS, PLAIN, QUERY_CHUNK, Decoder
 from ..layers import ITEMS, modules, pointwise, relu
-from .local_ensemble import Part, Taps, corners, taps_at, taps_of_pixels
+from .local_ensemble import Length, Part, Taps, corners, taps_at, taps_of_pixels
 
 HOISTED = "hoisted"
 
@@ -67,7 +67,7 @@ class QueryDecoder(Decoder):
 
     # What the model calls:
 
-    def fastest(self, cells: tuple[int, int], size: tuple[int, int]) -> str:
+    def fastest(self, cells: tuple[int, int], size: tuple[Length, Length]) -> str:
         """Return the fastest path that renders `size` (H, W) from a map of `cells` (h, w)."""
         return self.paths[0]
 
@@ -106,7 +106,7 @@ class QueryDecoder(Decoder):
     def render(
         self,
         features: Tensor,
-        size: tuple[int, int],
+        size: tuple[Length, Length],
         tile_pixels: int,
         path: str,
         part: Part | None = None,
@@ -132,7 +132,7 @@ class QueryDecoder(Decoder):
         return image
 
     def drawing(
-        self, features: Tensor, size: tuple[int, int], path: str, part: Part
+        self, features: Tensor, size: tuple[Length, Length], path: str, part: Part
     ) -> tuple[RenderRows, int]:
         """Return what draws rows top ... bottom of the image, in the columns of the part.
 
@@ -144,7 +144,7 @@ class QueryDecoder(Decoder):
         maps = self.maps(features, path)
         pixels = torch.arange(*part.columns, device=device)
         columns = _from(part.origin[1], taps_of_pixels(pixels, width, w, self.ensemble))
-        axes = [features.new_full((1, 1), 2 / length) for length in size]
+        axes = [features.new_full((1, 1), float(2 / length)) for length in size]
         cell = in_half_cells(torch.stack(axes, dim=-1), h, w)
 
         def draw(top: int, bottom: int) -> Tensor:
@@ -215,7 +215,7 @@ class ImplicitDecoder(QueryDecoder):
         return relu(layer(x) if path == PLAIN else pointwise(x, layer.weight, layer.bias))
 
     def drawing(
-        self, features: Tensor, size: tuple[int, int], path: str, part: Part
+        self, features: Tensor, size: tuple[Length, Length], path: str, part: Part
     ) -> tuple[RenderRows, int]:
         """Do what any decoder does; so many rows together as `pointwise` divides evenly."""
         draw, _ = super().drawing(features, size, path, part)

@@ -16,20 +16,24 @@ the 1e-9 alone decides, giving 1/4 each: the hat keeps the limit there, and is u
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import torch
 from torch import Tensor
 
 Span = tuple[int, int]
+Length = int | Fraction
+"""Pixels that a whole map shows along an axis: a fraction where cells were added to an image's."""
 REACH = 2
 """Cells that a query reads around its own: the ensemble a neighbor, LIIF and LTE one more."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of an image to draw: rows and columns, each first ... last + 1.
+    """A part of what a map shows to draw: rows and columns, each first ... last + 1.
 
     `cells` (h, w) is the size of the whole map of features, `origin` (y, x) the first cell of
     those at hand. The ones at hand must reach `REACH` cells beyond those that own the pixels, or to
@@ -42,9 +46,10 @@ class Part:
     columns: Span
 
     @classmethod
-    def whole(cls, cells: tuple[int, int], size: tuple[int, int]) -> Part:
-        """Return the whole image of `size` (H, W), all features being at hand."""
-        return cls(cells, (0, 0), (0, size[0]), (0, size[1]))
+    def whole(cls, cells: tuple[int, int], size: tuple[Length, Length]) -> Part:
+        """Return all pixels with centers on a map that shows `size` (H, W), all of it at hand."""
+        rows, columns = (math.ceil(length - Fraction(1, 2)) for length in size)
+        return cls(cells, (0, 0), (0, rows), (0, columns))
 
 
 @dataclass(frozen=True)
@@ -77,13 +82,26 @@ def taps_at(coordinates: Tensor, cells: int, ensemble: bool) -> Taps:
     return Taps(owner.long(), offset, torch.ones_like(offset))
 
 
-def taps_of_pixels(pixels: Tensor, size: Tensor | int, cells: int, ensemble: bool) -> Taps:
+def shown_by(cells: Span, image: Span, size: Span) -> tuple[Length, Length]:
+    """Return how many pixels (H, W) a map of `cells` shows if its first `image` cells show `size`.
+
+    So a pixel lies at the same place in its cell as without the cells that were added.
+    """
+    rows, columns = (
+        Fraction(pixels * count, own) for pixels, count, own in zip(size, cells, image, strict=True)
+    )
+    return rows, columns
+
+
+def taps_of_pixels(pixels: Tensor, size: Tensor | Length, cells: int, ensemble: bool) -> Taps:
     """Return the taps of whole pixels (...) of an axis with `size` pixels: integer arithmetic.
 
     `size` is a number or int64 broadcastable to `pixels`. The result is that of `taps_at` for the
     pixels' centers, without any rounding of coordinates.
     """
-    scaled = (2 * pixels + 1) * cells  # the position in cells, times twice the size
+    parts = 1 if isinstance(size, Tensor) else size.denominator
+    size = size if isinstance(size, Tensor) else size.numerator  # in parts of a pixel
+    scaled = (2 * pixels + 1) * (cells * parts)  # the position in cells, times twice the size
     if ensemble:
         lower = _floor(scaled - size, 2 * size)
         fraction = (scaled - size - 2 * size * lower).double() / (2 * size)
@@ -144,21 +162,22 @@ class PaddedGroups:
         return group * self.width + pixels - self.first.gather(1, group)
 
 
-def padded_groups(cells: int, sizes: Tensor, width: int, ensemble: bool) -> PaddedGroups:
-    """Group the pixels of axes with `sizes` (Z,) pixels, int64, over `cells` cells each.
+def padded_groups(
+    cells: int, sizes: Tensor, width: int, ensemble: bool, parts: int = 1
+) -> PaddedGroups:
+    """Group the pixels of axes with `sizes` (Z,), int64, over `cells` cells each.
 
-    `width` is the number of slots per group; it must be at least ceil(size / cells) for every
-    size. Nothing here waits for a device.
+    Sizes are in `parts` of a pixel. `width` is the number of slots per group; it must be at least
+    the pixels per cell, rounded up, for every size. Nothing here waits for a device.
     """
-    size = sizes[:, None]
+    size, step = sizes[:, None], cells * parts
     group = torch.arange(cells + 2 if ensemble else cells + 1, device=sizes.device)
-    edge = (2 * group - 1) * size if ensemble else 2 * group * size
-    start = _floor(edge + cells - 1, 2 * cells).clamp(min=0)
-    start = torch.minimum(start, size)
+    edge = (2 * group - 1).clamp(0, 2 * cells) if ensemble else 2 * group  # in half cells
+    start = _floor(edge * size + step - 1, 2 * step)
     first, last = start[:, :-1], start[:, 1:]
     pixels = first[..., None] + torch.arange(width, device=sizes.device)
     cell = group[:-1, None] + torch.arange(-1 if ensemble else 0, 1, device=sizes.device)
-    scaled = (2 * pixels + 1) * cells
+    scaled = (2 * pixels + 1) * step
     offset = (scaled[:, :, None] - (2 * cell + 1)[..., None] * size[..., None, None]).double()
     offset = offset / size[..., None, None]
     inside = ((cell >= 0) & (cell < cells))[..., None] & (pixels < last[..., None])[:, :, None]
@@ -170,7 +189,7 @@ def padded_groups(cells: int, sizes: Tensor, width: int, ensemble: bool) -> Padd
     return PaddedGroups(first, offset, hat * inside)
 
 
-def group_of(pixel: int, size: int, cells: int, ensemble: bool) -> int:
+def group_of(pixel: int, size: Length, cells: int, ensemble: bool) -> int:
     """Return the group of one pixel of an axis with `size` pixels, as in `PaddedGroups`."""
     scaled = (2 * pixel + 1) * cells
     return (scaled + size) // (2 * size) if ensemble else scaled // (2 * size)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from ..base import COLORS, PLAIN
 from ..spectral import modes
 from .decoders import Corner, QueryDecoder, RenderRows, by_cell, read
-from .local_ensemble import Part
+from .local_ensemble import Length, Part
 from .rendering import Folded, fold, render_folded, render_separable, sample_separable
 
 FOLDED, SEPARABLE = "folded", "separable"
@@ -81,12 +81,12 @@ class GBLSR(QueryDecoder):
             total = part if total is None else total + part
         return total
 
-    def fastest(self, cells: tuple[int, int], size: tuple[int, int]) -> str:
+    def fastest(self, cells: tuple[int, int], size: tuple[Length, Length]) -> str:
         """Return "folded" at integer scales up to `LARGEST_FOLD`, otherwise "separable"."""
         return FOLDED if self._scale(cells, size) in range(1, LARGEST_FOLD + 1) else SEPARABLE
 
     @staticmethod
-    def _scale(cells: tuple[int, int], size: tuple[int, int]) -> int:
+    def _scale(cells: tuple[int, int], size: tuple[Length, Length]) -> int:
         """Return the scale of both axes; 0 unless it is one integer."""
         scale = size[0] // cells[0]
         return scale if size == (scale * cells[0], scale * cells[1]) else 0
@@ -102,7 +102,7 @@ class GBLSR(QueryDecoder):
         )
 
     def drawing(
-        self, features: Tensor, size: tuple[int, int], path: str, part: Part
+        self, features: Tensor, size: tuple[Length, Length], path: str, part: Part
     ) -> tuple[RenderRows, int]:
         """RenderRows rows of the part's columns; on the folded path best by whole rows of cells.
 

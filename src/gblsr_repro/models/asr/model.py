@@ -8,10 +8,10 @@ from torch import Tensor
 
 from ...config import Config, Method
 from ...runtime import seed_everything
-from ..base import QUERY_CHUNK, Encoder, Model, class_named, count_by_shapes, options_of
+from ..base import PLAIN, QUERY_CHUNK, Encoder, Model, class_named, count_by_shapes, options_of
 from . import decoders, local_spectral, rdn, swinir
 from .decoders import QueryDecoder
-from .local_ensemble import Part, taps_of_pixels
+from .local_ensemble import Length, Part, shown_by, taps_of_pixels
 
 
 def normalize(images: Tensor) -> Tensor:
@@ -90,34 +90,40 @@ class ASRModel(Model):
 
         Takes the fastest exact path, or the one named. About `tile_pixels` output pixels are
         decoded at once, at least one row of cells; it bounds the memory and changes no value.
+
+        What the encoder adds to the images (`extend`) is cropped from what is shown. The plain path
+        decodes all of it first, as published; the others decode what is shown alone.
         """
-        features = self.encode(images, path)
-        return self.decode(features, height, width, tile_pixels, images, path)
+        whole = self.encoder.extend(images)
+        features = self.encode(whole, path)
+        cells = (whole.shape[-2], whole.shape[-1])
+        size = shown_by(cells, (images.shape[-2], images.shape[-1]), (height, width))
+        part = None if path == PLAIN else Part(cells, (0, 0), (0, height), (0, width))
+        shown = self.decode(features, *size, tile_pixels, whole, path, part)
+        return shown[..., :height, :width]
 
     def decode(
         self,
         features: Tensor,
-        height: int,
-        width: int,
+        height: Length,
+        width: Length,
         tile_pixels: int,
         images: Tensor,
         path: str | None = None,
         part: Part | None = None,
     ) -> Tensor:
-        """Do what `render` does, from features (B, D, h, w) of `images` (B, 3, h, w).
+        """Show features (B, D, h, w) of `images` (B, 3, h, w) as `render` does, cropping nothing.
 
         With `part`, features and images are those of a part of the map and the result is that part
-        of the image, (B, 3, rows, columns); the size is still the whole image's.
+        of the image, (B, 3, rows, columns); the size is still what the whole map shows.
         """
-        h, w = features.shape[-2:]
-        cells, size = part.cells if part else (h, w), (height, width)
-        path = self._take(path or self.decoder.fastest(cells, size))
+        size = (height, width)
+        part = part or Part.whole((features.shape[-2], features.shape[-1]), size)
+        path = self._take(path or self.decoder.fastest(part.cells, size))
         with torch.autocast(features.device.type, enabled=False):
             values = self.decoder.render(self._full(features), size, tile_pixels, path, part)
-            if self.decoder.adds_input and part:
-                values = values + enlarged_part(normalize(images), size, part)
-            elif self.decoder.adds_input:
-                values = values + F.interpolate(normalize(images), size, mode="bilinear")
+            if self.decoder.adds_input:
+                values = values + enlarged(normalize(images), size, part)
             return denormalize(values)
 
     def _full(self, features: Tensor) -> Tensor:
@@ -131,8 +137,11 @@ def enlarged_at(images: Tensor, coordinates: Tensor) -> Tensor:
     return found[:, :, 0].mT
 
 
-def enlarged_part(images: Tensor, size: tuple[int, int], part: Part) -> Tensor:
-    """Interpolate the images of a part of the cells bilinearly: (B, C, rows, columns)."""
+def enlarged(images: Tensor, size: tuple[Length, Length], part: Part) -> Tensor:
+    """Interpolate a part of images (B, C, h, w) of `size` bilinearly: (B, C, rows, columns)."""
+    shape = (part.rows[1] - part.rows[0], part.columns[1] - part.columns[0])
+    if shape == size:
+        return F.interpolate(images, shape, mode="bilinear")
     for dim, span in ((2, part.rows), (3, part.columns)):
         pixels = torch.arange(*span, device=images.device)
         taps = taps_of_pixels(pixels, size[dim - 2], part.cells[dim - 2], ensemble=True)

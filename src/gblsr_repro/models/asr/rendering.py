@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..spectral import modes
-from .local_ensemble import PaddedGroups, Part, Span, group_of, padded_groups
+from .local_ensemble import Length, PaddedGroups, Part, Span, group_of, padded_groups
 
 
 def bank(axis: PaddedGroups, count: int, bandwidth: Tensor) -> Tensor:
@@ -178,7 +178,7 @@ def render_separable(
     features: Tensor,
     projection: Tensor,
     bandwidth: Tensor,
-    size: tuple[int, int],
+    size: tuple[Length, Length],
     ensemble: bool,
     part: Part,
 ) -> Tensor:
@@ -207,9 +207,9 @@ class _Axis(NamedTuple):
     shown: Tensor
 
 
-def _axis(cells: int, length: int, pixels: Span, ensemble: bool, device: torch.device) -> _Axis:
-    lengths = torch.full((1,), length, device=device)
-    whole = padded_groups(cells, lengths, -(-length // cells), ensemble)
+def _axis(cells: int, length: Length, pixels: Span, ensemble: bool, device: torch.device) -> _Axis:
+    lengths, parts = torch.full((1,), length.numerator, device=device), length.denominator
+    whole = padded_groups(cells, lengths, -(-length // cells), ensemble, parts)
     first, last = (group_of(p, length, cells, ensemble) for p in (pixels[0], pixels[1] - 1))
     low, high = (max(first - 1, 0), min(last + 1, cells)) if ensemble else (first, last + 1)
     shown = whole.index(torch.arange(*pixels, device=device)[None])[0] - low * whole.width

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..base import PLAIN, Encoder, reach_of
-from ..layers import modules, pointwise
+from ..layers import mirrored, modules, pointwise
 
 # CUDA's fused attention takes heads of such multiples only; at others it falls back to products
 # that write out all scores.
@@ -18,22 +18,6 @@ HEAD_MULTIPLE = 8
 # Far below any attention score: what a query must not see gets no weight after the softmax.
 MASKED = -100.0
 INITIAL_STD = 0.02
-
-
-def pad_to_window(images: Tensor, window: int) -> Tensor:
-    """Pad (B, C, H, W) at the bottom and the right to multiples of `window`.
-
-    The image is continued by its mirror image, border pixels included (and again its mirror image
-    where it is smaller than the padding), as SwinIR and LTE do when they are tested.
-    """
-    for dim in (2, 3):
-        size = images.shape[dim]
-        missing = -size % window
-        if missing:
-            turn = torch.arange(size + missing, device=images.device) % (2 * size)
-            index = torch.minimum(turn, 2 * size - 1 - turn)
-            images = images.index_select(dim, index)
-    return images
 
 
 def widening(size: int, device: torch.device) -> int:
@@ -224,10 +208,12 @@ class SwinIR(Encoder):
     def forward(self, images: Tensor, path: str | None = None) -> Tensor:
         """Encode normalized images (B, 3, H, W) into features (B, embed, H, W).
 
-        Sides that are no multiple of the window are padded first and cropped back at the end.
+        Sides that are no multiple of the window are continued first and cropped back at the end:
+        those of patches, since whole images are extended to multiples.
         """
         height, width = images.shape[-2:]
-        first = self.first(pad_to_window(images, self.window))
+        full = (-(-height // self.window) * self.window, -(-width // self.window) * self.window)
+        first = self.first(mirrored(images, full))
         rows, columns = first.shape[-2:]
         mask = shift_mask(rows, columns, self.window, images.device)
         x = self.embed_norm(first.permute(0, 2, 3, 1))
@@ -235,6 +221,13 @@ class SwinIR(Encoder):
             x = group(x, mask, path)
         x = first + self.last(self.norm(x).permute(0, 3, 1, 2))
         return x[..., :height, :width]
+
+    def extended(self, length: int) -> int:
+        """Return the multiple of the window after `length`, a whole window more for a multiple.
+
+        So do SwinIR's and LTE's own tests. The map is not cropped before it is decoded.
+        """
+        return (length // self.window + 1) * self.window
 
     def field(self, first: int, last: int, length: int) -> tuple[int, int]:
         """Go back through the layers: a convolution, then whole windows, group by group.

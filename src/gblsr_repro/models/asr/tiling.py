@@ -56,7 +56,7 @@ class Tile:
         return maps[:, :, rows, columns]
 
     def part(self, size: tuple[int, int]) -> Part:
-        """Return what to draw of an image that is the whole input of `size` (h, w), enlarged."""
+        """Return what to draw of the whole input of `size` (h, w), enlarged."""
         return Part(size, (self.cells[0][0], self.cells[1][0]), self.rows, self.columns)
 
 
@@ -69,9 +69,10 @@ def tiles(
 ) -> list[Tile]:
     """Cut an output into tiles that take about `memory` bytes each; one where that suffices.
 
-    `size` (h, w) is that of the input, `rows` and `columns` are the output pixels' positions in
-    it: rising, whole numbers being pixel centers. An encoder whose field is too wide for tiles of
-    that much memory gets one tile of up to `WHOLE` times as much; beyond that `UserError`.
+    `size` (h, w) is that of the input as it is extended, `rows` and `columns` are the output
+    pixels' positions in it: rising, whole numbers being pixel centers. An encoder whose field is
+    too wide for tiles of that much memory gets one tile of up to `WHOLE` times as much; beyond
+    that `UserError`.
     """
     (whole,) = _cut(model.encoder, size, rows, columns, max(size))
     needed = model.encoder.bytes_per_pixel() * _area(whole.pixels)
