@@ -16,7 +16,7 @@ from statistics import median
 from unittest import mock
 
 from gblsr_repro import runtime
-from gblsr_repro.evaluation.latency import elapsed_ms
+from gblsr_repro.evaluation.latency import time_pass_ms
 
 from .native import MAIN
 from .plans import Bench
@@ -33,7 +33,7 @@ def main(allocator: str, side: int, batch: int, count: int) -> None:
         bench = Bench.open(device, quick=False, scratch=Path(scratch))
     step = partial(native_step(bench, MAIN, side, batch), batch)
     step()
-    times = [elapsed_ms(step, device) for _ in range(count)]
+    times = [time_pass_ms(step, device) for _ in range(count)]
     print(json.dumps({"median_ms": median(times)}))
 
 
