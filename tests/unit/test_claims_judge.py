@@ -159,6 +159,6 @@ def test_the_verb_writes_csv_and_markdown(tmp_path: Path) -> None:
     assert float(gap.measured_values) == pytest.approx(2.974)
     assert rows["hours_rdn"].reason == "asr_runs.csv was not made"
     text = (tmp_path / "claims.md").read_text("utf-8")
-    assert "| +2.974 dB | +2.974 dB | reproduced |" in text
+    assert "| reproduced | +2.974 dB | +2.974 dB |" in text
     assert all(row.sentence in text for row in rows.values())
     assert main(["claims", "--aggregates", str(tmp_path / "none"), "--output", str(tmp_path)]) == 2

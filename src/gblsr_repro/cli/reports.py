@@ -125,7 +125,7 @@ def judge_claims(options: Options) -> None:
     output = options.output or results
     judge.write(options.aggregates or results / "aggregates", output, config)
     page = claims_page.write(output / rows.FILE, output / "claims.md")
-    log.info("claims: %s", claims_page.told(page))
+    log.info("claims: %s", claims_page.list_counts(page))
 
 
 # --- pages --------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ def print_summary(options: Options) -> None:
     if config["preset"] != "paper":
         print("These numbers show that everything runs; they are not the paper's experiment.")
     if (results / rows.FILE).is_file():
-        print(f"claims: {claims_page.told(claims_page.Page.read(results / rows.FILE))}")
+        print(f"claims: {claims_page.list_counts(claims_page.Page.read(results / rows.FILE))}")
     print()
     for name in ("tables", "figures", "claims.md", "report.html"):
         place, here = results / name, Path.cwd()

@@ -12,7 +12,7 @@ from ..config import protocol
 from ..files import write_text
 from .claims.rows import Row, Verdict, read_claims
 from .documents import LOOKS, Section, render_markdown, simple_table
-from .layout import DASH
+from .layout import DASH, Table
 from .provenance import Scope
 from .provenance.recorded import of_paper
 
@@ -105,8 +105,37 @@ def write(claims: Path, output: Path) -> Page:
     return page
 
 
-def told(page: Page) -> str:
-    """Return how many claims got each verdict, in words."""
+def summarize(page: Page) -> str:
+    """Say how many of the claims that have numbers hold, and how many have none."""
+    measured = [row for row in page.rows if row.holds]
+    holding = sum(row.holds == "yes" for row in measured)
+    text = (
+        f"{holding} of the {len(measured)} claims that this run has numbers for hold; "
+        f"{len(page.rows) - len(measured)} have no number here or cannot be judged."
+    )
+    if any(row.verdict == Verdict.DIFFERENT for row in page.rows):
+        text += (
+            " Numbers measured under other conditions than the paper's are held against it all the "
+            "same, and are never called reproduced."
+        )
+    return text
+
+
+def count_by_topic(page: Page) -> Table:
+    """Count by topic the claims that hold, that do not, and that have no number."""
+    found: dict[str, Counter[str]] = {}
+    for row in page.rows:
+        found.setdefault(row.topic, Counter())[row.holds] += 1
+    columns = ("yes", "no", "")
+    lines = [
+        (topic, *(str(counts[column] or DASH) for column in columns))
+        for topic, counts in found.items()
+    ]
+    return simple_table(("Topic", "Hold", "Do not hold", "No number"), lines, "lrrr")
+
+
+def list_counts(page: Page) -> str:
+    """Say how many claims got each verdict."""
     return ", ".join(f"{n} {verdict}" for verdict, n in page.counts().items() if n)
 
 
@@ -147,7 +176,8 @@ def with_unit(text: str, unit: str) -> str:
 
 def topics(page: Page, wanted: Callable[[Row], bool] = lambda row: True) -> list[Section]:
     """Return a section for every topic with wanted claims: a row for each of them."""
-    header = ("Claim", "Where", "Paper", "Measured", "Verdict", "Tolerance", "Remarks")
+    # The verdict second, where it is seen on a narrow screen, too.
+    header = ("Claim", "Verdict", "Paper", "Measured", "Tolerance", "Where", "Remarks")
     by_topic: dict[str, list[Row]] = {}
     for row in filter(wanted, page.rows):
         by_topic.setdefault(row.topic, []).append(row)
@@ -156,11 +186,11 @@ def topics(page: Page, wanted: Callable[[Row], bool] = lambda row: True) -> list
         lines = [
             (
                 row.sentence,
-                row.where,
+                outcome(row),
                 with_unit(row.published, row.unit),
                 with_unit(row.measured, row.unit),
-                outcome(row),
                 tolerance(row),
+                row.where,
                 remarks(page, row),
             )
             for row in rows
@@ -171,11 +201,20 @@ def topics(page: Page, wanted: Callable[[Row], bool] = lambda row: True) -> list
 
 
 def section(page: Page) -> Section:
-    """Return all claims: how many got each verdict, under what conditions, and one by one."""
+    """Return all claims: how many hold, under what conditions, and one by one."""
+    inside = [explain_verdicts(page), conditions(page), *topics(page)]
+    return Section(
+        "The paper's claims, measured here",
+        summarize(page),
+        [count_by_topic(page)],
+        inside=inside,
+    )
+
+
+def explain_verdicts(page: Page) -> Section:
+    """Return what each verdict means, and how many claims got it."""
     counts = [(str(v), str(n), LOOKS[v][-1]) for v, n in page.counts().items()]
-    table = simple_table(("Verdict", "Claims", "Meaning"), counts)
-    inside = [conditions(page), *topics(page)]
-    return Section("The paper's claims, measured here", tables=[table], inside=inside)
+    return Section("Verdicts", tables=[simple_table(("Verdict", "Claims", "Meaning"), counts)])
 
 
 def conditions(page: Page) -> Section:

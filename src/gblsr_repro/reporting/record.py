@@ -188,11 +188,9 @@ def _tables(source: Aggregates) -> list[Section]:
 def _claims(path: Path) -> Section:
     """How many claims got each verdict, and what this run says of orderings and bounds."""
     claims = claims_page.Page.read(path)
-    text = (
-        f"{claims_page.told(claims)}. Every claim with its numbers: [claims.md](claims.md). A "
-        "number measured under other conditions than the paper's is shown, not judged."
-    )
-    return Section("What the paper claims", text, _relations(claims))
+    text = f"{claims_page.summarize(claims)} Every claim with its numbers: [claims.md](claims.md)."
+    tables = [claims_page.count_by_topic(claims), *_relations(claims)]
+    return Section("What the paper claims", text, tables)
 
 
 def _relations(claims: claims_page.Page) -> list[Table]:

@@ -22,7 +22,7 @@ from ..files import read_json, write_text
 from . import claims_page
 from .aggregates import BICUBIC, Aggregates, ordered
 from .captions import caption
-from .claims.rows import Row, Verdict
+from .claims.rows import Verdict
 from .documents import Section, benchmarks, cost, differences, render_html, simple_table
 from .items import attempt, select_items
 from .kinds import scale_key
@@ -53,21 +53,23 @@ def write(results: Path, claims: Path, output: Path, config: Config) -> None:
 def page(results: Path, claims: Path, folder: Path, config: Config) -> str:
     """Return the page as HTML; its links are relative to `folder`."""
     source, preset = Aggregates(results / "aggregates", config), config["preset"]
-    judged = [
-        _or_why("Claims", partial(_claims, claims), source),
+    judged = _or_why("Claims", partial(_claims, claims), source)
+    compared = _or_why("How this run differs from the paper's", differences, source)
+    figures, tables = (
+        _items("figure", _figure, source, folder),
         _items("table", _table, source, folder),
-    ]
-    figures = _items("figure", _figure, source, folder)
+    )
     warning = (
         f"**Not the paper's experiment.** This is a run of the preset “{preset}”. What depends on "
         "data, training or device is shown, never called reproduced."
     )
-    parts = [_learned(source), figures, *judged] if preset == "demo" else [*judged, figures]
+    shown = [judged, compared, tables, figures]
+    if preset == "demo":
+        shown = [_learned(source), figures, judged, compared, tables]
     found = [path for pattern in FILE_PATTERNS for path in sorted(results.glob(pattern))]
     links = _links({path.relative_to(results).as_posix(): path for path in found}, folder)
     files = Section("Files", "" if links else "There are none yet.", links=links)
-    parts += [_or_why("Cost", cost, source), _provenance(source), files]
-    parts = [_or_why("How this run differs from the paper's", differences, source), *parts]
+    parts = [*shown, _or_why("Cost", cost, source), _provenance(source), files]
     whole = Section("GB-LSR: the paper and this run", LEAD, inside=parts)
     return render_html(whole, warning="" if preset == "paper" else warning)
 
@@ -93,21 +95,19 @@ def _links(files: Mapping[str, Path], folder: Path) -> list[tuple[str, str]]:
 
 def _claims(path: Path, source: Aggregates) -> Section:
     page = claims_page.Page.read(path)
-    if source.config["preset"] != "demo":
-        return replace(claims_page.section(page), title="Claims")
-
-    def held(row: Row) -> bool:
-        return row.verdict == Verdict.HOLDS
-
-    text = (
-        f"{sum(map(held, page.rows))} of {len(page.rows)} claims are about structure "
-        "alone and hold here. A demo can judge none of the others: they rest on the paper's data, "
-        "training and device. What it measured for them is folded away below, one line per topic. "
-        "Parameters are counted at the paper's size, not at that of the networks trained here."
-    )
-    others = claims_page.topics(page, lambda row: not held(row))
-    folded = [replace(part, folded=True) for part in (*others, claims_page.conditions(page))]
-    return Section("Claims", text, inside=[*claims_page.topics(page, held), *folded])
+    topics = claims_page.topics(page)
+    text, tables = claims_page.summarize(page), [claims_page.count_by_topic(page)]
+    if source.config["preset"] == "demo":
+        holding = sum(row.verdict == Verdict.HOLDS for row in page.rows)
+        text = (
+            f"{holding} of {len(page.rows)} claims are about structure alone and hold here; "
+            "parameters are counted at the paper's size, not at that of the networks trained here. "
+            "A demo can judge none of the others: they rest on the paper's data, training and "
+            "device. What it measured for them is folded away below, topic by topic."
+        )
+        tables = []
+    inside = [claims_page.explain_verdicts(page), *topics]
+    return Section("Claims", text, tables, inside=[replace(p, folded=True) for p in inside])
 
 
 # --- what a demo learned -------------------------------------------------------------------------
