@@ -84,7 +84,7 @@ def named(source: Aggregates, text: Text) -> tuple[float, ...]:
 
 
 @pytest.mark.parametrize("figure", NAMED)
-def test_every_label_is_nearest_to_its_own_marker(figure, source):
+def test_labels_are_nearest_to_their_own_marker_and_the_main_arm_is_on_top(figure, source):
     with style.styled():
         drawn = MAKERS[figure](source, [])
     drawn.draw_without_rendering()

@@ -252,7 +252,7 @@ def _draw_arms(
         if source.arms[arm].diagnostic == "control":
             axes.axvline(cell.mean, color=style.FAINT, linestyle=style.DASHED, zorder=1)
     axes.margins(x=0.2)
-    axes.xaxis.set_major_locator(MaxNLocator(1, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10], min_n_ticks=1))
     axes.grid(False, axis="y")
 
 
