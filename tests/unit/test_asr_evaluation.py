@@ -111,7 +111,7 @@ def test_swinir_saves_as_much_for_every_pixel_that_it_encodes(config):
         encoded = model.encoder.extended(side)
         assert encoded == side + 8
         low = torch.zeros(1, 3, side, side)
-        bytes_ = latency.saved_bytes(
+        bytes_ = latency.count_saved_bytes(
             lambda x, side=side: model.render(x, 4 * side, 4 * side, 1 << 20, "plain"), low, model
         )
         saved[side] = bytes_ / encoded**2

@@ -9,7 +9,6 @@ from pathlib import Path
 import figure_aggregates as made_up
 import numpy as np
 import pytest
-from gblsr_repro.reporting.conditions import of_paper
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
@@ -60,7 +59,7 @@ def source(request, published, tmp_path_factory) -> Aggregates:
     run.rows = published.rows
     if request.param != "published":
         run.rows = perturbed(published, request.param)
-    run.conditions = of_paper()
+    run.recorded = made_up.PAPER
     return Aggregates(run.write(), run.config)
 
 
