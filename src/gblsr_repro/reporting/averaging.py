@@ -113,7 +113,7 @@ def native(found: Found, config: Config) -> Measured:
             found(f"{kinds.SCORES}.csv", column=column), NATIVE_METRICS
         ):
             yield column, of["subject"], metric, mean
-        for of, path in found(f"{kinds.TIMES}.csv"):
+        for of, path in found(f"{kinds.TIMES}.csv", timed=column):
             times = read_latency(path)
             for clock, metric in NATIVE_TIMES.items():
                 if (column, clock, "mean_ms") in times:
@@ -218,8 +218,8 @@ def asr_latency(found: Found, config: Config) -> Measured:
     """Times and peak memory of every method, set and clock."""
     scale = scale_key(config["asr"]["timing"]["scale"])
     for of, path in found(f"{kinds.TIMES}.csv"):
-        for (dataset, clock, metric), value in read_latency(path).items():
-            yield dataset, of["subject"], scale, clock, metric, value
+        for (_, clock, metric), value in read_latency(path).items():
+            yield of["timed"], of["subject"], scale, clock, metric, value
 
 
 # --- runs ---------------------------------------------------------------------------------------
