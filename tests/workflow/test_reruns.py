@@ -183,6 +183,11 @@ ROWS = [
     code("data/fetch.py", NOTHING),  # what was fetched is recorded, and checked by all who read it
     code("data/download.py", NOTHING),
     edit("config/datasets.tsv", "demo_kodak\t", "demo_kodak\tof ", NOTHING, SEEN),
+    edit("config/datasets.tsv", "rocket.jpg}\t2\t0\t", "rocket.jpg}\t2\t0\tsha256:12", NOTHING,
+         SEEN),  # of a download: what came with it is recorded
+    edit("config/datasets.tsv", "rocket.jpg}\t2", "rocket.jpg,cat.png}\t3",
+         {("fetch", "demo_kodak"), ("standardize", "kodak")} | each("evaluate", SHOWN) | TIMED
+         | DRAWN),
     setting("native.data.train", ["demo_photos", "demo_textures"], NATIVE - TIMED
             - each("standardize", COLUMNS)),
     setting("native.data.image_size", 128, NATIVE),
@@ -249,6 +254,7 @@ ROWS = [
     Row("an arm less", lambda _: {"native": {"arms": without(DEMO["native"]["arms"], "wire")}},
         NOTHING, SEEN),
     setting("asr.methods", without(DEMO["asr"]["methods"], "lte_swinir"), NOTHING),
+    setting("native.criteria.latency_ratio", 0.5, NOTHING, {"tables_of_native", *SEEN}),
     setting("seeds", [0, 1], {
         (rule, f"{name}/1")
         for rule, name in trained(ARMS) | TIMED | asr_trained(METHODS) | ASR_TIMED

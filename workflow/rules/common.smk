@@ -61,7 +61,7 @@ TABLES_SHOWN = sorted(
     for path in Path(workflow.basedir, "config").glob(pattern)
     if path.name != "sizes.tsv"
 )
-ROWS = ["config/arms.tsv", "config/methods.tsv"]
+TABLES_READ = ["config/arms.tsv", "config/methods.tsv", "config/paper/protocol.yaml"]
 # Timed jobs run alone: they take all that --cores gives. The profile for clusters gives them one.
 ALL_CORES = 10_000
 # As many jobs that take a GPU run at once as --resources gpu=N allows; each locks one for itself
@@ -165,9 +165,13 @@ def sources_of_timing(wildcards):
 
 
 def inputs_of_aggregate(wildcards):
-    """Return the rows and records that one aggregate is made from."""
+    """Return the rows and records that one aggregate is made from, and tables of the config.
+
+    What was run is compared with all that these say of the paper.
+    """
     name = wildcards.aggregate
-    return [f"{R}/{path}" for path in kinds.inputs(name, config)] + ROWS
+    tables = TABLES_SHOWN if kinds.KINDS[name].form == "json" else TABLES_READ
+    return [f"{R}/{path}" for path in kinds.inputs(name, config)] + tables
 
 
 def drawn_together(kind):
