@@ -88,7 +88,7 @@ wildcard_constraints:
 
 
 def follows(rule, wildcard=None, subjects=None):
-    """Return as text what the output of a rule follows from: its jobs run again when that changes.
+    """Return as text what the output of a rule follows from; jobs run again when that changes.
 
     What a job is about stands in a wildcard, by its name or as one of `subjects`.
     """

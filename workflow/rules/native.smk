@@ -118,7 +118,7 @@ rule exemplars:
         follows=follows("exemplars"),
         runs=lambda wildcards, input: [os.path.dirname(path) for path in input.weights],
         arrays=lambda wildcards, input: os.path.dirname(input.arrays[0]),
-        exemplars=f"{R}/native/exemplars",
+        exemplars=lambda wildcards, output: str(Path(output[0]).parents[1]),
     shell:
         "python -m gblsr_repro native exemplars --config {params.config} --runs {params.runs}"
         " --arrays {params.arrays} --output {params.exemplars} 2>&1 | tee {log}"
