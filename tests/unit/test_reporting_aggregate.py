@@ -286,13 +286,15 @@ def test_times_alone_have_the_settings_of_the_config_and_no_training(tmp_path, c
         write_record(
             tmp_path / f"native/latency/liif/seed{seed}/kodak.json", arm="liif", gpu_shared=shared
         )
-    why = {"paper": {"kodak": "it would take 30 GiB"}}
+    why = "it would take 30 GiB"
     write_record(
-        tmp_path / "native/latency/gblsr_scalar/seed0/kodak.json", arm="gblsr_scalar", not_timed=why
+        tmp_path / "native/latency/gblsr_scalar/seed0/kodak.json",
+        arm="gblsr_scalar",
+        not_timed={"paper": why},
     )
     native = gather("provenance_native", tmp_path, config)
     assert native.shared_gpu == ["liif"]
-    assert native.not_timed == {"gblsr_scalar": why}
+    assert native.not_timed == {"gblsr_scalar": {"paper": {"kodak": why}}}
     assert native.settings["native.model.modes"] == [16]
     assert not native.settings.get("native.training.steps")
 

@@ -56,30 +56,25 @@ def add_commands(commands: Commands) -> None:
 
 
 def read_arm(options: Options) -> tuple[Config, Arm]:
-    """Return the configuration and the arm of `--arm`; take a GPU for it."""
+    """Return the config and the arm of `--arm`; take a GPU for the job about it."""
     from ..config import arm_named
 
-    arm = arm_named(options.arm)
-    config = load_config(options)
-    _take_gpu(config)
-    return config, arm
+    return _take_gpu(load_config(options)), arm_named(options.arm)
 
 
 def read_method(options: Options) -> tuple[Config, Method]:
-    """Return the configuration and the method of `--method`; take a GPU for it."""
+    """Return the config and the method of `--method`; take a GPU for the job about it."""
     from ..config import method_named
 
-    method = method_named(options.method)
-    config = load_config(options)
-    _take_gpu(config)
-    return config, method
+    return _take_gpu(load_config(options)), method_named(options.method)
 
 
-def _take_gpu(config: Config) -> None:
+def _take_gpu(config: Config) -> Config:
     from .. import devices
 
     if config["device"] != "cpu":
         devices.take_one()
+    return config
 
 
 def _add_arm(command: argparse.ArgumentParser) -> None:
@@ -119,7 +114,7 @@ def check(options: Options) -> None:
     """Check before any training: parameter budget, LPIPS at hand."""
     from ..preflight import check
 
-    check(load_config(options))
+    print(check(load_config(options)))
 
 
 def _add_sources(commands: Commands) -> None:
@@ -148,8 +143,7 @@ def standardize_native(options: Options) -> None:
     """Crop a split's or set's images into one array."""
     from ..data.standardize import make_array
 
-    config = load_config(options)
-    make_array(options.name, config, options.output)
+    make_array(options.name, load_config(options), options.output)
 
 
 def _add_native_regions(commands: Commands) -> None:
@@ -188,7 +182,7 @@ def _add_native_evaluate(commands: Commands) -> None:
     add_path(command, "--run", "DIR")
     add_path(command, "--arrays", "DIR", ARRAYS)
     add_path(command, "--output", "DIR")
-    text = "measure these sets alone"
+    text = "measure these sets alone (default: every evaluation set and the validation split)"
     command.add_argument("--only", nargs="+", default=[], metavar="SET", help=text)
 
 
@@ -197,7 +191,15 @@ def evaluate_arm(options: Options) -> None:
     from ..evaluation.native import evaluate
 
     config, arm = read_arm(options)
-    evaluate(config, arm, options.seed, options.run, options.arrays, options.output, options.only)
+    evaluate(
+        config,
+        arm,
+        options.seed,
+        options.run,
+        options.arrays,
+        options.output,
+        options.only,
+    )
 
 
 def _add_native_exemplars(commands: Commands) -> None:
@@ -213,8 +215,7 @@ def write_exemplars(options: Options) -> None:
     """Write the images of the qualitative figure, true and reconstructed by trained runs."""
     from ..evaluation.exemplars import write_exemplars
 
-    config = load_config(options)
-    _take_gpu(config)
+    config = _take_gpu(load_config(options))
     write_exemplars(config, options.runs, options.arrays, options.output)
 
 
@@ -302,9 +303,8 @@ def evaluate_method(options: Options) -> None:
 def _add_asr_bicubic(commands: Commands) -> None:
     command = add_command(commands, "bicubic", evaluate_bicubic)
     add_config(command)
-    command.add_argument(
-        "--dataset", metavar="DATASET", required=True, help="row of config/datasets.tsv"
-    )
+    text = "data set of a column of asr.evaluate"
+    command.add_argument("--dataset", metavar="DATASET", required=True, help=text)
     add_path(command, "--output", "DIR")
 
 
@@ -312,8 +312,7 @@ def evaluate_bicubic(options: Options) -> None:
     """Measure plain bicubic upsampling."""
     from ..evaluation.asr import evaluate_bicubic
 
-    config = load_config(options)
-    evaluate_bicubic(config, options.dataset, options.output)
+    evaluate_bicubic(load_config(options), options.dataset, options.output)
 
 
 def _add_asr_latency(commands: Commands) -> None:

@@ -78,7 +78,7 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
         return latency.Image(image.name, encoded, partial(image.low, config, device))
 
     sets = {
-        name: _describe_set(images, [to_time(image) for image in images], name, config)
+        name: latency.Set(list(map(to_time, images)), *_describe(images, name, config))
         for name, images in found.items()
     }
 
@@ -98,10 +98,10 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
     clocked.write(subject, sets, follows("asr_latency", method, config), output, COLUMNS)
 
 
-def _describe_set(
-    images: Sequence[TimedImage], loaded: Sequence[latency.Image], dataset: str, config: Config
-) -> latency.Set:
-    """Return a data set as it is timed; its times follow from which images are blank, and sizes."""
+def _describe(
+    images: Sequence[TimedImage], dataset: str, config: Config
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the times of a data set follow from, and what is recorded of it besides."""
     blank = sum(image.source is None for image in images)
     made_from = {
         "images": [
@@ -115,7 +115,7 @@ def _describe_set(
         "blank_images": blank,
         "sizes_only": bool(blank),
     }
-    return latency.Set(loaded, made_from, told)
+    return made_from, told
 
 
 def list_images(dataset: str, config: Config) -> list[TimedImage]:

@@ -223,9 +223,8 @@ class Timing:
                 paths.setdefault(clock, []).append(path)
             reasons = {k: why[name] for k, why in not_timed.items() if name in why}
             write_csv(output / f"{name}.csv", columns, own)
-            told = {**timed.told, "not_timed": {k: {name: why} for k, why in reasons.items()}}
-            told |= {"decoder_paths": paths, "follows": follows[name]}
-            write_json(output / f"{name}.json", record | told)
+            told = {**timed.told, "not_timed": reasons, "decoder_paths": paths}
+            write_json(output / f"{name}.json", record | told | {"follows": follows[name]})
 
     def clocks(self) -> Iterator[Clock]:
         """Yield the clocks of `select_clocks`.

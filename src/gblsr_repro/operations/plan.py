@@ -190,7 +190,7 @@ def _estimate_runs(config: Config, device: str) -> Iterator[Estimate]:
 
 
 def _keep_settings_of_a_step(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what decides the cost of a step: all but their number, the images, the code."""
+    """Return what decides the cost of a step: all but the steps' number, the images, the code."""
     return {
         name: value
         for name, value in identity.items()

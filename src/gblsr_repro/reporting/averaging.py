@@ -23,7 +23,6 @@ from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
 from . import kinds
 from .aggregates import BICUBIC, NATIVE_TIMES, Aggregates, numbers, read_rows
-from .criteria import measure_criteria
 from .kinds import KINDS, NATIVE, VALUES, Fields, scale_key
 from .provenance import writing
 
@@ -185,7 +184,8 @@ def decide_criterion_b(made: pd.DataFrame, config: Config) -> Iterator[tuple[Any
 def criteria(found: Found, config: Config) -> Measured:
     """Whether the main arm meets the paper's criteria, set by set and as a whole."""
     for _, path in found(NATIVE):
-        yield from measure_criteria(Aggregates(path.parent, config))
+        for row in Aggregates(path.parent, config).decide_criteria():
+            yield tuple(row.values())
 
 
 def budget(found: Found, config: Config) -> Measured:

@@ -147,18 +147,20 @@ def _image_sets(records: Iterable[Json]) -> list[ImageSet]:
 def _seeds(records: Iterable[Json]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for record in records:
-        found.setdefault(record["subject"], []).append(record["seed"])
+        seeds = found.setdefault(record["subject"], [])
+        if record["seed"] not in seeds:
+            seeds.append(record["seed"])
     return found
 
 
 def _not_timed(timings: Iterable[Json]) -> dict[str, dict[str, dict[str, str]]]:
-    """Return by arm or method, clock and set why there are no times."""
-    reasons: dict[str, dict[str, dict[str, str]]] = {}
+    """Return by arm or method, clock and timed set why there is no time."""
+    found: dict[str, dict[str, dict[str, str]]] = {}
     for timing in timings:
-        for clock, sets in (timing.get("not_timed") or {}).items():
-            of_clock = reasons.setdefault(timing["subject"], {}).setdefault(clock, {})
-            of_clock[timing["timed"]] = next(iter(sets.values()))
-    return reasons
+        for clock, reason in (timing.get("not_timed") or {}).items():
+            of_clock = found.setdefault(timing["subject"], {}).setdefault(clock, {})
+            of_clock[timing["timed"]] = reason
+    return found
 
 
 def _without_lpips(record: Json) -> str:
