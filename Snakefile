@@ -30,5 +30,5 @@ rule all:
     input:
         items_of("native"),
         items_of("asr"),
-        rules.claims.output,
+        f"{R}/claims.csv",
         f"{R}/report.html",

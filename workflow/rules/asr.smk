@@ -12,7 +12,6 @@ rule asr_standardize:
         record=f"{R}/asr/arrays/train.json",
     log:
         f"{R}/logs/asr_standardize.log",
-    retries: 1
     conda:
         "../../envs/gblsr.yaml"
     resources:
@@ -20,7 +19,7 @@ rule asr_standardize:
         runtime=runtime_by_attempt("other"),
     params:
         config=CONFIG,
-        follows=follows("asr_standardize"),
+        settings=settings("asr standardize"),
     shell:
         "python -m gblsr_repro asr standardize --config {params.config}"
         " --output {output.array} 2>&1 | tee {log}"
@@ -35,6 +34,7 @@ rule asr_train_run:
         index=f"{R}/asr/arrays/train.csv",
         record=f"{R}/asr/arrays/train.json",
         validation=ancient(sources_of_validation),
+        code=code_of("asr train"),
     output:
         weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
         log=f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv",
@@ -50,7 +50,7 @@ rule asr_train_run:
         runtime=MINUTES["asr_training"],
     params:
         config=CONFIG,
-        follows=follows("asr_train_run", "method", METHODS),
+        settings=settings("asr train"),
         run=subpath(output.record, parent=True),
         state=f"{R}/asr/state/{{method}}/seed{{seed}}.pt",
     shell:
@@ -60,27 +60,24 @@ rule asr_train_run:
 
 
 rule asr_evaluate:
-    """PSNR-Y and SSIM-Y of every image, set and scale for one trained method.
-
-    What was measured from the same stays as it is.
-    """
+    """PSNR-Y and SSIM-Y of every image, set and scale for one trained method."""
     input:
         weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
-        sources=expand(f"{R}/sources/{{dataset}}.csv", dataset=ASR_SETS),
+        sources=[f"{R}/sources/{name}.csv" for name in config["asr"]["evaluate"].values()],
+        code=code_of("asr evaluate"),
     output:
-        metrics=[
-            update(f"{R}/asr/metrics/{{method}}/seed{{seed}}/{dataset}_x{scale}.csv")
-            for dataset in ASR_SETS
-            for scale in SCALES
-        ],
-        records=[
-            update(f"{R}/asr/metrics/{{method}}/seed{{seed}}/{dataset}_x{scale}.json")
-            for dataset in ASR_SETS
-            for scale in SCALES
-        ],
+        metrics=expand(
+            f"{R}/asr/metrics/{{{{method}}}}/seed{{{{seed}}}}/{{column}}_x{{scale}}.csv",
+            column=ASR_COLUMNS,
+            scale=SCALES,
+        ),
+        records=expand(
+            f"{R}/asr/metrics/{{{{method}}}}/seed{{{{seed}}}}/{{column}}_x{{scale}}.json",
+            column=ASR_COLUMNS,
+            scale=SCALES,
+        ),
     log:
         f"{R}/logs/asr_evaluate/{{method}}_seed{{seed}}.log",
-    retries: 1
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -90,7 +87,7 @@ rule asr_evaluate:
         runtime=runtime_by_attempt("asr_evaluation"),
     params:
         config=CONFIG,
-        follows=follows("asr_evaluate"),
+        settings=settings("asr evaluate"),
         run=subpath(input.weights, parent=True),
         metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
     shell:
@@ -101,13 +98,13 @@ rule asr_evaluate:
 rule asr_bicubic:
     """PSNR-Y and SSIM-Y of plain bicubic upsampling: the check of the whole protocol."""
     input:
-        f"{R}/sources/{{dataset}}.csv",
+        sources_of_column,
+        code=code_of("asr bicubic"),
     output:
-        metrics=[update(f"{R}/asr/metrics/bicubic/{{dataset}}_x{scale}.csv") for scale in SCALES],
-        records=[update(f"{R}/asr/metrics/bicubic/{{dataset}}_x{scale}.json") for scale in SCALES],
+        metrics=expand(f"{R}/asr/metrics/bicubic/{{{{column}}}}_x{{scale}}.csv", scale=SCALES),
+        records=expand(f"{R}/asr/metrics/bicubic/{{{{column}}}}_x{{scale}}.json", scale=SCALES),
     log:
-        f"{R}/logs/asr_bicubic/{{dataset}}.log",
-    retries: 1
+        f"{R}/logs/asr_bicubic/{{column}}.log",
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -116,8 +113,8 @@ rule asr_bicubic:
         runtime=runtime_by_attempt("other"),
     params:
         config=CONFIG,
-        follows=follows("asr_bicubic", "dataset", ASR_COLUMNS),
+        settings=settings("asr bicubic"),
         metrics=lambda wildcards, output: os.path.dirname(output[0]),
     shell:
-        "python -m gblsr_repro asr bicubic --config {params.config} --dataset {wildcards.dataset}"
+        "python -m gblsr_repro asr bicubic --config {params.config} --dataset {wildcards.column}"
         " --output {params.metrics} 2>&1 | tee {log}"

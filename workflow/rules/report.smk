@@ -1,5 +1,4 @@
 # Requires: rows and records of the runs. Makes: aggregates, tables, figures, claims, report.
-# None is tried again: the retries of the profile for clusters are for trainings.
 
 
 rule aggregate:
@@ -10,13 +9,12 @@ rule aggregate:
         f"{R}/aggregates/{{aggregate}}.csv",
     log:
         f"{R}/logs/aggregate/{{aggregate}}.log",
-    retries: 0
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("aggregate", "aggregate"),
+        settings=settings("aggregate"),
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro aggregate {wildcards.aggregate} --config {params.config}"
@@ -28,28 +26,23 @@ use rule aggregate as provenance with:
         f"{R}/aggregates/{{aggregate}}.json",
     log:
         f"{R}/logs/aggregate/{{aggregate}}.json.log",
-    params:
-        config=CONFIG,
-        follows=follows("provenance"),
-        results=lambda wildcards: R,
 
 
 rule readings:
     """The readings of the baselines side by side (config/readings.yaml)."""
     input:
         rows=f"{R}/aggregates/readings.csv",
-        tables=TABLES_SHOWN,
+        tables=CONFIG_TABLES,
     output:
         f"{R}/readings.md",
     log:
         f"{R}/logs/readings.log",
-    retries: 0
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("readings"),
+        settings=settings("readings"),
     shell:
         "python -m gblsr_repro readings --config {params.config} --aggregate {input.rows}"
         " --output {output} 2>&1 | tee {log}"
@@ -63,7 +56,7 @@ for (benchmark, needs), names in drawn_together("table").items():
             f"tables_of_{needs.replace(' ', '_and_') or 'nothing'}"
         input:
             rows=aggregates_of(benchmark, needs),
-            tables=TABLES_SHOWN,
+            tables=CONFIG_TABLES,
         output:
             [
                 report(
@@ -76,13 +69,12 @@ for (benchmark, needs), names in drawn_together("table").items():
             ],
         log:
             f"{R}/logs/tables/{needs.replace(' ', '_') or 'nothing'}.log",
-        retries: 0
         localrule: True
         conda:
             "../../envs/gblsr.yaml"
         params:
             config=CONFIG,
-            follows=follows("tables"),
+            settings=settings("tables"),
             aggregates=lambda wildcards: f"{R}/aggregates",
             tables=lambda wildcards, output: os.path.dirname(output[0]),
             names=compared(names),
@@ -101,7 +93,7 @@ for (benchmark, needs), names in drawn_together("figure").items():
         input:
             inputs_of_figures(names),
             rows=aggregates_of(benchmark, needs),
-            tables=TABLES_SHOWN,
+            tables=CONFIG_TABLES,
         output:
             pdf=expand(f"{R}/figures/{{name}}.pdf", name=names),
             png=[
@@ -115,13 +107,12 @@ for (benchmark, needs), names in drawn_together("figure").items():
             ],
         log:
             f"{R}/logs/figures/{needs.replace(' ', '_')}.log",
-        retries: 0
         localrule: True
         conda:
             "../../envs/gblsr.yaml"
         params:
             config=CONFIG,
-            follows=follows("figures"),
+            settings=settings("figures"),
             aggregates=lambda wildcards: f"{R}/aggregates",
             figures=lambda wildcards, output: os.path.dirname(output.pdf[0]),
             names=names,
@@ -135,7 +126,8 @@ rule claims:
     """Every number the paper claims: paper, measured, verdict."""
     input:
         AGGREGATES,
-        TABLES_SHOWN,
+        CONFIG_TABLES,
+        CLAIMS_CODE,
     output:
         csv=report(
             f"{R}/claims.csv",
@@ -146,13 +138,12 @@ rule claims:
         markdown=f"{R}/claims.md",
     log:
         f"{R}/logs/claims.log",
-    retries: 0
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("claims"),
+        settings=settings("claims"),
         aggregates=lambda wildcards: f"{R}/aggregates",
         folder=lambda wildcards, output: os.path.dirname(output.csv),
     shell:
@@ -163,7 +154,8 @@ rule claims:
 use rule claims as native_claims with:
     input:
         NATIVE_AGGREGATES,
-        TABLES_SHOWN,
+        CONFIG_TABLES,
+        CLAIMS_CODE,
     output:
         csv=f"{R}/native/claims.csv",
         markdown=f"{R}/native/claims.md",
@@ -187,13 +179,12 @@ rule report:
         ),
     log:
         f"{R}/logs/report.log",
-    retries: 0
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("report"),
+        settings=settings("report"),
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro report --config {params.config} --results {params.results}"

@@ -6,7 +6,6 @@ The two benchmarks of the paper, `native` and `asr`, have the same verbs.
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .arguments import (
@@ -18,6 +17,7 @@ from .arguments import (
     add_path,
     find_results,
     load_config,
+    read_settings,
 )
 
 if TYPE_CHECKING:
@@ -55,26 +55,31 @@ def add_commands(commands: Commands) -> None:
 # --- what jobs read -----------------------------------------------------------------------------
 
 
-def read_arm(options: Options) -> tuple[Config, Arm]:
-    """Return the config and the arm of `--arm`; take a GPU for the job about it."""
+def read_arm(options: Options, job: str) -> tuple[Config, Arm]:
+    """Return the settings of a job about the arm of `--arm`, and that arm; take a GPU for it."""
     from ..config import arm_named
 
-    return _take_gpu(load_config(options)), arm_named(options.arm)
+    arm = arm_named(options.arm)
+    config = read_settings(options, job, arm)
+    _take_gpu(config)
+    return config, arm
 
 
-def read_method(options: Options) -> tuple[Config, Method]:
-    """Return the config and the method of `--method`; take a GPU for the job about it."""
+def read_method(options: Options, job: str) -> tuple[Config, Method]:
+    """Return the settings of a job about the method of `--method`, and it; take a GPU for it."""
     from ..config import method_named
 
-    return _take_gpu(load_config(options)), method_named(options.method)
+    method = method_named(options.method)
+    config = read_settings(options, job, method)
+    _take_gpu(config)
+    return config, method
 
 
-def _take_gpu(config: Config) -> Config:
+def _take_gpu(config: Config) -> None:
     from .. import devices
 
     if config["device"] != "cpu":
         devices.take_one()
-    return config
 
 
 def _add_arm(command: argparse.ArgumentParser) -> None:
@@ -101,9 +106,11 @@ def _add_fetch(commands: Commands) -> None:
 
 def fetch(options: Options) -> None:
     """Download a data set or find it in the mirror, and verify it."""
+    from ..config import dataset_named
     from ..data.fetch import fetch
 
-    fetch(options.dataset, load_config(options), options.output)
+    config = read_settings(options, "fetch", dataset_named(options.dataset))
+    fetch(options.dataset, config, options.output)
 
 
 def _add_check(commands: Commands) -> None:
@@ -114,7 +121,7 @@ def check(options: Options) -> None:
     """Check before any training: parameter budget, LPIPS at hand."""
     from ..preflight import check
 
-    print(check(load_config(options)))
+    check(load_config(options))
 
 
 def _add_sources(commands: Commands) -> None:
@@ -143,7 +150,8 @@ def standardize_native(options: Options) -> None:
     """Crop a split's or set's images into one array."""
     from ..data.standardize import make_array
 
-    make_array(options.name, load_config(options), options.output)
+    config = read_settings(options, "native standardize", options.name)
+    make_array(options.name, config, options.output)
 
 
 def _add_native_regions(commands: Commands) -> None:
@@ -157,7 +165,7 @@ def write_regions(options: Options) -> None:
     """Set the thresholds of smooth, edge, texture and mixed patches."""
     from ..evaluation.regions import write_thresholds
 
-    write_thresholds(load_config(options), options.array, options.output)
+    write_thresholds(read_settings(options, "native regions"), options.array, options.output)
 
 
 def _add_native_train(commands: Commands) -> None:
@@ -172,7 +180,7 @@ def train_arm(options: Options) -> None:
     """Train one arm with one seed, or go on with it."""
     from ..training.native import train_run
 
-    config, arm = read_arm(options)
+    config, arm = read_arm(options, "native train")
     train_run(config, arm, options.seed, options.array, options.output, options.state)
 
 
@@ -182,15 +190,15 @@ def _add_native_evaluate(commands: Commands) -> None:
     add_path(command, "--run", "DIR")
     add_path(command, "--arrays", "DIR", ARRAYS)
     add_path(command, "--output", "DIR")
-    text = "measure these sets alone (default: every evaluation set and the validation split)"
-    command.add_argument("--only", nargs="+", default=[], metavar="SET", help=text)
+    text = "write the reconstructions drawn in figures"
+    add_path(command, "--exemplars", "DIR", text, required=False)
 
 
 def evaluate_arm(options: Options) -> None:
     """Measure a trained run on every image of the evaluation sets and the validation split."""
     from ..evaluation.native import evaluate
 
-    config, arm = read_arm(options)
+    config, arm = read_arm(options, "native evaluate")
     evaluate(
         config,
         arm,
@@ -198,39 +206,36 @@ def evaluate_arm(options: Options) -> None:
         options.run,
         options.arrays,
         options.output,
-        options.only,
+        options.exemplars,
     )
 
 
 def _add_native_exemplars(commands: Commands) -> None:
     command = add_command(commands, "exemplars", write_exemplars)
     add_config(command)
-    text = "folders of trained arms"
-    command.add_argument("--runs", nargs="+", type=Path, required=True, metavar="RUN", help=text)
     add_path(command, "--arrays", "DIR", ARRAYS)
     add_path(command, "--output", "DIR")
 
 
 def write_exemplars(options: Options) -> None:
-    """Write the images of the qualitative figure, true and reconstructed by trained runs."""
-    from ..evaluation.exemplars import write_exemplars
+    """Write the true images that the qualitative figure shows."""
+    from ..evaluation.native import write_exemplars
 
-    config = _take_gpu(load_config(options))
-    write_exemplars(config, options.runs, options.arrays, options.output)
+    write_exemplars(read_settings(options, "native exemplars"), options.arrays, options.output)
 
 
 def _add_native_latency(commands: Commands) -> None:
     command = add_command(commands, "latency", time_arm)
     _add_arm(command)
     add_path(command, "--arrays", "DIR", ARRAYS)
-    add_path(command, "--output", "DIR")
+    add_path(command, "--output", "CSV")
 
 
 def time_arm(options: Options) -> None:
     """Time one arm by the fixed protocol, with untrained weights."""
-    from ..evaluation.native_latency import time_arm
+    from ..evaluation.native import time_arm
 
-    config, arm = read_arm(options)
+    config, arm = read_arm(options, "native latency")
     time_arm(config, arm, options.seed, options.arrays, options.output)
 
 
@@ -245,9 +250,9 @@ def _add_native_fields(commands: Commands) -> None:
 
 def write_fields(options: Options) -> None:
     """Write bandwidth and order of every patch of the validation images for a trained arm."""
-    from ..evaluation.native_fields import write_fields
+    from ..evaluation.native import write_fields
 
-    config, arm = read_arm(options)
+    config, arm = read_arm(options, "native fields")
     write_fields(
         config, arm, options.seed, options.run, options.array, options.regions, options.output
     )
@@ -266,7 +271,7 @@ def standardize_asr(options: Options) -> None:
     """Pack the training images into one array."""
     from ..data.superres import make_array
 
-    make_array(load_config(options), options.output)
+    make_array(read_settings(options, "asr standardize"), options.output)
 
 
 def _add_asr_train(commands: Commands) -> None:
@@ -281,7 +286,7 @@ def train_method(options: Options) -> None:
     """Train one method with one seed, or go on with it."""
     from ..training.asr import train_run
 
-    config, method = read_method(options)
+    config, method = read_method(options, "asr train")
     train_run(config, method, options.seed, options.array, options.output, options.state)
 
 
@@ -296,15 +301,16 @@ def evaluate_method(options: Options) -> None:
     """Measure a trained run on every image of the evaluation sets."""
     from ..evaluation.asr import evaluate
 
-    config, method = read_method(options)
+    config, method = read_method(options, "asr evaluate")
     evaluate(config, method, options.seed, options.run, options.output)
 
 
 def _add_asr_bicubic(commands: Commands) -> None:
     command = add_command(commands, "bicubic", evaluate_bicubic)
     add_config(command)
-    text = "data set of a column of asr.evaluate"
-    command.add_argument("--dataset", metavar="DATASET", required=True, help=text)
+    command.add_argument(
+        "--dataset", metavar="COLUMN", required=True, help="column of asr.evaluate"
+    )
     add_path(command, "--output", "DIR")
 
 
@@ -312,20 +318,21 @@ def evaluate_bicubic(options: Options) -> None:
     """Measure plain bicubic upsampling."""
     from ..evaluation.asr import evaluate_bicubic
 
-    evaluate_bicubic(load_config(options), options.dataset, options.output)
+    config = read_settings(options, "asr bicubic", options.dataset)
+    evaluate_bicubic(config, options.dataset, options.output)
 
 
 def _add_asr_latency(commands: Commands) -> None:
     command = add_command(commands, "latency", time_method)
     _add_method(command)
-    add_path(command, "--output", "DIR")
+    add_path(command, "--output", "CSV")
 
 
 def time_method(options: Options) -> None:
     """Time one method by the fixed protocol, with untrained weights."""
     from ..evaluation.asr_latency import time_method
 
-    config, method = read_method(options)
+    config, method = read_method(options, "asr latency")
     time_method(config, method, options.seed, options.output)
 
 
@@ -344,5 +351,5 @@ def aggregate(options: Options) -> None:
     """Average measured rows over images and seeds."""
     from ..reporting import averaging
 
-    config = load_config(options)
+    config = read_settings(options, "aggregate")
     averaging.write(options.kind, find_results(options, config), config, options.output)

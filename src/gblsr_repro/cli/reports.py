@@ -13,6 +13,7 @@ from .arguments import (
     add_path,
     find_results,
     load_config,
+    read_settings,
 )
 
 
@@ -54,7 +55,7 @@ def write_readings(options: Options) -> None:
     """Set the readings of the baselines beside the paper's."""
     from ..reporting import readings
 
-    readings.write(options.aggregate, load_config(options), options.output)
+    readings.write(options.aggregate, read_settings(options, "readings"), options.output)
 
 
 def _add_tables(commands: Commands) -> None:
@@ -69,7 +70,7 @@ def write_tables(options: Options) -> None:
     """Render the LaTeX tables that a folder of aggregates allows."""
     from ..reporting import tables
 
-    config = load_config(options)
+    config = read_settings(options, "tables")
     results = find_results(options, config)
     folder = options.output or results / "tables"
     aggregates = options.aggregates or results / "aggregates"
@@ -89,7 +90,7 @@ def draw_figures(options: Options) -> None:
     """Draw the figures that a folder of aggregates allows."""
     from ..reporting import figures
 
-    config = load_config(options)
+    config = read_settings(options, "figures")
     results = find_results(options, config)
     folder = options.output or results / "figures"
     aggregates = options.aggregates or results / "aggregates"
@@ -119,7 +120,7 @@ def judge_claims(options: Options) -> None:
     from ..reporting import claims_page
     from ..reporting.claims import judge, rows
 
-    config = load_config(options)
+    config = read_settings(options, "claims")
     results = find_results(options, config)
     output = options.output or results
     judge.write(options.aggregates or results / "aggregates", output, config)
@@ -143,7 +144,7 @@ def write_report(options: Options) -> None:
     from ..progress import log
     from ..reporting import report
 
-    config = load_config(options)
+    config = read_settings(options, "report")
     results = find_results(options, config)
     output = options.output or results / "report.html"
     report.write(results, options.claims or results / "claims.csv", output, config)
