@@ -30,5 +30,5 @@ rule all:
     input:
         items_of("native"),
         items_of("asr"),
-        f"{R}/claims.csv",
+        rules.claims.output,
         f"{R}/report.html",

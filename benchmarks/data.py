@@ -13,13 +13,14 @@ from PIL import Image
 from torch import Tensor
 
 from gblsr_repro.data.arrays import Arrays
-from gblsr_repro.data.images import open_rgb
+from gblsr_repro.data.images import open_rgb, planes
 from gblsr_repro.data.resize import pil_resize
 from gblsr_repro.data.standardize import training_crop
 from gblsr_repro.data.superres import PackedImages, Sampler, SampleSpec
 from gblsr_repro.evaluation import asr, luma
+from gblsr_repro.evaluation.batches import BATCH
 from gblsr_repro.evaluation.metrics import Settings
-from gblsr_repro.evaluation.native import BATCH, image_rows, reconstruct
+from gblsr_repro.evaluation.native import image_rows, reconstruct
 from gblsr_repro.evaluation.perceptual import Perceptual
 from gblsr_repro.evaluation.regions import thresholds
 from gblsr_repro.training.native import batches
@@ -198,7 +199,7 @@ def superres_evaluation(bench: Bench, scale: int = 4) -> Case:
     pair, model = make(), rendering.ready(bench, "gblsr_asr")
     enlarge = asr.upsampler(model, bench.config, bench.device)
     output = enlarge(pair.low, *pair.high.shape[:2])
-    truth = asr.planes(pair.high).to(bench.device)
+    truth = planes(pair.high).to(bench.device)
     variants = (
         Variant("render, PSNR-Y and SSIM-Y", partial(asr.score_pairs, enlarge, [pair], scale)),
         Variant("render", partial(enlarge, pair.low, *pair.high.shape[:2])),

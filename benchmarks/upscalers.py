@@ -13,7 +13,7 @@ from torch import Tensor
 from gblsr_repro import inference
 from gblsr_repro.config import Config, merge
 from gblsr_repro.data.fetch import fetch
-from gblsr_repro.data.images import as_rgb
+from gblsr_repro.data.images import as_rgb, planes
 from gblsr_repro.evaluation import asr
 from gblsr_repro.image_io import Photo
 from gblsr_repro.models.asr.decoders import LIIF, LTE
@@ -59,7 +59,7 @@ def plans(bench: Bench) -> list[Plan]:
 def lanczos(low: np.ndarray, height: int, width: int) -> Tensor:
     """Enlarge an 8-bit image as Pillow does."""
     image = Image.fromarray(as_rgb(low)).resize((width, height), Image.Resampling.LANCZOS)
-    return asr.planes(np.asarray(image)) / 255
+    return planes(np.asarray(image)) / 255
 
 
 def quality(bench: Bench, column: str, scale: int) -> Case:

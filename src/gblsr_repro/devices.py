@@ -18,7 +18,8 @@ from .progress import log
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 JOBS_PER_GPU = "GBLSR_JOBS_PER_GPU"
-"""How many jobs may share a GPU; the workflow sets it where it is asked for more jobs than GPUs."""
+"""The environment variable that says how many jobs may share a GPU; one, where it is not set."""
+SLURM_JOB = "SLURM_JOB_ID"  # of the environment of what Slurm runs
 
 POLL_SECONDS = 0.5
 NONE = ("", "-1", "NoDevFiles")  # what a scheduler or a user sets to hide every GPU
@@ -54,19 +55,19 @@ def visible() -> list[str]:
 def take_one() -> None:
     """Give this process one of the visible GPUs for itself, by CUDA_VISIBLE_DEVICES and a lock.
 
-    Where all are taken by other jobs of this package it waits for one. A single GPU that
-    CUDA_VISIBLE_DEVICES names was chosen by somebody, as Slurm does, and is used without waiting.
+    Where all are taken by other jobs of this package it waits for one. A single GPU that Slurm gave
+    to a job is used without waiting.
     """
     if _held or not (gpus := visible()):
         return
     jobs = int(os.environ.get(JOBS_PER_GPU, "1"))
     taken = _lock_one(gpus, jobs)
-    if len(gpus) == 1 and VISIBLE in os.environ:
+    if len(gpus) == 1 and VISIBLE in os.environ and SLURM_JOB in os.environ:
         return
     if taken is None:
         log.info(
-            "all %d GPUs are taken by other jobs; waiting for one (%s=... shares one)",
-            len(gpus), VISIBLE,
+            "all %d GPUs are taken by other jobs; waiting for one (%s=2 shares them)",
+            len(gpus), JOBS_PER_GPU,
         )  # fmt: skip
     while taken is None:
         time.sleep(POLL_SECONDS)

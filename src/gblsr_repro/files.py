@@ -196,6 +196,19 @@ def verify(path: Path | str) -> bool:
     return True
 
 
+def is_made_from(path: Path | str, follows: Mapping[str, Any]) -> bool:
+    """Return whether a table is there whose record beside it (.json) says that it `follows` so.
+
+    Such a table need not be made again. Raises `UserError` where either is damaged.
+    """
+    path = Path(path)
+    record = path.with_suffix(".json")
+    if not (path.is_file() and record.is_file()):
+        return False
+    verify(path)
+    return read_json(record).get("follows") == json.loads(json.dumps(follows))
+
+
 def _checksum_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.sha256")
 

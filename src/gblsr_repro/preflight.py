@@ -9,28 +9,43 @@ from .models.native import parameter_counts, parameters
 from .progress import columns
 
 
-def check(config: Config, fetches_backbone: bool = False) -> None:
-    """Check the native benchmark of `config` and print the table of parameter counts.
+def check(config: Config) -> str:
+    """Check the native benchmark of `config`; return the table of parameter counts, and of LPIPS.
 
-    It has each arm's trainable parameters and their ratio to the main arm's. `fetches_backbone`
-    says that the LPIPS backbone is still to be downloaded. Raises `UserError` for an unknown or
-    impossible arm, one whose ratio is outside 1/band ... band, native.criteria.parameter_band (the
-    paper's F1), or a backbone that is damaged, or missing where the config requires it.
+    The table has each arm's trainable parameters and their ratio to the main arm's. Raises
+    `UserError` as `require_budget` and `require_backbone` do.
     """
-    native, counts, names = config["native"], parameter_counts(config), arms()
-    band = native["criteria"]["parameter_band"]
-    main = parameters(arm_named(native["main_arm"]), config)
+    counts, main, names = parameter_counts(config), _of_main_arm(config), arms()
     rows = [[names[arm].name, f"{n:,}", f"{n / main:.3f}x"] for arm, n in counts.items()]
-    print("\n".join(columns(rows, right=True)), flush=True)
-    for arm, count in counts.items():
+    require_budget(config)
+    return "\n".join([*columns(rows, right=True), f"LPIPS: {require_backbone(config)}"])
+
+
+def require_budget(config: Config) -> None:
+    """Raise `UserError` for an arm that is impossible or has too few or too many parameters.
+
+    Their ratio to the main arm's must be inside 1/band ... band, native.criteria.parameter_band
+    (the paper's F1).
+    """
+    band, main = config["native"]["criteria"]["parameter_band"], _of_main_arm(config)
+    for arm, count in parameter_counts(config).items():
         if not 1 / band <= count / main <= band:
             raise UserError(
                 f"Arm {arm} has {count:,} parameters, {count / main:.3f} times the main arm's, "
                 f"outside the band of {band:g}; change its size or native.criteria.parameter_band."
             )
-    if fetches_backbone:
-        return
+
+
+def require_backbone(config: Config) -> str:
+    """Return the LPIPS backbone's file, or why there is none.
+
+    Raises `UserError` where it is damaged, or missing though the config requires it.
+    """
     backbone, reason = find_backbone(config)
     if backbone is not None:
         Perceptual(backbone)  # a damaged file is told now, not after the training
-    print(f"LPIPS: {backbone or reason}", flush=True)
+    return str(backbone or reason)
+
+
+def _of_main_arm(config: Config) -> int:
+    return parameters(arm_named(config["native"]["main_arm"]), config)

@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 import torch
 
 from . import config as configuration
-from .config import Arm, Config, Method, definition, subject
+from .config import CODE, Arm, Config, Method, definition, subject
 from .errors import UserError
 from .files import read_json
 from .models import native
 from .models.asr import model as asr
 from .models.asr.model import ASRModel
 from .models.native import NativeModel
+from .progress import log
 from .weights import read_weights
 
 Model = TypeVar("Model", NativeModel, ASRModel)
@@ -78,7 +79,8 @@ def load_run(
 
     It is built from the settings that the run records. Raises `UserError` when the run is of the
     other benchmark, incomplete or damaged, when it was trained from another row than its table has
-    (a bundled file brings its own), or from other settings than those of `config`, where given.
+    (a bundled file brings its own), or, where `config` is given, from other settings than those, or
+    by other code. Without one, other code is a warning.
     """
     kind = KINDS[model]
     record, weights = read_weights(path)
@@ -90,6 +92,8 @@ def load_run(
         row = kind.row(record[kind.subject])
         identity = configuration.run_identity(row, config) if config else definition(row)
         configuration.check_identity(path, record, identity)
+        if not config and configuration.code_of_training(row) != record["identity"].get(CODE):
+            log.warning("%s was trained by other code than there is now.", path)
     made = kind.assemble(row, config or {kind.benchmark: record["config"]})
     try:
         made.load_state_dict(weights)

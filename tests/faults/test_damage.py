@@ -19,7 +19,7 @@ from gblsr_repro.data import archives, datasets
 from gblsr_repro.data.arrays import Arrays
 from gblsr_repro.data.superres import PackedImages, pack
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation.locality import Fields
+from gblsr_repro.evaluation.fields import Fields
 from gblsr_repro.models.native import NativeModel
 from gblsr_repro.reporting.aggregates import read
 from gblsr_repro.reporting.averaging import read_images, read_latency

@@ -10,8 +10,8 @@ from faulty import outcome, unfinished
 from gblsr_repro import cli, files
 from gblsr_repro.data.datasets import Entry, write_manifest
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation.locality import Fields
-from gblsr_repro.evaluation.native import write_png
+from gblsr_repro.evaluation.exemplars import write_png
+from gblsr_repro.evaluation.fields import Fields
 from gblsr_repro.training import checkpoint
 from gblsr_repro.training.native import train_run
 from gblsr_repro.weights import write_tensors

@@ -16,7 +16,13 @@ from gblsr_repro import config as configuration
 from gblsr_repro import runtime
 from gblsr_repro.data import superres
 from gblsr_repro.errors import StopRequested
-from gblsr_repro.evaluation import asr_latency, latency, regions
+from gblsr_repro.evaluation import (
+    asr_latency,
+    latency,
+    native_fields,
+    native_latency,
+    regions,
+)
 from gblsr_repro.evaluation import native as evaluation
 from gblsr_repro.evaluation.perceptual import Perceptual
 from gblsr_repro.training import checkpoint
@@ -69,12 +75,14 @@ def test_passes_are_timed_by_events_with_a_synchronization_after_each(cuda):
 
 def test_arms_and_methods_are_timed_by_every_clock(cuda, config, arrays, tmp_path):
     arm, method = configuration.arms()["gblsr_scalar"], configuration.methods()["gblsr_asr"]
-    evaluation.time_arm(config, arm, 0, arrays, tmp_path / "native.csv")
-    asr_latency.time_method(config, method, 0, tmp_path / "asr.csv")
-    for name in ("native", "asr"):
-        rows = made.rows(tmp_path / f"{name}.csv")
+    native_latency.time_arm(config, arm, 0, arrays, tmp_path / "native")
+    asr_latency.time_method(config, method, 0, tmp_path / "asr")
+    tables = sorted(tmp_path.glob("*/*.csv"))
+    assert [table.parent.name for table in tables] == ["asr", "native"]
+    for table in tables:
+        rows = made.rows(table)
         assert [row["clock"] for row in rows] == ["paper", "ours"]
-        record = made.record(tmp_path / f"{name}.json")
+        record = made.record(table.with_suffix(".json"))
         assert record["device"]["name"] == GPU.name
         assert record["gpu_shared"] is None  # no nvidia-smi to ask
         assert not record["not_timed"]
@@ -155,11 +163,11 @@ def test_a_run_is_evaluated_and_its_fields_are_read_on_cuda(cuda, config, arrays
             (tmp_path / f"{name}{ending}").write_bytes((arrays / f"{name}{ending}").read_bytes())
     regions.write_thresholds(config, tmp_path / "validation.npy", tmp_path / "regions.json")
     arm = configuration.arm_named("gblsr_full")
-    evaluation.evaluate(config, arm, 0, run, tmp_path, tmp_path / "metrics", tmp_path)
+    evaluation.evaluate(config, arm, 0, run, tmp_path, tmp_path / "metrics")
     record = made.record(tmp_path / "metrics" / "kodak.json")
     assert record["device"]["name"] == GPU.name
     fields = tmp_path / "fields.npz"
-    evaluation.write_fields(
+    native_fields.write_fields(
         config, arm, 0, run, tmp_path / "validation.npy", tmp_path / "regions.json", fields
     )
     assert fields.is_file()

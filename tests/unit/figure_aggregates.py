@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from gblsr_repro.config import arms, load, methods
-from gblsr_repro.evaluation.locality import Fields
+from gblsr_repro.evaluation.fields import Fields
 from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.reporting.aggregates import Aggregates as Published
 from gblsr_repro.reporting.kinds import KINDS

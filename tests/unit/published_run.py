@@ -11,7 +11,6 @@ from typing import Any
 from gblsr_repro.config import arms, load, methods
 from gblsr_repro.reporting.aggregates import Aggregates, Table
 from gblsr_repro.reporting.claims.measured import ASR_SETS, SCALES, SETS, TIMED, TRAINED_SCALES
-from gblsr_repro.reporting.criteria import measure_criteria
 from gblsr_repro.reporting.kinds import KINDS
 from gblsr_repro.reporting.provenance import Provenance
 
@@ -100,8 +99,7 @@ def published_run() -> Aggregates:
 
 def decide_criteria(run: Aggregates) -> None:
     """Make the aggregate `criteria` from the native one, as the aggregate step does."""
-    rows = measure_criteria(run)
-    run.tables["criteria"] = [dict(zip(KINDS["criteria"].columns, r, strict=True)) for r in rows]
+    run.tables["criteria"] = run.decide_criteria()
 
 
 def _row(kind: str, *key: str, mean: float, std: float = float("nan"), n: float = 3) -> dict:

@@ -9,7 +9,8 @@ import torch
 from PIL import Image as Picture
 
 from gblsr_repro.data import superres
-from gblsr_repro.data.superres import Ahead, PackedImages, Sampler, pack
+from gblsr_repro.data.ahead import Ahead
+from gblsr_repro.data.superres import PackedImages, Sampler, pack
 from gblsr_repro.errors import UserError
 
 TRAINING = {"lr_patch": 16, "queries": 200, "scale_range": [1.0, 4.0]}

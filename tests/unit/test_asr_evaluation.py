@@ -49,27 +49,43 @@ def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
     run = made.run(tmp_path / "run", "gblsr_asr_nole", config)
     output = tmp_path / "metrics"
     asr.evaluate(config, method_named("gblsr_asr_nole"), 0, run, output)
-    expected = {f"{c}_x{s}.{e}" for c in ("set5", "set14") for s in (3, 6) for e in ("csv", "json")}
+    sets = ("demo_set5", "demo_set14")
+    expected = {f"{d}_x{s}.{e}" for d in sets for s in (3, 6) for e in ("csv", "json")}
     assert {path.name for path in output.glob("[!.]*")} == expected
-    rows = made.rows(output / "set14_x3.csv")
+    rows = made.rows(output / "demo_set14_x3.csv")
     names = [image.name for image in sources("demo_set14", config, 3)]
     assert [row["image"] for row in rows] == names
     assert all(0 < float(row["ssim_y"]) < 1 and 0 < float(row["psnr_y"]) < 60 for row in rows)
     shaved = {p.name: made.record(p)["shaved"] for p in output.glob("*.json")}
-    assert shaved["set14_x3.json"] == 9  # the scale and the column's own 6
-    assert shaved["set5_x6.json"] == 6
+    assert shaved["demo_set14_x3.json"] == 9  # the scale and the column's own 6
+    assert shaved["demo_set5_x6.json"] == 6
     assert asr.border("set5", 2.5, config) == 3
-    record = made.record(output / "set14_x3.json")
+    record = made.record(output / "demo_set14_x3.json")
     assert record["datasets"][0]["stands_in_for"] == "set14"
     assert record["weights_sha256"] == sha256(run / "weights.safetensors")
+
+
+def test_what_was_scored_from_the_same_is_kept(config, tmp_path, monkeypatch):
+    run = made.run(tmp_path / "run", "gblsr_asr_nole", config)
+    output, method = tmp_path / "metrics", method_named("gblsr_asr_nole")
+    asr.evaluate(config, method, 0, run, output)
+    scored = []
+    monkeypatch.setattr(
+        asr, "score_set", lambda up, column, scale, c: scored.append((column, scale)) or []
+    )
+    asr.evaluate(config, method, 0, run, output)
+    assert scored == []
+    more = configuration.merge(config, {"asr": {"shave_extra": {"set5": 1}}})
+    asr.evaluate(more, method, 0, run, output)
+    assert scored == [("set5", 3), ("set5", 6)]
 
 
 # --- timing -------------------------------------------------------------------------------------
 
 
 def test_every_image_is_timed_by_every_clock(config, tmp_path):
-    output = tmp_path / "seed0.csv"
-    asr_latency.time_method(config, method_named("gblsr_asr"), 0, output)
+    asr_latency.time_method(config, method_named("gblsr_asr"), 0, tmp_path)
+    output = tmp_path / "demo_set14.csv"
     rows = made.rows(output)
     assert tuple(rows[0]) == asr_latency.COLUMNS
     images = sources("demo_set14", config, 4)[:2]
@@ -81,9 +97,9 @@ def test_every_image_is_timed_by_every_clock(config, tmp_path):
     assert all(float(row["mean_ms"]) > 0 for row in rows)
     assert [(r["height"], r["width"]) for r in rows[:2]] == sizes
     record = made.record(output.with_suffix(".json"))
-    assert record["images"] == {"set14": 2}
+    assert record["images"] == 2
     assert record["sizes_only"] is False
-    assert record["datasets"]["set14"][0]["stands_in_for"] == "set14"
+    assert record["datasets"][0]["stands_in_for"] == "set14"
     assert record["device"]["type"] == "cpu"
     assert record["gradients_recorded"] is True
     assert record["decoder_paths"] == {"paper": ["plain"], "ours": ["folded"]}
@@ -122,20 +138,19 @@ def test_absent_images_are_timed_blank_by_their_sizes(config, tmp_path):
     settings = configuration.merge(
         config, {"latency": {"clocks": ["ours"]}, "asr": {"timing": {"datasets": ["urban100"]}}}
     )
-    output = tmp_path / "seed0.csv"
-    asr_latency.time_method(settings, method_named("liif_rdn"), 0, output)
+    asr_latency.time_method(settings, method_named("liif_rdn"), 0, tmp_path)
+    output = tmp_path / "urban100.csv"
     rows = made.rows(output)
     # img_001 is 1024x644; divided by 8 and by the scale of 4.
     assert (rows[0]["image"], rows[0]["height"], rows[0]["width"]) == ("img_001", "20", "32")
     record = made.record(output.with_suffix(".json"))
     assert record["sizes_only"] is True
-    assert record["blank_images"] == {"urban100": 2}
-    assert record["datasets"] == {}
+    assert record["blank_images"] == 2
+    assert record["datasets"] == []
 
 
 def test_the_sets_of_the_paper_are_timed_whole(config):
     settings = configuration.merge(config, {"asr": {"timing": {"images_per_set": None}}})
-    settings["asr"]["evaluate"] = {}
     for column, count in {"set14": 14, "b100": 100, "urban100": 100}.items():
         images = asr_latency.list_images(column, settings)
         assert len(images) == count

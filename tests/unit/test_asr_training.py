@@ -184,7 +184,7 @@ def test_after_a_change_of_code_a_finished_run_is_trained_anew(place, checkout):
     assert "own seed 0: trained before with the same settings, images and code" in said
     logs = [(place / name / "log.csv").read_text() for name in ("first", "again")]
     assert logs[0] == logs[1]  # with the speed, which no second training has
-    kept = ("git", "code_sha256", "weights_sha256", "resumed", "resumed_by")
+    kept = ("git", "identity", "weights_sha256", "resumed", "resumed_by")
     assert [again[name] for name in kept] == [first[name] for name in kept]
 
     edited.edit("own.py", "GAIN = 1.0", "GAIN = 1.5")
@@ -197,8 +197,9 @@ def test_after_a_change_of_code_a_finished_run_is_trained_anew(place, checkout):
     package, said = edited.train("package")
     assert f"is of another run, trained at commit {now[:12]} (the code differs)" in said
     assert package["git"] == {"commit": now, "modified": True}
-    for name in ("code_sha256", "weights_sha256"):
-        assert len({record[name] for record in (first, own, package)}) == 3
+    trained = [first, own, package]
+    assert len({record["identity"]["code_sha256"] for record in trained}) == 3
+    assert len({record["weights_sha256"] for record in trained}) == 3
 
 
 def test_the_learning_rate_is_halved_at_fractions_of_the_run():

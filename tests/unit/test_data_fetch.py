@@ -46,7 +46,8 @@ def rows(monkeypatch):
 @pytest.fixture
 def online(tmp_path):
     """A config without a mirror."""
-    return {"resources": str(tmp_path / "resources"), "mirror": None, "accept_partial": []}
+    folders = {name: str(tmp_path / name) for name in ("resources", "results")}
+    return {**folders, "mirror": None, "accept_partial": []}
 
 
 @pytest.fixture

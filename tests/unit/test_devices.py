@@ -25,6 +25,7 @@ def smi(tmp_path, monkeypatch):
     """Pretend an nvidia-smi that names so many GPUs; return their identifiers."""
     monkeypatch.delenv(devices.VISIBLE, raising=False)
     monkeypatch.delenv(devices.JOBS_PER_GPU, raising=False)
+    monkeypatch.delenv(devices.SLURM_JOB, raising=False)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
 
@@ -75,8 +76,9 @@ def job():
 def test_what_a_scheduler_gave_is_used_without_waiting(smi, job):
     """One each, also after a kill: tests/workflow/test_gpus.py."""
     names = smi(4)
-    given = {devices.VISIBLE: "2"}
+    given = {devices.VISIBLE: "2", devices.SLURM_JOB: "7"}
     assert [job(**given).gpu() for _ in range(2)] == ["2", "2"]
+    assert job(**{devices.VISIBLE: "2"}).waits()  # what somebody named may be in use
     # Others keep off it, and from a list one is taken.
     several = {devices.VISIBLE: "1,2"}
     assert job(**several).gpu() == names[1]

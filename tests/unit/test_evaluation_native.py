@@ -9,7 +9,18 @@ from PIL import Image
 from gblsr_repro import cli
 from gblsr_repro import config as configuration
 from gblsr_repro.data.arrays import Arrays
-from gblsr_repro.evaluation import locality, metrics, native, perceptual, regions
+from gblsr_repro.errors import UserError
+from gblsr_repro.evaluation import (
+    exemplars,
+    fields,
+    locality,
+    metrics,
+    native,
+    native_latency,
+    perceptual,
+    regions,
+)
+from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.models.native import NativeModel
 from gblsr_repro.runs import load_run
 from gblsr_repro.runtime import for_inference
@@ -63,7 +74,7 @@ def thresholds(place):
 @pytest.fixture(scope="module")
 def evaluated(place, thresholds):
     run = ["--arm", ARM, "--seed", 3, "--run", place / "run", "--arrays", place]
-    written = ["--output", place / "metrics", "--exemplars", place / "exemplars"]
+    written = ["--output", place / "metrics"]
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv(perceptual.BACKBONE_VARIABLE, raising=False)
         assert command(place, "evaluate", *run, *written) == 0
@@ -140,25 +151,42 @@ def test_lpips_enters_the_rows_where_it_is_measured(place, thresholds):
         assert row["edge_lpips"] == pytest.approx((truth[i] * mask[i]).mean().item(), rel=1e-6)
 
 
-def test_exemplars_are_the_named_images(place, evaluated):
-    assert command(place, "exemplars", "--arrays", place, "--output", place / "truth") == 0
+def test_what_was_measured_from_the_same_is_kept(place, evaluated, monkeypatch):
+    """And what was measured from other weights, or images, is not."""
+    monkeypatch.delenv(perceptual.BACKBONE_VARIABLE, raising=False)
+    run = ["--arm", ARM, "--seed", 3, "--run", place / "run", "--arrays", place]
+    table, record = evaluated / "kodak.csv", evaluated / "kodak.json"
+    (evaluated / "set14.csv").unlink()
+    write_csv(table, ["image"], [["what was measured before"]])
+    assert command(place, "evaluate", *run, "--output", evaluated, "--only", "kodak", "set14") == 0
+    assert made.rows(table) == [{"image": "what was measured before"}]
+    assert len(made.rows(evaluated / "set14.csv")) == COUNTS["set14"]
+    told = made.record(record)
+    write_json(record, told | {"follows": told["follows"] | {"array_sha256": "another"}})
+    assert command(place, "evaluate", *run, "--output", evaluated, "--only", "kodak") == 0
+    assert len(made.rows(table)) == COUNTS["kodak"]
+
+
+def test_exemplars_are_the_named_images(place):
+    output = place / "exemplars"
+    words = ["--runs", place / "run", "--arrays", place, "--output", output]
+    assert command(place, "exemplars", *words) == 0
     for name, position in {"kodak": 1, "set14": 0}.items():
         arrays = Arrays.open(place / f"{name}.npy")
-        shown = np.asarray(Image.open(place / "truth" / f"{name}.png"))
+        shown = np.asarray(Image.open(output / "ground_truth" / f"{name}.png"))
         np.testing.assert_array_equal(shown, arrays.images[position])
         with torch.no_grad():
             model = for_inference(load_run(place / "run", NativeModel, config_at(place)), CPU)
             image = model(arrays.tensor([position]))[0].clamp(0, 1)
-        drawn = np.asarray(Image.open(place / "exemplars" / f"{name}.png"))
+        drawn = np.asarray(Image.open(output / ARM / "seed3" / f"{name}.png"))
         np.testing.assert_allclose(drawn, 255 * image.permute(1, 2, 0), atol=0.51)
-    assert not (place / "exemplars" / "validation.png").exists()
 
 
 def test_exemplar_that_the_set_lacks_is_one_sentence(place):
     config = config_at(place)
     config["native"]["data"]["exemplars"] = {"kodak": "kodim01"}
-    with pytest.raises(native.UserError, match=r"exemplars\.kodak is 'kodim01', which is no image"):
-        native.write_exemplars(config, place, place / "never")
+    with pytest.raises(UserError, match=r"exemplars\.kodak is 'kodim01', which is no image"):
+        exemplars.write_exemplars(config, [], place, place / "never")
     assert not (place / "never").exists()
 
 
@@ -182,7 +210,7 @@ def test_fields_are_the_models_for_the_first_images(place, thresholds):
     )  # fmt: skip
     assert code == 0
     config = config_at(place)
-    stored = locality.Fields.read(output)
+    stored = fields.Fields.read(output)
     assert stored.names == [f"validation_{i}" for i in range(4)]
     images = Arrays.open(place / "validation.npy").tensor(slice(0, 4))
     model = for_inference(load_run(place / "run", NativeModel, config), CPU)
@@ -194,31 +222,39 @@ def test_fields_are_the_models_for_the_first_images(place, thresholds):
     np.testing.assert_array_equal(stored.region, labels)
     (found,) = locality.summarize([output], config)
     assert found["var_within"] > 0
-    with pytest.raises(native.UserError, match="does not exist; run the fields step"):
-        locality.Fields.read(place / "none.npz")
+    with pytest.raises(UserError, match="does not exist; run the fields step"):
+        fields.Fields.read(place / "none.npz")
 
 
 @pytest.mark.parametrize("arm", [ARM, "liif"])
 def test_latency_has_a_row_per_image_and_clock(place, arm):
-    output = place / "latency" / arm / "seed0.csv"
-    code = command(
-        place, "latency", "--arm", arm, "--seed", 0, "--arrays", place, "--output", output
-    )
-    assert code == 0
-    rows = made.rows(output)
-    assert tuple(rows[0]) == native.LATENCY_COLUMNS
-    assert [(r["dataset"], r["image"], r["clock"]) for r in rows] == [
-        (dataset, f"{dataset}_0", clock)
-        for clock in ("paper", "ours")
-        for dataset in ("kodak", "set14")
-    ]
-    for row in rows:
-        assert float(row["median_ms"]) > 0
-        assert row["timed_passes"] == "2"
-        assert row["peak_memory_mib"] == ""
-    record = made.record(output.with_suffix(".json"))
-    assert (record["arm"], record["seed"], record["timer"]) == (arm, 0, "monotonic clock")
-    assert record["device"]["name"]
-    assert record["gradients_recorded"] is False
-    assert record["decoder_paths"] == {"paper": ["plain"], "ours": ["fast"]}
-    assert record["not_timed"] == {}
+    output = place / "latency" / arm / "seed0"
+    words = ["--arm", arm, "--seed", 0, "--arrays", place, "--output", output]
+    assert command(place, "latency", *words) == 0
+    for dataset in ("kodak", "set14"):
+        rows = made.rows(output / f"{dataset}.csv")
+        assert tuple(rows[0]) == native_latency.LATENCY_COLUMNS
+        assert [(r["dataset"], r["image"], r["clock"]) for r in rows] == [
+            (dataset, f"{dataset}_0", clock) for clock in ("paper", "ours")
+        ]
+        for row in rows:
+            assert float(row["median_ms"]) > 0
+            assert row["timed_passes"] == "2"
+            assert row["peak_memory_mib"] == ""
+        record = made.record(output / f"{dataset}.json")
+        assert (record["arm"], record["seed"], record["timer"]) == (arm, 0, "monotonic clock")
+        assert record["device"]["name"]
+        assert record["gradients_recorded"] is False
+        assert record["decoder_paths"] == {"paper": ["plain"], "ours": ["fast"]}
+        assert record["not_timed"] == {}
+
+
+def test_only_a_set_that_was_not_timed_is_timed(place):
+    output = place / "latency" / "again"
+    words = ["--arm", ARM, "--seed", 0, "--arrays", place, "--output", output]
+    assert command(place, "latency", *words) == 0
+    before = (output / "kodak.csv").read_text()
+    (output / "set14.csv").unlink()
+    assert command(place, "latency", *words) == 0
+    assert (output / "kodak.csv").read_text() == before
+    assert len(made.rows(output / "set14.csv")) == 2

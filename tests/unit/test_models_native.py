@@ -124,9 +124,8 @@ def checked(tmp_path, monkeypatch):
     return config.merge(config.load(), overlay)
 
 
-def test_counts_are_printed_with_what_is_known_of_lpips(checked, capsys):
-    check(checked)
-    said = capsys.readouterr().out
+def test_counts_are_told_with_what_is_known_of_lpips(checked):
+    said = check(checked)
     lines = [line.split() for line in said.splitlines()]
     assert ["GB-LSR-Scalar", "989,955", "1.000x"] in lines
     assert ["LIIF", "(matched-budget", "amortized)", "1,122,819", "1.134x"] in lines

@@ -12,7 +12,7 @@ import pytest
 from gblsr_repro.cli import main
 from gblsr_repro.config import arms, load, methods, run_identity
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation.locality import Fields
+from gblsr_repro.evaluation.fields import Fields
 from gblsr_repro.reporting import averaging
 from gblsr_repro.reporting.aggregates import Aggregates, read
 from gblsr_repro.reporting.averaging import read_images
@@ -107,13 +107,14 @@ def test_only_benchmark_arms_and_configured_seeds_enter_native(tmp_path, config)
 def test_time_and_parameters_stand_beside_quality(tmp_path, config):
     run_record(tmp_path, "liif", 0)
     write_rows(
-        tmp_path / "native/latency/liif/seed0.csv",
+        tmp_path / "native/latency/liif/seed0/kodak.csv",
         LATENCY,
         "kodak,a,paper,1,2,0,3,4,100,50",
         "kodak,b,paper,1,4,0,3,4,300,50",
         "kodak,a,ours,1,20,0,3,4,100,50",
-        "set14,a,ours,1,9,0,3,4,100,50",
     )
+    row = "set14,a,ours,1,9,0,3,4,100,50"
+    write_rows(tmp_path / "native/latency/liif/seed0/set14.csv", LATENCY, row)
     found = made("native", tmp_path, config, tmp_path)
     assert found["kodak", "liif", "inference_ms"].mean == pytest.approx(3.0)
     assert found["kodak", "liif", "ours_ms"].mean == pytest.approx(20.0)
@@ -163,7 +164,7 @@ def test_super_resolution_quality_with_and_without_seeds(tmp_path, config):
 def test_super_resolution_latency_keeps_the_clocks(tmp_path, config):
     for seed, value in ((0, 10.0), (1, 14.0)):
         write_rows(
-            tmp_path / f"asr/latency/gblsr_asr/seed{seed}.csv",
+            tmp_path / f"asr/latency/gblsr_asr/seed{seed}/set14.csv",
             LATENCY,
             f"set14,a,ours,1,{value},0,3,4,100,50",
             f"set14,a,paper,1,{10 * value},0,3,4,900,50",
@@ -240,7 +241,7 @@ def test_what_was_run_is_gathered(tmp_path, config):
     kodak = {"dataset": "kodak", "title": "Kodak", "images": 3, "expected": 24,
              "complete": False, "stands_in_for": None, "selection": "all"}  # fmt: skip
     write_record(tmp_path / "native/arrays/kodak.json", datasets=[kodak], images=3)
-    write_record(tmp_path / "native/latency/liif/seed0.json", name="Some CPU", type="cpu")
+    write_record(tmp_path / "native/latency/liif/seed0/kodak.json", name="Some CPU", type="cpu")
     lpips = {"measured": False, "reason": "no backbone"}
     write_record(tmp_path / "native/metrics/liif/seed0/kodak.json", lpips=lpips)
     config["latency"]["passes"] = 3
@@ -283,15 +284,17 @@ def test_a_run_that_does_not_say_what_it_follows_from_leaves_that_unknown(tmp_pa
 def test_times_alone_have_the_settings_of_the_config_and_no_training(tmp_path, config):
     for seed, shared in ((0, False), (1, True)):
         write_record(
-            tmp_path / f"native/latency/liif/seed{seed}.json", arm="liif", gpu_shared=shared
+            tmp_path / f"native/latency/liif/seed{seed}/kodak.json", arm="liif", gpu_shared=shared
         )
-    why = {"paper": {"kodak": "it would take 30 GiB"}}
+    why = "it would take 30 GiB"
     write_record(
-        tmp_path / "native/latency/gblsr_scalar/seed0.json", arm="gblsr_scalar", not_timed=why
+        tmp_path / "native/latency/gblsr_scalar/seed0/kodak.json",
+        arm="gblsr_scalar",
+        not_timed={"paper": why},
     )
     native = gather("provenance_native", tmp_path, config)
     assert native.shared_gpu == ["liif"]
-    assert native.not_timed == {"gblsr_scalar": why}
+    assert native.not_timed == {"gblsr_scalar": {"paper": {"kodak": why}}}
     assert native.settings["native.model.modes"] == [16]
     assert not native.settings.get("native.training.steps")
 
@@ -307,8 +310,8 @@ def test_times_alone_miss_no_training(tmp_path, config):
     config["asr"]["timing"]["datasets"] = ["set14"]
     set14 = {"dataset": "set14", "title": "Set14", "images": 14, "expected": 14, "complete": True}
     for seed in config["seeds"]:
-        write_record(tmp_path / f"asr/latency/liif_rdn/seed{seed}.json",
-                     datasets={"set14": [set14]}, device={"name": "NVIDIA H200"})  # fmt: skip
+        write_record(tmp_path / f"asr/latency/liif_rdn/seed{seed}/set14.json",
+                     datasets=[set14], device={"name": "NVIDIA H200"})  # fmt: skip
     found = provenance(tmp_path, config, "provenance_asr", "provenance_asr_timing")
     table = [Scope.ASR_LATENCY, Scope.ASR_QUALITY]  # of the table of latency
     assert found.differences(table) == []
@@ -320,7 +323,7 @@ def test_quality_and_times_tell_apart_and_together_what_was_run(tmp_path, config
     set14, set5 = ({"dataset": name, "title": name, "images": 5} for name in ("set14", "set5"))
     run_record(tmp_path, "liif_rdn", 0, "asr", identity=identity("liif_rdn", config))
     write_record(tmp_path / "asr/metrics/liif_rdn/seed0/set5_x2.json", datasets=[set5])
-    write_record(tmp_path / "asr/latency/liif_rdn/seed1.json", datasets={"set14": [set14]},
+    write_record(tmp_path / "asr/latency/liif_rdn/seed1/set14.json", datasets=[set14],
                  device={"name": "NVIDIA H200"})  # fmt: skip
     quality = provenance(tmp_path, config, "provenance_asr")
     assert {*quality.scopes} == {Scope.STRUCTURE, Scope.ASR_QUALITY, Scope.ASR_COST}

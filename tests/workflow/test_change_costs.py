@@ -6,6 +6,7 @@ import shutil
 import made
 import numpy as np
 import pytest
+from finished_run import OWN, documented
 from PIL import Image
 
 from gblsr_repro import config
@@ -15,11 +16,6 @@ pytestmark = pytest.mark.slow
 PACKAGE = "src/gblsr_repro"
 PHOTOS = ["photos", "Photos", "evaluate", "package", "skimage/data", "chelsea.png", "1", "0", "",
           "BSD", "https://scikit-image.org", "", ""]  # fmt: skip
-ARM = """
-import torch
-from torch import nn
-from gblsr_repro.models.decoders import COLORS, PatchDecoder
-"""
 BLEND = '''
 from torch import nn
 from gblsr_repro.models.asr.decoders import COLORS, QueryDecoder, by_cell, read
@@ -47,18 +43,12 @@ def published(finished):
     return folder
 
 
-def documented(finished, page):
-    """The code that a page tells its reader to write."""
-    code = re.search(r"```python\n(.*?)```", (finished.folder / page).read_text(), re.DOTALL)[1]
-    return "\n".join(line.removeprefix("   ") for line in code.splitlines()) + "\n"
-
-
 def test_a_metric_column_is_two_files(finished, tmp_path):
     """CONTRIBUTING.md's example, from the formula over score file and aggregate to the table."""
     page = (finished.folder / "CONTRIBUTING.md").read_text()
     metrics = (finished.folder / PACKAGE / "evaluation/metrics.py").read_text()
     listed = re.search(r"^WHOLE_IMAGE = .*$", metrics, re.MULTILINE)[0]
-    formula = documented(finished, "CONTRIBUTING.md")
+    formula = documented(finished.folder, "CONTRIBUTING.md")
     finished.edit(f"{PACKAGE}/evaluation/metrics.py", listed, formula)
     metric = re.search(r'`(Metric\("mae".*?\))`', page)[1]
     statistics = f"{PACKAGE}/reporting/statistics.py"
@@ -99,12 +89,13 @@ def test_an_evaluation_set_is_two_files_and_retrains_nothing(finished):
     jobs = finished.planned()
     assert finished.trained(jobs) == set()
     assert ("standardize", "train") not in jobs
-    measured = {(rule, arm) for rule in ("evaluate", "latency") for arm in finished.arms}
+    shown = ("gblsr_scalar", "liif", finished.own)
+    measured = {(rule, arm) for rule in ("evaluate", "latency") for arm in shown}
     assert {("fetch", "photos"), ("standardize", "mine"), *measured} <= jobs
 
 
 def test_a_native_arm_is_two_files_and_retrains_no_other(finished):
-    finished.edit("src/flat.py", "", ARM + documented(finished, "docs/your-own.md"))
+    finished.edit("src/flat.py", "", OWN + documented(finished.folder, "docs/your-own.md"))
     row = ["flat", "flat:FlatDecoder", "", "Flat", "Flat", "baseline", "yes", "", "8", "Plain."]
     finished.edit("config/arms.tsv", "", "\t".join(row) + "\n")
     assert len(finished.edited) == 2
@@ -112,6 +103,32 @@ def test_a_native_arm_is_two_files_and_retrains_no_other(finished):
     assert finished.trained(jobs) == {"flat"}
     checked = finished.command("check", native={"arms": ["gblsr_scalar", "flat"]})
     assert re.search(r"Flat +28,931 ", checked)
+
+
+def test_a_setting_is_two_files_and_retrains_who_reads_it(finished):
+    """Its definition, and the class that reads it, here the reader's own."""
+    finished.edit(
+        f"{PACKAGE}/config/model.py",
+        "    wire_frequency: Positive",
+        '    gain: Positive = about("of the plain arm", default=1.0)\n    wire_frequency: Positive',
+    )
+    finished.edit(
+        "src/plain.py",
+        '"""One color per patch."""',
+        '"""One color per patch."""\n\n    SETTINGS = (*PatchDecoder.SETTINGS, "gain")',
+    )
+    finished.edit(
+        "src/plain.py", "self.color =", 'self.gain = section["gain"]\n        self.color ='
+    )
+    finished.edit("src/plain.py", "self.color(features)", "(self.gain * self.color(features))")
+    assert len(finished.edited) == 2
+    jobs = finished.planned(anew=True, native={"model": {"gain": 2.0}})
+    assert finished.trained(jobs) == {"plain"}
+    model = "from gblsr_repro import config; from gblsr_repro.models import native; print(native."
+    model += "build(config.arms()['plain'], config.load(['config/config.yaml', 'gain.yaml']), 0)"
+    finished.edit("gain.yaml", "", "native: {model: {gain: 2.5}}")
+    finished.edit("src/asked.py", "", f"{model}.decoder.gain)")
+    assert finished.run("asked").strip() == "2.5"
 
 
 def test_a_super_resolution_method_is_two_files_and_retrains_no_other(finished):
@@ -124,10 +141,10 @@ def test_a_super_resolution_method_is_two_files_and_retrains_no_other(finished):
     assert ("asr_latency", "blend_rdn") in jobs
     assert finished.trained(jobs) == {"blend_rdn"}
     chosen |= {"evaluate": {"set14": "set14"}, "timing": {"datasets": ["set14"]}}  # timed blank
-    output = finished.folder / "blend.csv"
+    output = finished.folder / "blend"
     words = ["--method", "blend_rdn", "--seed", 0, "--output", output]
     finished.command("asr", "latency", *words, asr=chosen)
-    assert {row["clock"] for row in made.rows(output)} == {"paper", "ours"}
+    assert {row["clock"] for row in made.rows(output / "set14.csv")} == {"paper", "ours"}
 
 
 def test_a_color_of_a_figure_is_one_file(finished, tmp_path):

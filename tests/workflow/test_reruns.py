@@ -1,236 +1,337 @@
-"""What is made again when a setting, a row or the code changes, and what is not."""
+"""What is made again when something changes: the plan of the real workflow, on a finished demo.
 
-import copy
-from dataclasses import fields, replace
+A row is a change and the jobs that it asks for, all of those that measure, train or read images.
+What only averages and shows takes seconds: of that a row says what must be among it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from gblsr_repro import config
-from gblsr_repro.config import JOBS, code_of, settings_of
-from gblsr_repro.config.model import leaves
 
-BASE = config.load()
-ARMS, METHODS = config.arms(), config.methods()
-ROWS = {
-    "fetch": config.datasets()["kodak"],
-    "native standardize of train": "train",
-    "native standardize of kodak": "kodak",
-    "asr bicubic": "set5",
-    **{f"{job} of {m}": METHODS[m] for m in ("gblsr_asr", "lte_swinir")
-       for job in ("asr train", "asr evaluate", "asr latency")},
-    **{f"native {verb}": ARMS["gblsr_full"] for verb in ("train", "evaluate", "fields", "latency")},
-}  # fmt: skip
-OTHERS = {job for job in JOBS if not any(name.partition(" of ")[0] == job for name in ROWS)}
-REPORTS = {"aggregate", "readings", "tables", "figures", "claims", "report"}
+pytestmark = pytest.mark.slow
 
+Jobs = set[tuple[str, str]]
+ROOT = Path(__file__).resolve().parents[2]
+DEMO = config.load([ROOT / "config" / name for name in ("config.yaml", "demo.yaml")])
 
-def followed(settings, rows=ROWS):
-    """What every kind of job follows from, under some settings."""
-    jobs = {name: (name.partition(" of ")[0], row) for name, row in rows.items()}
-    jobs |= {name: (name, None) for name in OTHERS}
-    return {name: settings_of(job, row, settings) for name, (job, row) in jobs.items()}
+# --- jobs -----------------------------------------------------------------------------------------
 
-
-def changed(value):
-    """Another value of the same kind."""
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, list):
-        return value[:-1] or ["another"]
-    if isinstance(value, dict):
-        first = next(iter(value), "kodak")
-        return value | {first: changed(value.get(first, 0))}
-    if isinstance(value, int | float):
-        return 2 * value + 1
-    return f"another {value}"
+OWN = "plain"
+SPECTRAL = {"gblsr_fixed", "gblsr_scalar", "gblsr_full", "gblsr_bandwidth", "gblsr_full_linear",
+            "gblsr_bandwidth_linear"}  # fmt: skip
+LATENT = {"liif", "lte", "wire"}
+CONTROL = {"global_fourier_mlp"}
+ARMS = {*SPECTRAL, *LATENT, *CONTROL, OWN}
+SHOWN = {"gblsr_fixed", "gblsr_scalar", "gblsr_full", *LATENT, *CONTROL, OWN}
+ABLATED = {"gblsr_fixed", "gblsr_scalar", "gblsr_full", "gblsr_bandwidth"}
+ADAPTIVE = SPECTRAL - {"gblsr_fixed", "gblsr_scalar"}
+METHODS = {*DEMO["asr"]["methods"]}
+GBLSR = {method for method in METHODS if method.startswith("gblsr")}
+RDN = METHODS - {"lte_swinir"}
+COLUMNS = {"kodak", "set14", "urban100"}
+SPLITS = {"train", "validation"}
+SETS = {f"demo_{name}" for name in ("set5", "set14", "b100", "urban100", "div2k_valid")}
 
 
-def rerun_by(setting, value=None):
-    """The kinds of job that a change of one setting asks for again."""
-    settings = copy.deepcopy(BASE)
-    before = followed(settings)
-    *path, last = setting.split(".")
-    section = settings
-    for key in path:
-        section = section[key]
-    section[last] = changed(section.get(last)) if value is None else section[last] | value
-    after = followed(settings)
-    return {name for name in before if before[name] != after[name]}
+def each(rule: str, names: Iterable[str]) -> Jobs:
+    return {(rule, name) for name in names}
 
 
-NATIVE_RUN = {"native train", "native evaluate", "native fields"}
-RDN = {"asr train of gblsr_asr", "asr evaluate of gblsr_asr"}
-SWINIR = {"asr train of lte_swinir", "asr evaluate of lte_swinir"}
-SCORED = {"asr evaluate of gblsr_asr", "asr evaluate of lte_swinir"}
-TIMED = {"asr latency of gblsr_asr", "asr latency of lte_swinir"}
-ARRAY = {"native standardize of train", *NATIVE_RUN}
-NOTHING = set()
-
-# Of the longest part of a setting's name that is here; reports follow from all that is reported.
-RERUN = {
-    "": NOTHING,
-    "resources": {"fetch"},
-    "mirror": {"fetch"},
-    "accept_partial": {"fetch"},
-    "lpips_backbone": {"native evaluate"},
-    "native.data": ARRAY,
-    "native.data.image_size": {"native standardize of kodak", *ARRAY},
-    "native.data.evaluate": {
-        "native standardize of kodak",
-        "native evaluate",
-        "native exemplars",
-        "native latency",
-    },
-    "native.data.exemplars": {"native evaluate", "native exemplars"},
-    "native.model": {"budget", "native latency", *NATIVE_RUN},
-    "native.model.patch": {"budget", "native latency", "native regions", *NATIVE_RUN},
-    "native.training": NATIVE_RUN,
-    "native.training.pixels": NOTHING,  # of another arm
-    "native.metrics": {"native regions", "native evaluate", "native fields"},
-    "latency": {"native latency", *TIMED},
-    "diagnostics.images": {"native evaluate", "native fields"},
-    "asr.train": {"asr standardize", *RDN, *SWINIR},
-    "asr.evaluate": {"asr bicubic", *SCORED},  # of set5, which is not timed
-    "asr.scales": {"asr bicubic", *SCORED},
-    "asr.downsampling": {"asr bicubic", *SCORED, *TIMED},
-    "asr.shave_extra": SCORED,  # of a column other than set5
-    "asr.tile_pixels": TIMED,
-    "asr.model": {*RDN, *SWINIR, *TIMED},
-    "asr.model.rdn_features": {*RDN, *SWINIR, *TIMED} - SWINIR - {"asr latency of lte_swinir"},
-    "asr.training": {*RDN, *SWINIR},
-    "asr.training.scale_range": {*RDN, *SWINIR, *TIMED},
-    "asr.training.recipes": RDN,  # of rdn
-    "asr.timing": TIMED,
-}
-for part in ("blocks", "layers", "growth"):
-    RERUN[f"asr.model.rdn_{part}"] = RERUN["asr.model.rdn_features"]
-for part in ("embed", "depths", "heads", "window", "mlp_ratio", "drop_path"):
-    RERUN[f"asr.model.swinir_{part}"] = {*SWINIR, "asr latency of lte_swinir"}
-WATCHED = ("log_every", "checkpoint_every", "validate_every", "validation_images",
-           "validation_scale")  # fmt: skip
-REPORTED = ("preset", "seeds", "native", "asr", "latency", "diagnostics", "claims")
+MEASURED = each("evaluate", SHOWN) | each("evaluate_validation", ABLATED)
+FIELDS = each("fields", ADAPTIVE)
+DRAWN = {("exemplars", "")}
+TIMED = each("latency", SHOWN)
+ASR_MEASURED = each("asr_evaluate", METHODS) | each("asr_bicubic", SETS)
+ASR_TIMED = each("asr_latency", METHODS)
 
 
-@pytest.mark.parametrize("setting", list(leaves()))
-def test_a_setting(setting):
-    parts = setting.split(".")
-    longest = next(n for i in range(len(parts), -1, -1) if (n := ".".join(parts[:i])) in RERUN)
-    expected = RERUN[longest] | (REPORTS if parts[0] in REPORTED else NOTHING)
-    if parts[-1] in WATCHED and parts[1:2] == ["training"]:
-        expected = NOTHING
-    assert rerun_by(setting) == expected
+def below(arms: Iterable[str]) -> Jobs:
+    """What follows from the weights of arms."""
+    own = {job for job in MEASURED | FIELDS if job[1] in set(arms)}
+    return own | (DRAWN if SHOWN & {*arms} else set())
 
 
-def test_one_more_of_a_kind_retrains_nothing():
-    """One more evaluation set or exemplar, a setting of another arm."""
-    measured = {"native evaluate", "native exemplars", *REPORTS}
-    assert rerun_by("native.data.evaluate", {"mine": "kodak"}) == {"native latency", *measured}
-    assert rerun_by("native.data.exemplars", {"mine": "photo"}) == measured
-    assert rerun_by("native.training.pixels", {"liif": 9}) == REPORTS
-    assert rerun_by("native.training.pixels", {"gblsr_full": 9}) == {*NATIVE_RUN, *REPORTS}
-    assert rerun_by("asr.evaluate", {"mine": "kodak"}) == {*SCORED, *REPORTS}
-    assert rerun_by("asr.evaluate", {"set14": "kodak"}) == {*SCORED, *TIMED, *REPORTS}
+def trained(arms: Iterable[str]) -> Jobs:
+    return each("train", arms) | below(arms)
 
 
-DEFINING = {
-    ("Arm", "decoder"): {"native train", "native evaluate", "native fields", "native latency"},
-    ("Method", "encoder"): {"asr train", "asr evaluate", "asr latency"},
-    ("Method", "decoder"): {"asr train", "asr evaluate", "asr latency"},
-    ("Method", "options"): {"asr train", "asr evaluate", "asr latency"},
-    ("Method", "recipe"): {"asr train", "asr evaluate", "asr latency"},
-    ("Dataset", "kind"): {"fetch"},
-    ("Dataset", "files"): {"fetch"},
-    ("Dataset", "images"): {"fetch"},
-    ("Dataset", "checksum"): {"fetch"},
-}
-DEFINING["Arm", "options"] = DEFINING["Arm", "decoder"]
+def asr_trained(methods: Iterable[str]) -> Jobs:
+    return each("asr_train_run", methods) | each("asr_evaluate", methods)
 
 
-@pytest.mark.parametrize(
-    ("table", "name", "column"),
-    [
-        (table, name, field.name)
-        for table, name in ((config.arms, "gblsr_full"), (config.methods, "gblsr_asr"),
-                            (config.datasets, "kodak"))
-        for field in fields(table()[name])[1:]
-    ],
-)  # fmt: skip
-def test_a_column_of_a_row(table, name, column):
-    """A row's definition asks for its own jobs again, how it is shown for none."""
-    row = table()[name]
-    edited = replace(row, **{column: "swinir" if column in ("encoder", "recipe") else "2"})
-    before = followed(BASE)
-    after = followed(BASE, {key: edited if of == row else of for key, of in ROWS.items()})
-    again = {key.partition(" of ")[0] for key in before if before[key] != after[key]}
-    assert again == DEFINING.get((type(row).__name__, column), NOTHING)
+def timed(names: Iterable[str]) -> Jobs:
+    return {job for job in TIMED | ASR_TIMED if job[1] in set(names)}
 
 
-def test_code_by_stage():
-    native, asr = (
-        {path.removeprefix("src/gblsr_repro/") for path in code_of(job)}
-        for job in ("native train", "asr train")
-    )
-    both = {"training/loop.py", "training/checkpoint.py", "models/spectral.py"}
-    assert both <= native & asr
-    assert {"training/native.py", "models/decoders.py", "models/encoder.py"} <= native - asr
-    assert {"training/asr.py", "models/asr/decoders.py", "models/asr/rdn.py"} <= asr - native
-    assert not any(p.startswith(("evaluation/", "reporting/", "cli/")) for p in native | asr)
-    assert "models/decoders.py" not in "".join(code_of("asr evaluate"))
+NATIVE = each("standardize", COLUMNS | SPLITS) | {("regions", "")} | trained(ARMS) | TIMED
+ASR = {("asr_standardize", "")} | asr_trained(METHODS)
+NOTHING: Jobs = set()
+COSTLY = {rule for rule, _ in NATIVE | ASR | ASR_MEASURED | ASR_TIMED} | {"fetch"}
+SEEN = {"claims", "report"}  # of nearly everything
 
 
-def test_a_job_sees_what_it_declares_and_nothing_else():
-    seen = config.restrict(BASE, "asr latency", METHODS["gblsr_asr"])
-    assert seen["asr"]["tile_pixels"] == 1048576
-    assert seen["asr"]["training"] == {"scale_range": [1.0, 4.0]}
-    for look in (
-        lambda: seen["asr"]["model"]["swinir_embed"],
-        lambda: seen["asr"].get("scales", []),
-        lambda: seen["native"],
-    ):
-        with pytest.raises(KeyError, match=r"config/jobs\.py says asr latency reads"):
-            look()
+# --- changes --------------------------------------------------------------------------------------
 
 
-# --- the workflow itself, on a finished tree of empty files ---------------------------------------
+class Row(NamedTuple):
+    """A change and what it asks for: costly jobs, all of them, and rules of cheap ones."""
+
+    change: str
+    does: Callable
+    costly: Jobs
+    cheap: set[str] | None = None
 
 
-def rules(jobs):
-    return {rule for rule, _ in jobs}
+def setting(name: str, value: object, costly: Jobs, cheap: set[str] | None = None) -> Row:
+    """A row about one setting; without `cheap` claims and the page are made again with it."""
+
+    def does(finished):
+        nested = value
+        for key in reversed(name.split(".")):
+            nested = {key: nested}
+        return nested
+
+    return Row(f"{name}: {value}", does, costly, SEEN if cheap is None else cheap)
 
 
-@pytest.mark.slow
-def test_an_edited_row_retrains_its_own_run(finished):
-    finished.edit("config/arms.tsv", "\tFullDecoder\t", "\tFullLinearDecoder\t")
-    finished.edit("config/methods.tsv", "lte_rdn\trdn\tlte", "lte_rdn\trdn\tliif")
-    jobs = finished.planned()
-    assert finished.trained(jobs) == {"gblsr_full", "lte_rdn"}
-    assert {("evaluate", "gblsr_full"), ("fields", "gblsr_full")} <= jobs
-    assert ("evaluate", "liif") not in jobs
+def edit(file: str, old: str, new: str, costly: Jobs, cheap: set[str] | None = None) -> Row:
+    def does(finished):
+        finished.edit(file, old, new)
+
+    shown = cheap if cheap is not None else SEEN if costly else set()
+    return Row(f"{file}: {old.strip()[:30]} -> {new.strip()[:30]}", does, costly, shown)
 
 
-@pytest.mark.slow
-def test_what_retrains_nothing(finished):
-    finished.edit("config/arms.tsv", "GB-LSR-Full\t", "GB-LSR-Whole\t")
-    finished.edit("config/datasets.tsv", "demo_kodak\t", "demo_kodak\tof ")
-    training = {"log_every": 7, "checkpoint_every": 9}
-    jobs = finished.planned(
-        native={"data": {"exemplars": {"set14": "rocket"}}, "training": training},
-        asr={"tile_pixels": 4096, "training": training},
-    )
-    assert finished.trained(jobs) == set()
-    assert ("standardize", "train") not in jobs
-    assert {"evaluate", "asr_latency", "tables_of_native"} <= rules(jobs)
-    assert "asr_evaluate" not in rules(jobs)
+def code(file: str, costly: Jobs, cheap: set[str] | None = None) -> Row:
+    """A row about a statement that a module of the package gets."""
+    path = f"src/gblsr_repro/{file}" if not file.startswith("src/") else file
+    return edit(path, "", "\n\nEDITED = True\n", costly, cheap)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("file", "retrained"),
-    [
-        ("training/asr.py", {"asr_train_run"}),
-        ("evaluation/luma.py", set()),
-    ],
-)
-def test_edited_code_touches_its_own_stage(finished, file, retrained):
-    finished.edit(f"src/gblsr_repro/{file}", "from __future__", "# edited\nfrom __future__")
-    assert rules(finished.planned()) & {"train", "asr_train_run"} == retrained
+def changed(file: str, content: str, costly: Jobs, cheap: set[str]) -> Row:
+    """A row about a file of the results that was written over, or deleted."""
+
+    def does(finished):
+        path = finished.folder / "results/demo" / file
+        finished.edited.setdefault(path, path.read_bytes())
+        path.write_text(content) if content else path.unlink()
+
+    return Row(f"{file} {'written over' if content else 'deleted'}", does, costly, cheap)
+
+
+def touched(finished) -> None:
+    for path in (finished.folder / "results/demo").rglob("*"):
+        if path.suffix in (".npy", ".csv", ".safetensors"):
+            os.utime(path)
+
+
+def added(*names: str) -> dict:
+    return {"native": {"arms": [*DEMO["native"]["arms"], OWN, *names]}}
+
+
+def without(names: list[str], *left_out: str) -> list[str]:
+    return [name for name in names if name not in left_out]
+
+
+BASE = "src/gblsr_repro/models/base.py"
+LOOP = "src/gblsr_repro/training/loop.py"
+METRICS = "native.metrics"
+
+ROWS = [
+    # what places, machines and watching change: nothing
+    setting("mirror", ".", NOTHING, set()),
+    setting("resources", "elsewhere", NOTHING, set()),
+    setting("accept_partial", ["demo_kodak"], NOTHING, set()),
+    setting("lpips_backbone", "pyproject.toml", NOTHING, set()),
+    setting("device", "cpu", NOTHING, set()),
+    setting("threads", 3, NOTHING, set()),
+    setting("cluster.minutes.training", 77, NOTHING, set()),
+    setting("cluster.gpu", {"gpu": 1, "gpu_model": "h200"}, NOTHING, set()),
+    setting("native.training.log_every", 7, NOTHING, set()),
+    setting("native.training.checkpoint_every", 9, NOTHING, set()),
+    setting("asr.training.log_every", 7, NOTHING, set()),
+    setting("asr.training.checkpoint_every", 9, NOTHING, set()),
+    setting("asr.training.validate_every", 9, NOTHING, set()),
+    setting("asr.training.validation_images", 2, NOTHING, set()),
+    setting("asr.training.validation_scale", 2, NOTHING, set()),
+    Row("files touched", touched, NOTHING, set()),
+    # what is not code: nothing
+    edit(BASE, "    def clear(self) -> None:\n", "    def clear(self) -> None:\n        # so\n",
+         NOTHING),
+    edit(BASE, '"""Forget everything."""', '"""Forget all."""', NOTHING),
+    edit(BASE, "class Decoder(nn.Module):\n", "class Decoder(\n    nn.Module\n):\n", NOTHING),
+    edit(LOOP, "from __future__", "# a comment\nfrom __future__", NOTHING),
+    edit("workflow/rules/native.smk", "rule train:", "# a comment\nrule train:", NOTHING),
+    code("cli/commands.py", NOTHING),
+    code("operations/plan.py", NOTHING),
+    code("image_io.py", NOTHING),
+    # images
+    code("data/standardize.py", NATIVE),
+    code("data/sources.py", NATIVE | ASR | ASR_MEASURED | ASR_TIMED),
+    code("data/datasets.py", NATIVE | ASR | ASR_MEASURED | ASR_TIMED),
+    code("data/arrays.py", NATIVE | ASR),
+    code("data/images.py", NATIVE | ASR | ASR_MEASURED | ASR_TIMED),
+    code("data/superres.py", ASR),
+    code("data/resize.py", asr_trained(METHODS) | ASR_MEASURED | ASR_TIMED),
+    code("data/fetch.py", NOTHING),  # what was fetched is recorded, and checked by all who read it
+    code("data/download.py", NOTHING),
+    edit("config/datasets.tsv", "demo_kodak\t", "demo_kodak\tof ", NOTHING, SEEN),
+    edit("config/datasets.tsv", "rocket.jpg}\t2\t0\t", "rocket.jpg}\t2\t0\tsha256:12", NOTHING,
+         SEEN),  # of a download: what came with it is recorded
+    edit("config/datasets.tsv", "rocket.jpg}\t2", "rocket.jpg,cat.png}\t3",
+         {("fetch", "demo_kodak"), ("standardize", "kodak")} | each("evaluate", SHOWN) | TIMED
+         | DRAWN),
+    setting("native.data.train", ["demo_photos", "demo_textures"], NATIVE - TIMED
+            - each("standardize", COLUMNS)),
+    setting("native.data.image_size", 128, NATIVE),
+    setting("native.data.data_seed", 1, NATIVE - TIMED - each("standardize", COLUMNS)),
+    setting("native.data.crop_seed_stride", 7, NATIVE - TIMED - each("standardize", COLUMNS)),
+    setting("asr.train", ["demo_photos"], ASR),
+    # columns and scales
+    setting("native.data.evaluate", {"kodak": "demo_set14"},
+            each("standardize", ["kodak"]) | each("evaluate", SHOWN) | TIMED | DRAWN),
+    Row("a native column more", lambda _: {"native": {"data": {
+        "evaluate": {"mine": "demo_set14"}, "exemplars": {"mine": "coffee"}}}},
+        each("standardize", ["mine"]) | each("evaluate", SHOWN) | TIMED | DRAWN, SEEN),
+    setting("native.data.evaluate", {"urban100": None}, NOTHING),
+    setting("native.data.exemplars", {"set14": "rocket"}, DRAWN),
+    setting("asr.evaluate", {"mine": "demo_kodak"},
+            each("asr_evaluate", METHODS) | {("asr_bicubic", "demo_kodak")}),
+    setting("asr.evaluate", {"set5": "demo_kodak"},  # the first: the validation curve is of it
+            each("asr_evaluate", METHODS) | {("asr_bicubic", "demo_kodak")}),
+    setting("asr.evaluate", {"set14": "demo_kodak"},
+            each("asr_evaluate", METHODS) | {("asr_bicubic", "demo_kodak")} | ASR_TIMED),
+    setting("asr.evaluate", {"div2kval": None}, NOTHING),
+    setting("asr.scales", [2, 4], NOTHING),
+    setting("asr.scales", [2, 4, 6, 8], ASR_MEASURED),
+    setting("asr.timing.datasets", ["set14", "urban100"], NOTHING),
+    setting("asr.timing.datasets", ["set14", "b100", "urban100", "set5"], ASR_TIMED),
+    setting("asr.shave_extra", {"set5": 1},
+            each("asr_evaluate", METHODS) | {("asr_bicubic", "demo_set5")}),
+    setting("asr.downsampling", "pil", ASR_MEASURED | ASR_TIMED),
+    # models: who reads a setting
+    setting("native.model.features", 64, trained(ARMS) | TIMED),
+    setting("native.model.modes", 8, trained(SPECTRAL) | timed(SPECTRAL)),
+    setting("native.model.fixed_bandwidth", 1.0, trained(["gblsr_fixed"]) | timed(["gblsr_fixed"])),
+    setting("native.model.hidden", 16, trained(LATENT | CONTROL) | timed(LATENT | CONTROL)),
+    setting("native.model.fourier_scale", 1.0, trained(CONTROL) | timed(CONTROL)),
+    setting("native.model.wire_frequency", 1.0, trained(["wire"]) | timed(["wire"])),
+    setting("native.model.bandwidth_range", [0.5, 1.0],
+            trained(SPECTRAL - {"gblsr_fixed"}) | timed(SPECTRAL - {"gblsr_fixed"})),
+    setting("native.model.patch", 8, trained(ARMS) | TIMED | {("regions", "")}),
+    setting("asr.model.bandwidth", 2.0, asr_trained(GBLSR) | timed(GBLSR)),
+    setting("asr.model.modes", 4, asr_trained(GBLSR) | timed(GBLSR)),
+    setting("asr.model.coefficient_std", 0.2, asr_trained(GBLSR) | timed(GBLSR)),
+    setting("asr.model.hidden", 16, asr_trained(METHODS - GBLSR) | timed(METHODS - GBLSR)),
+    setting("asr.model.rdn_blocks", 2, asr_trained(RDN) | timed(RDN)),
+    setting("asr.model.swinir_heads", 3, asr_trained(["lte_swinir"]) | timed(["lte_swinir"])),
+    # trainings
+    setting("native.training.steps", 7, trained(ARMS)),
+    setting("native.training.learning_rate", 0.1, trained(ARMS)),
+    setting("native.training.pixels", {"liif": 9}, trained(["liif"])),
+    setting("native.training.precision", "strict", trained(ARMS)),
+    setting("asr.training.steps", 7, asr_trained(METHODS)),
+    setting("asr.training.scale_range", [1.0, 3.0], asr_trained(METHODS) | ASR_TIMED),
+    setting("asr.training.recipes.rdn.batch_size", 3, asr_trained(RDN)),
+    setting("asr.training.recipes.swinir.learning_rate", 0.1, asr_trained(["lte_swinir"])),
+    edit("config/arms.tsv", "\tFullDecoder\t", "\tFullLinearDecoder\t",
+         trained(["gblsr_full"]) | timed(["gblsr_full"])),
+    edit("config/arms.tsv", "features=bilinear coordinates=global waves=joined",
+         "features=nearest coordinates=global waves=joined", trained(["lte"]) | timed(["lte"])),
+    edit("config/methods.tsv", "lte_rdn\trdn\tlte", "lte_rdn\trdn\tliif",
+         asr_trained(["lte_rdn"]) | timed(["lte_rdn"])),
+    edit("config/methods.tsv", "gblsr\tnf=48\t", "gblsr\tnf=40\t",
+         asr_trained(["gblsr_asr_nf48"]) | timed(["gblsr_asr_nf48"])),
+    edit("config/arms.tsv", "GB-LSR-Full\t", "GB-LSR-Whole\t", NOTHING, SEEN),
+    Row("an arm more", lambda _: added("liif_near"), each("train", ["liif_near"]), {"report"}),
+    Row("an arm less", lambda _: {"native": {"arms": without(DEMO["native"]["arms"], "wire")}},
+        NOTHING, SEEN),
+    setting("asr.methods", without(DEMO["asr"]["methods"], "lte_swinir"), NOTHING),
+    setting("native.criteria.latency_ratio", 0.5, NOTHING, {"tables_of_native", *SEEN}),
+    setting("seeds", [0, 1], {
+        (rule, f"{name}/1")
+        for rule, name in trained(ARMS) | TIMED | asr_trained(METHODS) | ASR_TIMED
+        if name
+    }),
+    # code of models and trainings
+    edit("src/plain.py", "self.color(features)", "(2 * self.color(features))",
+         trained([OWN]) | timed([OWN])),
+    edit("src/plain.py", '"""One color per patch."""', '"""A color."""', NOTHING),
+    code("models/base.py", trained(ARMS) | TIMED | asr_trained(METHODS) | ASR_TIMED),
+    code("models/encoder.py", trained(ARMS) | TIMED),
+    code("models/decoders.py", trained(ARMS) | TIMED),
+    code("models/baselines.py", trained(LATENT) | timed(LATENT)),
+    code("models/asr/rdn.py", asr_trained(RDN) | timed(RDN)),
+    code("models/asr/swinir.py", asr_trained(["lte_swinir"]) | timed(["lte_swinir"])),
+    code("models/asr/local_spectral.py", asr_trained(GBLSR) | timed(GBLSR)),
+    code("models/bands.py", NOTHING, {"claims"}),
+    code("training/loop.py", trained(ARMS) | asr_trained(METHODS)),
+    code("training/native.py", trained(ARMS)),
+    code("training/asr.py", asr_trained(METHODS)),
+    # what is measured
+    setting(f"{METRICS}.ssim_sigma", 2.0, MEASURED),
+    setting(f"{METRICS}.psnr_epsilon", 1e-6, MEASURED),
+    setting(f"{METRICS}.power_floor", 1e-6, MEASURED | FIELDS | {("regions", "")}),
+    setting(f"{METRICS}.region_patches", 9, MEASURED | FIELDS | {("regions", "")}),
+    setting("diagnostics.images", 2, FIELDS | each("evaluate_validation", ABLATED)),
+    setting("require_lpips", True, MEASURED | {("fetch", "alexnet")}),
+    setting("latency.passes", 2, TIMED | ASR_TIMED),
+    setting("latency.images_per_set", 2, TIMED),
+    setting("asr.timing.scale", 2, ASR_TIMED),
+    setting("asr.tile_pixels", 4096, ASR_TIMED),
+    code("evaluation/native.py", MEASURED),
+    code("evaluation/perceptual.py", MEASURED),
+    code("evaluation/metrics.py", MEASURED | FIELDS | {("regions", "")}),
+    code("evaluation/regions.py", MEASURED | FIELDS | {("regions", "")}),
+    code("evaluation/native_fields.py", FIELDS),
+    code("evaluation/exemplars.py", DRAWN, {"report"}),
+    code("evaluation/luma.py", ASR_MEASURED),
+    code("evaluation/asr.py", ASR_MEASURED),
+    code("evaluation/latency.py", TIMED | ASR_TIMED),
+    code("evaluation/native_latency.py", TIMED),
+    # what is shown: seconds
+    code("evaluation/locality.py", NOTHING, {"aggregate", *SEEN}),
+    code("reporting/tables.py", NOTHING, {"tables_of_native", *SEEN}),
+    code("reporting/figures/native.py", NOTHING, {"figures_of_native", *SEEN}),
+    edit("config/figures.mplstyle", "", "\n# a line\n", NOTHING, {"figures_of_native"}),
+    edit("config/looks.tsv", "gblsr_asr\t#0072B2", "gblsr_asr\t#123456", NOTHING,
+         {"figures_of_asr_quality"}),
+    edit("config/items.tsv", "All arms share one encoder", "Arms share one encoder", NOTHING,
+         {"tables_of_budget", "report"}),
+    edit("config/paper/native.csv", "22.3", "22.4", NOTHING, {"tables_of_native", *SEEN}),
+    edit("config/sizes.tsv", "set14\t", "set15\t", NOTHING, set()),
+    setting("preset", "short", NOTHING, {"tables_of_native", "figures_of_native", *SEEN}),
+    setting("native.criteria.psnr_above_control", 0.1, NOTHING),
+    setting("native.significance", 0.1, NOTHING),
+    setting("diagnostics.thresholds.t1_cov_median", 0.1, NOTHING),
+    setting("diagnostics.margins.psnr_mixed", 0.1, NOTHING),
+    setting("claims.seed_noise_sigmas", 3.0, NOTHING),
+    # what was made, and is now another, or gone
+    changed("claims.md", "", NOTHING, {"claims"}),
+    changed("tables/main_kodak.tex", "", NOTHING, {"tables_of_native"}),
+    changed("native/runs/liif/seed0/weights.safetensors", "flipped", below(["liif"]), SEEN),
+    changed("asr/runs/lte_rdn/seed0/weights.safetensors", "flipped",
+            {("asr_evaluate", "lte_rdn")}, SEEN),
+    changed("native/metrics/wire/seed0/kodak.csv", "flipped", NOTHING, {"aggregate", *SEEN}),
+    changed("native/metrics/wire/seed0/kodak.csv", "", NOTHING, set()),
+    changed("native/arrays/kodak.csv", "flipped", each("evaluate", SHOWN) | TIMED | DRAWN, SEEN),
+    changed("sources/demo_set5.csv", "flipped",
+            each("asr_evaluate", METHODS) | {("asr_bicubic", "demo_set5")}, SEEN),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.change)
+def test_what_a_change_asks_for(finished, row):
+    jobs = finished.planned(**(row.does(finished) or {}))
+    costly = {job for job in jobs if job[0] in COSTLY}
+    assert costly == row.costly
+    assert {rule for rule, _ in jobs} >= row.cheap
+    if not (row.costly or row.cheap):
+        assert jobs == NOTHING

@@ -12,6 +12,7 @@ rule asr_standardize:
         record=f"{R}/asr/arrays/train.json",
     log:
         f"{R}/logs/asr_standardize.log",
+    retries: 1
     conda:
         "../../envs/gblsr.yaml"
     resources:
@@ -19,7 +20,7 @@ rule asr_standardize:
         runtime=runtime_by_attempt("other"),
     params:
         config=CONFIG,
-        settings=settings("asr standardize"),
+        follows=follows("asr_standardize"),
     shell:
         "python -m gblsr_repro asr standardize --config {params.config}"
         " --output {output.array} 2>&1 | tee {log}"
@@ -34,7 +35,6 @@ rule asr_train_run:
         index=f"{R}/asr/arrays/train.csv",
         record=f"{R}/asr/arrays/train.json",
         validation=ancient(sources_of_validation),
-        code=code_of("asr train"),
     output:
         weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
         log=f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv",
@@ -50,7 +50,7 @@ rule asr_train_run:
         runtime=MINUTES["asr_training"],
     params:
         config=CONFIG,
-        settings=settings("asr train"),
+        follows=follows("asr_train_run", "method", METHODS),
         run=subpath(output.record, parent=True),
         state=f"{R}/asr/state/{{method}}/seed{{seed}}.pt",
     shell:
@@ -60,24 +60,27 @@ rule asr_train_run:
 
 
 rule asr_evaluate:
-    """PSNR-Y and SSIM-Y of every image, set and scale for one trained method."""
+    """PSNR-Y and SSIM-Y of every image, set and scale for one trained method.
+
+    What was measured from the same stays as it is.
+    """
     input:
         weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
-        sources=[f"{R}/sources/{name}.csv" for name in config["asr"]["evaluate"].values()],
-        code=code_of("asr evaluate"),
+        sources=expand(f"{R}/sources/{{dataset}}.csv", dataset=ASR_SETS),
     output:
-        metrics=expand(
-            f"{R}/asr/metrics/{{{{method}}}}/seed{{{{seed}}}}/{{column}}_x{{scale}}.csv",
-            column=ASR_COLUMNS,
-            scale=SCALES,
-        ),
-        records=expand(
-            f"{R}/asr/metrics/{{{{method}}}}/seed{{{{seed}}}}/{{column}}_x{{scale}}.json",
-            column=ASR_COLUMNS,
-            scale=SCALES,
-        ),
+        metrics=[
+            update(f"{R}/asr/metrics/{{method}}/seed{{seed}}/{dataset}_x{scale}.csv")
+            for dataset in ASR_SETS
+            for scale in SCALES
+        ],
+        records=[
+            update(f"{R}/asr/metrics/{{method}}/seed{{seed}}/{dataset}_x{scale}.json")
+            for dataset in ASR_SETS
+            for scale in SCALES
+        ],
     log:
         f"{R}/logs/asr_evaluate/{{method}}_seed{{seed}}.log",
+    retries: 1
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -87,7 +90,7 @@ rule asr_evaluate:
         runtime=runtime_by_attempt("asr_evaluation"),
     params:
         config=CONFIG,
-        settings=settings("asr evaluate"),
+        follows=follows("asr_evaluate"),
         run=subpath(input.weights, parent=True),
         metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
     shell:
@@ -98,13 +101,13 @@ rule asr_evaluate:
 rule asr_bicubic:
     """PSNR-Y and SSIM-Y of plain bicubic upsampling: the check of the whole protocol."""
     input:
-        sources_of_column,
-        code=code_of("asr bicubic"),
+        f"{R}/sources/{{dataset}}.csv",
     output:
-        metrics=expand(f"{R}/asr/metrics/bicubic/{{{{column}}}}_x{{scale}}.csv", scale=SCALES),
-        records=expand(f"{R}/asr/metrics/bicubic/{{{{column}}}}_x{{scale}}.json", scale=SCALES),
+        metrics=[update(f"{R}/asr/metrics/bicubic/{{dataset}}_x{scale}.csv") for scale in SCALES],
+        records=[update(f"{R}/asr/metrics/bicubic/{{dataset}}_x{scale}.json") for scale in SCALES],
     log:
-        f"{R}/logs/asr_bicubic/{{column}}.log",
+        f"{R}/logs/asr_bicubic/{{dataset}}.log",
+    retries: 1
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -113,8 +116,8 @@ rule asr_bicubic:
         runtime=runtime_by_attempt("other"),
     params:
         config=CONFIG,
-        settings=settings("asr bicubic"),
+        follows=follows("asr_bicubic", "dataset", ASR_COLUMNS),
         metrics=lambda wildcards, output: os.path.dirname(output[0]),
     shell:
-        "python -m gblsr_repro asr bicubic --config {params.config} --dataset {wildcards.column}"
+        "python -m gblsr_repro asr bicubic --config {params.config} --dataset {wildcards.dataset}"
         " --output {params.metrics} 2>&1 | tee {log}"

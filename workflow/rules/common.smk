@@ -9,8 +9,6 @@ from pathlib import Path
 sys.path.insert(0, os.path.join(workflow.basedir, "src"))
 
 from gblsr_repro import config as settings_module
-from gblsr_repro import devices
-from gblsr_repro.config import code_of
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import check_dates
 from gblsr_repro.reporting import kinds
@@ -40,37 +38,41 @@ SEEDS = config["seeds"]
 COLUMNS = list(config["native"]["data"]["evaluate"])
 SPLITS = ["train", "validation"]
 BENCHMARK = [arm for arm, row in ARMS.items() if row.in_benchmark]
-ASR_COLUMNS = list(config["asr"]["evaluate"])
+ASR_COLUMNS = {dataset: column for column, dataset in config["asr"]["evaluate"].items()}
+ASR_SETS = list(ASR_COLUMNS)
+ASR_TIMED = list(
+    dict.fromkeys(
+        config["asr"]["evaluate"].get(name, name) for name in config["asr"]["timing"]["datasets"]
+    )
+)
 SCALES = config["asr"]["scales"]
 JUDGED = {name: kind for name, kind in kinds.KINDS.items() if kind.judged}
 AGGREGATES = [f"{R}/{kinds.file_of(name)}" for name in JUDGED]
 NATIVE_AGGREGATES = [
     f"{R}/{kinds.file_of(name)}" for name, kind in JUDGED.items() if kind.half == "native"
 ]
-CLAIMS_CODE = sorted(
-    os.path.relpath(path, workflow.basedir)
-    for path in Path(workflow.basedir, "src/gblsr_repro/reporting/claims").glob("*.py")
-)
 TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
 COMPARED = [f"{name}_vs_paper" for name, item in ITEMS.items() if item.compared == "yes"]
 BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution", "both": "Both"}
 FIGURES = [name for name, item in ITEMS.items() if item.kind == "figure"]
-CONFIG_TABLES = sorted(
+TABLES_SHOWN = sorted(
     os.path.relpath(path, workflow.basedir)
-    for pattern in ("*.tsv", "paper/*")
+    for pattern in ("*.tsv", "*.mplstyle", "paper/*")
     for path in Path(workflow.basedir, "config").glob(pattern)
+    if path.name != "sizes.tsv"
 )
-# All that --cores gives. A cluster's job has one, at submission and when it reads this again there.
-ALL_CORES = 1 if workflow.remote_exec else workflow.resource_settings.cores or 1
-# Without a cluster every job that computes takes a GPU for itself (see `gblsr_repro.devices`), and
-# as many run at once as there are, or as --resources gpu=N asks for: then some share one.
-LOCAL = workflow.local_exec and not workflow.remote_exec
-GPU = {"gpu": 1} if LOCAL else config["cluster"]["gpu"]
-if LOCAL and config["device"] != "cpu" and (gpus := len(devices.visible())):
-    if workflow.global_resources.get("gpu").value is None:
-        workflow.register_resource("gpu", gpus)
-    jobs = max(workflow.global_resources["gpu"].value, 1)
-    os.environ[devices.JOBS_PER_GPU] = str(-(-jobs // gpus))
+TABLES_READ = ["config/arms.tsv", "config/methods.tsv", "config/paper/protocol.yaml"]
+# Timed jobs run alone: they take all that --cores gives. The profile for clusters gives them one.
+ALL_CORES = 10_000
+# As many jobs that take a GPU run at once as --resources gpu=N allows; each locks one for itself
+# (see `gblsr_repro.devices`), so that too many wait and do not disturb each other.
+GPU = config["cluster"]["gpu"]
+# The pictures of the qualitative figure.
+EXEMPLARS = expand(
+    f"{R}/native/exemplars/{{folder}}/{{column}}.png",
+    folder=["ground_truth", *(f"{arm}/seed{SEEDS[0]}" for arm in BENCHMARK)],
+    column=COLUMNS,
+)
 MINUTES = config["cluster"]["minutes"]
 MEMORY = config["cluster"]["memory_mb"]
 
@@ -81,25 +83,44 @@ wildcard_constraints:
     arm="|".join(ARMS),
     method="|".join(METHODS),
     seed="|".join(map(str, SEEDS)),
-    column="|".join(ASR_COLUMNS),
     scale="[0-9.]+",
     aggregate="|".join(kinds.KINDS),
 
 
-def settings(job):
-    """Return as text what a job of that kind follows from: it runs again when that changes."""
-    rows = {"arm": ARMS, "method": METHODS, "dataset": settings_module.datasets()}
+def follows(rule, wildcard=None, subjects=None):
+    """Return as text what the output of a rule follows from; jobs run again when that changes.
+
+    What a job is about stands in a wildcard, by its name or as one of `subjects`.
+    """
 
     @cache
-    def text(kind, name):
-        row = rows[kind][name] if kind in rows else name
-        return json.dumps(settings_module.settings_of(job, row, config), sort_keys=True)
+    def text(name):
+        subject = subjects[name] if subjects else name
+        try:
+            return json.dumps(settings_module.follows(rule, subject, config), sort_keys=True)
+        except UserError as error:
+            sys.exit(f"gblsr-repro: {error}")
 
-    def of(wildcards):
-        names = {k: v for k, v in wildcards.items() if k in (*rows, "array", "column")}
-        return text(*next(iter(names.items()), (None, None)))
+    return lambda wildcards: text(wildcards[wildcard] if wildcard else None)
 
-    return of
+
+@cache
+def check_arms():
+    """End with a sentence where an arm must not be trained or LPIPS could not be measured."""
+    from gblsr_repro import preflight
+
+    try:
+        preflight.require_budget(config)
+        if all(map(os.path.isfile, lpips_backbone(None))):
+            preflight.require_backbone(config)
+    except UserError as error:
+        sys.exit(f"gblsr-repro: {error}")
+
+
+def checked(wildcards):
+    """Check all arms before the first of them is trained, not when the last one is evaluated."""
+    if not os.path.isfile(f"{R}/native/runs/{wildcards.arm}/seed{wildcards.seed}/run.json"):
+        check_arms()
 
 
 def runtime_by_attempt(kind):
@@ -115,19 +136,22 @@ def sources_of_array(wildcards):
 
 
 def lpips_backbone(wildcards):
-    """Return the AlexNet backbone's manifest where LPIPS needs the download."""
+    """Return the AlexNet backbone's manifest where LPIPS needs the download.
+
+    To be read as `ancient`: where the file was named before, what it measured stands.
+    """
     given = config["lpips_backbone"] or os.environ.get("GBLSR_LPIPS_BACKBONE")
     return [] if given or not config["require_lpips"] else [f"{R}/sources/alexnet.csv"]
 
 
 def sources_of_validation(wildcards):
-    """Return the manifest of the set that the validation curve is measured on."""
-    return f"{R}/sources/{config['asr']['evaluate'][ASR_COLUMNS[0]]}.csv"
+    """Return the manifest of the set that the validation curve of a run still to be made is of.
 
-
-def sources_of_column(wildcards):
-    """Return the manifest of the data set behind a column of the super-resolution tables."""
-    return f"{R}/sources/{config['asr']['evaluate'][wildcards.column]}.csv"
+    No run is made again for another curve.
+    """
+    if os.path.isfile(f"{R}/asr/runs/{wildcards.method}/seed{wildcards.seed}/weights.safetensors"):
+        return []
+    return f"{R}/sources/{ASR_SETS[0]}.csv"
 
 
 def sources_of_timing(wildcards):
@@ -136,16 +160,18 @@ def sources_of_timing(wildcards):
     Where config/sizes.tsv knows the sizes, they alone do.
     """
     known = settings_module.sized_datasets()
-    columns = config["asr"]["timing"]["datasets"]
-    names = [config["asr"]["evaluate"].get(column, column) for column in columns]
-    paths = {name: f"{R}/sources/{name}.csv" for name in names}
+    paths = {name: f"{R}/sources/{name}.csv" for name in ASR_TIMED}
     return [path for name, path in paths.items() if name not in known or os.path.isfile(path)]
 
 
 def inputs_of_aggregate(wildcards):
-    """Return the rows and records that one aggregate is made from."""
+    """Return the rows and records that one aggregate is made from, and tables of the config.
+
+    What was run is compared with all that these say of the paper.
+    """
     name = wildcards.aggregate
-    return [f"{R}/{path}" for path in kinds.inputs(name, config)] + kinds.code_inputs(name)
+    tables = TABLES_SHOWN if kinds.KINDS[name].form == "json" else TABLES_READ
+    return [f"{R}/{path}" for path in kinds.inputs(name, config)] + tables
 
 
 def drawn_together(kind):
@@ -191,12 +217,7 @@ def described(name):
 def inputs_of_figures(names):
     """Return what figures are drawn from beside the aggregates."""
     inputs = {
-        "qualitative": expand(
-            f"{R}/native/exemplars/{{arm}}/seed{SEEDS[0]}/{{column}}.png",
-            arm=BENCHMARK,
-            column=COLUMNS,
-        )
-        + expand(f"{R}/native/exemplars/ground_truth/{{column}}.png", column=COLUMNS),
+        "qualitative": EXEMPLARS,
         "cov_hist": expand(
             f"{R}/native/fields/{{arm}}/seed{{seed}}.npz",
             arm=kinds.subjects("locality", config),
@@ -224,29 +245,8 @@ def items_of(benchmark, timed=True):
 
 
 onstart:
-    # Snakemake's limit of jobs per second sets a timer at every round of scheduling, which brings
-    # another round: the more jobs have ended, the more rounds a second. No limit is needed here.
-    if LOCAL:
-        workflow.scheduler.job_rate_limiter = None
-    # A profile's many retries are for trainings, which go on from their saved state.
-    for each in workflow.rules:
-        if each.name not in ("train", "asr_train_run"):
-            each.restart_times = min(each.restart_times, 1)
     try:
         settings_module.write_resolved(config, CONFIG)
         check_dates(Path(R).glob("**/*"))
-        rules = {job.rule.name for job in workflow.dag.needrun_jobs()}
-        if "train" in rules:
-            from gblsr_repro import preflight
-
-            # Not a job that training waits for: Snakemake overlooks what else has changed of a job
-            # when one before it runs, even behind `ancient`.
-            fetched = all(map(os.path.isfile, lpips_backbone(None)))
-            preflight.check(config, fetches_backbone=not fetched)
-        # The GPU-hours and the disk it takes, before days of training start.
-        if "asr_train_run" in rules:
-            from gblsr_repro.operations import plan
-
-            print(plan.text(plan.survey(config)), flush=True)
     except UserError as error:
         raise WorkflowError(str(error)) from None

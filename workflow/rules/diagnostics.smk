@@ -9,11 +9,11 @@ rule fields:
         array=f"{R}/native/arrays/validation.npy",
         index=f"{R}/native/arrays/validation.csv",
         regions=f"{R}/native/arrays/regions.json",
-        code=code_of("native fields"),
     output:
         f"{R}/native/fields/{{arm}}/seed{{seed}}.npz",
     log:
         f"{R}/logs/fields/{{arm}}_seed{{seed}}.log",
+    retries: 1
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -23,7 +23,7 @@ rule fields:
         runtime=runtime_by_attempt("evaluation"),
     params:
         config=CONFIG,
-        settings=settings("native fields"),
+        follows=follows("fields"),
         run=subpath(input.weights, parent=True),
     shell:
         "python -m gblsr_repro native fields --config {params.config} --arm {wildcards.arm}"

@@ -8,7 +8,6 @@ rule train:
         array=f"{R}/native/arrays/train.npy",
         index=f"{R}/native/arrays/train.csv",
         record=f"{R}/native/arrays/train.json",
-        code=code_of("native train"),
     output:
         weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
         log=f"{R}/native/runs/{{arm}}/seed{{seed}}/log.csv",
@@ -24,7 +23,8 @@ rule train:
         runtime=MINUTES["training"],
     params:
         config=CONFIG,
-        settings=settings("native train"),
+        follows=follows("train", "arm", ARMS),
+        checked=checked,
         run=subpath(output.record, parent=True),
         state=f"{R}/native/state/{{arm}}/seed{{seed}}.pt",
     shell:
@@ -34,28 +34,26 @@ rule train:
 
 
 rule evaluate:
-    """Measure every image of every set for one trained arm: PSNR, SSIM, LPIPS, LSE, regions."""
+    """Measure every image of every set for one trained arm: PSNR, SSIM, LPIPS, LSE, regions.
+
+    What was measured from the same stays as it is (see `update` in Snakemake's documentation).
+    """
     input:
         weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
-        arrays=expand(f"{R}/native/arrays/{{array}}.npy", array=COLUMNS + ["validation"]),
-        index=expand(f"{R}/native/arrays/{{array}}.csv", array=COLUMNS + ["validation"]),
+        arrays=expand(f"{R}/native/arrays/{{column}}.npy", column=COLUMNS),
+        index=expand(f"{R}/native/arrays/{{column}}.csv", column=COLUMNS),
         regions=f"{R}/native/arrays/regions.json",
-        backbone=lpips_backbone,
-        code=code_of("native evaluate"),
+        backbone=ancient(lpips_backbone),
     output:
-        metrics=expand(
-            f"{R}/native/metrics/{{{{arm}}}}/seed{{{{seed}}}}/{{array}}.csv",
-            array=COLUMNS + ["validation"],
-        ),
-        records=expand(
-            f"{R}/native/metrics/{{{{arm}}}}/seed{{{{seed}}}}/{{array}}.json",
-            array=COLUMNS + ["validation"],
-        ),
-        exemplars=expand(
-            f"{R}/native/exemplars/{{{{arm}}}}/seed{{{{seed}}}}/{{column}}.png", column=COLUMNS
-        ),
+        metrics=[
+            update(f"{R}/native/metrics/{{arm}}/seed{{seed}}/{column}.csv") for column in COLUMNS
+        ],
+        records=[
+            update(f"{R}/native/metrics/{{arm}}/seed{{seed}}/{column}.json") for column in COLUMNS
+        ],
     log:
         f"{R}/logs/evaluate/{{arm}}_seed{{seed}}.log",
+    retries: 1
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -65,34 +63,62 @@ rule evaluate:
         runtime=runtime_by_attempt("evaluation"),
     params:
         config=CONFIG,
-        settings=settings("native evaluate"),
+        follows=follows("evaluate"),
         run=subpath(input.weights, parent=True),
         arrays=subpath(input.regions, parent=True),
         metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
-        exemplars=lambda wildcards, output: os.path.dirname(output.exemplars[0]),
+        sets=lambda wildcards, output: [Path(path).stem for path in output.metrics],
     shell:
         "python -m gblsr_repro native evaluate --config {params.config} --arm {wildcards.arm}"
         " --seed {wildcards.seed} --run {params.run} --arrays {params.arrays}"
-        " --output {params.metrics} --exemplars {params.exemplars} 2>&1 | tee {log}"
+        " --output {params.metrics} --only {params.sets} 2>&1 | tee {log}"
 
 
-rule ground_truth:
-    """Write the images that the qualitative figure compares with."""
+use rule evaluate as evaluate_validation with:
     input:
+        weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
+        arrays=f"{R}/native/arrays/validation.npy",
+        index=f"{R}/native/arrays/validation.csv",
+        regions=f"{R}/native/arrays/regions.json",
+        backbone=ancient(lpips_backbone),
+    output:
+        metrics=[update(f"{R}/native/metrics/{{arm}}/seed{{seed}}/validation.csv")],
+        records=[update(f"{R}/native/metrics/{{arm}}/seed{{seed}}/validation.json")],
+    log:
+        f"{R}/logs/evaluate_validation/{{arm}}_seed{{seed}}.log",
+    params:
+        config=CONFIG,
+        follows=follows("evaluate_validation"),
+        run=subpath(input.weights, parent=True),
+        arrays=subpath(input.regions, parent=True),
+        metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
+        sets="validation",
+
+
+rule exemplars:
+    """Draw the images of the qualitative figure: as they are, and reconstructed by every arm."""
+    input:
+        weights=expand(f"{R}/native/runs/{{arm}}/seed{SEEDS[0]}/weights.safetensors", arm=BENCHMARK),
         arrays=expand(f"{R}/native/arrays/{{column}}.npy", column=COLUMNS),
         index=expand(f"{R}/native/arrays/{{column}}.csv", column=COLUMNS),
     output:
-        expand(f"{R}/native/exemplars/ground_truth/{{column}}.png", column=COLUMNS),
+        EXEMPLARS,
     log:
-        f"{R}/logs/ground_truth.log",
-    localrule: True
+        f"{R}/logs/exemplars.log",
+    retries: 1
     conda:
         "../../envs/gblsr.yaml"
+    threads: 1
+    resources:
+        **GPU,
+        mem_mb=MEMORY["evaluation"],
+        runtime=runtime_by_attempt("evaluation"),
     params:
         config=CONFIG,
-        settings=settings("native exemplars"),
+        follows=follows("exemplars"),
+        runs=lambda wildcards, input: [os.path.dirname(path) for path in input.weights],
         arrays=lambda wildcards, input: os.path.dirname(input.arrays[0]),
-        exemplars=lambda wildcards, output: os.path.dirname(output[0]),
+        exemplars=lambda wildcards, output: str(Path(output[0]).parents[1]),
     shell:
-        "python -m gblsr_repro native exemplars --config {params.config} --arrays {params.arrays}"
-        " --output {params.exemplars} 2>&1 | tee {log}"
+        "python -m gblsr_repro native exemplars --config {params.config} --runs {params.runs}"
+        " --arrays {params.arrays} --output {params.exemplars} 2>&1 | tee {log}"

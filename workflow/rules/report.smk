@@ -1,4 +1,5 @@
 # Requires: rows and records of the runs. Makes: aggregates, tables, figures, claims, report.
+# None is tried again: the retries of the profile for clusters are for trainings.
 
 
 rule aggregate:
@@ -9,12 +10,13 @@ rule aggregate:
         f"{R}/aggregates/{{aggregate}}.csv",
     log:
         f"{R}/logs/aggregate/{{aggregate}}.log",
+    retries: 0
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings("aggregate"),
+        follows=follows("aggregate", "aggregate"),
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro aggregate {wildcards.aggregate} --config {params.config}"
@@ -26,23 +28,28 @@ use rule aggregate as provenance with:
         f"{R}/aggregates/{{aggregate}}.json",
     log:
         f"{R}/logs/aggregate/{{aggregate}}.json.log",
+    params:
+        config=CONFIG,
+        follows=follows("provenance"),
+        results=lambda wildcards: R,
 
 
 rule readings:
     """The readings of the baselines side by side (config/readings.yaml)."""
     input:
         rows=f"{R}/aggregates/readings.csv",
-        tables=CONFIG_TABLES,
+        tables=TABLES_SHOWN,
     output:
         f"{R}/readings.md",
     log:
         f"{R}/logs/readings.log",
+    retries: 0
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings("readings"),
+        follows=follows("readings"),
     shell:
         "python -m gblsr_repro readings --config {params.config} --aggregate {input.rows}"
         " --output {output} 2>&1 | tee {log}"
@@ -56,7 +63,7 @@ for (benchmark, needs), names in drawn_together("table").items():
             f"tables_of_{needs.replace(' ', '_and_') or 'nothing'}"
         input:
             rows=aggregates_of(benchmark, needs),
-            tables=CONFIG_TABLES,
+            tables=TABLES_SHOWN,
         output:
             [
                 report(
@@ -69,12 +76,13 @@ for (benchmark, needs), names in drawn_together("table").items():
             ],
         log:
             f"{R}/logs/tables/{needs.replace(' ', '_') or 'nothing'}.log",
+        retries: 0
         localrule: True
         conda:
             "../../envs/gblsr.yaml"
         params:
             config=CONFIG,
-            settings=settings("tables"),
+            follows=follows("tables"),
             aggregates=lambda wildcards: f"{R}/aggregates",
             tables=lambda wildcards, output: os.path.dirname(output[0]),
             names=compared(names),
@@ -93,7 +101,7 @@ for (benchmark, needs), names in drawn_together("figure").items():
         input:
             inputs_of_figures(names),
             rows=aggregates_of(benchmark, needs),
-            tables=CONFIG_TABLES,
+            tables=TABLES_SHOWN,
         output:
             pdf=expand(f"{R}/figures/{{name}}.pdf", name=names),
             png=[
@@ -107,12 +115,13 @@ for (benchmark, needs), names in drawn_together("figure").items():
             ],
         log:
             f"{R}/logs/figures/{needs.replace(' ', '_')}.log",
+        retries: 0
         localrule: True
         conda:
             "../../envs/gblsr.yaml"
         params:
             config=CONFIG,
-            settings=settings("figures"),
+            follows=follows("figures"),
             aggregates=lambda wildcards: f"{R}/aggregates",
             figures=lambda wildcards, output: os.path.dirname(output.pdf[0]),
             names=names,
@@ -126,8 +135,7 @@ rule claims:
     """Every number the paper claims: paper, measured, verdict."""
     input:
         AGGREGATES,
-        CONFIG_TABLES,
-        CLAIMS_CODE,
+        TABLES_SHOWN,
     output:
         csv=report(
             f"{R}/claims.csv",
@@ -138,12 +146,13 @@ rule claims:
         markdown=f"{R}/claims.md",
     log:
         f"{R}/logs/claims.log",
+    retries: 0
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings("claims"),
+        follows=follows("claims"),
         aggregates=lambda wildcards: f"{R}/aggregates",
         folder=lambda wildcards, output: os.path.dirname(output.csv),
     shell:
@@ -154,8 +163,7 @@ rule claims:
 use rule claims as native_claims with:
     input:
         NATIVE_AGGREGATES,
-        CONFIG_TABLES,
-        CLAIMS_CODE,
+        TABLES_SHOWN,
     output:
         csv=f"{R}/native/claims.csv",
         markdown=f"{R}/native/claims.md",
@@ -179,12 +187,13 @@ rule report:
         ),
     log:
         f"{R}/logs/report.log",
+    retries: 0
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings("report"),
+        follows=follows("report"),
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro report --config {params.config} --results {params.results}"

@@ -15,7 +15,7 @@ rule fetch:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        settings=settings("fetch"),
+        follows=follows("fetch", "dataset", settings_module.datasets()),
     shell:
         "python -m gblsr_repro fetch {wildcards.dataset} --config {params.config}"
         " --output {output} 2>&1 | tee {log}"
@@ -31,6 +31,7 @@ rule standardize:
         record=f"{R}/native/arrays/{{array}}.json",
     log:
         f"{R}/logs/standardize/{{array}}.log",
+    retries: 1
     conda:
         "../../envs/gblsr.yaml"
     resources:
@@ -38,7 +39,7 @@ rule standardize:
         runtime=runtime_by_attempt("other"),
     params:
         config=CONFIG,
-        settings=settings("native standardize"),
+        follows=follows("standardize", "array"),
     shell:
         "python -m gblsr_repro native standardize {wildcards.array} --config {params.config}"
         " --output {output.array} 2>&1 | tee {log}"
@@ -53,6 +54,7 @@ rule regions:
         f"{R}/native/arrays/regions.json",
     log:
         f"{R}/logs/regions.log",
+    retries: 1
     conda:
         "../../envs/gblsr.yaml"
     resources:
@@ -60,7 +62,7 @@ rule regions:
         runtime=runtime_by_attempt("other"),
     params:
         config=CONFIG,
-        settings=settings("native regions"),
+        follows=follows("regions"),
     shell:
         "python -m gblsr_repro native regions --config {params.config} --array {input.array}"
         " --output {output} 2>&1 | tee {log}"

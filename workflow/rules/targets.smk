@@ -11,7 +11,12 @@ rule native:
 rule native_timing:
     """Time every arm of the native benchmark; needs no training."""
     input:
-        expand(f"{R}/native/latency/{{arm}}/seed{{seed}}.csv", arm=BENCHMARK, seed=SEEDS),
+        expand(
+            f"{R}/native/latency/{{arm}}/seed{{seed}}/{{column}}.csv",
+            arm=BENCHMARK,
+            seed=SEEDS,
+            column=COLUMNS,
+        ),
 
 
 rule asr:
@@ -40,7 +45,7 @@ rule bicubic:
     """The bicubic row alone, per image: checks the super-resolution protocol without training."""
     input:
         expand(
-            f"{R}/asr/metrics/bicubic/{{column}}_x{{scale}}.csv", column=ASR_COLUMNS, scale=SCALES
+            f"{R}/asr/metrics/bicubic/{{dataset}}_x{{scale}}.csv", dataset=ASR_SETS, scale=SCALES
         ),
 
 

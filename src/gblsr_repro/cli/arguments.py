@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..config import Config, Row
+    from ..config import Config
 
 Options = argparse.Namespace
 Commands = Any
@@ -70,13 +70,6 @@ def load_config(options: Options) -> Config:
     if not options.config and results and (results / "config.json").is_file():
         return load([results / "config.json"])
     return load(options.config)
-
-
-def read_settings(options: Options, job: str, row: Row = None) -> Config:
-    """Return what a job may see of the config: what config/jobs.py declares for it and its row."""
-    from ..config import restrict
-
-    return restrict(load_config(options), job, row)
 
 
 def find_results(options: Options, config: Config) -> Path:

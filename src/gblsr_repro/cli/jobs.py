@@ -6,6 +6,7 @@ The two benchmarks of the paper, `native` and `asr`, have the same verbs.
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .arguments import (
@@ -17,7 +18,6 @@ from .arguments import (
     add_path,
     find_results,
     load_config,
-    read_settings,
 )
 
 if TYPE_CHECKING:
@@ -55,31 +55,26 @@ def add_commands(commands: Commands) -> None:
 # --- what jobs read -----------------------------------------------------------------------------
 
 
-def read_arm(options: Options, job: str) -> tuple[Config, Arm]:
-    """Return the settings of a job about the arm of `--arm`, and that arm; take a GPU for it."""
+def read_arm(options: Options) -> tuple[Config, Arm]:
+    """Return the config and the arm of `--arm`; take a GPU for the job about it."""
     from ..config import arm_named
 
-    arm = arm_named(options.arm)
-    config = read_settings(options, job, arm)
-    _take_gpu(config)
-    return config, arm
+    return _take_gpu(load_config(options)), arm_named(options.arm)
 
 
-def read_method(options: Options, job: str) -> tuple[Config, Method]:
-    """Return the settings of a job about the method of `--method`, and it; take a GPU for it."""
+def read_method(options: Options) -> tuple[Config, Method]:
+    """Return the config and the method of `--method`; take a GPU for the job about it."""
     from ..config import method_named
 
-    method = method_named(options.method)
-    config = read_settings(options, job, method)
-    _take_gpu(config)
-    return config, method
+    return _take_gpu(load_config(options)), method_named(options.method)
 
 
-def _take_gpu(config: Config) -> None:
+def _take_gpu(config: Config) -> Config:
     from .. import devices
 
     if config["device"] != "cpu":
         devices.take_one()
+    return config
 
 
 def _add_arm(command: argparse.ArgumentParser) -> None:
@@ -106,11 +101,9 @@ def _add_fetch(commands: Commands) -> None:
 
 def fetch(options: Options) -> None:
     """Download a data set or find it in the mirror, and verify it."""
-    from ..config import dataset_named
     from ..data.fetch import fetch
 
-    config = read_settings(options, "fetch", dataset_named(options.dataset))
-    fetch(options.dataset, config, options.output)
+    fetch(options.dataset, load_config(options), options.output)
 
 
 def _add_check(commands: Commands) -> None:
@@ -121,7 +114,7 @@ def check(options: Options) -> None:
     """Check before any training: parameter budget, LPIPS at hand."""
     from ..preflight import check
 
-    check(load_config(options))
+    print(check(load_config(options)))
 
 
 def _add_sources(commands: Commands) -> None:
@@ -150,8 +143,7 @@ def standardize_native(options: Options) -> None:
     """Crop a split's or set's images into one array."""
     from ..data.standardize import make_array
 
-    config = read_settings(options, "native standardize", options.name)
-    make_array(options.name, config, options.output)
+    make_array(options.name, load_config(options), options.output)
 
 
 def _add_native_regions(commands: Commands) -> None:
@@ -165,7 +157,7 @@ def write_regions(options: Options) -> None:
     """Set the thresholds of smooth, edge, texture and mixed patches."""
     from ..evaluation.regions import write_thresholds
 
-    write_thresholds(read_settings(options, "native regions"), options.array, options.output)
+    write_thresholds(load_config(options), options.array, options.output)
 
 
 def _add_native_train(commands: Commands) -> None:
@@ -180,7 +172,7 @@ def train_arm(options: Options) -> None:
     """Train one arm with one seed, or go on with it."""
     from ..training.native import train_run
 
-    config, arm = read_arm(options, "native train")
+    config, arm = read_arm(options)
     train_run(config, arm, options.seed, options.array, options.output, options.state)
 
 
@@ -190,15 +182,15 @@ def _add_native_evaluate(commands: Commands) -> None:
     add_path(command, "--run", "DIR")
     add_path(command, "--arrays", "DIR", ARRAYS)
     add_path(command, "--output", "DIR")
-    text = "write the reconstructions drawn in figures"
-    add_path(command, "--exemplars", "DIR", text, required=False)
+    text = "measure these sets alone (default: every evaluation set and the validation split)"
+    command.add_argument("--only", nargs="+", default=[], metavar="SET", help=text)
 
 
 def evaluate_arm(options: Options) -> None:
     """Measure a trained run on every image of the evaluation sets and the validation split."""
     from ..evaluation.native import evaluate
 
-    config, arm = read_arm(options, "native evaluate")
+    config, arm = read_arm(options)
     evaluate(
         config,
         arm,
@@ -206,36 +198,39 @@ def evaluate_arm(options: Options) -> None:
         options.run,
         options.arrays,
         options.output,
-        options.exemplars,
+        options.only,
     )
 
 
 def _add_native_exemplars(commands: Commands) -> None:
     command = add_command(commands, "exemplars", write_exemplars)
     add_config(command)
+    text = "folders of trained arms"
+    command.add_argument("--runs", nargs="+", type=Path, required=True, metavar="RUN", help=text)
     add_path(command, "--arrays", "DIR", ARRAYS)
     add_path(command, "--output", "DIR")
 
 
 def write_exemplars(options: Options) -> None:
-    """Write the true images that the qualitative figure shows."""
-    from ..evaluation.native import write_exemplars
+    """Write the images of the qualitative figure, true and reconstructed by trained runs."""
+    from ..evaluation.exemplars import write_exemplars
 
-    write_exemplars(read_settings(options, "native exemplars"), options.arrays, options.output)
+    config = _take_gpu(load_config(options))
+    write_exemplars(config, options.runs, options.arrays, options.output)
 
 
 def _add_native_latency(commands: Commands) -> None:
     command = add_command(commands, "latency", time_arm)
     _add_arm(command)
     add_path(command, "--arrays", "DIR", ARRAYS)
-    add_path(command, "--output", "CSV")
+    add_path(command, "--output", "DIR")
 
 
 def time_arm(options: Options) -> None:
     """Time one arm by the fixed protocol, with untrained weights."""
-    from ..evaluation.native import time_arm
+    from ..evaluation.native_latency import time_arm
 
-    config, arm = read_arm(options, "native latency")
+    config, arm = read_arm(options)
     time_arm(config, arm, options.seed, options.arrays, options.output)
 
 
@@ -250,9 +245,9 @@ def _add_native_fields(commands: Commands) -> None:
 
 def write_fields(options: Options) -> None:
     """Write bandwidth and order of every patch of the validation images for a trained arm."""
-    from ..evaluation.native import write_fields
+    from ..evaluation.native_fields import write_fields
 
-    config, arm = read_arm(options, "native fields")
+    config, arm = read_arm(options)
     write_fields(
         config, arm, options.seed, options.run, options.array, options.regions, options.output
     )
@@ -271,7 +266,7 @@ def standardize_asr(options: Options) -> None:
     """Pack the training images into one array."""
     from ..data.superres import make_array
 
-    make_array(read_settings(options, "asr standardize"), options.output)
+    make_array(load_config(options), options.output)
 
 
 def _add_asr_train(commands: Commands) -> None:
@@ -286,7 +281,7 @@ def train_method(options: Options) -> None:
     """Train one method with one seed, or go on with it."""
     from ..training.asr import train_run
 
-    config, method = read_method(options, "asr train")
+    config, method = read_method(options)
     train_run(config, method, options.seed, options.array, options.output, options.state)
 
 
@@ -301,16 +296,15 @@ def evaluate_method(options: Options) -> None:
     """Measure a trained run on every image of the evaluation sets."""
     from ..evaluation.asr import evaluate
 
-    config, method = read_method(options, "asr evaluate")
+    config, method = read_method(options)
     evaluate(config, method, options.seed, options.run, options.output)
 
 
 def _add_asr_bicubic(commands: Commands) -> None:
     command = add_command(commands, "bicubic", evaluate_bicubic)
     add_config(command)
-    command.add_argument(
-        "--dataset", metavar="COLUMN", required=True, help="column of asr.evaluate"
-    )
+    text = "data set of a column of asr.evaluate"
+    command.add_argument("--dataset", metavar="DATASET", required=True, help=text)
     add_path(command, "--output", "DIR")
 
 
@@ -318,21 +312,20 @@ def evaluate_bicubic(options: Options) -> None:
     """Measure plain bicubic upsampling."""
     from ..evaluation.asr import evaluate_bicubic
 
-    config = read_settings(options, "asr bicubic", options.dataset)
-    evaluate_bicubic(config, options.dataset, options.output)
+    evaluate_bicubic(load_config(options), options.dataset, options.output)
 
 
 def _add_asr_latency(commands: Commands) -> None:
     command = add_command(commands, "latency", time_method)
     _add_method(command)
-    add_path(command, "--output", "CSV")
+    add_path(command, "--output", "DIR")
 
 
 def time_method(options: Options) -> None:
     """Time one method by the fixed protocol, with untrained weights."""
     from ..evaluation.asr_latency import time_method
 
-    config, method = read_method(options, "asr latency")
+    config, method = read_method(options)
     time_method(config, method, options.seed, options.output)
 
 
@@ -351,5 +344,5 @@ def aggregate(options: Options) -> None:
     """Average measured rows over images and seeds."""
     from ..reporting import averaging
 
-    config = read_settings(options, "aggregate")
+    config = load_config(options)
     averaging.write(options.kind, find_results(options, config), config, options.output)

@@ -13,7 +13,6 @@ from .arguments import (
     add_path,
     find_results,
     load_config,
-    read_settings,
 )
 
 
@@ -55,7 +54,7 @@ def write_readings(options: Options) -> None:
     """Set the readings of the baselines beside the paper's."""
     from ..reporting import readings
 
-    readings.write(options.aggregate, read_settings(options, "readings"), options.output)
+    readings.write(options.aggregate, load_config(options), options.output)
 
 
 def _add_tables(commands: Commands) -> None:
@@ -70,7 +69,7 @@ def write_tables(options: Options) -> None:
     """Render the LaTeX tables that a folder of aggregates allows."""
     from ..reporting import tables
 
-    config = read_settings(options, "tables")
+    config = load_config(options)
     results = find_results(options, config)
     folder = options.output or results / "tables"
     aggregates = options.aggregates or results / "aggregates"
@@ -90,7 +89,7 @@ def draw_figures(options: Options) -> None:
     """Draw the figures that a folder of aggregates allows."""
     from ..reporting import figures
 
-    config = read_settings(options, "figures")
+    config = load_config(options)
     results = find_results(options, config)
     folder = options.output or results / "figures"
     aggregates = options.aggregates or results / "aggregates"
@@ -120,7 +119,7 @@ def judge_claims(options: Options) -> None:
     from ..reporting import claims_page
     from ..reporting.claims import judge, rows
 
-    config = read_settings(options, "claims")
+    config = load_config(options)
     results = find_results(options, config)
     output = options.output or results
     judge.write(options.aggregates or results / "aggregates", output, config)
@@ -144,7 +143,7 @@ def write_report(options: Options) -> None:
     from ..progress import log
     from ..reporting import report
 
-    config = read_settings(options, "report")
+    config = load_config(options)
     results = find_results(options, config)
     output = options.output or results / "report.html"
     report.write(results, options.claims or results / "claims.csv", output, config)

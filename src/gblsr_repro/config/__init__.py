@@ -1,7 +1,16 @@
-"""The configuration: `tables` <- `model` <- `checks` <- `load`; `identity` and `jobs` read it."""
+"""The configuration: `tables` <- `model` <- `checks` <- `load`; `dependencies` reads it."""
 
-from .identity import WATCHING, check_identity, chosen, definition, run_identity, within
-from .jobs import JOBS, Row, code_digest, code_of, restrict, settings_of
+from .dependencies import (
+    CODE,
+    WATCHING,
+    check_identity,
+    chosen,
+    code_of_training,
+    definition,
+    follows,
+    run_identity,
+    within,
+)
 from .load import load, merge, mirror_of, paper_device, protocol, resolve, validate, write_resolved
 from .tables import (
     BASELINE,

@@ -104,6 +104,10 @@ def _columns(config: Config) -> Iterator[str]:
                 f"native.data.exemplars lacks the column {column!r}; add the name of the image "
                 "that the qualitative figure shows of it."
             )
+    shown = list(config["asr"]["evaluate"].values())
+    for dataset in shown:
+        if shown.count(dataset) > 1:
+            yield f"asr.evaluate names {dataset!r} for two columns; leave one of them out."
     required = config["native"]["criteria"]["datasets_required"]
     most = len(known["native.data.evaluate"])
     if required > most:

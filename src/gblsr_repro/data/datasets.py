@@ -160,13 +160,15 @@ def _entry(row: dict[str, str]) -> Entry:
 class DataSet:
     """A data set as a config has it.
 
-    Its files lie under `root` and are recorded in `manifest`; `downloads` says whether we download
-    them, `partial` whether fewer images than published will do.
+    Its files lie under `root` and are recorded in `manifest`, or, where that was not fetched from,
+    in the workflow's `copy` of the record: where files lie is not what they are. `downloads` says
+    whether we download them, `partial` whether fewer images than published will do.
     """
 
     row: Dataset
     root: Path
     manifest: Path
+    copy: Path
     downloads: bool
     partial: bool
 
@@ -174,6 +176,11 @@ class DataSet:
     def name(self) -> str:
         """Its name in the config."""
         return self.row.dataset
+
+    @property
+    def record(self) -> Path:
+        """The record of its files that is there: the manifest, else the workflow's copy of it."""
+        return self.manifest if self.manifest.is_file() else self.copy
 
     @property
     def pattern(self) -> str:
@@ -228,11 +235,11 @@ class DataSet:
         The list of images to use, if there is one, is compared in full. Raises `UserError` when the
         data set was not fetched or a file is missing or changed.
         """
-        if not self.manifest.is_file():
+        if not self.record.is_file():
             raise UserError(
                 f"Data set {self.name} was not fetched yet; run `gblsr-repro fetch {self.name}`."
             )
-        entries = read_manifest(self.manifest)
+        entries = read_manifest(self.record)
         for path, entry in entries.items():
             file = self.root / path
             if not file.is_file():
@@ -241,6 +248,11 @@ class DataSet:
             if file.stat().st_size != entry.bytes or (listed and sha256(file) != entry.sha256):
                 raise self.changed(path)
         return entries
+
+    def content_sha256(self) -> str:
+        """Return the SHA-256 of what is recorded of its files: their paths and their content."""
+        told = [f"{path} {entry.sha256}\n" for path, entry in sorted(self.entries().items())]
+        return hashlib.sha256("".join(told).encode()).hexdigest()
 
     def missing(self, path: str) -> UserError:
         """Return the error for a recorded file that is gone."""
@@ -309,7 +321,8 @@ def data_set(dataset: str, config: Config) -> DataSet:
     else:
         downloads = True
     partial = dataset in config["accept_partial"]
-    return DataSet(row, root, records / f"{dataset}.csv", downloads, partial)
+    copy = resolve(config, config["results"]) / "sources" / f"{dataset}.csv"
+    return DataSet(row, root, records / f"{dataset}.csv", copy, downloads, partial)
 
 
 def _package_folder(row: Dataset) -> Path:

@@ -16,13 +16,16 @@ from __future__ import annotations
 import io
 import warnings
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from ..errors import UserError
+
+if TYPE_CHECKING:  # torch takes longer to import than most images to decode
+    from torch import Tensor
 
 FORMATS = ("PNG", "JPEG", "BMP", "PPM", "TIFF", "WEBP", "GIF")
 MAX_PIXELS = 200_000_000
@@ -68,6 +71,14 @@ def decode_native(content: bytes, name: Path | str) -> Pixels:
 def as_rgb(pixels: Pixels) -> Pixels:
     """Return uint8 (H, W, 3) of (H, W) or (H, W, 3), greyscale repeated."""
     return np.repeat(pixels[:, :, None], 3, axis=2) if pixels.ndim == 2 else pixels
+
+
+def planes(pixels: Pixels) -> Tensor:
+    """Return (H, W, 3) as a tensor (3, H, W), and (H, W) as it is; uint8, values as they are."""
+    import torch
+
+    tensor = torch.from_numpy(np.array(pixels))
+    return tensor if tensor.ndim == 2 else tensor.permute(2, 0, 1)
 
 
 def _decode(stream: BinaryIO, name: Path | str) -> Pixels:

@@ -6,6 +6,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy as np
 
@@ -89,3 +90,22 @@ def sources(dataset: str, config: Config, scale: float | None = None) -> list[So
         return Source(data, source.record, (Source(data, extra), number - 1))
 
     return [at_scale(source) for source in largest]
+
+
+def dataset_record(dataset: str, config: Config) -> dict[str, Any]:
+    """Describe a data set as it was used, for captions and reports.
+
+    Keys: dataset, title, images (used), expected (of a complete copy), complete, stands_in_for
+    (None unless it replaces another), selection (which files are its images, in words).
+    """
+    data = data_set(dataset, config)
+    row, images, expected = data.row, len(sources(dataset, config)), data.expected
+    return {
+        "dataset": dataset,
+        "title": row.title,
+        "images": images,
+        "expected": expected,
+        "complete": images == expected,
+        "stands_in_for": row.stands_in_for or None,
+        "selection": data.selected,
+    }

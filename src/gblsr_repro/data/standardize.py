@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -20,9 +19,8 @@ from ..config import Config
 from ..errors import UserError
 from ..progress import each
 from .arrays import write_array
-from .datasets import data_set
 from .images import Pixels, as_rgb
-from .sources import Source, sources
+from .sources import Source, dataset_record, sources
 
 SPLITS = ("train", "validation")
 INDEX_COLUMNS = ("position", "dataset", "name", "width", "height", "sha256")
@@ -133,22 +131,3 @@ def make_array(name: str, config: Config, output: Path) -> None:
 
     facts = {"datasets": [dataset_record(dataset, config) for dataset in datasets]}
     write_array(output, (size, size, 3), parts(), INDEX_COLUMNS, index, facts)
-
-
-def dataset_record(dataset: str, config: Config) -> dict[str, Any]:
-    """Describe a data set as it was used, for captions and reports.
-
-    Keys: dataset, title, images (used), expected (of a complete copy), complete, stands_in_for
-    (None unless it replaces another), selection (which files are its images, in words).
-    """
-    data = data_set(dataset, config)
-    row, images, expected = data.row, len(sources(dataset, config)), data.expected
-    return {
-        "dataset": dataset,
-        "title": row.title,
-        "images": images,
-        "expected": expected,
-        "complete": images == expected,
-        "stands_in_for": row.stands_in_for or None,
-        "selection": data.selected,
-    }

@@ -11,11 +11,10 @@ there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -24,17 +23,15 @@ from torch import Tensor
 from ..config import Config
 from ..errors import UserError
 from ..progress import each
+from .ahead import Ahead
 from .arrays import damaged, open_array, write_array
 from .images import as_rgb
 from .resize import PIL_BITS, pil_weights
-from .sources import Source, sources
-from .standardize import dataset_record
+from .sources import Source, dataset_record, sources
 
 INDEX_COLUMNS = ("position", "dataset", "name", "offset", "height", "width")
 RESIDENT_SHARE = 0.25
 """The pixels live on the device where they take at most this part of its memory."""
-
-Result = TypeVar("Result")
 
 # What a random stream is for; streams of different kinds never coincide.
 EPOCH, SAMPLE = 0, 1
@@ -154,27 +151,6 @@ class Drawn(NamedTuple):
     sides: Tensor
     targets: Tensor
     crops: Tensor
-
-
-class Ahead(Generic[Result]):
-    """Calls `make(step)` and, on a thread, already `make(step + 1)`.
-
-    `make` must follow from the step alone: then it does not matter which steps are asked for, and
-    a run that goes on from a state sees what it would have seen. What `make` raises is raised where
-    its step is asked for.
-    """
-
-    def __init__(self, make: Callable[[int], Result]) -> None:
-        self.make = make
-        self._thread = ThreadPoolExecutor(1, "draw-ahead")
-        self._next: tuple[int, Future[Result]] | None = None
-
-    def __call__(self, step: int) -> Result:
-        """Return what `make` makes of `step`."""
-        due = self._next
-        current = due[1] if due and due[0] == step else self._thread.submit(self.make, step)
-        self._next = (step + 1, self._thread.submit(self.make, step + 1))
-        return current.result()
 
 
 class Sampler:

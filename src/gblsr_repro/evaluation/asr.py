@@ -18,14 +18,14 @@ import torch
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, Method
+from ..config import Config, Method, follows
 from ..data import resize
-from ..data.images import as_rgb
-from ..data.sources import Source, sources
-from ..data.standardize import dataset_record
-from ..data.superres import Ahead
+from ..data.ahead import Ahead
+from ..data.datasets import data_set
+from ..data.images import as_rgb, planes
+from ..data.sources import Source, dataset_record, sources
 from ..errors import UserError, memory_told
-from ..files import write_csv, write_json
+from ..files import is_made_from, write_csv, write_json
 from ..models.asr.model import ASRModel
 from ..progress import each, log
 from ..runs import open_run
@@ -47,12 +47,6 @@ def make_pair(image: Source, scale: float, downsampling: str) -> Pair:
     """Crop an image to a multiple of `scale` and make its low-resolution version."""
     high = resize.crop_to_scale(image.load(), scale)
     return Pair(image.name, resize.downscale(high, scale, downsampling), high)
-
-
-def planes(image: np.ndarray) -> Tensor:
-    """Return (H, W, 3) as a tensor (3, H, W), and (H, W) as it is."""
-    tensor = torch.from_numpy(np.array(image))
-    return tensor if tensor.ndim == 2 else tensor.permute(2, 0, 1)
 
 
 def border(column: str, scale: float, config: Config) -> int:
@@ -122,12 +116,14 @@ def score_set(upsample: Upsample, column: str, scale: float, config: Config) -> 
     return score_pairs(upsample, cast("Iterator[Pair]", made), border(column, scale, config))
 
 
-def evaluate_bicubic(config: Config, column: str, output: Path | str) -> None:
-    """Score plain bicubic upsampling of a column, as `score` does. Raises `UserError`."""
-    if column not in config["asr"]["evaluate"]:
-        known = ", ".join(config["asr"]["evaluate"])
-        raise UserError(f"There is no column {column!r} in asr.evaluate; there are {known}.")
-    score(bicubic, column, config, output, {})
+def evaluate_bicubic(config: Config, dataset: str, output: Path | str) -> None:
+    """Score plain bicubic upsampling of a data set, as `score` does. Raises `UserError`."""
+    columns = columns_of(config)
+    if dataset not in columns:
+        raise UserError(
+            f"asr.evaluate does not name the data set {dataset!r}; it names {', '.join(columns)}."
+        )
+    score(bicubic, columns[dataset], config, output, {}, {})
 
 
 def evaluate(
@@ -140,32 +136,50 @@ def evaluate(
     device = runtime.prepare(config["device"], config["threads"])
     model, record = open_run(run, ASRModel, method, seed, config, device)
     upsample = upsampler(model, config, device)
-    measured_on = {
-        "weights_sha256": record["weights_sha256"],
-        "device": runtime.device_record(device),
-    }
+    weights = {"weights_sha256": record["weights_sha256"]}
+    facts = {"device": runtime.device_record(device)}
     with torch.inference_mode():
-        for column in config["asr"]["evaluate"]:
-            score(upsample, column, config, output, measured_on)
+        for column in columns_of(config).values():
+            score(upsample, column, config, output, weights, facts)
     peak = runtime.peak_memory_mib(device)
     log.info("%s seed %d: peak memory %.0f MiB", method.method, seed, peak)
 
 
+def columns_of(config: Config) -> dict[str, str]:
+    """Return the columns of the tables by their data sets."""
+    return {dataset: column for column, dataset in config["asr"]["evaluate"].items()}
+
+
 def score(
-    upsample: Upsample, column: str, config: Config, output: Path | str, facts: Mapping[str, Any]
+    upsample: Upsample,
+    column: str,
+    config: Config,
+    output: Path | str,
+    weights: Mapping[str, Any],
+    facts: Mapping[str, Any],
 ) -> None:
     """Score a column at every scale into the folder `output`.
 
-    Writes <column>_x<scale>.csv, one row per image, and a .json beside it with the data set, how
-    it was measured, and `facts`.
+    Writes <data set>_x<scale>.csv, one row per image, and a .json beside it with the data set, how
+    it was measured, the checksum of the `weights`, `facts`, and under `follows` what it follows
+    from: a file that was measured from the same is kept. Files are named by data sets, so that a
+    column that shows another one has files of its own.
     """
+    dataset = config["asr"]["evaluate"][column]
+    settings = follows("asr_bicubic", column, config)
+    content = {"content_sha256": data_set(dataset, config).content_sha256()}
     for scale in config["asr"]["scales"]:
-        path = Path(output) / f"{column}_x{scale:g}.csv"
-        write_csv(path, COLUMNS, score_set(upsample, column, scale, config))
+        path = Path(output) / f"{dataset}_x{scale:g}.csv"
         record = {
-            "datasets": [dataset_record(config["asr"]["evaluate"][column], config)],
+            "datasets": [dataset_record(dataset, config)],
             "scale": scale,
             "downsampling": config["asr"]["downsampling"],
             "shaved": border(column, scale, config),
+            **weights,
         }
-        write_json(path.with_suffix(".json"), {**record, **facts})
+        made_from = {**settings, **weights, **content, "scale": scale}
+        if is_made_from(path, made_from):
+            log.info("%s x%g: kept as it is", dataset, scale)
+            continue
+        write_csv(path, COLUMNS, score_set(upsample, column, scale, config))
+        write_json(path.with_suffix(".json"), {**record, **facts, "follows": made_from})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,19 +19,17 @@ import torch
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, Method, repository_root
+from ..config import Config, Method, follows, repository_root
 from ..data.datasets import data_set
-from ..data.images import as_rgb
+from ..data.images import as_rgb, planes
 from ..data.resize import crop_to_scale, downscale, low_side
-from ..data.sources import Source, sources
-from ..data.standardize import dataset_record
+from ..data.sources import Source, dataset_record, sources
 from ..errors import UserError
 from ..files import read_csv
 from ..models.asr.model import build
 from ..models.base import PLAIN
 from ..progress import log
 from . import latency
-from .asr import planes
 
 COLUMNS = ("dataset", "image", "height", "width", "clock", *latency.COLUMNS)
 
@@ -65,20 +63,24 @@ class TimedImage:
 def time_method(config: Config, method: Method, seed: int, output: Path | str) -> None:
     """Time a method with untrained weights of `seed` on the sets of config asr.timing.
 
-    Writes `output` (.csv), one row per image and clock, with the low-resolution height and width,
-    and beside it the record of device and images (.json). Raises `UserError` where neither images
-    nor sizes of a set are known.
+    Writes for each data set <data set>.csv into the folder `output`, one row per image and clock,
+    with the low-resolution height and width, and beside it the record of device and images (.json).
+    Raises `UserError` where neither images nor sizes of a set are known.
     """
     device = runtime.prepare(config["device"], config["threads"])
     timing = config["asr"]["timing"]
-    found = {column: list_images(column, config) for column in timing["datasets"]}
+    names = [config["asr"]["evaluate"].get(column, column) for column in timing["datasets"]]
+    found = {name: list_images(name, config) for name in names}
     model = build(method, config, seed).eval().to(device)
 
     def to_time(image: TimedImage) -> latency.Image:
         encoded = math.prod(map(model.encoder.extended, image.low_size(timing)))
         return latency.Image(image.name, encoded, partial(image.low, config, device))
 
-    sets = {column: [to_time(image) for image in images] for column, images in found.items()}
+    sets = {
+        name: latency.Set(list(map(to_time, images)), *_describe(images, name, config))
+        for name, images in found.items()
+    }
 
     def render(images: Tensor, path: str | None = None) -> Tensor:
         height, width = (round(side * timing["scale"]) for side in images.shape[-2:])
@@ -86,35 +88,45 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
         tile = sys.maxsize if path == PLAIN else config["asr"]["tile_pixels"]
         return model.render(images, height, width, tile, path)
 
-    blank = {c: n for c, i in found.items() if (n := sum(one.source is None for one in i))}
     subject = {
         "method": method.method,
         "seed": seed,
         "scale": timing["scale"],
         "size_divisor": timing["size_divisor"],
-        "images": {column: len(images) for column, images in found.items()},
-        "datasets": {
-            column: [dataset_record(config["asr"]["evaluate"].get(column, column), config)]
-            for column in found
-            if column not in blank
-        },
+    }
+    clocked = latency.Timing(model, config, device, partial(render, path=PLAIN), render, True)
+    clocked.write(subject, sets, follows("asr_latency", method, config), output, COLUMNS)
+
+
+def _describe(
+    images: Sequence[TimedImage], dataset: str, config: Config
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the times of a data set follow from, and what is recorded of it besides."""
+    blank = sum(image.source is None for image in images)
+    made_from = {
+        "images": [
+            [i.name, i.height, i.width, i.source.record.sha256 if i.source else None]
+            for i in images
+        ]
+    }
+    told = {
+        "images": len(images),
+        "datasets": [] if blank else [dataset_record(dataset, config)],
         "blank_images": blank,
         "sizes_only": bool(blank),
     }
-    clocked = latency.Timing(model, config, device, partial(render, path=PLAIN), render, True)
-    clocked.write(subject, sets, output, COLUMNS)
+    return made_from, told
 
 
-def list_images(column: str, config: Config) -> list[TimedImage]:
-    """Return the images of one column of asr.timing.datasets: by their sizes, real where at hand.
+def list_images(dataset: str, config: Config) -> list[TimedImage]:
+    """Return the images of one data set to time: by their sizes, real where at hand.
 
     A set that config/sizes.tsv lists is timed whole, whichever of its images are there; any other
     set is timed on the images that are there.
     """
-    settings, timing = config["asr"], config["asr"]["timing"]
-    dataset = settings["evaluate"].get(column, column)
+    timing = config["asr"]["timing"]
     present: dict[str, Source] = {}
-    if data_set(dataset, config).manifest.is_file():
+    if data_set(dataset, config).record.is_file():
         present = {image.name: image for image in sources(dataset, config, timing["scale"])}
     else:
         log.info("%s was not fetched: its images are timed blank", dataset)

@@ -24,7 +24,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ from torch import Tensor, nn
 
 from .. import runtime
 from ..config import Config
-from ..files import write_csv, write_json
+from ..files import is_made_from, write_csv, write_json
 from ..progress import Progress, log
 from . import OURS, PAPER
 
@@ -160,6 +160,15 @@ class Image:
 
 
 @dataclass(frozen=True)
+class Set:
+    """A set of images to time: what its times follow from, and what is told of it besides."""
+
+    images: Sequence[Image]
+    made_from: Mapping[str, Any]
+    told: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Timing:
     """A model to time on a device as the config says.
 
@@ -176,25 +185,46 @@ class Timing:
     def write(
         self,
         subject: Mapping[str, Any],
-        sets: Mapping[str, Sequence[Image]],
+        sets: Mapping[str, Set],
+        made_from: Mapping[str, Any],
         output: Path | str,
         columns: Sequence[str],
     ) -> None:
         """Time every image of every set by every clock.
 
-        Writes `columns` of the rows of `time_sets` to `output` (.csv), and beside it (.json) the
-        `subject`, an arm or a method first, what the times were taken on and how, and the paths
-        that the model took by each clock.
+        Writes for each set its `columns` of the rows of `time_sets` to <set>.csv in the folder
+        `output`, and beside it (.json) the `subject`, an arm or a method first, what is told of the
+        set, what the times were taken on and how, and the paths that the model took by each clock.
+        `made_from` says what all times follow from: a set that was timed from the same, on the same
+        device, is kept.
         """
+        output, label = Path(output), next(iter(subject.values()))
+        device = runtime.device_record(self.device)
+        follows = {
+            name: {**made_from, **timed.made_from, "device": device} for name, timed in sets.items()
+        }
+        left = {
+            name: timed
+            for name, timed in sets.items()
+            if not is_made_from(output / f"{name}.csv", follows[name])
+        }
+        for name in set(sets) - set(left):
+            log.info("%s: the times of %s are kept as they are", label, name)
+        if not left:
+            return
         record = {**subject, **describe_conditions(self.config, self.device)}
         record["gradients_recorded"] = self.gradients
-        label = next(iter(subject.values()))
-        rows, record["not_timed"] = self.time_sets(label, sets, self.clocks())
-        paths: dict[str, list[str]] = {}
-        for clock, path in dict.fromkeys((row["clock"], row["path"]) for row in rows):
-            paths.setdefault(clock, []).append(path)
-        write_csv(output, columns, rows)
-        write_json(Path(output).with_suffix(".json"), record | {"decoder_paths": paths})
+        images = {name: timed.images for name, timed in left.items()}
+        rows, not_timed = self.time_sets(label, images, self.clocks())
+        for name, timed in left.items():
+            own = [row for row in rows if row["dataset"] == name]
+            paths: dict[str, list[str]] = {}
+            for clock, path in dict.fromkeys((row["clock"], row["path"]) for row in own):
+                paths.setdefault(clock, []).append(path)
+            reasons = {k: why[name] for k, why in not_timed.items() if name in why}
+            write_csv(output / f"{name}.csv", columns, own)
+            told = {**timed.told, "not_timed": reasons, "decoder_paths": paths}
+            write_json(output / f"{name}.json", record | told | {"follows": follows[name]})
 
     def clocks(self) -> Iterator[Clock]:
         """Yield the clocks of `select_clocks`.

@@ -88,12 +88,15 @@ class WeightCache:
 class Encoder(nn.Module):
     """Maps images (B, 3, H, W) to features (B, D, h, w).
 
-    `OPTIONS` says what a row of the table may choose for the class, and must where the constructor
-    has no default: by name the values, or `int` for a whole number above 0. Each is given to the
-    constructor as a keyword. `channels_last` says whether that memory format is faster on a CPU,
+    `SETTINGS` names what the class reads of its section of the config: its constructor is given
+    those and no others, and only a change of those trains anew. `OPTIONS` says what a row of the
+    table may choose for the class, and must where the constructor has no default: by name the
+    values, or `int` for a whole number above 0. Each is given to the constructor as a keyword.
+    `channels_last` says whether that memory format is faster on a CPU,
     `features` is D.
     """
 
+    SETTINGS: ClassVar[tuple[str, ...]] = ()
     OPTIONS: ClassVar[Options] = {}
     channels_last = True
     features: int
@@ -136,11 +139,12 @@ def reach_of(layer: nn.Conv2d) -> int:
 
 
 class Decoder(nn.Module):
-    """Shows features (B, D, h, w) at any pixel; `OPTIONS` as for `Encoder`.
+    """Shows features (B, D, h, w) at any pixel; `SETTINGS` and `OPTIONS` as for `Encoder`.
 
     `paths` are all its paths, the one that is taken unless another is named first.
     """
 
+    SETTINGS: ClassVar[tuple[str, ...]] = ()
     OPTIONS: ClassVar[Options] = {}
     paths: tuple[str, ...] = (PLAIN,)
 
@@ -222,6 +226,22 @@ def class_named(
     if class_name in known:
         return known[class_name]
     raise UserError(f"{place} {name!r} does not exist; {guess(class_name, known)}")
+
+
+def settings_of(
+    part: type[Encoder | Decoder], section: Mapping[str, Any], name: str
+) -> dict[str, Any]:
+    """Return those settings of a config section that `part` reads, its `SETTINGS`.
+
+    `name` is the section's. Raises `UserError` for a setting that the section does not have.
+    """
+    for setting in part.SETTINGS:
+        if setting not in section:
+            raise UserError(
+                f"{part.__module__}:{part.__name__} names the setting {setting!r} in its SETTINGS, "
+                f"which {name} does not have; {guess(setting, section)}"
+            )
+    return {setting: section[setting] for setting in part.SETTINGS}
 
 
 def options_of(

@@ -145,6 +145,7 @@ class LIIFDecoder(LatentDecoder):
     `activation`: that of the hidden layers.
     """
 
+    SETTINGS: ClassVar[tuple[str, ...]] = (*LatentDecoder.SETTINGS, "hidden")
     OPTIONS: ClassVar = {
         "shift": ("half_cell", "half_pixel"),
         "weights": ("own", "opposite", "equal"),
@@ -299,6 +300,7 @@ class LTEDecoder(LatentDecoder):
     of the hidden layers. No ensemble and no skip of the input, which here is the target.
     """
 
+    SETTINGS: ClassVar[tuple[str, ...]] = (*LatentDecoder.SETTINGS, "hidden")
     OPTIONS: ClassVar = {
         "features": (BILINEAR, NEAREST),
         "coordinates": (GLOBAL, RELATIVE),
@@ -379,6 +381,12 @@ class WIREDecoder(LatentDecoder):
     trained per channel.
     """
 
+    SETTINGS: ClassVar[tuple[str, ...]] = (
+        *LatentDecoder.SETTINGS,
+        "hidden",
+        "wire_frequency",
+        "wire_spread",
+    )
     OPTIONS: ClassVar = {"features": (BILINEAR, NEAREST), "coordinates": (GLOBAL, RELATIVE)}
 
     def __init__(self, section: Mapping[str, Any], *, features: str, coordinates: str) -> None:

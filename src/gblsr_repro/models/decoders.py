@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -26,6 +26,7 @@ from .layers import modules, pointwise
 class PatchDecoder(Decoder):
     """What the model asks of every arm, made from the config section native.model."""
 
+    SETTINGS: ClassVar[tuple[str, ...]] = ("features", "patch")
     paths = (FAST, PLAIN)
 
     def __init__(self, section: Mapping[str, Any]) -> None:
@@ -69,6 +70,13 @@ class SpectralDecoder(PatchDecoder):
     counts agree. `raw_bandwidth` and `raw_order` are its two zero-initialized outputs.
     """
 
+    SETTINGS: ClassVar[tuple[str, ...]] = (
+        *PatchDecoder.SETTINGS,
+        "modes",
+        "cutoff_sharpness",
+        "order_range",
+        "coefficient_std",
+    )
     full_order: Tensor
 
     def __init__(self, section: Mapping[str, Any]) -> None:
@@ -178,6 +186,7 @@ class SpectralDecoder(PatchDecoder):
 class FixedDecoder(SpectralDecoder):
     """GB-LSR-Fixed: a constant bandwidth and the full order."""
 
+    SETTINGS: ClassVar[tuple[str, ...]] = (*SpectralDecoder.SETTINGS, "fixed_bandwidth")
     fixed_bandwidth: Tensor
 
     def __init__(self, section: Mapping[str, Any]) -> None:
@@ -196,6 +205,8 @@ class FixedDecoder(SpectralDecoder):
 
 class ScalarDecoder(SpectralDecoder):
     """GB-LSR-Scalar: one trained bandwidth for all patches and images, the full order."""
+
+    SETTINGS: ClassVar[tuple[str, ...]] = (*SpectralDecoder.SETTINGS, "bandwidth_range")
 
     def __init__(self, section: Mapping[str, Any]) -> None:
         super().__init__(section)
@@ -223,6 +234,7 @@ class ScalarDecoder(SpectralDecoder):
 class BandwidthDecoder(SpectralDecoder):
     """GB-LSR-Bandwidth: a bandwidth per patch on a logarithmic scale, the full order."""
 
+    SETTINGS: ClassVar[tuple[str, ...]] = (*SpectralDecoder.SETTINGS, "bandwidth_range")
     scale = staticmethod(spectral.log_bandwidth)
 
     def __init__(self, section: Mapping[str, Any]) -> None:
@@ -278,6 +290,13 @@ class GlobalFourierMLP(PatchDecoder):
     run are the same for every training seed; only the encoder's are not.
     """
 
+    SETTINGS: ClassVar[tuple[str, ...]] = (
+        *PatchDecoder.SETTINGS,
+        "hidden",
+        "fourier_frequencies",
+        "fourier_scale",
+        "fourier_seed",
+    )
     frequencies: Tensor
 
     def __init__(self, section: Mapping[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -45,6 +45,8 @@ class PatchEncoder(Encoder):
     but the last are followed by GroupNorm and SiLU. P is the patch side, a power of two; H and W
     are multiples of it.
     """
+
+    SETTINGS: ClassVar[tuple[str, ...]] = ("features", "patch", "norm_groups")
 
     def __init__(self, section: Mapping[str, Any]) -> None:
         super().__init__()

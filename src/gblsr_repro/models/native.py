@@ -10,7 +10,7 @@ from ..config import Arm, Config, selected_arms
 from ..errors import UserError
 from ..runtime import seed_everything
 from . import baselines, decoders
-from .base import QUERY_CHUNK, Model, class_named, count_by_shapes, options_of
+from .base import QUERY_CHUNK, Model, class_named, count_by_shapes, options_of, settings_of
 from .coordinates import pixel_positions
 from .decoders import PatchDecoder, SpectralDecoder
 from .encoder import PatchEncoder
@@ -116,12 +116,18 @@ def build(arm: Arm, config: Config, seed: int) -> NativeModel:
 
 def assemble(arm: Arm, config: Config) -> NativeModel:
     """Do what `build` does with the generators as they are."""
-    section, place = config["native"]["model"], f"config/arms.tsv, arm {arm.arm}"
-    make_decoder = class_named(
-        arm.decoder, PatchDecoder, (decoders, baselines), f"{place}: decoder"
+    section, (encoder, decoder) = config["native"]["model"], classes_of(arm)
+    for_encoder, for_decoder = (
+        settings_of(part, section, "native.model") for part in (encoder, decoder)
     )
-    (options,) = options_of(arm.options, [make_decoder], place)
-    return NativeModel(PatchEncoder(section), make_decoder(section, **options))
+    (options,) = options_of(arm.options, [decoder], f"config/arms.tsv, arm {arm.arm}")
+    return NativeModel(encoder(for_encoder), decoder(for_decoder, **options))
+
+
+def classes_of(arm: Arm) -> tuple[type[PatchEncoder], type[PatchDecoder]]:
+    """Return the classes of an arm's encoder and decoder; `UserError` where there is none."""
+    place = f"config/arms.tsv, arm {arm.arm}: decoder"
+    return PatchEncoder, class_named(arm.decoder, PatchDecoder, (decoders, baselines), place)
 
 
 def parameters(arm: Arm, config: Config) -> int:

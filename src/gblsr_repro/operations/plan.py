@@ -18,6 +18,7 @@ import torch
 
 from .. import devices
 from ..config import (
+    CODE,
     Arm,
     Config,
     Dataset,
@@ -189,11 +190,11 @@ def _estimate_runs(config: Config, device: str) -> Iterator[Estimate]:
 
 
 def _keep_settings_of_a_step(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what decides the cost of a step: all but the number of steps and the images."""
+    """Return what decides the cost of a step: all but the steps' number, the images, the code."""
     return {
         name: value
         for name, value in identity.items()
-        if not name.endswith(".steps") and name != "asr.train"
+        if not name.endswith(".steps") and name not in ("asr.train", CODE)
         if not name.startswith("native.data.") or name == "native.data.image_size"
     }
 

@@ -23,7 +23,6 @@ from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
 from . import kinds
 from .aggregates import BICUBIC, NATIVE_TIMES, Aggregates, numbers, read_rows
-from .criteria import measure_criteria
 from .kinds import KINDS, NATIVE, VALUES, Fields, scale_key
 from .provenance import writing
 
@@ -113,7 +112,7 @@ def native(found: Found, config: Config) -> Measured:
             found(f"{kinds.SCORES}.csv", column=column), NATIVE_METRICS
         ):
             yield column, of["subject"], metric, mean
-        for of, path in found(f"{kinds.TIMES}.csv"):
+        for of, path in found(f"{kinds.TIMES}.csv", timed=column):
             times = read_latency(path)
             for clock, metric in NATIVE_TIMES.items():
                 if (column, clock, "mean_ms") in times:
@@ -185,7 +184,8 @@ def decide_criterion_b(made: pd.DataFrame, config: Config) -> Iterator[tuple[Any
 def criteria(found: Found, config: Config) -> Measured:
     """Whether the main arm meets the paper's criteria, set by set and as a whole."""
     for _, path in found(NATIVE):
-        yield from measure_criteria(Aggregates(path.parent, config))
+        for row in Aggregates(path.parent, config).decide_criteria():
+            yield tuple(row.values())
 
 
 def budget(found: Found, config: Config) -> Measured:
@@ -218,8 +218,8 @@ def asr_latency(found: Found, config: Config) -> Measured:
     """Times and peak memory of every method, set and clock."""
     scale = scale_key(config["asr"]["timing"]["scale"])
     for of, path in found(f"{kinds.TIMES}.csv"):
-        for (dataset, clock, metric), value in read_latency(path).items():
-            yield dataset, of["subject"], scale, clock, metric, value
+        for (_, clock, metric), value in read_latency(path).items():
+            yield of["timed"], of["subject"], scale, clock, metric, value
 
 
 # --- runs ---------------------------------------------------------------------------------------

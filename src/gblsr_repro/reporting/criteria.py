@@ -8,14 +8,15 @@ fraction of the slowest baseline's on every set. A criterion is exact: noise doe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..config import Config
 from ..evaluation.locality import all_of
 
-if TYPE_CHECKING:
-    from .aggregates import Aggregates
+Mean = Callable[[str, str, str], float]
+"""From a data set, an arm and a metric to the mean, NaN where it is not measured."""
 
 QUALITY_PARTS = ("psnr_below_best_baseline", "lpips_above_best_baseline", "psnr_above_control")
 QUALITY = "quality"
@@ -36,15 +37,17 @@ class Outcome:
     values: Mapping[str, float]
 
 
-def measure_criteria(source: Aggregates) -> Iterator[tuple[str, str, float, float, float]]:
+def measure_criteria(
+    mean: Mean, baselines: Collection[str], config: Config
+) -> Iterator[tuple[str, str, float, float, float]]:
     """Yield rows of the aggregate `criteria`: criterion, data set, value, bound, met (1, 0, NaN).
 
-    `source` holds the native aggregate; the bounds are those of config native.criteria. The row of
+    `mean` reads the native aggregate; the bounds are those of config native.criteria. The row of
     the data set `all` says on how many sets a criterion holds and on how many it must.
     """
-    criteria = source.config["native"]["criteria"]
-    sets = source.evaluate
-    distances = {column: _distances(source, column) for column in sets}
+    criteria = config["native"]["criteria"]
+    sets = list(config["native"]["data"]["evaluate"])
+    distances = {column: _distances(mean, column, baselines, config) for column in sets}
     bounds = {
         "psnr_below_best_baseline": -criteria["psnr_below_best_baseline"],
         "lpips_above_best_baseline": criteria["lpips_above_best_baseline"],
@@ -83,26 +86,23 @@ def read_outcomes(rows: Iterable[Mapping[str, Any]]) -> dict[str, Outcome]:
     return outcomes
 
 
-def _distances(source: Aggregates, column: str) -> dict[str, float]:
+def _distances(
+    mean: Mean, column: str, baselines: Collection[str], config: Config
+) -> dict[str, float]:
     """Return what the criteria ask of the main arm on one set, NaN where it is not measured.
 
     A baseline that was not measured makes the comparison with the best one unknown.
     """
-
-    def mean(arm: str, metric: str) -> float:
-        return source.mean("native", column, arm, metric)
-
-    own = source.main_arm.arm
+    own, control = config["native"]["main_arm"], config["native"]["control_arm"]
     psnr, lpips, times = (
-        [mean(arm, metric) for arm in source.baselines]
+        [mean(column, arm, metric) for arm in baselines]
         for metric in ("psnr", "lpips", "inference_ms")
     )
     return {
-        "psnr_below_best_baseline": mean(own, "psnr") - _extreme(max, psnr),
-        "lpips_above_best_baseline": mean(own, "lpips") - _extreme(min, lpips),
-        "psnr_above_control": mean(own, "psnr")
-        - mean(source.config["native"]["control_arm"], "psnr"),
-        COST: mean(own, "inference_ms") / _extreme(max, times),
+        "psnr_below_best_baseline": mean(column, own, "psnr") - _extreme(max, psnr),
+        "lpips_above_best_baseline": mean(column, own, "lpips") - _extreme(min, lpips),
+        "psnr_above_control": mean(column, own, "psnr") - mean(column, control, "psnr"),
+        COST: mean(column, own, "inference_ms") / _extreme(max, times),
     }
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..config import BASELINE, READING, Config, code_of, selected_arms, selected_methods
+from ..config import BASELINE, READING, Config, selected_arms, selected_methods
 
 VALUES = ("mean", "std", "n")
 ABLATION = ("reference", "control", "log")  # the parts of its arms, in the order of its table
@@ -24,14 +24,17 @@ RUN_COLUMNS = (
 
 RUN = "{half}/runs/{subject}/seed{seed}/run.json"
 LOG = "{half}/runs/{subject}/seed{seed}/log.csv"
-TIMES = "{half}/latency/{subject}/seed{seed}"
+TIMES = "{half}/latency/{subject}/seed{seed}/{timed}"
 SCORES = "native/metrics/{subject}/seed{seed}/{column}"
 GRID = "asr/metrics/{subject}/seed{seed}/{column}_x{scale}"
 BICUBIC_GRID = "asr/metrics/bicubic/{column}_x{scale}"
 FIELDS = "native/fields/{subject}/seed{seed}.npz"
 NATIVE = "aggregates/native.csv"
 Fields = dict[str, Any]
-"""What fills a pattern: the half, the arm or method (subject), the seed, the column, the scale."""
+"""What fills a pattern: the half, the arm or method (subject), the seed, the column, the scale.
+
+`timed` is a column whose images are timed.
+"""
 
 
 @dataclass(frozen=True)
@@ -141,20 +144,27 @@ def inputs(name: str, config: Config) -> list[str]:
 
 
 def files(name: str, config: Config, pattern: str, **fixed: str) -> Iterator[tuple[Fields, str]]:
-    """Return the fields and the path of every file by a pattern, for the runs of a kind."""
+    """Return the fields and the path of every file by a pattern, for the runs of a kind.
+
+    In super-resolution a column's files have the name of the data set that it shows.
+    """
     kind = KINDS[name]
-    section = config["native"]["data"] if kind.half == "native" else config["asr"]
+    native = kind.half == "native"
+    section = config["native"]["data"] if native else config["asr"]
     values = {
         "half": [kind.half],
         "subject": subjects(name, config),
         "seed": config["seeds"],
         "column": list(section["evaluate"]),
+        "timed": list(section["evaluate"] if native else config["asr"]["timing"]["datasets"]),
         "scale": [scale_key(scale) for scale in config["asr"]["scales"]],
     } | {field: [value] for field, value in fixed.items()}
     names = [field for _, field, _, _ in string.Formatter().parse(pattern) if field]
     for chosen in itertools.product(*(values[field] for field in names)):
         fields = dict(zip(names, chosen, strict=True))
-        yield fields, pattern.format(**fields)
+        sets = {} if native else {k: section["evaluate"].get(v, v) for k, v in fields.items()
+                                  if k in ("column", "timed")}  # fmt: skip
+        yield fields, pattern.format(**{**fields, **sets})
 
 
 def found(
@@ -164,22 +174,6 @@ def found(
     for fields, file in files(name, config, pattern, **fixed):
         if (results / file).is_file():
             yield fields, results / file
-
-
-def code_inputs(name: str) -> list[str]:
-    """Return what a kind is made from below the checkout's top.
-
-    That are models whose parameters count, and what of the paper a run is compared with.
-    """
-    rows = ["config/arms.tsv", "config/methods.tsv"]
-    if name == "budget":
-        return [*code_of(name), "config/arms.tsv"]
-    if name == "structure":
-        return [*code_of(name), *rows, "config/paper/protocol.yaml"]
-    if KINDS[name].form == "json":
-        paper = (f"config/paper/{file}" for file in ("facts.yaml", "protocol.yaml", "settings.tsv"))
-        return [*rows, "config/datasets.tsv", *paper]
-    return []
 
 
 def scale_key(scale: float | str) -> str:

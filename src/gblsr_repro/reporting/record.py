@@ -42,8 +42,8 @@ WIDEST_FIGURE = 1200  # pixels
 LOCAL = ("mirror", "resources", "results", "lpips_backbone")
 COPIED = (
     "claims.*", "aggregates/[!.]*", "tables/*.tex",
-    "native/runs/*/seed*/*.json", "native/runs/*/seed*/*.csv", "native/latency/*/*.json",
-    "asr/runs/*/seed*/*.json", "asr/runs/*/seed*/*.csv", "asr/latency/*/*.json",
+    "native/runs/*/seed*/*.json", "native/runs/*/seed*/*.csv", "native/latency/*/*/*.json",
+    "asr/runs/*/seed*/*.json", "asr/runs/*/seed*/*.csv", "asr/latency/*/*/*.json",
 )  # fmt: skip
 
 OVERLAY = (
@@ -140,7 +140,7 @@ def _shrink(source: Path, target: Path) -> None:
 def page(folder: Path, name: str, config: Config) -> Section:
     """Return the README of a record, from the files already in its folder."""
     source = Aggregates(folder / "aggregates", config)
-    jobs = (folder.glob(pattern) for pattern in ("*/runs/*/*/run.json", "*/latency/*/*.json"))
+    jobs = (folder.glob(pattern) for pattern in ("*/runs/*/*/run.json", "*/latency/*/*/*.json"))
     records = [read_json(path) for path in sorted(chain(*jobs))]
     source.provenance = replace(
         source.provenance,

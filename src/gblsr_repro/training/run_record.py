@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,9 +10,9 @@ from typing import Any
 import torch
 
 from .. import runtime
-from ..config import Arm, Config, Method, code_digest, run_identity, subject
+from ..config import Arm, Config, Method, run_identity, subject
 from ..files import write_csv, write_json
-from ..models.base import Decoder, Encoder, Model, count_parameters
+from ..models.base import Model, count_parameters
 from ..weights import write_weights
 from .loop import LOG_COLUMNS, Record, Settings, train
 
@@ -37,16 +36,15 @@ def train_and_write(
     of the training array (train) and what else is told of it; `facts` go into the record too.
     What code, versions and device train is asked before the first step: files may change under way.
     """
-    (benchmark, kind, name), training = subject(row), sections["training"]
+    (_, kind, name), training = subject(row), sections["training"]
     run, identity = {kind: name, "seed": seed}, run_identity(row, config)
-    code = code_digest(f"{benchmark} train", own_code(model))
     record = train(
         f"{name} seed {seed}",
         model,
         optimizer,
         Settings(**{key: training[key] for key in ("steps", "log_every", "checkpoint_every")}),
         state_path=Path(state),
-        identity={**run, **identity, "train_sha256": data["train"], "code_sha256": code},
+        identity={**run, **identity, "train_sha256": data["train"]},
         trained_by={
             "git": runtime.git_record(),
             "versions": runtime.versions(),
@@ -62,20 +60,9 @@ def train_and_write(
         **(facts or {}),
         "config": sections,
         "identity": identity,
-        "code_sha256": code,
         "data": data,
     }
     write_run(output, model, record, told)
-
-
-def own_code(model: Model) -> list[Path]:
-    """Return the files of the classes that a model's encoder and decoder are, wherever they lie.
-
-    Those of the encoders and decoders that these extend are among them.
-    """
-    parts = type(model.encoder), type(model.decoder)
-    classes = {c for part in parts for c in part.__mro__ if issubclass(c, Encoder | Decoder)}
-    return [Path(inspect.getfile(found)) for found in classes]
 
 
 def write_run(output: Path, model: Model, record: Record, facts: Mapping[str, Any]) -> None:

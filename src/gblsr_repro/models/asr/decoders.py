@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -35,11 +35,11 @@ RenderRows = Callable[[int, int], Tensor]
 class QueryDecoder(Decoder):
     """A decoder that answers queries one by one; `ensemble` says whether four cells answer each.
 
-    It is made from the config section asr.model with the encoder's `features` and the
-    `largest_scale` that training samples. `query_path` is the fastest path for scattered queries
-    and `training_path` the fastest for training samples. `adds_input` says whether the model adds
-    the bilinearly enlarged input. On a CPU at most `cpu_pixels` pixels are rendered at once, but on
-    the plain path.
+    It is made from the settings of asr.model that its `SETTINGS` name, the encoder's `features`
+    and the `largest_scale` that training samples. `query_path` is the fastest path for scattered
+    queries and `training_path` the fastest for training samples. `adds_input` says whether the
+    model adds the bilinearly enlarged input. On a CPU at most `cpu_pixels` pixels are rendered at
+    once, but on the plain path.
     """
 
     query_path = PLAIN
@@ -195,6 +195,7 @@ class ImplicitDecoder(QueryDecoder):
     more memory than averaging three.
     """
 
+    SETTINGS: ClassVar[tuple[str, ...]] = (*QueryDecoder.SETTINGS, "hidden")
     paths = (HOISTED, PLAIN)
     query_path = training_path = HOISTED
     cpu_pixels = QUERY_CHUNK  # larger bands take gigabytes and are no faster

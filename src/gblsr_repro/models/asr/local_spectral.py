@@ -37,6 +37,12 @@ class GBLSR(QueryDecoder):
 
     paths = (FOLDED, SEPARABLE, PLAIN)
     training_path = SEPARABLE
+    SETTINGS: ClassVar[tuple[str, ...]] = (
+        *QueryDecoder.SETTINGS,
+        "modes",
+        "bandwidth",
+        "coefficient_std",
+    )
     OPTIONS: ClassVar = {"local_ensemble": ("yes", "no")}
 
     def __init__(self, section: Mapping[str, Any], local_ensemble: str = "yes") -> None:

@@ -8,7 +8,16 @@ from torch import Tensor
 
 from ...config import Config, Method
 from ...runtime import seed_everything
-from ..base import PLAIN, QUERY_CHUNK, Encoder, Model, class_named, count_by_shapes, options_of
+from ..base import (
+    PLAIN,
+    QUERY_CHUNK,
+    Encoder,
+    Model,
+    class_named,
+    count_by_shapes,
+    options_of,
+    settings_of,
+)
 from . import decoders, local_spectral, rdn, swinir
 from .decoders import QueryDecoder
 from .local_ensemble import Length, Part, shown_by, taps_of_pixels
@@ -167,16 +176,23 @@ def build(method: Method, config: Config, seed: int) -> ASRModel:
 
 def assemble(method: Method, config: Config) -> ASRModel:
     """Do what `build` does with the generators as they are."""
-    section, place = config["asr"]["model"], f"config/methods.tsv, method {method.method}"
-    make_encoder = class_named(method.encoder, Encoder, (rdn, swinir), f"{place}: encoder")
-    make_decoder = class_named(
-        method.decoder, QueryDecoder, (decoders, local_spectral), f"{place}: decoder"
-    )
-    for_encoder, for_decoder = options_of(method.options, [make_encoder, make_decoder], place)
-    encoder = make_encoder(section, **for_encoder)
+    section, parts = config["asr"]["model"], classes_of(method)
+    make_encoder, make_decoder = parts
+    given = [settings_of(part, section, "asr.model") for part in parts]
+    options = options_of(method.options, parts, f"config/methods.tsv, method {method.method}")
+    encoder = make_encoder(given[0], **options[0])
     largest = config["asr"]["training"]["scale_range"][1]
     sizes = {"features": encoder.features, "largest_scale": largest}
-    return ASRModel(encoder, make_decoder(section | sizes, **for_decoder))
+    return ASRModel(encoder, make_decoder(given[1] | sizes, **options[1]))
+
+
+def classes_of(method: Method) -> tuple[type[Encoder], type[QueryDecoder]]:
+    """Return the classes of a method's encoder and decoder; `UserError` where there is none."""
+    place = f"config/methods.tsv, method {method.method}"
+    return (
+        class_named(method.encoder, Encoder, (rdn, swinir), f"{place}: encoder"),
+        class_named(method.decoder, QueryDecoder, (decoders, local_spectral), f"{place}: decoder"),
+    )
 
 
 def parameters(method: Method, config: Config) -> int:

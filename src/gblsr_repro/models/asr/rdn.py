@@ -136,6 +136,7 @@ class RDN(Encoder):
     fusions.
     """
 
+    SETTINGS: ClassVar[tuple[str, ...]] = ("rdn_features", "rdn_blocks", "rdn_layers", "rdn_growth")
     OPTIONS: ClassVar = {"nf": int}
 
     def __init__(self, section: Mapping[str, Any], nf: str | None = None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -181,6 +181,14 @@ class SwinIR(Encoder):
     evenly from 0 in the first layer to swinir_drop_path in the last.
     """
 
+    SETTINGS: ClassVar[tuple[str, ...]] = (
+        "swinir_embed",
+        "swinir_depths",
+        "swinir_heads",
+        "swinir_window",
+        "swinir_mlp_ratio",
+        "swinir_drop_path",
+    )
     channels_last = False  # on a CPU it is slower in that memory format
 
     def __init__(self, section: Mapping[str, Any]) -> None:

@@ -43,7 +43,8 @@ def cov_hist(source: Aggregates, note: Sequence[str]) -> Figure:
     T1 threshold and the mean over seeds of the median are marked.
     """
     # Imported here because it takes PyTorch along, which no other figure needs.
-    from ...evaluation.locality import Fields, variation
+    from ...evaluation.fields import Fields
+    from ...evaluation.locality import variation
 
     found: dict[str, list[np.ndarray]] = {}
     for of, path in kinds.found("locality", source.results, source.config, kinds.FIELDS):

@@ -92,7 +92,7 @@ def gather(kind: str, results: Path, config: Config) -> Recorded:
     arrays = _arrays(results / benchmark / "arrays", ["train", "validation", *columns])
     evaluate = arrays
     if benchmark == "asr":  # what was timed, or scored at any scale; bicubic needs no training
-        sets = {k: v for each in timings for k, v in each.get("datasets", {}).items()}
+        sets = {each["timed"]: each["datasets"] for each in timings if each.get("datasets")}
         sets |= {each["column"]: each["datasets"] for each in scored}
         evaluate = {column: _image_sets(found) for column, found in sets.items()}
     measured = {"latency": timings, "quality": runs or scored}
@@ -111,7 +111,7 @@ def gather(kind: str, results: Path, config: Config) -> Recorded:
         timed_on=_distinct((t.get("device") or t).get("name") for t in timings),
         passes=[config["latency"]["warmup"], config["latency"]["passes"]] if timings else (),
         shared_gpu=_distinct(t["subject"] for t in timings if t.get("gpu_shared")),
-        not_timed={t["subject"]: t["not_timed"] for t in timings if t.get("not_timed")},
+        not_timed=_not_timed(timings),
         sizes_only=benchmark == "asr" and any(each.get("sizes_only") for each in timings),
         # One arm without LPIPS leaves a dash somewhere, so its reason is the one to tell.
         without_lpips=next(filter(None, map(_without_lpips, read(f"{SCORES}.json"))), ""),
@@ -147,7 +147,19 @@ def _image_sets(records: Iterable[Json]) -> list[ImageSet]:
 def _seeds(records: Iterable[Json]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for record in records:
-        found.setdefault(record["subject"], []).append(record["seed"])
+        seeds = found.setdefault(record["subject"], [])
+        if record["seed"] not in seeds:
+            seeds.append(record["seed"])
+    return found
+
+
+def _not_timed(timings: Iterable[Json]) -> dict[str, dict[str, dict[str, str]]]:
+    """Return by arm or method, clock and timed set why there is no time."""
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for timing in timings:
+        for clock, reason in (timing.get("not_timed") or {}).items():
+            of_clock = found.setdefault(timing["subject"], {}).setdefault(clock, {})
+            of_clock[timing["timed"]] = reason
     return found
 
 

@@ -1,0 +1,339 @@
+"""What config/dependencies.py says of the jobs is what they read and run."""
+
+import sys
+from collections.abc import Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import made
+import numpy as np
+import pytest
+import torch
+
+from gblsr_repro import config as configuration
+from gblsr_repro import inference
+from gblsr_repro.config import dependencies
+from gblsr_repro.data import standardize, superres
+from gblsr_repro.data.fetch import fetch
+from gblsr_repro.errors import UserError
+from gblsr_repro.evaluation import (
+    asr,
+    asr_latency,
+    exemplars,
+    metrics,
+    native,
+    native_fields,
+    native_latency,
+    perceptual,
+    regions,
+)
+from gblsr_repro.models import base, decoders
+from gblsr_repro.models import native as native_models
+from gblsr_repro.models.asr import model as asr_models
+from gblsr_repro.training import asr as asr_training
+from gblsr_repro.training import native as native_training
+from gblsr_repro.training import run_record
+
+ARMS, METHODS = configuration.arms(), configuration.methods()
+TINY = {
+    "require_lpips": False,
+    "native": {
+        "data": {
+            "image_size": 64,
+            "train": ["demo_photos"],
+            "evaluate": {"kodak": "demo_kodak", "set14": None, "urban100": None},
+            "exemplars": {"kodak": "rocket"},
+        },
+        "training": {"steps": 2, "batch_size": 2, "pixels": {"wire": 64}},
+        "metrics": {"region_patches": 16},
+    },
+    "asr": {
+        "train": ["demo_photos"],
+        "evaluate": {"set14": "demo_set5"}
+        | dict.fromkeys(("set5", "b100", "urban100", "div2kval")),
+        "scales": [4],
+        "trained_scales": [4],
+        "shave_extra": {"div2kval": 0},
+        "timing": {"datasets": ["set14"], "images_per_set": 1, "size_divisor": 4},
+        "training": {"steps": 2, "lr_patch": 8, "queries": 32, "validation_images": 1,
+                     "recipes": {"rdn": {"batch_size": 2}, "swinir": {"batch_size": 2}}},
+    },
+    "latency": {"warmup": 0, "passes": 1, "images_per_set": 1},
+    "diagnostics": {"images": 2},
+}  # fmt: skip
+
+# --- what is looked up ----------------------------------------------------------------------------
+
+
+class Watched(dict):
+    """A config that notes the names of the settings that are looked up in it."""
+
+    def __init__(self, content: Mapping, seen: set[str], place: str = "") -> None:
+        super().__init__(
+            {
+                key: Watched(value, seen, f"{place}{key}.")
+                if isinstance(value, dict) and f"{place}{key}" not in dependencies.MAPS
+                else value
+                for key, value in content.items()
+            }
+        )
+        self.seen, self.place = seen, place
+
+    def __getitem__(self, key: str) -> object:
+        value = super().__getitem__(key)
+        if not isinstance(value, Watched):
+            self.seen.add(f"{self.place}{key}")
+        return value
+
+    def __iter__(self):
+        return iter(list(super().keys()))
+
+    def __or__(self, other: dict) -> "Watched":
+        made = Watched({key: dict.__getitem__(self, key) for key in self}, self.seen, self.place)
+        made.update(other)
+        return made
+
+    def get(self, key: str, default: object = None) -> object:
+        return self[key] if dict.__contains__(self, key) else default
+
+    def keys(self):
+        return list(self)
+
+    def items(self):
+        return [(key, self[key]) for key in self]
+
+    def values(self):
+        return [self[key] for key in self]
+
+
+# How and where a job works, and which of its files it is about: no other result comes of that.
+PLACES = {"device", "threads", "resources", "results", "mirror", "accept_partial", "lpips_backbone"}
+WHICH = {"native.data.evaluate", "asr.evaluate", "asr.scales", "asr.timing.datasets"}
+CURVE = {"asr.evaluate", "asr.downsampling", "asr.shave_extra", "asr.tile_pixels"}
+# Modules that carry and write what others compute.
+CARRIERS = (
+    "config", "devices", "errors", "files", "progress", "runs", "runtime", "training/run_record",
+    "weights", "data/ahead", "data/arrays", "evaluation/__init__", "evaluation/batches",
+)  # fmt: skip
+# The rules whose output a rule reads: it runs again with them.
+ABOVE = {
+    "regions": ["standardize"],
+    "train": ["standardize"],
+    "evaluate": ["train", "regions"],
+    "evaluate_validation": ["train", "regions"],
+    "exemplars": ["train", "evaluate"],  # `evaluate` has the same arithmetic
+    "fields": ["train", "regions"],
+    "latency": ["standardize"],
+    "asr_train_run": ["asr_standardize"],
+    "asr_evaluate": ["asr_train_run"],
+}
+ALLOWED = {
+    "asr_train_run": CURVE,
+    "asr_evaluate": {"asr.tile_pixels"},  # changes memory, not values
+}
+
+
+class Lazy:
+    """Stands for the settings of metrics: looks up what it is asked for, and no more."""
+
+    def __init__(self, config: Watched) -> None:
+        self.config = config
+
+    def __getattr__(self, name: str) -> object:
+        section = "model" if name == "patch" else "metrics"
+        return self.config["native"][section][name]
+
+
+PACKAGE = Path(dependencies.__file__).parents[1]
+
+
+@contextmanager
+def ran_files(found: set[str]):
+    """Note the modules of the package whose code runs in the block."""
+
+    def note(frame, event, _):
+        if event == "call":
+            found.add(frame.f_code.co_filename)
+
+    sys.setprofile(note)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+
+
+def modules(files: set[str]) -> set[str]:
+    inside = (Path(file) for file in files if file.startswith(str(PACKAGE)))
+    return {file.relative_to(PACKAGE).with_suffix("").as_posix() for file in inside}
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """A tiny config, its images, arrays and a run of each benchmark."""
+    root = tmp_path_factory.mktemp("tiny")
+    small = configuration.merge(made.SMALL, TINY)
+    settings = configuration.merge(configuration.load(), small | {"resources": str(root / "data")})
+    configuration.validate(settings)
+    for name in ("demo_photos", "demo_kodak", "demo_set5"):
+        fetch(name, settings)
+    arrays = root / "arrays"
+    for name in ("train", "validation", "kodak"):
+        standardize.make_array(name, settings, arrays / f"{name}.npy")
+    superres.make_array(settings, root / "asr.npy")
+    regions.write_thresholds(settings, arrays / "validation.npy", arrays / "regions.json")
+    for name in ("gblsr_full", "gblsr_asr"):
+        made.run(root / name, name, settings, spread=0.1)
+    return root, settings
+
+
+ARM, METHOD = ARMS["gblsr_full"], METHODS["gblsr_asr"]
+JOBS = {
+    "standardize train": lambda c, r, o: standardize.make_array("train", c, o / "a.npy"),
+    "standardize kodak": lambda c, r, o: standardize.make_array("kodak", c, o / "a.npy"),
+    "regions": lambda c, r, o: regions.write_thresholds(
+        c, r / "arrays/validation.npy", o / "a.json"),
+    **{
+        f"train {name}": lambda c, r, o, arm=ARMS[name]: native_training.train_run(
+            c, arm, 0, r / "arrays/train.npy", o / "run", o / "state.pt")
+        for name in ("gblsr_fixed", "gblsr_scalar", "gblsr_full", "liif", "lte", "wire",
+                     "global_fourier_mlp")
+    },
+    "evaluate": lambda c, r, o: native.evaluate(
+        c, ARM, 0, r / "gblsr_full", r / "arrays", o, ["kodak"]),
+    "evaluate_validation": lambda c, r, o: native.evaluate(
+        c, ARM, 0, r / "gblsr_full", r / "arrays", o, ["validation"]),
+    "exemplars": lambda c, r, o: exemplars.write_exemplars(
+        c, [r / "gblsr_full"], r / "arrays", o),
+    "fields": lambda c, r, o: native_fields.write_fields(
+        c, ARM, 0, r / "gblsr_full", r / "arrays/validation.npy", r / "arrays/regions.json",
+        o / "a.npz"),
+    **{
+        f"latency {name}": lambda c, r, o, arm=ARMS[name]: native_latency.time_arm(
+            c, arm, 0, r / "arrays", o)
+        for name in ("gblsr_full", "wire")
+    },
+    "asr_standardize": lambda c, r, o: superres.make_array(c, o / "a.npy"),
+    **{
+        f"asr_train_run {name}": lambda c, r, o, m=METHODS[name]: asr_training.train_run(
+            c, m, 0, r / "asr.npy", o / "run", o / "state.pt")
+        for name in ("gblsr_asr_nf48_nole", "liif_rdn", "lte_swinir")
+    },
+    "asr_evaluate": lambda c, r, o: asr.evaluate(c, METHOD, 0, r / "gblsr_asr", o),
+    "asr_bicubic": lambda c, r, o: asr.evaluate_bicubic(c, "demo_set5", o),
+    **{
+        f"asr_latency {name}": lambda c, r, o, m=METHODS[name]: asr_latency.time_method(c, m, 0, o)
+        for name in ("gblsr_asr", "lte_swinir")
+    },
+}  # fmt: skip
+
+
+@pytest.fixture
+def watched(tiny, monkeypatch):
+    """The tiny config, watched, but where a job asks what it follows from or writes its record."""
+    _, settings = tiny
+    seen: set[str] = set()
+
+    def unwatched(function):
+        def call(*args, **named):
+            before = set(seen)
+            try:
+                return function(*args, **named)
+            finally:
+                seen.clear()
+                seen.update(before)
+
+        return call
+
+    for module in (native, native_latency, asr, asr_latency):
+        monkeypatch.setattr(module, "follows", unwatched(module.follows))
+    for name in ("run_identity", "write_run"):
+        monkeypatch.setattr(run_record, name, unwatched(getattr(run_record, name)))
+    monkeypatch.setattr(configuration, "run_identity", unwatched(configuration.run_identity))
+    monkeypatch.setattr(metrics.Settings, "of", Lazy)
+    monkeypatch.delenv(perceptual.BACKBONE_VARIABLE, raising=False)
+    return Watched(settings, seen)
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_job_reads_and_runs_what_its_output_is_said_to_follow_from(tiny, watched, job, tmp_path):
+    root, settings = tiny
+    rule, _, name = job.partition(" ")
+    row = ARMS.get(name) or METHODS.get(name) or name or None
+    ran: set[str] = set()
+    with ran_files(ran):
+        JOBS[job](watched, root, tmp_path)
+
+    rules = [rule]
+    for each in rules:
+        rules += ABOVE.get(each, [])
+    of_run = METHOD if rule.startswith("asr") else ARM
+    followed: set[str] = set()
+    code: set[Path] = set()
+    for each in rules:
+        subject = {"train": of_run, "asr_train_run": of_run, "standardize": "train"}.get(each)
+        subject = row if each == rule else subject
+        followed |= set(dependencies.follows(each, subject or "set14", settings))
+        code |= {PACKAGE / file for file in dependencies.RULES[each].code}
+        if isinstance(subject, configuration.Arm | configuration.Method):
+            code |= dependencies.files_of(dependencies.parts_of(subject))
+    watching = {name for name in watched.seen if dependencies.watches(name)}
+    allowed = PLACES | WHICH | watching | ALLOWED.get(rule, set())
+    assert watched.seen - followed - allowed == set()
+    said = modules({str(path.with_suffix(".py")) for path in code})
+    curve = {"evaluation/asr", "evaluation/luma"} if rule == "asr_train_run" else set()
+    unsaid = {m for m in modules(ran) - said - curve if not m.startswith(CARRIERS)}
+    assert unsaid == set()
+
+
+# --- the classes of models ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*ARMS, *METHODS])
+def test_a_class_reads_the_settings_that_it_names(name, monkeypatch):
+    """It is given no others; that it names none too many is seen here."""
+    row = ARMS.get(name) or METHODS[name]
+    read: dict[type, set[str]] = {}
+
+    def noting(part, section, place):
+        seen = read.setdefault(part, set())
+        return Watched(base.settings_of(part, section, place), seen)
+
+    for module in (native_models, asr_models):
+        monkeypatch.setattr(module, "settings_of", noting)
+    made.model(name, configuration.merge(configuration.load(), made.SMALL))
+    options = dict(pair.split("=") for pair in row.options.split())
+    for part, seen in read.items():
+        instead = {"rdn_features"} if "nf" in options else set()
+        of_the_model = {"features", "largest_scale"} if name in METHODS else set()
+        assert {*part.SETTINGS} - instead == seen - of_the_model
+
+
+def test_a_class_that_names_a_setting_that_is_not_there_is_one_sentence(monkeypatch):
+    fixed = decoders.FixedDecoder
+    monkeypatch.setattr(fixed, "SETTINGS", (*fixed.SETTINGS, "hiden"))
+    with pytest.raises(UserError, match=r"FixedDecoder names the setting 'hiden' .* mean 'hidden'"):
+        native_models.build(ARMS["gblsr_fixed"], configuration.load(), 0)
+
+
+# --- what a run says ------------------------------------------------------------------------------
+
+
+def test_a_run_of_other_code_is_not_evaluated(tiny, tmp_path, monkeypatch):
+    root, settings = tiny
+    told = made.record(root / "gblsr_full" / "run.json")["identity"]
+    assert told == dependencies.run_identity(ARM, settings)
+    monkeypatch.setattr(dependencies, "code_digest", lambda *_: "another")
+    with pytest.raises(UserError, match="was trained by other code than there is now; train again"):
+        native.evaluate(settings, ARM, 0, root / "gblsr_full", root / "arrays", tmp_path)
+
+
+def test_images_made_from_the_code_of_a_run_of_other_code_come_with_a_warning(
+    tiny, monkeypatch, caplog
+):
+    root, _ = tiny
+    inference.load_native(root / "gblsr_full", torch.device("cpu"))
+    assert "other code" not in caplog.text
+    monkeypatch.setattr(dependencies, "code_digest", lambda *_: "another")
+    model = inference.load_native(root / "gblsr_full", torch.device("cpu"))
+    assert "was trained by other code than there is now" in caplog.text
+    assert np.isfinite(sum(float(p.sum()) for p in model.parameters()))

@@ -1,0 +1,134 @@
+"""A finished run of empty files, and what Snakemake plans once something of it has changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from gblsr_repro import config
+
+WILDCARDS = re.compile(r"    wildcards: (.*)\n")
+ABOUT = ("arm", "method", "array", "dataset", "aggregate")
+OWN = """
+import torch
+from torch import nn
+from gblsr_repro.models.decoders import COLORS, PatchDecoder
+"""
+
+
+def documented(folder: Path, page: str) -> str:
+    """The code that a page of a checkout tells its reader to write."""
+    code = re.search(r"```python\n(.*?)```", (folder / page).read_text(), re.DOTALL)[1]
+    return "\n".join(line.removeprefix("   ") for line in code.splitlines()) + "\n"
+
+
+class Finished:
+    """A checkout with a finished demo of empty files, whose files a test may edit.
+
+    Among its arms is one of the reader's own, whose class stands in a module of its own.
+    """
+
+    own = "plain"
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "src" / "plain.py").write_text(OWN + documented(folder, "docs/your-own.md"))
+        row = [self.own, "plain:FlatDecoder", "", "Plain", "Plain", "baseline", "yes", "", "8", ""]
+        with (folder / "config" / "arms.tsv").open("a") as table:
+            table.write("\t".join(row) + "\n")
+        settings = config.load([folder / "config" / name for name in ("config.yaml", "demo.yaml")])
+        self.arms = [*settings["native"]["arms"], self.own]
+        self.methods = settings["asr"]["methods"]
+        self.edited: dict[Path, bytes | None] = {}
+        environment = {k: v for k, v in os.environ.items() if k != "GBLSR_LPIPS_BACKBONE"}
+        self.planner = subprocess.Popen(
+            [sys.executable, Path(__file__).with_name("planner.py")],
+            cwd=folder,
+            env=environment | {"PYTHONPATH": str(folder / "src")},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def finish(self) -> None:
+        """Make every file that the workflow makes, empty, and have Snakemake take it for made."""
+        said = self.snakemake("--dry-run")
+        for line in re.findall(r"^    output: (.*)$", said, re.MULTILINE):
+            for name in line.replace(" (update)", "").split(", "):
+                (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (self.folder / name).touch()
+        self.snakemake("--touch", "--forceall")
+
+    def run(self, *words: object) -> str:
+        """Run a module of Python with the checkout's code; return what it said."""
+        done = subprocess.run(
+            [sys.executable, "-m", *map(str, words)],
+            cwd=self.folder,
+            env=os.environ | {"PYTHONPATH": str(self.folder / "src")},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def command(self, *words: object, **settings: object) -> str:
+        """Run the command line with settings that lie over the demo's."""
+        files = ["config/config.yaml", *self.overlay(**settings)]
+        return self.run("gblsr_repro", *words, *(w for name in files for w in ("--config", name)))
+
+    def overlay(self, **settings: object) -> list[str]:
+        """Write settings that lie over the demo's; return the names of the config files."""
+        chosen = {"native": {"arms": self.arms}}
+        (self.folder / "overlay.yaml").write_text(yaml.safe_dump(config.merge(chosen, settings)))
+        return ["config/demo.yaml", "overlay.yaml"]
+
+    def snakemake(self, *words: str, anew: bool = False, **settings: object) -> str:
+        """Run Snakemake; return what it said.
+
+        `anew`: with the code of the config's own package as it is now, which takes longer.
+        """
+        line = ["--cores", "1", *words, "--configfile", *self.overlay(**settings), "--", "all"]
+        if anew:
+            return self.run("snakemake", *line)
+        print(json.dumps(line), file=self.planner.stdin, flush=True)
+        status, said = json.loads(self.planner.stdout.readline())
+        assert status == 0, said
+        return said
+
+    def planned(self, anew: bool = False, **settings: object) -> set[tuple[str, str]]:
+        """The jobs that would run, as rule and what they are about, with a seed that is not 0."""
+        text = self.snakemake("--dry-run", anew=anew, **settings)
+        blocks = re.findall(r"^(?:local)?rule (\w+):\n((?: +.*\n)*)", text, re.MULTILINE)
+        return {(rule, self._about(body)) for rule, body in blocks}
+
+    @staticmethod
+    def _about(body: str) -> str:
+        line = WILDCARDS.search(body)
+        wildcards = dict(pair.split("=") for pair in line[1].split(", ")) if line else {}
+        name = next((value for key, value in wildcards.items() if key in ABOUT), "")
+        return name if wildcards.get("seed", "0") == "0" else f"{name}/{wildcards['seed']}"
+
+    @staticmethod
+    def trained(jobs: set[tuple[str, str]]) -> set[str]:
+        """The arms and methods that jobs train."""
+        return {row for rule, row in jobs if rule in ("train", "asr_train_run")}
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        """Replace a text in a file; without an old one, append to the file or make it."""
+        path = self.folder / name
+        self.edited.setdefault(path, path.read_bytes() if path.exists() else None)
+        text = path.read_text() if path.exists() else ""
+        assert old in text
+        path.write_text(text.replace(old, new, 1) if old else text + new)
+
+    def restore(self) -> None:
+        """Undo the edits."""
+        while self.edited:
+            path, content = self.edited.popitem()
+            path.unlink() if content is None else path.write_bytes(content)

@@ -1,0 +1,56 @@
+"""Plans of the workflow in the current folder, as `snakemake --dry-run` tells them, one a line.
+
+Reads the words of a Snakemake command line as a JSON list a line; writes its exit status and what
+it said. What takes long to import and does not depend on a plan is imported once: each plan is made
+in a fork of this process.
+"""
+
+import importlib
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import snakemake.cli
+
+LIBRARIES = ("torch", "pandas", "pydantic", "yaml")
+PACKAGE = ("config.model", "models.asr.model", "models.native", "reporting.kinds")
+
+
+def said_by_a_fork(words: list[str]) -> tuple[int, str]:
+    """Run Snakemake in a fork; return its exit status and what it said."""
+    with tempfile.TemporaryFile("w+") as out:
+        child = os.fork()
+        if not child:
+            os.dup2(out.fileno(), 1)
+            os.dup2(out.fileno(), 2)
+            status = 1
+            try:
+                snakemake.cli.main(words)
+            except SystemExit as end:
+                if isinstance(end.code, str):
+                    print(end.code, file=sys.stderr)
+                else:
+                    status = end.code or 0
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(status)
+        _, ended = os.waitpid(child, 0)
+        out.seek(0)
+        return os.waitstatus_to_exitcode(ended), out.read()
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path("src").resolve()))
+    for name in LIBRARIES:
+        importlib.import_module(name)
+    for name in PACKAGE:
+        importlib.import_module(f"gblsr_repro.{name}")
+    from gblsr_repro.config.source_digest import digest_of
+
+    snakemake.cli.get_argument_parser()  # imports what is plugged in
+    digest_of(["src/gblsr_repro"])  # kept by file and date, so that an edited file is read again
+    for line in sys.stdin:
+        print(json.dumps(said_by_a_fork(json.loads(line))), flush=True)
