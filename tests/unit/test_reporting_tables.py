@@ -630,6 +630,7 @@ def test_tables_compile_without_overfull_lines(folder, repository, tmp_path, ove
     ablation(folder, {"psnr": 0.3})
     folder("budget", budget_rows(), KINDS["budget"].columns)
     root = folder(rows=native_rows())
+    averaging.write("criteria", root.parent, config, root / "criteria.csv")
     _, skipped = tables.write(root, tmp_path / "tables", config)
     assert not skipped
     texts = "\n".join(path.read_text() for path in sorted((tmp_path / "tables").iterdir()))
