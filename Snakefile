@@ -31,4 +31,5 @@ rule all:
         items_of("native"),
         items_of("asr"),
         rules.claims.output,
+        rules.claims_page.output,
         f"{R}/report.html",

@@ -15,15 +15,15 @@ import torch
 from faulty import damage
 
 from gblsr_repro import files, inference
+from gblsr_repro.analysis.aggregate import read_images, read_latency
+from gblsr_repro.analysis.reader import read
+from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.data import archives, datasets
 from gblsr_repro.data.arrays import Arrays
 from gblsr_repro.data.superres import PackedImages, pack
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.fields import Fields
 from gblsr_repro.models.native import NativeModel
-from gblsr_repro.reporting.aggregates import read
-from gblsr_repro.reporting.averaging import read_images, read_latency
-from gblsr_repro.reporting.kinds import KINDS
 from gblsr_repro.runs import load_run
 from gblsr_repro.training import checkpoint
 
@@ -52,7 +52,7 @@ def stored(tmp_path_factory, small_config, array, undisturbed):
     rows = [("kodak", f"kodim{n:02}", "paper", *[n / 7] * 5) for n in range(24)]
     files.write_csv(folder / "latency.csv", timed, rows)
     rows = [("kodak", f"arm{n}", "psnr", 20 + n / 7, n / 90, 3) for n in range(40)]
-    files.write_csv(folder / "native.csv", KINDS["native"].header, rows)
+    files.write_csv(folder / "native.csv", SCHEMAS["native"].header, rows)
     grid = np.random.default_rng(0).random((3, 8, 8))
     Fields(grid, grid, grid, ["a", "b", "c"]).write(folder / "fields.npz")
     model = load_run(folder / "run", NativeModel, small_config)

@@ -14,11 +14,12 @@ import pytest
 from scipy import stats
 
 from gblsr_repro import files
+from gblsr_repro.analysis import aggregate
+from gblsr_repro.analysis.reader import Aggregates
+from gblsr_repro.analysis.schemas import SCHEMAS
+from gblsr_repro.analysis.statistics import Summary, bold, pooled_p
 from gblsr_repro.config import arms, items, load, methods
-from gblsr_repro.reporting import averaging, tables
-from gblsr_repro.reporting.aggregates import Aggregates
-from gblsr_repro.reporting.kinds import KINDS
-from gblsr_repro.reporting.statistics import Summary, bold, pooled_p
+from gblsr_repro.reporting import tables
 from gblsr_repro.reporting.text import to_plain
 
 EXACT = (
@@ -47,7 +48,7 @@ def rendered(shared, config, tmp_path_factory):
     """Every table, from the published numbers."""
     root = tmp_path_factory.mktemp("published")
     published_aggregates(shared / "paper" / "targets", root / "aggregates")
-    averaging.write("criteria", root, config, root / "aggregates" / "criteria.csv")
+    aggregate.write("criteria", root, config, root / "aggregates" / "criteria.csv")
     tables.write(root / "aggregates", root / "tables", config)
     return root / "tables"
 
@@ -246,11 +247,11 @@ def published_aggregates(targets, folder):
         "asr_latency": [*latency_rows(targets), *memory_rows(targets)],
     }
     for name, rows in tidy.items():
-        files.write_csv(folder / f"{name}.csv", KINDS[name].header, rows)
+        files.write_csv(folder / f"{name}.csv", SCHEMAS[name].header, rows)
     for name, rows in runs.items():
-        files.write_csv(folder / f"{name}.csv", KINDS[name].columns, rows)
+        files.write_csv(folder / f"{name}.csv", SCHEMAS[name].columns, rows)
     counts = {row[1]: row[3] for row in native if row[2] == "params"}
-    files.write_csv(folder / "budget.csv", KINDS["budget"].columns, counts.items())
+    files.write_csv(folder / "budget.csv", SCHEMAS["budget"].columns, counts.items())
 
 
 # --- statistics ---------------------------------------------------------------------------------

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from gblsr_repro.analysis.provenance import Provenance
+from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, of_paper
+from gblsr_repro.analysis.provenance.writing import content
+from gblsr_repro.analysis.reader import Aggregates as Published
+from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.config import arms, load, methods
 from gblsr_repro.evaluation.fields import Fields
 from gblsr_repro.files import write_csv, write_json
-from gblsr_repro.reporting.aggregates import Aggregates as Published
-from gblsr_repro.reporting.kinds import KINDS
-from gblsr_repro.reporting.provenance import Provenance
-from gblsr_repro.reporting.provenance.recorded import ImageSet, Recorded, of_paper
-from gblsr_repro.reporting.provenance.writing import content
 
 PAPER = (of_paper("native"), of_paper("asr"))
 
@@ -63,7 +63,9 @@ class Aggregates:
         """Take kinds over from the published values."""
         for kind in kinds:
             for key, cell in Published.paper(load()).cells(kind).items():
-                self.add(kind, cell.mean, cell.std, **dict(zip(KINDS[kind].keys, key, strict=True)))
+                self.add(
+                    kind, cell.mean, cell.std, **dict(zip(SCHEMAS[kind].keys, key, strict=True))
+                )
 
     def runs(self, names: Iterable[str], seconds: float = 90.0, **more: object) -> None:
         """Add one run of each arm or method and seed."""
@@ -146,7 +148,7 @@ class Aggregates:
         """Write everything gathered; return the folder of aggregates."""
         folder = self.root / "aggregates"
         for kind, rows in self.rows.items():
-            write_csv(folder / f"{kind}.csv", KINDS[kind].header, rows)
+            write_csv(folder / f"{kind}.csv", SCHEMAS[kind].header, rows)
         write_provenance(folder, self.recorded)
         folder.mkdir(parents=True, exist_ok=True)
         return folder

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from gblsr_repro.analysis.claims.measured import ASR_SETS, SCALES, SETS, TIMED, TRAINED_SCALES
+from gblsr_repro.analysis.provenance import Provenance
+from gblsr_repro.analysis.reader import Aggregates, Table
+from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.config import arms, load, methods
-from gblsr_repro.reporting.aggregates import Aggregates, Table
-from gblsr_repro.reporting.claims.measured import ASR_SETS, SCALES, SETS, TIMED, TRAINED_SCALES
-from gblsr_repro.reporting.kinds import KINDS
-from gblsr_repro.reporting.provenance import Provenance
 
 UNROUNDED = {  # the displayed means of Table 4 differ by a digit from what the paper computes
     ("kodak", "gblsr_scalar", "psnr"): 22.3116,
@@ -103,7 +103,7 @@ def decide_criteria(run: Aggregates) -> None:
 
 
 def _row(kind: str, *key: str, mean: float, std: float = float("nan"), n: float = 3) -> dict:
-    named = dict(zip(KINDS[kind].keys, key, strict=True))
+    named = dict(zip(SCHEMAS[kind].keys, key, strict=True))
     return {**named, "mean": mean, "std": std, "n": n}
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from published_run import decide_criteria, published_run
 
+from gblsr_repro.analysis.claims import estimates
+from gblsr_repro.analysis.claims.estimates import Estimate, NotMeasuredError, joined
+from gblsr_repro.analysis.claims.measured import BASELINES, SETS, Measured
+from gblsr_repro.analysis.reader import Aggregates
+from gblsr_repro.analysis.statistics import Summary
 from gblsr_repro.config import load
-from gblsr_repro.reporting.aggregates import Aggregates
-from gblsr_repro.reporting.claims import estimates
-from gblsr_repro.reporting.claims.estimates import Estimate, NotMeasuredError, joined
-from gblsr_repro.reporting.claims.measured import BASELINES, SETS, Measured
-from gblsr_repro.reporting.statistics import Summary
 
 PAPER = Measured(Aggregates.paper(load()))
 

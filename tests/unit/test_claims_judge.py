@@ -9,22 +9,22 @@ import pytest
 from figure_aggregates import provenance_of, write_provenance
 from published_run import published_run
 
+from gblsr_repro.analysis.claims.judge import judge, judge_all
+from gblsr_repro.analysis.claims.measured import Measured
+from gblsr_repro.analysis.claims.paper import CLAIMS
+from gblsr_repro.analysis.claims.registry import Topic
+from gblsr_repro.analysis.claims.rows import Row, Verdict, read_claims, write_claims
+from gblsr_repro.analysis.claims.rules import Equals
+from gblsr_repro.analysis.provenance import Provenance, Scope
+from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, of_paper
+from gblsr_repro.analysis.reader import Aggregates, Table
+from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.cli import main
 from gblsr_repro.config import load
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv
 from gblsr_repro.reporting import claims_page
-from gblsr_repro.reporting.aggregates import Aggregates, Table
-from gblsr_repro.reporting.claims.judge import judge, judge_all
-from gblsr_repro.reporting.claims.measured import Measured
-from gblsr_repro.reporting.claims.paper import CLAIMS
-from gblsr_repro.reporting.claims.registry import Topic
-from gblsr_repro.reporting.claims.rows import Row, Verdict, read_claims, write_claims
-from gblsr_repro.reporting.claims.rules import Equals
 from gblsr_repro.reporting.documents import render_markdown
-from gblsr_repro.reporting.kinds import KINDS
-from gblsr_repro.reporting.provenance import Provenance, Scope
-from gblsr_repro.reporting.provenance.recorded import ImageSet, Recorded, of_paper
 
 PAPER = Measured(Aggregates.paper(load()))
 RUN = published_run()
@@ -144,21 +144,23 @@ def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
         read_claims(tmp_path / "claims.csv")
 
 
-def test_the_verb_writes_csv_and_markdown(tmp_path: Path) -> None:
+def test_the_commands_write_csv_and_markdown(tmp_path: Path) -> None:
     folder = tmp_path / "aggregates"
     for kind in ("native", "structure"):
         known = [{k: v for k, v in row.items() if v == v} for row in RUN.tables[kind]]  # no NaN
-        rows = [[row.get(column) for column in KINDS[kind].header] for row in known]
-        write_csv(folder / f"{kind}.csv", KINDS[kind].header, rows)
+        rows = [[row.get(column) for column in SCHEMAS[kind].header] for row in known]
+        write_csv(folder / f"{kind}.csv", SCHEMAS[kind].header, rows)
     write_provenance(folder, [NATIVE, ASR])
-    assert main(["claims", "--aggregates", str(folder), "--output", str(tmp_path)]) == 0
-    rows = {row.id: row for row in read_claims(tmp_path / "claims.csv")}
+    table, page = tmp_path / "claims.csv", tmp_path / "claims.md"
+    assert main(["claims", "--aggregates", str(folder), "--output", str(table)]) == 0
+    assert main(["claims-page", "--claims", str(table), "--output", str(page)]) == 0
+    rows = {row.id: row for row in read_claims(table)}
     assert list(rows) == list(CLAIMS)
     gap = rows["psnr_gap_urban100"]
     assert (gap.verdict, gap.holds, gap.measured) == ("reproduced", "yes", "+2.974")
     assert float(gap.measured_values) == pytest.approx(2.974)
     assert rows["hours_rdn"].reason == "asr_runs.csv was not made"
-    text = (tmp_path / "claims.md").read_text("utf-8")
+    text = page.read_text("utf-8")
     assert "| reproduced | +2.974 dB | +2.974 dB |" in text
     assert all(row.sentence in text for row in rows.values())
-    assert main(["claims", "--aggregates", str(tmp_path / "none"), "--output", str(tmp_path)]) == 2
+    assert main(["claims", "--aggregates", str(tmp_path / "none"), "--output", str(table)]) == 2

@@ -12,19 +12,19 @@ import numpy as np
 import pytest
 from published_run import decide_criteria, published_run
 
+from gblsr_repro.analysis.claims.estimates import NotMeasuredError, Source
+from gblsr_repro.analysis.claims.judge import Weighed, judge, published, weigh
+from gblsr_repro.analysis.claims.measured import Measured
+from gblsr_repro.analysis.claims.paper import CLAIMS
+from gblsr_repro.analysis.claims.published import Tabled
+from gblsr_repro.analysis.claims.registry import Claim
+from gblsr_repro.analysis.claims.rows import Verdict
+from gblsr_repro.analysis.claims.rules import Agreement, Criterion, Ordering, Structure
+from gblsr_repro.analysis.reader import Aggregates
+from gblsr_repro.analysis.schemas import SCHEMAS
+from gblsr_repro.analysis.statistics import Summary
 from gblsr_repro.config import items, load
 from gblsr_repro.reporting import tables
-from gblsr_repro.reporting.aggregates import Aggregates
-from gblsr_repro.reporting.claims.estimates import NotMeasuredError, Source
-from gblsr_repro.reporting.claims.judge import Weighed, judge, published, weigh
-from gblsr_repro.reporting.claims.measured import Measured
-from gblsr_repro.reporting.claims.paper import CLAIMS
-from gblsr_repro.reporting.claims.published import Tabled
-from gblsr_repro.reporting.claims.registry import Claim
-from gblsr_repro.reporting.claims.rows import Verdict
-from gblsr_repro.reporting.claims.rules import Agreement, Criterion, Ordering, Structure
-from gblsr_repro.reporting.kinds import KINDS
-from gblsr_repro.reporting.statistics import Summary
 
 PAPER = Measured(Aggregates.paper(load()))
 RUN = published_run()
@@ -116,8 +116,8 @@ def altered(run: Aggregates, sources: Sequence[Source], alter: Alter) -> Measure
 
 
 def _read(kind: str, row: dict[str, Any], keys: set, names: set[str]) -> bool:
-    if KINDS[kind].keys:
-        return tuple(row[key] for key in KINDS[kind].keys) in keys
+    if SCHEMAS[kind].keys:
+        return tuple(row[key] for key in SCHEMAS[kind].keys) in keys
     return row.get("arm", row.get("name")) in names
 
 
@@ -242,7 +242,7 @@ def test_a_shift_downwards_is_no_small_positive_shift() -> None:
     run = RUN
     for row in RUN.table("asr_quality"):
         if row["method"] == "gblsr_asr_nf96_nole" and row["scale"] in ("2", "3", "4"):
-            key = tuple(row[name] for name in KINDS["asr_quality"].keys)
+            key = tuple(row[name] for name in SCHEMAS["asr_quality"].keys)
             run = with_cell(run, "asr_quality", key, mean=row["mean"] - 0.0120)
     variant = "gblsr_asr_nf96_nole"
     size = judge(CLAIMS[f"delta_id_{variant}"], Measured(run), PAPER, SIGMAS)

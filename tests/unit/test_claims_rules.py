@@ -7,10 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from gblsr_repro.errors import UserError
-from gblsr_repro.reporting.claims.estimates import Estimate, Source
-from gblsr_repro.reporting.claims.published import Published, Tabled, printed
-from gblsr_repro.reporting.claims.rules import (
+from gblsr_repro.analysis.claims.estimates import Estimate, Source
+from gblsr_repro.analysis.claims.published import Published, Tabled, printed
+from gblsr_repro.analysis.claims.rules import (
     Agreement,
     Bound,
     Criterion,
@@ -20,7 +19,8 @@ from gblsr_repro.reporting.claims.rules import (
     Spread,
     Structure,
 )
-from gblsr_repro.reporting.statistics import Summary
+from gblsr_repro.analysis.statistics import Summary
+from gblsr_repro.errors import UserError
 
 HOLDS, NEAR, REVERSED, FAILS = Agreement
 ERROR = 0.1  # of every estimate below

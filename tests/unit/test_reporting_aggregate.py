@@ -9,15 +9,15 @@ import math
 import numpy as np
 import pytest
 
+from gblsr_repro.analysis import aggregate
+from gblsr_repro.analysis.aggregate import read_images
+from gblsr_repro.analysis.provenance import Provenance, Scope
+from gblsr_repro.analysis.provenance.recorded import gather
+from gblsr_repro.analysis.reader import Aggregates, read
 from gblsr_repro.cli import main
 from gblsr_repro.config import arms, load, methods, run_identity
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.fields import Fields
-from gblsr_repro.reporting import averaging
-from gblsr_repro.reporting.aggregates import Aggregates, read
-from gblsr_repro.reporting.averaging import read_images
-from gblsr_repro.reporting.provenance import Provenance, Scope
-from gblsr_repro.reporting.provenance.recorded import gather
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def run_record(root, arm, seed, half="native", **extra):
 
 def made(kind, root, config, tmp_path):
     output = tmp_path / "made" / f"{kind}.csv"
-    averaging.write(kind, root, config, output)
+    aggregate.write(kind, root, config, output)
     return Aggregates(output.parent, config).cells(kind)
 
 
@@ -137,7 +137,7 @@ def test_time_and_parameters_stand_beside_quality(tmp_path, config):
 def test_unfit_rows_are_refused_by_name(tmp_path, header, rows, complaint):
     path = write_rows(tmp_path / "kodak.csv", header, *rows)
     with pytest.raises(UserError, match=complaint) as caught:
-        read_images(path, averaging.NATIVE_METRICS)
+        read_images(path, aggregate.NATIVE_METRICS)
     assert str(path) in str(caught.value)
 
 
@@ -181,7 +181,7 @@ def test_runs_are_listed_in_the_order_of_the_arms(tmp_path, config):
     run = run_record(tmp_path, "gblsr_scalar", 0, wall_seconds=12.125)
     write_rows(run.with_name("log.csv"), "step,bandwidth", "10,1.01", "20,0.875")
     output = tmp_path / "runs.csv"
-    averaging.write("runs", tmp_path, config, output)
+    aggregate.write("runs", tmp_path, config, output)
     lines = output.read_text().splitlines()
     assert lines[1].startswith("native,gblsr_scalar,0,20,989955,12.125,3.25,812.0,NVIDIA H200,")
     assert lines[1].endswith(",0.875")  # the last, as trained
@@ -191,7 +191,7 @@ def test_runs_are_listed_in_the_order_of_the_arms(tmp_path, config):
 def test_run_record_without_a_number_is_refused(tmp_path, config):
     run_record(tmp_path, "liif", 1, wall_seconds="long")
     with pytest.raises(UserError, match="no number 'wall_seconds'"):
-        averaging.write("runs", tmp_path, config, tmp_path / "runs.csv")
+        aggregate.write("runs", tmp_path, config, tmp_path / "runs.csv")
 
 
 def write_fields(root, arm, seed, bandwidth):
@@ -266,7 +266,7 @@ def test_versions_and_commits_of_both_benchmarks_are_told_each_once(tmp_path, co
         for seed, commit in enumerate(commits):
             run_record(tmp_path, name, seed, half, git={"commit": commit, "modified": False})
         kind = f"provenance_{half}"
-        averaging.write(kind, tmp_path, config, tmp_path / "aggregates" / f"{kind}.json")
+        aggregate.write(kind, tmp_path, config, tmp_path / "aggregates" / f"{kind}.json")
     found = Provenance.read(tmp_path / "aggregates")
     assert sorted(found.git["commit"].split(", ")) == ["a", "b", "c"]
     assert found.git["modified"] is False
@@ -302,7 +302,7 @@ def test_times_alone_have_the_settings_of_the_config_and_no_training(tmp_path, c
 def provenance(results, config, *kinds):
     folder = results / "aggregates"
     for kind in kinds:
-        averaging.write(kind, results, config, folder / f"{kind}.json")
+        aggregate.write(kind, results, config, folder / f"{kind}.json")
     return Provenance.read(folder)
 
 
@@ -366,7 +366,7 @@ def test_structure_is_the_paper_s_whatever_was_run(tmp_path):
     output = tmp_path / "structure.csv"
     config = load()
     config["native"]["model"]["features"] = 8
-    averaging.write("structure", tmp_path, config, output)
+    aggregate.write("structure", tmp_path, config, output)
     found = {row["name"]: row["value"] for row in read(output, "structure")}
     assert (found["gblsr_scalar"], found["gblsr_asr"]) == (989_955, 22_023_873)
     assert found["highest_mode_weight"] == pytest.approx(0.982, abs=5e-4)  # sigmoid(4)

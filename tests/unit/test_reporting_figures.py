@@ -16,10 +16,10 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
+from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import items, load
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import figures
-from gblsr_repro.reporting.aggregates import Aggregates
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.items import MAKERS, note
 

@@ -16,9 +16,9 @@ from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
+from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import protocol
 from gblsr_repro.reporting import figures
-from gblsr_repro.reporting.aggregates import Aggregates
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.items import MAKERS
 

@@ -10,18 +10,18 @@ import figure_aggregates as made_up
 import pytest
 from figure_aggregates import provenance_of
 
+from gblsr_repro.analysis.claims import judge
+from gblsr_repro.analysis.claims.rows import FILE, Verdict
+from gblsr_repro.analysis.provenance import Provenance, Scope
+from gblsr_repro.analysis.provenance.comparison import place_of, settings
+from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded
 from gblsr_repro.config import arms, items, load
 from gblsr_repro.config.model import leaves
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
 from gblsr_repro.reporting import captions, claims_page, record, report
-from gblsr_repro.reporting.claims import judge
-from gblsr_repro.reporting.claims.rows import FILE, Verdict
 from gblsr_repro.reporting.documents import render_markdown
 from gblsr_repro.reporting.items import note
-from gblsr_repro.reporting.provenance import Provenance, Scope
-from gblsr_repro.reporting.provenance.comparison import place_of, settings
-from gblsr_repro.reporting.provenance.recorded import ImageSet, Recorded
 
 NATIVE, ASR = made_up.PAPER
 Run = tuple[Recorded, Recorded]
@@ -243,7 +243,7 @@ def test_claims_captions_notes_page_and_record_say_the_same(
     recorded, words, scopes = CHANGES[change]
     made_up.write_provenance(folder / "aggregates", recorded)
     run = Provenance.read(folder / "aggregates")
-    judged = claims_page.Page(judge.write(folder / "aggregates", folder, load()))
+    judged = claims_page.Page(judge.write(folder / "aggregates", folder / "claims.csv", load()))
     told = {scope: state for (scope, _), (_, _, state) in
             zip(claims_page.SCOPE_TITLES.items(), judged.scopes(), strict=True)}  # fmt: skip
     for scope in set(Scope) - {Scope.STRUCTURE}:
@@ -272,7 +272,7 @@ def test_claims_captions_notes_page_and_record_say_the_same(
 
 def test_a_page_says_once_how_the_run_differs(folder: Path) -> None:
     made_up.write_provenance(folder / "aggregates", made_up.demo_recorded(3))
-    judge.write(folder / "aggregates", folder, load())
+    judge.write(folder / "aggregates", folder / "claims.csv", load())
     page = render_markdown(record.page(folder, "today", load()))
     html = report.page(folder, folder / FILE, folder, load())
     for text in (page, html):

@@ -3,9 +3,10 @@
 import pytest
 
 from gblsr_repro import config as configuration
+from gblsr_repro.analysis import aggregate
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv
-from gblsr_repro.reporting import averaging, readings
+from gblsr_repro.reporting import readings
 
 METRICS = ("psnr", "ssim", "lpips", "edge_lpips", "lse", "border_step", "center_step")
 NUMBERS = {
@@ -29,7 +30,7 @@ def test_each_reading_stands_below_the_published_numbers(tmp_path, config):
     for arm, numbers in NUMBERS.items():
         rows_of(tmp_path, arm, numbers)
     rows_of(tmp_path, "gblsr_scalar", NUMBERS["lte"])  # no baseline, so no row
-    averaging.write("readings", tmp_path, config, tmp_path / "readings.csv")
+    aggregate.write("readings", tmp_path, config, tmp_path / "readings.csv")
     readings.write(tmp_path / "readings.csv", config, tmp_path / "readings.md")
     lines = (tmp_path / "readings.md").read_text().splitlines()
     cells = [[c.strip() for c in line.split("|")[1:-1]] for line in lines if line.startswith("|")]

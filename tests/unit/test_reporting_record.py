@@ -10,13 +10,13 @@ import pytest
 import yaml
 from PIL import Image
 
+from gblsr_repro.analysis.claims import judge
+from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, of_paper
 from gblsr_repro.cli import main
 from gblsr_repro.config import load, merge, validate, write_resolved
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.reporting import claims_page, record
-from gblsr_repro.reporting.claims import judge
-from gblsr_repro.reporting.provenance.recorded import ImageSet, Recorded, of_paper
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def results(tmp_path: Path) -> Path:
     (folder / "native" / "runs" / "liif" / "seed0" / "weights.safetensors").write_bytes(b"large")
     (folder / "figures").mkdir()
     Image.linear_gradient("L").resize((2400, 600)).save(folder / "figures" / "frontier.png")
-    judge.write(folder / "aggregates", folder, config())
+    judge.write(folder / "aggregates", folder / "claims.csv", config())
     claims_page.write(folder / "claims.csv", folder / "claims.md")
     return folder
 

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gblsr_repro.analysis.claims import judge
+from gblsr_repro.analysis.claims.paper import CLAIMS
+from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, of_paper
 from gblsr_repro.cli import main
 from gblsr_repro.config import load
 from gblsr_repro.files import write_json, write_text
 from gblsr_repro.reporting import report
-from gblsr_repro.reporting.claims import judge
-from gblsr_repro.reporting.claims.paper import CLAIMS
-from gblsr_repro.reporting.provenance.recorded import ImageSet, Recorded, of_paper
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
@@ -98,7 +98,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def page(results: Path) -> Tree:
     config = load() | {"preset": "demo"}
-    judge.write(results / "aggregates", results, config)
+    judge.write(results / "aggregates", results / "claims.csv", config)
     report.write(results, results / "claims.csv", results / "report.html", config)
     return Tree((results / "report.html").read_text(encoding="utf-8"))
 

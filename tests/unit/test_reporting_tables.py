@@ -12,15 +12,16 @@ import pandas as pd
 import pytest
 from figure_aggregates import write_provenance
 
+from gblsr_repro.analysis import aggregate
+from gblsr_repro.analysis.provenance.recorded import of_paper
+from gblsr_repro.analysis.reader import Aggregates
+from gblsr_repro.analysis.schemas import SCHEMAS
+from gblsr_repro.analysis.statistics import Summary, bold
 from gblsr_repro.cli import main
 from gblsr_repro.config import items, load, selected_items
 from gblsr_repro.errors import UserError
-from gblsr_repro.reporting import averaging, tables, text
-from gblsr_repro.reporting.aggregates import Aggregates
-from gblsr_repro.reporting.kinds import KINDS
-from gblsr_repro.reporting.provenance.recorded import of_paper
+from gblsr_repro.reporting import tables, text
 from gblsr_repro.reporting.rendering import render
-from gblsr_repro.reporting.statistics import Summary, bold
 
 ARMS = ("global_fourier_mlp", "gblsr_fixed", "gblsr_scalar", "gblsr_full", "liif", "lte", "wire")
 NAN = math.nan
@@ -69,7 +70,7 @@ def folder(tmp_path):
         root = tmp_path / "aggregates"
         root.mkdir(exist_ok=True)
         with (root / f"{name}.csv").open("w", newline="") as stream:
-            header = columns or KINDS[name].header
+            header = columns or SCHEMAS[name].header
             csv.writer(stream).writerows([header, *rows])
         write_provenance(root, recorded)
         return root
@@ -84,7 +85,7 @@ def budget_rows(**changes):
 
 def built(name, root, config):
     if name.startswith("gates"):
-        averaging.write("criteria", root.parent, config, root / "criteria.csv")
+        aggregate.write("criteria", root.parent, config, root / "criteria.csv")
     return tables.builders(config)[name](Aggregates(root, config))[0]
 
 
@@ -195,7 +196,7 @@ def test_extra_arm_is_one_row_of_the_arms_table(folder, repository, tmp_path, mo
     root = folder(rows=native_rows(arms=(*ARMS, "mine")))
     main_rows = body(built("main_kodak", root, config))
     assert list(main_rows)[-1] == "My arm"
-    folder("budget", budget_rows(mine=1_000_001), KINDS["budget"].columns)
+    folder("budget", budget_rows(mine=1_000_001), SCHEMAS["budget"].columns)
     assert body(built("fairness", root, config))["My arm"] == ["1,000,001", "1.010×", "A note."]
     best = body(built("winners", root, config))["Kodak"]
     assert best[1] == "Mine (27.000)"  # a baseline like the others
@@ -268,7 +269,7 @@ def test_gates_are_decided_where_absent_numbers_cannot_matter(
 
 
 def test_fairness_orders_by_rank_and_names_offenders(folder, config):
-    root = folder("budget", budget_rows(liif=2_000_000), KINDS["budget"].columns)
+    root = folder("budget", budget_rows(liif=2_000_000), SCHEMAS["budget"].columns)
     part = built("fairness", root, config)
     assert next(iter(body(part))) == "**GB-LSR-Scalar** (F1 anchor)"
     assert body(part)["LIIF (matched-budget amortized)"][:2] == ["2,000,000", "2.020×"]
@@ -277,7 +278,7 @@ def test_fairness_orders_by_rank_and_names_offenders(folder, config):
 
 def test_fairness_judges_no_arm_without_the_anchor(folder, config):
     rows = [row for row in budget_rows() if row[0] != "gblsr_scalar"]
-    part = built("fairness", folder("budget", rows, KINDS["budget"].columns), config)
+    part = built("fairness", folder("budget", rows, SCHEMAS["budget"].columns), config)
     assert body(part)["LIIF (matched-budget amortized)"][1] == "—"
     assert "outside the band" not in part.caption
 
@@ -290,8 +291,8 @@ def ablation(folder, deltas, met=0):
     rows += [["gblsr_full", f"delta_{m}", v, 0.1, 3] for m, v in deltas.items()]
     flags = [["gblsr_full", "criterion_a", int(met == 4), "", 3]]
     folder("locality", [["gblsr_full", "tests_met", met, "", 3], *flags])
-    measured = pd.DataFrame(rows, columns=KINDS["ablation"].header)
-    return folder("ablation", [*rows, *averaging.decide_criterion_b(measured, load())])
+    measured = pd.DataFrame(rows, columns=SCHEMAS["ablation"].header)
+    return folder("ablation", [*rows, *aggregate.decide_criterion_b(measured, load())])
 
 
 @pytest.mark.parametrize(
@@ -422,7 +423,7 @@ def every_run(folder, config):
     for half, name in (("native", "runs"), ("asr", "asr_runs")):
         subjects = config[half]["arms" if half == "native" else "methods"]
         rows = [[half, arm, 0, 9, 1, 50, 1, 1, "Some CPU", "", ""] for arm in subjects]
-        folder(name, rows, KINDS["runs"].columns)
+        folder(name, rows, SCHEMAS["runs"].columns)
 
 
 def pairs(name, root, config):
@@ -449,7 +450,7 @@ def test_the_papers_winners_criteria_and_parameters(folder, config):
         ["quality sub-condition", "met (3/3)"], ["", "met (3/3)"],
     )  # fmt: skip
     assert gates["Inference-cost criterion"][0][1] == "met (0.247× on all 3)"
-    folder("budget", budget_rows(), KINDS["budget"].columns)
+    folder("budget", budget_rows(), SCHEMAS["budget"].columns)
     above, below = pairs("fairness", root, config)["LTE (matched-budget amortized)"]
     assert above == ["1,122,051", "1.133×", ""]
     assert below[2].startswith("3 linear layers")
@@ -628,9 +629,9 @@ def test_tables_compile_without_overfull_lines(folder, repository, tmp_path, ove
     folder("asr_latency", timing_rows(timed))
     every_run(folder, config)
     ablation(folder, {"psnr": 0.3})
-    folder("budget", budget_rows(), KINDS["budget"].columns)
+    folder("budget", budget_rows(), SCHEMAS["budget"].columns)
     root = folder(rows=native_rows())
-    averaging.write("criteria", root.parent, config, root / "criteria.csv")
+    aggregate.write("criteria", root.parent, config, root / "criteria.csv")
     _, skipped = tables.write(root, tmp_path / "tables", config)
     assert not skipped
     texts = "\n".join(path.read_text() for path in sorted((tmp_path / "tables").iterdir()))

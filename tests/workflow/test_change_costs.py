@@ -51,7 +51,7 @@ def test_a_metric_column_is_two_files(finished, tmp_path):
     formula = documented(finished.folder, "CONTRIBUTING.md")
     finished.edit(f"{PACKAGE}/evaluation/metrics.py", listed, formula)
     metric = re.search(r'`(Metric\("mae".*?\))`', page)[1]
-    statistics = f"{PACKAGE}/reporting/statistics.py"
+    statistics = f"{PACKAGE}/analysis/statistics.py"
     finished.edit(statistics, "LPIPS, EDGE_LPIPS)", f"LPIPS, EDGE_LPIPS, {metric})")
     assert len(finished.edited) == 2
 
@@ -162,9 +162,9 @@ def test_a_claim_is_one_file(finished, tmp_path):
     """CONTRIBUTING.md's example, in the module of its topic."""
     page = (finished.folder / "CONTRIBUTING.md").read_text()
     claim = re.search(r"```python\n(@topic.*?)```", page, re.DOTALL)[1]
-    finished.edit(f"{PACKAGE}/reporting/claims/family.py", "", f"\n\n{claim}")
+    finished.edit(f"{PACKAGE}/analysis/claims/family.py", "", f"\n\n{claim}")
     assert len(finished.edited) == 1
-    words = ["--aggregates", published(finished), "--output", tmp_path]
+    words = ["--aggregates", published(finished), "--output", tmp_path / "claims.csv"]
     finished.run("gblsr_repro", "claims", *words)
     judged = {claim["id"]: claim for claim in made.rows(tmp_path / "claims.csv")}
     assert judged["control_beaten"]["measured"] == "5.73"  # 18.793 - 13.059, the least of three

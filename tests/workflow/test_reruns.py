@@ -74,7 +74,9 @@ NATIVE = each("standardize", COLUMNS | SPLITS) | {("regions", "")} | trained(ARM
 ASR = {("asr_standardize", "")} | asr_trained(METHODS)
 NOTHING: Jobs = set()
 COSTLY = {rule for rule, _ in NATIVE | ASR | ASR_MEASURED | ASR_TIMED} | {"fetch"}
-SEEN = {"claims", "report"}  # of nearly everything
+SEEN = {"claims", "claims_page", "report"}  # of nearly everything
+SHOWING = {"tables_of_native", "figures_of_native", "claims_page", "report"}
+COMPUTING = {"aggregate", "provenance", "claims"}
 
 
 # --- changes --------------------------------------------------------------------------------------
@@ -298,8 +300,10 @@ ROWS = [
     code("evaluation/native_latency.py", TIMED),
     # what is shown: seconds
     code("evaluation/locality.py", NOTHING, {"aggregate", *SEEN}),
-    code("reporting/tables.py", NOTHING, {"tables_of_native", *SEEN}),
-    code("reporting/figures/native.py", NOTHING, {"figures_of_native", *SEEN}),
+    code("analysis/statistics.py", NOTHING, {*COMPUTING, *SHOWING}),
+    code("analysis/claims/family.py", NOTHING, {*COMPUTING, *SHOWING}),
+    code("reporting/tables/native.py", NOTHING, SHOWING),
+    code("reporting/figures/native.py", NOTHING, SHOWING),
     edit("config/figures.mplstyle", "", "\n# a line\n", NOTHING, {"figures_of_native"}),
     edit("config/looks.tsv", "gblsr_asr\t#0072B2", "gblsr_asr\t#123456", NOTHING,
          {"figures_of_asr_quality"}),
@@ -314,7 +318,7 @@ ROWS = [
     setting("diagnostics.margins.psnr_mixed", 0.1, NOTHING),
     setting("claims.seed_noise_sigmas", 3.0, NOTHING),
     # what was made, and is now another, or gone
-    changed("claims.md", "", NOTHING, {"claims"}),
+    changed("claims.md", "", NOTHING, {"claims_page"}),
     changed("tables/main_kodak.tex", "", NOTHING, {"tables_of_native"}),
     changed("native/runs/liif/seed0/weights.safetensors", "flipped", below(["liif"]), SEEN),
     changed("asr/runs/lte_rdn/seed0/weights.safetensors", "flipped",
@@ -335,3 +339,10 @@ def test_what_a_change_asks_for(finished, row):
     assert {rule for rule, _ in jobs} >= row.cheap
     if not (row.costly or row.cheap):
         assert jobs == NOTHING
+
+
+@pytest.mark.parametrize("file", ["tables/native.py", "figures/style.py", "templates/page.css"])
+def test_how_numbers_are_shown_computes_none_again(finished, file):
+    path = f"src/gblsr_repro/reporting/{file}"
+    finished.edit(path, "", "\n\nEDITED = True\n" if path.endswith(".py") else "\n.edited {}\n")
+    assert not {rule for rule, _ in finished.planned()} & {*COMPUTING, *COSTLY}

@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(workflow.basedir, "src"))
 from gblsr_repro import config as settings_module
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import check_dates
-from gblsr_repro.reporting import kinds
+from gblsr_repro.analysis import schemas
 
 # Jobs find the package and the interpreter that runs Snakemake, whether or not it is activated.
 os.environ.update(
@@ -46,10 +46,12 @@ ASR_TIMED = list(
     )
 )
 SCALES = config["asr"]["scales"]
-JUDGED = {name: kind for name, kind in kinds.KINDS.items() if kind.judged}
-AGGREGATES = [f"{R}/{kinds.file_of(name)}" for name in JUDGED]
+JUDGED = {name: schema for name, schema in schemas.SCHEMAS.items() if schema.in_claims}
+AGGREGATES = [f"{R}/{schemas.aggregate_path(name)}" for name in JUDGED]
 NATIVE_AGGREGATES = [
-    f"{R}/{kinds.file_of(name)}" for name, kind in JUDGED.items() if kind.half == "native"
+    f"{R}/{schemas.aggregate_path(name)}"
+    for name, schema in JUDGED.items()
+    if schema.benchmark == "native"
 ]
 TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
 COMPARED = [f"{name}_vs_paper" for name, item in ITEMS.items() if item.compared == "yes"]
@@ -84,7 +86,7 @@ wildcard_constraints:
     method="|".join(METHODS),
     seed="|".join(map(str, SEEDS)),
     scale="[0-9.]+",
-    aggregate="|".join(kinds.KINDS),
+    aggregate="|".join(schemas.SCHEMAS),
 
 
 def follows(rule, wildcard=None, subjects=None):
@@ -170,8 +172,8 @@ def inputs_of_aggregate(wildcards):
     What was run is compared with all that these say of the paper.
     """
     name = wildcards.aggregate
-    tables = TABLES_SHOWN if kinds.KINDS[name].form == "json" else TABLES_READ
-    return [f"{R}/{path}" for path in kinds.inputs(name, config)] + tables
+    tables = TABLES_SHOWN if schemas.SCHEMAS[name].suffix == "json" else TABLES_READ
+    return [f"{R}/{path}" for path in schemas.list_inputs(name, config)] + tables
 
 
 def drawn_together(kind):
@@ -220,7 +222,7 @@ def inputs_of_figures(names):
         "qualitative": EXEMPLARS,
         "cov_hist": expand(
             f"{R}/native/fields/{{arm}}/seed{{seed}}.npz",
-            arm=kinds.subjects("locality", config),
+            arm=schemas.list_subjects("locality", config),
             seed=SEEDS,
         ),
     }

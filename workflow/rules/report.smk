@@ -137,13 +137,12 @@ rule claims:
         AGGREGATES,
         TABLES_SHOWN,
     output:
-        csv=report(
+        report(
             f"{R}/claims.csv",
             caption="../report/claims.rst",
             category="Claims",
             labels={"what": "every claim with its verdict"},
         ),
-        markdown=f"{R}/claims.md",
     log:
         f"{R}/logs/claims.log",
     retries: 0
@@ -154,10 +153,9 @@ rule claims:
         config=CONFIG,
         follows=follows("claims"),
         aggregates=lambda wildcards: f"{R}/aggregates",
-        folder=lambda wildcards, output: os.path.dirname(output.csv),
     shell:
         "python -m gblsr_repro claims --config {params.config} --aggregates {params.aggregates}"
-        " --output {params.folder} 2>&1 | tee {log}"
+        " --output {output} 2>&1 | tee {log}"
 
 
 use rule claims as native_claims with:
@@ -165,10 +163,38 @@ use rule claims as native_claims with:
         NATIVE_AGGREGATES,
         TABLES_SHOWN,
     output:
-        csv=f"{R}/native/claims.csv",
-        markdown=f"{R}/native/claims.md",
+        f"{R}/native/claims.csv",
     log:
         f"{R}/logs/native_claims.log",
+
+
+rule claims_page:
+    """The same as Markdown, by topic."""
+    input:
+        rules.claims.output,
+    output:
+        f"{R}/claims.md",
+    log:
+        f"{R}/logs/claims_page.log",
+    retries: 0
+    localrule: True
+    conda:
+        "../../envs/gblsr.yaml"
+    params:
+        config=CONFIG,
+        follows=follows("claims_page"),
+    shell:
+        "python -m gblsr_repro claims-page --config {params.config} --claims {input}"
+        " --output {output} 2>&1 | tee {log}"
+
+
+use rule claims_page as native_claims_page with:
+    input:
+        rules.native_claims.output,
+    output:
+        f"{R}/native/claims.md",
+    log:
+        f"{R}/logs/native_claims_page.log",
 
 
 rule report:
@@ -177,7 +203,8 @@ rule report:
         items_of("native"),
         items_of("asr"),
         items_of("both"),
-        claims=rules.claims.output.csv,
+        rules.claims_page.output,
+        claims=rules.claims.output,
     output:
         report(
             f"{R}/report.html",
@@ -203,7 +230,8 @@ rule report:
 use rule report as native_report with:
     input:
         items_of("native"),
-        claims=rules.native_claims.output.csv,
+        rules.native_claims_page.output,
+        claims=rules.native_claims.output,
     output:
         report(
             f"{R}/native/report.html",

@@ -342,7 +342,7 @@ def _add_aggregate(commands: Commands) -> None:
 
 def aggregate(options: Options) -> None:
     """Average measured rows over images and seeds."""
-    from ..reporting import averaging
+    from ..analysis import aggregate
 
     config = load_config(options)
-    averaging.write(options.kind, find_results(options, config), config, options.output)
+    aggregate.write(options.kind, find_results(options, config), config, options.output)

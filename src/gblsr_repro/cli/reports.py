@@ -22,6 +22,7 @@ def add_commands(commands: Commands) -> None:
     _add_tables(commands)
     _add_figures(commands)
     _add_claims(commands)
+    _add_claims_page(commands)
     _add_report(commands)
     _add_record(commands)
     _add_summary(commands)
@@ -109,21 +110,35 @@ def _add_claims(commands: Commands) -> None:
     command = add_command(commands, "claims", judge_claims)
     add_config(command)
     _add_folder(command, "--aggregates", "aggregates")
-    text = "folder for claims.csv and claims.md; default: the config's results"
-    add_path(command, "--output", "DIR", text, required=False)
+    _add_folder(command, "--output", "claims.csv")
 
 
 def judge_claims(options: Options) -> None:
     """Judge every claim of the paper on the aggregates of a run."""
-    from ..progress import log
-    from ..reporting import claims_page
-    from ..reporting.claims import judge, rows
+    from ..analysis.claims import judge, rows
 
     config = load_config(options)
     results = find_results(options, config)
-    output = options.output or results
+    output = options.output or results / rows.FILE
     judge.write(options.aggregates or results / "aggregates", output, config)
-    page = claims_page.write(output / rows.FILE, output / "claims.md")
+
+
+def _add_claims_page(commands: Commands) -> None:
+    command = add_command(commands, "claims-page", write_claims_page)
+    add_config(command)
+    _add_folder(command, "--claims", "claims.csv")
+    _add_folder(command, "--output", "claims.md")
+
+
+def write_claims_page(options: Options) -> None:
+    """List every claim of the paper with its verdict, as Markdown."""
+    from ..analysis.claims import rows
+    from ..progress import log
+    from ..reporting import claims_page
+
+    results = find_results(options, load_config(options))
+    claims = options.claims or results / rows.FILE
+    page = claims_page.write(claims, options.output or results / "claims.md")
     log.info("claims: %s", claims_page.list_counts(page))
 
 
@@ -173,12 +188,12 @@ def _add_summary(commands: Commands) -> None:
 
 def print_summary(options: Options) -> None:
     """Print the main numbers and where everything is."""
+    from ..analysis.claims import rows
+    from ..analysis.reader import Aggregates
     from ..config import selected_arms
     from ..errors import UserError
     from ..progress import counted
     from ..reporting import claims_page
-    from ..reporting.aggregates import Aggregates
-    from ..reporting.claims import rows
 
     config = load_config(options)
     results = find_results(options, config)

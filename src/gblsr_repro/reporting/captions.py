@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
+from ..analysis.provenance import PAPER_PRESET, Provenance, Scope
+from ..analysis.statistics import Column
 from ..config import BASELINE, Item, arms, short_names
 from ..evaluation import OURS
+from ..wording import join_words
 from .items import note
-from .provenance import PAPER_PRESET, Provenance, Scope
-from .statistics import Column
-from .text import join_words
 
 SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from ..analysis.claims.rows import Row, Verdict, read_claims
+from ..analysis.provenance import Scope
+from ..analysis.provenance.recorded import of_paper
 from ..config import protocol
 from ..files import write_text
-from .claims.rows import Row, Verdict, read_claims
 from .documents import LOOKS, Section, render_markdown, simple_table
 from .layout import DASH, Table
-from .provenance import Scope
-from .provenance.recorded import of_paper
 
 SCOPE_TITLES = {
     Scope.STRUCTURE: "Structure (any conditions)",

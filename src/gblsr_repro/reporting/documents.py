@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from ..analysis.claims.rows import Verdict
+from ..analysis.provenance import BENCHMARKS, Difference, Provenance, Scope
+from ..analysis.reader import Aggregates
 from ..progress import duration
-from .aggregates import Aggregates
 from .captions import without_lpips
-from .claims.rows import Verdict
 from .layout import DASH, Cells, Row, Table, format_number
-from .provenance import BENCHMARKS, Difference, Provenance, Scope
 from .rendering import render
 
 if TYPE_CHECKING:

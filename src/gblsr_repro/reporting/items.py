@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ..analysis.provenance import Provenance, Scope
 from ..config import MAIN_TABLE, Config, Item, guess, items, selected_items
 from ..errors import UserError
-from .provenance import Provenance, Scope
 
 MAKERS: dict[str, Callable[..., Any]] = {}
 """By name: what makes the tables or the figure of a row of config/items.tsv."""

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .statistics import Column, Metric, Summary, bold, printed
+from ..analysis.statistics import Column, Metric, Summary, bold, printed
 
 DASH = "—"
 LONGEST_HEADING = 8  # letters of the longest name of a data set in the paper, Urban100 and DIV2Kval

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..analysis.reader import Aggregates, read
 from ..config import BASELINE, Config, protocol
 from ..errors import UserError
 from ..files import write_text
-from .aggregates import Aggregates, read
 from .documents import Section, render_markdown, simple_table
 from .layout import format_summary
 

@@ -15,13 +15,15 @@ from typing import Any
 import yaml
 from PIL import Image
 
+from ..analysis.claims.rows import FILE
+from ..analysis.provenance import Scope
+from ..analysis.provenance.differences import join_values
+from ..analysis.reader import Aggregates
 from ..config import Config, load
 from ..errors import UserError
 from ..files import atomic_path, read_json, verify, write_text
 from . import claims_page, readings
-from .aggregates import Aggregates
 from .captions import caption
-from .claims.rows import FILE
 from .documents import (
     Section,
     benchmarks,
@@ -32,8 +34,6 @@ from .documents import (
 )
 from .items import attempt, select_items
 from .layout import Table
-from .provenance import Scope
-from .provenance.differences import join_values
 from .tables import build_beside_paper
 
 LARGEST_BYTES = 3_000_000

@@ -16,18 +16,18 @@ from urllib.parse import quote
 
 import numpy as np
 
+from ..analysis.claims.rows import Verdict
+from ..analysis.provenance import BENCHMARKS
+from ..analysis.reader import BICUBIC, Aggregates, sort_by
+from ..analysis.schemas import format_scale
 from ..config import Config, Item
 from ..errors import UserError
 from ..files import read_json, write_text
 from . import claims_page
-from .aggregates import BICUBIC, Aggregates, ordered
 from .captions import caption
-from .claims.rows import Verdict
 from .documents import Section, benchmarks, cost, differences, render_html, simple_table
 from .items import attempt, select_items
-from .kinds import scale_key
 from .layout import DASH, Table, format_number
-from .provenance import BENCHMARKS
 from .tables import build, build_beside_paper
 
 FILE_PATTERNS = (
@@ -147,10 +147,10 @@ def _flat_psnr(array: Path, epsilon: float) -> float:
 def _enlarged(source: Aggregates) -> Table:
     """PSNR-Y of bicubic, and the methods' distance from it, at the lowest trained scale."""
     asr, names = source.config["asr"], source.methods
-    scale, base = scale_key(min(asr["trained_scales"])), asr["base_method"]
+    scale, base = format_scale(min(asr["trained_scales"])), asr["base_method"]
     rows: list[Sequence[str]] = []
     if source.has("asr_quality"):
-        means = source.wide("asr_quality", ["dataset"], "method", scale=scale, metric="psnr_y")
+        means = source.pivot("asr_quality", ["dataset"], "method", scale=scale, metric="psnr_y")
         means = means.reindex(asr["evaluate"], columns=[BICUBIC, *asr["methods"]])
         gains = means.sub(means.pop(BICUBIC), axis=0).dropna(how="all")
         for column, own in gains.iterrows():
@@ -176,7 +176,7 @@ def _items(
     """Return a section for every table or figure that was made, and why the others were not."""
     table = select_items(kind, source.config)
     first = ["qualitative"] if source.config["preset"] == "demo" else []  # it says most at a glance
-    made, missing = attempt(ordered(table, first), lambda name: make(source, table[name]))
+    made, missing = attempt(sort_by(table, first), lambda name: make(source, table[name]))
     titles = {name: f"{item.title} ({item.paper})" for name, item in table.items()}
     sections = []
     for name, section in made.items():

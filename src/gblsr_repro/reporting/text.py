@@ -59,12 +59,6 @@ _LATEX_MARKS = {
 }
 
 
-def join_words(words: Sequence[str], last: str = "and") -> str:
-    """Join words with commas and a last conjunction."""
-    *head, tail = words
-    return f"{', '.join(head)} {last} {tail}" if head else tail
-
-
 def to_latex(text: str) -> str:
     """Convert text with marks to LaTeX that needs no package."""
     parts = []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from ...analysis.reader import Aggregates
 from ...config import Config
-from ..aggregates import Aggregates
 from ..items import make, make_each, note, select_items
 from . import asr, comparison, locality, native, qualitative  # noqa: F401 (register)
 from .style import save, styled

@@ -12,10 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from ...analysis.reader import Aggregates, sort_by
+from ...analysis.schemas import format_scale
 from ...evaluation import PAPER
-from ..aggregates import Aggregates, ordered
 from ..items import item
-from ..kinds import scale_key
 from . import style
 from .labels import Label, place_labels
 
@@ -27,7 +27,7 @@ THIN: dict[str, Any] = {"markeredgewidth": 0.4, "ecolor": style.INK, "elinewidth
 @item
 def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw PSNR-Y against the time per image of every method, Urban100 at the timed scale."""
-    scale = scale_key(source.config["asr"]["timing"]["scale"])
+    scale = format_scale(source.config["asr"]["timing"]["scale"])
     cells = {}
     for method in source.methods:
         time = source.cell("asr_latency", TIMED_SET, method, scale, PAPER, "mean_ms")
@@ -68,8 +68,8 @@ def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:
     table = table[table["metric"] == "psnr_y"].assign(factor=lambda t: t["scale"].astype(float))
     table = table[table["method"].isin(source.rivals)]
     source.require(table, "asr_quality", "PSNR-Y of a method that the config runs")
-    sets = ordered(table["dataset"], source.config["asr"]["evaluate"])
-    methods = ordered(table["method"], source.methods)
+    sets = sort_by(table["dataset"], source.config["asr"]["evaluate"])
+    methods = sort_by(table["method"], source.methods)
     base = source.config["asr"]["base_method"]
     compared = base in methods and len(methods) > 1
     figure = style.new_figure(style.TEXT_WIDTH, 3.9 if compared else 2.5, note)

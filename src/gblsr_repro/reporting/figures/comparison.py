@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from ...analysis.reader import Aggregates, sort_by
+from ...analysis.schemas import SCHEMAS
 from ...config import protocol
 from ...errors import UserError
-from ..aggregates import Aggregates, ordered
 from ..items import item
-from ..kinds import KINDS
 from . import style
 
 COLUMNS = 4
@@ -49,7 +49,7 @@ def measured_vs_published(source: Aggregates, note: Sequence[str]) -> Figure:
     shown = [name for cells in panels.values() for name in cells.dropna().index]
     if not shown:
         raise UserError(f"{source.folder} holds no value that the paper publishes.")
-    names = ordered(shown, [*source.arms, *source.methods])
+    names = sort_by(shown, [*source.arms, *source.methods])
     columns = min(COLUMNS, len(panels))
     rows = math.ceil(len(panels) / columns)
     figure = style.new_figure(style.TEXT_WIDTH, 0.75 + 1.45 * rows, note)
@@ -74,7 +74,7 @@ def measured_vs_published(source: Aggregates, note: Sequence[str]) -> Figure:
 
 def _cells(paper: Aggregates, measured: Aggregates, kind: str, metric: str) -> pd.DataFrame:
     """Return what the paper publishes (x) and what was measured (y, NaN: not), by arm or method."""
-    keys = list(KINDS[kind].keys)
+    keys = list(SCHEMAS[kind].keys)
     both = paper.frame(kind).merge(measured.frame(kind), "left", on=keys)
     both = both[both["metric"] == metric].set_index(keys[0 if kind == "ablation" else 1])
     return both[["mean_x", "mean_y"]]

@@ -16,12 +16,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from ...analysis import schemas
+from ...analysis.reader import Aggregates, sort_by
+from ...analysis.statistics import LPIPS, PSNR, Metric, Summary
 from ...errors import UserError
-from .. import kinds
-from ..aggregates import Aggregates, ordered
 from ..items import item
 from ..layout import DASH, format_difference
-from ..statistics import LPIPS, PSNR, Metric, Summary
 from . import style
 
 BINS = 36
@@ -47,7 +47,7 @@ def cov_hist(source: Aggregates, note: Sequence[str]) -> Figure:
     from ...evaluation.locality import variation
 
     found: dict[str, list[np.ndarray]] = {}
-    for of, path in kinds.found("locality", source.results, source.config, kinds.FIELDS):
+    for of, path in schemas.find_files("locality", source.results, source.config, schemas.FIELDS):
         if of["subject"] in _arms(source, "linear"):
             found.setdefault(of["subject"], []).append(variation(Fields.read(path).bandwidth))
     if not found:
@@ -192,10 +192,10 @@ def logspace_metrics(source: Aggregates, note: Sequence[str]) -> Figure:
     means over seeds of the gaps within a seed, `delta_<metric>` of the aggregate. Where they alone
     are known, as of the paper's LPIPS, they stand in for the values, the control at 0.
     """
-    arms = [name for part in kinds.ABLATION for name in _arms(source, part)]
+    arms = [name for part in schemas.ABLATION for name in _arms(source, part)]
     found = [(metric, *_ablation(source, metric, arms)) for metric in (PSNR, LPIPS)]
     drawn = {arm for _, _, rows in found for arm in rows}
-    arms = ordered(source.require(drawn, "ablation", "PSNR of an arm of the ablation"), arms)
+    arms = sort_by(source.require(drawn, "ablation", "PSNR of an arm of the ablation"), arms)
     figure = style.new_figure(style.COLUMN_WIDTH, 0.45 + 0.38 * len(arms), note)
     # The reason for an absent value needs more room than the value.
     panels = figure.subplots(1, 2, width_ratios=[1 if rows else 2.2 for _, _, rows in found])
@@ -272,7 +272,7 @@ def _statistics(
     arms = _arms(source, part)
     chosen = table[table["arm"].isin(arms) & table["statistic"].isin(wanted)]
     source.require(chosen, "locality", f"statistics of a per-patch {part} arm")
-    rows = ordered(chosen["arm"], arms)
+    rows = sort_by(chosen["arm"], arms)
     wide = chosen.pivot(index="arm", columns="statistic").reindex(rows)
     return wide["mean"].reindex(columns=wanted), wide["std"].reindex(columns=wanted)
 

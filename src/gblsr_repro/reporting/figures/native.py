@@ -14,9 +14,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ..aggregates import Aggregates, ordered
+from ...analysis.reader import Aggregates, sort_by
+from ...analysis.statistics import QUALITY
 from ..items import item
-from ..statistics import QUALITY
 from . import style
 from .labels import Label, Line, Marker, place_labels
 
@@ -29,7 +29,7 @@ def means(source: Aggregates, what: str, metrics: list[str]) -> pd.DataFrame:
     """Return the means of `metrics` (in words: `what`; columns, NaN: absent) by arm and data set,
     of the arms that the main tables show.
     """
-    wide = source.wide("native", ["arm", "dataset"], "metric").reindex(columns=metrics)
+    wide = source.pivot("native", ["arm", "dataset"], "metric").reindex(columns=metrics)
     own = wide[wide.index.isin(source.benchmark, level="arm")].dropna(how="all")
     return source.require(own, "native", what)
 
@@ -48,7 +48,7 @@ def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
     axes = figure.subplots()
     axes.set_xlabel("PSNR (dB) ↑")
     if both.empty:
-        arms = ordered(points.index.get_level_values("arm"), source.arms)
+        arms = sort_by(points.index.get_level_values("arm"), source.arms)
         points["lpips"] = [arms.index(arm) for arm, _ in points.index]
         _constellation(source, axes, points)
         style.name_rows(axes, [_name(source, arm) for arm in arms], 0.5)
@@ -80,8 +80,8 @@ def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
 def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw every quality metric as bars grouped by data set, one bar per arm."""
     found = means(source, "quality metric", [metric.name for metric in QUALITY])
-    arms = ordered(found.index.get_level_values("arm"), source.arms)
-    sets = ordered(found.index.get_level_values("dataset"), source.evaluate)
+    arms = sort_by(found.index.get_level_values("arm"), source.arms)
+    sets = sort_by(found.index.get_level_values("dataset"), source.evaluate)
     titles = [source.title("native", name).replace(" ", "\n") for name in sets]
     drawn: dict[str, dict[str, Any]] = {
         arm: {"facecolor": look.color, "edgecolor": style.INK, "hatch": look.hatch}
@@ -126,7 +126,7 @@ def _constellation(
     which others have gets no mean: it would be that of other images. Returns the labels that name
     the arms and the joining lines, as `place_labels` takes them.
     """
-    sets = ordered(points.index.get_level_values("dataset"), source.evaluate)
+    sets = sort_by(points.index.get_level_values("dataset"), source.evaluate)
     shapes = dict(zip(sets, itertools.cycle(style.DATASET_MARKERS), strict=False))
     entries = [(source.title("native", name), shape, SMALL) for name, shape in shapes.items()]
     entries.append(("Mean over the data sets", MEAN_MARKER, LARGE - 1))
@@ -136,7 +136,7 @@ def _constellation(
     ]
     style.legend(axes.figure, handles, len(handles))
     main = source.main_arm.arm
-    found = ordered(points.index.get_level_values("arm"), source.arms)
+    found = sort_by(points.index.get_level_values("arm"), source.arms)
     labels: list[Label] = []
     spokes: list[Line] = []
     for arm in sorted(found, key=main.__eq__):  # the main arm last, and above all others

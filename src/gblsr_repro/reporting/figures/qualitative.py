@@ -9,12 +9,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ...analysis.reader import Aggregates, sort_by
+from ...analysis.statistics import LPIPS, PSNR
 from ...data.images import open_rgb
 from ...errors import UserError
-from ..aggregates import Aggregates, ordered
 from ..items import item
 from ..layout import format_number
-from ..statistics import LPIPS, PSNR
 from . import style
 from .native import means
 
@@ -31,7 +31,7 @@ def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
     metrics = [PSNR.name, LPIPS.name]
     scores = means(source, "PSNR", metrics)
     main = source.config["native"]["main_arm"]
-    sets = ordered(scores.index.get_level_values("dataset"), source.evaluate)
+    sets = sort_by(scores.index.get_level_values("dataset"), source.evaluate)
     chosen = {name: _columns(scores.xs(name, level="dataset"), main) for name in sets}
     figure = style.new_figure(style.TEXT_WIDTH, 0.42 + 1.28 * len(sets), note)
     grid = figure.add_gridspec(len(sets), 4)

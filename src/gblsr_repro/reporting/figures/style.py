@@ -20,9 +20,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
+from ...analysis.reader import BICUBIC, Aggregates
 from ...config import read_table, repository_root
 from ...files import atomic_path
-from ..aggregates import BICUBIC, Aggregates
 
 TEXT_WIDTH = 5.5  # inches: the text width of the paper's page
 COLUMN_WIDTH = 2.64  # inches: two figures side by side on it

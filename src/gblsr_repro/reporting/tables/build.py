@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from ...analysis.reader import Aggregates
 from ...config import Config, Item
 from ...errors import UserError
 from ...evaluation import OURS
 from ...files import write_text
 from .. import captions
-from ..aggregates import Aggregates
 from ..items import make, make_each, select_items
 from ..layout import Table
 from ..rendering import render

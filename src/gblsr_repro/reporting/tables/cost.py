@@ -8,14 +8,14 @@ from itertools import chain
 
 import pandas as pd
 
+from ...analysis.reader import Aggregates
+from ...analysis.schemas import ABLATION
 from ...config import READING, Arm, Method, assets, short_names
 from ...errors import UserError
 from ...progress import duration
-from ..aggregates import Aggregates
+from ...wording import join_words
 from ..items import item
-from ..kinds import ABLATION
 from ..layout import DASH, Row, Span, Table
-from ..text import join_words
 
 NATIVE_GROUPS = (
     "Matched-budget amortized baselines",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from ...analysis.criteria import COST, QUALITY, QUALITY_PARTS, Outcome
+from ...analysis.provenance import SHARED_GPU, Scope
+from ...analysis.reader import Aggregates
+from ...analysis.schemas import ABLATION
 from ...config import Arm
 from .. import captions
-from ..aggregates import Aggregates
-from ..criteria import COST, QUALITY, QUALITY_PARTS, Outcome
 from ..items import item
-from ..kinds import ABLATION
 from ..layout import Cells, Row, Table, format_difference, format_number, format_summary
-from ..provenance import SHARED_GPU, Scope
 
 
 @item

@@ -6,9 +6,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
+from ...analysis.reader import NATIVE_TIMES, Aggregates
+from ...analysis.statistics import LPIPS, PSNR, QUALITY, Column, Metric, Summary, pooled_p, ties
 from ...config import Arm, Config, protocol
+from ...wording import join_words
 from .. import captions
-from ..aggregates import NATIVE_TIMES, Aggregates
 from ..items import item
 from ..layout import (
     DASH,
@@ -23,8 +25,6 @@ from ..layout import (
     format_number,
     format_summary,
 )
-from ..statistics import LPIPS, PSNR, QUALITY, Column, Metric, Summary, pooled_p, ties
-from ..text import join_words
 
 LSE = Metric("lse", "LSE ↓", 3, lower=True)
 
@@ -40,7 +40,7 @@ def main(source: Aggregates, column: str) -> list[Table]:
     source.require(frame[frame["dataset"] == column], "native", f"rows for {column!r}")
     quality, notes = _quality_rows(source, arms, list(product([column], QUALITY)))
     times = _cells(source, column, arms, NATIVE_TIMES[source.clock])
-    counts = source.wide("native", ["arm"], "dataset", metric="params").max(axis=1)
+    counts = source.pivot("native", ["arm"], "dataset", metric="params").max(axis=1)
     rows = []
     for row, time in zip(quality, times, strict=True):
         parameters = format_number(counts.get(row.key, math.nan), "{:,.0f}")

@@ -11,8 +11,8 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ...analysis.reader import Aggregates, read_rows
 from ...config import Config, Item, protocol, repository_root
-from ..aggregates import Aggregates, read_rows
 from ..items import make
 from ..layout import Row, Table
 from .cost import format_clock, group_runs

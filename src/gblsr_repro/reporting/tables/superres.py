@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from ...analysis.reader import BICUBIC, Aggregates
+from ...analysis.schemas import format_scale
+from ...analysis.statistics import Metric, Summary
 from ...config import Method
 from ...errors import UserError
 from .. import captions
-from ..aggregates import BICUBIC, Aggregates
 from ..items import item
-from ..kinds import scale_key
 from ..layout import (
     DASH,
     Cell,
@@ -26,7 +27,6 @@ from ..layout import (
     format_difference,
     format_number,
 )
-from ..statistics import Metric, Summary
 
 DIGITS = {"psnr_y": 3, "ssim_y": 4}
 MEGA = 1e6
@@ -64,7 +64,7 @@ def asr_full_all_scales_appendix(source: Aggregates) -> list[Table]:
 
 def _quality_grid(source: Aggregates, metric: str, scales: Sequence[float], label: str) -> Table:
     """Make one block of methods per evaluation set, with one column per scale."""
-    keys = [scale_key(scale) for scale in scales]
+    keys = [format_scale(scale) for scale in scales]
     digits = Metric(metric, "", DIGITS[metric])
     trained = source.rivals
     names = {name: method.name for name, method in trained.items()}
@@ -120,18 +120,18 @@ class Efficiency:
 
     def __init__(self, source: Aggregates) -> None:
         asr = source.config["asr"]
-        self.source, self.scale = source, scale_key(asr["timing"]["scale"])
+        self.source, self.scale = source, format_scale(asr["timing"]["scale"])
         self.sets: list[str] = asr["timing"]["datasets"]
         source.require(source.frame("asr_latency"), "asr_latency", "rows")
         self.ms, self.mib = (
-            source.wide("asr_latency", ["dataset"], "method", scale=self.scale, clock=source.clock,
+            source.pivot("asr_latency", ["dataset"], "method", scale=self.scale, clock=source.clock,
                         metric=metric).reindex(self.sets, columns=[*source.methods])
             for metric in ("mean_ms", "peak_memory_mib")
         )  # fmt: skip
         psnr = pd.DataFrame(dtype=float)  # where only times were taken
         if source.has("asr_quality"):
-            psnr = source.wide("asr_quality", ["dataset", "scale"], "method", metric="psnr_y")
-        places = [[*asr["evaluate"]], [scale_key(s) for s in asr["scales"]]]
+            psnr = source.pivot("asr_quality", ["dataset", "scale"], "method", metric="psnr_y")
+        places = [[*asr["evaluate"]], [format_scale(s) for s in asr["scales"]]]
         grid = pd.MultiIndex.from_product(places, names=["dataset", "scale"])
         self.psnr = psnr.reindex(grid, columns=[*source.methods])
 
@@ -285,7 +285,7 @@ def _pareto_rows(
     efficiency: Efficiency, deltas: pd.DataFrame, methods: Sequence[str], base: str
 ) -> list[Row]:
     source = efficiency.source
-    scales = [scale_key(scale) for scale in source.config["asr"]["trained_scales"]]
+    scales = [format_scale(scale) for scale in source.config["asr"]["trained_scales"]]
     trained = deltas.index.isin(scales, level="scale")
     inside, outside, worst = deltas[trained].mean(), deltas[~trained].mean(), deltas.min()
     times = (efficiency.ms[[base]].to_numpy() / efficiency.ms).mean(skipna=False)

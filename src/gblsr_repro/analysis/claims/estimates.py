@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .. import statistics
-from ..aggregates import Key
+from ..reader import Key
 from ..statistics import QUALITY, Metric, Summary
 
 LSE = Metric("lse", "LSE ↓", 3, lower=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ...errors import UserError
 from ...files import write_csv
-from ..aggregates import read_rows
 from ..provenance import Scope
+from ..reader import read_rows
 from .rules import Agreement
 
 FILE = "claims.csv"

@@ -11,9 +11,9 @@ import numpy as np
 
 from ...config import methods, protocol
 from ...evaluation import PAPER
-from ..aggregates import Aggregates
 from ..criteria import COST, QUALITY, QUALITY_PARTS
-from ..kinds import KINDS, scale_key
+from ..reader import Aggregates
+from ..schemas import SCHEMAS, format_scale
 from ..statistics import Summary
 from .estimates import Estimate, NotMeasuredError, Source
 
@@ -28,8 +28,8 @@ ARMS = (CONTROL, *FAMILY, *BASELINES)
 
 ASR_SETS = tuple(protocol()["asr"]["evaluate"])
 TIMED = tuple(protocol()["asr"]["timing"]["datasets"])
-SCALES = tuple(map(scale_key, protocol()["asr"]["scales"]))
-TRAINED_SCALES = tuple(map(scale_key, protocol()["asr"]["trained_scales"]))
+SCALES = tuple(map(format_scale, protocol()["asr"]["scales"]))
+TRAINED_SCALES = tuple(map(format_scale, protocol()["asr"]["trained_scales"]))
 LIIF_RDN, LTE_RDN, LTE_SWINIR = RIVALS = ("liif_rdn", "lte_rdn", "lte_swinir")
 BASE = "gblsr_asr"
 NOLE, NF96_NOLE, NF48_NOLE = ("gblsr_asr_nole", "gblsr_asr_nf96_nole", "gblsr_asr_nf48_nole")
@@ -101,7 +101,7 @@ class Measured:
         self, datasets: Names, method: Names, metric: str = "mean_ms", clock: str = PAPER
     ) -> Estimate:
         """Read time or memory of super-resolution at the timed scale, by the paper's clock."""
-        scale = scale_key(protocol()["asr"]["timing"]["scale"])
+        scale = format_scale(protocol()["asr"]["timing"]["scale"])
         return self._cells(
             "asr_latency", dataset=datasets, method=method, scale=scale, clock=clock, metric=metric
         )
@@ -122,7 +122,7 @@ class Measured:
 
     def _cells(self, kind: str, **names: Names) -> Estimate:
         """Read means with their standard errors std / sqrt(n)."""
-        columns = KINDS[kind].keys
+        columns = SCHEMAS[kind].keys
         chosen = product(*(_several(names[column]) for column in columns))
         found = [self._source(kind, **dict(zip(columns, key, strict=True))) for key in chosen]
         cells = [source.cell for source in found]
@@ -140,7 +140,7 @@ class Measured:
         return Source(kind, key, named.get("dataset", VALIDATION), subject, cell)
 
     def _why_absent(self, kind: str, named: Mapping[str, str]) -> str:
-        reason = self.aggregates.provenance.benchmark(KINDS[kind].half).without_lpips
+        reason = self.aggregates.provenance.benchmark(SCHEMAS[kind].benchmark).without_lpips
         if reason and "lpips" in named.get("metric", ""):
             return f"LPIPS was not measured: {reason}"
         return f"{kind}.csv has no {' '.join(named.values())}"

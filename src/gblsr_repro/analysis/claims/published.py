@@ -12,7 +12,7 @@ import numpy as np
 
 from ...config import repository_root
 from ...errors import UserError
-from ..aggregates import read_rows
+from ..reader import read_rows
 from .estimates import Estimate
 
 BOUNDS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}

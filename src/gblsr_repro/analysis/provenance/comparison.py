@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from ...config import dataset_title, read_table, repository_root, short_names
-from ..text import join_words
+from ...wording import join_words
 from .differences import PAPER_PRESET, SHARED_GPU, Difference, Scope
 from .recorded import ImageSet, Recorded
 

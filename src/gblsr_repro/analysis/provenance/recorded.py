@@ -13,8 +13,8 @@ from pydantic import TypeAdapter
 
 from ...config import Config, chosen, datasets, paper_device, protocol, within
 from ...files import read_json
-from .. import kinds
-from ..kinds import BICUBIC_GRID, GRID, KINDS, RUN, SCORES, TIMES
+from .. import schemas
+from ..schemas import BICUBIC_GRID, GRID, RUN, SCHEMAS, SCORES, TIMES
 from .differences import PAPER_PRESET, Scope, join_values
 
 SCOPES = {  # what the numbers are that a provenance file is about
@@ -83,8 +83,8 @@ class Recorded:
 
 
 def gather(kind: str, results: Path, config: Config) -> Recorded:
-    """Gather from the records under `results` what a provenance file of `KINDS` is made from."""
-    benchmark = KINDS[kind].half
+    """Gather from the records under `results` what a provenance file of `SCHEMAS` is made from."""
+    benchmark = SCHEMAS[kind].benchmark
     read = partial(_read, kind, results, config)
     runs, timings = [*read(RUN)], [*read(f"{TIMES}.json")]
     scored = [*read(f"{BICUBIC_GRID}.json"), *read(f"{GRID}.json")]
@@ -122,17 +122,17 @@ def gather(kind: str, results: Path, config: Config) -> Recorded:
 
 def _read(kind: str, results: Path, config: Config, pattern: str) -> Iterator[Json]:
     """Read the records by a pattern, if the kind is made from it, with the pattern's fields."""
-    if pattern in KINDS[kind].inputs:
-        for fields, path in kinds.found(kind, results, config, pattern):
+    if pattern in SCHEMAS[kind].inputs:
+        for fields, path in schemas.find_files(kind, results, config, pattern):
             yield read_json(path) | fields
 
 
 def _columns(kind: str, config: Config) -> list[str]:
     """Return the evaluation columns that a kind's numbers are of."""
-    if KINDS[kind].half == "native":
+    if SCHEMAS[kind].benchmark == "native":
         return list(config["native"]["data"]["evaluate"])
     asr = config["asr"]
-    return list(asr["evaluate"] if RUN in KINDS[kind].inputs else asr["timing"]["datasets"])
+    return list(asr["evaluate"] if RUN in SCHEMAS[kind].inputs else asr["timing"]["datasets"])
 
 
 def _arrays(folder: Path, names: Iterable[str]) -> dict[str, list[ImageSet]]:
@@ -215,7 +215,7 @@ def of_paper(benchmark: str) -> Recorded:
     subjects = config["native"]["arms"] if native else config["asr"]["methods"]
     training = chosen(config, [f"{benchmark}.training"])
     every: list[int] = config["seeds"]
-    kinds_of_it = (kind for kind in SCOPES if KINDS[kind].half == benchmark)
+    kinds_of_it = (kind for kind in SCOPES if SCHEMAS[kind].benchmark == benchmark)
     return Recorded(
         benchmark=benchmark,
         scopes=[*chain.from_iterable(SCOPES[kind] for kind in kinds_of_it)],

@@ -14,7 +14,7 @@ from .recorded import ImageSet, Recorded, gather, of_paper
 
 
 def write(kind: str, results: Path, config: Config, output: Path) -> None:
-    """Write a provenance file of `KINDS`, from the records under `results`, as JSON."""
+    """Write a provenance file of `SCHEMAS`, from the records under `results`, as JSON."""
     write_json(output, content(gather(kind, results, config)))
 
 

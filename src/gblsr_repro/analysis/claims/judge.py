@@ -19,26 +19,26 @@ import numpy as np
 
 from ...config import Config, protocol
 from ...errors import UserError
-from ..aggregates import Aggregates
 from ..provenance import PAPER_PRESET, SHARED_GPU, Difference, Scope
+from ..reader import Aggregates
 from .estimates import Estimate, NotMeasuredError
 from .measured import Measured
 from .paper import CLAIMS
 from .published import Published
 from .registry import Claim
-from .rows import FILE, VERDICTS, Row, Verdict, write_claims
+from .rows import VERDICTS, Row, Verdict, write_claims
 from .rules import Agreement, Outcome
 
 
 def write(aggregates: Path, output: Path, config: Config) -> list[Row]:
-    """Judge every claim on the aggregates of a folder, write claims.csv, and return its rows.
+    """Judge every claim on the aggregates of a folder, write the rows to `output`, return them.
 
     Raises `UserError`.
     """
     if not aggregates.is_dir():
         raise UserError(f"{aggregates} is not a folder; run the aggregate step that makes it.")
     rows = judge_all(Aggregates(aggregates, config), config["claims"]["seed_noise_sigmas"])
-    write_claims(rows, output / FILE)
+    write_claims(rows, output)
     return rows
 
 

@@ -1,0 +1,297 @@
+"""Aggregate scores, timings and run records into means and standard deviations over seeds.
+
+One function for every aggregate of `schemas` reads the files below the results folder and yields,
+for every seed, the mean over the images of a data set. `write` adds the mean, the sample standard
+deviation and the number of seeds that were run. What was not measured has no row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, groupby
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..config import Config, guess, protocol, selected_arms
+from ..errors import UserError
+from ..evaluation import locality as diagnostic
+from ..files import read_json, write_csv
+from . import schemas
+from .provenance import writing
+from .reader import BICUBIC, NATIVE_TIMES, Aggregates, convert_to_numbers, read_rows
+from .schemas import NATIVE, SCHEMAS, VALUES, Fields, format_scale
+
+NATIVE_METRICS = ("psnr", "ssim", "lpips", "edge_lpips", "lse")
+ASR_METRICS = ("psnr_y", "ssim_y")
+LATENCY_METRICS = ("mean_ms", "median_ms", "p90_ms", "p95_ms", "peak_memory_mib")
+RUN_NUMBERS = ("steps", "parameters", "wall_seconds", "steps_per_second", "peak_memory_mib")
+
+Values = Iterator[tuple[Any, ...]]
+"""The keys of a number and its value for one seed, or the columns of an aggregate without keys."""
+Find = Callable[..., Iterator[tuple[Fields, Path]]]
+"""`schemas.find_files` for one aggregate and one results folder: takes a pattern."""
+
+
+# --- files of one seed ----------------------------------------------------------------------------
+
+
+def read_images(path: Path, metrics: Sequence[str]) -> pd.DataFrame:
+    """Read the scores of every image: `metrics` and the other columns, NaN where not measured.
+
+    Raises `UserError` naming the file when a column is missing, an image has two rows, a cell is
+    not a number, or there are no rows.
+    """
+    table = read_rows(path, ("image", *metrics), ["image"])
+    if not table:
+        raise UserError(f"{path} has no rows; delete it and evaluate again.")
+    columns = [column for column in table[0] if column != "image"]
+    convert_to_numbers(table, columns, ["image"], path)
+    return pd.DataFrame(table).set_index("image")
+
+
+def read_latency(path: Path) -> pd.Series:
+    """Read the timings of one run: times in ms and memory in MiB by (dataset, clock, metric).
+
+    Times are means over the images of a data set; the peak memory is the highest of any image.
+    """
+    keys = ["dataset", "image", "clock"]
+    table = read_rows(path, (*keys, *LATENCY_METRICS), keys)
+    convert_to_numbers(table, LATENCY_METRICS, ["image"], path)
+    how = {metric: "max" if metric == "peak_memory_mib" else "mean" for metric in LATENCY_METRICS}
+    by_clock = pd.DataFrame(table).groupby(["dataset", "clock"], sort=False)
+    return by_clock.agg(how).stack().dropna()
+
+
+def average_images(
+    files: Iterable[tuple[Fields, Path]], metrics: Sequence[str]
+) -> Iterator[tuple[Fields, str, float]]:
+    """Yield the fields of a score file, a metric, and its mean over images, for every metric.
+
+    Raises `UserError` where two files hold other images, since their means do not compare.
+    """
+    first: tuple[Path, set[str]] | None = None
+    for fields, path in files:
+        images = read_images(path, metrics)
+        first = first or (path, {*images.index})
+        if first[1] != {*images.index}:
+            raise UserError(
+                f"{path} holds other images than {first[0]}; delete both and evaluate again."
+            )
+        for metric, mean in images.mean().dropna().items():
+            yield fields, str(metric), mean
+
+
+# --- over seeds -----------------------------------------------------------------------------------
+
+
+def summarize_seeds(name: str, values: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
+    """Compute mean, sample standard deviation and count over the seeds of every number."""
+    keys = list(SCHEMAS[name].keys)
+    frame = pd.DataFrame(values, columns=[*keys, "value"])
+    groups = frame.astype({"value": float}).groupby(keys, sort=False)["value"]
+    rows = groups.agg(mean="mean", std="std", n="count", first="first", distinct="nunique")
+    # Equal values keep every bit: their mean is the value, their deviation exactly 0.
+    equal = rows["distinct"] == 1
+    rows["mean"] = rows["mean"].mask(equal, rows["first"])
+    rows["std"] = rows["std"].mask(equal & (rows["n"] > 1), 0.0)
+    return rows[list(VALUES)].reset_index()
+
+
+def append_rows(frame: pd.DataFrame, rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
+    """Append rows to a frame of the same columns."""
+    return pd.concat([frame, pd.DataFrame(rows, columns=frame.columns)]) if rows else frame
+
+
+# --- native benchmark -----------------------------------------------------------------------------
+
+
+def aggregate_native(find: Find, config: Config) -> Values:
+    """Aggregate every metric of every evaluation column and arm.
+
+    `inference_ms` is the mean over images of the mean time by the paper's clock, `ours_ms` that by
+    the package's clock (see `evaluation.latency`); `params` the number of trainable parameters.
+    """
+    for column in config["native"]["data"]["evaluate"]:
+        scores = find(f"{schemas.SCORES}.csv", column=column)
+        for fields, metric, mean in average_images(scores, NATIVE_METRICS):
+            yield column, fields["subject"], metric, mean
+        for fields, path in find(f"{schemas.TIMES}.csv", timed=column):
+            times = read_latency(path)
+            for clock, metric in NATIVE_TIMES.items():
+                if (column, clock, "mean_ms") in times:
+                    yield column, fields["subject"], metric, times[column, clock, "mean_ms"]
+        for fields, path in find(schemas.RUN):
+            parameters = read_number(read_json(path), "parameters", path)
+            yield column, fields["subject"], "params", parameters
+
+
+def aggregate_locality(find: Find, config: Config) -> pd.DataFrame:
+    """Aggregate the statistics of the bandwidth fields of every per-patch arm (paper section 5.5).
+
+    The tests use statistics averaged over seeds: t1_met to t4_met are 1 or 0, tests_met is their
+    sum, and criterion_a says whether all hold; none has a spread.
+    """
+    values, outcomes = [], []
+    for arm, files in groupby(find(schemas.FIELDS), lambda file: file[0]["subject"]):
+        seeds = diagnostic.summarize([path for _, path in files], config)
+        values += [
+            (arm, name, seed[name]) for name in seeds[0] for seed in seeds if seed[name] is not None
+        ]
+        met = diagnostic.tests(diagnostic.average(seeds), config["diagnostics"]["thresholds"])
+        flags = {f"{test}_met": holds for test, holds in met.items()} | {
+            "tests_met": diagnostic.tests_met(met),
+            "criterion_a": diagnostic.all_of(met.values()),
+        }
+        outcomes += [
+            (arm, name, int(flag), None, len(seeds))
+            for name, flag in flags.items()
+            if flag is not None
+        ]
+    return append_rows(summarize_seeds("locality", values), outcomes)
+
+
+def aggregate_ablation(find: Find, config: Config) -> pd.DataFrame:
+    """Aggregate the scores of the log-space ablation on the validation images (paper Table 9).
+
+    PSNR, LPIPS and PSNR by region; delta_<metric> is arm minus control, seed by seed over the seeds
+    that both have; criterion_b is 1 or 0, decided from the means over seeds, without a spread.
+    """
+    scores = find(f"{schemas.SCORES}.csv", column="validation")
+    means = {
+        (fields["subject"], fields["seed"], metric): mean
+        for fields, metric, mean in average_images(scores, NATIVE_METRICS)
+        if metric in ("psnr", "lpips") or metric.startswith("psnr_")
+    }
+    values = [(arm, metric, mean) for (arm, _, metric), mean in means.items()]
+    controls = [n for n, arm in selected_arms(config).items() if arm.diagnostic == "control"]
+    for (arm, seed, metric), mean in means.items():
+        for control in controls if arm not in controls else ():
+            if (control, seed, metric) in means:
+                values.append((arm, f"delta_{metric}", mean - means[control, seed, metric]))
+    rows = summarize_seeds("ablation", values)
+    return append_rows(rows, [*decide_criterion_b(rows, config)])
+
+
+def decide_criterion_b(rows: pd.DataFrame, config: Config) -> Values:
+    """Yield for every log-space arm whether it meets criterion B, where its gaps are known."""
+    margins = config["diagnostics"]["margins"]
+    for name, arm in selected_arms(config).items():
+        own = rows[rows["arm"] == name].set_index("metric")
+        if arm.diagnostic != "log" or own.empty:
+            continue
+        gaps = {m: float(own["mean"].get(f"delta_{m}", math.nan)) for m in margins}
+        measured = {m: None if math.isnan(gap) else gap for m, gap in gaps.items()}
+        met = diagnostic.criteria({}, measured, margins).b
+        if met is not None:
+            yield name, "criterion_b", int(met), None, int(own["n"].max())
+
+
+def aggregate_criteria(find: Find, config: Config) -> Values:
+    """Decide whether the main arm meets the paper's criteria, by data set and as a whole."""
+    for _, path in find(NATIVE):
+        for row in Aggregates(path.parent, config).decide_criteria():
+            yield tuple(row.values())
+
+
+def aggregate_budget(find: Find, config: Config) -> Values:
+    """Count the trainable parameters of every arm of the config; no run is needed."""
+    # torch takes seconds to import, and the other aggregates do without.
+    from ..models.native import parameter_counts
+
+    yield from parameter_counts(config).items()
+
+
+def aggregate_structure(find: Find, config: Config) -> Values:
+    """Measure what the code alone gives at the paper's sizes, whatever was run."""
+    from ..models.structure import measure
+
+    yield from measure(protocol()).items()
+
+
+# --- super-resolution -----------------------------------------------------------------------------
+
+
+def aggregate_asr_quality(find: Find, config: Config) -> Values:
+    """Aggregate PSNR-Y and SSIM-Y of every method, column and scale, and of bicubic (no seeds)."""
+    for column in config["asr"]["evaluate"]:
+        patterns = (f"{schemas.BICUBIC_GRID}.csv", f"{schemas.GRID}.csv")
+        files = chain.from_iterable(find(pattern, column=column) for pattern in patterns)
+        for fields, metric, mean in average_images(files, ASR_METRICS):
+            yield column, fields.get("subject", BICUBIC), fields["scale"], metric, mean
+
+
+def aggregate_asr_latency(find: Find, config: Config) -> Values:
+    """Aggregate times and peak memory of every method, timed column and clock."""
+    scale = format_scale(config["asr"]["timing"]["scale"])
+    for fields, path in find(f"{schemas.TIMES}.csv"):
+        for (_, clock, metric), value in read_latency(path).items():
+            yield fields["timed"], fields["subject"], scale, clock, metric, value
+
+
+# --- runs -----------------------------------------------------------------------------------------
+
+
+def aggregate_runs(find: Find, config: Config) -> Values:
+    """Collect one row for every training run, in the order of the arms or methods table."""
+    for fields, path in find(schemas.RUN):
+        record, log = read_json(path), path.with_name("log.csv")
+        numbers = [read_number(record, key, path) for key in RUN_NUMBERS]
+        logged = read_rows(log, ("bandwidth",)) if log.is_file() else []
+        device = (record.get("device") or {}).get("name")
+        bandwidth = logged[-1]["bandwidth"] if logged else None
+        names = fields["benchmark"], fields["subject"], fields["seed"]
+        yield *names, *numbers, device, record.get("finished"), bandwidth
+
+
+def read_number(record: Mapping[str, Any], key: str, path: Path) -> Any:
+    """Return a number of a run record; raise `UserError` where it is absent or no number."""
+    value = record.get(key) if isinstance(record, Mapping) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UserError(f"{path} has no number {key!r}; train this run again.")
+    return value
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+AGGREGATORS: dict[str, Callable[[Find, Config], Values | pd.DataFrame]] = {
+    "native": aggregate_native,
+    "readings": aggregate_native,
+    "criteria": aggregate_criteria,
+    "budget": aggregate_budget,
+    "structure": aggregate_structure,
+    "runs": aggregate_runs,
+    "locality": aggregate_locality,
+    "ablation": aggregate_ablation,
+    "asr_quality": aggregate_asr_quality,
+    "asr_latency": aggregate_asr_latency,
+    "asr_runs": aggregate_runs,
+}
+
+
+def write(name: str, results: Path, config: Config, output: Path) -> None:
+    """Compute one aggregate of `SCHEMAS` and write it to `output`.
+
+    Raises `UserError` for an unknown name, an unfit file, and where there is nothing to aggregate.
+    """
+    if name not in SCHEMAS:
+        raise UserError(f"There is no aggregate {name!r}; {guess(name, SCHEMAS)}")
+    schema = SCHEMAS[name]
+    if schema.suffix == "json":
+        writing.write(name, results, config, output)
+        return
+    values = AGGREGATORS[name](partial(schemas.find_files, name, results, config), config)
+    if isinstance(values, pd.DataFrame):
+        rows = values
+    elif schema.keys:
+        rows = summarize_seeds(name, values)
+    else:
+        rows = pd.DataFrame(values, columns=schema.columns, dtype=object)
+    if rows.empty:
+        folder = results / schema.benchmark
+        raise UserError(f"Nothing to aggregate under {folder}; {schema.remedy} first.")
+    cells = rows.astype(object).where(rows.notna(), None)
+    write_csv(output, schema.header, cells.itertuples(index=False, name=None))

@@ -1,0 +1,336 @@
+"""Read the aggregates of a run, or the paper's own, and check them.
+
+A number over seeds is a row: its keys (see `schemas`), then mean, std (NaN for one seed) and n (NaN
+where the source does not say).
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..config import (
+    Arm,
+    Config,
+    Method,
+    arms,
+    datasets,
+    methods,
+    repository_root,
+    selected_arms,
+    selected_methods,
+)
+from ..errors import UserError
+from ..evaluation import OURS, PAPER
+from ..files import verify
+from .criteria import Outcome, measure_criteria, read_outcomes
+from .provenance import Provenance
+from .schemas import RUN_COLUMNS, SCHEMAS, VALUES, format_scale
+from .statistics import Summary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BICUBIC = "bicubic"
+NATIVE_TIMES = {PAPER: "inference_ms", OURS: "ours_ms"}
+"""The metric of the native aggregate that holds the times by a clock."""
+TEXT_COLUMNS = ("name", "benchmark", "arm", "device", "finished", "criterion", "dataset")
+"""Columns of text in the aggregates without keys."""
+
+Key = tuple[str, ...]
+Table = list[dict[str, Any]]  # rows by the name of their columns
+Rows = TypeVar("Rows", bound=Sized)
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def read_rows(path: Path, columns: Sequence[str], keys: Sequence[str] = ()) -> Table:
+    """Read a CSV file as texts, one mapping a row.
+
+    Raises `UserError` where the file is damaged, one of `columns` is missing, or two rows have the
+    same `keys`.
+    """
+    verify(path)
+    try:
+        with path.open(newline="", encoding="utf-8") as stream:
+            reader = csv.reader(stream)
+            header = next(reader, [])
+            rows = [(reader.line_num, row) for row in reader if row]
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; run the step that makes it first.") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{path} is not a CSV text file; delete it and make it again.") from error
+    for column in columns:
+        if column not in header:
+            raise UserError(f"{path} lacks the column {column!r}; make it again.")
+    for line, row in rows:
+        if len(row) != len(header):
+            raise UserError(
+                f"{path}, line {line}: the row does not have as many cells as the header; make the "
+                "file again."
+            )
+    table = [dict(zip(header, row, strict=True)) for _, row in rows]
+    names = Counter(tuple(row[key] for key in keys) for row in table if keys)
+    if twice := next((name for name, count in names.items() if count > 1), None):
+        raise UserError(f"{path} has two rows for {' '.join(twice)}; delete it and make it again.")
+    return table
+
+
+def convert_to_numbers(
+    table: Table, columns: Sequence[str], keys: Sequence[str], path: Path
+) -> None:
+    """Convert columns of texts to finite numbers in place, empty cells to NaN.
+
+    Raises `UserError` naming the cell by the `keys` of its row.
+    """
+    for row in table:
+        for column in columns:
+            text = row[column]
+            try:
+                row[column] = float(text or math.nan)
+            except ValueError:
+                row[column] = math.inf
+            if text and not math.isfinite(row[column]):
+                what = " ".join(row[key] for key in keys)
+                raise UserError(
+                    f"{path}: {column} of {what} is {text!r}, not a number; make the file again."
+                )
+
+
+def read(path: Path, name: str) -> Table:
+    """Read one aggregate; rows without a mean are left out.
+
+    Raises `UserError` on a missing column, a cell that is no number, or two rows of one name.
+    """
+    keys = SCHEMAS[name].keys
+    table = read_rows(path, SCHEMAS[name].header, keys)
+    if not keys:
+        keyed = [c for c in ("arm", "name", "criterion") if c in SCHEMAS[name].header]
+        convert_to_numbers(
+            table, [c for c in SCHEMAS[name].header if c not in TEXT_COLUMNS], keyed, path
+        )
+        return table
+    for row in table:
+        if "scale" in row:
+            row["scale"] = format_scale(row["scale"])
+    convert_to_numbers(table, VALUES, keys, path)
+    return [row for row in table if not math.isnan(row["mean"])]
+
+
+def _to_frame(table: Table, name: str) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(table, columns=None if table else [*SCHEMAS[name].header])
+
+
+# --- the aggregates of one folder -----------------------------------------------------------------
+
+
+@dataclass
+class Aggregates:
+    """The aggregates of one folder; each file is read once, on first use.
+
+    Reading one raises `UserError` where its file is missing or damaged, or has arms or methods that
+    the tables in config/ lack. `clock` selects the times that tables show (default: the paper's);
+    `bicubic` adds the row of bicubic, which the paper's tables lack. `results` is the folder above,
+    from which figures read images and bandwidth fields.
+    """
+
+    folder: Path
+    config: Config
+    clock: str = PAPER
+    bicubic: bool = False
+    tables: dict[str, Table] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.results = self.folder.parent
+        self.arms, self.methods, self.datasets = arms(), methods(), datasets()
+        self.evaluate = list(self.config["native"]["data"]["evaluate"])  # native columns
+        self._cells: dict[str, dict[Key, Summary]] = {}
+
+    @classmethod
+    def paper(cls, config: Config) -> Aggregates:
+        """Read the paper's numbers (config/paper), for the rows and columns of `config`."""
+        paper = cls(repository_root() / "config" / "paper", config)
+        paper.provenance = Provenance.of_paper()
+        paper.tables["structure"] = [
+            {"name": row["arm"], "value": row["parameters"]}
+            for aggregate in ("budget", "asr_runs")
+            for row in paper.table(aggregate)
+        ]
+        paper.tables["criteria"] = paper.decide_criteria()
+        return paper
+
+    # --- numbers ---
+
+    def path(self, aggregate: str) -> Path:
+        """Return the path of an aggregate."""
+        return self.folder / f"{aggregate}.csv"
+
+    def has(self, aggregate: str) -> bool:
+        """Return whether an aggregate exists."""
+        return aggregate in self.tables or self.path(aggregate).is_file()
+
+    def table(self, aggregate: str) -> Table:
+        """Read an aggregate as rows."""
+        if aggregate not in self.tables:
+            table = read(self.path(aggregate), aggregate)
+            self._check(aggregate, table)
+            self.tables[aggregate] = table
+        return self.tables[aggregate]
+
+    def frame(self, aggregate: str) -> pd.DataFrame:
+        """Read an aggregate as a data frame."""
+        return _to_frame(self.table(aggregate), aggregate)
+
+    def _check(self, aggregate: str, table: Table) -> None:
+        if SCHEMAS[aggregate].columns == RUN_COLUMNS and not table:
+            raise UserError(f"{self.path(aggregate)} has no rows; train first.")
+        if aggregate in ("structure", "criteria"):
+            return
+        native = SCHEMAS[aggregate].benchmark == "native"
+        file, known = ("arms", {*self.arms}) if native else ("methods", {*self.methods, BICUBIC})
+        names = (row["method" if "method" in row else "arm"] for row in table)
+        stranger = next((name for name in names if name not in known), None)
+        if stranger is not None:
+            raise UserError(
+                f"{self.path(aggregate)} has rows for {stranger!r}, which config/{file}.tsv does "
+                "not have; add its row there or delete the file."
+            )
+
+    def cells(self, aggregate: str) -> Mapping[Key, Summary]:
+        """Read the numbers of an aggregate, by the values of its key columns."""
+        if aggregate not in self._cells:
+            self._cells[aggregate] = {
+                tuple(row[key] for key in SCHEMAS[aggregate].keys): Summary(
+                    *(row[v] for v in VALUES)
+                )
+                for row in self.table(aggregate)
+            }
+        return self._cells[aggregate]
+
+    def cell(self, aggregate: str, *key: str) -> Summary:
+        """Read one number over seeds; all its fields are NaN where it was not measured."""
+        return self.cells(aggregate).get(key, Summary())
+
+    def mean(self, aggregate: str, *key: str) -> float:
+        """Read the mean of one number, NaN where it was not measured."""
+        return self.cell(aggregate, *key).mean
+
+    def pivot(
+        self, aggregate: str, rows: Sequence[str], columns: str, **where: str
+    ) -> pd.DataFrame:
+        """Read means as a frame indexed by the key columns `rows`, NaN where not measured.
+
+        It has a column for each value of the key column `columns`; `where` gives the values of the
+        other key columns.
+        """
+        frame = self.frame(aggregate)
+        for key, value in where.items():
+            frame = frame[frame[key] == value]
+        return frame.pivot(index=[*rows], columns=columns, values="mean")
+
+    def require(self, rows: Rows, aggregate: str, what: str) -> Rows:
+        """Return `rows`, or raise `UserError` where there are none in an aggregate."""
+        if not len(rows):
+            raise UserError(f"{self.path(aggregate)} has no {what}; run the jobs that measure it.")
+        return rows
+
+    def rows(self, benchmark: str) -> Mapping[str, Arm | Method]:
+        """Return the table of arms (native) or of methods (asr)."""
+        return self.arms if benchmark == "native" else self.methods
+
+    def runs(self, benchmark: str) -> pd.DataFrame:
+        """Read the training runs of a benchmark; an empty frame where they were not aggregated."""
+        aggregate = "runs" if benchmark == "native" else "asr_runs"
+        return _to_frame(self.table(aggregate) if self.has(aggregate) else [], aggregate)
+
+    def parameters(self, method: str) -> float:
+        """Read a super-resolution method's trainable parameters, NaN where it was not trained."""
+        return self.runs("asr").groupby("arm")["parameters"].first().get(method, math.nan)
+
+    def decide_criteria(self) -> Table:
+        """Decide the paper's criteria for the main arm, as rows of the aggregate `criteria`."""
+        rows = measure_criteria(partial(self.mean, "native"), self.baselines, self.config)
+        return [dict(zip(SCHEMAS["criteria"].columns, row, strict=True)) for row in rows]
+
+    @property
+    def criteria(self) -> dict[str, Outcome]:
+        """The outcomes of the paper's criteria for the main arm, by criterion."""
+        return read_outcomes(self.table("criteria"))
+
+    @cached_property
+    def provenance(self) -> Provenance:
+        """What was run and how it differs from the paper; empty where no file records it."""
+        return Provenance.read(self.folder)
+
+    # --- names ---
+
+    @cached_property
+    def benchmark(self) -> dict[str, Arm]:
+        """The arms of the main tables: those that the config runs or that were measured."""
+        shown = {*selected_arms(self.config), *(row["arm"] for row in self.table("native"))}
+        return {n: arm for n, arm in self.arms.items() if arm.in_benchmark and n in shown}
+
+    @property
+    def main_arm(self) -> Arm:
+        """The arm that the paper's criteria judge."""
+        return self.arms[self.config["native"]["main_arm"]]
+
+    @cached_property
+    def baselines(self) -> dict[str, Arm]:
+        """The baselines of the main tables."""
+        return {name: arm for name, arm in self.benchmark.items() if arm.group == "baseline"}
+
+    def methods_where(self, *groups: str) -> dict[str, Method]:
+        """Return the methods the config runs whose group is one of `groups`."""
+        methods = selected_methods(self.config)
+        return {name: method for name, method in methods.items() if method.group in groups}
+
+    @property
+    def rivals(self) -> dict[str, Method]:
+        """The methods whose quality is compared; the variants where the config runs no others."""
+        return self.methods_where("baseline", "base") or selected_methods(self.config)
+
+    def title(self, benchmark: str, column: str) -> str:
+        """Return the heading of an evaluation column of "native" or "asr"."""
+        section = self.config["native"]["data"] if benchmark == "native" else self.config["asr"]
+        row = self.datasets.get(section["evaluate"].get(column, column))
+        return row.title if row else column
+
+    def label(self, key: str) -> str:
+        """Return the name of an arm or method in figures.
+
+        The family has full names; native baselines have short ones, since captions say how they
+        were rebuilt.
+        """
+        if key in self.methods:
+            return self.methods[key].name
+        if key in self.arms:
+            arm = self.arms[key]
+            return arm.name if arm.group in ("family", "ablation") else arm.short
+        return key.capitalize()
+
+    def unmeasured(self, metric: str) -> str:
+        """Explain why a native metric has no value."""
+        reason = self.provenance.benchmark("native").without_lpips if "lpips" in metric else ""
+        return f"not measured: {reason or 'no value in the aggregates'}"
+
+    def on_device(self, benchmark: str) -> str:
+        """Format the device of timings for an axis, " on <device>"; empty where not recorded."""
+        devices = self.provenance.benchmark(benchmark).timed_on
+        return f" on {' and '.join(devices)}" if devices else ""
+
+
+def sort_by(keys: Iterable[str], order: Iterable[str]) -> list[str]:
+    """Sort distinct keys as in `order`; keys that are not in it follow as they came."""
+    unique = list(dict.fromkeys(keys))
+    first = [key for key in order if key in unique]
+    return first + [key for key in unique if key not in first]
