@@ -11,15 +11,15 @@ import numpy as np
 from PIL import Image
 
 from gblsr_repro.analysis.provenance import Provenance
-from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, of_paper
-from gblsr_repro.analysis.provenance.writing import content
+from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_paper
+from gblsr_repro.analysis.provenance.writing import build_content
 from gblsr_repro.analysis.reader import Aggregates as Published
 from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.config import arms, load, methods
 from gblsr_repro.evaluation.fields import Fields
 from gblsr_repro.files import write_csv, write_json
 
-PAPER = (of_paper("native"), of_paper("asr"))
+PAPER = (read_paper("native"), read_paper("asr"))
 
 LOCALITY = {  # published for these arms where known; var_across follows from share and var_within
     "gblsr_full_linear": (0.0127, 0.9844, 0.0086, 0.73, 1.07e-4),
@@ -157,14 +157,14 @@ class Aggregates:
 def write_provenance(folder: Path, recorded: Iterable[Recorded]) -> None:
     """Write what the aggregate step leaves of what runs recorded, a file for each."""
     for run in recorded:
-        write_json(folder / f"provenance_{run.benchmark}.json", content(run))
+        write_json(folder / f"provenance_{run.benchmark}.json", build_content(run))
 
 
 def provenance_of(*recorded: Recorded) -> Provenance:
     """Return what is read from the files of what runs recorded."""
     found = Provenance()
     for run in recorded:
-        found = found.joined(Provenance.parse(content(run)))
+        found = found.merge(Provenance.parse(build_content(run)))
     return found
 
 

@@ -16,7 +16,7 @@ from gblsr_repro.analysis.claims.registry import Topic
 from gblsr_repro.analysis.claims.rows import Row, Verdict, read_claims, write_claims
 from gblsr_repro.analysis.claims.rules import Equals
 from gblsr_repro.analysis.provenance import Provenance, Scope
-from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, of_paper
+from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_paper
 from gblsr_repro.analysis.reader import Aggregates, Table
 from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.cli import main
@@ -28,7 +28,7 @@ from gblsr_repro.reporting.documents import render_markdown
 
 PAPER = Measured(Aggregates.paper(load()))
 RUN = published_run()
-NATIVE, ASR = of_paper("native"), of_paper("asr")
+NATIVE, ASR = read_paper("native"), read_paper("asr")
 
 
 def row(claim: str, *recorded: Recorded, **tables: Table) -> Row:

@@ -15,7 +15,7 @@ from PIL import Image
 
 from gblsr_repro.analysis.claims import judge
 from gblsr_repro.analysis.claims.paper import CLAIMS
-from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, of_paper
+from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_paper
 from gblsr_repro.cli import main
 from gblsr_repro.config import load
 from gblsr_repro.files import write_json, write_text
@@ -70,7 +70,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = Recorded(
         "native",
         preset="demo",
-        scopes=of_paper("native").scopes,
+        scopes=read_paper("native").scopes,
         settings={"native.training.steps": [40]},
         seeds={"liif": [0, 1]},
         train=[ImageSet("dtd", "D & T", 3, 9)],

@@ -13,7 +13,7 @@ import pytest
 from figure_aggregates import write_provenance
 
 from gblsr_repro.analysis import aggregate
-from gblsr_repro.analysis.provenance.recorded import of_paper
+from gblsr_repro.analysis.provenance.recorded import read_paper
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.analysis.statistics import Summary, bold
@@ -61,7 +61,7 @@ def native_rows(changes=None, arms=ARMS, sets=SETS, drop=(), n=3):
 
 
 def changed(**values):
-    return replace(of_paper("native"), **values)
+    return replace(read_paper("native"), **values)
 
 
 @pytest.fixture

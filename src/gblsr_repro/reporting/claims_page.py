@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..analysis.claims.rows import Row, Verdict, read_claims
 from ..analysis.provenance import Scope
-from ..analysis.provenance.recorded import of_paper
+from ..analysis.provenance.recorded import read_paper
 from ..config import protocol
 from ..files import write_text
 from .documents import LOOKS, Section, render_markdown, simple_table
@@ -83,7 +83,7 @@ def _differences(row: Row) -> list[str]:
 
 def paper_setting(scope: Scope) -> str:
     """Return the paper's conditions of a scope in a few words."""
-    run = of_paper(scope.benchmark)
+    run = read_paper(scope.benchmark)
     if scope is Scope.STRUCTURE:
         return "none"
     seeds = f"seeds {', '.join(map(str, protocol()['seeds']))}"

@@ -90,7 +90,7 @@ def render_html(page: Section, **values: Any) -> str:
 def differences(source: Aggregates) -> Section:
     """List in what the run differs from the paper's, and the numbers that each thing concerns."""
     title, run = "How this run differs from the paper's", source.provenance
-    found = run.differences(tuple(Scope))
+    found = run.find_differences(tuple(Scope))
     lines = [
         (each.long or each.short, *(_measures(each, run, name) for name in BENCHMARKS))
         for each in found

@@ -52,7 +52,7 @@ def note(run: Provenance, item: Item, columns: Collection[str] | None = None) ->
     `columns` are the evaluation columns that are shown (default: all).
     """
     scopes = [Scope(name) for name in item.scopes.split()]
-    return list(dict.fromkeys(d.short for d in run.differences(scopes, columns=columns)))
+    return list(dict.fromkeys(d.short for d in run.find_differences(scopes, columns=columns)))
 
 
 def attempt(

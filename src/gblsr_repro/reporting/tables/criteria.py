@@ -63,7 +63,7 @@ def _count(outcome: Outcome) -> str:
 
 
 def _describe_cost(source: Aggregates, cost: Outcome) -> str:
-    if any(d.short == SHARED_GPU for d in source.provenance.differences([Scope.LATENCY])):
+    if any(d.short == SHARED_GPU for d in source.provenance.find_differences([Scope.LATENCY])):
         return "not judged (shared GPU)"
     verdict = _verdict(cost.met)
     texts = [f"{ratio:.3f}×" for ratio in cost.values.values()]
