@@ -41,10 +41,14 @@ class Page:
         """Read claims.csv. Raises `UserError`."""
         return cls(read_claims(path))
 
-    def counts(self) -> dict[Verdict, int]:
-        """Return how many claims got each verdict, in order; the rare ones where they are met."""
-        found = Counter(row.verdict for row in self.rows)
-        return {v: found[v] for v in Verdict if found[v] or v not in RARE}
+    def counts(self) -> dict[tuple[Verdict, str], int]:
+        """Count the claims by verdict and qualifier; rare verdicts only where they occur."""
+        counts = Counter((Verdict(row.verdict), row.qualifier) for row in self.rows)
+        for verdict in Verdict:
+            if verdict not in RARE and not any(verdict == counted for counted, _ in counts):
+                counts[verdict, ""] = 0
+        order = [*Verdict]
+        return dict(sorted(counts.items(), key=lambda item: (order.index(item[0][0]), item[0][1])))
 
     @cached_property
     def shared_differences(self) -> dict[str, list[str]]:
@@ -136,13 +140,14 @@ def count_by_topic(page: Page) -> Table:
 
 def list_counts(page: Page) -> str:
     """Say how many claims got each verdict."""
-    return ", ".join(f"{n} {verdict}" for verdict, n in page.counts().items() if n)
+    counts = page.counts().items()
+    return "; ".join(f"{n} {', '.join(filter(None, key))}" for key, n in counts if n)
 
 
 def outcome(row: Row) -> str:
     """Return the verdict in words, with whether the claim would hold under other conditions."""
     if row.verdict != Verdict.DIFFERENT:
-        return row.verdict
+        return row.qualified_verdict
     return f"{row.verdict}; would {held(row)}"
 
 
@@ -213,7 +218,10 @@ def section(page: Page) -> Section:
 
 def explain_verdicts(page: Page) -> Section:
     """Return what each verdict means, and how many claims got it."""
-    counts = [(str(v), str(n), LOOKS[v][-1]) for v, n in page.counts().items()]
+    counts = [
+        (", ".join(filter(None, key)), str(n), LOOKS[key[0]][-1])
+        for key, n in page.counts().items()
+    ]
     return Section("Verdicts", tables=[simple_table(("Verdict", "Claims", "Meaning"), counts)])
 
 

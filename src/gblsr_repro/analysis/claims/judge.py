@@ -3,10 +3,11 @@
 A number is reproduced where it agrees with the published one at the precision that the paper
 prints, or where the relation that the paper states holds; `rules` has what lies between that and a
 failure. A number measured under conditions that say nothing about the paper's (such as other steps
-or another device) gets no such verdict: the claim is shown with whether it would hold. Times are
-judged by the paper's clock (see `evaluation.latency`), and not at all where other processes used
-the GPU meanwhile. Claims about structure, such as parameter counts, depend on no conditions; in a
-preset other than the paper's they hold rather than are reproduced.
+or another device) gets no such verdict: the claim is shown with whether it would hold. Conditions
+that leave a verdict possible (other training images) qualify it. Times are judged by the paper's
+clock (see `evaluation.latency`), and not at all where other processes used the GPU meanwhile.
+Claims about structure, such as parameter counts, depend on no conditions; in a preset other than
+the paper's they hold rather than are reproduced.
 """
 
 from __future__ import annotations
@@ -108,11 +109,14 @@ def judge(claim: Claim, run: Measured, paper: Measured, sigmas: float) -> Row:
         published_values=" ".join(map(repr, comparison.published.values)),
         measured_values=" ".join(map(repr, outcome.values.tolist())),
     )
-    blocking = find_blocking_differences(claim, run.aggregates, comparison.measured)
-    conditions = "; ".join(difference.short for difference in blocking)
-    if any(difference.short == SHARED_GPU for difference in blocking):
+    differences = find_differences(claim, run.aggregates, comparison.measured)
+    relevant = [each for each in differences if each.blocks_verdict or each.qualifier]
+    conditions = "; ".join(each.short for each in relevant)
+    blocked = any(each.blocks_verdict for each in relevant)
+    if any(difference.short == SHARED_GPU for difference in differences):
         return replace(row, verdict=Verdict.NOT_JUDGED, reason=SHARED_GPU, conditions=conditions)
-    verdict = decide(claim, run.aggregates, outcome.agreement, conditions)
+    verdict = decide(claim, run.aggregates, outcome.agreement, blocked)
+    qualifiers = dict.fromkeys(each.qualifier for each in relevant if each.qualifier)
     near = outcome.agreement in (Agreement.NEAR, Agreement.REVERSED)
     shade = outcome.agreement if verdict is Verdict.DIFFERENT and near else ""
     holds = outcome.agreement in (Agreement.HOLDS, Agreement.NEAR)
@@ -120,9 +124,10 @@ def judge(claim: Claim, run: Measured, paper: Measured, sigmas: float) -> Row:
         row,
         allowed=" ".join(format(value, ".4g") for value in outcome.allowed),
         verdict=verdict,
+        qualifier=", ".join(qualifiers) if verdict in VERDICTS.values() else "",
         holds="yes" if holds else "no",
         reason="; ".join(filter(None, (shade, outcome.reason))),
-        conditions=conditions if verdict is Verdict.DIFFERENT else "",
+        conditions="" if claim.scope is Scope.STRUCTURE else conditions,
     )
 
 
@@ -141,6 +146,7 @@ def describe(claim: Claim, paper: Measured) -> Row:
         rule=str(claim.rule),
         allowed="",
         verdict=Verdict.NOT_MEASURED,
+        qualifier="",
         holds="",
         reason="",
         conditions="",
@@ -150,20 +156,17 @@ def describe(claim: Claim, paper: Measured) -> Row:
     )
 
 
-def decide(claim: Claim, run: Aggregates, agreement: Agreement, conditions: str) -> Verdict:
-    """Decide the verdict from how the numbers agree and which conditions block one."""
+def decide(claim: Claim, run: Aggregates, agreement: Agreement, blocked: bool) -> Verdict:
+    """Decide the verdict from how the numbers agree and whether conditions block one."""
     if claim.scope is Scope.STRUCTURE and agreement is not Agreement.FAILS:
         # It follows from the code alone, and fails only where another preset has other sizes.
         is_paper = run.provenance.preset == PAPER_PRESET
         return VERDICTS[agreement] if is_paper else Verdict.HOLDS
-    return Verdict.DIFFERENT if conditions else VERDICTS[agreement]
+    return Verdict.DIFFERENT if blocked else VERDICTS[agreement]
 
 
-def find_blocking_differences(
-    claim: Claim, run: Aggregates, measured: Estimate
-) -> list[Difference]:
-    """Find the differences from the paper that block a verdict on the measured numbers."""
+def find_differences(claim: Claim, run: Aggregates, measured: Estimate) -> list[Difference]:
+    """Find the differences from the paper that concern the measured numbers of a claim."""
     columns = {source.dataset for source in measured.sources}
     subjects = {source.subject for source in measured.sources}
-    differences = run.provenance.find_differences([claim.scope], subjects, columns)
-    return [difference for difference in differences if difference.blocks_verdict]
+    return run.provenance.find_differences([claim.scope], subjects, columns)

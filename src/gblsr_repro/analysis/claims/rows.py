@@ -43,9 +43,10 @@ class Row:
     """A row of claims.csv, all texts.
 
     `published` and `measured` are formatted; `published_values`, `measured_values` and `allowed`
-    (how far each may miss) are numbers between blanks. `verdict` is one of `Verdict`; `holds` is
-    yes or no by the numbers alone (empty: not measured or not judged); `reason` explains an absent
-    number or verdict and where numbers miss; `conditions` lists how the run differs from the paper.
+    (how far each may miss) are numbers between blanks. `verdict` is one of `Verdict`, `qualifier`
+    the conditions under which it stands; `holds` is yes or no by the numbers alone (empty: not
+    measured or not judged); `reason` explains an absent number or verdict and where numbers miss;
+    `conditions` lists how the run differs from the paper.
     """
 
     id: str
@@ -59,12 +60,18 @@ class Row:
     rule: str
     allowed: str
     verdict: str
+    qualifier: str
     holds: str
     reason: str
     conditions: str
     note: str
     published_values: str
     measured_values: str
+
+    @property
+    def qualified_verdict(self) -> str:
+        """The verdict with its qualifier: "reproduced, on other training images"."""
+        return ", ".join(filter(None, (self.verdict, self.qualifier)))
 
 
 COLUMNS = tuple(field.name for field in fields(Row))

@@ -18,6 +18,9 @@ from .recorded import ImageSet, Recorded
 BLANK = "timed on blank images of the sets' sizes"
 TRAINED_ON = ("quality", "locality", "ablation")  # scopes that rest on the training images
 VALIDATED = ("locality", "ablation")  # scopes that are measured on the validation images
+# DIV2K is the one thing that a reader can add, so that other images qualify a verdict and leave it.
+OTHER_TRAINING = "on other training images"
+OTHER_VALIDATION = "on other validation images"
 
 
 def compare(run: Recorded, paper: Recorded) -> list[Difference]:
@@ -41,7 +44,9 @@ def compare(run: Recorded, paper: Recorded) -> list[Difference]:
 
 def _compare_preset(run: Recorded) -> Iterator[Difference]:
     if run.preset != PAPER_PRESET:
-        yield Difference(f"preset {run.preset}", scopes=(Scope.STRUCTURE, *run.scopes))
+        # What a preset changes is compared one by one: its name alone blocks no verdict.
+        scopes = (Scope.STRUCTURE, *run.scopes)
+        yield Difference(f"preset {run.preset}", scopes=scopes, blocks_verdict=False)
 
 
 def _select_scopes(run: Recorded, *measures: str) -> tuple[Scope, ...]:
@@ -208,9 +213,19 @@ def _format_seeds(seeds: Sequence[int]) -> str:
 def _compare_images(run: Recorded, paper: Recorded) -> Iterator[Difference]:
     """Compare the images of training and validation, and those of every evaluation column."""
     for text in _compare_image_sets(run.train, paper.train):
-        yield Difference(f"trained on {text}", scopes=_select_scopes(run, *TRAINED_ON))
+        yield Difference(
+            f"trained on {text}",
+            scopes=_select_scopes(run, *TRAINED_ON),
+            blocks_verdict=not run.train,
+            qualifier=OTHER_TRAINING if run.train else "",
+        )
     for text in _compare_image_sets(run.validation):
-        yield Difference(f"validation: {text}", scopes=_select_scopes(run, *VALIDATED))
+        yield Difference(
+            f"validation: {text}",
+            scopes=_select_scopes(run, *VALIDATED),
+            blocks_verdict=not run.validation,
+            qualifier=OTHER_VALIDATION if run.validation else "",
+        )
     # Times of super-resolution depend on the sizes of the images; native images have one size.
     sized = run.benchmark == "asr" and not run.sizes_only
     scopes = _select_scopes(run, "quality", *["latency"] * sized)

@@ -47,7 +47,7 @@ class Difference:
     `short` states it in a few words; `long`, where there is one, adds the paper's side. `scopes`
     are the numbers that it concerns, `subjects` the arms or methods and `columns` the evaluation
     columns (None: all). `blocks_verdict` says whether a number so measured cannot be compared with
-    the paper's.
+    the paper's; where it can, a `qualifier` names the condition beside the verdict.
     """
 
     short: str
@@ -56,6 +56,7 @@ class Difference:
     subjects: tuple[str, ...] | None = None
     columns: tuple[str, ...] | None = None
     blocks_verdict: bool = True
+    qualifier: str = ""
 
     @classmethod
     def parse(cls, record: Mapping[str, Any]) -> Difference:
@@ -66,6 +67,7 @@ class Difference:
             long=record["long"],
             scopes=tuple(map(Scope, record["scopes"])),
             blocks_verdict=record["blocks_verdict"],
+            qualifier=record["qualifier"],
             **{key: None if value is None else tuple(value) for key, value in lists.items()},
         )
 
