@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from .errors import UserError
 from .files import atomic_path
 from .models.asr.local_spectral import GBLSR
-from .models.asr.model import ASRModel, denormalize, normalize
+from .models.asr.model import ASRModel
 from .models.asr.rdn import RDN
 from .models.asr.rendering import fold
 from .models.base import COLORS, PLAIN
@@ -41,9 +41,10 @@ class FoldedModel(nn.Module):
     kernel: Tensor
     shares: Tensor | None
 
-    def __init__(self, encoder: RDN, decoder: GBLSR, scale: int) -> None:
+    def __init__(self, model: ASRModel, decoder: GBLSR, scale: int) -> None:
         super().__init__()
-        self.encoder, self.scale = encoder, scale
+        self.encoder, self.prepared, self.shown = model.encoder, model.prepared, model.shown
+        self.scale = scale
         with torch.no_grad():
             folded = decoder.folded(scale)
         self.register_buffer("kernel", torch.cat((folded.kernel, folded.bias), dim=1))
@@ -51,16 +52,16 @@ class FoldedModel(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """Enlarge images (B, 3, h, w) in [0, 1] to (B, 3, s h, s w)."""
-        features = self.encoder(normalize(images), PLAIN)
+        features = self.encoder(self.prepared(images), PLAIN)
         ones = torch.ones_like(features[:, :1])
         cells = torch.cat((features, ones), dim=1)
         if self.shares is None:
-            return denormalize(F.pixel_shuffle(F.conv2d(cells, self.kernel), self.scale))
+            return self.shown(F.pixel_shuffle(F.conv2d(cells, self.kernel), self.scale))
         image = F.pixel_shuffle(F.conv2d(cells, self.kernel, padding=1), self.scale)
         share = F.pixel_shuffle(F.conv2d(ones, self.shares, padding=1), self.scale)
         before, after = -(-self.scale // 2), self.scale // 2  # half a cell beyond each border
         inside = slice(before, -after or None)
-        return denormalize((image / share)[..., inside, inside])
+        return self.shown((image / share)[..., inside, inside])
 
 
 def _shares(scale: int) -> Tensor:
@@ -99,7 +100,7 @@ def export(model: Path, scale: int, output: Path) -> None:
         # The exporter by tracing: the newer one needs a third package, for the same graph.
         warnings.simplefilter("ignore", DeprecationWarning)
         torch.onnx.export(
-            FoldedModel(encoder, decoder, scale).eval(),
+            FoldedModel(loaded, decoder, scale).eval(),
             (torch.zeros(1, COLORS, *EXAMPLE),),
             temporary,
             opset_version=OPSET,

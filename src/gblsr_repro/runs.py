@@ -28,21 +28,29 @@ Model = TypeVar("Model", NativeModel, ASRModel)
 class Kind:
     """How the runs of a benchmark, a section of the config, are told and made again.
 
-    `subject` is the key of a record that names what was trained.
+    `subject` is the key of a record that names what was trained; `assemble` takes the row, the
+    config and the record.
     """
 
     benchmark: str
     subject: str
-    assemble: Callable[[Any, Config], Any]
+    assemble: Callable[[Any, Config, Mapping[str, Any]], Any]
 
     def row(self, name: str) -> Any:
         """Return the row of that name; `UserError` when the table has none."""
         return getattr(configuration, f"{self.subject}_named")(name)
 
 
+def _assemble_method(row: Any, config: Config, record: Mapping[str, Any]) -> ASRModel:
+    """Make an untrained method that takes and gives colors as the run's record says."""
+    model = asr.assemble(row, config)
+    model.colors = record.get("colors", asr.NORMALIZED)
+    return model
+
+
 KINDS: dict[type[torch.nn.Module], Kind] = {
-    NativeModel: Kind("native", "arm", native.assemble),
-    ASRModel: Kind("asr", "method", asr.assemble),
+    NativeModel: Kind("native", "arm", lambda row, config, _: native.assemble(row, config)),
+    ASRModel: Kind("asr", "method", _assemble_method),
 }
 
 
@@ -79,8 +87,8 @@ def load_run(
 
     It is built from the settings that the run records. Raises `UserError` when the run is of the
     other benchmark, incomplete or damaged, when it was trained from another row than its table has
-    (a bundled file brings its own), or, where `config` is given, from other settings than those, or
-    by other code. Without one, other code is a warning.
+    (a bundled file brings its own), or, where `config` is given, from other settings than those, by
+    other code, or imported instead of trained or the reverse. Without one, other code is a warning.
     """
     kind = KINDS[model]
     record, weights = read_weights(path)
@@ -91,10 +99,12 @@ def load_run(
     else:
         row = kind.row(record[kind.subject])
         identity = configuration.run_identity(row, config) if config else definition(row)
+        if config:
+            configuration.check_origin(path, record, identity)
         configuration.check_identity(path, record, identity)
-        if not config and configuration.code_of_training(row) != record["identity"].get(CODE):
+        if not config and configuration.code_of_run(row, record) != record["identity"].get(CODE):
             log.warning("%s was trained by other code than there is now.", path)
-    made = kind.assemble(row, config or {kind.benchmark: record["config"]})
+    made = kind.assemble(row, config or {kind.benchmark: record["config"]}, record)
     try:
         made.load_state_dict(weights)
     except RuntimeError as error:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,10 @@ TYPES = {
     "U8": torch.uint8,
     "BOOL": torch.bool,
 }
+LARGEST = 2**48  # values along an axis, or bytes of a file
+LARGEST_HEADER = 100_000_000  # bytes, as the format's own library allows
 # What of a run's record its model is built from or told by, and what of its training settings.
-BUILT_FROM = ("arm", "method", "seed", "identity")
+BUILT_FROM = ("arm", "method", "seed", "identity", "colors", "released")
 BUILT_FROM_TRAINING = ("scale_range",)
 
 
@@ -55,20 +58,80 @@ def serialized(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None
 
 
 def parsed(content: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
-    """Return metadata and tensors of `serialized` bytes; `ValueError` when they are none."""
+    """Return metadata and tensors of a safetensors file; `ValueError` says what is wrong with it.
+
+    The tensors must fill what follows the header exactly: none overlaps another, no byte between
+    them or after the last belongs to none, and each is as long as its type and shape say. Then no
+    two readers of the file can see other values in it.
+    """
+    metadata, tensors, values = _split(content)
+    end = 0
+    for name, fact in sorted(tensors.items(), key=lambda item: item[1].span):
+        start, length = fact.span[0], fact.span[1] - fact.span[0]
+        if start != end:
+            problem = "overlaps the one before it" if start < end else "leaves a gap before it"
+            raise ValueError(f"its tensor {name!r} {problem}")
+        if length != math.prod(fact.shape) * fact.dtype.itemsize:
+            raise ValueError(f"its tensor {name!r} is {length} bytes long, unlike its shape")
+        end += length
+    if end != len(values):
+        problem = "lacks" if end > len(values) else "has"
+        raise ValueError(f"it {problem} {abs(end - len(values))} bytes after its header")
+    return metadata, {name: fact.read(values) for name, fact in tensors.items()}
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What a header says of a tensor: its type, its shape, its first byte and the one after it."""
+
+    dtype: torch.dtype
+    shape: tuple[int, ...]
+    span: tuple[int, int]
+
+    @classmethod
+    def parse(cls, name: str, fact: Any) -> _Place:
+        """Read the entry of a tensor; `ValueError` where it is none."""
+        match fact:
+            case {"dtype": str(kind), "shape": list(shape), "data_offsets": list(span), **others}:
+                numbers = [*shape, *span]
+                if kind not in TYPES:
+                    raise ValueError(f"its tensor {name!r} has the unknown type {kind!r}")
+                sensible = all(type(n) is int and 0 <= n < LARGEST for n in numbers)
+                if sensible and len(span) == 2 and not others:
+                    return cls(TYPES[kind], tuple(shape), (span[0], span[1]))
+        raise ValueError(f"its header says nothing sensible of the tensor {name!r}")
+
+    def read(self, values: bytearray) -> Tensor:
+        """Return the tensor, which shares the memory of all `values`."""
+        count = math.prod(self.shape)
+        if not count:
+            return torch.empty(self.shape, dtype=self.dtype)
+        flat = torch.frombuffer(values, dtype=self.dtype, offset=self.span[0], count=count)
+        return flat.reshape(self.shape)
+
+
+def _split(content: bytes) -> tuple[dict[str, str], dict[str, _Place], bytearray]:
+    """Return metadata, what the header says of each tensor, and the bytes after the header."""
+    length = int.from_bytes(content[:8], "little")
+    if not 2 <= length <= min(len(content) - 8, LARGEST_HEADER):
+        raise ValueError(f"its header cannot be {length:,} bytes long")
     try:
-        start = 8 + int.from_bytes(content[:8], "little")
-        header = json.loads(content[8:start])
+        header = json.loads(content[8 : 8 + length], object_pairs_hook=_without_doubles)
         metadata = header.pop("__metadata__", {})
-        values = bytearray(content[start:])
-        return metadata, {
-            name: torch.frombuffer(values, dtype=TYPES[fact["dtype"]],
-                                   offset=fact["data_offsets"][0], count=math.prod(fact["shape"]),
-                                   ).reshape(fact["shape"])
-            for name, fact in header.items()
-        }  # fmt: skip
-    except (ValueError, LookupError, TypeError, AttributeError, RuntimeError, OverflowError) as e:
-        raise ValueError("its header does not fit its content") from e
+        told = all(isinstance(text, str) for pair in metadata.items() for text in pair)
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise ValueError("its header is not a JSON map that names each tensor once") from error
+    if not told:
+        raise ValueError("what its header says of the file is no map of texts")
+    places = {name: _Place.parse(name, fact) for name, fact in header.items()}
+    return metadata, places, bytearray(content[8 + length :])
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name is there twice")
+    return found
 
 
 def write_tensors(

@@ -41,6 +41,8 @@ rule asr_train_run:
         record=f"{R}/asr/runs/{{method}}/seed{{seed}}/run.json",
     log:
         f"{R}/logs/asr_train/{{method}}_seed{{seed}}.log",
+    wildcard_constraints:
+        method=one_of(method for method in METHODS if method not in IMPORTED),
     conda:
         "../../envs/gblsr.yaml"
     threads: 1

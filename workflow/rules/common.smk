@@ -9,8 +9,10 @@ from pathlib import Path
 sys.path.insert(0, os.path.join(workflow.basedir, "src"))
 
 from gblsr_repro import config as settings_module
+from gblsr_repro.config import address_of
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import check_dates
+from gblsr_repro.released.folder import released_files
 from gblsr_repro.analysis import schemas
 
 # Jobs find the package and the interpreter that runs Snakemake, whether or not it is activated.
@@ -28,6 +30,7 @@ try:
     DATASETS = settings_module.selected_datasets(config)
     ITEMS = settings_module.selected_items(config)
     settings_module.mirror_of(config)
+    RELEASED_FILES = released_files(config)
 except UserError as error:
     sys.exit(f"gblsr-repro: {error}")
 
@@ -35,6 +38,7 @@ R = config["results"]
 S = config["resources"]
 CONFIG = f"{R}/config.json"  # read without PyYAML and pydantic, which take a while to import
 SEEDS = config["seeds"]
+IMPORTED = config["released"]  # arms and methods whose weights are imported and not trained
 COLUMNS = list(config["native"]["data"]["evaluate"])
 SPLITS = ["train", "validation"]
 BENCHMARK = [arm for arm, row in ARMS.items() if row.in_benchmark]
@@ -87,6 +91,11 @@ wildcard_constraints:
     seed="|".join(map(str, SEEDS)),
     scale="[0-9.]+",
     aggregate="|".join(schemas.SCHEMAS),
+
+
+def one_of(names):
+    """Return the pattern of a wildcard that stands for one of some names, none for no names."""
+    return "|".join(names) or "(?!)"
 
 
 def follows(rule, wildcard=None, subjects=None):
@@ -154,6 +163,12 @@ def sources_of_validation(wildcards):
     if os.path.isfile(f"{R}/asr/runs/{wildcards.method}/seed{wildcards.seed}/weights.safetensors"):
         return []
     return f"{R}/sources/{ASR_SETS[0]}.csv"
+
+
+def files_to_import(wildcards):
+    """Return the files at hand of one run's weights: none where they are on the hub."""
+    name = wildcards.get("arm") or wildcards.method
+    return RELEASED_FILES[name, int(wildcards.seed)]
 
 
 def sources_of_timing(wildcards):

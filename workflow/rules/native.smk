@@ -14,6 +14,8 @@ rule train:
         record=f"{R}/native/runs/{{arm}}/seed{{seed}}/run.json",
     log:
         f"{R}/logs/train/{{arm}}_seed{{seed}}.log",
+    wildcard_constraints:
+        arm=one_of(arm for arm in ARMS if arm not in IMPORTED),
     conda:
         "../../envs/gblsr.yaml"
     threads: 1

@@ -1,4 +1,4 @@
-"""The command line: `jobs` has what the workflow's rules call, `reports` and `images` the rest.
+"""The command line: `jobs` and `released` have what rules call, `reports` and `images` the rest.
 
 Every command is two functions: `_add_...` declares its arguments, the one below it runs it on the
 parsed options, and has the command's help as its docstring. What takes long to import is imported
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from .. import __version__
 from ..errors import StopRequested, UserError, memory_told
 from ..progress import setup_logging
-from . import images, jobs, reports
+from . import images, jobs, released, reports
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -25,7 +25,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (jobs, reports, images):
+    for module in (jobs, released, reports, images):
         module.add_commands(commands)
     return parser
 

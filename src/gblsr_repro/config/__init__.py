@@ -1,16 +1,18 @@
 """The configuration: `tables` <- `model` <- `checks` <- `load`; `dependencies` reads it."""
 
+from .addresses import HubAddress, address_of, is_imported, parse_address
 from .dependencies import (
     CODE,
+    RELEASED,
     WATCHING,
-    check_identity,
     chosen,
-    code_of_training,
+    code_of_run,
     definition,
     follows,
     run_identity,
     within,
 )
+from .identity import check_identity, check_origin
 from .load import load, merge, mirror_of, paper_device, protocol, resolve, validate, write_resolved
 from .tables import (
     BASELINE,
@@ -35,6 +37,7 @@ from .tables import (
     read_table,
     read_yaml,
     repository_root,
+    row_named,
     select,
     selected_arms,
     selected_datasets,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..errors import UserError
+from .addresses import SEED, parse_address
 from .tables import (
     Config,
     arms,
@@ -15,6 +16,7 @@ from .tables import (
     named_datasets,
     read_yaml,
     repository_root,
+    row_named,
     select,
     selected_arms,
     selected_methods,
@@ -36,7 +38,7 @@ BY_COLUMN = {
 
 def check(config: Config) -> None:
     """Raise `UserError` about the first impossible setting of a `config` that fits the model."""
-    for kind in (_rows, _images, _timing, _columns, _sizes, _ranges, _scales):
+    for kind in (_rows, _released, _images, _timing, _columns, _sizes, _ranges, _scales):
         for problem in kind(config):
             raise UserError(f"Config: {problem}")
 
@@ -55,6 +57,19 @@ def _rows(config: Config) -> Iterator[str]:
             yield (
                 f"asr.training.recipes lacks {row.recipe!r}, the recipe of {row.method} in "
                 f"config/methods.tsv; add it or correct the table: {guess(row.recipe, recipes)}"
+            )
+
+
+def _released(config: Config) -> Iterator[str]:
+    """Tell of released weights for no row, of a malformed address, and of one for several seeds."""
+    count = len(config["seeds"])
+    for name, address in config["released"].items():
+        row_named(name)
+        parse_address(address)
+        if count > 1 and SEED not in address:
+            yield (
+                f"released names one run of {name}, but seeds has {count}; set it to the seed of "
+                f"that run, or write {SEED} where the addresses differ by it."
             )
 
 

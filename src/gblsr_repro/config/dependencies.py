@@ -18,14 +18,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import UserError
 from ..files import read_csv, sha256
+from .addresses import is_imported
 from .source_digest import digest_of
 from .tables import Arm, Config, Dataset, Method, repository_root, selected_arms
 from .tables import subject as subject_of
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CODE = "code_sha256"
+RELEASED = "released"
 
 Follows = dict[str, Any]
 Subject = Arm | Method | Dataset | str | None
@@ -64,7 +65,7 @@ SPLIT = tuple(
     for name in ("image_size", "train", "data_seed", "crop_seed_stride", "holdout_fraction")
 )
 # What is averaged, judged and shown takes seconds: it follows all that was asked for.
-SHOWN = ("preset", "seeds", "native", "asr", "latency", "diagnostics", "claims")
+SHOWN = ("preset", "seeds", "released", "native", "asr", "latency", "diagnostics", "claims")
 
 IMAGES = ("data/arrays.py", "data/datasets.py", "data/images.py", "data/sources.py")
 STANDARDIZING = (*IMAGES, "data/standardize.py")
@@ -99,6 +100,14 @@ TRAINING = (
     "training/checkpoint.py",
     "training/loop.py",
 )
+# Not what finds and downloads files: the same ones are imported in the same way.
+IMPORTING = (
+    "released/colors.py",
+    "released/facts.py",
+    "released/importing.py",
+    "released/matching.py",
+    "released/names.py",
+)
 ANALYSIS = ("analysis", "evaluation/fields.py", "evaluation/locality.py")
 REPORTING = ("reporting", *ANALYSIS)
 
@@ -123,6 +132,7 @@ RULES = {
         model=True,
         training=True,
     ),
+    "import_arm": Rule(("released.{}",), code=(*NATIVE_MODEL, *IMPORTING), model=True),
     "evaluate": Rule(("native.metrics", "require_lpips"), code=SCORING),
     "evaluate_validation": Rule(
         ("native.metrics", "require_lpips", "diagnostics.images"), code=SCORING
@@ -158,6 +168,9 @@ RULES = {
         model=True,
         training=True,
     ),
+    "import_method": Rule(
+        ("released.{}", "asr.training.scale_range"), code=(*ASR_MODEL, *IMPORTING), model=True
+    ),
     "asr_evaluate": Rule(("asr.downsampling", "asr.shave_extra"), code=ASR_SCORING),
     "asr_bicubic": Rule(("asr.downsampling", "asr.shave_extra.{}"), code=ASR_SCORING),
     "asr_latency": Rule(
@@ -191,6 +204,7 @@ RULES = {
 }
 
 TRAININGS = {Arm: "train", Method: "asr_train_run"}
+IMPORTS = {Arm: "import_arm", Method: "import_method"}
 # The columns of a row that decide what is made; the others say how it is shown.
 DEFINING = {
     Arm: ("arms", ("decoder", "options")),
@@ -206,7 +220,8 @@ def follows(rule: str, subject: Subject, config: Config) -> Follows:
     the digest of its code. Raises `UserError` where a row names a class that does not exist.
     """
     how = RULES.get(f"{rule} {subject}") or RULES[rule]
-    names = [name.format(subject) for name in how.settings]
+    about = subject_of(subject)[2] if isinstance(subject, Arm | Method) else subject
+    names = [name.format(about) for name in how.settings]
     rows = [subject] if isinstance(subject, Arm | Method) else selected_arms(config).values()
     classes = [part for row in rows for part in parts_of(row)] if how.model else []
     found = {} if subject is None or isinstance(subject, str) else definition(subject)
@@ -223,34 +238,18 @@ def follows(rule: str, subject: Subject, config: Config) -> Follows:
 
 
 def run_identity(row: Arm | Method, config: Config) -> Follows:
-    """Return what the weights of a run follow from, whatever its seed."""
-    return follows(TRAININGS[type(row)], row, config)
+    """Return what the weights of a run follow from, whatever its seed.
+
+    Those of an imported run hold under `released` the address that the config gives.
+    """
+    rules = IMPORTS if is_imported(row, config) else TRAININGS
+    return follows(rules[type(row)], row, config)
 
 
-def code_of_training(row: Arm | Method) -> str:
-    """Return the digest of the code that the weights of a run follow from."""
-    return code_digest(RULES[TRAININGS[type(row)]].code, parts_of(row))
-
-
-def check_identity(place: Path | str, record: Mapping[str, Any], wanted: Follows) -> None:
-    """Raise `UserError` unless the run that `record` describes agrees with all of `wanted`."""
-    trained = record.get("identity")
-    if trained is None:
-        raise UserError(f"{place} does not say what its weights follow from; train this run again.")
-    for name, value in wanted.items():
-        if trained.get(name) == value:
-            continue
-        if name == CODE:
-            raise UserError(
-                f"{place} was trained by other code than there is now; train again or go back to "
-                "that code."
-            )
-        table, _, _ = name.partition(".")
-        says = f"config/{table}.tsv" if table in ("arms", "methods") else "the config"
-        raise UserError(
-            f"{place} was trained with {name} = {trained.get(name)}, but {says} says {value}; "
-            "train again or use what it was trained with."
-        )
+def code_of_run(row: Arm | Method, record: Mapping[str, Any]) -> str:
+    """Return the digest that the code behind the weights of a run has now."""
+    rules = IMPORTS if RELEASED in record else TRAININGS
+    return code_digest(RULES[rules[type(row)]].code, parts_of(row))
 
 
 # --- rows and their classes -----------------------------------------------------------------------
@@ -345,6 +344,7 @@ MAPS = (
     "asr.evaluate",
     "asr.shave_extra",
     "asr.training.recipes",
+    "released",
 )
 
 

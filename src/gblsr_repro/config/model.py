@@ -358,7 +358,7 @@ class Cluster(Section):
 class Settings(Section):
     """The whole configuration."""
 
-    preset: Literal["paper", "mirror", "short", "demo"] = about(
+    preset: Literal["paper", "mirror", "short", "demo", "released"] = about(
         "name of the set of conditions; anything but `paper` marks every table and page"
     )
     results: Folder = about("folder of all that the workflow makes")
@@ -376,6 +376,10 @@ class Settings(Section):
     require_lpips: bool = about(
         "stop before training when the backbone is missing; false: LPIPS is not measured",
         default=True,
+    )
+    released: Annotated[dict[Column, str], BeforeValidator(_without_nulls)] = about(
+        "by arm or method: file, folder or hub address of weights to import instead of training",
+        default={},
     )
     device: Literal["auto", "cpu", "cuda"] = about("where jobs compute", default="auto")
     threads: Count | None = about("CPU threads of one job; null: all", default=None)

@@ -209,6 +209,12 @@ def method_named(name: str) -> Method:
     return _named(methods(), name, "method", "config/methods.tsv")
 
 
+def row_named(name: str) -> Arm | Method:
+    """Return the arm or method of that name; `UserError` when neither table has such a row."""
+    rows: dict[str, Arm | Method] = {**arms(), **methods()}
+    return _named(rows, name, "arm or method", "config/arms.tsv or config/methods.tsv")
+
+
 def dataset_named(name: str) -> Dataset:
     """Return the data set of that name; `UserError` when there is no such row."""
     return _named(datasets(), name, "data set", "config/datasets.tsv")

@@ -18,7 +18,7 @@ from ..base import (
     options_of,
     settings_of,
 )
-from . import decoders, local_spectral, rdn, swinir
+from . import decoders, edsr, local_spectral, rdn, swinir
 from .decoders import QueryDecoder
 from .local_ensemble import Length, Part, shown_by, taps_of_pixels
 
@@ -33,11 +33,16 @@ def denormalize(values: Tensor) -> Tensor:
     return values.mul(0.5).add_(0.5)
 
 
+NORMALIZED, UNIT = "normalized", "unit"
+"""The ranges of values that a network takes and gives: [-1, 1] as trained here, or [0, 1]."""
+
+
 class ASRModel(Model):
     """Encodes a low-resolution image once and shows it at any size, anywhere.
 
-    Colors are normalized and denormalized in here and nowhere else. Coordinates are (y, x), each
-    from -1 to 1 between the outer edges of the image.
+    Colors are normalized and denormalized in here and nowhere else, unless `colors` says that the
+    network was trained on values in [0, 1]. Coordinates are (y, x), each from -1 to 1 between the
+    outer edges of the image.
 
     Only the encoder runs in a lower precision under autocast; basis and coordinates need the
     precision of the weights.
@@ -45,10 +50,15 @@ class ASRModel(Model):
 
     encoder: Encoder
     decoder: QueryDecoder
+    colors = NORMALIZED
 
     def prepared(self, images: Tensor) -> Tensor:
-        """Return the images normalized."""
-        return normalize(images)
+        """Return images with values in [0, 1] in the range that the network takes."""
+        return images if self.colors == UNIT else normalize(images)
+
+    def shown(self, values: Tensor) -> Tensor:
+        """Return what the network gives as colors in [0, 1]; may overwrite `values`."""
+        return values if self.colors == UNIT else denormalize(values)
 
     def forward(
         self, images: Tensor, sizes: Tensor, pixels: Tensor, path: str | None = None
@@ -64,8 +74,8 @@ class ASRModel(Model):
             values = self.decoder.sample(self._full(features), sizes, pixels, path)
             if self.decoder.adds_input:
                 coordinates = (2 * pixels + 1).to(values.dtype) / sizes[:, None] - 1
-                values = values + enlarged_at(normalize(images), coordinates)
-            return denormalize(values)
+                values = values + enlarged_at(self.prepared(images), coordinates)
+            return self.shown(values)
 
     def query(
         self,
@@ -89,8 +99,8 @@ class ASRModel(Model):
             if self.decoder.adds_input:
                 if images is None:
                     raise ValueError("this decoder adds the enlarged input: give query the images")
-                values = values + enlarged_at(normalize(images), coordinates.to(values.dtype))
-            return denormalize(values)
+                values = values + enlarged_at(self.prepared(images), coordinates.to(values.dtype))
+            return self.shown(values)
 
     def render(
         self, images: Tensor, height: int, width: int, tile_pixels: int, path: str | None = None
@@ -132,8 +142,8 @@ class ASRModel(Model):
         with torch.autocast(features.device.type, enabled=False):
             values = self.decoder.render(self._full(features), size, tile_pixels, path, part)
             if self.decoder.adds_input:
-                values = values + enlarged(normalize(images), size, part)
-            return denormalize(values)
+                values = values + enlarged(self.prepared(images), size, part)
+            return self.shown(values)
 
     def _full(self, features: Tensor) -> Tensor:
         return features.to(next(self.decoder.parameters()).dtype)
@@ -190,7 +200,7 @@ def classes_of(method: Method) -> tuple[type[Encoder], type[QueryDecoder]]:
     """Return the classes of a method's encoder and decoder; `UserError` where there is none."""
     place = f"config/methods.tsv, method {method.method}"
     return (
-        class_named(method.encoder, Encoder, (rdn, swinir), f"{place}: encoder"),
+        class_named(method.encoder, Encoder, (rdn, swinir, edsr), f"{place}: encoder"),
         class_named(method.decoder, QueryDecoder, (decoders, local_spectral), f"{place}: decoder"),
     )
 

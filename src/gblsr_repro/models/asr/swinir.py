@@ -18,6 +18,7 @@ HEAD_MULTIPLE = 8
 # Far below any attention score: what a query must not see gets no weight after the softmax.
 MASKED = -100.0
 INITIAL_STD = 0.02
+LEAK = 0.01  # of the tail's leaky ReLU
 
 
 def widening(size: int, device: torch.device) -> int:
@@ -178,7 +179,8 @@ class SwinIR(Encoder):
     """SwinIR without its upsampling part: its map of `embed` channels is the feature map.
 
     In the config section, swinir_depths are the layers of each group; the stochastic depth grows
-    evenly from 0 in the first layer to swinir_drop_path in the last.
+    evenly from 0 in the first layer to swinir_drop_path in the last. The option tail=64 narrows the
+    map to that many channels by a 3x3 convolution and a leaky ReLU, as LTE's published model does.
     """
 
     SETTINGS: ClassVar[tuple[str, ...]] = (
@@ -189,15 +191,16 @@ class SwinIR(Encoder):
         "swinir_mlp_ratio",
         "swinir_drop_path",
     )
+    OPTIONS: ClassVar = {"tail": int}
     channels_last = False  # on a CPU it is slower in that memory format
 
-    def __init__(self, section: Mapping[str, Any]) -> None:
+    def __init__(self, section: Mapping[str, Any], tail: str | None = None) -> None:
         super().__init__()
         embed, depths, heads, window, mlp_ratio, drop_path = (
             section[f"swinir_{name}"]
             for name in ("embed", "depths", "heads", "window", "mlp_ratio", "drop_path")
         )
-        self.features, self.window = embed, window
+        self.features, self.window = int(tail or embed), window
         self.first = nn.Conv2d(3, embed, 3, padding=1)
         self.embed_norm = nn.LayerNorm(embed)
         last = max(sum(depths) - 1, 1)
@@ -208,13 +211,14 @@ class SwinIR(Encoder):
         )
         self.norm = nn.LayerNorm(embed)
         self.last = nn.Conv2d(embed, embed, 3, padding=1)
+        self.tail = nn.Conv2d(embed, self.features, 3, padding=1) if tail else None
         for module in self.modules():
             if isinstance(module, nn.Linear):
                 nn.init.trunc_normal_(module.weight, std=INITIAL_STD)
                 nn.init.zeros_(module.bias)
 
     def forward(self, images: Tensor, path: str | None = None) -> Tensor:
-        """Encode normalized images (B, 3, H, W) into features (B, embed, H, W).
+        """Encode normalized images (B, 3, H, W) into features (B, D, H, W).
 
         Sides that are no multiple of the window are continued first and cropped back at the end:
         those of patches, since whole images are extended to multiples.
@@ -228,6 +232,8 @@ class SwinIR(Encoder):
         for group in self.groups:
             x = group(x, mask, path)
         x = first + self.last(self.norm(x).permute(0, 3, 1, 2))
+        if self.tail is not None:
+            x = F.leaky_relu(self.tail(x), LEAK)
         return x[..., :height, :width]
 
     def extended(self, length: int) -> int:
@@ -244,6 +250,8 @@ class SwinIR(Encoder):
         the field to the windows that it touches.
         """
         side, edge = self.window, reach_of(self.last)
+        if self.tail is not None:
+            edge += reach_of(self.tail)
         first, last = first - edge, last + edge
         for group in reversed(self.groups):
             first, last = first - reach_of(group.conv), last + reach_of(group.conv)
@@ -256,4 +264,4 @@ class SwinIR(Encoder):
     def bytes_per_pixel(self) -> int:
         """Return what some maps and the scores of a window take."""
         scores = self.groups[0].layers[0].attention.heads * self.window**2
-        return 4 * (16 * self.features + 4 * scores)
+        return 4 * (16 * self.first.out_channels + 4 * scores)

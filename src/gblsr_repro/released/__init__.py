@@ -1,0 +1,1 @@
+"""Released weights: found, read, matched with a row, and written as a run without any training."""

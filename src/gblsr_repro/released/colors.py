@@ -1,0 +1,79 @@
+"""In which range a released super-resolution network takes and gives colors, measured where unsaid.
+
+Nothing that is published with GB-LSR-ASR says whether it was trained on values in [0, 1] or on
+normalized ones; its authors' module does not normalize, their paper's protocol does. With the wrong
+range an image comes out far off, so that a few images tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+import torch
+
+from ..config import Config
+from ..errors import UserError
+from ..evaluation import asr as evaluation
+from ..models.asr.model import NORMALIZED, UNIT, ASRModel
+from ..progress import log
+
+RANGES = (NORMALIZED, UNIT)
+IMAGES = 3
+LEAST_DIFFERENCE = 1.0  # dB, below which the figures decide nothing
+
+
+@dataclass(frozen=True)
+class Colors:
+    """A range of colors, `by` what it was decided, and the figures where it was measured."""
+
+    range: str
+    by: str
+    measured: dict[str, Any] = field(default_factory=dict)
+
+
+def measure_colors(model: ASRModel, config: Config, device: torch.device) -> dict[str, float]:
+    """Return PSNR-Y (dB) of the first images of the first column of asr.evaluate, by range.
+
+    They are enlarged by asr.training.validation_scale from low-resolution images as the protocol
+    makes them, which are the published ones.
+    """
+    column, scale = next(iter(config["asr"]["evaluate"])), _scale(config)
+    pairs = evaluation.first_pairs(column, scale, config, IMAGES)
+    border = evaluation.border(column, scale, config)
+    upsample = evaluation.upsampler(model, config, device)
+    figures = {}
+    before = model.colors
+    with torch.inference_mode():
+        for each in RANGES:
+            model.colors = each
+            scores = evaluation.score_pairs(upsample, pairs, border)
+            figures[each] = fmean(psnr for _, psnr, _ in scores)
+    model.colors = before
+    return figures
+
+
+def decide_colors(model: ASRModel, config: Config, device: torch.device, place: str) -> Colors:
+    """Choose the range with the higher PSNR-Y; `UserError` where they are less than 1 dB apart."""
+    figures = measure_colors(model, config, device)
+    low, high = sorted(figures, key=lambda each: figures[each])
+    shown = ", ".join(f"{each} {psnr:.2f} dB" for each, psnr in figures.items())
+    if not figures[high] - figures[low] >= LEAST_DIFFERENCE:
+        raise UserError(
+            f"{place} does not show in which range it takes colors ({shown}); import it with "
+            f"--colors {NORMALIZED} or --colors {UNIT}, and name the folder of that run in the "
+            "config where a workflow is to use it."
+        )
+    log.info("%s: takes colors %s (PSNR-Y: %s)", place, high, shown)
+    facts = {
+        "psnr_y": figures,
+        "dataset": next(iter(config["asr"]["evaluate"].values())),
+        "images": IMAGES,
+        "scale": _scale(config),
+    }
+    return Colors(high, "measured", facts)
+
+
+def _scale(config: Config) -> float:
+    return config["asr"]["training"]["validation_scale"]

@@ -1,0 +1,113 @@
+"""What config.json or a checkpoint says of a model, compared with the row that it is imported as.
+
+Where a field stands is not known for every release, so that nested maps are read like one.
+Fields that no row decides, as those of the training, are not compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..config import Arm, Config, Method, subject
+from ..errors import UserError
+from ..models import decoders, native
+from ..models.asr import model as asr
+from ..models.asr.local_spectral import GBLSR
+from ..models.asr.rdn import RDN
+from ..models.base import shape_only
+
+Facts = Mapping[str, Any]
+
+OTHER_MAPS = ("data", "optimizer")  # of the training, with fields of the same names
+ARM_KINDS = ("local_spectral", "global_fourier_mlp")
+BANDWIDTH_MODES = {
+    decoders.FixedDecoder: "fixed_midpoint",
+    decoders.ScalarDecoder: "global_scalar",
+    decoders.BandwidthDecoder: "local_logspace",
+    decoders.FullDecoder: "local_logspace",
+    decoders.BandwidthLinearDecoder: "local_linear",
+    decoders.FullLinearDecoder: "local_linear",
+}
+KEPT = ("seed", "trained_steps", "total_steps", "epoch", "git_commit", "experiment_id")
+
+
+def flatten(facts: Facts) -> dict[str, Any]:
+    """Return the fields of nested maps by name; of two of one name the outer one."""
+    fields: dict[str, Any] = {}
+    for name, value in facts.items():
+        if isinstance(value, Mapping) and name not in OTHER_MAPS:
+            fields = flatten(value) | fields
+        else:
+            fields[name] = value
+    return fields
+
+
+def keep_facts(facts: Facts) -> dict[str, Any]:
+    """Return the plain fields that go into a run's record: which training the weights are of."""
+    fields = flatten(facts)
+    return {
+        name: fields[name]
+        for name in KEPT
+        if isinstance(fields.get(name), str | int | float) and len(str(fields[name])) < 100
+    }
+
+
+def check_facts(facts: Facts, row: Arm | Method, seed: int, config: Config, place: str) -> None:
+    """Raise `UserError` where a field that is compared says another thing than the row."""
+    fields = flatten(facts)
+    if fields.get("bandwidth_mode", "") is None:  # the authors' trainer then derives it
+        fields["bandwidth_mode"] = (
+            "local_linear" if fields.get("adapt_bandwidth", True) else "fixed_midpoint"
+        )
+    wanted = {"seed": seed}
+    wanted |= dict(_of_arm(row, config) if isinstance(row, Arm) else _of_method(row, config))
+    for name, value in wanted.items():
+        if name in fields and fields[name] != value:
+            if name == "arm" and fields[name] not in ARM_KINDS:
+                continue  # the name of a run, and not of a kind of model
+            target = "the run" if name == "seed" else subject(row)[2]
+            raise UserError(
+                f"{place} says {name} = {fields[name]!r}, but {target} to import has {value!r}; "
+                "import it as what it is."
+            )
+
+
+def _of_arm(arm: Arm, config: Config) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of the authors' RunConfig that an arm decides."""
+    model = config["native"]["model"]
+    _, decoder = native.classes_of(arm)
+    yield "d_feat", model["features"]
+    yield "patch_size", model["patch"]
+    if decoder is decoders.GlobalFourierMLP:
+        yield "arm", "global_fourier_mlp"
+        yield "n_global_freq", model["fourier_frequencies"]
+        yield "decoder_hidden", model["hidden"]
+        yield "decoder_layers", 3  # before the last one
+    if decoder in BANDWIDTH_MODES:
+        yield "arm", "local_spectral"
+        yield "bandwidth_mode", BANDWIDTH_MODES[decoder]
+        yield "adapt_order", issubclass(decoder, decoders.FullDecoder)
+        yield "family", "fourier"
+        yield "p_max", model["modes"]
+        for field, setting in (("s_e", "bandwidth_range"), ("p_soft", "order_range")):
+            low, high = model[setting]
+            yield f"{field}_lo", low
+            yield f"{field}_hi", high
+
+
+def _of_method(method: Method, config: Config) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of the authors' encoder_cfg and decoder_cfg that a method decides."""
+    model = config["asr"]["model"]
+    encoder, decoder = asr.classes_of(method)
+    if encoder is not RDN or decoder is not GBLSR:
+        return
+    shapes = shape_only(lambda: asr.assemble(method, config))
+    yield "num_features", shapes.encoder.features
+    yield "growth_rate", model["rdn_growth"]
+    yield "num_rdbs", model["rdn_blocks"]
+    yield "num_layers_per_rdb", model["rdn_layers"]
+    yield "kernel_size", 3
+    yield "in_channels", 3
+    yield "p_max", model["modes"]
+    yield "local_ensemble", shapes.decoder.ensemble

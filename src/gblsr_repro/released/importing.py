@@ -1,0 +1,194 @@
+"""Importing released weights: a run folder that every later stage takes, without any training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from .. import runtime
+from ..config import (
+    RELEASED,
+    Arm,
+    Config,
+    Method,
+    address_of,
+    is_imported,
+    parse_address,
+    resolve,
+    run_identity,
+    subject,
+)
+from ..errors import UserError
+from ..files import read_json, write_csv, write_json
+from ..models.asr.local_spectral import GBLSR
+from ..models.asr.model import NORMALIZED, ASRModel
+from ..models.base import Model, count_parameters
+from ..progress import log
+from ..training.loop import LOG_COLUMNS
+from ..weights import write_weights
+from .colors import Colors, decide_colors
+from .facts import check_facts, keep_facts
+from .folder import Files, find_files
+from .hub import download
+from .matching import assemble, check_match
+from .names import OURS, Naming, naming_of, rename_all
+from .reading import Checkpoint, read_checkpoint
+from .records import check_record
+
+STEPS = ("trained_steps", "total_steps")  # how releases call them
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where weights come from: files at hand, and of the hub the commit and the stated licence."""
+
+    address: str
+    files: Files
+    revision: str | None = None
+    licence: str | None = None
+
+
+def import_run(
+    address: str,
+    row: Arm | Method,
+    seed: int,
+    output: Path,
+    config: Config,
+    colors: str | None = None,
+) -> None:
+    """Import a file, a folder or a hub address as a run of an arm or a method into `output`.
+
+    Writes weights.safetensors, log.csv, whose one row is what the weights show after the last step,
+    and run.json, last. `colors` says in which range a GB-LSR-ASR takes colors; without it that is
+    measured where nothing says it. Raises `UserError` for what is no such run, and where `output`
+    holds a trained one.
+    """
+    name = subject(row)[2]
+    record = read_json(output / "run.json") if (output / "run.json").is_file() else None
+    if record is not None and RELEASED not in record:
+        raise UserError(
+            f"{output} holds a trained run, which would be lost; import into another folder."
+        )
+    if not is_imported(row, config) or address_of(name, seed, config) != address:
+        config = config | {"released": config["released"] | {name: address}}
+    origin = find_origin(address, config)
+    checkpoint = read_checkpoint(origin.files)
+    place = str(checkpoint.file)
+    naming = OURS if checkpoint.record else naming_of(checkpoint.tensors, place)
+    tensors = rename_all(checkpoint.tensors, naming, place)
+    check_match(tensors, row, config, place)
+    if checkpoint.record:
+        check_record(checkpoint.record, row, seed, config, place)
+    else:
+        check_facts(checkpoint.facts, row, seed, config, place)
+    model = assemble(row, config)
+    model.load_state_dict(tensors)
+    choice = choose_colors(model, checkpoint, colors, config, place)
+    write_run(output, model, row, seed, config, describe(origin, checkpoint, naming), choice)
+    log.info("%s: imported as %s, seed %d", place, name, seed)
+
+
+def find_origin(address: str, config: Config) -> Origin:
+    """Return the files of an address, downloaded where it is one of the hub."""
+    hub = parse_address(address)
+    if hub is None:
+        return Origin(address, find_files(Path(address).expanduser()))
+    folder = resolve(config, config["resources"]) / "released"
+    files, revision, licence = download(hub, folder)
+    return Origin(address, files, revision, licence)
+
+
+def describe(origin: Origin, checkpoint: Checkpoint, naming: Naming) -> dict[str, Any]:
+    """Return what a run's record says of its weights: who released them, where from, which file.
+
+    Weights that had been imported before keep what was said of them then.
+    """
+    before = checkpoint.record.get(RELEASED)
+    if before:
+        return {**before, "address": origin.address}
+    stored = keep_facts(checkpoint.record or checkpoint.facts)
+    if checkpoint.record:
+        stored["git_commit"] = (checkpoint.record.get("git") or {}).get("commit")
+    return {
+        "by": naming.by,
+        "licence": origin.licence or naming.licence,
+        "address": origin.address,
+        "revision": origin.revision,
+        "file": checkpoint.file.name,
+        "sha256": checkpoint.sha256,
+        "says": stored,
+    }
+
+
+def choose_colors(
+    model: Model, checkpoint: Checkpoint, asked: str | None, config: Config, place: str
+) -> Colors | None:
+    """Return in which range of colors a super-resolution network works; None for an arm.
+
+    LIIF and LTE were published with normalized colors, runs of this project say it themselves. Of
+    GB-LSR-ASR it is measured, unless it is asked for.
+    """
+    if not isinstance(model, ASRModel):
+        if asked:
+            raise UserError("An arm always takes colors in [0, 1]; leave --colors out.")
+        return None
+    if checkpoint.record:
+        choice = Colors(checkpoint.record.get("colors", NORMALIZED), "the run's record")
+    elif not isinstance(model.decoder, GBLSR):
+        choice = Colors(NORMALIZED, "as published")
+    else:
+        choice = None
+    if choice is not None:
+        if asked not in (None, choice.range):
+            raise UserError(
+                f"{place} takes colors {choice.range} ({choice.by}); leave --colors out."
+            )
+        return choice
+    if asked:
+        return Colors(asked, "asked for")
+    device = runtime.prepare(config["device"], config["threads"])
+    return decide_colors(runtime.for_inference(model, device), config, device, place)
+
+
+def write_run(
+    output: Path,
+    model: Model,
+    row: Arm | Method,
+    seed: int,
+    config: Config,
+    origin: Mapping[str, Any],
+    colors: Colors | None,
+) -> None:
+    """Write weights, a log of one row and, last, the record of an imported run.
+
+    There is nothing in it about time, memory or device: nothing was trained.
+    """
+    (output / "run.json").unlink(missing_ok=True)
+    half, kind, name = subject(row)
+    sections = {"model": config[half]["model"]}
+    if isinstance(row, Method):
+        sections["training"] = {"scale_range": config[half]["training"]["scale_range"]}
+    steps = next((origin["says"][key] for key in STEPS if key in origin["says"]), None)
+    facts = {
+        kind: name,
+        "seed": seed,
+        **({"steps": steps} if isinstance(steps, int) else {}),
+        "parameters": count_parameters(model),
+        **({"colors": colors.range, "colors_by": asdict(colors)} if colors else {}),
+        "config": sections,
+        "identity": run_identity(row, config),
+        "released": dict(origin),
+    }
+    weights_sha256 = write_weights(output, model, facts)
+    write_csv(output / "log.csv", LOG_COLUMNS, [{"step": steps, "bandwidth": model.bandwidth()}])
+    written = {
+        **facts,
+        "git": runtime.git_record(),
+        "versions": runtime.versions(),
+        "imported": datetime.now(UTC).isoformat(timespec="seconds"),
+        "weights_sha256": weights_sha256,
+    }
+    write_json(output / "run.json", written)

@@ -1,0 +1,121 @@
+"""Reading tensors that others wrote: safetensors files and torch's, in which no code is run.
+
+Of torch's files all that PyTorch can restore as tensors and plain values is read, in the format of
+today (zip) and in that before torch 1.6. Tensors are looked for where the trainers of GB-LSR, of
+LIIF and of LTE put them, else taken to be all that the file holds.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..errors import UserError
+from ..files import sha256
+from ..weights import parsed, read_weights
+from .folder import SAFETENSORS, Files
+
+Facts = dict[str, Any]
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Tensors by name as a file has them, and what else is stored about them.
+
+    `facts` are what config.json and the file itself say besides; `record` is that of a run of this
+    project, empty for weights that others released.
+    """
+
+    file: Path
+    sha256: str
+    tensors: Mapping[str, Tensor]
+    facts: Facts = field(default_factory=dict)
+    record: Record = field(default_factory=dict)
+
+
+def read_checkpoint(files: Files) -> Checkpoint:
+    """Read the tensors of a file and what is stored about them.
+
+    Raises `UserError` for a file that is damaged or of another kind. A weights file of this project
+    must be whole and the one that its record describes.
+    """
+    path = files.weights
+    facts = read_facts(files.facts) if files.facts else {}
+    if path.suffix != SAFETENSORS:
+        tensors, others = _read_pickled(path)
+        return Checkpoint(path, sha256(path), tensors, facts | others)
+    try:
+        header, tensors = parsed(path.read_bytes())
+    except ValueError as error:
+        raise UserError(
+            f"{path} is damaged or no safetensors file ({error}); get it again."
+        ) from error
+    record: Record = {}
+    if files.record is not None or "run" in header:
+        record, tensors = read_weights(path)
+    return Checkpoint(path, sha256(path), tensors, facts, record)
+
+
+def read_facts(path: Path) -> Facts:
+    """Return what a config.json says; `UserError` where it is no JSON map."""
+    try:
+        facts = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path} is no JSON text; get it again, or remove it.") from error
+    if not isinstance(facts, dict):
+        raise UserError(f"{path} is no map of settings; get it again, or remove it.")
+    return facts
+
+
+def _read_pickled(path: Path) -> tuple[Mapping[str, Tensor], Facts]:
+    """Return the tensors of a file that torch wrote, and the plain values beside them."""
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise UserError(
+            f"{path} holds Python objects that could run code, and not tensors and plain values "
+            "alone; it was not read: get the weights in another format."
+        ) from error
+    except Exception as error:  # a damaged pickle can make its reader raise anything
+        raise UserError(
+            f"{path} is damaged or no file of torch ({type(error).__name__}); get it again."
+        ) from error
+    tensors, others = _find_tensors(content)
+    if not tensors or not all(_is_plain(name, value) for name, value in tensors.items()):
+        raise UserError(
+            f"{path} holds no map of names to tensors; name a file of weights, as the trainers of "
+            "GB-LSR, LIIF and LTE write it."
+        )
+    return tensors, others
+
+
+def _find_tensors(content: Any) -> tuple[dict[Any, Any], Facts]:
+    """Return the map of tensors in what a trainer saved, and the plain values beside it."""
+    if not isinstance(content, dict):
+        return {}, {}
+    if isinstance(content.get("state_dict"), dict):  # the trainer of GB-LSR
+        return content["state_dict"], {k: v for k, v in content.items() if k != "state_dict"}
+    model = content.get("model")
+    if isinstance(model, dict) and isinstance(model.get("sd"), dict):  # those of LIIF and LTE
+        facts = {k: v for k, v in model.items() if k != "sd"}
+        return model["sd"], {"model": facts, "epoch": content.get("epoch")}
+    return content, {}
+
+
+def _is_plain(name: Any, value: Any) -> bool:
+    """Say whether an entry is a name and a tensor whose values lie in memory."""
+    return (
+        isinstance(name, str)
+        and isinstance(value, Tensor)
+        and value.layout == torch.strided
+        and value.device.type == "cpu"
+        and not value.is_quantized
+    )

@@ -1,0 +1,47 @@
+"""A run of this project, perhaps of an older commit, compared with the row to import it as."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..config import Arm, Config, Method, subject
+from ..config.dependencies import definition, parts_of, settings_read
+from ..errors import UserError
+
+TRAINING_COLUMNS = ("methods.recipe",)  # of a row: they say how it is trained, not what it is
+
+
+def check_record(
+    record: Mapping[str, Any], row: Arm | Method, seed: int, config: Config, place: str
+) -> None:
+    """Raise `UserError` where a run's record says another thing than the row, or another seed.
+
+    Compared are the columns of the row that define the model, as far as the record has them, and
+    the settings of the model that its classes read now. The name of the row may be another.
+    """
+    half, kind, name = subject(row)
+    if kind not in record:
+        raise UserError(f"{place} is a run of the other benchmark than {name}; name another run.")
+    if record.get("seed") != seed:
+        raise UserError(
+            f"{place} is a run of seed {record.get('seed')}, not {seed}; import it as that."
+        )
+    identity = record.get("identity") or {}
+    wanted = {k: v for k, v in definition(row).items() if k not in TRAINING_COLUMNS}
+    pairs = [(column, identity.get(column, value), value) for column, value in wanted.items()]
+    sections = record.get("config") or {}
+    model = sections.get("model", {})
+    for setting in settings_read(parts_of(row)):
+        value = config[half]["model"][setting]
+        pairs.append((f"{half}.model.{setting}", model.get(setting, value), value))
+    if isinstance(row, Method):
+        value = config[half]["training"]["scale_range"]
+        training = sections.get("training", {})
+        pairs.append(("asr.training.scale_range", training.get("scale_range", value), value))
+    for what, here, there in pairs:
+        if here != there:
+            raise UserError(
+                f"{place} was made with {what} = {here!r}, but {name} has {there!r}; import it as "
+                "the row that it is of, or with the config that it was trained with."
+            )

@@ -1,0 +1,56 @@
+# Requires: weights that others, or earlier versions, trained: files, folders or hub addresses, named
+# under `released` in the config. Makes: runs like trained ones, for every later stage.
+
+
+rule import_arm:
+    """Import the weights of one native arm with one seed, instead of training it."""
+    input:
+        files_to_import,
+    output:
+        weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
+        log=f"{R}/native/runs/{{arm}}/seed{{seed}}/log.csv",
+        record=f"{R}/native/runs/{{arm}}/seed{{seed}}/run.json",
+    log:
+        f"{R}/logs/import/{{arm}}_seed{{seed}}.log",
+    wildcard_constraints:
+        arm=one_of(arm for arm in ARMS if arm in IMPORTED),
+    localrule: True
+    conda:
+        "../../envs/gblsr.yaml"
+    params:
+        config=CONFIG,
+        follows=follows("import_arm", "arm", ARMS),
+        address=lambda wildcards: address_of(wildcards.arm, wildcards.seed, config),
+        run=subpath(output.record, parent=True),
+    shell:
+        "python -m gblsr_repro import {params.address:q} --config {params.config}"
+        " --as {wildcards.arm} --seed {wildcards.seed} --output {params.run} 2>&1 | tee {log}"
+
+
+rule import_method:
+    """Import the weights of one super-resolution method with one seed, instead of training it.
+
+    Images of the first set say in which range of colors a network works that does not say it.
+    """
+    input:
+        files_to_import,
+        ancient(f"{R}/sources/{ASR_SETS[0]}.csv"),
+    output:
+        weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
+        log=f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv",
+        record=f"{R}/asr/runs/{{method}}/seed{{seed}}/run.json",
+    log:
+        f"{R}/logs/import/{{method}}_seed{{seed}}.log",
+    wildcard_constraints:
+        method=one_of(method for method in METHODS if method in IMPORTED),
+    localrule: True
+    conda:
+        "../../envs/gblsr.yaml"
+    params:
+        config=CONFIG,
+        follows=follows("import_method", "method", METHODS),
+        address=lambda wildcards: address_of(wildcards.method, wildcards.seed, config),
+        run=subpath(output.record, parent=True),
+    shell:
+        "python -m gblsr_repro import {params.address:q} --config {params.config}"
+        " --as {wildcards.method} --seed {wildcards.seed} --output {params.run} 2>&1 | tee {log}"
