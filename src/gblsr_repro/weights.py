@@ -117,11 +117,12 @@ def _split(content: bytes) -> tuple[dict[str, str], dict[str, _Place], bytearray
         raise ValueError(f"its header cannot be {length:,} bytes long")
     try:
         header = json.loads(content[8 : 8 + length], object_pairs_hook=_without_doubles)
-        metadata = header.pop("__metadata__", {})
-        told = all(isinstance(text, str) for pair in metadata.items() for text in pair)
-    except (ValueError, AttributeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError("its header is not a JSON map that names each tensor once") from error
-    if not told:
+    if not isinstance(header, dict):
+        raise ValueError("its header is not a JSON map that names each tensor once")
+    metadata = header.pop("__metadata__", {})
+    if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
         raise ValueError("what its header says of the file is no map of texts")
     places = {name: _Place.parse(name, fact) for name, fact in header.items()}
     return metadata, places, bytearray(content[8 + length :])

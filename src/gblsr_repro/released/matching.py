@@ -97,12 +97,11 @@ def _check_head(tensors: Mapping[str, Tensor], arm: Arm, place: str) -> None:
         trained = bool(weight[number].any()) or bool(bias[number])
         if trained and not uses[output]:
             raise UserError(
-                f"{place} was trained with a {output} for every patch (its head for it is not "
-                f"zero), but {arm.arm} has one for all; import it as an arm that adapts the "
-                f"{output}."
+                f"{place} adapts the {output} to every patch (its head for it is not zero), but "
+                f"{arm.arm} has one for all; import it as an arm that adapts the {output}."
             )
         if uses[output] and not trained:
             raise UserError(
-                f"{place} was trained with one {output} for all patches (its head for it is zero), "
-                f"but {arm.arm} adapts it; import it as an arm that does not adapt the {output}."
+                f"{place} has one {output} for all patches (its head for it is zero), but "
+                f"{arm.arm} adapts it; import it as an arm that does not adapt the {output}."
             )

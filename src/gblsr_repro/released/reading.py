@@ -81,8 +81,8 @@ def _read_pickled(path: Path) -> tuple[Mapping[str, Tensor], Facts]:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise UserError(
-            f"{path} holds Python objects that could run code, and not tensors and plain values "
-            "alone; it was not read: get the weights in another format."
+            f"{path} holds something else than tensors and plain values, which could run code, or "
+            "is damaged; it was not read: get the weights again, or in another format."
         ) from error
     except Exception as error:  # a damaged pickle can make its reader raise anything
         raise UserError(

@@ -1,0 +1,299 @@
+"""Hostile, damaged and wrong files of weights: one sentence each, nothing run, nothing written."""
+
+import json
+import os
+import pickle
+import shutil
+import zipfile
+from pathlib import Path
+
+import made
+import published_weights as published
+import pytest
+import torch
+
+from gblsr_repro import config as configuration
+from gblsr_repro.cli import main
+from gblsr_repro.errors import UserError
+from gblsr_repro.released.importing import import_run
+
+SETTINGS = configuration.merge(configuration.load(), made.SMALL)
+SCALAR = published.weights("gblsr_scalar", SETTINGS).theirs
+
+
+# --- safetensors files ----------------------------------------------------------------------------
+
+
+def entry(start: int, end: int, shape: list[int], kind: str = "F32", **more: object) -> dict:
+    return {"dtype": kind, "shape": shape, "data_offsets": [start, end], **more}
+
+
+def written(header: object, values: int = 64, length: int | None = None) -> bytes:
+    """A file with a header, as text or as what JSON writes, and so many bytes after it."""
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    size = (len(text) if length is None else length).to_bytes(8, "little")
+    return size + text + bytes(values)
+
+
+A, B = "decoder.global_s_raw", "decoder.coeff_proj.bias"
+SAFETENSORS = {
+    "a header longer than the file": (written({A: entry(0, 64, [16])}, length=2**20), "cannot be"),
+    "a header of absurd length": (written({A: entry(0, 64, [16])}, length=2**63), "cannot be"),
+    "no header": (b"\0" * 5, "cannot be"),
+    "a header that is no JSON": (written(b"{not json}"), "is not a JSON map"),
+    "a header nested without end": (written(b'{"a":' * 100_000), "is not a JSON map"),
+    "a header that is a list": (written([1, 2]), "is not a JSON map"),
+    "a name there twice": (
+        written(b'{"a":{"dtype":"F32","shape":[16],"data_offsets":[0,64]},'
+                b'"a":{"dtype":"F32","shape":[16],"data_offsets":[0,64]}}'), "is not a JSON map"),
+    "tensors that overlap": (
+        written({A: entry(0, 40, [10]), B: entry(32, 64, [8])}), "overlaps the one before it"),
+    "a gap between tensors": (
+        written({A: entry(0, 32, [8]), B: entry(48, 64, [4])}), "leaves a gap before it"),
+    "a tensor before its file": (written({A: entry(4, 64, [15])}), "leaves a gap before it"),
+    "a tensor beyond the file": (written({A: entry(0, 128, [32])}), "lacks 64 bytes"),
+    "bytes that belong to no tensor": (written({A: entry(0, 32, [8])}), "has 32 bytes"),
+    "a span unlike the shape": (written({A: entry(0, 64, [10, 10])}), "64 bytes long, unlike its"),
+    "a span that ends before it begins": (
+        written({A: entry(64, 0, [16])}), "leaves a gap before it"),
+    "a negative offset": (written({A: entry(-64, 0, [16])}), "says nothing sensible"),
+    "a shape beyond all memory": (written({A: entry(0, 64, [2**62, 2**62])}), "nothing sensible"),
+    "an empty tensor of a mad shape": (
+        written({A: entry(0, 0, [0, 2**47]), B: entry(0, 64, [16])}), "not hold the weights"),
+    "a shape that is no list": (written({A: entry(0, 64, "16")}), "says nothing sensible"),
+    "a truth value as a size": (written({A: entry(0, 64, [True])}), "says nothing sensible"),
+    "an unknown type": (written({A: entry(0, 64, [64], "F8_E4M3")}), "the unknown type 'F8_E4M3'"),
+    "something else in an entry": (
+        written({A: entry(0, 64, [16], more=1)}), "says nothing sensible"),
+    "metadata that is no text": (
+        written({"__metadata__": {"run": 3}, A: entry(0, 64, [16])}), "no map of texts"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SAFETENSORS)
+def test_a_lying_safetensors_file(name, tmp_path):
+    content, words = SAFETENSORS[name]
+    refused(tmp_path, content, "model.safetensors", words)
+
+
+# --- torch's files --------------------------------------------------------------------------------
+
+
+class Code:
+    """Makes a file where it is unpickled."""
+
+    def __init__(self, marker: Path) -> None:
+        self.marker = marker
+
+    def __reduce__(self) -> tuple:
+        return os.mkdir, (str(self.marker),)
+
+
+def with_code(path: Path, zipped: bool) -> Path:
+    content = {"state_dict": SCALAR, "config": Code(path.parent / "ran")}
+    torch.save(content, path, _use_new_zipfile_serialization=zipped)
+    return path
+
+
+def plain_pickle(path: Path) -> Path:
+    path.write_bytes(pickle.dumps({"state_dict": Code(path.parent / "ran")}))
+    return path
+
+
+def cut(path: Path) -> Path:
+    torch.save({"state_dict": SCALAR}, path)
+    path.write_bytes(path.read_bytes()[:-3000])
+    return path
+
+
+def without_records(path: Path) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("model/readme", "none of torch's")
+    return path
+
+
+def saved(content: object):
+    def write(path: Path) -> Path:
+        torch.save(content, path)
+        return path
+
+    return write
+
+
+# A view that pretends to be large: the shapes are compared before anything reads it.
+ENDLESS = torch.zeros(1).expand(2**40)
+PICKLES = {
+    "code in a zip file": (lambda path: with_code(path, True), "could run code"),
+    "code in an older file": (lambda path: with_code(path, False), "could run code"),
+    "code in a plain pickle": (plain_pickle, "could run code"),
+    "a file that was cut off": (cut, "is damaged or no file of torch"),
+    "another zip file": (without_records, "is damaged or no file of torch"),
+    "text": (lambda path: path.write_text("<html>Sign in</html>") and path, "or is damaged"),
+    "nothing": (lambda path: path.touch() or path, "is damaged or no file of torch"),
+    "no tensors": (saved([1, 2, 3]), "holds no map of names to tensors"),
+    "a number among tensors": (saved({**SCALAR, A: 3.0}), "holds no map of names to tensors"),
+    "a sparse tensor": (saved({**SCALAR, B: torch.eye(4).to_sparse()}), "holds no map of names"),
+    "a tensor without values": (
+        saved({**SCALAR, B: torch.empty(48, device="meta")}), "holds no map of names"),
+    "a tensor of a mad size": (saved({**SCALAR, B: ENDLESS}), "is 1099511627776 and not 48"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PICKLES)
+def test_a_hostile_checkpoint(name, tmp_path):
+    write, words = PICKLES[name]
+    (tmp_path / "got").mkdir()
+    path = write(tmp_path / "got" / "model.pth")
+    sentence = said(path, tmp_path)
+    assert words in sentence, sentence
+    assert not (path.parent / "ran").exists()
+
+
+# --- weights that are not those of the row --------------------------------------------------------
+
+
+def changed(**tensors: torch.Tensor | None) -> dict[str, torch.Tensor]:
+    """The weights of GB-LSR-Scalar with some replaced, or left out."""
+    names = {name.replace(".", "_"): name for name in SCALAR}
+    other = dict(SCALAR)
+    for key, values in tensors.items():
+        name = names.get(key, key)
+        other.pop(name, None)
+        if values is not None:
+            other[name] = values
+    return other
+
+
+def trained_order() -> torch.Tensor:
+    return torch.ones_like(SCALAR["decoder.adaptivity.proj.weight"]) * torch.tensor([[0.0], [1.0]])
+
+
+NOT_FINITE = torch.full_like(SCALAR["encoder.net.0.bias"], torch.nan)
+WRONG = {
+    "a tensor less": (changed(decoder_global_s_raw=None), "has no 'decoder.raw_bandwidth'; it fit"),
+    "a tensor more": (changed(**{"decoder.B_freq": torch.zeros(4, 2)}), "'decoder.frequencies' be"),
+    "a tensor of no known name": (
+        changed(**{"decoder.upsample.weight": torch.zeros(3)}), "is no name that GB-LSR, LIIF or"),
+    "two of one name": (
+        {**SCALAR, "encoder.sfe_1.weight": torch.zeros(3), "encoder.SFENet1.weight": torch.ones(3)},
+        "is no name that"),
+    "another shape": (changed(encoder_net_0_bias=torch.zeros(9)), "is 9 and not 8; it fits no row"),
+    "half precision": (changed(encoder_net_0_bias=torch.zeros(8).half()), "as float16, not float"),
+    "values that are not finite": (changed(encoder_net_0_bias=NOT_FINITE), "that are not finite"),
+    "a trained order": (
+        changed(decoder_adaptivity_proj_weight=trained_order()),
+        "adapts the order to every patch (its head for it is not zero), but gblsr_scalar has one"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_weights_of_something_else(name, tmp_path):
+    tensors, words = WRONG[name]
+    path = published.write_safetensors(tmp_path / "got", tensors)
+    sentence = said(path, tmp_path)
+    assert words in sentence, sentence
+
+
+def test_another_row_is_named(tmp_path):
+    for name, other in (("gblsr_asr_nf48", "gblsr_asr"), ("lte_rdn", "liif_rdn"),
+                        ("gblsr_scalar", "global_fourier_mlp")):  # fmt: skip
+        tensors = published.weights(name, SETTINGS).theirs
+        path = published.write_checkpoint(tmp_path / name / "model.pth", name, tensors)
+        sentence = said(path, tmp_path, other)
+        assert f"does not hold the weights of {other}: it" in sentence
+        assert name in sentence.partition("it fits ")[2], sentence
+
+
+def test_an_arm_that_adapts_is_not_taken_for_one_that_does_not_nor_the_reverse(tmp_path):
+    for name, other, words in (
+        ("gblsr_full", "gblsr_bandwidth", "adapts the order to every patch"),
+        ("gblsr_bandwidth", "gblsr_full", "has one order for all patches"),
+        ("gblsr_fixed", "gblsr_bandwidth", "has one bandwidth for all patches"),
+        ("gblsr_bandwidth", "gblsr_fixed", "adapts the bandwidth to every patch"),
+    ):
+        tensors = published.weights(name, SETTINGS).theirs
+        sentence = said(published.write_safetensors(tmp_path / name, tensors), tmp_path, other)
+        assert words in sentence, sentence
+
+
+CONFIGS = {
+    "another seed": ({"seed": 1}, "says seed = 1, but the run to import has 0"),
+    "another mode": ({"config": {"bandwidth_mode": "local_linear"}}, "bandwidth_mode = 'local_lin"),
+    "an adapted order": ({"model": {"adapt_order": True}}, "adapt_order = True, but gblsr_scalar"),
+    "a mode that follows": (
+        {"bandwidth_mode": None, "adapt_bandwidth": False}, "bandwidth_mode = 'fixed_midpoint'"),
+    "another range": ({"s_e_hi": 3.0}, "says s_e_hi = 3.0, but gblsr_scalar to import has 2.0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_what_config_json_says_otherwise(name, tmp_path):
+    facts, words = CONFIGS[name]
+    path = published.write_safetensors(tmp_path / "got", SCALAR)
+    (path.parent / "config.json").write_text(json.dumps(facts))
+    sentence = said(path.parent, tmp_path)
+    assert words in sentence, sentence
+
+
+def test_config_json_tells_rows_apart_whose_tensors_are_the_same(tmp_path):
+    tensors = published.weights("gblsr_asr_nole", SETTINGS).theirs
+    path = published.write_safetensors(tmp_path / "got", tensors)
+    facts = {"decoder_cfg": {"local_ensemble": False, "p_max": 4}, "trained_steps": 1_000_000}
+    (path.parent / "config.json").write_text(json.dumps(facts))
+    sentence = said(path, tmp_path, "gblsr_asr")
+    assert "says local_ensemble = False, but gblsr_asr to import has True" in sentence
+
+
+@pytest.mark.parametrize("content", ["[1]", "{", "\xff", '{"a":' * 100_000])
+def test_a_config_json_that_is_none(content, tmp_path):
+    path = published.write_safetensors(tmp_path / "got", SCALAR)
+    (path.parent / "config.json").write_text(content, encoding="latin-1")
+    assert "config.json is no" in said(path, tmp_path)
+
+
+def test_a_folder_with_two_files_or_none(tmp_path):
+    path = published.write_safetensors(tmp_path / "got", SCALAR)
+    shutil.copy(path, path.with_name("older.safetensors"))
+    sentence = said(path.parent, tmp_path)
+    assert "holds 2 files of weights (model.safetensors, older.safetensors); name the" in sentence
+    for file in path.parent.iterdir():
+        file.unlink()
+    assert "holds no file of weights (.safetensors, .pt" in said(path.parent, tmp_path)
+    assert "does not exist; name a file of weights or the folder" in said(path, tmp_path)
+
+
+# --- what all of them come to ---------------------------------------------------------------------
+
+
+def refused(folder: Path, content: bytes, name: str, words: str) -> None:
+    """Write a file and import it: one sentence with some words, and nothing written."""
+    (folder / "got").mkdir()
+    path = folder / "got" / name
+    path.write_bytes(content)
+    sentence = said(path, folder)
+    assert words in sentence, sentence
+
+
+def said(path: Path, folder: Path, row: str = "gblsr_scalar") -> str:
+    """The sentence about a file that cannot be imported as a row; nothing is written."""
+    with pytest.raises(UserError) as refusal:
+        import_run(str(path), configuration.row_named(row), 0, folder / "run", SETTINGS)
+    sentence = str(refusal.value)
+    assert "\n" not in sentence
+    assert sentence.endswith(".")
+    assert len(sentence) < 600
+    assert str(folder) in sentence
+    assert not (folder / "run").exists()
+    return sentence
+
+
+def test_the_command_says_it_and_exits_with_2(tmp_path, capsys):
+    path = with_code(tmp_path / "model.pt", True)
+    words = ["import", str(path), "--as", "gblsr_scalar", "--seed", "0", "--output"]
+    assert main([*words, str(tmp_path / "run")]) == 2
+    assert "could run code" in capsys.readouterr().err
+    assert sorted(tmp_path.iterdir()) == [path]
+    assert main(["import", "hf://not-an-address", *words[2:], str(tmp_path / "run")]) == 2
+    assert "is no address on the hub; write hf://OWNER/NAME" in capsys.readouterr().err
+    assert main(["import", str(path), "--as", "gblsr_scaler", *words[4:], str(tmp_path / "r")]) == 2
+    assert "did you mean 'gblsr_scalar'?" in capsys.readouterr().err

@@ -1,0 +1,205 @@
+"""Weights under published names come in as runs that show the same images, to the bit."""
+
+import json
+
+import made
+import published_weights as published
+import pytest
+import torch
+
+from gblsr_repro import config as configuration
+from gblsr_repro.errors import UserError
+from gblsr_repro.files import sha256
+from gblsr_repro.models.asr.model import ASRModel
+from gblsr_repro.models.native import NativeModel
+from gblsr_repro.released.importing import import_run
+from gblsr_repro.released.matching import shapes_of
+from gblsr_repro.runs import load_run, open_run
+
+COUNTS = {
+    **dict.fromkeys(published.NATIVE, 989_954),
+    "gblsr_scalar": 989_955,
+    "global_fourier_mlp": 1_121_539,
+    "gblsr_asr": 22_023_873,
+    "gblsr_asr_nole": 22_023_873,
+    "gblsr_asr_nf48": 20_610_513,
+    "gblsr_asr_nf48_nole": 20_610_513,
+    "gblsr_asr_nf96": 24_927_393,
+    "gblsr_asr_nf96_nole": 24_927_393,
+    "liif_rdn": 22_320_835,
+    "lte_rdn": 22_467_779,
+    "lte_swinir_tail": 12_096_871,
+}
+
+
+@pytest.fixture(scope="module")
+def settings():
+    return configuration.merge(configuration.load(), made.SMALL)
+
+
+def row(name):
+    return configuration.row_named(name)
+
+
+def brought_in(folder, name, path, settings, seed=0, colors=None):
+    """Import weights; return the folder of the run and the config that names them."""
+    settings = settings | {"released": {name: str(path)}}
+    import_run(str(path), row(name), seed, folder, settings, colors)
+    return folder, settings
+
+
+def shown(model, name):
+    """What a model makes of noise: native at a size that is padded, else at two scales."""
+    images = torch.from_numpy(made.noise(1, 3, 19, 22)).float() / 255
+    with torch.inference_mode():
+        if name in published.NATIVE:
+            return [model(images)]
+        return [model.render(images, 19 * 2, 22 * 2, 10**6), model.render(images, 51, 60, 10**6)]
+
+
+FORMATS = {
+    "safetensors": lambda folder, name, tensors: published.write_safetensors(folder, tensors),
+    "checkpoint": lambda folder, name, tensors: published.write_checkpoint(
+        folder / "model.pth", name, tensors
+    ),
+    "older checkpoint": lambda folder, name, tensors: published.write_checkpoint(
+        folder / "model.pt", name, tensors, zipped=False
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", published.ROWS)
+def test_published_weights_show_what_they_show_under_our_names(name, form, settings, tmp_path):
+    weights = published.weights(name, settings)
+    path = FORMATS[form](tmp_path / "released", name, weights.theirs)
+    colors = "normalized" if name in published.FAMILY else None
+    run, named = brought_in(tmp_path / "run", name, path.parent, settings, colors=colors)
+    model = made.model(name, settings)
+    model.load_state_dict(weights.ours)
+    kind = NativeModel if name in published.NATIVE else ASRModel
+    loaded, record = open_run(run, kind, row(name), 0, named, torch.device("cpu"))
+    for here, there in zip(shown(loaded, name), shown(model.eval(), name), strict=True):
+        assert torch.equal(here, there)
+        assert there.std() > 1e-3
+    assert record["parameters"] == published.parameters(name, settings)
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_published_shapes_are_ours_at_full_size(name):
+    """Nothing is stored: the shapes of both are counted."""
+    full = configuration.load()
+    named = [(ours, shape) for _, ours, shape in published.entries(name, full) if ours]
+    assert dict(named) == shapes_of(row(name), full)
+    assert len(dict(named)) == len(named)
+    assert published.parameters(name, full) == COUNTS[name]
+
+
+def test_a_record_says_where_weights_are_from(settings, tmp_path):
+    weights = published.weights("gblsr_asr_nole", settings)
+    path = published.write_safetensors(tmp_path / "released", weights.theirs)
+    facts = {"seed": 0, "trained_steps": 1000, "decoder_cfg": {"local_ensemble": False}}
+    (path.parent / "config.json").write_text(json.dumps(facts))
+    run, _ = brought_in(
+        tmp_path / "run", "gblsr_asr_nole", path.parent, settings, colors="normalized"
+    )
+    record = made.record(run / "run.json")
+    told = record["released"]
+    assert told["by"] == "the authors of GB-LSR"
+    assert told["licence"] == "CC-BY-NC-4.0"
+    assert told["address"] == str(path.parent)
+    assert told["file"] == "model.safetensors"
+    assert told["sha256"] == sha256(path)
+    assert told["says"] == {"seed": 0, "trained_steps": 1000}
+    assert record["steps"] == 1000
+    assert not {"wall_seconds", "device", "steps_per_second", "finished"} & set(record)
+    (row_of_log,) = made.rows(run / "log.csv")
+    raw = weights.ours["decoder.raw_bandwidth"]
+    bandwidth = torch.nn.functional.softplus(raw).item()
+    assert float(row_of_log["bandwidth"]) == pytest.approx(bandwidth, rel=1e-6)
+    assert row_of_log["loss"] == ""
+
+
+# --- trained and imported are told apart ----------------------------------------------------------
+
+
+def test_an_imported_run_is_not_taken_for_a_trained_one_nor_the_reverse(settings, tmp_path):
+    weights = published.weights("gblsr_scalar", settings)
+    path = published.write_safetensors(tmp_path / "released", weights.theirs)
+    run, named = brought_in(tmp_path / "run", "gblsr_scalar", path, settings)
+    load_run(run, NativeModel, named)
+    load_run(run, NativeModel)  # as the image commands do, without a config
+    with pytest.raises(UserError, match="holds imported weights and not a trained run; name them"):
+        load_run(run, NativeModel, settings)
+    other = settings | {"released": {"gblsr_scalar": "elsewhere"}}
+    with pytest.raises(UserError, match=r"was imported as gblsr_scalar: .*config says otherwise"):
+        load_run(run, NativeModel, other)
+    trained = made.run(tmp_path / "trained", "gblsr_scalar", settings)
+    load_run(trained, NativeModel, settings)
+    with pytest.raises(UserError, match="was trained here, but `released` in the config says"):
+        load_run(trained, NativeModel, named)
+    with pytest.raises(UserError, match="holds a trained run, which would be lost; import into"):
+        import_run(str(path), row("gblsr_scalar"), 0, trained, settings)
+    load_run(trained, NativeModel, settings)
+
+
+def test_a_weights_file_alone_still_says_what_it_is(settings, tmp_path):
+    weights = published.weights("gblsr_asr", settings)
+    path = published.write_safetensors(tmp_path / "released", weights.theirs)
+    run, _ = brought_in(tmp_path / "run", "gblsr_asr", path, settings, colors="unit")
+    (run / "run.json").unlink()
+    assert load_run(run / "weights.safetensors", ASRModel).colors == "unit"
+    with pytest.raises(UserError, match="holds imported weights"):
+        load_run(run / "weights.safetensors", ASRModel, settings)
+
+
+# --- runs of this project -------------------------------------------------------------------------
+
+
+def older(folder, name, settings, **record):
+    """A run whose record and code are of another commit."""
+    spread = 0.0 if name == "gblsr_fixed" else 0.1  # its head is never trained
+    run = made.run(folder, name, settings, seed=3, spread=spread, told=False)
+    content = made.record(run / "run.json")
+    content["identity"]["code_sha256"] = "of another commit"
+    content["git"] = {"commit": "1" * 40, "modified": False}
+    (run / "run.json").write_text(json.dumps(content | record))
+    return run
+
+
+@pytest.mark.parametrize("name", ["gblsr_asr_nf48", "wire", "gblsr_full"])
+def test_a_run_of_an_older_commit_comes_in_with_what_it_says(name, settings, tmp_path):
+    run = older(tmp_path / "old", name, settings)
+    kind = NativeModel if name in configuration.arms() else ASRModel
+    with pytest.raises(UserError, match="trained by other code"):
+        load_run(run, kind, settings)
+    imported, named = brought_in(tmp_path / "run", name, run, settings, seed=3)
+    loaded, record = open_run(imported, kind, row(name), 3, named, torch.device("cpu"))
+    before = load_run(run, kind).state_dict()
+    assert all(torch.equal(v, before[k]) for k, v in loaded.state_dict().items())
+    assert record["released"]["by"] == "this project"
+    assert record["released"]["says"] == {"seed": 3, "git_commit": "1" * 40}
+
+
+def test_what_an_older_run_says_otherwise_is_one_sentence(settings, tmp_path):
+    run = older(tmp_path / "old", "gblsr_fixed", settings)
+    changed = configuration.merge(settings, {"native": {"model": {"fixed_bandwidth": 1.5}}})
+    with pytest.raises(UserError, match=r"with native.model.fixed_bandwidth = 1.125, but .* 1.5;"):
+        brought_in(tmp_path / "a", "gblsr_fixed", run, changed, seed=3)
+    with pytest.raises(UserError, match="is a run of seed 3, not 0; import it as that"):
+        brought_in(tmp_path / "a", "gblsr_fixed", run, settings)
+    liif = older(tmp_path / "liif", "liif", settings)
+    with pytest.raises(UserError, match=r"was made with arms.options = .*near.* has 'shift=half_p"):
+        brought_in(tmp_path / "a", "liif_near", liif, settings, seed=3)
+    assert not (tmp_path / "a").exists()
+
+
+def test_an_imported_run_is_imported_again_with_all_that_was_said_of_it(settings, tmp_path):
+    """So a workflow takes one whose colors somebody chose by hand."""
+    weights = published.weights("gblsr_asr", settings)
+    path = published.write_safetensors(tmp_path / "released", weights.theirs)
+    first, _ = brought_in(tmp_path / "first", "gblsr_asr", path, settings, colors="unit")
+    second, named = brought_in(tmp_path / "second", "gblsr_asr", first, settings)
+    assert load_run(second, ASRModel, named).colors == "unit"
+    told = [made.record(run / "run.json")["released"] for run in (first, second)]
+    assert told[1] == told[0] | {"address": str(first)}

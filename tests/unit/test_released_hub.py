@@ -1,0 +1,188 @@
+"""Hub addresses, by the hub's real client against a small hub on this machine."""
+
+import os
+import subprocess
+import sys
+
+import made
+import published_weights as published
+import pytest
+import yaml
+from hub_server import Hub, serve, sha
+from safetensors.torch import save
+
+from gblsr_repro import config as configuration
+from gblsr_repro.errors import UserError
+from gblsr_repro.released.hub import download
+
+pytest.importorskip("huggingface_hub", reason="needs the extra `hub`")
+pytestmark = pytest.mark.slow
+
+REPOSITORY = "authors/gblsr"
+FILE = "gblsr-scalar/model.safetensors"
+# Wide enough for a file of more than one piece of a download (10 MB).
+WIDE = configuration.merge(made.SMALL, {"native": {"model": {"features": 400}}})
+SETTINGS = configuration.merge(configuration.load(), WIDE)
+CONTENT = save(published.weights("gblsr_scalar", SETTINGS).theirs)
+FACTS = b'{"seed": 0, "trained_steps": 2000}'
+
+
+@pytest.fixture
+def hub():
+    files = {
+        "README.md": b"---\nlicense: cc-by-nc-4.0\n---\n",
+        FILE: CONTENT,
+        "gblsr-scalar/config.json": FACTS,
+        "gblsr-scalar-asr/model.safetensors": CONTENT[::-1],
+    }
+    with serve(Hub(REPOSITORY, files)) as running:
+        yield running
+
+
+# The files of an address, without what takes long to import.
+FETCH = """
+import sys
+from pathlib import Path
+from gblsr_repro.config import parse_address
+from gblsr_repro.errors import UserError
+from gblsr_repro.released.hub import download
+try:
+    download(parse_address(sys.argv[1]), Path(sys.argv[2]))
+except UserError as error:
+    sys.exit(f"gblsr-repro: {error}")
+"""
+
+
+def run(folder, hub, words, **variables):
+    """Run Python in a process of its own, which alone reads HF_ENDPOINT."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("HF_")}
+    environment |= {"HF_ENDPOINT": hub.url, "HF_HOME": str(folder / "home"), **variables}
+    environment |= {"NO_PROXY": "127.0.0.1,localhost", "HF_HUB_DISABLE_TELEMETRY": "1"}
+    return subprocess.run(
+        [sys.executable, *words],
+        env=environment,
+        cwd=configuration.repository_root(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def client(folder, hub, address, **variables):
+    """Import an address as a user does."""
+    overlay = folder / "small.yaml"
+    overlay.write_text(yaml.safe_dump({**WIDE, "resources": str(folder / "resources")}))
+    words = ["-m", "gblsr_repro", "import", address, "--as", "gblsr_scalar", "--seed", "0"]
+    configs = ["--config", "config/config.yaml", "--config", overlay]
+    return run(folder, hub, [*words, "--output", folder / "run", *configs], **variables)
+
+
+def test_a_folder_of_a_repository_comes_in_with_its_commit_and_licence(hub, tmp_path):
+    """Large files are redirected; a connection that broke off goes on where it was."""
+    hub.cut = [12_000_000]
+    address = f"hf://{REPOSITORY}/gblsr-scalar"
+    done = client(tmp_path, hub, address)
+    assert done.returncode == 0, done.stderr
+    record = made.record(tmp_path / "run" / "run.json")["released"]
+    assert record["address"] == address
+    assert record["revision"] == hub.commit
+    assert record["licence"] == "cc-by-nc-4.0"
+    assert record["file"] == FILE.rpartition("/")[2]
+    assert record["sha256"] == sha(CONTENT)
+    assert record["says"] == {"seed": 0, "trained_steps": 2000}
+    place = tmp_path / "resources" / "released" / "authors--gblsr" / hub.commit
+    assert (place / FILE).read_bytes() == CONTENT
+    assert not list((tmp_path / "resources").rglob("*asr*"))
+    asked = [wanted for verb, path, wanted in hub.asked if "/stored/" in path and verb == "GET"]
+    assert asked[0] is None
+    assert len(asked) == 2
+    assert 0 < int(asked[1].removeprefix("bytes=").rstrip("-")) <= 12_000_000
+    assert ("HEAD", f"/{REPOSITORY}/resolve/{hub.commit}/{FILE}", None) in hub.asked
+
+    # What is there is not fetched again, also under another name of the commit.
+    hub.asked.clear()
+    done = client(tmp_path, hub, f"hf://{REPOSITORY}@v1/{FILE}")
+    assert done.returncode == 0, done.stderr
+    assert not [path for _, path, _ in hub.asked if "/stored/" in path]
+
+    # One that was changed since is.
+    (place / FILE).write_bytes(CONTENT[:-1] + b"?")
+    assert client(tmp_path, hub, address).returncode == 0
+    assert (place / FILE).read_bytes() == CONTENT
+
+
+def refusals(hub, tmp_path, address, words, **variables):
+    done = run(tmp_path, hub, ["-c", FETCH, address, tmp_path / "resources"], **variables)
+    assert done.returncode == 1, done.stderr
+    lines = [line for line in done.stderr.splitlines() if line.startswith("gblsr-repro: ")]
+    assert len(lines) == 1, done.stderr
+    assert words in lines[0]
+    assert "Traceback" not in done.stderr
+    assert not list((tmp_path / "resources").rglob("*.safetensors"))
+    return lines[0]
+
+
+def test_what_is_not_there_is_one_sentence(hub, tmp_path):
+    say = refusals(hub, tmp_path, "hf://authors/gblsr-2/a", "is not there or private; check the")
+    assert "or name a local folder with the files instead" in say
+    refusals(hub, tmp_path, f"hf://{REPOSITORY}@v2/gblsr-scalar", "has no revision 'v2'; check it")
+    refusals(
+        hub,
+        tmp_path,
+        f"hf://{REPOSITORY}/gblsr-full",
+        "is not there; weights are in gblsr-scalar, gblsr-scalar-asr.",
+    )
+    refusals(hub, tmp_path, f"hf://{REPOSITORY}", "holds no file of weights")
+
+
+@pytest.mark.parametrize(
+    ("refusal", "words"),
+    [
+        ((401, "RepoNotFound"), "is not there or private; check the name, or log in"),
+        ((404, "RepoNotFound"), "is not there; check the name"),
+        ((403, "GatedRepo"), "asks to accept its terms first"),
+        ((500, "Broken"), "cannot be fetched (the hub answered 500); run again later"),
+    ],
+)
+def test_what_the_hub_refuses_is_one_sentence(hub, tmp_path, refusal, words):
+    hub.refusal = refusal
+    refusals(hub, tmp_path, f"hf://{REPOSITORY}/gblsr-scalar", words)
+
+
+def test_without_a_network_a_folder_does(hub, tmp_path):
+    address = f"hf://{REPOSITORY}/gblsr-scalar"
+    nowhere = {"HF_ENDPOINT": "http://127.0.0.1:9"}
+    say = refusals(hub, tmp_path, address, "check the network and run again", **nowhere)
+    assert "or name a local folder with the files instead of the address" in say
+    refusals(hub, tmp_path, address, "while HF_HUB_OFFLINE is set", HF_HUB_OFFLINE="1")
+    path = published.write_safetensors(
+        tmp_path / "folder", published.weights("gblsr_scalar", SETTINGS).theirs
+    )
+    assert client(tmp_path, hub, str(path.parent), **nowhere).returncode == 0
+
+
+def test_a_file_that_the_hub_lists_otherwise_is_refused(hub, tmp_path):
+    hub.listed[FILE] = "0" * 64
+    refusals(hub, tmp_path, f"hf://{REPOSITORY}/gblsr-scalar", "came with another checksum than")
+
+
+def test_without_the_client_it_says_what_to_install(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    address = configuration.parse_address(f"hf://{REPOSITORY}/gblsr-scalar")
+    with pytest.raises(UserError, match=r"pip install 'gblsr-repro\[hub\]', or name a local"):
+        download(address, tmp_path)
+
+
+def test_addresses():
+    parse = configuration.parse_address
+    assert parse("weights/model.pth") is None
+    found = parse("hf://a/b-c_d.e@main/f/g.safetensors")
+    assert (found.repository, found.revision, found.path) == (
+        "a/b-c_d.e",
+        "main",
+        "f/g.safetensors",
+    )
+    assert parse("hf://a/b/").path == ""
+    for wrong in ("hf://a", "hf://a/b@", "hf://a/../b", "hf://a/b/../c", "hf://a/b/c d", "hf://"):
+        with pytest.raises(UserError, match="is no address on the hub"):
+            parse(wrong)
