@@ -14,6 +14,7 @@ from importlib import resources
 from pathlib import Path
 from statistics import fmean
 
+from .config import RELEASED
 from .errors import UserError
 from .files import read_csv, read_json, write_bytes, write_text
 from .progress import log
@@ -74,6 +75,11 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
     run_dir, output = Path(run_dir), Path(output)
     trained, weights = read_weights(run_dir)
     kind = kind_of(trained)
+    if RELEASED in trained:
+        raise UserError(
+            f"{run_dir} holds weights by {trained[RELEASED]['by']}, which are not bundled; name a "
+            "run that was trained here."
+        )
     if output.suffix != ".safetensors":
         raise UserError(f"{output} must end in .safetensors.")
     commit = trained.get("git", {}).get("commit")

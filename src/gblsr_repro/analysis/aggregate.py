@@ -236,15 +236,20 @@ def aggregate_asr_latency(find: Find, config: Config) -> Values:
 
 
 def aggregate_runs(find: Find, config: Config) -> Values:
-    """Collect one row for every training run, in the order of the arms or methods table."""
+    """Collect one row for every run, in the order of the arms or methods table.
+
+    Of weights that were imported there are no times, and of some not the steps.
+    """
     for fields, path in find(schemas.RUN):
         record, log = read_json(path), path.with_name("log.csv")
-        numbers = [read_number(record, key, path) for key in RUN_NUMBERS]
+        origin = record.get("released") or {}
+        read = record.get if origin else partial(read_number, record, path=path)
+        numbers = [read(key) for key in RUN_NUMBERS]
         logged = read_rows(log, ("bandwidth",)) if log.is_file() else []
         device = (record.get("device") or {}).get("name")
         bandwidth = logged[-1]["bandwidth"] if logged else None
         names = fields["benchmark"], fields["subject"], fields["seed"]
-        yield *names, *numbers, device, record.get("finished"), bandwidth
+        yield *names, *numbers, device, record.get("finished"), bandwidth, origin.get("by")
 
 
 def read_number(record: Mapping[str, Any], key: str, path: Path) -> Any:

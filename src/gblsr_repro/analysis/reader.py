@@ -40,7 +40,16 @@ if TYPE_CHECKING:
 BICUBIC = "bicubic"
 NATIVE_TIMES = {PAPER: "inference_ms", OURS: "ours_ms"}
 """The metric of the native aggregate that holds the times by a clock."""
-TEXT_COLUMNS = ("name", "benchmark", "arm", "device", "finished", "criterion", "dataset")
+TEXT_COLUMNS = (
+    "name",
+    "benchmark",
+    "arm",
+    "device",
+    "finished",
+    "released_by",
+    "criterion",
+    "dataset",
+)
 """Columns of text in the aggregates without keys."""
 
 Key = tuple[str, ...]
@@ -251,6 +260,11 @@ class Aggregates:
         """Read the training runs of a benchmark; an empty frame where they were not aggregated."""
         aggregate = "runs" if benchmark == "native" else "asr_runs"
         return _to_frame(self.table(aggregate) if self.has(aggregate) else [], aggregate)
+
+    def trained_runs(self, benchmark: str) -> pd.DataFrame:
+        """Return the runs of a benchmark that were trained here, without those imported."""
+        runs = self.runs(benchmark)
+        return runs[runs["released_by"] == ""]
 
     def parameters(self, method: str) -> float:
         """Read a super-resolution method's trainable parameters, NaN where it was not trained."""

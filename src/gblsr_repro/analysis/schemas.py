@@ -19,7 +19,7 @@ VALUES = ("mean", "std", "n")
 ABLATION = ("reference", "control", "log")  # the parts of its arms, in the order of its table
 RUN_COLUMNS = (
     "benchmark", "arm", "seed", "steps", "parameters", "wall_seconds", "steps_per_second",
-    "peak_memory_mib", "device", "finished", "bandwidth",
+    "peak_memory_mib", "device", "finished", "bandwidth", "released_by",
 )  # fmt: skip
 
 RUN = "{benchmark}/runs/{subject}/seed{seed}/run.json"

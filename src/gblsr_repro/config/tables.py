@@ -249,10 +249,11 @@ class Item:
     for where it makes several (an evaluation column, a benchmark).
     `benchmark` is native, asr or both; `paper` its number there, Extra where it has none; `needs`
     the aggregates it is made from; `about` what the config must have for it, where that is more
-    than any arm or method (an arm's diagnostic or group, a method's group and table, a scale that
-    is not trained); `compared` says whether it also comes as <item>_vs_paper, with the
-    published values; `readings` names what it rests on of docs/readings.md; `scopes` the kinds of
-    numbers it shows; `adds` what its caption tells of them: lpips, spread, baselines; `caption`
+    than any arm or method (an arm's diagnostic or group, a method's group and table, one that is
+    trained here, a scale that is not trained); `compared` says whether it also comes as
+    <item>_vs_paper, with the published values; `readings` names what it rests on of
+    docs/readings.md; `scopes` the kinds of numbers it shows; `adds` what its caption tells of them:
+    lpips, spread, baselines; `caption`
     what stands after its title.
     """
 
@@ -287,6 +288,8 @@ def selected_items(config: Config) -> dict[str, Item]:
     asr = config["asr"]
     there = {word for a in selected_arms(config).values() for word in (a.diagnostic, a.group)}
     there |= {f"{method.group} {method.table}" for method in selected_methods(config).values()}
+    there |= {"trained arm"} if _are_trained(selected_arms(config), config) else set()
+    there |= {"trained method"} if _are_trained(selected_methods(config), config) else set()
     there |= {"untrained scale" for scale in asr["scales"] if scale not in asr["trained_scales"]}
     there |= {f"timed {c}" for c in asr["timing"]["datasets"] if c in asr["evaluate"]}
     table = {k: v for k, v in items().items() if not v.about or v.about in there}
@@ -307,6 +310,11 @@ def selected_items(config: Config) -> dict[str, Item]:
         )
         made.setdefault(extra.item, extra)
     return made
+
+
+def _are_trained(rows: Iterable[str], config: Config) -> bool:
+    """Say whether any of some arms or methods is trained, and not imported."""
+    return any(name not in config.get("released", {}) for name in rows)
 
 
 def select(

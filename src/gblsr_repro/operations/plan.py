@@ -24,6 +24,7 @@ from ..config import (
     Dataset,
     Method,
     datasets,
+    is_imported,
     paper_device,
     protocol,
     repository_root,
@@ -164,7 +165,7 @@ def _estimate_runs(config: Config, device: str) -> Iterator[Estimate]:
     results = resolve(config, config["results"])
     recorded = list(_read_recorded_runs(results))
     rows: list[Arm | Method] = [*selected_arms(config).values(), *selected_methods(config).values()]
-    for row in rows:
+    for row in (row for row in rows if not is_imported(row, config)):
         (benchmark, _, name), identity = subject(row), run_identity(row, config)
         steps = config[benchmark]["training"]["steps"]
         speeds = [

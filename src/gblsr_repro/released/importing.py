@@ -110,7 +110,9 @@ def describe(origin: Origin, checkpoint: Checkpoint, naming: Naming) -> dict[str
     if before:
         return {**before, "address": origin.address}
     stored = keep_facts(checkpoint.record or checkpoint.facts)
+    trained = {}
     if checkpoint.record:
+        trained["identity"] = checkpoint.record.get("identity")
         stored["git_commit"] = (checkpoint.record.get("git") or {}).get("commit")
     return {
         "by": naming.by,
@@ -120,6 +122,7 @@ def describe(origin: Origin, checkpoint: Checkpoint, naming: Naming) -> dict[str
         "file": checkpoint.file.name,
         "sha256": checkpoint.sha256,
         "says": stored,
+        **trained,
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from ..analysis.provenance import PAPER_PRESET, Provenance, Scope
+from ..analysis.provenance import PAPER_PRESET, RELEASED_PRESET, Provenance, Scope
 from ..analysis.statistics import Column
 from ..config import BASELINE, Item, arms, short_names
 from ..evaluation import OURS
@@ -67,7 +67,7 @@ def differences(item: Item, run: Provenance, columns: Collection[str] | None = N
     (default: all).
     """
     found = note(run, item, columns)
-    own = run.preset not in ("", PAPER_PRESET)
+    own = run.preset not in ("", PAPER_PRESET, RELEASED_PRESET)
     lead = "**Not the paper's experiment**" if own else "Unlike in the paper"
     texts = [f"{lead}: {'; '.join(found)}"] if found else []
     texts += [without_lpips(run)] if "lpips" in item.adds.split() else []

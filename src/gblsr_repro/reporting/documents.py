@@ -118,7 +118,7 @@ def benchmarks(source: Aggregates) -> list[Section]:
         benchmark = run.benchmark(name)
         if not benchmark.facts:
             continue
-        trained = [source.rows(name)[n].name for n in source.runs(name)["arm"].unique()]
+        trained = [source.rows(name)[n].name for n in source.trained_runs(name)["arm"].unique()]
         rows = [("trained", ", ".join(trained) or "nothing", "all")]
         rows += [(label, own, paper or DASH) for label, own, paper in benchmark.facts]
         table = simple_table(("", "This run", "Paper"), rows)
@@ -135,7 +135,7 @@ def cost(source: Aggregates) -> Section:
     """Return a row per arm or method that was trained, and a total per benchmark."""
     lines: list[Cells] = []
     for half, title in (("native", "All native runs"), ("asr", "All super-resolution runs")):
-        runs = source.runs(half)
+        runs = source.trained_runs(half)
         lines += [
             _cost(source.rows(half)[name].name, own)
             for name, own in runs.groupby("arm", sort=False)

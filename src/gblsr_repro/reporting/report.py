@@ -17,7 +17,7 @@ from urllib.parse import quote
 import numpy as np
 
 from ..analysis.claims.rows import Verdict
-from ..analysis.provenance import BENCHMARKS
+from ..analysis.provenance import BENCHMARKS, PAPER_PRESET, RELEASED_PRESET
 from ..analysis.reader import BICUBIC, Aggregates, sort_by
 from ..analysis.schemas import format_scale
 from ..config import Config, Item
@@ -59,6 +59,13 @@ def page(results: Path, claims: Path, folder: Path, config: Config) -> str:
         _items("figure", _figure, source, folder),
         _items("table", _table, source, folder),
     )
+    warnings = {
+        PAPER_PRESET: "",
+        RELEASED_PRESET: (
+            "**Scores of released weights.** A verdict on them confirms the scores and the "
+            "weights, and says nothing of the training."
+        ),
+    }
     warning = (
         f"**Not the paper's experiment.** This is a run of the preset “{preset}”. What depends on "
         "data, training or device is shown, never called reproduced."
@@ -71,7 +78,7 @@ def page(results: Path, claims: Path, folder: Path, config: Config) -> str:
     files = Section("Files", "" if links else "There are none yet.", links=links)
     parts = [*shown, _or_why("Cost", cost, source), _provenance(source), files]
     whole = Section("GB-LSR: the paper and this run", LEAD, inside=parts)
-    return render_html(whole, warning="" if preset == "paper" else warning)
+    return render_html(whole, warning=warnings.get(preset, warning))
 
 
 def _or_why(title: str, make: Callable[[Aggregates], Section], source: Aggregates) -> Section:

@@ -8,6 +8,7 @@ and pages read conditions from them alone.
 from .differences import (
     BENCHMARKS,
     PAPER_PRESET,
+    RELEASED_PRESET,
     SHARED_GPU,
     Benchmark,
     Difference,

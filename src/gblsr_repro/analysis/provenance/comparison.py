@@ -12,7 +12,7 @@ from typing import Any
 
 from ...config import dataset_title, read_table, repository_root, short_names
 from ...wording import join_words
-from .differences import PAPER_PRESET, SHARED_GPU, Difference, Scope
+from .differences import PAPER_PRESET, RELEASED_PRESET, SHARED_GPU, Difference, Scope
 from .recorded import ImageSet, Recorded
 
 BLANK = "timed on blank images of the sets' sizes"
@@ -21,6 +21,8 @@ VALIDATED = ("locality", "ablation")  # scopes that are measured on the validati
 # DIV2K is the one thing that a reader can add, so that other images qualify a verdict and leave it.
 OTHER_TRAINING = "on other training images"
 OTHER_VALIDATION = "on other validation images"
+RELEASED = "scores of released weights, not their training"
+EARLIER = "weights of an earlier version"
 
 
 def compare(run: Recorded, paper: Recorded) -> list[Difference]:
@@ -30,6 +32,7 @@ def compare(run: Recorded, paper: Recorded) -> list[Difference]:
     """
     differences = [
         *_compare_preset(run),
+        *_compare_weights(run),
         *_compare_settings(run, paper),
         *_compare_seeds(run, paper),
         *_compare_images(run, paper),
@@ -43,7 +46,7 @@ def compare(run: Recorded, paper: Recorded) -> list[Difference]:
 
 
 def _compare_preset(run: Recorded) -> Iterator[Difference]:
-    if run.preset != PAPER_PRESET:
+    if run.preset not in (PAPER_PRESET, RELEASED_PRESET):
         # What a preset changes is compared one by one: its name alone blocks no verdict.
         scopes = (Scope.STRUCTURE, *run.scopes)
         yield Difference(f"preset {run.preset}", scopes=scopes, blocks_verdict=False)
@@ -51,6 +54,33 @@ def _compare_preset(run: Recorded) -> Iterator[Difference]:
 
 def _select_scopes(run: Recorded, *measures: str) -> tuple[Scope, ...]:
     return tuple(scope for scope in run.scopes if scope.measure in measures)
+
+
+# --- imported weights -----------------------------------------------------------------------------
+
+
+def _compare_weights(run: Recorded) -> Iterator[Difference]:
+    """Name the weights that were not trained here: they qualify a verdict and leave it."""
+    origins: dict[tuple[str, bool], list[str]] = {}
+    for subject, weights in run.imported.items():
+        origins.setdefault((weights.by, weights.others), []).append(subject)
+    for (by, others), subjects in origins.items():
+        text = f"weights released by {by}" if others else "weights of an earlier version"
+        yield Difference(
+            f"{text}, not trained here",
+            scopes=_select_scopes(run, *TRAINED_ON),
+            subjects=tuple(subjects),
+            blocks_verdict=False,
+            qualifier=RELEASED if others else EARLIER,
+        )
+
+
+def _list_trained(run: Recorded) -> tuple[str, ...] | None:
+    """List the arms or methods that the conditions of training concern; None for all."""
+    released = {subject for subject, weights in run.imported.items() if weights.others}
+    if not released:
+        return None
+    return tuple(subject for subject in run.seeds if subject not in released)
 
 
 # --- settings -------------------------------------------------------------------------------------
@@ -99,16 +129,21 @@ def _compare_settings(run: Recorded, paper: Recorded) -> Iterator[Difference]:
     """Compare settings: those with a phrase one by one, the others grouped by kind."""
     changed: dict[str, dict[Scope, list[Change]]] = {}
     absent: dict[str, dict[Scope, list[Change]]] = {}
+    trained = _list_trained(run)
     for name, (wanted,) in paper.settings.items():
         row = find_setting(name)
         scopes = [scope for scope in run.scopes if row and scope in row.scopes.split()]
         if row is None or not scopes:
             continue
+        subjects = trained if row.kind == "training" else None
+        if subjects == ():  # nobody's training is recorded: all weights were released
+            continue
         values = run.settings.get(name) or []
         if row.phrase:
-            yield from _compare_value(row, tuple(scopes), values, wanted)
+            yield from _compare_value(row, tuple(scopes), values, wanted, subjects)
             continue
         changes = _list_changes(name, values, wanted) if values else [Change(_name_setting(name))]
+        changes = [replace(each, subjects=each.subjects or subjects) for each in changes]
         by_kind = changed if values else absent
         for scope in scopes if changes else ():
             listed = by_kind.setdefault(row.kind, {}).setdefault(scope, [])
@@ -121,17 +156,22 @@ def _compare_settings(run: Recorded, paper: Recorded) -> Iterator[Difference]:
         for scope, changes in by_scope.items():
             few = len(changes) <= 3
             names = f" ({', '.join(change.words for change in changes)})" if few else ""
-            yield Difference(f"{kind} settings not recorded{names}", scopes=(scope,))
+            text = f"{kind} settings not recorded{names}"
+            yield Difference(text, scopes=(scope,), subjects=_list_subjects(changes))
 
 
 def _compare_value(
-    row: Setting, scopes: tuple[Scope, ...], values: Sequence[Any], wanted: Any
+    row: Setting,
+    scopes: tuple[Scope, ...],
+    values: Sequence[Any],
+    wanted: Any,
+    subjects: tuple[str, ...] | None,
 ) -> Iterator[Difference]:
     if not values:
-        yield Difference(f"{row.words} not recorded", scopes=scopes)
+        yield Difference(f"{row.words} not recorded", scopes=scopes, subjects=subjects)
     elif any(value != wanted for value in values):
         short = row.phrase.format(_format_range(values))
-        yield Difference(short, f"{short} (paper: {_format_range([wanted])})", scopes)
+        yield Difference(short, f"{short} (paper: {_format_range([wanted])})", scopes, subjects)
 
 
 def _list_subjects(changes: Sequence[Change]) -> tuple[str, ...] | None:
@@ -174,13 +214,18 @@ def _format_range(values: Sequence[Any]) -> str:
 
 
 def _compare_seeds(run: Recorded, paper: Recorded) -> Iterator[Difference]:
-    """Compare the seeds of every arm or method: the timed ones for times, the trained ones else."""
+    """Compare the seeds of every arm or method: the timed ones for times, the trained ones else.
+
+    Weights that others released are of one seed, and named in whole.
+    """
     titles, timed = short_names(run.benchmark), _select_scopes(run, "latency")
-    trained = tuple(scope for scope in run.scopes if scope not in timed)
-    for seeds, scopes in ((run.seeds, trained), (run.timed_seeds, timed)):
+    released = {subject for subject, weights in run.imported.items() if weights.others}
+    trained = {subject: seeds for subject, seeds in run.seeds.items() if subject not in released}
+    others = tuple(scope for scope in run.scopes if scope not in timed)
+    for seeds, scopes, left_out in ((trained, others, released), (run.timed_seeds, timed, set())):
         if not seeds or not scopes:
             continue
-        groups = _group_by_seeds(seeds, titles)
+        groups = _group_by_seeds(seeds, [name for name in titles if name not in left_out])
         wanted = _format_seeds(_unite_seeds(paper.seeds))
         for seeds_of_group, names in groups.items():
             if _format_seeds(seeds_of_group) != wanted:
@@ -188,7 +233,7 @@ def _compare_seeds(run: Recorded, paper: Recorded) -> Iterator[Difference]:
                 text = f"seed{plural} {_format_seeds(seeds_of_group)}"
                 recorded = ", ".join(titles.get(name, name) for name in names if name in seeds)
                 text += f" ({recorded})" if len(groups) > 1 and recorded else ""
-                subjects = tuple(names) if len(groups) > 1 else None
+                subjects = tuple(names) if len(groups) > 1 or left_out else None
                 yield Difference(text, f"{text} (paper: {wanted})", scopes, subjects)
 
 
@@ -212,10 +257,12 @@ def _format_seeds(seeds: Sequence[int]) -> str:
 
 def _compare_images(run: Recorded, paper: Recorded) -> Iterator[Difference]:
     """Compare the images of training and validation, and those of every evaluation column."""
-    for text in _compare_image_sets(run.train, paper.train):
+    trained = _list_trained(run)
+    for text in _compare_image_sets(run.train, paper.train) if trained != () else ():
         yield Difference(
             f"trained on {text}",
             scopes=_select_scopes(run, *TRAINED_ON),
+            subjects=trained,
             blocks_verdict=not run.train,
             qualifier=OTHER_TRAINING if run.train else "",
         )

@@ -12,7 +12,7 @@ from ...errors import UserError
 from ...files import read_json
 
 BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution"}
-PAPER_PRESET = "paper"
+PAPER_PRESET, RELEASED_PRESET = "paper", "released"
 SHARED_GPU = "timed on a shared GPU"
 
 

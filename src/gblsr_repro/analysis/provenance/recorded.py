@@ -50,11 +50,25 @@ class ImageSet:
 
 
 @dataclass(frozen=True)
+class Weights:
+    """Imported weights of an arm or method; `by` whom they were trained, on which terms.
+
+    `others`: they were released by others, so that nothing of their training is recorded here.
+    """
+
+    by: str
+    licence: str | None = None
+    revision: str | None = None
+    others: bool = True
+
+
+@dataclass(frozen=True)
 class Recorded:
     """The recorded conditions of one benchmark's runs; what was not recorded is empty.
 
     `scopes`: the numbers that were measured. `settings`: the values of the runs by dotted name.
-    `seeds`, `timed_seeds`: trained and timed seeds by arm or method. `train`, `validation`,
+    `seeds`, `timed_seeds`: trained and timed seeds by arm or method. `imported`: weights that were
+    not trained here, by arm or method. `train`, `validation`,
     `evaluate`: image sets, the last by column. `devices`, `timed_on`: names of devices. `passes`:
     passes of a timing to warm up and timed. `shared_gpu`: arms or methods timed while other
     processes used the GPU. `not_timed`: reasons for absent times by arm or method, clock and set.
@@ -67,6 +81,7 @@ class Recorded:
     settings: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)
     timed_seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    imported: Mapping[str, Weights] = field(default_factory=dict)
     train: Sequence[ImageSet] = ()
     validation: Sequence[ImageSet] = ()
     evaluate: Mapping[str, Sequence[ImageSet]] = field(default_factory=dict)
@@ -94,7 +109,8 @@ def gather(name: str, results: Path, config: Config) -> Recorded:
         sets = {each["timed"]: each["datasets"] for each in timings if each.get("datasets")}
         sets |= {each["column"]: each["datasets"] for each in scored}
         evaluate = {column: _parse_image_sets(found) for column, found in sets.items()}
-    measured = {"latency": timings, "quality": runs or scored}
+    trained = [run for run in runs if "released" not in run]
+    measured = {"latency": timings, "quality": runs or scored, "cost": trained}
     every = [*runs, *timings]
     return Recorded(
         benchmark=benchmark,
@@ -103,10 +119,11 @@ def gather(name: str, results: Path, config: Config) -> Recorded:
         settings=_collect_settings(config, benchmark, runs),
         seeds=_collect_seeds(runs),
         timed_seeds=_collect_seeds(timings),
+        imported={r["subject"]: _read_weights(r["released"]) for r in runs if "released" in r},
         train=arrays.get("train", ()),
         validation=arrays.get("validation", ()) if benchmark == "native" else (),
         evaluate={column: evaluate.get(column, ()) for column in columns},
-        devices=_list_distinct((run.get("device") or {}).get("name") for run in runs),
+        devices=_list_distinct((run.get("device") or {}).get("name") for run in trained),
         timed_on=_list_distinct((t.get("device") or t).get("name") for t in timings),
         passes=[config["latency"]["warmup"], config["latency"]["passes"]] if timings else (),
         shared_gpu=_list_distinct(t["subject"] for t in timings if t.get("gpu_shared")),
@@ -180,14 +197,26 @@ def _collect_settings(config: Config, benchmark: str, runs: Sequence[Json]) -> d
     found = {k: [v] for k, v in chosen(config, names).items() if not k.startswith(training)}
     if not runs:
         return found
-    trained = [run.get("identity") or {} for run in runs]
+    identities = [_read_identity(run) for run in runs]
     for name in names:
         of_run = name.startswith((f"{benchmark}.model.", training))
-        if of_run or any(name in run for run in trained):
-            known = _list_distinct((run[name] for run in trained if name in run), empty=True)
+        if of_run or any(name in run for run in identities):
+            known = _list_distinct((run[name] for run in identities if name in run), empty=True)
             # A run without an identity makes its settings unknown.
-            found[name] = (known or found.get(name, [])) if all(trained) else []
+            found[name] = (known or found.get(name, [])) if all(identities) else []
     return found
+
+
+def _read_identity(run: Json) -> Json:
+    """Return what a run follows from; of an imported run of this project, what it did then."""
+    identity = run.get("identity") or {}
+    return {**identity, **((run.get("released") or {}).get("identity") or {})}
+
+
+def _read_weights(origin: Json) -> Weights:
+    """Read what an imported run records of its weights."""
+    others = "identity" not in origin
+    return Weights(origin["by"], origin.get("licence"), origin.get("revision"), others)
 
 
 def _list_distinct(values: Iterable[Any], empty: bool = False) -> list[Any]:

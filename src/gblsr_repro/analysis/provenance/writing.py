@@ -10,7 +10,7 @@ from ...config import Config, dataset_title, short_names
 from ...files import write_json
 from .comparison import compare
 from .differences import Scope
-from .recorded import ImageSet, Recorded, gather, read_paper
+from .recorded import ImageSet, Recorded, Weights, gather, read_paper
 
 
 def write(name: str, results: Path, config: Config, output: Path) -> None:
@@ -43,6 +43,10 @@ def list_facts(run: Recorded) -> dict[str, str]:
     sets = {"training images": run.train}
     sets |= {f"measured on {column}": images for column, images in run.evaluate.items()}
     facts = {"trained on": ", ".join(run.devices), "timed on": ", ".join(run.timed_on)}
+    facts["imported"] = "; ".join(
+        f"{names.get(subject, subject)}, {_describe_weights(weights)}"
+        for subject, weights in run.imported.items()
+    )
     if run.passes:
         facts["passes of a timing"] = "{} to warm up, {} timed".format(*run.passes)
     facts |= {label: "; ".join(map(_describe_image_set, images)) for label, images in sets.items()}
@@ -54,6 +58,11 @@ def list_facts(run: Recorded) -> dict[str, str]:
     )
     facts["LPIPS"] = run.without_lpips and f"not measured: {run.without_lpips}"
     return {label: text for label, text in facts.items() if text}
+
+
+def _describe_weights(weights: Weights) -> str:
+    terms = f"by {weights.by}", weights.licence, weights.revision and f"commit {weights.revision}"
+    return ", ".join(filter(None, terms))
 
 
 def _describe_image_set(images: ImageSet) -> str:

@@ -23,7 +23,7 @@ NATIVE_GROUPS = (
     "Locality diagnostic: per-patch arms with a linear bandwidth map",
     "Log-space ablation: arms beside those of the main tables",
 )
-ENCODERS = {"rdn": "RDN", "swinir": "SwinIR"}
+ENCODERS = {"rdn": "RDN", "swinir": "SwinIR", "edsr": "EDSR"}
 
 
 def group_runs(source: Aggregates, benchmark: str) -> dict[str, list[str]]:
@@ -56,7 +56,7 @@ def compute(source: Aggregates, benchmark: str) -> list[Table]:
     names = short_names(benchmark)
     kind = "runs" if native else "asr_runs"
     groups = group_runs(source, benchmark)
-    runs = source.frame(kind)
+    runs = source.require(source.trained_runs(benchmark), kind, "run that was trained here")
     runs = runs[runs["arm"].isin(chain(*groups.values()))]
     if runs.empty:
         raise UserError(f"{source.path(kind)} has no run of the paper's arms; train one first.")
