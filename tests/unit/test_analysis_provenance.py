@@ -14,7 +14,7 @@ from gblsr_repro.analysis.claims import judge
 from gblsr_repro.analysis.claims.rows import FILE, Verdict
 from gblsr_repro.analysis.provenance import Provenance, Scope
 from gblsr_repro.analysis.provenance.comparison import find_setting, read_settings
-from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded
+from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, Weights
 from gblsr_repro.config import arms, items, load
 from gblsr_repro.config.model import leaves
 from gblsr_repro.errors import UserError
@@ -174,6 +174,55 @@ def test_pixels_of_some_arms_among_other_settings_are_told_together() -> None:
     told = ["other training settings (learning rate, pixels in the loss of LIIF)"]
     for subjects in (None, ["liif"], ["gblsr_scalar"]):
         assert shorts(run, Scope.QUALITY, subjects=subjects) == told
+
+
+def released(run: Recorded, *subjects: str) -> Recorded:
+    """A run whose weights of some arms or methods were released by others, of seed 0."""
+    left = {name: seeds for name, seeds in run.seeds.items() if name not in subjects}
+    training = f"{run.benchmark}.training."
+    return replace(
+        run,
+        preset="released",
+        scopes=[s for s in run.scopes if left or s.measure != "cost"],
+        seeds=left | {key: [0] for key in subjects},
+        imported=dict.fromkeys(subjects, Weights("the authors of GB-LSR", "CC-BY-NC-4.0")),
+        settings={n: v for n, v in run.settings.items() if left or not n.startswith(training)},
+        train=run.train if left else (),
+        devices=run.devices if left else (),
+    )
+
+
+RELEASED = "weights released by the authors, not trained here"
+
+
+def test_released_weights_are_all_that_differs_where_nothing_is_trained() -> None:
+    run = provenance_of(released(NATIVE, *NATIVE.seeds), released(ASR, *ASR.seeds))
+    for scope in (Scope.QUALITY, Scope.LOCALITY, Scope.ABLATION, Scope.ASR_QUALITY):
+        (difference,) = run.find_differences([scope])
+        assert difference.short == RELEASED
+        assert not difference.blocks_verdict
+        assert difference.qualifier == "scores of released weights, not their training"
+    for scope in (Scope.LATENCY, Scope.ASR_LATENCY):
+        assert run.find_differences([scope]) == []
+    assert not {Scope.COST, Scope.ASR_COST} & {*run.scopes}
+
+
+def test_released_weights_are_told_apart_from_what_is_trained_beside_them() -> None:
+    mixed = released(with_setting("asr.training.steps", 40)[1], "gblsr_asr")
+    fewer = NATIVE, replace(mixed, train=images("dtd", "DTD", 5, 5))
+    assert shorts(fewer, Scope.ASR_QUALITY, subjects=["gblsr_asr"]) == [RELEASED]
+    trained = shorts(fewer, Scope.ASR_QUALITY, subjects=["liif_rdn"])
+    assert trained == ["40 steps", "trained on DTD"]
+    other_seed = NATIVE, replace(mixed, seeds=mixed.seeds | {"lte_rdn": [0, 1]})
+    assert shorts(other_seed, Scope.ASR_QUALITY, subjects=["gblsr_asr"]) == [RELEASED]
+    assert "seeds 0, 1 (LTE-RDN)" in shorts(other_seed, Scope.ASR_QUALITY, subjects=["lte_rdn"])
+
+
+def test_weights_of_an_earlier_version_are_compared_with_what_they_were_trained_with() -> None:
+    earlier = dict.fromkeys(NATIVE.seeds, Weights("this project", others=False))
+    run = with_setting("native.training.steps", 40)[0]
+    found = shorts((replace(run, imported=earlier), ASR), Scope.QUALITY)
+    assert found == ["weights of an earlier version, not trained here", "40 steps"]
 
 
 def test_a_run_without_records_differs_in_all() -> None:

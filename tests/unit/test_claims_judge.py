@@ -16,7 +16,7 @@ from gblsr_repro.analysis.claims.registry import Topic
 from gblsr_repro.analysis.claims.rows import Row, Verdict, read_claims, write_claims
 from gblsr_repro.analysis.claims.rules import Equals
 from gblsr_repro.analysis.provenance import Provenance, Scope
-from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_paper
+from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, Weights, read_paper
 from gblsr_repro.analysis.reader import Aggregates, Table
 from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.cli import main
@@ -95,6 +95,16 @@ def test_other_training_images_qualify_a_verdict() -> None:
     assert (unknown.verdict, unknown.conditions) == (
         Verdict.DIFFERENT, "trained on images not recorded")  # fmt: skip
     assert row("params_scalar", replace(NATIVE, train=other)).qualifier == ""
+
+
+def test_a_verdict_on_released_weights_says_that_it_is_no_verdict_on_training() -> None:
+    weights = dict.fromkeys(ASR.seeds, Weights("the authors of GB-LSR"))
+    settings = {n: v for n, v in ASR.settings.items() if not n.startswith("asr.training.")}
+    run = replace(ASR, preset="released", imported=weights, settings=settings, train=(),
+                  seeds={key: [0] for key in ASR.seeds})  # fmt: skip
+    found = row("anchor_set5_x2", run)
+    assert found.qualified_verdict == "reproduced, scores of released weights, not their training"
+    assert found.conditions == "weights released by the authors, not trained here"
 
 
 def test_a_time_on_a_shared_gpu_is_shown_and_not_judged() -> None:

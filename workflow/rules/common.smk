@@ -57,6 +57,13 @@ NATIVE_AGGREGATES = [
     for name, schema in JUDGED.items()
     if schema.benchmark == "native"
 ]
+# Quality alone: no aggregate that waits for timing.
+ASR_EVAL_AGGREGATES = [
+    f"{R}/{schemas.aggregate_path(name)}"
+    for name, schema in JUDGED.items()
+    if name == "structure"
+    or (schema.benchmark == "asr" and not any(schemas.TIMES in path for path in schema.inputs))
+]
 TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
 COMPARED = [f"{name}_vs_paper" for name, item in ITEMS.items() if item.compared == "yes"]
 BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution", "both": "Both"}

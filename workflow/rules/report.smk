@@ -168,6 +168,16 @@ use rule claims as native_claims with:
         f"{R}/logs/native_claims.log",
 
 
+use rule claims as asr_eval_claims with:
+    input:
+        ASR_EVAL_AGGREGATES,
+        TABLES_SHOWN,
+    output:
+        f"{R}/asr/claims.csv",
+    log:
+        f"{R}/logs/asr_eval_claims.log",
+
+
 rule claims_page:
     """The same as Markdown, by topic."""
     input:
@@ -195,6 +205,15 @@ use rule claims_page as native_claims_page with:
         f"{R}/native/claims.md",
     log:
         f"{R}/logs/native_claims_page.log",
+
+
+use rule claims_page as asr_eval_claims_page with:
+    input:
+        rules.asr_eval_claims.output,
+    output:
+        f"{R}/asr/claims.md",
+    log:
+        f"{R}/logs/asr_eval_claims_page.log",
 
 
 rule report:
@@ -241,3 +260,19 @@ use rule report as native_report with:
         ),
     log:
         f"{R}/logs/native_report.log",
+
+
+use rule report as asr_eval_report with:
+    input:
+        items_of("asr", timed=False),
+        rules.asr_eval_claims_page.output,
+        claims=rules.asr_eval_claims.output,
+    output:
+        report(
+            f"{R}/asr/report.html",
+            caption="../report/page.rst",
+            category="Claims",
+            labels={"what": "the page of super-resolution without timing"},
+        ),
+    log:
+        f"{R}/logs/asr_eval_report.log",

@@ -64,8 +64,11 @@ def _released(config: Config) -> Iterator[str]:
     """Tell of released weights for no row, of a malformed address, and of one for several seeds."""
     count = len(config["seeds"])
     for name, address in config["released"].items():
-        row_named(name)
-        parse_address(address)
+        try:
+            row_named(name)
+            parse_address(address)
+        except UserError as error:
+            yield f"released: {error}"
         if count > 1 and SEED not in address:
             yield (
                 f"released names one run of {name}, but seeds has {count}; set it to the seed of "

@@ -253,8 +253,7 @@ class Item:
     trained here, a scale that is not trained); `compared` says whether it also comes as
     <item>_vs_paper, with the published values; `readings` names what it rests on of
     docs/readings.md; `scopes` the kinds of numbers it shows; `adds` what its caption tells of them:
-    lpips, spread, baselines; `caption`
-    what stands after its title.
+    lpips, spread, baselines; `caption` what stands after its title.
     """
 
     item: str

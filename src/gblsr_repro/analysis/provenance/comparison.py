@@ -21,8 +21,15 @@ VALIDATED = ("locality", "ablation")  # scopes that are measured on the validati
 # DIV2K is the one thing that a reader can add, so that other images qualify a verdict and leave it.
 OTHER_TRAINING = "on other training images"
 OTHER_VALIDATION = "on other validation images"
-RELEASED = "scores of released weights, not their training"
-EARLIER = "weights of an earlier version"
+# What is said of weights that were not trained here, and what it makes of a verdict, by whether
+# others released them.
+IMPORTED = {
+    True: (
+        "weights released by the authors, not trained here",
+        "scores of released weights, not their training",
+    ),
+    False: ("weights of an earlier version, not trained here", "weights of an earlier version"),
+}
 
 
 def compare(run: Recorded, paper: Recorded) -> list[Difference]:
@@ -61,18 +68,16 @@ def _select_scopes(run: Recorded, *measures: str) -> tuple[Scope, ...]:
 
 def _compare_weights(run: Recorded) -> Iterator[Difference]:
     """Name the weights that were not trained here: they qualify a verdict and leave it."""
-    origins: dict[tuple[str, bool], list[str]] = {}
-    for subject, weights in run.imported.items():
-        origins.setdefault((weights.by, weights.others), []).append(subject)
-    for (by, others), subjects in origins.items():
-        text = f"weights released by {by}" if others else "weights of an earlier version"
-        yield Difference(
-            f"{text}, not trained here",
-            scopes=_select_scopes(run, *TRAINED_ON),
-            subjects=tuple(subjects),
-            blocks_verdict=False,
-            qualifier=RELEASED if others else EARLIER,
-        )
+    for others, (text, qualifier) in IMPORTED.items():
+        subjects = [name for name, weights in run.imported.items() if weights.others is others]
+        if subjects:
+            yield Difference(
+                text,
+                scopes=_select_scopes(run, *TRAINED_ON),
+                subjects=tuple(subjects),
+                blocks_verdict=False,
+                qualifier=qualifier,
+            )
 
 
 def _list_trained(run: Recorded) -> tuple[str, ...] | None:

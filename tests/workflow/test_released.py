@@ -1,0 +1,122 @@
+"""The workflow on released weights: imported instead of trained, scored, judged, and said so."""
+
+import re
+
+import made
+import published_weights as published
+import pytest
+import yaml
+
+from gblsr_repro import config as configuration
+from gblsr_repro.released.importing import import_run
+
+pytestmark = pytest.mark.slow
+
+SAID = "weights released by the authors, not trained here"
+OVERLAY = {
+    "preset": "released",
+    "native": {"arms": ["gblsr_scalar"]},
+    "asr": {
+        "methods": ["liif_rdn", "gblsr_asr"],
+        "evaluate": dict.fromkeys(("set14", "b100", "urban100", "div2kval")),
+        "shave_extra": {"div2kval": 0},
+        "timing": {"datasets": ["set5"]},
+        "scales": [2, 4],
+    },
+}
+
+
+@pytest.fixture
+def overlay(repository, tmp_path):
+    """An overlay over the demo's sizes that names two files; the colors of one were chosen."""
+    demo = configuration.merge(configuration.read_yaml(repository / "config/demo.yaml"), OVERLAY)
+    settings = configuration.merge(configuration.load(), demo)
+    configuration.validate(settings)
+    weights = {name: published.weights(name, settings).theirs for name in OVERLAY["asr"]["methods"]}
+    liif = published.write_checkpoint(tmp_path / "rdn-liif.pth", "liif_rdn", weights["liif_rdn"])
+    family = published.write_safetensors(tmp_path / "hub", weights["gblsr_asr"])
+    row = configuration.row_named("gblsr_asr")
+    import_run(str(family), row, 0, tmp_path / "chosen", settings, "normalized")
+    named = {"liif_rdn": str(liif), "gblsr_asr": str(tmp_path / "chosen")}
+    path = tmp_path / "overlay.yaml"
+    path.write_text(yaml.safe_dump(configuration.merge(demo, {"released": named})))
+    return path
+
+
+def jobs(text):
+    return set(re.findall(r"^(?:local)?rule (\w+):", text, re.MULTILINE))
+
+
+def test_what_is_named_is_imported_and_scored_without_training(snakemake, overlay, tmp_path):
+    done = snakemake("--cores", "1", "asr_eval", configfile=str(overlay))
+    assert done.returncode == 0, done.stderr[-3000:]
+    results, resources = tmp_path / "results", tmp_path / "resources"
+    assert {path.stem for path in (results / "sources").iterdir()} == {"demo_set5"}
+    assert not (results / "asr" / "arrays").exists()
+    for name in ("liif_rdn", "gblsr_asr"):
+        record = made.record(results / f"asr/runs/{name}/seed0/run.json")
+        assert (
+            record["released"]["by"] == f"the authors of {'LIIF' if 'liif' in name else 'GB-LSR'}"
+        )
+        (row,) = made.rows(results / f"asr/metrics/{name}/seed0/demo_set5_x2.csv")
+        assert float(row["psnr_y"]) > 0
+    runs = {row["arm"]: row for row in made.rows(results / "aggregates/asr_runs.csv")}
+    assert {row["wall_seconds"] for row in runs.values()} == {""}
+    assert all(row["released_by"] for row in runs.values())
+    table = (results / "tables/asr_quality_x2_x3_x4_main_vs_paper.tex").read_text()
+    assert "LIIF-RDN" in table
+    assert table.count(SAID) == 1
+    assert not (results / "tables/compute_asr.tex").exists()
+    page = (results / "asr/report.html").read_text()
+    assert page.count(SAID) == 1
+    assert "Scores of released weights." in page
+    assert "No training run is aggregated yet." in page
+    claims = (results / "asr/claims.md").read_text()
+    assert "different conditions" in claims  # a stand-in for Set5
+    assert resources.is_dir()
+
+    # All is made; a file that is another is imported again, and what it scored is measured again.
+    again = snakemake("--cores", "1", "--dry-run", "asr_eval", configfile=str(overlay))
+    assert "Nothing to be done" in again.stdout + again.stderr
+    content = yaml.safe_load(overlay.read_text())
+    other = published.weights("liif_rdn", settings_of(overlay), seed=1).theirs
+    published.write_checkpoint(tmp_path / "rdn-liif.pth", "liif_rdn", other)
+    planned = snakemake("--cores", "1", "--dry-run", "asr_eval", configfile=str(overlay)).stdout
+    assert jobs(planned) >= {"import_method", "asr_evaluate", "asr_eval_claims"}
+    imported = re.findall(r"^rule import_method:\n(?: +.*\n)*? +wildcards: (.*)\n", planned, re.M)
+    assert imported == ["method=liif_rdn, seed=0"]
+
+    # Without the name it is trained: the imported run is no run of this training.
+    del content["released"]["liif_rdn"]
+    overlay.write_text(yaml.safe_dump(content))
+    planned = snakemake("--cores", "1", "--dry-run", "asr_eval", configfile=str(overlay)).stdout
+    assert {"asr_train_run", "asr_standardize", "fetch"} <= jobs(planned)
+    assert "import_method" not in jobs(planned)
+
+
+def settings_of(overlay):
+    loaded = configuration.merge(configuration.load(), yaml.safe_load(overlay.read_text()))
+    configuration.validate(loaded)
+    return loaded
+
+
+def test_a_file_that_is_not_there_is_one_sentence_before_anything_runs(snakemake, overlay):
+    content = yaml.safe_load(overlay.read_text())
+    content["released"]["liif_rdn"] = "elsewhere/rdn-liif.pth"
+    overlay.write_text(yaml.safe_dump(content))
+    done = snakemake("--cores", "1", "asr_eval", configfile=str(overlay))
+    assert done.returncode != 0
+    assert "elsewhere/rdn-liif.pth does not exist; name a file of weights" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_shipped_overlay_plans_imports_and_fetches_no_training_set(snakemake, repository):
+    done = snakemake(
+        "--cores", "1", "--dry-run", "asr_eval", configfile=str(repository / "config/released.yaml")
+    )
+    assert done.returncode == 0, done.stderr
+    rules = jobs(done.stdout)
+    assert {"import_method", "asr_evaluate", "asr_eval_claims", "asr_eval_report"} <= rules
+    assert not {"asr_train_run", "asr_standardize", "asr_latency", "train"} & rules
+    fetched = set(re.findall(r"sources/(\w+)\.csv\n +log", done.stdout))
+    assert fetched == {"set5", "set14", "b100", "urban100", "div2k_valid"}
