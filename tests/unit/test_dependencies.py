@@ -7,6 +7,7 @@ from pathlib import Path
 
 import made
 import numpy as np
+import published_weights as published
 import pytest
 import torch
 
@@ -30,6 +31,7 @@ from gblsr_repro.evaluation import (
 from gblsr_repro.models import base, decoders
 from gblsr_repro.models import native as native_models
 from gblsr_repro.models.asr import model as asr_models
+from gblsr_repro.released import importing
 from gblsr_repro.training import asr as asr_training
 from gblsr_repro.training import native as native_training
 from gblsr_repro.training import run_record
@@ -114,6 +116,7 @@ CURVE = {"asr.evaluate", "asr.downsampling", "asr.shave_extra", "asr.tile_pixels
 CARRIERS = (
     "config", "devices", "errors", "files", "progress", "runs", "runtime", "training/run_record",
     "weights", "data/ahead", "data/arrays", "evaluation/__init__", "evaluation/batches",
+    "released/folder",
 )  # fmt: skip
 # The rules whose output a rule reads: it runs again with them.
 ABOVE = {
@@ -130,6 +133,15 @@ ABOVE = {
 ALLOWED = {
     "asr_train_run": CURVE,
     "asr_evaluate": {"asr.tile_pixels"},  # changes memory, not values
+}
+
+
+# Weights that jobs import, by the rule that does.
+IMPORTS = {
+    "gblsr_scalar": "import_arm",
+    "global_fourier_mlp": "import_arm",
+    "gblsr_asr_nf48": "import_method",
+    "lte_edsr": "import_method",
 }
 
 
@@ -183,7 +195,19 @@ def tiny(tmp_path_factory):
     regions.write_thresholds(settings, arrays / "validation.npy", arrays / "regions.json")
     for name in ("gblsr_full", "gblsr_asr"):
         made.run(root / name, name, settings, spread=0.1)
+    for name in IMPORTS:
+        tensors = published.weights(name, settings).theirs
+        published.write_checkpoint(root / "released" / f"{name}.pth", name, tensors)
     return root, settings
+
+
+def imported(config, root, output, name):
+    """Import weights by their published names; of a GB-LSR-ASR with the range of its colors."""
+    path = root / "released" / f"{name}.pth"
+    dict.__setitem__(config, "released", {name: str(path)})
+    colors = "unit" if name.startswith("gblsr_asr") else None
+    row = configuration.row_named(name)
+    importing.import_run(str(path), row, 0, output / "run", config, colors)
 
 
 ARM, METHOD = ARMS["gblsr_full"], METHODS["gblsr_asr"]
@@ -218,6 +242,9 @@ JOBS = {
             c, m, 0, r / "asr.npy", o / "run", o / "state.pt")
         for name in ("gblsr_asr_nf48_nole", "liif_rdn", "lte_swinir")
     },
+    **{
+        f"{IMPORTS[name]} {name}": lambda c, r, o, n=name: imported(c, r, o, n) for name in IMPORTS
+    },
     "asr_evaluate": lambda c, r, o: asr.evaluate(c, METHOD, 0, r / "gblsr_asr", o),
     "asr_bicubic": lambda c, r, o: asr.evaluate_bicubic(c, "demo_set5", o),
     **{
@@ -248,6 +275,7 @@ def watched(tiny, monkeypatch):
         monkeypatch.setattr(module, "follows", unwatched(module.follows))
     for name in ("run_identity", "write_run"):
         monkeypatch.setattr(run_record, name, unwatched(getattr(run_record, name)))
+    monkeypatch.setattr(importing, "write_run", unwatched(importing.write_run))
     monkeypatch.setattr(configuration, "run_identity", unwatched(configuration.run_identity))
     monkeypatch.setattr(metrics.Settings, "of", Lazy)
     monkeypatch.delenv(perceptual.BACKBONE_VARIABLE, raising=False)

@@ -107,6 +107,8 @@ IMPORTING = (
     "released/importing.py",
     "released/matching.py",
     "released/names.py",
+    "released/reading.py",
+    "released/records.py",
 )
 ANALYSIS = ("analysis", "evaluation/fields.py", "evaluation/locality.py")
 REPORTING = ("reporting", *ANALYSIS)
