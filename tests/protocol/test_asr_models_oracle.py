@@ -27,13 +27,17 @@ PUBLISHED = {
     "gblsr_asr_nf96": 24_927_393,
     "gblsr_asr_nf48_nole": 20_610_513,
     "gblsr_asr_nf96_nole": 24_927_393,
+    # As LIIF and LTE published them.
+    "lte_swinir_tail": 12_096_871,
+    "liif_edsr": 1_567_299,
+    "lte_edsr": 1_714_243,
 }
 SHIFT, AREA = 1e-6, 1e-9
 H, W = 5, 4
 
 
 @pytest.mark.parametrize("method", config.methods())
-def test_parameter_counts_are_those_of_the_paper(method):
+def test_parameter_counts_are_those_published(method):
     model = build(config.methods()[method], config.load(), 0)
     assert count_parameters(model) == PUBLISHED[method]
 
@@ -279,8 +283,9 @@ def attended(x: np.ndarray, w: dict[str, np.ndarray], name: str, side: int, shif
     return (flat @ w[f"{name}.project.weight"].T + w[f"{name}.project.bias"]).reshape(x.shape)
 
 
-def test_swinir_is_its_definition():
-    model = model_of("lte_swinir")
+@pytest.mark.parametrize("method", ["lte_swinir", "lte_swinir_tail"])
+def test_swinir_is_its_definition(method):
+    model = model_of(method)
     side, heads = 4, 2
     _, _, maps, low = encoded(model)
     w = weights(model.encoder)
@@ -306,5 +311,24 @@ def test_swinir_is_its_definition():
         inner = inner + y @ w[f"{name}.perceptron.2.weight"].T + w[f"{name}.perceptron.2.bias"]
     x = x + conv("groups.0.conv", inner.transpose(2, 0, 1)).transpose(1, 2, 0)
     expected = first + conv("last", normed(x, w, "norm").transpose(2, 0, 1))
+    if method == "lte_swinir_tail":
+        expected = conv("tail", expected)
+        expected = np.where(expected > 0, expected, 0.01 * expected)
+        assert len(expected) == 64
     # Masked scores are -100, not minus infinity: e^-100 of a pixel across the seam remains.
     np.testing.assert_allclose(maps, expected[:, :H], atol=1e-9 * np.abs(expected).max())
+
+
+def test_edsr_is_its_definition():
+    model = model_of("liif_edsr")
+    _, _, maps, low = encoded(model)
+    w = weights(model.encoder)
+
+    def conv(name, x):
+        return convolved(x, w[f"{name}.weight"], w[f"{name}.bias"])
+
+    first = x = conv("first", low)
+    for block in range(16):
+        x = x + conv(f"blocks.{block}.leave", np.maximum(conv(f"blocks.{block}.enter", x), 0))
+    expected = first + conv("last", x)
+    np.testing.assert_allclose(maps, expected, atol=1e-12 * np.abs(expected).max())

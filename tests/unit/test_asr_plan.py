@@ -72,6 +72,17 @@ def test_recorded_runs_of_this_device_go_first(config):
     assert estimate(config, "liif_rdn").done == 0
 
 
+def test_imported_weights_are_nothing_to_train(config):
+    """Neither their runs nor, where nothing else is trained, the training images."""
+    config["released"] = {"liif_rdn": "rdn-liif.pth"}
+    survey = plan.survey(config)
+    assert {e.name for e in survey.estimates} == {"gblsr_scalar", "gblsr_asr_nf48"}
+    assert "Imported and not trained: liif_rdn\n" in plan.text(survey)
+    assert any("super-resolution array" in each.purpose for each in survey.disk)
+    config["released"]["gblsr_asr_nf48"] = "hub"
+    assert not any("super-resolution array" in each.purpose for each in plan.survey(config).disk)
+
+
 @pytest.mark.parametrize(
     "facts",
     [{"identity": None}, {"identity": {}}, {"device": None}, {"steps_per_second": 0}, None],

@@ -21,7 +21,7 @@ def superres(method):
     return made.moved(asr.build(config.methods()[method], settings, 0).eval(), 0.1)
 
 
-@pytest.mark.parametrize("method", ["gblsr_asr", "lte_swinir"])
+@pytest.mark.parametrize("method", ["gblsr_asr", "lte_swinir", "lte_swinir_tail", "lte_edsr"])
 @torch.inference_mode()
 def test_the_field_is_what_features_depend_on(method):
     """Noise outside the field changes nothing; noise on the field's rim does (RDN's is exact)."""

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from gblsr_repro import config as configuration
+from gblsr_repro.cli import main
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import sha256
 from gblsr_repro.models.asr.model import ASRModel
@@ -151,6 +152,18 @@ def test_a_weights_file_alone_still_says_what_it_is(settings, tmp_path):
     assert load_run(run / "weights.safetensors", ASRModel).colors == "unit"
     with pytest.raises(UserError, match="holds imported weights"):
         load_run(run / "weights.safetensors", ASRModel, settings)
+
+
+def test_released_weights_are_not_bundled(settings, tmp_path, capsys):
+    weights = published.weights("gblsr_scalar", settings)
+    path = published.write_safetensors(tmp_path / "released", weights.theirs)
+    run, _ = brought_in(tmp_path / "run", "gblsr_scalar", path, settings)
+    words = ["bundle", str(run), "--metrics", str(tmp_path), "--trained-on", "unknown"]
+    assert main([*words, "--output", str(tmp_path / "native.safetensors")]) == 2
+    assert (
+        "holds weights by the authors of GB-LSR, which are not bundled" in capsys.readouterr().err
+    )
+    assert not (tmp_path / "native.safetensors").exists()
 
 
 # --- runs of this project -------------------------------------------------------------------------

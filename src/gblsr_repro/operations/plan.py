@@ -87,11 +87,12 @@ class Disk:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be trained and what it takes."""
+    """What is to be trained and what it takes; `imported` are arms and methods that are not."""
 
     device: str
     estimates: list[Estimate]
     disk: list[Disk]
+    imported: list[str]
 
 
 def survey(config: Config) -> Plan:
@@ -99,7 +100,8 @@ def survey(config: Config) -> Plan:
     cuda = config["device"] != "cpu" and torch.cuda.is_available()
     name = str(device_record(torch.device("cuda" if cuda else "cpu"))["name"])
     estimates = list(_estimate_runs(config, name))
-    return Plan(name, estimates, list(_estimate_disk(config, estimates)))
+    disk = list(_estimate_disk(config, estimates))
+    return Plan(name, estimates, disk, [*config["released"]])
 
 
 def text(plan: Plan) -> str:
@@ -122,6 +124,8 @@ def text(plan: Plan) -> str:
     lines.append(
         f"Days of training: {one:,.1f} on one GPU, {many:,.1f} on {several}, a run to each GPU"
     )
+    if plan.imported:
+        lines.append(f"Imported and not trained: {', '.join(plan.imported)}")
     lines += [
         "",
         "Disk",
@@ -234,7 +238,8 @@ def _estimate_disk(config: Config, estimates: list[Estimate]) -> Iterator[Disk]:
     native, asr = config["native"]["data"], config["asr"]
     table = datasets()
     images = [table[name] for name in (*native["train"], *native["evaluate"].values())]
-    packed = [table[name] for name in asr["train"]]
+    trained = any(e.benchmark == "asr" for e in estimates)
+    packed = [table[name] for name in asr["train"]] if trained else []
     if config["mirror"] is None:
         used = {row.dataset: row for row in images + packed}
         used |= {name: table[name] for name in asr["evaluate"].values()}

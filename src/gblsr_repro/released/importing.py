@@ -152,7 +152,7 @@ def choose_colors(
         return choice
     if asked:
         return Colors(asked, "asked for")
-    device = runtime.prepare(config["device"], config["threads"])
+    device = runtime.prepare("cpu", config["threads"])  # it takes a minute, and no GPU is asked for
     return decide_colors(runtime.for_inference(model, device), config, device, place)
 
 
