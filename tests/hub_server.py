@@ -33,6 +33,7 @@ class Hub:
     cut: list[int] = field(default_factory=list)
     refusal: tuple[int, str] | None = None
     listed: dict[str, str] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
     asked: list[tuple[str, str, str | None]] = field(default_factory=list)
 
     @property
@@ -43,7 +44,8 @@ class Hub:
         """What the hub says of the repository."""
         siblings = []
         for name, content in self.files.items():
-            entry = {"rfilename": name, "size": len(content), "blobId": sha(content)[:40]}
+            size = self.sizes.get(name, len(content))
+            entry = {"rfilename": name, "size": size, "blobId": sha(content)[:40]}
             if len(content) >= LARGE:
                 digest = self.listed.get(name, sha(content))
                 entry["lfs"] = {"sha256": digest, "size": len(content), "pointerSize": 130}

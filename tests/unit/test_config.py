@@ -79,7 +79,7 @@ IMPOSSIBLE = [
     ({"native.control_arm": "fourier"}, "native.control_arm names 'fourier', which config/arms"),
     ({"released": {"liif_rdm": "a.pth"}}, "no arm or method 'liif_rdm'; did you mean 'liif_rdn'?"),
     ({"released": {"liif_rdn": "a.pth"}}, "one run of liif_rdn, but seeds has 3; set it to the"),
-    ({"released": {"liif_rdn": "hf://a/b c/{seed}"}}, "'hf://a/b c/{seed}' is no address on the"),
+    ({"released": {"liif_rdn": "hf://a/b c"}}, "'hf://a/b c' is no address on the hub"),
     ({"asr.methods": ["liif_rdm"]}, "asr.methods names 'liif_rdm', which config/methods.tsv"),
     ({"asr.base_method": "gblsr_arr"}, "did you mean 'gblsr_asr'?"),
     ({"asr.timing.datasets": ["set41"]}, "did you mean 'set14'?"),

@@ -164,6 +164,10 @@ def test_without_a_network_a_folder_does(hub, tmp_path):
 def test_a_file_that_the_hub_lists_otherwise_is_refused(hub, tmp_path):
     hub.listed[FILE] = "0" * 64
     refusals(hub, tmp_path, f"hf://{REPOSITORY}/gblsr-scalar", "came with another checksum than")
+    hub.sizes[FILE] = 10**10
+    refusals(
+        hub, tmp_path, f"hf://{REPOSITORY}/gblsr-scalar", "is larger than the 2000000000 bytes"
+    )
 
 
 def test_without_the_client_it_says_what_to_install(monkeypatch, tmp_path):

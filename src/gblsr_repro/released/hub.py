@@ -6,6 +6,7 @@ What is fetched has the checksum that the hub lists, else it is refused.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NoReturn
 
@@ -18,6 +19,7 @@ from .folder import ENDINGS, FACTS, Files, choose_weights
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import ModelInfo
 
+LARGEST = 2_000_000_000  # bytes of a file
 INSTALL = "install it with pip install 'gblsr-repro[hub]'"
 OFFLINE = "or name a local folder with the files instead of the address"
 
@@ -27,7 +29,8 @@ def download(address: HubAddress, folder: Path) -> tuple[Files, str, str | None]
 
     Returns the files, the commit that they are of, and the licence that the repository states.
     Raises `UserError` where the client is not installed, the hub cannot be reached, refuses, does
-    not have the repository, the revision or exactly one file of weights, or a file is damaged.
+    not have the repository, the revision or exactly one file of weights, or a file is too large or
+    damaged.
     """
     try:
         from httpx2 import HTTPError
@@ -42,6 +45,7 @@ def download(address: HubAddress, folder: Path) -> tuple[Files, str, str | None]
     try:
         listing = api.model_info(address.repository, revision=address.revision, files_metadata=True)
         weights, *others = _choose_files(address, [s.rfilename for s in listing.siblings or ()])
+        _check_sizes(listing, (weights, *others), place)
         commit = str(listing.sha)
         target = folder / address.repository.replace("/", "--") / commit
         log.info("%s, commit %s: %s", place, commit[:12], weights)
@@ -72,6 +76,16 @@ def _choose_files(address: HubAddress, names: list[str]) -> list[str]:
         weights = choose_weights(inside, place)
     facts = str(PurePosixPath(weights).with_name(FACTS))
     return [weights, facts] if facts in names else [weights]
+
+
+def _check_sizes(listing: ModelInfo, names: Collection[str], place: str) -> None:
+    """Refuse a file that is larger than weights of these models can be."""
+    for entry in listing.siblings or ():
+        if entry.rfilename in names and (entry.size or 0) > LARGEST:
+            raise UserError(
+                f"{place}: {entry.rfilename} is larger than the {LARGEST} bytes allowed for it; name "
+                "another file."
+            )
 
 
 def _check_sums(listing: ModelInfo, paths: dict[str, Path], place: str) -> None:
