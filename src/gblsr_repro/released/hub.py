@@ -83,8 +83,8 @@ def _check_sizes(listing: ModelInfo, names: Collection[str], place: str) -> None
     for entry in listing.siblings or ():
         if entry.rfilename in names and (entry.size or 0) > LARGEST:
             raise UserError(
-                f"{place}: {entry.rfilename} is larger than the {LARGEST} bytes allowed for it; name "
-                "another file."
+                f"{place}: {entry.rfilename} is larger than the {LARGEST} bytes allowed for it; "
+                "name another file."
             )
 
 
