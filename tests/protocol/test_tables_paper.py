@@ -233,9 +233,11 @@ def published_aggregates(targets, folder):
     native = [[*row.values()] for row in made.rows(targets / "native.csv")]
     ablation, locality = ablation_rows(targets)
     runs = {
-        "runs": [["native", arm, 0, 2000, 1, 90, 1, 1, "NVIDIA H200", "", ""] for arm in arms()],
+        "runs": [
+            ["native", arm, 0, 2000, 1, 90, 1, 1, "NVIDIA H200", "", "", ""] for arm in arms()
+        ],
         "asr_runs": [
-            ["asr", m, 0, 10**6, PARAMETERS.get(m, ""), 1, 1, 1, "NVIDIA H200", "", ""]
+            ["asr", m, 0, 10**6, PARAMETERS.get(m, ""), 1, 1, 1, "NVIDIA H200", "", "", ""]
             for m in methods()
         ],
     }

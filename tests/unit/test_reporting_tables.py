@@ -419,10 +419,15 @@ def test_licenses_follow_the_config(folder, config):
 # --- beside the paper ---------------------------------------------------------------------------
 
 
-def every_run(folder, config):
+def every_run(folder, config, imported=()):
     for half, name in (("native", "runs"), ("asr", "asr_runs")):
         subjects = config[half]["arms" if half == "native" else "methods"]
-        rows = [[half, arm, 0, 9, 1, 50, 1, 1, "Some CPU", "", ""] for arm in subjects]
+        rows = [
+            [half, arm, 0, "", 1, "", "", "", "", "", 0.5, "the authors"]
+            if arm in imported
+            else [half, arm, 0, 9, 1, 50, 1, 1, "Some CPU", "", "", ""]
+            for arm in subjects
+        ]
         folder(name, rows, SCHEMAS["runs"].columns)
 
 
@@ -545,6 +550,16 @@ def test_the_papers_training_time_is_that_of_the_groups_shown(folder, config):
     asr = list(pairs("compute_asr", root, config).values())
     assert asr[1][0] == ["3", "122h12m–122h22m", "366h55m"]
     assert asr[-1][0] == ["**27**", "", "**1,232h03m**"]
+
+
+def test_imported_weights_are_no_part_of_the_training_time(folder, config):
+    every_run(folder, config, imported=["liif_rdn", "lte_rdn"])
+    rows = [row.cells for row in built("compute_asr", folder(rows=[]), config).rows]
+    assert not any("LIIF-RDN" in str(cells[0]) for cells in rows)
+    assert rows[-1][1] == f"**{len(config['asr']['methods']) - 2}**"
+    every_run(folder, config, imported=config["asr"]["methods"])
+    with pytest.raises(UserError, match="has no run of the paper's arms; train one first"):
+        built("compute_asr", folder(rows=[]), config)
 
 
 def test_other_readings_are_no_part_of_the_training_time(folder, config):

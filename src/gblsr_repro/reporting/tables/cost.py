@@ -56,7 +56,8 @@ def compute(source: Aggregates, benchmark: str) -> list[Table]:
     names = short_names(benchmark)
     kind = "runs" if native else "asr_runs"
     groups = group_runs(source, benchmark)
-    runs = source.require(source.trained_runs(benchmark), kind, "run that was trained here")
+    source.require(source.table(kind), kind, "run")
+    runs = source.trained_runs(benchmark)
     runs = runs[runs["arm"].isin(chain(*groups.values()))]
     if runs.empty:
         raise UserError(f"{source.path(kind)} has no run of the paper's arms; train one first.")
