@@ -21,6 +21,7 @@ from gblsr_repro.config import protocol
 from gblsr_repro.reporting import figures
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.items import MAKERS
+from gblsr_repro.reporting.names import name_subject
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 NAMED = ("frontier", "infcost", "asr_quality_latency_x4")
@@ -78,7 +79,7 @@ def distance(box: Bbox, axes: Axes, marker: Line2D) -> float:
 def named(source: Aggregates, text: Text) -> tuple[float, ...]:
     """Return the color of the arm or method that a label names."""
     name = text.get_text().removesuffix(" (main)").removesuffix("\n(base)")
-    (key,) = [key for key in (*source.arms, *source.methods) if source.label(key) == name]
+    (key,) = [key for key in (*source.arms, *source.methods) if name_subject(source, key) == name]
     return to_rgb(style.looks_of(source)[key].color)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..analysis.claims.rows import Verdict
 from ..analysis.provenance import BENCHMARKS
-from ..analysis.reader import BICUBIC, Aggregates, sort_by
+from ..analysis.reader import BICUBIC, Aggregates
 from ..analysis.schemas import format_scale
 from ..config import Config, Item
 from ..errors import UserError
@@ -28,6 +28,7 @@ from .captions import caption
 from .documents import Section, benchmarks, cost, differences, render_html, simple_table
 from .items import attempt, select_items
 from .layout import DASH, Table, format_number
+from .names import name_dataset, sort_by_order
 from .tables import build, build_beside_paper
 
 FILE_PATTERNS = (
@@ -128,7 +129,10 @@ def _reconstructed(source: Aggregates) -> Table:
         measured = source.has("native")
         means = [source.mean("native", column, a, "psnr") if measured else np.nan for a in arms]
         rows.append(
-            (source.title("native", column), *(format_number(v, "{:.1f}") for v in (flat, *means)))
+            (
+                name_dataset(source, "native", column),
+                *(format_number(v, "{:.1f}") for v in (flat, *means)),
+            )
         )
     header = ("Set", "Mean color", *(source.arms[arm].name for arm in arms))
     return simple_table(header, rows, "lrrr", (
@@ -155,7 +159,7 @@ def _enlarged(source: Aggregates) -> Table:
         gains = means.sub(means.pop(BICUBIC), axis=0).dropna(how="all")
         for column, own in gains.iterrows():
             bicubic = source.mean("asr_quality", str(column), BICUBIC, scale, "psnr_y")
-            best, title = str(own.idxmax()), source.title("asr", str(column))
+            best, title = str(own.idxmax()), name_dataset(source, "asr", str(column))
             gained = _gain(own.get(base, np.nan)), f"{names[best].name} {_gain(own[best])}"
             rows.append((title, format_number(bicubic, "{:.1f}"), *gained))
     header = ("Set", "Bicubic", names[base].name, "Best method")
@@ -176,7 +180,7 @@ def _items(
     """Return a section for every table or figure that was made, and why the others were not."""
     table = select_items(kind, source.config)
     first = ["qualitative"] if source.config["preset"] == "demo" else []  # it says most at a glance
-    made, missing = attempt(sort_by(table, first), lambda name: make(source, table[name]))
+    made, missing = attempt(sort_by_order(table, first), lambda name: make(source, table[name]))
     titles = {name: f"{item.title} ({item.paper})" for name, item in table.items()}
     sections = []
     for name, section in made.items():

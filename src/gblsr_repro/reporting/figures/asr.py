@@ -12,10 +12,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ...analysis.reader import Aggregates, sort_by
+from ...analysis.reader import Aggregates
 from ...analysis.schemas import format_scale
 from ...evaluation import PAPER
 from ..items import item
+from ..names import (
+    format_device,
+    name_dataset,
+    name_subject,
+    select_compared_methods,
+    sort_by_order,
+)
 from . import style
 from .labels import Label, place_labels
 
@@ -34,11 +41,11 @@ def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
         psnr = source.cell("asr_quality", TIMED_SET, method, scale, "psnr_y")
         if time.measured and psnr.measured:
             cells[method] = time, psnr
-    title = source.title("asr", TIMED_SET)
+    title = name_dataset(source, "asr", TIMED_SET)
     source.require(cells, "asr_latency", f"timed method with a PSNR-Y on {title}")
     figure = style.new_figure(style.TEXT_WIDTH, 3.1, note)
     axes = figure.subplots()
-    axes.set_xlabel(f"Time (ms per image, batch 1){source.on_device('asr')} ↓")
+    axes.set_xlabel(f"Time (ms per image, batch 1){format_device(source, 'asr')} ↓")
     axes.set_ylabel("PSNR-Y (dB) ↑")
     axes.set_title(f"{title} ×{scale}")
     labels, whiskers = [], []
@@ -48,7 +55,7 @@ def asr_quality_latency_x4(source: Aggregates, note: Sequence[str]) -> Figure:
         look, base = style.looks_of(source)[method], method == main
         drawn = style.point(look, MARKER, **THIN, linestyle="none", zorder=3 + base)
         axes.errorbar(x, y, xerr=dx or math.nan, yerr=dy or math.nan, **drawn)
-        labels.append(Label(x, y, source.label(method) + "\n(base)" * base, MARKER, base))
+        labels.append(Label(x, y, name_subject(source, method) + "\n(base)" * base, MARKER, base))
         whiskers += [((x - dx, x + dx), (y, y))] if dx else []
         whiskers += [((x, x), (y - dy, y + dy))] if dy else []
     axes.margins(0.2, 0.15)  # names are long
@@ -66,10 +73,10 @@ def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:
     """
     table = source.frame("asr_quality")
     table = table[table["metric"] == "psnr_y"].assign(factor=lambda t: t["scale"].astype(float))
-    table = table[table["method"].isin(source.rivals)]
+    table = table[table["method"].isin(select_compared_methods(source))]
     source.require(table, "asr_quality", "PSNR-Y of a method that the config runs")
-    sets = sort_by(table["dataset"], source.config["asr"]["evaluate"])
-    methods = sort_by(table["method"], source.methods)
+    sets = sort_by_order(table["dataset"], source.config["asr"]["evaluate"])
+    methods = sort_by_order(table["method"], source.methods)
     base = source.config["asr"]["base_method"]
     compared = base in methods and len(methods) > 1
     figure = style.new_figure(style.TEXT_WIDTH, 3.9 if compared else 2.5, note)
@@ -81,7 +88,7 @@ def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:
     for column, name in enumerate(sets):
         rows = table[table["dataset"] == name]
         upper = grid[0, column]
-        upper.set_title(source.title("asr", name).replace(" ", "\n"))
+        upper.set_title(name_dataset(source, "asr", name).replace(" ", "\n"))
         _curves(source, upper, rows, methods)
         if compared:
             own = rows[rows["method"] == base].set_index("factor")["mean"]
@@ -97,13 +104,13 @@ def asr_psnr_vs_scale(source: Aggregates, note: Sequence[str]) -> Figure:
         axes.set_xlabel("Scale factor")
     grid[0, 0].set_ylabel("PSNR-Y (dB) ↑")
     if compared:
-        grid[1, 0].set_ylabel(f"Difference to\n{source.label(base)} (dB)")
+        grid[1, 0].set_ylabel(f"Difference to\n{name_subject(source, base)} (dB)")
     return figure
 
 
 def _legend(source: Aggregates, figure: Figure, methods: list[str], beyond: bool) -> None:
     handles: list[Artist] = [
-        style.handle(source.label(m), **style.point(look, 5), linestyle=look.line)
+        style.handle(name_subject(source, m), **style.point(look, 5), linestyle=look.line)
         for m, look in style.looks_of(source).items()
         if m in methods
     ]

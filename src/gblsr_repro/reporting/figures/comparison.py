@@ -10,11 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ...analysis.reader import Aggregates, sort_by
+from ...analysis.reader import Aggregates
 from ...analysis.schemas import SCHEMAS
 from ...config import protocol
 from ...errors import UserError
 from ..items import item
+from ..names import name_subject, sort_by_order
 from . import style
 
 COLUMNS = 4
@@ -49,14 +50,14 @@ def measured_vs_published(source: Aggregates, note: Sequence[str]) -> Figure:
     shown = [name for cells in panels.values() for name in cells.dropna().index]
     if not shown:
         raise UserError(f"{source.folder} holds no value that the paper publishes.")
-    names = sort_by(shown, [*source.arms, *source.methods])
+    names = sort_by_order(shown, [*source.arms, *source.methods])
     columns = min(COLUMNS, len(panels))
     rows = math.ceil(len(panels) / columns)
     figure = style.new_figure(style.TEXT_WIDTH, 0.75 + 1.45 * rows, note)
     looks = style.looks_of(source)
     style.legend(
         figure,
-        [style.handle(source.label(name), **style.point(looks[name], 5)) for name in names],
+        [style.handle(name_subject(source, name), **style.point(looks[name], 5)) for name in names],
         4,
     )
     grid = figure.subplots(rows, columns, squeeze=False)

@@ -17,11 +17,12 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from ...analysis import schemas
-from ...analysis.reader import Aggregates, sort_by
+from ...analysis.reader import Aggregates
 from ...analysis.statistics import LPIPS, PSNR, Metric, Summary
 from ...errors import UserError
 from ..items import item
 from ..layout import DASH, format_difference
+from ..names import explain_missing_metric, sort_by_order
 from . import style
 
 BINS = 36
@@ -195,13 +196,13 @@ def logspace_metrics(source: Aggregates, note: Sequence[str]) -> Figure:
     arms = [name for part in schemas.ABLATION for name in _arms(source, part)]
     found = [(metric, *_ablation(source, metric, arms)) for metric in (PSNR, LPIPS)]
     drawn = {arm for _, _, rows in found for arm in rows}
-    arms = sort_by(source.require(drawn, "ablation", "PSNR of an arm of the ablation"), arms)
+    arms = sort_by_order(source.require(drawn, "ablation", "PSNR of an arm of the ablation"), arms)
     figure = style.new_figure(style.COLUMN_WIDTH, 0.45 + 0.38 * len(arms), note)
     # The reason for an absent value needs more room than the value.
     panels = figure.subplots(1, 2, width_ratios=[1 if rows else 2.2 for _, _, rows in found])
     for axes, (metric, title, rows) in zip(panels, found, strict=True):
         if not rows:
-            style.message(axes, f"{metric.heading} {source.unmeasured(metric.name)}")
+            style.message(axes, f"{metric.heading} {explain_missing_metric(source, metric.name)}")
             continue
         axes.set_title(title)
         _draw_arms(source, axes, rows, arms)
@@ -272,7 +273,7 @@ def _statistics(
     arms = _arms(source, part)
     chosen = table[table["arm"].isin(arms) & table["statistic"].isin(wanted)]
     source.require(chosen, "locality", f"statistics of a per-patch {part} arm")
-    rows = sort_by(chosen["arm"], arms)
+    rows = sort_by_order(chosen["arm"], arms)
     wide = chosen.pivot(index="arm", columns="statistic").reindex(rows)
     return wide["mean"].reindex(columns=wanted), wide["std"].reindex(columns=wanted)
 

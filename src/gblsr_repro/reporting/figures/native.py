@@ -14,9 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ...analysis.reader import Aggregates, sort_by
+from ...analysis.reader import Aggregates
 from ...analysis.statistics import QUALITY
 from ..items import item
+from ..names import explain_missing_metric, format_device, name_dataset, name_subject, sort_by_order
 from . import style
 from .labels import Label, Line, Marker, place_labels
 
@@ -48,11 +49,13 @@ def frontier(source: Aggregates, note: Sequence[str]) -> Figure:
     axes = figure.subplots()
     axes.set_xlabel("PSNR (dB) ↑")
     if both.empty:
-        arms = sort_by(points.index.get_level_values("arm"), source.arms)
+        arms = sort_by_order(points.index.get_level_values("arm"), source.arms)
         points["lpips"] = [arms.index(arm) for arm, _ in points.index]
         _constellation(source, axes, points)
         style.name_rows(axes, [_name(source, arm) for arm in arms], 0.5)
-        axes.set_title(textwrap.fill(f"LPIPS {source.unmeasured('lpips')}", WIDE), fontsize=7)
+        axes.set_title(
+            textwrap.fill(f"LPIPS {explain_missing_metric(source, 'lpips')}", WIDE), fontsize=7
+        )
     else:
         axes.invert_yaxis()
         axes.set_ylabel("LPIPS ↓ (axis inverted)")
@@ -68,7 +71,7 @@ def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
     source.require(points, "native", "arm with both PSNR and inference time")
     figure = style.new_figure(style.TEXT_WIDTH, 3.3, note)
     axes = figure.subplots()
-    axes.set_xlabel(f"Inference time (ms per image, batch 1){source.on_device('native')} ↓")
+    axes.set_xlabel(f"Inference time (ms per image, batch 1){format_device(source, 'native')} ↓")
     axes.set_ylabel("PSNR (dB) ↑")
     drawn = _constellation(source, axes, points)
     style.time_axis(axes)
@@ -80,9 +83,9 @@ def infcost(source: Aggregates, note: Sequence[str]) -> Figure:
 def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
     """Draw every quality metric as bars grouped by data set, one bar per arm."""
     found = means(source, "quality metric", [metric.name for metric in QUALITY])
-    arms = sort_by(found.index.get_level_values("arm"), source.arms)
-    sets = sort_by(found.index.get_level_values("dataset"), source.evaluate)
-    titles = [source.title("native", name).replace(" ", "\n") for name in sets]
+    arms = sort_by_order(found.index.get_level_values("arm"), source.arms)
+    sets = sort_by_order(found.index.get_level_values("dataset"), source.evaluate)
+    titles = [name_dataset(source, "native", name).replace(" ", "\n") for name in sets]
     drawn: dict[str, dict[str, Any]] = {
         arm: {"facecolor": look.color, "edgecolor": style.INK, "hatch": look.hatch}
         for arm, look in style.looks_of(source).items()
@@ -99,7 +102,7 @@ def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
             continue
         axes.set_title(metric.title)
         if found[metric.name].isna().all():
-            style.message(axes, f"{metric.heading} {source.unmeasured(metric.name)}")
+            style.message(axes, f"{metric.heading} {explain_missing_metric(source, metric.name)}")
             continue
         for k, arm in enumerate(arms):
             own = [source.cell("native", name, arm, metric.name) for name in sets]
@@ -114,7 +117,7 @@ def per_dataset(source: Aggregates, note: Sequence[str]) -> Figure:
 
 
 def _name(source: Aggregates, arm: str) -> str:
-    return source.label(arm) + " (main)" * (arm == source.main_arm.arm)
+    return name_subject(source, arm) + " (main)" * (arm == source.main_arm.arm)
 
 
 def _constellation(
@@ -126,9 +129,11 @@ def _constellation(
     which others have gets no mean: it would be that of other images. Returns the labels that name
     the arms and the joining lines, as `place_labels` takes them.
     """
-    sets = sort_by(points.index.get_level_values("dataset"), source.evaluate)
+    sets = sort_by_order(points.index.get_level_values("dataset"), source.evaluate)
     shapes = dict(zip(sets, itertools.cycle(style.DATASET_MARKERS), strict=False))
-    entries = [(source.title("native", name), shape, SMALL) for name, shape in shapes.items()]
+    entries = [
+        (name_dataset(source, "native", name), shape, SMALL) for name, shape in shapes.items()
+    ]
     entries.append(("Mean over the data sets", MEAN_MARKER, LARGE - 1))
     gray = {"color": style.FAINT, "markeredgecolor": style.INK}
     handles = [
@@ -136,7 +141,7 @@ def _constellation(
     ]
     style.legend(axes.figure, handles, len(handles))
     main = source.main_arm.arm
-    found = sort_by(points.index.get_level_values("arm"), source.arms)
+    found = sort_by_order(points.index.get_level_values("arm"), source.arms)
     labels: list[Label] = []
     spokes: list[Line] = []
     for arm in sorted(found, key=main.__eq__):  # the main arm last, and above all others

@@ -9,12 +9,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ...analysis.reader import Aggregates, sort_by
+from ...analysis.reader import Aggregates
 from ...analysis.statistics import LPIPS, PSNR
 from ...data.images import open_rgb
 from ...errors import UserError
 from ..items import item
 from ..layout import format_number
+from ..names import explain_missing_metric, name_dataset, name_subject, sort_by_order
 from . import style
 from .native import means
 
@@ -31,7 +32,7 @@ def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
     metrics = [PSNR.name, LPIPS.name]
     scores = means(source, "PSNR", metrics)
     main = source.config["native"]["main_arm"]
-    sets = sort_by(scores.index.get_level_values("dataset"), source.evaluate)
+    sets = sort_by_order(scores.index.get_level_values("dataset"), source.evaluate)
     chosen = {name: _columns(scores.xs(name, level="dataset"), main) for name in sets}
     figure = style.new_figure(style.TEXT_WIDTH, 0.42 + 1.28 * len(sets), note)
     grid = figure.add_gridspec(len(sets), 4)
@@ -42,7 +43,7 @@ def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
         _show(truth, _exemplar(source, "ground_truth", name))
         image = data["exemplars"].get(name, "")
         image = NAMES.get((data["evaluate"].get(name), image), image)
-        truth.set_ylabel(f"{source.title('native', name)}\n{image}", fontsize=7)
+        truth.set_ylabel(f"{name_dataset(source, 'native', name)}\n{image}", fontsize=7)
         if row == 0:
             truth.set_title("Ground truth\n", fontsize=7)
         for column, (key, arm) in enumerate(chosen[name].items(), start=1):
@@ -51,7 +52,10 @@ def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
             axes = figure.add_subplot(grid[row, column])
             _show(axes, _exemplar(source, arm, name))
             psnr, lpips = scores.loc[(arm, name)]
-            label, score = source.label(arm), f"{psnr:.2f} dB / {format_number(lpips, '{:.3f}')}"
+            label, score = (
+                name_subject(source, arm),
+                f"{psnr:.2f} dB / {format_number(lpips, '{:.3f}')}",
+            )
             axes.text(
                 0.025, 0.025, score if constant[key] else f"{label}\n{score}", color="white",
                 transform=axes.transAxes, ha="left", va="bottom", fontsize=7,
@@ -62,7 +66,7 @@ def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
     for column, key in enumerate(constant, start=1):
         if all(found[key] is None for found in chosen.values()):
             name = key.removeprefix("Best ")
-            reason = f"{name} {source.unmeasured(name.lower())}"
+            reason = f"{name} {explain_missing_metric(source, name.lower())}"
             style.message(figure.add_subplot(grid[:, column]), reason)
     return figure
 

@@ -25,6 +25,7 @@ from ..layout import (
     format_number,
     format_summary,
 )
+from ..names import name_dataset
 
 LSE = Metric("lse", "LSE ↓", 3, lower=True)
 
@@ -69,7 +70,7 @@ def lse(source: Aggregates) -> list[Table]:
     own = frame[frame["arm"].isin(arms) & frame["dataset"].isin(sets) & (frame["metric"] == "lse")]
     source.require(own, "native", "LSE of the GB-LSR arms")
     rows, notes = _quality_rows(source, arms, list(product(sets, (LSE, PSNR))))
-    titles: Cells = ["", *(Span(source.title("native", column), 2) for column in sets)]
+    titles: Cells = ["", *(Span(name_dataset(source, "native", column), 2) for column in sets)]
     header: Cells = ["Arm", *["LSE ↓", "PSNR (dB) ↑"] * len(sets)]
     return [
         Table(
@@ -119,12 +120,12 @@ def winners(source: Aggregates) -> list[Table]:
                 _format_gap(source, column, metric),
             ]
         if {*cells} != {DASH}:
-            rows.append(Row(column, [source.title("native", column), *cells]))
+            rows.append(Row(column, [name_dataset(source, "native", column), *cells]))
     source.require(rows, "native", "PSNR or LPIPS to compare")
     header = ["Dataset"]
     for short in ("PSNR", "LPIPS"):
         header += [f"best {short} (any)", f"best {short} (baseline)", f"Δ {short}"]
-    size = choose_size([source.title("native", column) for column in source.evaluate])
+    size = choose_size([name_dataset(source, "native", column) for column in source.evaluate])
     return [Table("winners", list("lllrllr"), [header], [rows], size=size, separation=3)]
 
 

@@ -27,6 +27,7 @@ from ..layout import (
     format_difference,
     format_number,
 )
+from ..names import name_dataset, select_compared_methods, select_methods
 
 DIGITS = {"psnr_y": 3, "ssim_y": 4}
 MEGA = 1e6
@@ -66,7 +67,7 @@ def _quality_grid(source: Aggregates, metric: str, scales: Sequence[float], labe
     """Make one block of methods per evaluation set, with one column per scale."""
     keys = [format_scale(scale) for scale in scales]
     digits = Metric(metric, "", DIGITS[metric])
-    trained = source.rivals
+    trained = select_compared_methods(source)
     names = {name: method.name for name, method in trained.items()}
     if source.bicubic and BICUBIC in {*source.frame("asr_quality")["method"]}:
         names = {BICUBIC: "Bicubic", **names}
@@ -77,7 +78,7 @@ def _quality_grid(source: Aggregates, metric: str, scales: Sequence[float], labe
             [source.cell("asr_quality", column, method, key, metric) for method in names]
             for key in keys
         ]
-        heading = Span(f"**{source.title('asr', column)}**", 1 + len(keys), "l")
+        heading = Span(f"**{name_dataset(source, 'asr', column)}**", 1 + len(keys), "l")
         rows = [Row("", [heading])]
         for method, cells in zip(names, format_columns(block, [digits] * len(keys)), strict=True):
             rows.append(Row(method, [names[method], *cells]))
@@ -158,10 +159,10 @@ def asr_latency_main(source: Aggregates) -> list[Table]:
     of them.
     """
     efficiency = Efficiency(source)
-    baselines = source.methods_where("baseline")
+    baselines = select_methods(source, "baseline")
     family = {
         name: method
-        for name, method in source.methods_where("base", "variant").items()
+        for name, method in select_methods(source, "base", "variant").items()
         if method.table == "main"
     }
     references = _first_by_encoder(baselines)
@@ -178,7 +179,7 @@ def asr_latency_main(source: Aggregates) -> list[Table]:
         for part in (baselines, family)
         if part
     ]
-    names = [source.title("asr", dataset) for dataset in sets]
+    names = [name_dataset(source, "asr", dataset) for dataset in sets]
     size = choose_size(names)
     # Longer names leave no room for the scale, which the caption gives as well.
     titles = [f"{name} ×{efficiency.scale}" if size == "footnotesize" else name for name in names]
@@ -238,7 +239,7 @@ def asr_pareto(source: Aggregates, which: str) -> list[Table]:
     efficiency, asr = Efficiency(source), source.config["asr"]
     name = f"asr_pareto_{which}"
     base = asr["base_method"]
-    methods = [n for n, m in source.methods_where("variant").items() if m.table == which]
+    methods = [n for n, m in select_methods(source, "variant").items() if m.table == which]
     if which == "main":
         methods.insert(0, base)
     if not methods:
@@ -254,7 +255,7 @@ def asr_pareto(source: Aggregates, which: str) -> list[Table]:
         f"Cells at hand: {', '.join(fewer)}" if fewer else None,
         *efficiency.notes(methods, [base, *methods]),
     ]
-    title = source.title("asr", efficiency.sets[-1])
+    title = name_dataset(source, "asr", efficiency.sets[-1])
     header: list[Cells] = [
         [
             "Variant",
