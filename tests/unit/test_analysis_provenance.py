@@ -19,9 +19,9 @@ from gblsr_repro.config import arms, items, load
 from gblsr_repro.config.model import leaves
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
-from gblsr_repro.reporting import captions, claims_page, record, report
-from gblsr_repro.reporting.documents import render_markdown
-from gblsr_repro.reporting.items import note
+from gblsr_repro.reporting import captions, claims_page, record, report_page
+from gblsr_repro.reporting.items import list_short_differences
+from gblsr_repro.reporting.page import render_markdown
 
 NATIVE, ASR = made_up.PAPER
 Run = tuple[Recorded, Recorded]
@@ -243,9 +243,9 @@ def test_claims_captions_notes_page_and_record_say_the_same(
     recorded, words, scopes = CHANGES[change]
     made_up.write_provenance(folder / "aggregates", recorded)
     run = Provenance.read(folder / "aggregates")
-    judged = claims_page.Page(judge.write(folder / "aggregates", folder / "claims.csv", load()))
+    judged = claims_page.Claims(judge.write(folder / "aggregates", folder / "claims.csv", load()))
     told = {scope: state for (scope, _), (_, _, state) in
-            zip(claims_page.SCOPE_TITLES.items(), judged.scopes(), strict=True)}  # fmt: skip
+            zip(claims_page.SCOPE_TITLES.items(), judged.list_conditions(), strict=True)}  # fmt: skip
     for scope in set(Scope) - {Scope.STRUCTURE}:
         results = [row for row in judged.rows if row.scope == scope and row.measured]
         assert results, scope
@@ -257,11 +257,11 @@ def test_claims_captions_notes_page_and_record_say_the_same(
             assert told[scope] == words  # those are about single claims
     for item in (items()[name] for name in SHOWN):
         of_item = bool(scopes & {*item.scopes.split()})
-        assert note(run, item) == ([words] if of_item else [])
-        assert bool(captions.differences(item, run)) == of_item
-        assert words in captions.differences(item, run) or not of_item
-    page = render_markdown(record.page(folder, "today", load()))
-    html = report.page(folder, folder / FILE, folder, load())
+        assert list_short_differences(run, item) == ([words] if of_item else [])
+        assert bool(captions.describe_differences(item, run)) == of_item
+        assert words in captions.describe_differences(item, run) or not of_item
+    page = render_markdown(record.build_page(folder, "today", load()))
+    html = report_page.render_page(folder, folder / FILE, folder, load())
     if words:
         assert words in page
         assert words in html
@@ -273,8 +273,8 @@ def test_claims_captions_notes_page_and_record_say_the_same(
 def test_a_page_says_once_how_the_run_differs(folder: Path) -> None:
     made_up.write_provenance(folder / "aggregates", made_up.demo_recorded(3))
     judge.write(folder / "aggregates", folder / "claims.csv", load())
-    page = render_markdown(record.page(folder, "today", load()))
-    html = report.page(folder, folder / FILE, folder, load())
+    page = render_markdown(record.build_page(folder, "today", load()))
+    html = report_page.render_page(folder, folder / FILE, folder, load())
     for text in (page, html):
         captions_alone = text.partition("claims")[2]
         assert text.count("40 steps (paper: 2,000)") == 1

@@ -24,7 +24,7 @@ from gblsr_repro.config import load
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv
 from gblsr_repro.reporting import claims_page
-from gblsr_repro.reporting.documents import render_markdown
+from gblsr_repro.reporting.page import render_markdown
 
 PAPER = Measured(Aggregates.paper(load()))
 RUN = published_run()
@@ -84,11 +84,11 @@ def test_a_time_on_a_shared_gpu_is_shown_and_not_judged() -> None:
     assert found.reason == "timed on a shared GPU"
     assert row("cost_vs_lte", shared).verdict == Verdict.REPRODUCED
     assert row("psnr_gap_kodak", shared).verdict == Verdict.REPRODUCED
-    page = claims_page.Page([found])
+    page = claims_page.Claims([found])
     assert page.counts()[Verdict.NOT_JUDGED] == 1
     states = {title: state for title, _, state in page.scopes()}
     assert states["Native inference time"] == "not judged"
-    assert "not judged" in render_markdown(claims_page.section(page))
+    assert "not judged" in render_markdown(claims_page.build_page(page))
 
 
 def test_super_resolution_times_need_all_image_sizes() -> None:
