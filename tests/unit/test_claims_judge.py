@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from figure_aggregates import provenance_of, write_provenance
 from published_run import published_run
+from synthetic_runs import parse_provenance, write_provenance
 
 from gblsr_repro.analysis.claims.judge import judge, judge_all
 from gblsr_repro.analysis.claims.measured import Measured
@@ -36,7 +36,7 @@ def row(claim: str, *recorded: Recorded, **tables: Table) -> Row:
     run = Aggregates(RUN.folder, RUN.config, tables=RUN.tables | tables)
     told = {paper.benchmark: paper for paper in (NATIVE, ASR)}
     told |= {own.benchmark: own for own in recorded}
-    run.provenance = provenance_of(*told.values())
+    run.provenance = parse_provenance(*told.values())
     return judge(CLAIMS[claim], Measured(run), PAPER, 2.0)
 
 
@@ -85,8 +85,8 @@ def test_a_time_on_a_shared_gpu_is_shown_and_not_judged() -> None:
     assert row("cost_vs_lte", shared).verdict == Verdict.REPRODUCED
     assert row("psnr_gap_kodak", shared).verdict == Verdict.REPRODUCED
     page = claims_page.Claims([found])
-    assert page.counts()[Verdict.NOT_JUDGED] == 1
-    states = {title: state for title, _, state in page.scopes()}
+    assert page.count_verdicts()[Verdict.NOT_JUDGED] == 1
+    states = {title: state for title, _, state in page.list_conditions()}
     assert states["Native inference time"] == "not judged"
     assert "not judged" in render_markdown(claims_page.build_page(page))
 
@@ -111,7 +111,7 @@ def test_structure_holds_anywhere_and_is_reproduced_by_the_paper_preset_alone() 
 
 @pytest.mark.parametrize(
     "provenance",
-    [Provenance(), provenance_of(*(replace(paper, preset="demo") for paper in (NATIVE, ASR)))],
+    [Provenance(), parse_provenance(*(replace(paper, preset="demo") for paper in (NATIVE, ASR)))],
 )
 def test_without_records_or_in_a_demo_structure_alone_holds(provenance: Provenance) -> None:
     run = Aggregates(RUN.folder, RUN.config, tables=RUN.tables)
