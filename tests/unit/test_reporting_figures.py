@@ -148,8 +148,8 @@ def test_frontier_shows_every_arm_and_set_with_lpips_downwards(draw, sources):
     source = sources["paper"]
     for arm in source.benchmark:
         for column in source.evaluate:
-            wanted = (source.mean("native", column, arm, m) for m in ("psnr", "lpips"))
-            assert tuple(wanted) in points
+            point = (source.mean("native", column, arm, m) for m in ("psnr", "lpips"))
+            assert tuple(point) in points
     assert "GB-LSR-Scalar (main)" in read_words(draw("paper", "frontier"))
 
 
@@ -221,7 +221,7 @@ def test_logspace_metrics_shows_the_steps(draw):
         assert step in text
 
 
-def test_logspace_metrics_draws_steps_where_they_alone_are_known(monkeypatch):
+def test_logspace_metrics_draws_steps_where_only_they_were_published(monkeypatch):
     with style.apply_style():
         figure = BUILDERS["draw_logspace_metrics"](Aggregates.paper(load()), [])
     texts = list_drawn_texts(figure, monkeypatch)

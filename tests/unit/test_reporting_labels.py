@@ -84,7 +84,7 @@ def read_color(source: Aggregates, text: Text) -> tuple[float, ...]:
 
 
 @pytest.mark.parametrize("figure", NAMED)
-def test_labels_are_nearest_to_their_own_marker_and_the_main_arm_is_on_top(figure, source):
+def test_labels_are_nearest_to_the_marker_they_name_and_the_main_arm_is_on_top(figure, source):
     with style.apply_style():
         drawn = build_item(items()[figure], source, [])
     drawn.draw_without_rendering()
@@ -120,7 +120,7 @@ def compute_contrast(color: str) -> float:
     return float(1.05 / (linear @ [0.2126, 0.7152, 0.0722] + 0.05))
 
 
-def test_looks_are_seen_on_white_and_told_apart_in_gray():
+def test_looks_are_seen_on_white_and_differ_in_gray():
     source = Aggregates.paper(protocol())
     looks = style.read_looks(source)
     assert min(compute_contrast(look.color) for look in looks.values()) >= 2

@@ -94,9 +94,7 @@ def test_the_overlay_makes_the_same_config(results: Path, tmp_path: Path) -> Non
     assert again == config | {name: again[name] for name in record.LOCAL}
 
 
-def test_the_settings_are_those_that_the_named_results_were_made_with(
-    results: Path, tmp_path: Path
-) -> None:
+def test_the_settings_are_those_saved_in_the_results(results: Path, tmp_path: Path) -> None:
     write_resolved(build_config(), results / "config.json")
     output = tmp_path / "today"
     assert main(["record", "--results", str(results), "--output", str(output)]) == 0
@@ -104,7 +102,7 @@ def test_the_settings_are_those_that_the_named_results_were_made_with(
     assert overlay["native"]["training"] == {"steps": 40}
     tables = ["tables", "--aggregates", str(results / "aggregates"), "--output", str(tmp_path)]
     assert main([*tables, "--only", "main_kodak"]) == 0
-    assert main([*tables, "--only", "main_set14"]) == 2  # these settings have no such column
+    assert main([*tables, "--only", "main_set14"]) == 2  # no column of these settings
 
 
 def test_readings_alone_are_a_record_too(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def explain_missing_lpips(provenance: Provenance) -> str:
 
 
 def describe_seeds(rows: Rows, spread: bool = True) -> str | None:
-    """Say over how many seeds the numbers of a table are, and for which rows over fewer."""
+    """Describe over how many seeds a table averages, and which rows have fewer."""
     counts = {name: {int(c.n) for c in row if c.n > 0} for name, row in rows.items()}
     all_counts = set().union(*counts.values())
     if not all_counts:
@@ -131,7 +131,7 @@ def explain_bold(significance: float, columns: Iterable[Column]) -> str:
 
 
 def _describe_error_bars(provenance: Provenance, scope: Scope) -> str:
-    """Say over how many seeds the means are and what error bars show."""
+    """Describe over how many seeds a figure averages, and what its error bars show."""
     seeds = provenance.benchmark(scope.benchmark).seeds
     names = short_names(scope.benchmark)
     # The provenance counts no seeds of the arms beside the main tables, which these figures draw.
@@ -145,7 +145,7 @@ def _describe_error_bars(provenance: Provenance, scope: Scope) -> str:
 
 
 def _describe_timings(provenance: Provenance, scopes: Iterable[Scope]) -> list[str]:
-    """Say on which device and in how many passes the times of each benchmark were taken."""
+    """Describe on which device and in how many passes each benchmark was timed."""
     benchmarks = [
         provenance.benchmark(scope.benchmark) for scope in scopes if scope.measure == "latency"
     ]

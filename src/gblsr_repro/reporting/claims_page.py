@@ -204,7 +204,7 @@ def format_verdict(row: Row) -> str:
 
 
 def format_agreement(row: Row) -> str:
-    """Say whether the numbers alone agree with the paper."""
+    """Format whether the numbers alone agree with the paper: hold or not hold."""
     return "hold" if row.holds == "yes" else "not hold"
 
 

@@ -29,18 +29,34 @@ VERDICT_STYLES = {  # a sign, a class of templates/page.css, and what the verdic
 }  # fmt: skip
 
 
+WIDE = 800  # pixels of a figure across two columns
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image in a page: its address, a description, and its width in pixels (0: any)."""
+
+    address: str
+    description: str
+    width: int = 0
+
+    @property
+    def wide(self) -> bool:
+        """Whether its text is legible on a narrow screen only where a reader can scroll."""
+        return self.width > WIDE
+
+
 @dataclass(frozen=True)
 class Section:
-    """A part of a page: text and captions in the marks of `text`, tables, an image, code, links.
+    """A part of a page: text and captions in the marks of `text`, tables, a picture, code, links.
 
-    `image` is its address and what it shows, `links` are names with addresses; a page may fold the
-    section up.
+    `links` are names with addresses; a page may fold the section up.
     """
 
     title: str
     text: str = ""
     tables: Sequence[Table] = ()
-    image: tuple[str, str] | None = None
+    picture: Picture | None = None
     code: str = ""
     links: Sequence[tuple[str, str]] = ()
     inside: Sequence[Section] = ()

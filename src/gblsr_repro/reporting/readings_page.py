@@ -60,7 +60,7 @@ def build_page(source: Aggregates) -> Section:
 
 
 def _list_rows(source: Aggregates, paper: Aggregates, dataset: str) -> list[list[str]]:
-    """List on one data set every baseline's published numbers and below them its readings."""
+    """List the published numbers of every baseline on a data set, and below them its readings."""
     rows = []
     for name, arm in source.arms.items():
         readings = [

@@ -27,7 +27,7 @@ from .captions import compose_caption
 from .claims_page import Claims, count_by_topic, format_agreement, format_value, summarize
 from .items import build_possible, select_items
 from .layout import Table
-from .page import Section, build_simple_table, render_markdown
+from .page import Picture, Section, build_simple_table, render_markdown
 from .sections import describe_runs, list_differences, list_training_costs
 from .tables import build_beside_paper
 
@@ -88,7 +88,7 @@ def build_overlay(config: Config) -> Config:
 
 
 def _check_folders(results: Path, output: Path) -> None:
-    """Check that the record is new and that the run has what it holds; raises `UserError`."""
+    """Check that `output` is new and that the run is judged; raises `UserError`."""
     if output.exists():
         raise UserError(f"{output} exists already; name a new folder, or remove this one first.")
     judgeable = any((results / "aggregates").glob("provenance_*.json"))
@@ -184,7 +184,7 @@ def _build_figures(source: Aggregates, folder: Path) -> list[Section]:
         Section(
             path.stem,
             compose_caption(items[path.stem], source.provenance),
-            image=(f"figures/{path.name}", path.stem),
+            picture=Picture(f"figures/{path.name}", path.stem),
         )
         for path in sorted(folder.glob("figures/*.png"))
         if path.stem in items
@@ -192,7 +192,7 @@ def _build_figures(source: Aggregates, folder: Path) -> list[Section]:
 
 
 def _summarize_claims(path: Path) -> Section:
-    """Summarize claims.csv: how many claims hold, and how the paper's orderings and bounds do."""
+    """Summarize claims.csv: how many claims hold, and each ordering and bound."""
     claims = Claims.read(path)
     text = f"{summarize(claims)} Every claim with its numbers: [claims.md](claims.md)."
     return Section(

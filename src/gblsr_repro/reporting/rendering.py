@@ -61,7 +61,7 @@ def fill_spans(cells: Cells, repeat: bool = False) -> list[str]:
 
 
 def add_scopes(cells: Cells, table: Table, header: bool = False) -> Iterator[tuple[Span, str]]:
-    """Add to the cells of a row their HTML scope: what a cell heads, or nothing."""
+    """Add the HTML scope to the cells of a row: what a cell heads, or nothing."""
     place = 0
     for cell in cells:
         span = cell if isinstance(cell, Span) else Span(cell, 1, table.columns[place][0])

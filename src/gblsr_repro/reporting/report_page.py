@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
+from PIL import Image
 
 from ..analysis.claims.rows import Verdict
 from ..analysis.provenance import BENCHMARKS
@@ -28,7 +29,7 @@ from .claims_page import Claims, build_topics, count_by_topic, explain_verdicts,
 from .items import build_possible, select_items
 from .layout import DASH, Table, format_number
 from .names import name_dataset, sort_by_order
-from .page import Section, build_simple_table, render_html
+from .page import Picture, Section, build_simple_table, render_html
 from .sections import describe_runs, list_differences, list_training_costs
 from .tables import build_beside_paper, build_tables
 
@@ -43,7 +44,7 @@ LEAD = (
 
 
 def write(results: Path, claims: Path, output: Path, config: Config) -> None:
-    """Write the page about `results` to `output`. Raises `UserError` when it does not exist.
+    """Write the page about `results` to `output`. Raises `UserError` without that folder.
 
     `claims` is claims.csv, `config` the run's resolved configuration.
     """
@@ -103,6 +104,7 @@ def _list_links(files: Mapping[str, Path], folder: Path) -> list[tuple[str, str]
 
 
 def _build_claims(path: Path, source: Aggregates) -> Section:
+    """Build the section of claims, with the claims of each topic folded up."""
     claims = Claims.read(path)
     text, tables = summarize(claims), [count_by_topic(claims)]
     if source.config["preset"] == "demo":
@@ -213,18 +215,22 @@ def _build_items(
 
 
 def _build_table(source: Aggregates, item: Item) -> Section:
+    """Build the section of a table, with the paper's values beside it folded up."""
     beside = build_beside_paper(source, item) if item.compared == "yes" else []
     inside = [Section("Beside the paper's values", tables=beside, folded=True)] if beside else []
     return Section(item.title, tables=build_tables(source, item), inside=inside)
 
 
 def _embed_figure(source: Aggregates, item: Item) -> Section:
+    """Build the section of a figure, with the image inside the page."""
     png = source.results / "figures" / f"{item.item}.png"
     if not png.is_file():
         raise UserError("not drawn.")
-    image = "data:image/png;base64," + base64.b64encode(png.read_bytes()).decode("ascii")
-    caption = compose_caption(item, source.provenance)
-    return Section(item.title, caption, image=(image, f"{item.title}, described below"))
+    with Image.open(png, formats=["PNG"]) as image:
+        width = image.width
+    address = "data:image/png;base64," + base64.b64encode(png.read_bytes()).decode("ascii")
+    picture = Picture(address, f"{item.title}, described below", width)
+    return Section(item.title, compose_caption(item, source.provenance), picture=picture)
 
 
 # --- provenance --------------------------------------------------------------------------------

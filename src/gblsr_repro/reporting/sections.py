@@ -90,6 +90,7 @@ def list_training_costs(source: Aggregates) -> Section:
 
 
 def _format_costs(title: str, runs: pd.DataFrame) -> list[str]:
+    """Format the row of some runs: steps, time, speed, memory and devices."""
     seconds, steps = runs["wall_seconds"], runs["steps"].dropna()
     span = dict.fromkeys(f"{step:,.0f}" for step in (steps.min(), steps.max()))
     return [

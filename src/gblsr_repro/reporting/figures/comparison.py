@@ -74,7 +74,7 @@ def draw_measured_vs_published(source: Aggregates, differences: Sequence[str]) -
 
 
 def _read_cells(paper: Aggregates, source: Aggregates, aggregate: str, metric: str) -> pd.DataFrame:
-    """Read by arm or method the published values (x) and the measured ones (y, NaN: absent)."""
+    """Read the published values (x) and the measured ones (y, NaN: absent) by arm or method."""
     keys = list(SCHEMAS[aggregate].keys)
     both = paper.frame(aggregate).merge(source.frame(aggregate), "left", on=keys)
     subject = keys[0 if aggregate == "ablation" else 1]

@@ -209,7 +209,7 @@ def read_statistics(
 
 
 def _read_variations(source: Aggregates, part: str) -> dict[str, np.ndarray]:
-    """Read by arm the CoV of the bandwidth within the images of all seeds, (images,).
+    """Read the CoV of the bandwidth within the images of all seeds, (images,), by arm.
 
     Raises `UserError` where no field was written.
     """

@@ -35,9 +35,9 @@ Builder = Callable[[Aggregates], list[Table]]
 
 
 def list_builders(config: Config) -> dict[str, Builder]:
-    """List by name a builder of each table that a config allows.
+    """List the builder of each table that a config allows, by name.
 
-    Each stands alone, and then those that the paper has once more with its values beside.
+    The tables alone come first, then those of the paper with its values beside.
     """
     items = select_items("table", config)
     alone: dict[str, Builder] = {
@@ -59,6 +59,7 @@ def build_tables(source: Aggregates, item: Item) -> list[Table]:
 def _add_caption(
     table: Table, source: Aggregates, item: Item, clocks: Sequence[str] | None = None
 ) -> Table:
+    """Add title, caption and differences; `clocks` is set for a table beside the paper's."""
     title = item.title if clocks is None else f"{item.title}, beside the paper's values"
     provenance = source.provenance
     return replace(

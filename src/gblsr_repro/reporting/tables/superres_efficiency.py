@@ -216,6 +216,7 @@ def _list_partial_variants(source: Aggregates, deltas: pd.DataFrame, base: str) 
 def _build_pareto_rows(
     efficiency: Efficiency, deltas: pd.DataFrame, methods: Sequence[str], base: str
 ) -> list[Row]:
+    """Build a row per variant: parameters, quality, speed and memory beside the base's."""
     source = efficiency.source
     scales = [format_scale(scale) for scale in source.config["asr"]["trained_scales"]]
     trained = deltas.index.isin(scales, level="scale")

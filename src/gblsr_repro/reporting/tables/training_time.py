@@ -39,6 +39,7 @@ def group_runs(source: Aggregates, benchmark: str) -> dict[str, list[str]]:
 
 
 def _name_group(row: Arm | Method) -> str:
+    """Name the group of an arm or method in its table of training time."""
     if isinstance(row, Method):
         if row.group == "variant":
             return "Variants of the GB-LSR family"
