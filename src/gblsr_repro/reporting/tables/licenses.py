@@ -10,14 +10,17 @@ from ..layout import DASH, Row, Span, Table
 
 @register
 def build_licenses(source: Aggregates) -> list[Table]:
-    """Build Table 18: licences and terms of the data sets the config uses, and of code."""
+    """Build Table 18: licences and terms of the data sets the config uses, and of code.
+
+    Data sets stand in the order of their use, the native benchmark's first, as in the paper.
+    """
     sections = source.config["native"]["data"], source.config["asr"]
-    used = {name for s in sections for name in (*s["train"], *s["evaluate"].values())}
-    sets = [
-        Row(name, [row.title, row.license, _format_link(row.homepage)])
-        for name, row in source.datasets.items()
-        if name in used or row.role == "weights"
-    ]
+    names = [name for s in sections for name in (*s["train"], *s["evaluate"].values())]
+    names += [name for name, row in source.datasets.items() if row.role == "weights"]
+    sets = []
+    for name in dict.fromkeys(names):
+        row = source.datasets[name]
+        sets.append(Row(name, [row.title, row.license, _format_link(row.homepage)]))
     code = [
         Row(row["title"], [row["title"], row["license"], _format_link(row["url"])])
         for row in assets()

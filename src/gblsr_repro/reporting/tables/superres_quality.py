@@ -85,7 +85,7 @@ def describe_parameters(source: Aggregates, methods: Iterable[str]) -> str | Non
     """Describe in a caption how many parameters the trained methods among some have."""
     counts = {source.methods[name].name: source.parameters(name) for name in methods}
     texts = [
-        f"{name} {count / MEGA:.2f}M" if count >= MEGA / 10 else f"{name} {count:,}"
+        f"{name} {count / MEGA:.2f}M" if count >= MEGA / 10 else f"{name} {count:,.0f}"
         for name, count in counts.items()
         if count > 0
     ]
