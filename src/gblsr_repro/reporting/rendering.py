@@ -39,11 +39,11 @@ def _create_environment(ending: str) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {
-        "latex": convert_to_latex,
-        "marked": lambda text: Markup(convert_to_html(text)),
-        "one_header": join_header,
-        "unspanned": fill_spans,
-        "scoped": add_scopes,
+        "to_latex": convert_to_latex,
+        "to_html": lambda text: Markup(convert_to_html(text)),
+        "join_header": join_header,
+        "fill_spans": fill_spans,
+        "add_scopes": add_scopes,
     }
     return environment
 

@@ -191,8 +191,10 @@ def draw_message(axes: Axes, text: str) -> None:
     frame_image(axes)
     for spine in axes.spines.values():
         spine.set_linestyle((0, (2, 2)))
-    axes.text(0.5, 0.5, textwrap.fill(text, NARROW), transform=axes.transAxes, ha="center",
-              va="center", fontsize=7, color=INK)  # fmt: skip
+    # Long names break after their underscores.
+    lines = textwrap.fill(text.replace("_", "_ "), NARROW).replace("_ ", "_")
+    axes.text(0.5, 0.5, lines, transform=axes.transAxes, ha="center", va="center", fontsize=7,
+              color=INK)  # fmt: skip
 
 
 def save_figure(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
