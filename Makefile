@@ -7,7 +7,7 @@ CORES ?= all
 .PHONY: demo test test-slurm lint bench clean
 
 demo: $(VENV)/installed ## the whole workflow at demo size, on photographs that scikit-image ships
-	$(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml --quiet rules -- all
+	$(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml -- all
 	$(BIN)/gblsr-repro summary --config results/demo/config.yaml
 
 test: $(VENV)/installed ## unit, protocol and workflow tests

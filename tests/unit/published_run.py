@@ -72,7 +72,7 @@ def published_run() -> Aggregates:
     """Return aggregates of a run of which every claim that can be measured is reproduced."""
     paper = Aggregates.paper(load())
     run = Aggregates(paper.folder / "nowhere", load())
-    run.provenance = Provenance.of_paper()
+    run.provenance = Provenance.paper()
     run.tables = {
         "native": _native(paper),
         "ablation": _ablation(paper),

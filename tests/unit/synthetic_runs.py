@@ -11,15 +11,15 @@ import numpy as np
 from PIL import Image
 
 from gblsr_repro.analysis.provenance import Provenance
-from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, of_paper
-from gblsr_repro.analysis.provenance.writing import content
+from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_paper
+from gblsr_repro.analysis.provenance.writing import build_content
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.config import arms, load, methods
 from gblsr_repro.evaluation.fields import Fields
 from gblsr_repro.files import write_csv, write_json
 
-PAPER = (of_paper("native"), of_paper("asr"))
+PAPER = (read_paper("native"), read_paper("asr"))
 
 LOCALITY = {  # T1, T2, T3, T4, var_within: the published ones, and others near them
     "gblsr_full_linear": (0.0127, 0.9844, 0.0086, 0.73, 1.07e-4),
@@ -159,14 +159,14 @@ class SyntheticRun:
 def write_provenance(folder: Path, recorded: Iterable[Recorded]) -> None:
     """Write what the aggregate step leaves of what runs recorded, a file for each."""
     for run in recorded:
-        write_json(folder / f"provenance_{run.benchmark}.json", content(run))
+        write_json(folder / f"provenance_{run.benchmark}.json", build_content(run))
 
 
 def parse_provenance(*recorded: Recorded) -> Provenance:
     """Return what is read from the files of what runs recorded."""
     provenance = Provenance()
     for run in recorded:
-        provenance = provenance.joined(Provenance.parse(content(run)))
+        provenance = provenance.merge(Provenance.parse(build_content(run)))
     return provenance
 
 

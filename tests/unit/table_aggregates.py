@@ -13,7 +13,7 @@ import pandas as pd
 from synthetic_runs import write_provenance
 
 from gblsr_repro.analysis import aggregate
-from gblsr_repro.analysis.provenance.recorded import Recorded, of_paper
+from gblsr_repro.analysis.provenance.recorded import Recorded, read_paper
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.config import load
@@ -150,4 +150,4 @@ def list_timing_rows(times: Mapping[str, float], clock: str = "paper") -> Iterat
 
 def change_recorded(**values: Any) -> Recorded:
     """Return what the paper's native run would record, with other `values`."""
-    return replace(of_paper("native"), **values)
+    return replace(read_paper("native"), **values)

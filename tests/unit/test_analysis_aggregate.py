@@ -314,8 +314,8 @@ def test_times_alone_miss_no_training(tmp_path, config):
                      datasets=[set14], device={"name": "NVIDIA H200"})  # fmt: skip
     found = provenance(tmp_path, config, "provenance_asr", "provenance_asr_timing")
     table = [Scope.ASR_LATENCY, Scope.ASR_QUALITY]  # of the table of latency
-    assert found.differences(table) == []
-    (cost,) = found.differences([Scope.ASR_COST])
+    assert found.find_differences(table) == []
+    (cost,) = found.find_differences([Scope.ASR_COST])
     assert "not recorded" in cost.short
 
 
@@ -333,8 +333,10 @@ def test_quality_and_times_tell_apart_and_together_what_was_run(tmp_path, config
     assert both.benchmark("asr").seeds == {"liif_rdn": [0]}
     facts = [label for label, *_ in both.benchmark("asr").facts]
     assert {"measured on set5", "measured on set14", "timed on"} <= {*facts}
-    assert both.differences([Scope.ASR_QUALITY]) == quality.differences([Scope.ASR_QUALITY])
-    times = [each.short for each in both.differences([Scope.ASR_LATENCY])]
+    assert both.find_differences([Scope.ASR_QUALITY]) == quality.find_differences(
+        [Scope.ASR_QUALITY]
+    )
+    times = [each.short for each in both.find_differences([Scope.ASR_LATENCY])]
     assert times[0] == "seed 1"
     assert "set14: 5 images of set14" in times
     assert not any("set5" in short or "trained" in short for short in times)
@@ -349,7 +351,7 @@ def test_the_papers_training_differs_in_nothing(arm, upscalers, tmp_path, config
             run_record(tmp_path, name, seed, half, identity=identity(name, config))
     found = provenance(tmp_path, config, "provenance_native", "provenance_asr")
     for scope in (Scope.COST, Scope.ASR_COST):
-        assert found.differences([scope], subjects={arm, *upscalers}) == []
+        assert found.find_differences([scope], subjects={arm, *upscalers}) == []
 
 
 def test_command_line(tmp_path, capsys):

@@ -10,7 +10,7 @@ import pytest
 from published_run import decide_criteria, published_run
 
 from gblsr_repro.analysis.claims import estimates
-from gblsr_repro.analysis.claims.estimates import Estimate, NotMeasuredError, joined
+from gblsr_repro.analysis.claims.estimates import Estimate, NotMeasuredError, concatenate
 from gblsr_repro.analysis.claims.measured import BASELINES, SETS, Measured
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.statistics import Summary
@@ -42,7 +42,7 @@ def test_what_is_chosen_keeps_its_own_error() -> None:
     assert (estimates.maximum(x).values[0], estimates.maximum(x).errors[0]) == (3.0, 0.1)
     assert estimates.span(x).values.tolist() == [-1.0, 3.0]
     assert estimates.count(x >= 2).values.tolist() == [2]
-    assert estimates.count(joined(x, x) <= -1.0).values.tolist() == [2]
+    assert estimates.count(concatenate(x, x) <= -1.0).values.tolist() == [2]
 
 
 def test_means_of_estimates() -> None:
@@ -68,11 +68,11 @@ def test_reading_runs_over_names_the_last_fastest() -> None:
 
 
 def test_the_best_is_chosen_among_arms_or_methods_column_by_column() -> None:
-    best = estimates.best(PAPER.native(SETS, BASELINES, "psnr"))
+    best = estimates.highest_mean(PAPER.native(SETS, BASELINES, "psnr"))
     assert best.values.tolist() == [19.476, 17.188, 15.819]
     of_scales = PAPER.asr("set5", ("liif_rdn", "lte_swinir"), ("2", "3"), "psnr_y")
-    assert estimates.best(of_scales).values.tolist() == [38.181, 34.687]
-    lpips = estimates.least(PAPER.native(SETS, BASELINES, "lpips"))
+    assert estimates.highest_mean(of_scales).values.tolist() == [38.181, 34.687]
+    lpips = estimates.lowest_mean(PAPER.native(SETS, BASELINES, "lpips"))
     assert lpips.values.tolist() == [0.7794, 0.7507, 0.7976]
 
 

@@ -13,7 +13,7 @@ import pytest
 from published_run import decide_criteria, published_run
 
 from gblsr_repro.analysis.claims.estimates import NotMeasuredError, Source
-from gblsr_repro.analysis.claims.judge import Weighed, judge, published, weigh
+from gblsr_repro.analysis.claims.judge import Comparison, compare, judge, read_published
 from gblsr_repro.analysis.claims.measured import Measured
 from gblsr_repro.analysis.claims.paper import CLAIMS
 from gblsr_repro.analysis.claims.published import Tabled
@@ -65,11 +65,11 @@ def test_most_claims_follow_from_the_published_tables() -> None:
 @pytest.mark.parametrize("claim", [*determined()], ids=lambda claim: claim.id)
 def test_published_tables_give_the_published_claim(claim: Claim) -> None:
     """One last digit apart at most, since the tables are rounded and the paper rounds last."""
-    said, measured = published(claim, PAPER)
+    said, measured = read_published(claim, PAPER)
     if said.relation == "=":
         assert len(measured) == len(said.values)
         for value, goal in zip(measured.values, said.values, strict=True):
-            assert abs(value - goal) <= 2.02 * said.rounding(goal)
+            assert abs(value - goal) <= 2.02 * said.half_unit(goal)
     else:
         assert SIGNS[str(said)[0]](measured.values, said.values[0]).all()
 
@@ -101,9 +101,9 @@ SHIFTS = [sign * size for size in np.geomspace(1.1e-5, 1.1e4, 28) for sign in (1
 def altered(run: Aggregates, sources: Sequence[Source], alter: Alter) -> Measured:
     """Return a run whose rows that a claim read are others; `alter` gives what replaces each."""
     tables = dict(run.tables)
-    for kind in {source.kind for source in sources}:
-        keys = {source.key for source in sources if source.kind == kind}
-        names = {source.subject for source in sources if source.kind == kind}
+    for kind in {source.aggregate for source in sources}:
+        keys = {source.key for source in sources if source.aggregate == kind}
+        names = {source.subject for source in sources if source.aggregate == kind}
         tables[kind] = [
             other
             for row in run.table(kind)
@@ -133,7 +133,7 @@ def scaled(columns: Sequence[str], shift: float) -> Alter:
 
 def moves(claim: Claim) -> Iterator[Measured]:
     """Yield runs in which the numbers that a claim reads are moved, together and one by one."""
-    sources = {(s.kind, s.key): s for s in claim.measure(Measured(RUN)).sources}
+    sources = {(s.aggregate, s.key): s for s in claim.measure(Measured(RUN)).sources}
     for chosen in ([*sources.values()], *([source] for source in sources.values())):
         for shift in SHIFTS:
             for columns in (("mean", "wall_seconds", "bandwidth", "value"), ("std",)):
@@ -142,7 +142,7 @@ def moves(claim: Claim) -> Iterator[Measured]:
         yield altered(RUN, [source], lambda row: [row] if row.get("seed") else [])
 
 
-def agrees(claim: Claim, weighed: Weighed) -> bool:
+def agrees(claim: Claim, weighed: Comparison) -> bool:
     """Say whether the numbers shown agree with the text that the paper prints."""
     said, values = weighed.published, weighed.outcome.values
     goals = np.resize(said.values, len(values))
@@ -156,7 +156,7 @@ def agrees(claim: Claim, weighed: Weighed) -> bool:
     return bool((abs(values - goals) <= 0.5000001 * np.array(units)).all())
 
 
-def excused(claim: Claim, weighed: Weighed) -> bool:
+def excused(claim: Claim, weighed: Comparison) -> bool:
     """Say whether numbers are excused that are further off than what the claim itself says."""
     agreement, said = weighed.outcome.agreement, weighed.published
     if isinstance(claim.rule, Criterion | Structure):
@@ -173,7 +173,7 @@ def test_a_measurement_can_refute_every_claim(claim: Claim) -> None:
     """Moved across what the paper says a claim loses its verdict, and moved further it fails."""
     for run in moves(claim):
         try:
-            weighed = weigh(claim, run, PAPER, SIGMAS)
+            weighed = compare(claim, run, PAPER, SIGMAS)
         except NotMeasuredError:
             continue
         assert (weighed.outcome.agreement is Agreement.HOLDS) == agrees(claim, weighed)

@@ -85,7 +85,7 @@ def test_where_each_rule_changes_its_mind(
 def test_a_side_without_spread_is_as_noisy_as_the_other() -> None:
     said, unknown = Published.parse("2.0", None), estimate(2.2, error=math.nan)
     for here, paper in ((unknown, estimate(2.0)), (estimate(2.2), unknown), (estimate(2.2), None)):
-        assert Equals().allowed(said, here, paper, 2.0) == pytest.approx([BOTH])
+        assert Equals().compute_allowance(said, here, paper, 2.0) == pytest.approx([BOTH])
     assert Equals().judge(said, unknown, unknown, 2.0).agreement is FAILS
 
 
@@ -93,7 +93,7 @@ def test_many_numbers_together_fail_by_chance_as_seldom_as_one() -> None:
     """Sidak: seven cells share 4.55 %, 0.66 % each, which is 2.72 standard errors."""
     said = Published.parse(" / ".join(["2.0"] * 7), None)
     here = estimate(*[2.0] * 7)
-    allowed = Equals().allowed(said, here, here, 2.0)
+    allowed = Equals().compute_allowance(said, here, here, 2.0)
     assert allowed == pytest.approx(2.7166 * math.sqrt(2) * ERROR, rel=1e-3)
 
 
@@ -151,9 +151,9 @@ def test_several_bounds_hold_one_by_one() -> None:
 def test_the_paper_s_numbers_are_shown_as_printed() -> None:
     assert str(Published.parse("+0.126 / +0.034", None)) == "+0.126 / +0.034"
     assert str(Published.parse("1.07e-4", None)) == "1.07e-04"
-    assert Published.parse("1.07e-4", None).rounding(1.07e-4) == pytest.approx(0.5e-6)
+    assert Published.parse("1.07e-4", None).half_unit(1.07e-4) == pytest.approx(0.5e-6)
     assert str(Published.parse("<= 1528", None)) == "≤ 1,528"
-    assert Published.parse("> 0", None).show_measured([0.02814]) == "0.0281"
+    assert Published.parse("> 0", None).format_measured([0.02814]) == "0.0281"
     assert printed("winners", "kodak", "Δ LPIPS") == "-0.1378"
     with pytest.raises(UserError, match="not made of numbers"):
         Published.parse("about 3", None)

@@ -11,7 +11,7 @@ import yaml
 from PIL import Image
 
 from gblsr_repro.analysis.claims import judge
-from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, of_paper
+from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_paper
 from gblsr_repro.cli import main
 from gblsr_repro.config import load, merge, validate, write_resolved
 from gblsr_repro.errors import UserError
@@ -26,7 +26,7 @@ def results(tmp_path: Path) -> Path:
     run.add_published("native")
     run.add_runs(["liif"], 100.0)
     run.write()
-    paper = of_paper("native")
+    paper = read_paper("native")
     recorded = replace(
         paper,
         preset="mirror",

@@ -15,11 +15,12 @@ from PIL import Image
 
 from gblsr_repro.analysis.claims import judge
 from gblsr_repro.analysis.claims.paper import CLAIMS
-from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, of_paper
+from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_paper
 from gblsr_repro.cli import main
 from gblsr_repro.config import load
 from gblsr_repro.files import write_json, write_text
 from gblsr_repro.reporting import report_page
+from gblsr_repro.reporting.page import Section, build_simple_table, render_html
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
@@ -70,7 +71,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     recorded = Recorded(
         "native",
         preset="demo",
-        scopes=of_paper("native").scopes,
+        scopes=read_paper("native").scopes,
         settings={"native.training.steps": [40]},
         seeds={"liif": [0, 1]},
         train=[ImageSet("dtd", "D & T", 3, 9)],
@@ -150,6 +151,14 @@ def test_a_demo_leads_with_what_it_learned_and_folds_what_it_cannot_judge(
     text = (results / "report.html").read_text(encoding="utf-8")
     claim = text.index("PSNR of GB-LSR-Scalar minus the best baseline on Urban100")
     assert text.rfind("<details", 0, claim) > text.rfind("</details>", 0, claim)
+
+
+def test_a_verdict_has_its_sign_whatever_qualifies_it() -> None:
+    verdicts = ("reproduced", "reproduced, on other images", "different conditions; would hold")
+    table = build_simple_table(("Claim", "Verdict"), [("a", verdict) for verdict in verdicts])
+    page = Section("Page", inside=[Section("Claims", tables=[table])])
+    badges = [span["class"] for span in Tree(render_html(page, warning="")).tags("span")]
+    assert badges == ["badge good", "badge good", "badge other"]
 
 
 def test_figures_are_inside_with_captions(page: Tree, results: Path) -> None:

@@ -158,7 +158,7 @@ class Aggregates:
     def paper(cls, config: Config) -> Aggregates:
         """Read the paper's numbers (config/paper), for the rows and columns of `config`."""
         paper = cls(repository_root() / "config" / "paper", config)
-        paper.provenance = Provenance.of_paper()
+        paper.provenance = Provenance.paper()
         paper.tables["structure"] = [
             {"name": row["arm"], "value": row["parameters"]}
             for aggregate in ("budget", "asr_runs")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..analysis.claims.rows import Row, Verdict, read_claims
 from ..analysis.provenance import Scope
-from ..analysis.provenance.recorded import of_paper
+from ..analysis.provenance.recorded import read_paper
 from ..config import protocol
 from ..files import write_text
 from .layout import DASH, Table
@@ -41,10 +41,14 @@ class Claims:
         """Read claims.csv. Raises `UserError`."""
         return cls(read_claims(path))
 
-    def count_verdicts(self) -> dict[Verdict, int]:
-        """Count the claims with each verdict, in order; rare verdicts only where they occur."""
-        counts = Counter(row.verdict for row in self.rows)
-        return {v: counts[v] for v in Verdict if counts[v] or v not in RARE}
+    def count_verdicts(self) -> dict[tuple[Verdict, str], int]:
+        """Count the claims by verdict and qualifier; rare verdicts only where they occur."""
+        counts = Counter((Verdict(row.verdict), row.qualifier) for row in self.rows)
+        for verdict in Verdict:
+            if verdict not in RARE and not any(verdict == counted for counted, _ in counts):
+                counts[verdict, ""] = 0
+        order = [*Verdict]
+        return dict(sorted(counts.items(), key=lambda item: (order.index(item[0][0]), item[0][1])))
 
     @cached_property
     def shared_differences(self) -> dict[str, list[str]]:
@@ -84,7 +88,7 @@ def _split_conditions(row: Row) -> list[str]:
 
 def describe_paper_conditions(scope: Scope) -> str:
     """Describe the paper's conditions of a scope in a few words."""
-    paper = of_paper(scope.benchmark)
+    paper = read_paper(scope.benchmark)
     if scope is Scope.STRUCTURE:
         return "none"
     seeds = f"seeds {', '.join(map(str, protocol()['seeds']))}"
@@ -151,12 +155,16 @@ def count_by_topic(claims: Claims) -> Table:
 
 def list_counts(claims: Claims) -> str:
     """List the verdicts with the number of claims that got each."""
-    return ", ".join(f"{n} {verdict}" for verdict, n in claims.count_verdicts().items() if n)
+    counts = claims.count_verdicts().items()
+    return "; ".join(f"{n} {', '.join(filter(None, key))}" for key, n in counts if n)
 
 
 def explain_verdicts(claims: Claims) -> Section:
     """Explain the meaning of each verdict, with the number of claims that got it."""
-    counts = [(str(v), str(n), VERDICT_STYLES[v][-1]) for v, n in claims.count_verdicts().items()]
+    counts = [
+        (", ".join(filter(None, key)), str(n), VERDICT_STYLES[key[0]][-1])
+        for key, n in claims.count_verdicts().items()
+    ]
     table = build_simple_table(("Verdict", "Claims", "Meaning"), counts)
     return Section("Verdicts", tables=[table])
 
@@ -199,7 +207,7 @@ def build_topics(claims: Claims) -> list[Section]:
 def format_verdict(row: Row) -> str:
     """Format the verdict, with whether the claim would hold under other conditions."""
     if row.verdict != Verdict.DIFFERENT:
-        return row.verdict
+        return row.qualified_verdict
     return f"{row.verdict}; would {format_agreement(row)}"
 
 

@@ -55,7 +55,7 @@ def list_short_differences(
     `columns` are the evaluation columns that are shown (default: all).
     """
     scopes = [Scope(name) for name in item.scopes.split()]
-    differences = provenance.differences(scopes, columns=columns)
+    differences = provenance.find_differences(scopes, columns=columns)
     return list(dict.fromkeys(difference.short for difference in differences))
 
 

@@ -26,7 +26,7 @@ def list_differences(source: Aggregates) -> Section:
             difference.long or difference.short,
             *(_list_measures(difference, provenance, benchmark) for benchmark in BENCHMARKS),
         )
-        for difference in provenance.differences(tuple(Scope))
+        for difference in provenance.find_differences(tuple(Scope))
     ]
     if text := explain_missing_lpips(provenance):
         lines.append((text, str(Scope.QUALITY), ""))

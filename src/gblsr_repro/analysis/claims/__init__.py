@@ -1,4 +1,4 @@
-"""The paper's claims: what it says, what was measured here, and the verdict (claims.csv).
+"""Judge the paper's claims on a run: published numbers, measured numbers, verdicts (claims.csv).
 
-`paper` holds all claims, `judge` makes their verdicts, `rows` reads what was written.
+`paper` collects all claims, `judge` decides their verdicts, `rows` reads and writes claims.csv.
 """

@@ -9,7 +9,7 @@ from ...config import datasets, protocol, repository_root
 from ...files import read_csv
 from ...progress import duration
 from ..provenance import Scope
-from .estimates import Estimate, count, joined, maximum, minimum, total
+from .estimates import Estimate, concatenate, count, maximum, minimum, total
 from .measured import ARMS, LTE_RDN, LTE_SWINIR, SETS, TIMED, Measured, Names
 from .registry import Topic
 from .rules import COST, COUNTED, Bound, Criterion
@@ -42,7 +42,7 @@ def time(run: Measured, subjects: Names, of: Callable[[Estimate], Estimate], uni
 
 def runs(run: Measured, groups: Sequence[Names]) -> Estimate:
     """Count the training runs of groups of arms or methods."""
-    return joined(*(count(run.seconds(subjects)) for subjects in groups))
+    return concatenate(*(count(run.seconds(subjects)) for subjects in groups))
 
 
 def members(row: Mapping[str, str]) -> tuple[str, ...]:
@@ -94,7 +94,7 @@ asr.claim(
 
 # --- what the workflow does not train -------------------------------------------------------------
 
-native.unmeasured(
+native.add_unmeasured(
     "runs_native_total",
     where="A.8, Table 16",
     sentence="Native training runs in all",
@@ -104,7 +104,7 @@ native.unmeasured(
     note="57 of the 93 runs are reruns and pilots that no table needs, and six repeat arms of the "
     "main tables; the workflow does not train them",
 )
-native.unmeasured(
+native.add_unmeasured(
     "native_total",
     where="A.8, Table 16",
     sentence="All 93 native training runs take 2h02m",
@@ -114,7 +114,7 @@ native.unmeasured(
     note="57 of the 93 runs are reruns and pilots that no table needs; the workflow does not train "
     "them",
 )
-asr.unmeasured(
+asr.add_unmeasured(
     "runs_asr_total",
     where="A.8, Table 17",
     sentence="Super-resolution training runs in all",
@@ -124,7 +124,7 @@ asr.unmeasured(
     note="13 of the 40 runs are calibration and exploration that no table needs; the workflow does "
     "not train them",
 )
-asr.unmeasured(
+asr.add_unmeasured(
     "asr_total",
     where="A.8, Table 17",
     sentence="All 40 super-resolution training runs take 1,428h18m",
@@ -134,7 +134,7 @@ asr.unmeasured(
     note="13 of the 40 runs are calibration and exploration that no table needs; the workflow does "
     "not train them",
 )
-asr.unmeasured(
+asr.add_unmeasured(
     "project_total",
     where="A.8",
     sentence="The whole project took about 1,430 GPU-hours",

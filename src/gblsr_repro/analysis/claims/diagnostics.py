@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...config import protocol
 from ..provenance import Scope
-from .estimates import Estimate, count, joined, maximum, minimum, pooled_p, span
+from .estimates import Estimate, concatenate, count, maximum, minimum, pooled_p, span
 from .measured import FIXED, FULL, SCALAR, Measured
 from .published import Tabled
 from .registry import Topic
@@ -141,7 +141,7 @@ def tests_met_linear(run: Measured) -> Estimate:
 )
 def missed_by(run: Measured) -> Estimate:
     return span(
-        joined(
+        concatenate(
             TESTS["t1_cov_median"] / run.locality(FULL_LINEAR, "t1"),
             run.locality(FULL_LINEAR, "t2") / TESTS["t2_fraction_collapsed"],
             TESTS["t3_region_gap"] / run.locality(FULL_LINEAR, "t3"),
@@ -209,7 +209,7 @@ def step_scalar_full(run: Measured) -> Estimate:
 )
 def steps_in_noise(run: Measured) -> Estimate:
     pairs = [run.ablation((arm, SCALAR), "psnr") for arm in LOG]
-    return minimum(joined(*map(pooled_p, pairs)))
+    return minimum(concatenate(*map(pooled_p, pairs)))
 
 
 @ablated.claim(
@@ -298,4 +298,4 @@ def criterion_b(run: Measured) -> Estimate:
 )
 def regions_not_better(run: Measured) -> Estimate:
     gains = [run.ablation(LOG, f"delta_psnr_{region}") for region in ("texture", "mixed")]
-    return maximum(joined(*gains))
+    return maximum(concatenate(*gains))

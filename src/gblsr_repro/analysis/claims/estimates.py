@@ -1,7 +1,7 @@
-"""Estimates: numbers with standard errors, and what is computed from them.
+"""Compute with estimates: arrays of numbers with standard errors.
 
-Claims compute with estimates as with numbers. Standard errors are propagated to first order as if
-all terms were independent, which overstates the noise of terms that share a mean.
+Standard errors are propagated to first order as if all terms were independent, which overstates the
+noise of terms that share a mean.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ LSE = Metric("lse", "LSE ↓", 3, lower=True)
 
 
 class NotMeasuredError(Exception):
-    """A number that the aggregates do not hold; the message says which."""
+    """The aggregates lack a number; the message names it."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A number of the aggregates that an estimate was computed from.
+    """A number of the aggregates that an estimate is computed from.
 
-    `kind` and `key` say where it stands, `dataset` and `subject` which data set and which arm or
-    method it is of.
+    `aggregate` and `key` are its place; `dataset` and `subject` are its data set and its arm or
+    method.
     """
 
-    kind: str
+    aggregate: str
     key: Key
     dataset: str
     subject: str
@@ -40,10 +40,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Estimate:
-    """`values` (k,) with their standard errors `errors` (k,), NaN where no spread is known.
+    """An array of numbers with standard errors.
 
-    `sources` are the numbers that it was computed from; of numbers just read there are as many as
-    values, in their order.
+    `values` (k,); `errors` (k,), NaN where the spread over seeds is unknown; `sources`, the numbers
+    of the aggregates that it is computed from: one for each value, in order, when just read.
     """
 
     values: np.ndarray
@@ -52,13 +52,13 @@ class Estimate:
 
     @classmethod
     def exact(cls, values: Iterable[float], sources: Sequence[Source] = ()) -> Estimate:
-        """Build an estimate without errors."""
+        """Build an estimate with errors of 0."""
         array = np.asarray(list(values), dtype=np.float64)
         return cls(array, np.zeros_like(array), sources)
 
     @classmethod
-    def of(cls, value: Estimate | float) -> Estimate:
-        """Return a number as an estimate without errors, an estimate as it is."""
+    def convert(cls, value: Estimate | float) -> Estimate:
+        """Convert a number to an estimate with an error of 0; return an estimate unchanged."""
         return value if isinstance(value, Estimate) else cls.exact([value])
 
     def __len__(self) -> int:
@@ -68,7 +68,7 @@ class Estimate:
 
     def _with(self, other: Estimate | float, compute: Callable[[Estimate, Estimate], Estimate]
               ) -> Estimate:  # fmt: skip
-        right = Estimate.of(other)
+        right = Estimate.convert(other)
         return replace(compute(self, right), sources=(*self.sources, *right.sources))
 
     def __add__(self, other: Estimate | float) -> Estimate:
@@ -87,13 +87,13 @@ class Estimate:
         return self._with(other, _ratio)
 
     def __rsub__(self, other: float) -> Estimate:
-        return Estimate.of(other) - self
+        return Estimate.convert(other) - self
 
     def __rmul__(self, other: float) -> Estimate:
-        return Estimate.of(other) * self
+        return Estimate.convert(other) * self
 
     def __rtruediv__(self, other: float) -> Estimate:
-        return Estimate.of(other) / self
+        return Estimate.convert(other) / self
 
     def __neg__(self) -> Estimate:
         return replace(self, values=-self.values)
@@ -109,25 +109,25 @@ class Estimate:
     def __le__(self, other: Estimate | float) -> Estimate:
         return self._with(other, lambda a, b: Estimate.exact(a.values <= b.values))
 
-    # --- of numbers that were read ----------------------------------------------------------------
+    # --- columns of a table: the same metric and data set, several arms or methods ----------------
 
-    def columns(self) -> list[list[int]]:
-        """Return the places of numbers that differ in nothing but the arm or method."""
-        found: dict[Key, list[int]] = {}
+    def group_columns(self) -> list[list[int]]:
+        """Group the positions of numbers that differ only in their arm or method."""
+        columns: dict[Key, list[int]] = {}
         for place, source in enumerate(self.sources if len(self.sources) == len(self) else ()):
             shared = tuple(part for part in source.key if part != source.subject)
-            found.setdefault(shared, []).append(place)
-        return list(found.values())
+            columns.setdefault(shared, []).append(place)
+        return list(columns.values())
 
-    def cells(self) -> list[Summary]:
-        """Return the numbers read, which all must have a standard deviation over seeds."""
+    def read_spreads(self) -> list[Summary]:
+        """Return the means over seeds, or raise `NotMeasuredError` where one has no deviation."""
         for source in self.sources:
             if not source.cell.spread:
                 raise NotMeasuredError(f"{' '.join(source.key)} has no spread over seeds")
         return [source.cell for source in self.sources]
 
-    def at(self, places: Sequence[int]) -> Estimate:
-        """Return the elements at some places; all sources stay with them."""
+    def select(self, places: Sequence[int]) -> Estimate:
+        """Select elements by position; all sources are kept."""
         return replace(self, values=self.values[places], errors=self.errors[places])
 
 
@@ -145,26 +145,26 @@ def _ratio(a: Estimate, b: Estimate) -> Estimate:
 # --- of any numbers -------------------------------------------------------------------------------
 
 
-def joined(*parts: Estimate) -> Estimate:
-    """Return all elements of several estimates as one."""
+def concatenate(*parts: Estimate) -> Estimate:
+    """Concatenate estimates."""
     values, errors = ([getattr(part, name) for part in parts] for name in ("values", "errors"))
     sources = [source for part in parts for source in part.sources]
     return Estimate(np.concatenate(values), np.concatenate(errors), sources)
 
 
 def minimum(x: Estimate) -> Estimate:
-    """Return the lowest element with its own error."""
-    return x.at([int(np.argmin(x.values))])
+    """Return the lowest element with its error."""
+    return x.select([int(np.argmin(x.values))])
 
 
 def maximum(x: Estimate) -> Estimate:
-    """Return the highest element with its own error."""
-    return x.at([int(np.argmax(x.values))])
+    """Return the highest element with its error."""
+    return x.select([int(np.argmax(x.values))])
 
 
 def span(x: Estimate) -> Estimate:
     """Return the lowest and the highest element."""
-    return x.at([int(np.argmin(x.values)), int(np.argmax(x.values))])
+    return x.select([int(np.argmin(x.values)), int(np.argmax(x.values))])
 
 
 def total(x: Estimate) -> Estimate:
@@ -191,22 +191,22 @@ def count(x: Estimate) -> Estimate:
     return Estimate.exact([int(np.count_nonzero(x.values))], x.sources)
 
 
-# --- of numbers that were read, between arms or methods -------------------------------------------
+# --- of numbers over seeds, between arms or methods -----------------------------------------------
 
 
-def best(x: Estimate) -> Estimate:
-    """Return of every column of arms or methods the highest mean."""
-    return x.at([column[int(np.argmax(x.values[column]))] for column in x.columns()])
+def highest_mean(x: Estimate) -> Estimate:
+    """Return the highest mean of every column of arms or methods."""
+    return x.select([column[int(np.argmax(x.values[column]))] for column in x.group_columns()])
 
 
-def least(x: Estimate) -> Estimate:
-    """Return of every column of arms or methods the lowest mean."""
-    return x.at([column[int(np.argmin(x.values[column]))] for column in x.columns()])
+def lowest_mean(x: Estimate) -> Estimate:
+    """Return the lowest mean of every column of arms or methods."""
+    return x.select([column[int(np.argmin(x.values[column]))] for column in x.group_columns()])
 
 
 def deviations(x: Estimate) -> Estimate:
     """Return the standard deviations over seeds."""
-    return Estimate.exact((cell.std for cell in x.cells()), x.sources)
+    return Estimate.exact((cell.std for cell in x.read_spreads()), x.sources)
 
 
 def relative_deviations(x: Estimate) -> Estimate:
@@ -215,10 +215,10 @@ def relative_deviations(x: Estimate) -> Estimate:
 
 
 def bold(x: Estimate, alpha: float) -> Estimate:
-    """Say of every number, 1 or 0, whether the rule of the paper's main tables makes it bold."""
-    cells, flags = x.cells(), np.zeros(len(x))
+    """Return 1 for every number that the rule of the paper's main tables sets in bold, else 0."""
+    cells, flags = x.read_spreads(), np.zeros(len(x))
     metric = next(metric for metric in (*QUALITY, LSE) if metric.name == x.sources[0].key[-1])
-    for column in x.columns():
+    for column in x.group_columns():
         flags[column] = statistics.bold(
             [cells[place] for place in column], metric.lower, metric.digits, alpha
         )
@@ -226,31 +226,31 @@ def bold(x: Estimate, alpha: float) -> Estimate:
 
 
 def pooled_p(x: Estimate) -> Estimate:
-    """Return of every pair of arms or methods the two-sided p of the pooled t-test."""
-    return _tested(x, statistics.pooled_p)
+    """Return the two-sided p of the pooled t-test for every pair of arms or methods."""
+    return _apply_test(x, statistics.pooled_p)
 
 
 def pooled_p_above(x: Estimate) -> Estimate:
-    """Return that p where the first of a pair has the higher mean, 1 where it has not."""
-    return _tested(x, lambda a, b: statistics.pooled_p(a, b) if a.mean > b.mean else 1.0)
+    """Return `pooled_p` where the first of a pair has the higher mean, else 1."""
+    return _apply_test(x, lambda a, b: statistics.pooled_p(a, b) if a.mean > b.mean else 1.0)
 
 
 def welch_t(x: Estimate) -> Estimate:
-    """Return |t| of Welch's t-test of every pair of arms or methods."""
-    return _tested(x, lambda a, b: _welch(a, b)[0])
+    """Return |t| of Welch's t-test for every pair of arms or methods."""
+    return _apply_test(x, lambda a, b: _compute_welch(a, b)[0])
 
 
 def welch_freedom(x: Estimate) -> Estimate:
-    """Return the Welch-Satterthwaite degrees of freedom of every pair of arms or methods."""
-    return _tested(x, lambda a, b: _welch(a, b)[1])
+    """Return the Welch-Satterthwaite degrees of freedom for every pair of arms or methods."""
+    return _apply_test(x, lambda a, b: _compute_welch(a, b)[1])
 
 
-def _tested(x: Estimate, test: Callable[[Summary, Summary], float]) -> Estimate:
-    cells = x.cells()
-    return Estimate.exact((test(cells[a], cells[b]) for a, b in x.columns()), x.sources)
+def _apply_test(x: Estimate, test: Callable[[Summary, Summary], float]) -> Estimate:
+    cells = x.read_spreads()
+    return Estimate.exact((test(cells[a], cells[b]) for a, b in x.group_columns()), x.sources)
 
 
-def _welch(a: Summary, b: Summary) -> tuple[float, float]:
+def _compute_welch(a: Summary, b: Summary) -> tuple[float, float]:
     """Return |t| and the Welch-Satterthwaite degrees of freedom."""
     u, v = a.std**2 / a.n, b.std**2 / b.n
     if u + v == 0:

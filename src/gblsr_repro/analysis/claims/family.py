@@ -6,8 +6,8 @@ from ...config import protocol
 from ..provenance import Scope
 from .estimates import (
     Estimate,
-    best,
-    least,
+    highest_mean,
+    lowest_mean,
     maximum,
     minimum,
     pooled_p,
@@ -131,7 +131,7 @@ def full_lpips_worse(run: Measured) -> Estimate:
     note="On Set14 the paper calls the margin, 0.0003, seed noise.",
 )
 def fixed_best_lpips(run: Measured) -> Estimate:
-    rivals = least(run.native(SETS, others(FIXED), "lpips"))
+    rivals = lowest_mean(run.native(SETS, others(FIXED), "lpips"))
     return rivals - run.native(SETS, FIXED, "lpips")
 
 
@@ -176,7 +176,7 @@ def scalar_edge_lpips(run: Measured) -> Estimate:
     "Tables 1-3).",
 )
 def scalar_best_edge_lpips(run: Measured) -> Estimate:
-    rivals = least(run.native(SETS, others(SCALAR), "edge_lpips"))
+    rivals = lowest_mean(run.native(SETS, others(SCALAR), "edge_lpips"))
     return rivals - run.native(SETS, SCALAR, "edge_lpips")
 
 
@@ -206,7 +206,7 @@ def basis_gain(run: Measured) -> Estimate:
     "high frequencies, which a low-pass loses.",
 )
 def fixed_smoothest(run: Measured) -> Estimate:
-    family = least(run.native(SETS, (SCALAR, FULL), "psnr_texture"))
+    family = lowest_mean(run.native(SETS, (SCALAR, FULL), "psnr_texture"))
     return family - run.native(SETS, FIXED, "psnr_texture")
 
 
@@ -219,7 +219,7 @@ def fixed_smoothest(run: Measured) -> Estimate:
     note="The paper says so of one image a set.",
 )
 def fixed_seams(run: Measured) -> Estimate:
-    family = best(run.native(SETS, (SCALAR, FULL), "border_step"))
+    family = highest_mean(run.native(SETS, (SCALAR, FULL), "border_step"))
     return run.native(SETS, FIXED, "border_step") - family
 
 
@@ -314,7 +314,7 @@ def lse_scalar(run: Measured) -> Estimate:
     published="> 0",
 )
 def lse_scalar_lowest(run: Measured) -> Estimate:
-    return least(run.native(SETS, (FIXED, FULL), "lse")) - run.native(SETS, SCALAR, "lse")
+    return lowest_mean(run.native(SETS, (FIXED, FULL), "lse")) - run.native(SETS, SCALAR, "lse")
 
 
 @spectrum.claim(

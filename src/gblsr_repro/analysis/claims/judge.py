@@ -1,12 +1,13 @@
-"""Whether the claims of the paper hold here: the one place where verdicts are made.
+"""Judge whether the paper's claims hold on a run; the only module that decides verdicts.
 
-A number is reproduced when it agrees with the paper's at the precision the paper prints, or when
-the relation that the paper claims holds; what else there is says `rules`. A run under other
-conditions than the paper's (data, steps, seeds, device) gets no such verdict: its numbers are
-shown, with whether the claim would hold. Times are judged by the paper's clock alone (see
-`evaluation.latency`), and not at all where other processes used the GPU meanwhile. Claims about
-structure, such as parameter counts, depend on no conditions; in a preset other than the paper's
-they hold rather than are reproduced.
+A number is reproduced where it agrees with the published one at the precision that the paper
+prints, or where the relation that the paper states holds; `rules` has what lies between that and a
+failure. A number measured under conditions that say nothing about the paper's (such as other steps
+or another device) gets no such verdict: the claim is shown with whether it would hold. Conditions
+that leave a verdict possible (other training images) qualify it. Times are judged by the paper's
+clock (see `evaluation.latency`), and not at all where other processes used the GPU meanwhile.
+Claims about structure, such as parameter counts, depend on no conditions; in a preset other than
+the paper's they hold rather than are reproduced.
 """
 
 from __future__ import annotations
@@ -42,18 +43,18 @@ def write(aggregates: Path, output: Path, config: Config) -> list[Row]:
     return rows
 
 
-def judge_all(here: Aggregates, sigmas: float) -> list[Row]:
+def judge_all(run: Aggregates, sigmas: float) -> list[Row]:
     """Judge every claim on the aggregates of a run."""
     paper = Measured(Aggregates.paper(protocol()))
-    return [judge(claim, Measured(here), paper, sigmas) for claim in CLAIMS.values()]
+    return [judge(claim, Measured(run), paper, sigmas) for claim in CLAIMS.values()]
 
 
 # --- one claim ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Weighed:
-    """What a claim's rule makes of the measured numbers, whatever the conditions."""
+class Comparison:
+    """A claim's measured numbers compared with the published ones, whatever the conditions."""
 
     published: Published
     measured: Estimate
@@ -61,14 +62,14 @@ class Weighed:
 
     @property
     def text(self) -> str:
-        """The measured numbers as people read them."""
+        """The measured numbers, formatted."""
         if self.published.cells:
             return f"{self.outcome.agreeing} of {len(self.measured)} agree"
-        return self.published.show_measured(self.outcome.values)
+        return self.published.format_measured(self.outcome.values)
 
 
-def published(claim: Claim, paper: Measured) -> tuple[Published, Estimate | None]:
-    """Return what the paper says, and what the claim measures in its tables where they tell."""
+def read_published(claim: Claim, paper: Measured) -> tuple[Published, Estimate | None]:
+    """Return what the paper states, and the claim measured in its tables if they determine it."""
     tabled = None
     if claim.measure:
         with suppress(NotMeasuredError):
@@ -76,71 +77,96 @@ def published(claim: Claim, paper: Measured) -> tuple[Published, Estimate | None
     return Published.parse(claim.published, tabled), tabled
 
 
-def weigh(claim: Claim, here: Measured, paper: Measured, sigmas: float) -> Weighed:
-    """Measure a claim and apply its rule; `NotMeasuredError` says what is not there."""
-    said, tabled = published(claim, paper)
+def compare(claim: Claim, run: Measured, paper: Measured, sigmas: float) -> Comparison:
+    """Measure a claim and apply its rule. Raises `NotMeasuredError` naming what is absent."""
+    published, tabled = read_published(claim, paper)
     if claim.measure is None:
         raise NotMeasuredError(claim.note)
-    measured = claim.measure(here)
-    several = said.relation == "=" or len(said.values) > 1
-    if several and len(measured) != len(said.values):
+    measured = claim.measure(run)
+    several = published.relation == "=" or len(published.values) > 1
+    if several and len(measured) != len(published.values):
         raise ValueError(
-            f"claim {claim.id!r}: the paper has {len(said.values)} numbers, measured are "
+            f"claim {claim.id!r}: the paper has {len(published.values)} numbers, measured are "
             f"{len(measured)}"
         )
     if not np.isfinite(measured.values).all():
         raise NotMeasuredError("a value is not finite")
-    return Weighed(said, measured, claim.rule.judge(said, measured, tabled, sigmas))
+    outcome = claim.rule.judge(published, measured, tabled, sigmas)
+    return Comparison(published, measured, outcome)
 
 
-def judge(claim: Claim, here: Measured, paper: Measured, sigmas: float) -> Row:
-    """Compare one claim with the aggregates of a run."""
-    said, _ = published(claim, paper)
-    row = Row(
-        claim.id, claim.topic, claim.scope, claim.where, claim.sentence, str(said), "", claim.unit,
-        str(claim.rule), "", Verdict.NOT_MEASURED, "", "", "", claim.note, "", "",
-    )  # fmt: skip
+def judge(claim: Claim, run: Measured, paper: Measured, sigmas: float) -> Row:
+    """Judge one claim on the aggregates of a run."""
     try:
-        weighed = weigh(claim, here, paper, sigmas)
+        comparison = compare(claim, run, paper, sigmas)
     except NotMeasuredError as error:
         note = claim.note if claim.measure else ""
-        return replace(row, reason=str(error), note=note)
-    outcome = weighed.outcome
-    numbers = replace(
-        row,
-        measured=weighed.text,
-        published_values=" ".join(map(repr, said.values)),
+        return replace(describe(claim, paper), reason=str(error), note=note)
+    outcome = comparison.outcome
+    row = replace(
+        describe(claim, paper),
+        measured=comparison.text,
+        published_values=" ".join(map(repr, comparison.published.values)),
         measured_values=" ".join(map(repr, outcome.values.tolist())),
     )
-    found = _blocking(claim, here.aggregates, weighed.measured)
-    conditions = "; ".join(difference.short for difference in found)
-    if any(difference.short == SHARED_GPU for difference in found):
-        return replace(
-            numbers, verdict=Verdict.NOT_JUDGED, reason=SHARED_GPU, conditions=conditions
-        )
-    fails = outcome.agreement is Agreement.FAILS
-    if claim.scope is Scope.STRUCTURE and not fails:
-        # It depends on the code alone, and differs only where another preset gives other numbers.
-        conditions = ""
-        reproduced = here.aggregates.provenance.preset == PAPER_PRESET
-        verdict = VERDICTS[outcome.agreement] if reproduced else Verdict.HOLDS
-    else:
-        verdict = Verdict.DIFFERENT if conditions else VERDICTS[outcome.agreement]
+    differences = find_differences(claim, run.aggregates, comparison.measured)
+    relevant = [each for each in differences if each.blocks_verdict or each.qualifier]
+    conditions = "; ".join(each.short for each in relevant)
+    blocked = any(each.blocks_verdict for each in relevant)
+    if any(difference.short == SHARED_GPU for difference in differences):
+        return replace(row, verdict=Verdict.NOT_JUDGED, reason=SHARED_GPU, conditions=conditions)
+    verdict = decide(claim, run.aggregates, outcome.agreement, blocked)
+    qualifiers = dict.fromkeys(each.qualifier for each in relevant if each.qualifier)
     near = outcome.agreement in (Agreement.NEAR, Agreement.REVERSED)
-    told = outcome.agreement if verdict is Verdict.DIFFERENT and near else ""
+    shade = outcome.agreement if verdict is Verdict.DIFFERENT and near else ""
+    holds = outcome.agreement in (Agreement.HOLDS, Agreement.NEAR)
     return replace(
-        numbers,
+        row,
         allowed=" ".join(format(value, ".4g") for value in outcome.allowed),
         verdict=verdict,
-        holds="no" if fails or outcome.agreement is Agreement.REVERSED else "yes",
-        reason="; ".join(filter(None, (told, outcome.reason))),
-        conditions=conditions,
+        qualifier=", ".join(qualifiers) if verdict in VERDICTS.values() else "",
+        holds="yes" if holds else "no",
+        reason="; ".join(filter(None, (shade, outcome.reason))),
+        conditions="" if claim.scope is Scope.STRUCTURE else conditions,
     )
 
 
-def _blocking(claim: Claim, here: Aggregates, measured: Estimate) -> list[Difference]:
-    """Return what keeps numbers from being judged, of the arms and data sets that they are of."""
+def describe(claim: Claim, paper: Measured) -> Row:
+    """Build the row of a claim before anything is measured."""
+    published, _ = read_published(claim, paper)
+    return Row(
+        id=claim.id,
+        topic=claim.topic,
+        scope=claim.scope,
+        where=claim.where,
+        sentence=claim.sentence,
+        published=str(published),
+        measured="",
+        unit=claim.unit,
+        rule=str(claim.rule),
+        allowed="",
+        verdict=Verdict.NOT_MEASURED,
+        qualifier="",
+        holds="",
+        reason="",
+        conditions="",
+        note=claim.note,
+        published_values="",
+        measured_values="",
+    )
+
+
+def decide(claim: Claim, run: Aggregates, agreement: Agreement, blocked: bool) -> Verdict:
+    """Decide the verdict from how the numbers agree and whether conditions block one."""
+    if claim.scope is Scope.STRUCTURE and agreement is not Agreement.FAILS:
+        # It follows from the code alone, and fails only where another preset has other sizes.
+        is_paper = run.provenance.preset == PAPER_PRESET
+        return VERDICTS[agreement] if is_paper else Verdict.HOLDS
+    return Verdict.DIFFERENT if blocked else VERDICTS[agreement]
+
+
+def find_differences(claim: Claim, run: Aggregates, measured: Estimate) -> list[Difference]:
+    """Find the differences from the paper that concern the measured numbers of a claim."""
     columns = {source.dataset for source in measured.sources}
     subjects = {source.subject for source in measured.sources}
-    found = here.provenance.differences([claim.scope], subjects, columns)
-    return [difference for difference in found if difference.blocks_verdict]
+    return run.provenance.find_differences([claim.scope], subjects, columns)

@@ -1,4 +1,4 @@
-"""What claims read of the aggregates, as estimates, and the names that the paper's tables have."""
+"""Read the numbers that claims use from the aggregates, as estimates."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ DECIDED_BY = {  # the arms and metrics that each criterion compares
 
 
 class Measured:
-    """Reads the numbers of one folder of aggregates; every method returns an `Estimate`.
+    """Reader of the numbers in one folder of aggregates; every method returns an `Estimate`.
 
-    Names are one or several; elements run over them in their order, the last named fastest.
-    `NotMeasuredError` says which number is absent.
+    Each argument is one name or several. Elements follow the names in order, the last argument
+    fastest. Raises `NotMeasuredError` naming the first number that is absent.
     """
 
     def __init__(self, aggregates: Aggregates) -> None:
@@ -57,43 +57,44 @@ class Measured:
 
     def native(self, datasets: Names, arms: Names, metric: str) -> Estimate:
         """Read a metric of the native benchmark."""
-        return self._cells("native", dataset=datasets, arm=arms, metric=metric)
+        return self._read_cells("native", dataset=datasets, arm=arms, metric=metric)
 
     def criterion(self, name: str, column: str = "met") -> Estimate:
-        """Read a column of a criterion on every data set, such as whether it is met.
+        """Read a column of a criterion on every data set (default: whether it is met).
 
-        What the run's criteria compare, and the bounds that decide them, must be the paper's.
+        Raises `NotMeasuredError` where the run compares other arms or applies another bound than
+        the paper.
         """
         parts = QUALITY_PARTS if name == QUALITY else (name,)
         sources = [
-            self._source("native", dataset=dataset, arm=arm, metric=metric)
+            self._read_source("native", dataset=dataset, arm=arm, metric=metric)
             for dataset in SETS
             for part in parts
             for arm, metric in DECIDED_BY[part]
         ]
-        self._need("criteria")
+        self._require("criteria")
         if {self.aggregates.main_arm.arm, *self.aggregates.baselines} != {SCALAR, *BASELINES}:
             raise NotMeasuredError("criteria.csv is about other arms than the paper's")
         rows = {
             (row["criterion"], row["dataset"]): row for row in self.aggregates.table("criteria")
         }
         own = [rows.get((part, dataset)) for part in parts for dataset in SETS]
-        if any(map(_other_bound, own)):
+        if any(map(_has_other_bound, own)):
             raise NotMeasuredError(f"criteria.csv applies another bound to {name}")
         values = [rows.get((name, dataset), {}).get(column, math.nan) for dataset in SETS]
         return Estimate.exact(values, sources)
 
     def ablation(self, arms: Names, metric: str) -> Estimate:
         """Read a metric on the validation images."""
-        return self._cells("ablation", arm=arms, metric=metric)
+        return self._read_cells("ablation", arm=arms, metric=metric)
 
     def locality(self, arms: Names, statistic: str) -> Estimate:
         """Read a statistic of the bandwidth fields on the validation images."""
-        return self._cells("locality", arm=arms, statistic=statistic)
+        return self._read_cells("locality", arm=arms, statistic=statistic)
 
     def asr(self, datasets: Names, method: Names, scales: Names, metric: str) -> Estimate:
         """Read a metric of super-resolution."""
-        return self._cells(
+        return self._read_cells(
             "asr_quality", dataset=datasets, method=method, scale=scales, metric=metric
         )
 
@@ -102,79 +103,81 @@ class Measured:
     ) -> Estimate:
         """Read time or memory of super-resolution at the timed scale, by the paper's clock."""
         scale = format_scale(protocol()["asr"]["timing"]["scale"])
-        return self._cells(
+        return self._read_cells(
             "asr_latency", dataset=datasets, method=method, scale=scale, clock=clock, metric=metric
         )
 
     def seconds(self, subjects: Names) -> Estimate:
         """Read the training time of every run of arms or methods, in seconds."""
-        return self._runs(subjects, "wall_seconds")
+        return self._read_runs(subjects, "wall_seconds")
 
     def bandwidth(self, subjects: Names) -> Estimate:
         """Read the trained bandwidth of every run of arms or methods."""
-        return self._runs(subjects, "bandwidth")
+        return self._read_runs(subjects, "bandwidth")
 
     def structure(self, names: Names) -> Estimate:
         """Read numbers that the code alone gives, such as parameters by the name of an arm."""
-        return self._column("structure", "name", names, "value")
+        return self._read_column("structure", "name", names, "value")
 
-    # --- how they are read ------------------------------------------------------------------------
+    # --- reading cells and columns ----------------------------------------------------------------
 
-    def _cells(self, kind: str, **names: Names) -> Estimate:
-        """Read means with their standard errors std / sqrt(n)."""
-        columns = SCHEMAS[kind].keys
-        chosen = product(*(_several(names[column]) for column in columns))
-        found = [self._source(kind, **dict(zip(columns, key, strict=True))) for key in chosen]
-        cells = [source.cell for source in found]
+    def _read_cells(self, aggregate: str, **names: Names) -> Estimate:
+        """Read means over seeds with their standard errors, std / sqrt(n)."""
+        columns = SCHEMAS[aggregate].keys
+        keys = product(*(_as_list(names[column]) for column in columns))
+        sources = [
+            self._read_source(aggregate, **dict(zip(columns, key, strict=True))) for key in keys
+        ]
+        cells = [source.cell for source in sources]
         errors = [c.std / math.sqrt(c.n) if c.spread else math.nan for c in cells]
-        return Estimate(np.array([c.mean for c in cells]), np.array(errors), found)
+        return Estimate(np.array([c.mean for c in cells]), np.array(errors), sources)
 
-    def _source(self, kind: str, **named: str) -> Source:
+    def _read_source(self, aggregate: str, **named: str) -> Source:
         """Read one number."""
-        self._need(kind)
+        self._require(aggregate)
         key = tuple(named.values())
-        cell = self.aggregates.cell(kind, *key)
+        cell = self.aggregates.cell(aggregate, *key)
         if not cell.measured:
-            raise NotMeasuredError(self._why_absent(kind, named))
+            raise NotMeasuredError(self._explain_absence(aggregate, named))
         subject = named.get("arm") or named["method"]
-        return Source(kind, key, named.get("dataset", VALIDATION), subject, cell)
+        return Source(aggregate, key, named.get("dataset", VALIDATION), subject, cell)
 
-    def _why_absent(self, kind: str, named: Mapping[str, str]) -> str:
-        reason = self.aggregates.provenance.benchmark(SCHEMAS[kind].benchmark).without_lpips
+    def _explain_absence(self, aggregate: str, named: Mapping[str, str]) -> str:
+        reason = self.aggregates.provenance.benchmark(SCHEMAS[aggregate].benchmark).without_lpips
         if reason and "lpips" in named.get("metric", ""):
             return f"LPIPS was not measured: {reason}"
-        return f"{kind}.csv has no {' '.join(named.values())}"
+        return f"{aggregate}.csv has no {' '.join(named.values())}"
 
-    def _runs(self, subjects: Names, column: str) -> Estimate:
-        kinds = {"asr_runs" if name in methods() else "runs" for name in _several(subjects)}
-        return self._column(kinds.pop(), "arm", subjects, column)
+    def _read_runs(self, subjects: Names, column: str) -> Estimate:
+        aggregates = {"asr_runs" if name in methods() else "runs" for name in _as_list(subjects)}
+        return self._read_column(aggregates.pop(), "arm", subjects, column)
 
-    def _column(self, kind: str, key: str, names: Names, column: str) -> Estimate:
+    def _read_column(self, aggregate: str, key: str, names: Names, column: str) -> Estimate:
         """Read a column of all rows of some names, exactly."""
-        self._need(kind)
+        self._require(aggregate)
         values: list[float] = []
         sources = []
-        for name in _several(names):
-            rows = [row for row in self.aggregates.table(kind) if row[key] == name]
+        for name in _as_list(names):
+            rows = [row for row in self.aggregates.table(aggregate) if row[key] == name]
             read = [row.get(column, math.nan) for row in rows]  # a column may be absent
             known = [value for value in read if not math.isnan(value)]
             if not known:
-                raise NotMeasuredError(f"{kind}.csv has no {column} of {name}")
+                raise NotMeasuredError(f"{aggregate}.csv has no {column} of {name}")
             values += known
-            sources.append(Source(kind, (name, column), "", name, Summary()))
+            sources.append(Source(aggregate, (name, column), "", name, Summary()))
         return Estimate.exact(values, sources)
 
-    def _need(self, kind: str) -> None:
-        if not self.aggregates.has(kind):
-            raise NotMeasuredError(f"{kind}.csv was not made")
+    def _require(self, aggregate: str) -> None:
+        if not self.aggregates.has(aggregate):
+            raise NotMeasuredError(f"{aggregate}.csv was not made")
 
 
-def _other_bound(row: Mapping[str, Any] | None) -> bool:
-    """Say whether a row of the criteria was decided by another bound than the paper's."""
+def _has_other_bound(row: Mapping[str, Any] | None) -> bool:
+    """Return whether a row of the criteria was decided by another bound than the paper's."""
     if row is None:
         return False
     return bool(abs(row["bound"]) != protocol()["native"]["criteria"][row["criterion"]])
 
 
-def _several(names: Names) -> Sequence[str]:
+def _as_list(names: Names) -> Sequence[str]:
     return [names] if isinstance(names, str) else names

@@ -7,7 +7,7 @@ from functools import partial
 from ...config import datasets, protocol
 from ..criteria import QUALITY
 from ..provenance import Scope
-from .estimates import Estimate, best, count, least, span
+from .estimates import Estimate, count, highest_mean, lowest_mean, span
 from .measured import (
     ARMS,
     BASELINES,
@@ -30,12 +30,12 @@ criteria = Topic("Native benchmark: criteria", Scope.QUALITY)
 
 def psnr_gap(run: Measured, sets: Names = SETS) -> Estimate:
     """Return by how much the main arm's PSNR is above the best baseline's."""
-    return run.native(sets, SCALAR, "psnr") - best(run.native(sets, BASELINES, "psnr"))
+    return run.native(sets, SCALAR, "psnr") - highest_mean(run.native(sets, BASELINES, "psnr"))
 
 
 def lpips_gap(run: Measured, sets: Names = SETS) -> Estimate:
     """Return by how much the main arm's LPIPS is above the best baseline's (lower is better)."""
-    return run.native(sets, SCALAR, "lpips") - least(run.native(sets, BASELINES, "lpips"))
+    return run.native(sets, SCALAR, "lpips") - lowest_mean(run.native(sets, BASELINES, "lpips"))
 
 
 # --- the main arm against the baselines -----------------------------------------------------------
@@ -111,7 +111,7 @@ for column in SETS:
     unit="dB",
 )
 def best_psnr(run: Measured) -> Estimate:
-    return best(run.native(SETS, ARMS, "psnr"))
+    return highest_mean(run.native(SETS, ARMS, "psnr"))
 
 
 @topic.claim(
@@ -123,7 +123,7 @@ def best_psnr(run: Measured) -> Estimate:
 )
 def best_psnr_is_full(run: Measured) -> Estimate:
     others = [arm for arm in ARMS if arm != FULL]
-    return run.native(SETS, FULL, "psnr") - best(run.native(SETS, others, "psnr"))
+    return run.native(SETS, FULL, "psnr") - highest_mean(run.native(SETS, others, "psnr"))
 
 
 @topic.claim(
@@ -134,7 +134,7 @@ def best_psnr_is_full(run: Measured) -> Estimate:
     unit="dB",
 )
 def best_baseline_psnr(run: Measured) -> Estimate:
-    return best(run.native(SETS, BASELINES, "psnr"))
+    return highest_mean(run.native(SETS, BASELINES, "psnr"))
 
 
 @topic.claim(
@@ -144,7 +144,7 @@ def best_baseline_psnr(run: Measured) -> Estimate:
     published=Tabled(4),
 )
 def best_lpips(run: Measured) -> Estimate:
-    return least(run.native(SETS, ARMS, "lpips"))
+    return lowest_mean(run.native(SETS, ARMS, "lpips"))
 
 
 @topic.claim(
@@ -154,7 +154,7 @@ def best_lpips(run: Measured) -> Estimate:
     published=Tabled(4),
 )
 def best_baseline_lpips(run: Measured) -> Estimate:
-    return least(run.native(SETS, BASELINES, "lpips"))
+    return lowest_mean(run.native(SETS, BASELINES, "lpips"))
 
 
 # --- the quality criterion ------------------------------------------------------------------------

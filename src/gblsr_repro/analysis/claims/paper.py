@@ -1,4 +1,4 @@
-"""All claims of the paper, in the order of the rows of claims.csv."""
+"""Collect the claims of all topics, in the order of claims.csv."""
 
 from __future__ import annotations
 

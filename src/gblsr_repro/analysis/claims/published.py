@@ -1,4 +1,4 @@
-"""The published side of a claim: numbers as the paper prints them, bounds, cells of its tables."""
+"""Parse and format the published side of a claim: numbers, bounds, cells of the paper's tables."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from ..reader import read_rows
 from .estimates import Estimate
 
 BOUNDS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
-SHOWN = 6  # so many numbers of the paper's tables are shown one by one
+LISTED = 6  # more cells of a table than these are counted, not listed
 
 
 @dataclass(frozen=True)
 class Tabled:
-    """Stands for the numbers of the paper's tables (config/paper), printed with `decimals`."""
+    """The published numbers are those of the paper's tables (config/paper), to `decimals`."""
 
     decimals: int
 
 
 @cache
-def _printed() -> dict[tuple[str, str, str], str]:
+def _read_printed() -> dict[tuple[str, str, str], str]:
     rows = read_rows(repository_root() / "config" / "paper" / "printed.csv", ("table", "row"))
     return {(row["table"], row["row"], row["column"]): row["text"] for row in rows}
 
 
 def printed(table: str, row: str, column: str) -> str:
-    """Return the number that config/paper/printed.csv has of a table's cell, without its unit."""
-    return _printed()[table, row, column].rstrip("×%").replace("−", "-")
+    """Look up a cell of a table in config/paper/printed.csv, without its unit."""
+    return _read_printed()[table, row, column].rstrip("×%").replace("−", "-")
 
 
 @dataclass(frozen=True)
 class Published:
-    """What the paper says: a relation (= or a bound), its values, and how they are printed.
+    """What the paper states: a relation (= or a bound), its values, and how they are printed.
 
-    `cells` says whether these are too many cells of a table to be shown one by one.
+    `cells` says whether these are more cells of a table than can be listed.
     """
 
     relation: str
@@ -53,15 +53,15 @@ class Published:
 
     @classmethod
     def parse(cls, text: str | Tabled, tabled: Estimate | None) -> Published:
-        """Read what a claim gives: one number, several between slashes, or bounds (<= 1.0 / 2.0).
+        """Parse one number, several numbers between slashes, or bounds (<= 1.0 / 2.0).
 
-        `tabled` holds what the claim measures in the paper's own tables, where they determine it.
+        `tabled` is the claim measured in the paper's tables, where they determine it.
         """
         if isinstance(text, Tabled):
             if tabled is None:
                 raise UserError("The tables in config/paper lack the cells of a claim.")
             values = tuple(tabled.values.tolist())
-            return cls("=", values, text.decimals, cells=len(values) > SHOWN)
+            return cls("=", values, text.decimals, cells=len(values) > LISTED)
         relation, _, rest = text.partition(" ")
         if relation not in BOUNDS:
             relation, rest = "=", text
@@ -74,31 +74,31 @@ class Published:
         style = "e" if "e" in numbers[0] else "f"
         return cls(relation, values, decimals, style, numbers[0].startswith("+"))
 
-    def rounding(self, value: float) -> float:
+    def half_unit(self, value: float) -> float:
         """Return half a unit of the last printed decimal of `value`."""
         exponent = math.floor(math.log10(abs(value))) if self.style == "e" and value else 0
         return 0.5 * 10.0 ** (exponent - self.decimals) * (1 + 1e-9)
 
-    def misses(self, values: np.ndarray) -> np.ndarray:
-        """Return by how much each number misses the paper's (<= 0: agrees)."""
+    def compute_misses(self, values: np.ndarray) -> np.ndarray:
+        """Compute by how much each number misses the published one (<= 0: it agrees)."""
         goals = np.broadcast_to(self.values, values.shape)
         if self.relation == "=":
-            return np.abs(values - goals) - [self.rounding(goal) for goal in goals]
+            return np.abs(values - goals) - [self.half_unit(goal) for goal in goals]
         over = values - goals if self.relation.startswith("<") else goals - values
         holds = BOUNDS[self.relation](values, goals)
         return np.where(holds, np.minimum(over, 0), np.maximum(over, np.finfo(float).tiny))
 
-    def show(self, values: Iterable[float]) -> str:
-        """Print values as the paper prints its own."""
+    def format(self, values: Iterable[float]) -> str:
+        """Format values as the paper prints its own."""
         form = (
             f"{'+' if self.signed else ''}{',' * (self.style == 'f')}.{self.decimals}{self.style}"
         )
         return " / ".join(format(value, form) for value in values)
 
-    def show_measured(self, values: Collection[float]) -> str:
-        """Print measured values: as the paper does, or with three digits beside a bound."""
+    def format_measured(self, values: Collection[float]) -> str:
+        """Format measured values as the paper does, or with three digits beside a bound."""
         if self.relation == "=":
-            return self.show(values)
+            return self.format(values)
         digits = [2 - math.floor(math.log10(abs(v))) if v != round(v) else 0 for v in values]
         return " / ".join(f"{v:,.{max(0, d)}f}" for v, d in zip(values, digits, strict=True))
 
@@ -106,4 +106,4 @@ class Published:
         if self.cells:
             return f"{len(self.values)} cells"
         shown = {"=": "", "<=": "≤ ", ">=": "≥ "}.get(self.relation, f"{self.relation} ")
-        return shown + self.show(self.values)
+        return shown + self.format(self.values)

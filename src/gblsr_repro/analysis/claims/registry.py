@@ -1,4 +1,4 @@
-"""The registry of claims: what the paper says, one small function of the measurements each.
+"""Register the paper's claims, each as a function of the measurements.
 
 A module of this folder holds the claims about one topic:
 
@@ -29,11 +29,11 @@ Measure = Callable[[Measured], Estimate]
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of the paper.
+    """A statement of the paper that a run can confirm or contradict.
 
-    `where` names sections and tables; `published` is what the paper prints (see `Published.parse`)
-    or `Tabled`; `measure` returns what was measured, or is None for what the workflow does not
-    measure, and `note` says why. `scope` says on what conditions the numbers depend.
+    `where` names sections and tables; `published` is what the paper prints (see `Published.parse`),
+    or `Tabled`; `measure` computes the measured side, or is None where the workflow does not
+    measure it and `note` says why. `scope` selects the conditions that the numbers depend on.
     """
 
     id: str
@@ -53,7 +53,7 @@ CLAIMS: dict[str, Claim] = {}
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic whose numbers depend on the conditions of one scope; registers its claims."""
+    """A topic of claims whose numbers depend on the conditions of one scope."""
 
     title: str
     scope: Scope
@@ -69,7 +69,7 @@ class Topic:
         note: str = "",
         name: str = "",
     ) -> Callable[[Measure], Measure]:
-        """Register a function of the measurements as a claim; its id is its name unless given."""
+        """Register a function of the measurements as a claim, under `name` or its own name."""
 
         def register(measure: Measure) -> Measure:
             self._add(name or measure.__name__, where, sentence, rule, published, unit, note,
@@ -78,7 +78,7 @@ class Topic:
 
         return register
 
-    def unmeasured(
+    def add_unmeasured(
         self,
         name: str,
         *,
@@ -89,7 +89,7 @@ class Topic:
         unit: str,
         note: str,
     ) -> None:
-        """Register a claim that the workflow measures nothing for; `note` says why."""
+        """Register a claim that the workflow does not measure; `note` says why."""
         self._add(name, where, sentence, rule, published, unit, note, None)
 
     def _add(self, name: str, *facts: Any) -> None:

@@ -1,4 +1,4 @@
-"""claims.csv: one row for every claim of the paper, with what was measured and the verdict."""
+"""Read and write claims.csv: a row for every claim, with the measured numbers and the verdict."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILE = "claims.csv"
 
 
 class Verdict(StrEnum):
-    """What became of a claim."""
+    """The verdict on a claim."""
 
     REPRODUCED = "reproduced"
     WITHIN_NOISE = "within noise"
@@ -35,18 +35,18 @@ VERDICTS = {
     Agreement.REVERSED: Verdict.REVERSED,
     Agreement.FAILS: Verdict.NOT_REPRODUCED,
 }
-"""The verdict that the numbers alone give."""
+"""The verdict under the paper's conditions."""
 
 
 @dataclass(frozen=True)
 class Row:
     """A row of claims.csv, all texts.
 
-    `published` and `measured` are as people read them, `published_values`, `measured_values` and
-    `allowed` (how far each may miss) are numbers between blanks. `verdict` is one of `Verdict`;
-    `holds` says, yes or no, whether the numbers alone agree (empty: not measured or not judged),
-    `reason` why there is no number or no verdict or where numbers miss, `conditions` in what the
-    run differs from the paper.
+    `published` and `measured` are formatted; `published_values`, `measured_values` and `allowed`
+    (how far each may miss) are numbers between blanks. `verdict` is one of `Verdict`, `qualifier`
+    the conditions under which it stands; `holds` is yes or no by the numbers alone (empty: not
+    measured or not judged); `reason` explains an absent number or verdict and where numbers miss;
+    `conditions` lists how the run differs from the paper.
     """
 
     id: str
@@ -60,12 +60,18 @@ class Row:
     rule: str
     allowed: str
     verdict: str
+    qualifier: str
     holds: str
     reason: str
     conditions: str
     note: str
     published_values: str
     measured_values: str
+
+    @property
+    def qualified_verdict(self) -> str:
+        """The verdict with its qualifier: "reproduced, on other training images"."""
+        return ", ".join(filter(None, (self.verdict, self.qualifier)))
 
 
 COLUMNS = tuple(field.name for field in fields(Row))
@@ -77,7 +83,7 @@ def write_claims(rows: Sequence[Row], path: Path) -> None:
 
 
 def read_claims(path: Path) -> list[Row]:
-    """Read claims.csv; `UserError` says what is wrong with it."""
+    """Read claims.csv. Raises `UserError` where it is damaged."""
     rows = [
         Row(**{name: row[name] for name in COLUMNS}) for row in read_rows(path, COLUMNS, ["id"])
     ]

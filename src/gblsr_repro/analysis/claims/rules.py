@@ -1,8 +1,8 @@
-"""The rules by which a measured number is held against the paper's.
+"""Compare measured numbers with published ones by the rule of a claim.
 
-A rule says how far numbers may miss and what it is called when they do. Each is as strict as the
-statement it judges: a criterion, a count or an order either holds or does not, and a number agrees
-at the precision that the paper prints before any noise is allowed for.
+A rule sets how far numbers may miss and what a miss is called. It is as strict as the statement: a
+criterion, a count or an order holds or does not, and a number that agrees at the precision printed
+in the paper needs no allowance for noise.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TESTED = "the test itself allows for seed noise"
 
 
 class Agreement(StrEnum):
-    """What the numbers alone say of a claim."""
+    """How measured and published numbers agree, whatever the conditions."""
 
     HOLDS = "holds"
     NEAR = "within noise"
@@ -38,8 +38,9 @@ class Agreement(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a rule found: the agreement, the numbers to be shown with how far each may miss, and
-    where numbers miss.
+    """The result of a rule: the agreement, and the numbers to show with how far each may miss.
+
+    `reason` says where numbers miss, `agreeing` counts those that do not.
     """
 
     agreement: Agreement
@@ -51,38 +52,38 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Rule:
-    """How far numbers may miss, and why so much; `relative` is a share of the published value."""
+    """A rule: numbers may miss by `relative` times the published value; `why` gives the reason."""
 
     name: ClassVar[str]
     relative: float = 0.0
     why: str = ""
 
     def __str__(self) -> str:
-        told = f"{self.name} ±{100 * self.relative:g} %" if self.relative else self.name
-        return f"{told} ({self.why})" if self.why else told
+        text = f"{self.name} ±{100 * self.relative:g} %" if self.relative else self.name
+        return f"{text} ({self.why})" if self.why else text
 
-    def allowed(
+    def compute_allowance(
         self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
     ) -> np.ndarray:
-        """Return how far each of the numbers (k,) may miss.
+        """Compute how far each of the numbers (k,) may miss.
 
         `sigmas` standard errors are seed noise for a claim of one number. k numbers get a wider
-        band, so that chance makes them fail no more often than one (Sidak). `paper` is what the
-        claim measures in the paper's tables, None where they do not tell.
+        band, so that chance makes them fail no more often than one (Sidak). `paper` is the claim
+        measured in the paper's tables, None where they do not determine it.
         """
         return np.abs(np.broadcast_to(published.values, here.values.shape)) * self.relative
 
     def judge(
         self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
     ) -> Outcome:
-        """Hold measured numbers against the published ones."""
-        misses = published.misses(here.values)
-        allowed = self.allowed(published, here, paper, sigmas)
+        """Compare measured numbers with the published ones."""
+        misses = published.compute_misses(here.values)
+        allowed = self.compute_allowance(published, here, paper, sigmas)
         near = misses <= allowed
         agreement = Agreement.FAILS
         if near.all():
             agreement = Agreement.HOLDS if (misses <= 0).all() else Agreement.NEAR
-        reason = _furthest(published, here, misses, allowed)
+        reason = _describe_furthest_miss(published, here, misses, allowed)
         return Outcome(agreement, here.values, allowed, reason, int(near.sum()))
 
 
@@ -97,16 +98,16 @@ class Equals(Rule):
     name = "equals"
     why: str = SEEDS
 
-    def allowed(
+    def compute_allowance(
         self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
     ) -> np.ndarray:
-        """Return the seed noise of both sides, or the share of the published value."""
+        """Compute the seed noise of both sides, or the share of the published value."""
         if self.relative:
-            return super().allowed(published, here, paper, sigmas)
+            return super().compute_allowance(published, here, paper, sigmas)
         own = here.errors
         other = np.full_like(own, np.nan) if paper is None else paper.errors
         own, other = (np.where(np.isnan(a), b, a) for a, b in ((own, other), (other, own)))
-        return _band(sigmas, len(here)) * np.nan_to_num(np.hypot(own, other))
+        return _sigmas_per_number(sigmas, len(here)) * np.nan_to_num(np.hypot(own, other))
 
 
 @dataclass(frozen=True)
@@ -120,13 +121,13 @@ class Bound(Rule):
     name = "bound"
     why: str = SEEDS
 
-    def allowed(
+    def compute_allowance(
         self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
     ) -> np.ndarray:
-        """Return the noise of the measured numbers, or the share of the bound."""
+        """Compute the noise of the measured numbers, or the share of the bound."""
         if self.relative:
-            return super().allowed(published, here, paper, sigmas)
-        noise = _band(sigmas, len(here)) * np.nan_to_num(here.errors)
+            return super().compute_allowance(published, here, paper, sigmas)
+        noise = _sigmas_per_number(sigmas, len(here)) * np.nan_to_num(here.errors)
         size = np.abs(np.broadcast_to(published.values, noise.shape))
         return np.minimum(noise, np.where(size > 0, size, np.inf))
 
@@ -141,18 +142,18 @@ class Ordering(Rule):
     name = "ordering"
     why: str = "no margin on the wrong side is called agreement"
 
-    def allowed(
+    def compute_allowance(
         self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
     ) -> np.ndarray:
-        """Return the noise of the measured margins."""
-        return _band(sigmas, len(here)) * np.nan_to_num(here.errors)
+        """Compute the noise of the measured margins."""
+        return _sigmas_per_number(sigmas, len(here)) * np.nan_to_num(here.errors)
 
     def judge(
         self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
     ) -> Outcome:
-        """Hold margins against the bound; which of them is shown does not depend on their noise."""
-        misses = published.misses(here.values)
-        allowed = self.allowed(published, here, paper, sigmas)
+        """Compare margins with the bound; which of them is shown does not depend on their noise."""
+        misses = published.compute_misses(here.values)
+        allowed = self.compute_allowance(published, here, paper, sigmas)
         wrong, beyond = misses > 0, misses > allowed
         agreement = Agreement.HOLDS
         if wrong.any():
@@ -174,7 +175,7 @@ class Criterion(Rule):
 
 @dataclass(frozen=True)
 class Structure(Rule):
-    """What the code alone gives: exact, at the printed precision."""
+    """A number that follows from the code alone: exact, at the printed precision."""
 
     name = "structure"
     why: str = COUNTED
@@ -182,7 +183,7 @@ class Structure(Rule):
 
 @dataclass(frozen=True)
 class Spread(Rule):
-    """Standard deviations agree as far as a two-sided F-test of the variances tells.
+    """Standard deviations agree unless a two-sided F-test of the variances tells them apart.
 
     With `relative`, for repeats of a timing, the noise is that share of the published value.
     """
@@ -192,42 +193,44 @@ class Spread(Rule):
         "a standard deviation of three seeds is uncertain by a factor of six or more to either side"
     )
 
-    def allowed(
+    def compute_allowance(
         self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
     ) -> np.ndarray:
-        """Return what the F-test leaves undecided, at the chance of `sigmas` shared among cells."""
+        """Compute what the F-test leaves undecided, at the chance of `sigmas` over all cells."""
         if self.relative:
-            return super().allowed(published, here, paper, sigmas)
+            return super().compute_allowance(published, here, paper, sigmas)
         from scipy import special  # a quarter of a second, for claims about spreads alone
 
         goals = np.broadcast_to(published.values, here.values.shape)
         sides = (here.sources, paper.sources if paper else [])
         ours, theirs = ([source.cell.n - 1 for source in side] for side in sides)
-        more, half = here.values > goals, np.array([published.rounding(goal) for goal in goals])
+        more, half = here.values > goals, np.array([published.half_unit(goal) for goal in goals])
         freedom = np.where(more, theirs, ours), np.where(more, ours, theirs)
-        factor = 1 / np.sqrt(special.fdtri(*freedom, _chance(sigmas, len(goals))))
+        factor = 1 / np.sqrt(special.fdtri(*freedom, _chance_per_number(sigmas, len(goals))))
         fewer = (1 - 1 / factor) * np.maximum(0, goals - half)
         return np.where(more, (factor - 1) * (goals + half), fewer)
 
 
-def _chance(sigmas: float, count: int) -> float:
-    """Return the chance of one side that so many numbers fail together as seldom as one does."""
+def _chance_per_number(sigmas: float, count: int) -> float:
+    """Return the one-sided chance at which `count` numbers together fail as rarely as one."""
     return (1 - (1 - 2 * NORMAL.cdf(-sigmas)) ** (1 / count)) / 2
 
 
-def _band(sigmas: float, count: int) -> float:
-    """Return that chance's distance from the mean, in standard errors."""
-    return -NORMAL.inv_cdf(_chance(sigmas, count))
+def _sigmas_per_number(sigmas: float, count: int) -> float:
+    """Return that chance as a distance from the mean, in standard errors."""
+    return -NORMAL.inv_cdf(_chance_per_number(sigmas, count))
 
 
-def _furthest(published: Published, here: Estimate, misses: np.ndarray, allowed: np.ndarray) -> str:
-    """Say which of several numbers misses most beyond what it may."""
+def _describe_furthest_miss(
+    published: Published, here: Estimate, misses: np.ndarray, allowed: np.ndarray
+) -> str:
+    """Name the number that misses most beyond its allowance; empty for a single number."""
     failing = int(np.count_nonzero(misses > allowed))
     if not failing or len(misses) == 1:
         return ""
     worst = int(np.argmax(np.where(allowed > 0, misses / np.where(allowed, allowed, 1), misses)))
-    named = published.cells and len(here.sources) == len(misses)
-    place = f" ({' '.join(here.sources[worst].key[:-1])})" if named else ""
+    has_cells = published.cells and len(here.sources) == len(misses)
+    place = f" ({' '.join(here.sources[worst].key[:-1])})" if has_cells else ""
     goal = np.broadcast_to(published.values, misses.shape)[worst]
-    value, wanted = published.show([here.values[worst]]), published.show([goal])
+    value, wanted = published.format([here.values[worst]]), published.format([goal])
     return f"{failing} of {len(misses)} miss; furthest{place} {value} against {wanted}"

@@ -7,7 +7,7 @@ from functools import partial
 from ...config import methods
 from ...evaluation import OURS
 from ..provenance import Scope
-from .estimates import Estimate, geometric_mean, joined, maximum, relative_deviations
+from .estimates import Estimate, concatenate, geometric_mean, maximum, relative_deviations
 from .measured import (
     BASE,
     LIIF_RDN,
@@ -94,7 +94,7 @@ def printed_speed(method: str, short: str) -> str:
     note="Here every method is timed in one run.",
 )
 def speed_one_run(run: Measured) -> Estimate:
-    return joined(*(mean_speed(run, BASE, reference) for reference in REFERENCES.values()))
+    return concatenate(*(mean_speed(run, BASE, reference) for reference in REFERENCES.values()))
 
 
 for method in (*RIVALS, BASE, NOLE, NF96_NOLE):
@@ -131,7 +131,7 @@ for method, published in REPEATS.items():
         published=published, unit="%",
     )(partial(repeats, method=method))  # fmt: skip
 
-topic.unmeasured(
+topic.add_unmeasured(
     "retiming",
     where="A.7, Table 6",
     sentence="The base row repeats between two timing runs within 0.5 ms",
@@ -157,4 +157,4 @@ def production_ratios(run: Measured) -> Estimate:
     base = (BASE,) * len(RIVALS)
     ours = run.asr_time(TIMED, RIVALS, clock=OURS) / run.asr_time(TIMED, base, clock=OURS)
     theirs = run.asr_time(TIMED, RIVALS) / run.asr_time(TIMED, base)
-    return maximum(joined(ours / theirs, theirs / ours))
+    return maximum(concatenate(ours / theirs, theirs / ours))

@@ -7,7 +7,7 @@ from functools import partial
 
 from ...config import datasets, methods, protocol
 from ..provenance import Scope
-from .estimates import Estimate, best, deviations, joined, maximum, span
+from .estimates import Estimate, concatenate, deviations, highest_mean, maximum, span
 from .measured import (
     ASR_SETS,
     BASE,
@@ -30,7 +30,7 @@ topic = Topic("Super-resolution: quality", Scope.ASR_QUALITY)
 
 def deficit(run: Measured, sets: str | Sequence[str], scales: str | Sequence[str]) -> Estimate:
     """Return the PSNR-Y that the base method lacks to the best baseline, cell by cell."""
-    rivals = best(run.asr(sets, RIVALS, scales, "psnr_y"))
+    rivals = highest_mean(run.asr(sets, RIVALS, scales, "psnr_y"))
     return rivals - run.asr(sets, BASE, scales, "psnr_y")
 
 
@@ -122,7 +122,7 @@ for cell, (authors, deviation) in ANCHORS.items():
     unit="dB",
 )
 def anchors_close(run: Measured) -> Estimate:
-    return maximum(abs(joined(*(from_anchor(run, cell) for cell in ANCHORS))))
+    return maximum(abs(concatenate(*(from_anchor(run, cell) for cell in ANCHORS))))
 
 
 # --- Tables 11, 13, 14 and 15 ---------------------------------------------------------------------
@@ -158,9 +158,11 @@ def lead(run: Measured, column: str, metric: str) -> Estimate:
     for scale in SCALES:
         winners = WINNERS[metric][column] if scale == SCALES[0] else (LTE_SWINIR,)
         others = [method for method in METHODS if method not in winners]
-        won, rest = (best(run.asr(column, names, scale, metric)) for names in (winners, others))
+        won, rest = (
+            highest_mean(run.asr(column, names, scale, metric)) for names in (winners, others)
+        )
         margins.append(won - rest)
-    return joined(*margins)
+    return concatenate(*margins)
 
 
 TABLES = {"psnr_y": ("Tables 11, 13, 14", 3, "dB"), "ssim_y": ("Table 15", 4, "")}

@@ -7,7 +7,7 @@ from functools import partial
 
 from ...config import methods
 from ..provenance import Scope
-from .estimates import Estimate, joined, mean, minimum, pooled_p_above
+from .estimates import Estimate, concatenate, mean, minimum, pooled_p_above
 from .measured import (
     ASR_SETS,
     BASE,
@@ -154,7 +154,7 @@ def peak_gblsr_asr(run: Measured) -> Estimate:
 )
 def shift_up_gblsr_asr_nf96_nole(run: Measured) -> Estimate:
     parts = (mean_shift(run, NF96_NOLE, scales) for scales in (TRAINED_SCALES, OTHER_SCALES))
-    return joined(*parts)
+    return concatenate(*parts)
 
 
 @quality.claim(
@@ -201,7 +201,7 @@ def nf48_cost_measurable(run: Measured) -> Estimate:
 def urban100_most_demanding(run: Measured) -> Estimate:
     urban100 = run.asr_time("urban100", FOUR, MIB)
     margins = [urban100 - run.asr_time(name, FOUR, MIB) for name in TIMED if name != "urban100"]
-    return joined(*margins) / run.asr_time("urban100", BASE, MIB)
+    return concatenate(*margins) / run.asr_time("urban100", BASE, MIB)
 
 
 # --- speeds on each set ---------------------------------------------------------------------------

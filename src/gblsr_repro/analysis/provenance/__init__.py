@@ -1,8 +1,8 @@
-"""How a run differs from the paper's: compared once, when the aggregates are made.
+"""Compare a run's conditions with the paper's, once, when the aggregates are made.
 
-`recorded` gathers what the runs recorded, `comparison` compares that with the paper's, `writing`
-writes aggregates/provenance_*.json. All that shows or judges numbers reads those files, through
-the classes of `differences`, which this package exports, and compares nothing again.
+`recorded` gathers the conditions that runs recorded, `comparison` compares them with the paper's,
+`writing` writes aggregates/provenance_*.json, and `differences` reads these files. Claims, tables
+and pages read conditions from them alone.
 """
 
 from .differences import (

@@ -1,6 +1,6 @@
-"""Comparing what a run recorded with the paper's: every difference, and which numbers it concerns.
+"""Compare the recorded conditions of a run with the paper's.
 
-config/paper/settings.tsv says of every setting which numbers it concerns.
+config/paper/settings.tsv says which numbers every setting concerns.
 """
 
 from __future__ import annotations
@@ -18,33 +18,38 @@ from .recorded import ImageSet, Recorded
 BLANK = "timed on blank images of the sets' sizes"
 TRAINED_ON = ("quality", "locality", "ablation")  # scopes that rest on the training images
 VALIDATED = ("locality", "ablation")  # scopes that are measured on the validation images
+# DIV2K is the one thing that a reader can add, so that other images qualify a verdict and leave it.
+OTHER_TRAINING = "on other training images"
+OTHER_VALIDATION = "on other validation images"
 
 
 def compare(run: Recorded, paper: Recorded) -> list[Difference]:
-    """Return in what the numbers of `run` differ from the paper's; those of structure too.
+    """List the differences between the conditions of `run` and the paper's.
 
-    What a number rests on and the run did not record counts as different.
+    A condition that a number depends on and that was not recorded counts as different.
     """
-    found = [
-        *_preset(run),
-        *_settings(run, paper),
-        *_seeds(run, paper),
-        *_images(run, paper),
-        *_devices(run, paper),
+    differences = [
+        *_compare_preset(run),
+        *_compare_settings(run, paper),
+        *_compare_seeds(run, paper),
+        *_compare_images(run, paper),
+        *_compare_devices(run, paper),
     ]
-    joined: dict[Difference, tuple[Scope, ...]] = {}
-    for each in found:
-        key = replace(each, scopes=())
-        joined[key] = tuple(dict.fromkeys(joined.get(key, ()) + each.scopes))
-    return [replace(key, scopes=scopes) for key, scopes in joined.items() if scopes]
+    merged: dict[Difference, tuple[Scope, ...]] = {}
+    for difference in differences:
+        key = replace(difference, scopes=())
+        merged[key] = tuple(dict.fromkeys(merged.get(key, ()) + difference.scopes))
+    return [replace(key, scopes=scopes) for key, scopes in merged.items() if scopes]
 
 
-def _preset(run: Recorded) -> Iterator[Difference]:
+def _compare_preset(run: Recorded) -> Iterator[Difference]:
     if run.preset != PAPER_PRESET:
-        yield Difference(f"preset {run.preset}", scopes=(Scope.STRUCTURE, *run.scopes))
+        # What a preset changes is compared one by one: its name alone blocks no verdict.
+        scopes = (Scope.STRUCTURE, *run.scopes)
+        yield Difference(f"preset {run.preset}", scopes=scopes, blocks_verdict=False)
 
 
-def _scopes(run: Recorded, *measures: str) -> tuple[Scope, ...]:
+def _select_scopes(run: Recorded, *measures: str) -> tuple[Scope, ...]:
     return tuple(scope for scope in run.scopes if scope.measure in measures)
 
 
@@ -55,9 +60,9 @@ def _scopes(run: Recorded, *measures: str) -> tuple[Scope, ...]:
 class Setting:
     """A row of config/paper/settings.tsv: a setting of the protocol, or a section of it.
 
-    `kind` says what it is about, `scopes` which numbers it concerns. A row without scopes is
-    `recorded`, compared by what was recorded in its place, or `exempt`; `why` tells. `words` are
-    how captions call it, `phrase` is told with its value in a sentence of its own.
+    `kind` groups settings in captions; `scopes` are the numbers that it concerns. A row without
+    scopes is either `recorded`, where another record is compared in its place, or `exempt`, and
+    `why` gives the reason. `words` name it in captions; a `phrase` states its value there.
     """
 
     setting: str
@@ -69,98 +74,98 @@ class Setting:
 
 
 @cache
-def settings() -> dict[str, Setting]:
-    """Return the table of what is compared, and what is not."""
+def read_settings() -> dict[str, Setting]:
+    """Read config/paper/settings.tsv by setting."""
     return read_table(repository_root() / "config" / "paper" / "settings.tsv", Setting, "setting")
 
 
 @cache
-def place_of(name: str) -> Setting | None:
-    """Return the row that a setting falls under, that of the longest name."""
+def find_setting(name: str) -> Setting | None:
+    """Find the row of a setting: its own, or that of the innermost section with one."""
     parts = name.split(".")
     sections = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
-    return next((settings()[s] for s in sections if s in settings()), None)
+    return next((read_settings()[s] for s in sections if s in read_settings()), None)
 
 
 @dataclass(frozen=True)
-class Changed:
-    """Settings of one kind that differ, in words, for the numbers of one scope.
-
-    `subjects` are the arms that it is about (None: all).
-    """
+class Change:
+    """A setting that differs, in words; `subjects` are the arms that it concerns (None: all)."""
 
     words: str
     subjects: tuple[str, ...] | None = None
 
 
-def _settings(run: Recorded, paper: Recorded) -> Iterator[Difference]:
-    """Compare settings: those with a phrase one by one, the others gathered by their kind."""
-    changed: dict[str, dict[Scope, list[Changed]]] = {}
-    absent: dict[str, dict[Scope, list[Changed]]] = {}
+def _compare_settings(run: Recorded, paper: Recorded) -> Iterator[Difference]:
+    """Compare settings: those with a phrase one by one, the others grouped by kind."""
+    changed: dict[str, dict[Scope, list[Change]]] = {}
+    absent: dict[str, dict[Scope, list[Change]]] = {}
     for name, (wanted,) in paper.settings.items():
-        place = place_of(name)
-        scopes = [scope for scope in run.scopes if place and scope in place.scopes.split()]
-        if place is None or not scopes:
+        row = find_setting(name)
+        scopes = [scope for scope in run.scopes if row and scope in row.scopes.split()]
+        if row is None or not scopes:
             continue
         values = run.settings.get(name) or []
-        others = _unequal(name, values, wanted)
-        if place.phrase:
-            yield from _phrased(place, tuple(scopes), values, wanted)
+        if row.phrase:
+            yield from _compare_value(row, tuple(scopes), values, wanted)
             continue
-        gathered, found = (changed, others) if values else (absent, [Changed(_words(name))])
-        for scope in scopes if found else ():
-            known = gathered.setdefault(place.kind, {}).setdefault(scope, [])
-            known += [each for each in found if each not in known]
+        changes = _list_changes(name, values, wanted) if values else [Change(_name_setting(name))]
+        by_kind = changed if values else absent
+        for scope in scopes if changes else ():
+            listed = by_kind.setdefault(row.kind, {}).setdefault(scope, [])
+            listed += [change for change in changes if change not in listed]
     for kind, by_scope in changed.items():
-        for scope, found in by_scope.items():
-            text = f"other {kind} settings ({', '.join(each.words for each in found)})"
-            yield Difference(text, scopes=(scope,), subjects=_subjects(found))
+        for scope, changes in by_scope.items():
+            text = f"other {kind} settings ({', '.join(change.words for change in changes)})"
+            yield Difference(text, scopes=(scope,), subjects=_list_subjects(changes))
     for kind, by_scope in absent.items():
-        for scope, found in by_scope.items():
-            names = f" ({', '.join(each.words for each in found)})" if len(found) <= 3 else ""
+        for scope, changes in by_scope.items():
+            few = len(changes) <= 3
+            names = f" ({', '.join(change.words for change in changes)})" if few else ""
             yield Difference(f"{kind} settings not recorded{names}", scopes=(scope,))
 
 
-def _phrased(
-    place: Setting, scopes: tuple[Scope, ...], values: Sequence[Any], wanted: Any
+def _compare_value(
+    row: Setting, scopes: tuple[Scope, ...], values: Sequence[Any], wanted: Any
 ) -> Iterator[Difference]:
     if not values:
-        yield Difference(f"{place.words} not recorded", scopes=scopes)
+        yield Difference(f"{row.words} not recorded", scopes=scopes)
     elif any(value != wanted for value in values):
-        short = place.phrase.format(_span(values))
-        yield Difference(short, f"{short} (paper: {_span([wanted])})", scopes)
+        short = row.phrase.format(_format_range(values))
+        yield Difference(short, f"{short} (paper: {_format_range([wanted])})", scopes)
 
 
-def _subjects(found: Sequence[Changed]) -> tuple[str, ...] | None:
-    """Return whom changes concern: all, unless every one is about some arms alone."""
-    if any(each.subjects is None for each in found):
+def _list_subjects(changes: Sequence[Change]) -> tuple[str, ...] | None:
+    """List the arms that changes concern; None (all) unless every change names some."""
+    if any(change.subjects is None for change in changes):
         return None
-    return tuple(dict.fromkeys(name for each in found for name in each.subjects or ()))
+    return tuple(dict.fromkeys(name for change in changes for name in change.subjects or ()))
 
 
-def _unequal(name: str, values: Sequence[Any], wanted: Any) -> list[Changed]:
-    """Return what differs within a setting; `values` are those that the runs have."""
+def _list_changes(name: str, values: Sequence[Any], wanted: Any) -> list[Change]:
+    """List what differs within a setting; `values` are those of the runs."""
     if not all(isinstance(value, Mapping) for value in (wanted, *values)):
-        return [Changed(_words(name))] if any(value != wanted for value in values) else []
+        return [Change(_name_setting(name))] if any(value != wanted for value in values) else []
     if name.endswith(".recipes"):  # a run has the recipe of its own encoder alone
-        pairs = [(own, wanted.get(key, {})) for value in values for key, own in value.items()]
-        others = (k for own, there in pairs for k in own if own[k] != there.get(k))
-        return [Changed(_words(key)) for key in dict.fromkeys(others)]
-    known = dict.fromkeys(key for mapping in (*values, wanted) for key in mapping)
-    keys = [k for k in known if any(value.get(k) != wanted.get(k) for value in values)]
-    called = short_names("native")
-    words = f"{_words(name)} {join_words([called.get(key, key) for key in keys])}" if keys else ""
-    return [Changed(words, tuple(keys) if name.endswith(".pixels") else None)] if keys else []
+        pairs = [(recipe, wanted.get(key, {})) for value in values for key, recipe in value.items()]
+        differing = (k for recipe, paper in pairs for k in recipe if recipe[k] != paper.get(k))
+        return [Change(_name_setting(key)) for key in dict.fromkeys(differing)]
+    every = dict.fromkeys(key for mapping in (*values, wanted) for key in mapping)
+    keys = [k for k in every if any(value.get(k) != wanted.get(k) for value in values)]
+    if not keys:
+        return []
+    names = short_names("native")
+    words = f"{_name_setting(name)} {join_words([names.get(key, key) for key in keys])}"
+    return [Change(words, tuple(keys) if name.endswith(".pixels") else None)]
 
 
-def _words(name: str) -> str:
+def _name_setting(name: str) -> str:
     if name == "halve_at":  # of a recipe
         return "where the learning rate is halved"
-    row = settings().get(name)
+    row = read_settings().get(name)
     return row.words if row and row.words else name.rpartition(".")[2].replace("_", " ")
 
 
-def _span(values: Sequence[Any]) -> str:
+def _format_range(values: Sequence[Any]) -> str:
     low, high = min(values), max(values)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
@@ -168,75 +173,87 @@ def _span(values: Sequence[Any]) -> str:
 # --- seeds, images, devices -----------------------------------------------------------------------
 
 
-def _seeds(run: Recorded, paper: Recorded) -> Iterator[Difference]:
-    """Compare the seeds of every arm or method: those timed of times, those trained of the rest."""
-    titles, timed = short_names(run.benchmark), _scopes(run, "latency")
+def _compare_seeds(run: Recorded, paper: Recorded) -> Iterator[Difference]:
+    """Compare the seeds of every arm or method: the timed ones for times, the trained ones else."""
+    titles, timed = short_names(run.benchmark), _select_scopes(run, "latency")
     trained = tuple(scope for scope in run.scopes if scope not in timed)
     for seeds, scopes in ((run.seeds, trained), (run.timed_seeds, timed)):
         if not seeds or not scopes:
             continue
-        groups, wanted = _by_seeds(seeds, titles), _listed(_every(paper.seeds))
-        for own, names in groups.items():
-            if _listed(own) != wanted:
-                text = f"seed{'s' if len(own) != 1 else ''} {_listed(own)}"
-                known = ", ".join(titles.get(name, name) for name in names if name in seeds)
-                text += f" ({known})" if len(groups) > 1 and known else ""
+        groups = _group_by_seeds(seeds, titles)
+        wanted = _format_seeds(_unite_seeds(paper.seeds))
+        for seeds_of_group, names in groups.items():
+            if _format_seeds(seeds_of_group) != wanted:
+                plural = "" if len(seeds_of_group) == 1 else "s"
+                text = f"seed{plural} {_format_seeds(seeds_of_group)}"
+                recorded = ", ".join(titles.get(name, name) for name in names if name in seeds)
+                text += f" ({recorded})" if len(groups) > 1 and recorded else ""
                 subjects = tuple(names) if len(groups) > 1 else None
                 yield Difference(text, f"{text} (paper: {wanted})", scopes, subjects)
 
 
-def _by_seeds(
+def _group_by_seeds(
     seeds: Mapping[str, Sequence[int]], names: Iterable[str]
 ) -> dict[tuple[int, ...], list[str]]:
-    """Return arms or methods by their seeds; those without a record have those of all others."""
+    """Group arms or methods by their seeds; those without a record take the seeds of all others."""
     groups: dict[tuple[int, ...], list[str]] = {}
     for name in dict.fromkeys([*seeds, *names]):
-        groups.setdefault(tuple(seeds.get(name, _every(seeds))), []).append(name)
+        groups.setdefault(tuple(seeds.get(name, _unite_seeds(seeds))), []).append(name)
     return groups
 
 
-def _every(seeds: Mapping[str, Sequence[int]]) -> tuple[int, ...]:
-    return tuple(sorted({seed for own in seeds.values() for seed in own}))
+def _unite_seeds(seeds: Mapping[str, Sequence[int]]) -> tuple[int, ...]:
+    return tuple(sorted({seed for some in seeds.values() for seed in some}))
 
 
-def _listed(seeds: Sequence[int]) -> str:
+def _format_seeds(seeds: Sequence[int]) -> str:
     return ", ".join(map(str, seeds))
 
 
-def _images(run: Recorded, paper: Recorded) -> Iterator[Difference]:
+def _compare_images(run: Recorded, paper: Recorded) -> Iterator[Difference]:
     """Compare the images of training and validation, and those of every evaluation column."""
-    for text in _image_sets(run.train, paper.train):
-        yield Difference(f"trained on {text}", scopes=_scopes(run, *TRAINED_ON))
-    for text in _image_sets(run.validation):
-        yield Difference(f"validation: {text}", scopes=_scopes(run, *VALIDATED))
+    for text in _compare_image_sets(run.train, paper.train):
+        yield Difference(
+            f"trained on {text}",
+            scopes=_select_scopes(run, *TRAINED_ON),
+            blocks_verdict=not run.train,
+            qualifier=OTHER_TRAINING if run.train else "",
+        )
+    for text in _compare_image_sets(run.validation):
+        yield Difference(
+            f"validation: {text}",
+            scopes=_select_scopes(run, *VALIDATED),
+            blocks_verdict=not run.validation,
+            qualifier=OTHER_VALIDATION if run.validation else "",
+        )
     # Times of super-resolution depend on the sizes of the images; native images have one size.
     sized = run.benchmark == "asr" and not run.sizes_only
-    scopes = _scopes(run, "quality", *["latency"] * sized)
-    for column, found in run.evaluate.items():
-        for text in _image_sets(found):
+    scopes = _select_scopes(run, "quality", *["latency"] * sized)
+    for column, sets in run.evaluate.items():
+        for text in _compare_image_sets(sets):
             yield Difference(f"{column}: {text}", scopes=scopes, columns=(column,))
 
 
-def _image_sets(found: Sequence[ImageSet], wanted: Sequence[ImageSet] = ()) -> list[str]:
-    """Name the sets that are not the paper's own, or not the whole of it."""
-    if not found:
+def _compare_image_sets(sets: Sequence[ImageSet], wanted: Sequence[ImageSet] = ()) -> list[str]:
+    """Name the sets that replace the paper's, or are part of one."""
+    if not sets:
         return ["images not recorded"]
     texts = []
-    for images in found:
+    for images in sets:
         if images.stands_in_for:
             texts.append(f"{images.title} in place of {dataset_title(images.stands_in_for)}")
         elif not images.complete:
             texts.append(f"{images.count} images of {images.title}")
-    if wanted and not texts and [i.dataset for i in found] != [i.dataset for i in wanted]:
-        texts.append(", ".join(images.title for images in found))
+    if wanted and not texts and [i.dataset for i in sets] != [i.dataset for i in wanted]:
+        texts.append(", ".join(images.title for images in sets))
     return texts
 
 
-def _devices(run: Recorded, paper: Recorded) -> Iterator[Difference]:
-    """Compare what trainings and timings ran on, and how they were timed."""
-    timed = _scopes(run, "latency")
-    yield from _names("trained", run.devices, paper.devices, _scopes(run, "cost"))
-    yield from _names("timed", run.timed_on, paper.timed_on, timed)
+def _compare_devices(run: Recorded, paper: Recorded) -> Iterator[Difference]:
+    """Compare the devices of trainings and timings, and how timings were taken."""
+    timed = _select_scopes(run, "latency")
+    yield from _compare_names("trained", run.devices, paper.devices, _select_scopes(run, "cost"))
+    yield from _compare_names("timed", run.timed_on, paper.timed_on, timed)
     if run.shared_gpu:
         long = f"{SHARED_GPU}, which other processes used at the same time, and so not judged"
         yield Difference(SHARED_GPU, long, timed, tuple(run.shared_gpu))
@@ -245,12 +262,12 @@ def _devices(run: Recorded, paper: Recorded) -> Iterator[Difference]:
         yield Difference(BLANK, long, timed, blocks_verdict=False)
 
 
-def _names(
-    verb: str, found: Sequence[str], wanted: Sequence[str], scopes: tuple[Scope, ...]
+def _compare_names(
+    verb: str, names: Sequence[str], wanted: Sequence[str], scopes: tuple[Scope, ...]
 ) -> Iterator[Difference]:
-    if not found:
+    if not names:
         yield Difference(f"device not recorded ({verb} on)", scopes=scopes)
-    for name in found:
+    for name in names:
         if name not in wanted:
             text = f"{verb} on {name}"
             yield Difference(text, f"{text} (paper: {', '.join(wanted)})", scopes)

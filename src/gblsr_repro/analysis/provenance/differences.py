@@ -1,4 +1,4 @@
-"""Reading aggregates/provenance_*.json: what was run, and in what it differs from the paper's."""
+"""Read aggregates/provenance_*.json: what was run, and how it differs from the paper."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHARED_GPU = "timed on a shared GPU"
 
 
 class Scope(StrEnum):
-    """A kind of number, by what it depends on."""
+    """A group of numbers that depend on the same conditions."""
 
     STRUCTURE = "structure"
     QUALITY = "quality"
@@ -42,12 +42,12 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that is not as in the paper.
+    """A condition of a run that differs from the paper's.
 
-    `short` says it in few words, `long` in more where there are any, with the paper's side.
-    `scopes` are the numbers that it concerns, `subjects` the arms or methods and `columns` the
-    evaluation columns (None: all). `blocks_verdict` says whether a number measured so says nothing
-    about the paper's.
+    `short` states it in a few words; `long`, where there is one, adds the paper's side. `scopes`
+    are the numbers that it concerns, `subjects` the arms or methods and `columns` the evaluation
+    columns (None: all). `blocks_verdict` says whether a number so measured cannot be compared with
+    the paper's; where it can, a `qualifier` names the condition beside the verdict.
     """
 
     short: str
@@ -56,23 +56,25 @@ class Difference:
     subjects: tuple[str, ...] | None = None
     columns: tuple[str, ...] | None = None
     blocks_verdict: bool = True
+    qualifier: str = ""
 
     @classmethod
     def parse(cls, record: Mapping[str, Any]) -> Difference:
-        """Read one entry of a provenance file."""
+        """Parse one entry of a provenance file."""
         lists = {key: record[key] for key in ("subjects", "columns")}
         return cls(
             short=record["short"],
             long=record["long"],
             scopes=tuple(map(Scope, record["scopes"])),
             blocks_verdict=record["blocks_verdict"],
+            qualifier=record["qualifier"],
             **{key: None if value is None else tuple(value) for key, value in lists.items()},
         )
 
     def concerns(
         self, scope: Scope, subjects: Collection[str] | None, columns: Collection[str] | None
     ) -> bool:
-        """Whether it concerns numbers of a scope, of any of the subjects and columns."""
+        """Return whether it concerns numbers of a scope, of any of the subjects and columns."""
         return (
             scope in self.scopes
             and _overlap(self.subjects, subjects)
@@ -87,17 +89,17 @@ NOT_RECORDED = Difference(
 )
 
 
-def _overlap(own: Collection[str] | None, asked: Collection[str] | None) -> bool:
-    return own is None or asked is None or not {*own}.isdisjoint(asked)
+def _overlap(names: Collection[str] | None, others: Collection[str] | None) -> bool:
+    return names is None or others is None or not {*names}.isdisjoint(others)
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What one benchmark was run with.
+    """The conditions of one benchmark's runs.
 
-    `seeds` are those trained, by arm or method; `timed_on` names of devices; `passes` how many of
-    a timing warm up and how many count; `without_lpips` says why there is no LPIPS; `facts` are
-    rows of a label, this run's side and the paper's.
+    `seeds` trained by arm or method; `timed_on`, names of devices; `passes` of a timing to warm up
+    and timed; `without_lpips`, why LPIPS is absent; `facts`, rows of a label, this run's side and
+    the paper's.
     """
 
     seeds: Mapping[str, list[int]] = field(default_factory=dict)
@@ -106,8 +108,8 @@ class Benchmark:
     without_lpips: str = ""
     facts: list[list[str]] = field(default_factory=list)
 
-    def joined(self, other: Benchmark) -> Benchmark:
-        """Return what either knows; where both do, this one's."""
+    def merge(self, other: Benchmark) -> Benchmark:
+        """Merge two records; where both have a value, this one's counts."""
         labels = {label for label, *_ in self.facts}
         return Benchmark(
             self.seeds or other.seeds,
@@ -120,98 +122,99 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class Provenance:
-    """What the files provenance_*.json of one run say; empty where there are none.
+    """The contents of the files provenance_*.json of one run; empty where there are none.
 
     `scopes` are the numbers whose conditions were compared with the paper's.
     """
 
     preset: str = ""
     scopes: tuple[Scope, ...] = ()
-    every: tuple[Difference, ...] = ()
+    differences: tuple[Difference, ...] = ()
     benchmarks: Mapping[str, Benchmark] = field(default_factory=dict)
     versions: Mapping[str, Any] = field(default_factory=dict)
     git: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of_paper(cls) -> Provenance:
-        """Return that of the paper's own numbers, which differs in nothing."""
+    def paper(cls) -> Provenance:
+        """Return the provenance of the paper's numbers, without a difference."""
         return cls(PAPER_PRESET, tuple(Scope))
 
     @classmethod
     def read(cls, aggregates: Path) -> Provenance:
-        """Read and join the provenance_*.json files of an aggregates folder."""
-        found = cls()
+        """Read and merge the provenance_*.json files of an aggregates folder."""
+        provenance = cls()
         for path in sorted(aggregates.glob("provenance_*.json")):
             try:
-                found = found.joined(cls.parse(read_json(path)))
+                provenance = provenance.merge(cls.parse(read_json(path)))
             except (KeyError, TypeError, ValueError) as error:
                 raise UserError(
                     f"{path} is no provenance file of this version; make the aggregates again."
                 ) from error
-        return found
+        return provenance
 
     @classmethod
     def parse(cls, record: Mapping[str, Any]) -> Provenance:
-        """Read the content of one provenance file."""
-        known = ("seeds", "timed_on", "passes", "without_lpips", "facts")
+        """Parse the content of one provenance file."""
+        keys = ("seeds", "timed_on", "passes", "without_lpips", "facts")
         return cls(
             preset=record["preset"],
             scopes=tuple(map(Scope, record["scopes"])),
-            every=tuple(map(Difference.parse, record["differences"])),
-            benchmarks={record["benchmark"]: Benchmark(**{key: record[key] for key in known})},
+            differences=tuple(map(Difference.parse, record["differences"])),
+            benchmarks={record["benchmark"]: Benchmark(**{key: record[key] for key in keys})},
             versions=record["versions"],
             git=record["git"],
         )
 
-    def joined(self, other: Provenance) -> Provenance:
-        """Return what two files say together."""
+    def merge(self, other: Provenance) -> Provenance:
+        """Merge the contents of two files."""
         benchmarks = {**self.benchmarks}
         for name, more in other.benchmarks.items():
-            benchmarks[name] = benchmarks[name].joined(more) if name in benchmarks else more
+            benchmarks[name] = benchmarks[name].merge(more) if name in benchmarks else more
         return Provenance(
             self.preset or other.preset,
             (*self.scopes, *other.scopes),
-            (*self.every, *other.every),
+            (*self.differences, *other.differences),
             benchmarks,
             join_values([self.versions, other.versions]),
             join_values([self.git, other.git]),
         )
 
     def benchmark(self, name: str) -> Benchmark:
-        """Return what a benchmark was run with, empty where it was not."""
+        """Return the conditions of a benchmark's runs, empty where it was not run."""
         return self.benchmarks.get(name) or Benchmark()
 
-    def differences(
+    def find_differences(
         self,
         scopes: Iterable[Scope],
         subjects: Collection[str] | None = None,
         columns: Collection[str] | None = None,
     ) -> list[Difference]:
-        """Return in what numbers of some scopes differ from the paper's, each thing once.
+        """Find the differences that concern numbers of some scopes, each once.
 
-        They are those of the first scope, then what the next ones add. `subjects` are the arms or
-        methods that the numbers are of, `columns` the evaluation columns (default: all). A scope
-        of which nothing is recorded is passed over, unless none of the scopes has a record.
+        Those of the first scope come first, then what the next scopes add. `subjects` are the arms
+        or methods of the numbers, `columns` their evaluation columns (default: all). A scope
+        without recorded conditions is skipped, unless all of them lack these.
         """
-        asked = list(scopes)
-        recorded = [scope for scope in asked if scope in self.scopes]
-        found: dict[tuple[str, str], Difference] = {}
+        scopes = list(scopes)
+        recorded = [scope for scope in scopes if scope in self.scopes]
+        merged: dict[tuple[str, str], Difference] = {}
         for scope in recorded:
-            for each in self.every:
-                if each.concerns(scope, subjects, columns):
-                    key = (each.short, each.long)
-                    before = found[key].scopes if key in found else ()
-                    found[key] = replace(each, scopes=tuple(dict.fromkeys(before + each.scopes)))
-        return list(found.values()) if recorded or not asked else [NOT_RECORDED]
+            for difference in self.differences:
+                if difference.concerns(scope, subjects, columns):
+                    key = (difference.short, difference.long)
+                    before = merged[key].scopes if key in merged else ()
+                    united = tuple(dict.fromkeys(before + difference.scopes))
+                    merged[key] = replace(difference, scopes=united)
+        return list(merged.values()) if recorded or not scopes else [NOT_RECORDED]
 
 
 def join_values(maps: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return by key the distinct values, joined by commas; values may be so joined already."""
+    """Join the distinct values of every key by commas; values may be such joins themselves."""
     values: dict[str, dict[str, Any]] = {}
     for key, value in (pair for each in maps for pair in each.items() if pair[1] is not None):
         parts = value.split(", ") if isinstance(value, str) else [value]
         values.setdefault(key, {}).update({str(part): part for part in parts})
     return {
-        key: next(iter(known.values())) if len(known) == 1 else ", ".join(known)
-        for key, known in values.items()
+        key: next(iter(distinct.values())) if len(distinct) == 1 else ", ".join(distinct)
+        for key, distinct in values.items()
     }

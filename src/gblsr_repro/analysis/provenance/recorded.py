@@ -1,4 +1,4 @@
-"""What the runs behind the numbers recorded, and what the paper says of its own runs."""
+"""Gather the conditions that runs recorded, and those that the paper states."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .. import schemas
 from ..schemas import BICUBIC_GRID, GRID, RUN, SCHEMAS, SCORES, TIMES
 from .differences import PAPER_PRESET, Scope, join_values
 
-SCOPES = {  # what the numbers are that a provenance file is about
+SCOPES = {  # the numbers that a provenance file is about
     "provenance_native": (
         Scope.QUALITY,
         Scope.LOCALITY,
@@ -33,7 +33,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class ImageSet:
-    """A data set as a job read it; `stands_in_for` names the one it replaces, if any."""
+    """A data set as a job read it; `stands_in_for` names the set that it replaces, if any."""
 
     dataset: str
     title: str
@@ -44,22 +44,21 @@ class ImageSet:
 
     @property
     def count(self) -> str:
-        """How many images there are, and of how many where some are absent."""
-        known = self.expected and not self.complete
-        return f"{self.images:,} of {self.expected:,}" if known else f"{self.images:,}"
+        """The number of images, and of how many where some are absent."""
+        is_part = self.expected and not self.complete
+        return f"{self.images:,} of {self.expected:,}" if is_part else f"{self.images:,}"
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What the runs of one benchmark recorded. What is not known is empty.
+    """The recorded conditions of one benchmark's runs; what was not recorded is empty.
 
-    `scopes` are the numbers that were measured; `settings` hold the values that the runs had, by
-    dotted name; `seeds` those trained and `timed_seeds` those timed, by arm or method; `evaluate`
-    the image sets of every evaluation column; `devices` and `timed_on` names of devices; `passes`
-    how many of a timing warm up and how many count; `shared_gpu` the arms or methods of which a
-    time was taken while others used the GPU; `not_timed`, by arm or method, clock and timed set,
-    why there is no time; `sizes_only` says whether images were timed blank; `without_lpips` why
-    there is no LPIPS.
+    `scopes`: the numbers that were measured. `settings`: the values of the runs by dotted name.
+    `seeds`, `timed_seeds`: trained and timed seeds by arm or method. `train`, `validation`,
+    `evaluate`: image sets, the last by column. `devices`, `timed_on`: names of devices. `passes`:
+    passes of a timing to warm up and timed. `shared_gpu`: arms or methods timed while other
+    processes used the GPU. `not_timed`: reasons for absent times by arm or method, clock and set.
+    `sizes_only`: blank images were timed. `without_lpips`: why LPIPS is absent.
     """
 
     benchmark: str
@@ -82,69 +81,69 @@ class Recorded:
     git: Mapping[str, Any] = field(default_factory=dict)
 
 
-def gather(kind: str, results: Path, config: Config) -> Recorded:
-    """Gather from the records under `results` what a provenance file of `SCHEMAS` is made from."""
-    benchmark = SCHEMAS[kind].benchmark
-    read = partial(_read, kind, results, config)
+def gather(name: str, results: Path, config: Config) -> Recorded:
+    """Gather the records below `results` that a provenance file of `SCHEMAS` is made from."""
+    benchmark = SCHEMAS[name].benchmark
+    read = partial(_read, name, results, config)
     runs, timings = [*read(RUN)], [*read(f"{TIMES}.json")]
     scored = [*read(f"{BICUBIC_GRID}.json"), *read(f"{GRID}.json")]
-    columns = _columns(kind, config)
-    arrays = _arrays(results / benchmark / "arrays", ["train", "validation", *columns])
+    columns = _list_columns(name, config)
+    arrays = _read_arrays(results / benchmark / "arrays", ["train", "validation", *columns])
     evaluate = arrays
     if benchmark == "asr":  # what was timed, or scored at any scale; bicubic needs no training
         sets = {each["timed"]: each["datasets"] for each in timings if each.get("datasets")}
         sets |= {each["column"]: each["datasets"] for each in scored}
-        evaluate = {column: _image_sets(found) for column, found in sets.items()}
+        evaluate = {column: _parse_image_sets(found) for column, found in sets.items()}
     measured = {"latency": timings, "quality": runs or scored}
     every = [*runs, *timings]
     return Recorded(
         benchmark=benchmark,
         preset=config["preset"],
-        scopes=[scope for scope in SCOPES[kind] if measured.get(scope.measure, runs)],
-        settings=_settings(config, benchmark, runs),
-        seeds=_seeds(runs),
-        timed_seeds=_seeds(timings),
+        scopes=[scope for scope in SCOPES[name] if measured.get(scope.measure, runs)],
+        settings=_collect_settings(config, benchmark, runs),
+        seeds=_collect_seeds(runs),
+        timed_seeds=_collect_seeds(timings),
         train=arrays.get("train", ()),
         validation=arrays.get("validation", ()) if benchmark == "native" else (),
         evaluate={column: evaluate.get(column, ()) for column in columns},
-        devices=_distinct((run.get("device") or {}).get("name") for run in runs),
-        timed_on=_distinct((t.get("device") or t).get("name") for t in timings),
+        devices=_list_distinct((run.get("device") or {}).get("name") for run in runs),
+        timed_on=_list_distinct((t.get("device") or t).get("name") for t in timings),
         passes=[config["latency"]["warmup"], config["latency"]["passes"]] if timings else (),
-        shared_gpu=_distinct(t["subject"] for t in timings if t.get("gpu_shared")),
-        not_timed=_not_timed(timings),
+        shared_gpu=_list_distinct(t["subject"] for t in timings if t.get("gpu_shared")),
+        not_timed=_collect_reasons(timings),
         sizes_only=benchmark == "asr" and any(each.get("sizes_only") for each in timings),
-        # One arm without LPIPS leaves a dash somewhere, so its reason is the one to tell.
-        without_lpips=next(filter(None, map(_without_lpips, read(f"{SCORES}.json"))), ""),
+        # One arm without LPIPS leaves a dash in the tables, so its reason is stated.
+        without_lpips=next(filter(None, map(_explain_lpips, read(f"{SCORES}.json"))), ""),
         versions=join_values(each.get("versions") or {} for each in every),
         git=join_values(each.get("git") or {} for each in every),
     )
 
 
-def _read(kind: str, results: Path, config: Config, pattern: str) -> Iterator[Json]:
-    """Read the records by a pattern, if the kind is made from it, with the pattern's fields."""
-    if pattern in SCHEMAS[kind].inputs:
-        for fields, path in schemas.find_files(kind, results, config, pattern):
+def _read(name: str, results: Path, config: Config, pattern: str) -> Iterator[Json]:
+    """Read the records of a pattern with its fields, if the file is made from that pattern."""
+    if pattern in SCHEMAS[name].inputs:
+        for fields, path in schemas.find_files(name, results, config, pattern):
             yield read_json(path) | fields
 
 
-def _columns(kind: str, config: Config) -> list[str]:
-    """Return the evaluation columns that a kind's numbers are of."""
-    if SCHEMAS[kind].benchmark == "native":
+def _list_columns(name: str, config: Config) -> list[str]:
+    """List the evaluation columns of a provenance file."""
+    if SCHEMAS[name].benchmark == "native":
         return list(config["native"]["data"]["evaluate"])
     asr = config["asr"]
-    return list(asr["evaluate"] if RUN in SCHEMAS[kind].inputs else asr["timing"]["datasets"])
+    return list(asr["evaluate"] if RUN in SCHEMAS[name].inputs else asr["timing"]["datasets"])
 
 
-def _arrays(folder: Path, names: Iterable[str]) -> dict[str, list[ImageSet]]:
+def _read_arrays(folder: Path, names: Iterable[str]) -> dict[str, list[ImageSet]]:
     paths = [path for name in names if (path := folder / f"{name}.json").is_file()]
-    return {path.stem: _image_sets(read_json(path)["datasets"]) for path in paths}
+    return {path.stem: _parse_image_sets(read_json(path)["datasets"]) for path in paths}
 
 
-def _image_sets(records: Iterable[Json]) -> list[ImageSet]:
+def _parse_image_sets(records: Iterable[Json]) -> list[ImageSet]:
     return TypeAdapter(list[ImageSet]).validate_python(records)
 
 
-def _seeds(records: Iterable[Json]) -> dict[str, list[int]]:
+def _collect_seeds(records: Iterable[Json]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for record in records:
         seeds = found.setdefault(record["subject"], [])
@@ -153,8 +152,8 @@ def _seeds(records: Iterable[Json]) -> dict[str, list[int]]:
     return found
 
 
-def _not_timed(timings: Iterable[Json]) -> dict[str, dict[str, dict[str, str]]]:
-    """Return by arm or method, clock and timed set why there is no time."""
+def _collect_reasons(timings: Iterable[Json]) -> dict[str, dict[str, dict[str, str]]]:
+    """Collect the reasons for absent times by arm or method, clock and timed set."""
     found: dict[str, dict[str, dict[str, str]]] = {}
     for timing in timings:
         for clock, reason in (timing.get("not_timed") or {}).items():
@@ -163,16 +162,16 @@ def _not_timed(timings: Iterable[Json]) -> dict[str, dict[str, dict[str, str]]]:
     return found
 
 
-def _without_lpips(record: Json) -> str:
+def _explain_lpips(record: Json) -> str:
     lpips = record.get("lpips") or {"measured": True}
     return "" if lpips.get("measured") else lpips.get("reason") or "the reason is not recorded"
 
 
-def _settings(config: Config, benchmark: str, runs: Sequence[Json]) -> dict[str, list[Any]]:
-    """Return the values of the settings of a benchmark: those of its runs, else the config's.
+def _collect_settings(config: Config, benchmark: str, runs: Sequence[Json]) -> dict[str, list[Any]]:
+    """Collect the values of a benchmark's settings: those of its runs, else the config's.
 
-    Training that did not happen has none, and what none of the runs looks up, as another encoder's
-    sizes, is the config's.
+    Without runs, training settings have no values. A setting that no run reads, such as the size
+    of another encoder, has the config's.
     """
     names = [
         name for part in (benchmark, "latency", "diagnostics") for name in within(config, part)
@@ -185,14 +184,14 @@ def _settings(config: Config, benchmark: str, runs: Sequence[Json]) -> dict[str,
     for name in names:
         of_run = name.startswith((f"{benchmark}.model.", training))
         if of_run or any(name in run for run in trained):
-            known = _distinct((run[name] for run in trained if name in run), empty=True)
-            # A run that does not say what it follows from makes all of that unknown.
+            known = _list_distinct((run[name] for run in trained if name in run), empty=True)
+            # A run without an identity makes its settings unknown.
             found[name] = (known or found.get(name, [])) if all(trained) else []
     return found
 
 
-def _distinct(values: Iterable[Any], empty: bool = False) -> list[Any]:
-    """Return values that may not be hashable, each once, those that say nothing only if asked."""
+def _list_distinct(values: Iterable[Any], empty: bool = False) -> list[Any]:
+    """Return the distinct values, which need not be hashable; empty ones only with `empty`."""
     found: list[Any] = []
     for value in values:
         if value not in found and (value or empty):
@@ -200,12 +199,12 @@ def _distinct(values: Iterable[Any], empty: bool = False) -> list[Any]:
     return found
 
 
-# --- the paper's ----------------------------------------------------------------------------------
+# --- the paper ------------------------------------------------------------------------------------
 
 
 @cache
-def of_paper(benchmark: str) -> Recorded:
-    """Return what the paper's numbers were measured under.
+def read_paper(benchmark: str) -> Recorded:
+    """Return the conditions of the paper's numbers.
 
     The settings are those of config/paper/protocol.yaml, the images those of config/datasets.tsv.
     """
@@ -214,23 +213,25 @@ def of_paper(benchmark: str) -> Recorded:
     data = config["native"]["data"] if native else config["asr"]
     subjects = config["native"]["arms"] if native else config["asr"]["methods"]
     training = chosen(config, [f"{benchmark}.training"])
-    every: list[int] = config["seeds"]
-    kinds_of_it = (kind for kind in SCOPES if SCHEMAS[kind].benchmark == benchmark)
+    seeds: list[int] = config["seeds"]
+    files = (name for name in SCOPES if SCHEMAS[name].benchmark == benchmark)
     return Recorded(
         benchmark=benchmark,
-        scopes=[*chain.from_iterable(SCOPES[kind] for kind in kinds_of_it)],
-        settings=_settings(config, benchmark, ()) | {k: [v] for k, v in training.items()},
-        seeds=dict.fromkeys(subjects, every),
-        timed_seeds=dict.fromkeys(subjects, every),
-        train=_published(data["train"]),
-        validation=_published(data["train"]) if native else (),
-        evaluate={column: _published([name]) for column, name in data["evaluate"].items()},
+        scopes=[*chain.from_iterable(SCOPES[name] for name in files)],
+        settings=_collect_settings(config, benchmark, ()) | {k: [v] for k, v in training.items()},
+        seeds=dict.fromkeys(subjects, seeds),
+        timed_seeds=dict.fromkeys(subjects, seeds),
+        train=_list_published_sets(data["train"]),
+        validation=_list_published_sets(data["train"]) if native else (),
+        evaluate={
+            column: _list_published_sets([name]) for column, name in data["evaluate"].items()
+        },
         devices=[paper_device()],
         timed_on=[paper_device()],
         passes=[config["latency"]["warmup"], config["latency"]["passes"]],
     )
 
 
-def _published(names: Iterable[str]) -> list[ImageSet]:
+def _list_published_sets(names: Iterable[str]) -> list[ImageSet]:
     rows = [datasets()[name] for name in names]
     return [ImageSet(r.dataset, r.title, int(r.images), int(r.images), True) for r in rows]
