@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= all
 
-.PHONY: demo test test-slurm lint bench clean
+.PHONY: demo test test-slurm lint wheel lock bench clean
 
 demo: $(VENV)/installed ## the whole workflow at demo size, on photographs that scikit-image ships
-	$(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml --quiet rules -- all
+	$(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml -- all
 	$(BIN)/gblsr-repro summary --config results/demo/config.yaml
 
 test: $(VENV)/installed ## unit, protocol and workflow tests
@@ -26,12 +26,26 @@ lint: $(VENV)/installed ## formatting, lint and types of code and workflow
 bench: $(VENV)/installed ## plain against fast paths, side by side
 	$(BIN)/python -m benchmarks
 
-$(VENV)/installed: pyproject.toml envs/constraints.txt
+wheel: ## build the wheel, and upscale a photograph with it in an environment of its own
+	rm -rf build/wheel
+	$(PYTHON) -m venv build/wheel/venv
+	$(PYTHON) -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	build/wheel/venv/bin/python -m pip install --quiet --require-hashes --requirement envs/lock.txt
+	build/wheel/venv/bin/python -m pip install --quiet --no-deps build/wheel/*.whl
+	cd build/wheel && venv/bin/python -c "import skimage; skimage.io.imsave('photo.png', skimage.data.astronaut())"
+	cd build/wheel && venv/bin/gblsr-repro upscale photo.png --scale 2 --output large.png
+
+lock: pyproject.toml ## pin what pyproject.toml asks for, with hashes; needs uv
+	uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 \
+		--generate-hashes --no-annotate --no-header --output-file envs/lock.txt
+
+$(VENV)/installed: pyproject.toml envs/lock.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint envs/constraints.txt --editable '.[workflow,dev]'
+		--require-hashes --requirement envs/lock.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
 
 clean: ## remove the environment and the demo's results

@@ -4,12 +4,6 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
-configfile: f"{workflow.basedir}/config/config.yaml"
-
-
-workdir: workflow.basedir
-
-
 report: "workflow/report/workflow.rst"
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import figure_aggregates as made_up
 import pytest
-from figure_aggregates import provenance_of
+import synthetic_runs
+from synthetic_runs import parse_provenance
 
 from gblsr_repro.analysis.claims import judge
 from gblsr_repro.analysis.claims.rows import FILE, Verdict
@@ -19,11 +19,11 @@ from gblsr_repro.config import arms, items, load
 from gblsr_repro.config.model import leaves
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
-from gblsr_repro.reporting import captions, claims_page, record, report
-from gblsr_repro.reporting.documents import render_markdown
-from gblsr_repro.reporting.items import note
+from gblsr_repro.reporting import captions, claims_page, record, report_page
+from gblsr_repro.reporting.items import list_short_differences
+from gblsr_repro.reporting.page import render_markdown
 
-NATIVE, ASR = made_up.PAPER
+NATIVE, ASR = synthetic_runs.PAPER
 Run = tuple[Recorded, Recorded]
 
 
@@ -140,12 +140,12 @@ def test_every_setting_that_concerns_a_number_is_recorded() -> None:
 def test_scopes(change: str) -> None:
     run, words, scopes = CHANGES[change]
     for scope in Scope:
-        found = [d.short for d in provenance_of(*run).find_differences([scope])]
+        found = [d.short for d in parse_provenance(*run).find_differences([scope])]
         assert found == ([words] if scope in scopes else []), scope
 
 
 def shorts(run: Run, scope: Scope, **of: Any) -> list[str]:
-    return [each.short for each in provenance_of(*run).find_differences([scope], **of)]
+    return [each.short for each in parse_provenance(*run).find_differences([scope], **of)]
 
 
 def test_only_the_subjects_and_columns_of_a_number_count() -> None:
@@ -196,7 +196,7 @@ RELEASED = "weights released by the authors, not trained here"
 
 
 def test_released_weights_are_all_that_differs_where_nothing_is_trained() -> None:
-    run = provenance_of(released(NATIVE, *NATIVE.seeds), released(ASR, *ASR.seeds))
+    run = parse_provenance(released(NATIVE, *NATIVE.seeds), released(ASR, *ASR.seeds))
     for scope in (Scope.QUALITY, Scope.LOCALITY, Scope.ABLATION, Scope.ASR_QUALITY):
         (difference,) = run.find_differences([scope])
         assert difference.short == RELEASED
@@ -233,7 +233,7 @@ def test_a_run_without_records_differs_in_all() -> None:
 
 
 def test_numbers_without_a_record_are_passed_over_beside_others() -> None:
-    run = provenance_of(NATIVE)
+    run = parse_provenance(NATIVE)
     assert run.find_differences([Scope.QUALITY, Scope.ASR_QUALITY]) == []
     assert run.find_differences([Scope.ASR_QUALITY])
 
@@ -245,13 +245,13 @@ def test_a_column_without_a_record_is_no_column_of_the_paper() -> None:
 
 def test_blank_images_do_not_keep_a_time_from_being_judged() -> None:
     gone = NATIVE, replace(ASR, evaluate={}, sizes_only=True)
-    (blank,) = provenance_of(*gone).find_differences([Scope.ASR_LATENCY])
+    (blank,) = parse_provenance(*gone).find_differences([Scope.ASR_LATENCY])
     assert blank.short.startswith("timed on blank images")
     assert not blank.blocks_verdict
 
 
 def test_the_same_in_both_benchmarks_is_told_once() -> None:
-    run = provenance_of(*CHANGES["preset"][0])
+    run = parse_provenance(*CHANGES["preset"][0])
     (preset,) = run.find_differences(list(Scope))
     assert {*preset.scopes} == {*Scope}
 
@@ -271,12 +271,12 @@ SHOWN = ("per_dataset", "logspace_loctests", "logspace_metrics", "infcost", "asr
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Aggregates with numbers of every scope."""
-    made = made_up.Aggregates(tmp_path_factory.mktemp("run") / "results")
-    made.paper("native", "asr_quality")
-    made.locality()
-    made.ablation()
-    made.latency()
-    made.runs([*arms(), *made.config["asr"]["methods"]])
+    made = synthetic_runs.SyntheticRun(tmp_path_factory.mktemp("run") / "results")
+    made.add_published("native", "asr_quality")
+    made.add_locality()
+    made.add_ablation()
+    made.add_latency()
+    made.add_runs([*arms(), *made.config["asr"]["methods"]])
     made.write()
     return made.root
 
@@ -290,11 +290,11 @@ def test_claims_captions_notes_page_and_record_say_the_same(
     change: str, folder: Path, tmp_path: Path
 ) -> None:
     recorded, words, scopes = CHANGES[change]
-    made_up.write_provenance(folder / "aggregates", recorded)
+    synthetic_runs.write_provenance(folder / "aggregates", recorded)
     run = Provenance.read(folder / "aggregates")
-    judged = claims_page.Page(judge.write(folder / "aggregates", folder / "claims.csv", load()))
-    told = {scope: state for (scope, _), (_, _, state) in
-            zip(claims_page.SCOPE_TITLES.items(), judged.scopes(), strict=True)}  # fmt: skip
+    judged = claims_page.Claims(judge.write(folder / "aggregates", folder / "claims.csv", load()))
+    states = (state for _, _, state in judged.list_conditions())
+    told = dict(zip(claims_page.SCOPE_TITLES, states, strict=True))
     for scope in set(Scope) - {Scope.STRUCTURE}:
         results = [row for row in judged.rows if row.scope == scope and row.measured]
         assert results, scope
@@ -307,24 +307,24 @@ def test_claims_captions_notes_page_and_record_say_the_same(
             assert told[scope] == words  # those are about single claims
     for item in (items()[name] for name in SHOWN):
         of_item = bool(scopes & {*item.scopes.split()})
-        assert note(run, item) == ([words] if of_item else [])
-        assert bool(captions.differences(item, run)) == of_item
-        assert words in captions.differences(item, run) or not of_item
-    page = render_markdown(record.page(folder, "today", load()))
-    html = report.page(folder, folder / FILE, folder, load())
+        assert list_short_differences(run, item) == ([words] if of_item else [])
+        assert bool(captions.describe_differences(item, run)) == of_item
+        assert words in captions.describe_differences(item, run) or not of_item
+    page = render_markdown(record.build_page(folder, "today", load()))
+    html = report_page.render_page(folder, folder / FILE, folder, load())
     if words:
         assert words in page
         assert words in html
     else:
-        assert "what it recorded is as in the paper" in page
-        assert "what it recorded is as in the paper" in html.replace("&#39;", "'")
+        assert "| Difference |" not in page
+        assert "Difference</th>" not in html
 
 
 def test_a_page_says_once_how_the_run_differs(folder: Path) -> None:
-    made_up.write_provenance(folder / "aggregates", made_up.demo_recorded(3))
+    synthetic_runs.write_provenance(folder / "aggregates", synthetic_runs.record_demo(3))
     judge.write(folder / "aggregates", folder / "claims.csv", load())
-    page = render_markdown(record.page(folder, "today", load()))
-    html = report.page(folder, folder / FILE, folder, load())
+    page = render_markdown(record.build_page(folder, "today", load()))
+    html = report_page.render_page(folder, folder / FILE, folder, load())
     for text in (page, html):
         captions_alone = text.partition("claims")[2]
         assert text.count("40 steps (paper: 2,000)") == 1

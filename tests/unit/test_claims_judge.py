@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from figure_aggregates import provenance_of, write_provenance
 from published_run import published_run
+from synthetic_runs import parse_provenance, write_provenance
 
 from gblsr_repro.analysis.claims.judge import judge, judge_all
 from gblsr_repro.analysis.claims.measured import Measured
@@ -24,7 +24,7 @@ from gblsr_repro.config import load
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv
 from gblsr_repro.reporting import claims_page
-from gblsr_repro.reporting.documents import render_markdown
+from gblsr_repro.reporting.page import render_markdown
 
 PAPER = Measured(Aggregates.paper(load()))
 RUN = published_run()
@@ -41,7 +41,7 @@ def row(claim: str, *recorded: Recorded, **tables: Table) -> Row:
     run = Aggregates(RUN.folder, RUN.config, tables=RUN.tables | tables)
     told = {paper.benchmark: paper for paper in (NATIVE, ASR)}
     told |= {own.benchmark: own for own in recorded}
-    run.provenance = provenance_of(*told.values())
+    run.provenance = parse_provenance(*told.values())
     return judge(CLAIMS[claim], Measured(run), PAPER, 2.0)
 
 
@@ -115,11 +115,11 @@ def test_a_time_on_a_shared_gpu_is_shown_and_not_judged() -> None:
     assert found.reason == "timed on a shared GPU"
     assert row("cost_vs_lte", shared).verdict == Verdict.REPRODUCED
     assert row("psnr_gap_kodak", shared).verdict == Verdict.REPRODUCED
-    page = claims_page.Page([found])
-    assert page.counts()[Verdict.NOT_JUDGED, ""] == 1
-    states = {title: state for title, _, state in page.scopes()}
+    page = claims_page.Claims([found])
+    assert page.count_verdicts()[Verdict.NOT_JUDGED, ""] == 1
+    states = {title: state for title, _, state in page.list_conditions()}
     assert states["Native inference time"] == "not judged"
-    assert "not judged" in render_markdown(claims_page.section(page))
+    assert "not judged" in render_markdown(claims_page.build_page(page))
 
 
 def test_super_resolution_times_need_all_image_sizes() -> None:
@@ -141,7 +141,7 @@ def test_structure_holds_anywhere_and_is_reproduced_by_the_paper_preset_alone() 
 
 @pytest.mark.parametrize(
     "provenance",
-    [Provenance(), provenance_of(*(replace(paper, **DEMO) for paper in (NATIVE, ASR)))],
+    [Provenance(), parse_provenance(*(replace(paper, **DEMO) for paper in (NATIVE, ASR)))],
 )
 def test_without_records_or_in_a_demo_structure_alone_holds(provenance: Provenance) -> None:
     run = Aggregates(RUN.folder, RUN.config, tables=RUN.tables)

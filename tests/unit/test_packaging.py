@@ -1,4 +1,4 @@
-"""The package names ranges, the constraints exact versions, and the conda environment the same."""
+"""The package names ranges, the lock exact versions, and the conda environment the same."""
 
 import tomllib
 from pathlib import Path
@@ -19,7 +19,16 @@ def pins(lines: list[str]) -> dict[str, str]:
     return {canonicalize_name(name): version for name, version in found}
 
 
-CONSTRAINTS = pins((ROOT / "envs" / "constraints.txt").read_text().splitlines())
+def locked() -> dict[str, str]:
+    """Versions of the lock by name; fails where one has no hash, or where it names a host."""
+    text = (ROOT / "envs" / "lock.txt").read_text()
+    assert "://" not in text
+    entries = text.replace("\\\n", " ").strip().splitlines()
+    assert all("--hash=sha256:" in entry for entry in entries)
+    return pins([entry.partition(";")[0].split()[0] for entry in entries])
+
+
+LOCK = locked()
 
 
 @pytest.mark.parametrize("line", PROJECT["dependencies"] + OPTIONAL)
@@ -27,11 +36,11 @@ def test_a_range_that_holds_the_pinned_version(line):
     requirement = Requirement(line)
     operators = {clause.operator for clause in requirement.specifier}
     assert operators == {">=", "<"}
-    assert CONSTRAINTS[canonicalize_name(requirement.name)] in requirement.specifier
+    assert LOCK[canonicalize_name(requirement.name)] in requirement.specifier
 
 
 def test_the_conda_environment_has_the_package_needs_at_the_pinned_versions():
     environment = yaml.safe_load((ROOT / "envs" / "gblsr.yaml").read_text())
     (pip,) = (entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
     needed = {canonicalize_name(Requirement(line).name) for line in PROJECT["dependencies"]}
-    assert pins(pip) == {name: CONSTRAINTS[name] for name in needed}
+    assert pins(pip) == {name: LOCK[name] for name in needed}

@@ -1,4 +1,4 @@
-"""Names beside points: which marker is nearest, what is on top; and pictures kept in docs/."""
+"""Names stand nearest to their markers, the main arm is on top, and looks differ."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import copy
 from itertools import combinations
 from pathlib import Path
 
-import figure_aggregates as made_up
 import numpy as np
 import pytest
+import synthetic_runs
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
@@ -17,10 +17,11 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from gblsr_repro.analysis.reader import Aggregates
-from gblsr_repro.config import protocol
+from gblsr_repro.config import items, protocol
 from gblsr_repro.reporting import figures
 from gblsr_repro.reporting.figures import style
-from gblsr_repro.reporting.items import MAKERS
+from gblsr_repro.reporting.items import build_item
+from gblsr_repro.reporting.names import name_subject
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 NAMED = ("frontier", "infcost", "asr_quality_latency_x4")
@@ -31,10 +32,10 @@ LEAST = 0.1  # of a value that noise leaves, so that times stay above 0
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
-    return made_up.paper_run(tmp_path_factory.mktemp("published"))
+    return synthetic_runs.build_paper_run(tmp_path_factory.mktemp("published"))
 
 
-def perturbed(run: made_up.Aggregates, seed: int) -> dict[str, list[dict]]:
+def add_noise(run: synthetic_runs.SyntheticRun, seed: int) -> dict[str, list[dict]]:
     """Return the rows of a run with noise on what the figures with names draw."""
     random = np.random.default_rng(seed)
     rows = copy.deepcopy(run.rows)
@@ -55,50 +56,50 @@ def perturbed(run: made_up.Aggregates, seed: int) -> dict[str, list[dict]]:
 
 @pytest.fixture(scope="module", params=SETS)
 def source(request, published, tmp_path_factory) -> Aggregates:
-    run = made_up.Aggregates(tmp_path_factory.mktemp("set"))
+    run = synthetic_runs.SyntheticRun(tmp_path_factory.mktemp("set"))
     run.rows = published.rows
     if request.param != "published":
-        run.rows = perturbed(published, request.param)
-    run.recorded = made_up.PAPER
+        run.rows = add_noise(published, request.param)
+    run.recorded = synthetic_runs.PAPER
     return Aggregates(run.write(), run.config)
 
 
-def markers(axes: Axes) -> list[Line2D]:
-    """Return the lines that are one marker, but for the caps of error bars."""
+def list_markers(axes: Axes) -> list[Line2D]:
+    """List the lines that are one marker, but for the caps of error bars."""
     shapes = ("None", "|", "_")
     return [a for a in axes.lines if len(a.get_xdata()) == 1 and a.get_marker() not in shapes]
 
 
-def distance(box: Bbox, axes: Axes, marker: Line2D) -> float:
-    """Return the pixels from a box to the center of a marker."""
+def measure_distance(box: Bbox, axes: Axes, marker: Line2D) -> float:
+    """Measure the pixels from a box to the center of a marker."""
     x, y = axes.transData.transform(marker.get_xydata())[0]
     return float(np.hypot(max(box.x0 - x, 0, x - box.x1), max(box.y0 - y, 0, y - box.y1)))
 
 
-def named(source: Aggregates, text: Text) -> tuple[float, ...]:
-    """Return the color of the arm or method that a label names."""
+def read_color(source: Aggregates, text: Text) -> tuple[float, ...]:
+    """Read the color of the arm or method that a label names."""
     name = text.get_text().removesuffix(" (main)").removesuffix("\n(base)")
-    (key,) = [key for key in (*source.arms, *source.methods) if source.label(key) == name]
-    return to_rgb(style.looks_of(source)[key].color)
+    (key,) = [key for key in (*source.arms, *source.methods) if name_subject(source, key) == name]
+    return to_rgb(style.read_looks(source)[key].color)
 
 
 @pytest.mark.parametrize("figure", NAMED)
-def test_labels_are_nearest_to_their_own_marker_and_the_main_arm_is_on_top(figure, source):
-    with style.styled():
-        drawn = MAKERS[figure](source, [])
+def test_labels_are_nearest_to_the_marker_they_name_and_the_main_arm_is_on_top(figure, source):
+    with style.apply_style():
+        drawn = build_item(items()[figure], source, [])
     drawn.draw_without_rendering()
     axes = drawn.axes[0]
     boxes = {text: text.get_window_extent() for text in axes.texts if text.get_text()}
     assert len(boxes) == (6 if figure == "asr_quality_latency_x4" else 7)
-    largest = max(marker.get_markersize() for marker in markers(axes))
+    largest = max(marker.get_markersize() for marker in list_markers(axes))
     for text, box in boxes.items():
-        color = named(source, text)
+        color = read_color(source, text)
         for size in (0, largest):  # among all markers, and among the large circles alone
             near = {True: [], False: []}
-            for marker in markers(axes):
+            for marker in list_markers(axes):
                 if marker.get_markersize() >= size:
-                    own = to_rgb(marker.get_color()) == color
-                    near[own].append(distance(box, axes, marker))
+                    same = to_rgb(marker.get_color()) == color
+                    near[same].append(measure_distance(box, axes, marker))
             assert min(near[True]) < min(near[False]), text
         assert axes.bbox.x0 <= box.x0 < box.x1 <= axes.bbox.x1, text
         assert axes.bbox.y0 <= box.y0 < box.y1 <= axes.bbox.y1, text
@@ -106,29 +107,30 @@ def test_labels_are_nearest_to_their_own_marker_and_the_main_arm_is_on_top(figur
 
     (main,) = [text for text in boxes if text.get_text().endswith(("(main)", "(base)"))]
     assert main.get_fontweight() == "bold"
-    own = [m for m in markers(axes) if to_rgb(m.get_color()) == named(source, main)]
-    top = {marker: marker.get_zorder() for marker in markers(axes)}
-    assert min(top[marker] for marker in own) > max(top[m] for m in top if m not in own)
+    color = read_color(source, main)
+    main_markers = [m for m in list_markers(axes) if to_rgb(m.get_color()) == color]
+    top = {marker: marker.get_zorder() for marker in list_markers(axes)}
+    assert min(map(top.get, main_markers)) > max(top[m] for m in top if m not in main_markers)
 
 
-def contrast(color: str) -> float:
-    """Return the contrast of a color with white, by WCAG 2."""
+def compute_contrast(color: str) -> float:
+    """Compute the contrast of a color with white, by WCAG 2."""
     channels = np.array(to_rgb(color))
     linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
     return float(1.05 / (linear @ [0.2126, 0.7152, 0.0722] + 0.05))
 
 
-def test_looks_are_seen_on_white_and_told_apart_in_gray():
+def test_looks_are_seen_on_white_and_differ_in_gray():
     source = Aggregates.paper(protocol())
-    looks = style.looks_of(source)
-    assert min(contrast(look.color) for look in looks.values()) >= 2
-    for half in (source.arms, source.methods):
-        drawn = [looks[name].marker for name, row in half.items() if row.group != "reading"]
+    looks = style.read_looks(source)
+    assert min(compute_contrast(look.color) for look in looks.values()) >= 2
+    for rows in (source.arms, source.methods):
+        drawn = [looks[name].marker for name, row in rows.items() if row.group != "reading"]
         assert len({*drawn}) == len(drawn)
 
 
 def test_the_frontier_of_the_front_page_is_what_is_drawn_now(tmp_path):
     kept = IMAGES / "frontier.png"
-    _, drawn = figures.render("frontier", Aggregates.paper(protocol()), tmp_path)
+    _, drawn = figures.draw("frontier", Aggregates.paper(protocol()), tmp_path)
     differ = compare_images(str(kept), str(drawn), tol=2)
     assert differ is None, f"{differ}\nIf the new one is right: cp {drawn} {kept}"

@@ -1,19 +1,29 @@
 """Fixtures that run Snakemake as a user would."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from finished_run import Finished
+from finished_run import Finished, use_plain_logger
 
 Snakemake = Callable[..., subprocess.CompletedProcess[str]]
 
 
+@pytest.fixture(scope="session")
+def plain_profile(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The default profile with Snakemake's own logger, whose text tests read."""
+    folder = tmp_path_factory.mktemp("profile")
+    shutil.copy(repository / "profiles/default/config.yaml", folder)
+    use_plain_logger(folder / "config.yaml")
+    return folder
+
+
 @pytest.fixture
-def snakemake(repository: Path, tmp_path: Path) -> Snakemake:
+def snakemake(repository: Path, plain_profile: Path, tmp_path: Path) -> Snakemake:
     """Run Snakemake with results and resources in a temporary folder; return what it said."""
 
     def run(
@@ -24,6 +34,7 @@ def snakemake(repository: Path, tmp_path: Path) -> Snakemake:
         files = ["--configfile", configfile] if configfile else []
         environment = {k: v for k, v in os.environ.items() if k != "GBLSR_LPIPS_BACKBONE"}
         command = [sys.executable, "-m", "snakemake", "--snakefile", repository / "Snakefile"]
+        command += ["--workflow-profile", plain_profile]
         return subprocess.run(
             [*command, "--nolock", *files, *arguments, "--config", *pairs],
             cwd=cwd,

@@ -28,6 +28,12 @@ def documented(folder: Path, page: str) -> str:
     return "\n".join(line.removeprefix("   ") for line in code.splitlines()) + "\n"
 
 
+def use_plain_logger(profile: Path) -> None:
+    """Remove the logger from a profile, so that Snakemake's own is taken."""
+    lines = profile.read_text().splitlines(keepends=True)
+    profile.write_text("".join(line for line in lines if not line.startswith("logger:")))
+
+
 class Finished:
     """A checkout with a finished demo of empty files, whose files a test may edit.
 
@@ -38,6 +44,7 @@ class Finished:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        use_plain_logger(folder / "profiles/default/config.yaml")
         (folder / "src" / "plain.py").write_text(OWN + documented(folder, "docs/your-own.md"))
         row = [self.own, "plain:FlatDecoder", "", "Plain", "Plain", "baseline", "yes", "", "8", ""]
         with (folder / "config" / "arms.tsv").open("a") as table:

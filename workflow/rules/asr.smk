@@ -23,7 +23,7 @@ rule asr_standardize:
         follows=follows("asr_standardize"),
     shell:
         "python -m gblsr_repro asr standardize --config {params.config}"
-        " --output {output.array} 2>&1 | tee {log}"
+        " --output {output.array} > {log} 2>&1"
 
 
 rule asr_train_run:
@@ -97,7 +97,7 @@ rule asr_evaluate:
         metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
     shell:
         "python -m gblsr_repro asr evaluate --config {params.config} --method {wildcards.method}"
-        " --seed {wildcards.seed} --run {params.run} --output {params.metrics} 2>&1 | tee {log}"
+        " --seed {wildcards.seed} --run {params.run} --output {params.metrics} > {log} 2>&1"
 
 
 rule asr_bicubic:
@@ -122,4 +122,4 @@ rule asr_bicubic:
         metrics=lambda wildcards, output: os.path.dirname(output[0]),
     shell:
         "python -m gblsr_repro asr bicubic --config {params.config} --dataset {wildcards.dataset}"
-        " --output {params.metrics} 2>&1 | tee {log}"
+        " --output {params.metrics} > {log} 2>&1"

@@ -6,7 +6,9 @@ import sys
 from functools import cache
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(workflow.basedir, "src"))
+# Code and tables lie beside the workflow; results and resources lie in the working directory.
+ROOT = Path(str(workflow.current_basedir)).parents[1]
+sys.path.insert(0, str(ROOT / "src"))
 
 from gblsr_repro import config as settings_module
 from gblsr_repro.config import address_of
@@ -17,14 +19,12 @@ from gblsr_repro.analysis import schemas
 
 # Jobs find the package and the interpreter that runs Snakemake, whether or not it is activated.
 os.environ.update(
-    PYTHONPATH=os.pathsep.join(
-        filter(None, [os.path.join(workflow.basedir, "src"), os.getenv("PYTHONPATH")])
-    ),
+    PYTHONPATH=os.pathsep.join(filter(None, [str(ROOT / "src"), os.getenv("PYTHONPATH")])),
     PATH=os.pathsep.join([os.path.dirname(sys.executable), os.getenv("PATH", "")]),
 )
 
 try:
-    settings_module.validate(config)
+    settings_module.complete(config)
     ARMS = settings_module.selected_arms(config)
     METHODS = settings_module.selected_methods(config)
     DATASETS = settings_module.selected_datasets(config)
@@ -69,12 +69,15 @@ COMPARED = [f"{name}_vs_paper" for name, item in ITEMS.items() if item.compared 
 BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution", "both": "Both"}
 FIGURES = [name for name, item in ITEMS.items() if item.kind == "figure"]
 TABLES_SHOWN = sorted(
-    os.path.relpath(path, workflow.basedir)
+    os.path.relpath(path)
     for pattern in ("*.tsv", "*.mplstyle", "paper/*")
-    for path in Path(workflow.basedir, "config").glob(pattern)
+    for path in (ROOT / "config").glob(pattern)
     if path.name != "sizes.tsv"
 )
-TABLES_READ = ["config/arms.tsv", "config/methods.tsv", "config/paper/protocol.yaml"]
+TABLES_READ = [
+    os.path.relpath(ROOT / "config" / name)
+    for name in ("arms.tsv", "methods.tsv", "paper/protocol.yaml")
+]
 # Timed jobs run alone: they take all that --cores gives. The profile for clusters gives them one.
 ALL_CORES = 10_000
 # As many jobs that take a GPU run at once as --resources gpu=N allows; each locks one for itself
@@ -252,25 +255,32 @@ def inputs_of_figures(names):
 
 
 def files_of(name):
-    """Return the files of one table or figure."""
-    kind = ITEMS[name].kind
-    return [
-        f"{R}/{kind}s/{name}.{extension}"
-        for extension in (["tex"] if kind == "table" else ["pdf", "png"])
-    ]
+    """Return the files of one table, also beside the paper's values, or of one figure."""
+    if ITEMS[name].kind == "table":
+        return [f"{R}/tables/{table}.tex" for table in compared([name])]
+    return [f"{R}/figures/{name}.{extension}" for extension in ("pdf", "png")]
 
 
 def items_of(benchmark, timed=True):
     """Return the files of all tables and figures of one benchmark, or of those without times."""
     names = [name for name, item in ITEMS.items() if item.benchmark == benchmark]
     names = [name for name in names if timed or "asr_latency" not in ITEMS[name].needs.split()]
-    beside = [f"{R}/tables/{name}_vs_paper.tex" for name in names if f"{name}_vs_paper" in COMPARED]
-    return [path for name in names for path in files_of(name)] + beside
+    return [path for name in names for path in files_of(name)]
 
 
-onstart:
+def prepare_results():
+    """Write the settings that jobs read, and check the dates of what is there."""
     try:
         settings_module.write_resolved(config, CONFIG)
         check_dates(Path(R).glob("**/*"))
     except UserError as error:
         raise WorkflowError(str(error)) from None
+
+
+onstart:
+    prepare_results()
+
+
+# Snakemake calls no onstart of a workflow that another one imports as a module.
+if Path(workflow.basedir) != ROOT:
+    prepare_results()

@@ -28,4 +28,4 @@ rule fields:
     shell:
         "python -m gblsr_repro native fields --config {params.config} --arm {wildcards.arm}"
         " --seed {wildcards.seed} --run {params.run} --array {input.array}"
-        " --regions {input.regions} --output {output} 2>&1 | tee {log}"
+        " --regions {input.regions} --output {output} > {log} 2>&1"

@@ -73,7 +73,7 @@ rule evaluate:
     shell:
         "python -m gblsr_repro native evaluate --config {params.config} --arm {wildcards.arm}"
         " --seed {wildcards.seed} --run {params.run} --arrays {params.arrays}"
-        " --output {params.metrics} --only {params.sets} 2>&1 | tee {log}"
+        " --output {params.metrics} --only {params.sets} > {log} 2>&1"
 
 
 use rule evaluate as evaluate_validation with:
@@ -123,4 +123,4 @@ rule exemplars:
         exemplars=lambda wildcards, output: str(Path(output[0]).parents[1]),
     shell:
         "python -m gblsr_repro native exemplars --config {params.config} --runs {params.runs}"
-        " --arrays {params.arrays} --output {params.exemplars} 2>&1 | tee {log}"
+        " --arrays {params.arrays} --output {params.exemplars} > {log} 2>&1"

@@ -20,7 +20,7 @@ rule aggregate:
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro aggregate {wildcards.aggregate} --config {params.config}"
-        " --results {params.results} --output {output} 2>&1 | tee {log}"
+        " --results {params.results} --output {output} > {log} 2>&1"
 
 
 use rule aggregate as provenance with:
@@ -52,7 +52,7 @@ rule readings:
         follows=follows("readings"),
     shell:
         "python -m gblsr_repro readings --config {params.config} --aggregate {input.rows}"
-        " --output {output} 2>&1 | tee {log}"
+        " --output {output} > {log} 2>&1"
 
 
 for (benchmark, needs), names in drawn_together("table").items():
@@ -89,7 +89,7 @@ for (benchmark, needs), names in drawn_together("table").items():
         shell:
             "python -m gblsr_repro tables --config {params.config}"
             " --aggregates {params.aggregates} --output {params.tables}"
-            " --only {params.names} 2>&1 | tee {log}"
+            " --only {params.names} > {log} 2>&1"
 
 
 for (benchmark, needs), names in drawn_together("figure").items():
@@ -128,7 +128,7 @@ for (benchmark, needs), names in drawn_together("figure").items():
         shell:
             "python -m gblsr_repro figures --config {params.config}"
             " --aggregates {params.aggregates} --output {params.figures}"
-            " --only {params.names} 2>&1 | tee {log}"
+            " --only {params.names} > {log} 2>&1"
 
 
 rule claims:
@@ -155,7 +155,7 @@ rule claims:
         aggregates=lambda wildcards: f"{R}/aggregates",
     shell:
         "python -m gblsr_repro claims --config {params.config} --aggregates {params.aggregates}"
-        " --output {output} 2>&1 | tee {log}"
+        " --output {output} > {log} 2>&1"
 
 
 use rule claims as native_claims with:
@@ -195,7 +195,7 @@ rule claims_page:
         follows=follows("claims_page"),
     shell:
         "python -m gblsr_repro claims-page --config {params.config} --claims {input}"
-        " --output {output} 2>&1 | tee {log}"
+        " --output {output} > {log} 2>&1"
 
 
 use rule claims_page as native_claims_page with:
@@ -243,7 +243,7 @@ rule report:
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro report --config {params.config} --results {params.results}"
-        " --claims {input.claims} --output {output} 2>&1 | tee {log}"
+        " --claims {input.claims} --output {output} > {log} 2>&1"
 
 
 use rule report as native_report with:

@@ -18,7 +18,7 @@ rule fetch:
         follows=follows("fetch", "dataset", settings_module.datasets()),
     shell:
         "python -m gblsr_repro fetch {wildcards.dataset} --config {params.config}"
-        " --output {output} 2>&1 | tee {log}"
+        " --output {output} > {log} 2>&1"
 
 
 rule standardize:
@@ -42,7 +42,7 @@ rule standardize:
         follows=follows("standardize", "array"),
     shell:
         "python -m gblsr_repro native standardize {wildcards.array} --config {params.config}"
-        " --output {output.array} 2>&1 | tee {log}"
+        " --output {output.array} > {log} 2>&1"
 
 
 rule regions:
@@ -65,4 +65,4 @@ rule regions:
         follows=follows("regions"),
     shell:
         "python -m gblsr_repro native regions --config {params.config} --array {input.array}"
-        " --output {output} 2>&1 | tee {log}"
+        " --output {output} > {log} 2>&1"

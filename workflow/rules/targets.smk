@@ -57,28 +57,12 @@ rule asr_timing:
         f"{R}/aggregates/provenance_asr_timing.json",
 
 
-for name in COMPARED:
+for name in ITEMS:
 
     rule:
-        """A table with the paper's values beside the measured ones."""
-        name:
-            name
-        input:
-            f"{R}/tables/{name}.tex",
-        localrule: True
-
-    item = ITEMS[name.removesuffix("_vs_paper")]
-    workflow.get_rule(name).docstring = f"{item.paper}, beside the paper's values: {item.title}"
-
-
-for name, item in ITEMS.items():
-
-    rule:
-        """One table or figure of the paper."""
+        """One table or figure of the paper; a table also beside the paper's values."""
         name:
             name
         input:
             files_of(name),
         localrule: True
-
-    workflow.get_rule(name).docstring = f"{item.paper}: {item.title}"

@@ -31,7 +31,7 @@ rule latency:
         arrays=lambda wildcards, input: os.path.dirname(input.arrays[0]),
     shell:
         "python -m gblsr_repro native latency --config {params.config} --arm {wildcards.arm}"
-        " --seed {wildcards.seed} --arrays {params.arrays} --output {params.times} 2>&1 | tee {log}"
+        " --seed {wildcards.seed} --arrays {params.arrays} --output {params.times} > {log} 2>&1"
 
 
 rule asr_latency:
@@ -63,4 +63,4 @@ rule asr_latency:
         times=lambda wildcards, output: os.path.dirname(output.rows[0]),
     shell:
         "python -m gblsr_repro asr latency --config {params.config} --method {wildcards.method}"
-        " --seed {wildcards.seed} --output {params.times} 2>&1 | tee {log}"
+        " --seed {wildcards.seed} --output {params.times} > {log} 2>&1"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -24,7 +24,6 @@ from ..config import (
     methods,
     repository_root,
     selected_arms,
-    selected_methods,
 )
 from ..errors import UserError
 from ..evaluation import OURS, PAPER
@@ -285,7 +284,7 @@ class Aggregates:
         """What was run and how it differs from the paper; empty where no file records it."""
         return Provenance.read(self.folder)
 
-    # --- names ---
+    # --- arms of the main tables ---
 
     @cached_property
     def benchmark(self) -> dict[str, Arm]:
@@ -302,49 +301,3 @@ class Aggregates:
     def baselines(self) -> dict[str, Arm]:
         """The baselines of the main tables."""
         return {name: arm for name, arm in self.benchmark.items() if arm.group == "baseline"}
-
-    def methods_where(self, *groups: str) -> dict[str, Method]:
-        """Return the methods the config runs whose group is one of `groups`."""
-        methods = selected_methods(self.config)
-        return {name: method for name, method in methods.items() if method.group in groups}
-
-    @property
-    def rivals(self) -> dict[str, Method]:
-        """The methods whose quality is compared; the variants where the config runs no others."""
-        return self.methods_where("baseline", "base") or selected_methods(self.config)
-
-    def title(self, benchmark: str, column: str) -> str:
-        """Return the heading of an evaluation column of "native" or "asr"."""
-        section = self.config["native"]["data"] if benchmark == "native" else self.config["asr"]
-        row = self.datasets.get(section["evaluate"].get(column, column))
-        return row.title if row else column
-
-    def label(self, key: str) -> str:
-        """Return the name of an arm or method in figures.
-
-        The family has full names; native baselines have short ones, since captions say how they
-        were rebuilt.
-        """
-        if key in self.methods:
-            return self.methods[key].name
-        if key in self.arms:
-            arm = self.arms[key]
-            return arm.name if arm.group in ("family", "ablation") else arm.short
-        return key.capitalize()
-
-    def unmeasured(self, metric: str) -> str:
-        """Explain why a native metric has no value."""
-        reason = self.provenance.benchmark("native").without_lpips if "lpips" in metric else ""
-        return f"not measured: {reason or 'no value in the aggregates'}"
-
-    def on_device(self, benchmark: str) -> str:
-        """Format the device of timings for an axis, " on <device>"; empty where not recorded."""
-        devices = self.provenance.benchmark(benchmark).timed_on
-        return f" on {' and '.join(devices)}" if devices else ""
-
-
-def sort_by(keys: Iterable[str], order: Iterable[str]) -> list[str]:
-    """Sort distinct keys as in `order`; keys that are not in it follow as they came."""
-    unique = list(dict.fromkeys(keys))
-    first = [key for key in order if key in unique]
-    return first + [key for key in unique if key not in first]

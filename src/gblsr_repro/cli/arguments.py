@@ -74,6 +74,4 @@ def load_config(options: Options) -> Config:
 
 def find_results(options: Options, config: Config) -> Path:
     """Return the folder that `--results` names, else the config's."""
-    from ..config import resolve
-
-    return vars(options).get("results") or resolve(config, config["results"])
+    return vars(options).get("results") or Path(config["results"])

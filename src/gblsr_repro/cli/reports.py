@@ -53,9 +53,9 @@ def _add_readings(commands: Commands) -> None:
 
 def write_readings(options: Options) -> None:
     """Set the readings of the baselines beside the paper's."""
-    from ..reporting import readings
+    from ..reporting import readings_page
 
-    readings.write(options.aggregate, load_config(options), options.output)
+    readings_page.write(options.aggregate, load_config(options), options.output)
 
 
 def _add_tables(commands: Commands) -> None:
@@ -138,8 +138,8 @@ def write_claims_page(options: Options) -> None:
 
     results = find_results(options, load_config(options))
     claims = options.claims or results / rows.FILE
-    page = claims_page.write(claims, options.output or results / "claims.md")
-    log.info("claims: %s", claims_page.list_counts(page))
+    written = claims_page.write(claims, options.output or results / "claims.md")
+    log.info("claims: %s", claims_page.list_counts(written))
 
 
 # --- pages --------------------------------------------------------------------------------------
@@ -156,12 +156,12 @@ def _add_report(commands: Commands) -> None:
 def write_report(options: Options) -> None:
     """Write one self-contained HTML page about a results folder."""
     from ..progress import log
-    from ..reporting import report
+    from ..reporting import report_page
 
     config = load_config(options)
     results = find_results(options, config)
     output = options.output or results / "report.html"
-    report.write(results, options.claims or results / "claims.csv", output, config)
+    report_page.write(results, options.claims or results / "claims.csv", output, config)
     log.info("report: %s", output)
 
 
@@ -213,7 +213,7 @@ def print_summary(options: Options) -> None:
     if config["preset"] != "paper":
         print("These numbers show that everything runs; they are not the paper's experiment.")
     if (results / rows.FILE).is_file():
-        print(f"claims: {claims_page.list_counts(claims_page.Page.read(results / rows.FILE))}")
+        print(f"claims: {claims_page.list_counts(claims_page.Claims.read(results / rows.FILE))}")
     print()
     for name in ("tables", "figures", "claims.md", "report.html"):
         place, here = results / name, Path.cwd()

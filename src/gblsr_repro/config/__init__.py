@@ -13,7 +13,7 @@ from .dependencies import (
     within,
 )
 from .identity import check_identity, check_origin
-from .load import load, merge, mirror_of, paper_device, protocol, resolve, validate, write_resolved
+from .load import complete, load, merge, mirror_of, paper_device, protocol, validate, write_resolved
 from .tables import (
     BASELINE,
     MAIN_TABLE,

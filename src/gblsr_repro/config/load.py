@@ -58,17 +58,19 @@ def validate(config: Config) -> None:
     config.update(made)
 
 
-def resolve(config: Config, path: str) -> Path:
-    """Return a path of the config: absolute as it is, relative ones from the checkout's top."""
-    candidate = Path(path).expanduser()
-    return candidate if candidate.is_absolute() else repository_root() / candidate
+def complete(config: Config) -> None:
+    """Lay a configuration over the defaults of config/config.yaml, and check it, in place."""
+    merged = merge(read_yaml(repository_root() / "config" / "config.yaml"), config)
+    config.clear()
+    config.update(merged)
+    validate(config)
 
 
 def mirror_of(config: Config) -> Path | None:
     """Return the folder that is used instead of downloads; `UserError` when it does not exist."""
     if config["mirror"] is None:
         return None
-    root = resolve(config, config["mirror"])
+    root = Path(config["mirror"]).expanduser()
     if not root.is_dir():
         raise UserError(f"The mirror folder {root} does not exist; correct `mirror` in the config.")
     return root

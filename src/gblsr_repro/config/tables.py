@@ -238,7 +238,7 @@ def guess(name: str, known: Iterable[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"known are {', '.join(names) or 'none'}."
 
 
-MAIN_TABLE = "main"  # the maker of the items that there is one of for every evaluation column
+MAIN_TABLE = "build_main"  # the maker of the items that there is one of for every evaluation column
 
 
 @dataclass(frozen=True)

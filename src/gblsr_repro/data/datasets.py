@@ -42,7 +42,7 @@ from dataclasses import astuple, dataclass, fields
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
-from ..config import Config, Dataset, dataset_named, mirror_of, resolve
+from ..config import Config, Dataset, dataset_named, mirror_of
 from ..errors import UserError
 from ..files import sha256, verify, write_csv
 from .images import decode_native
@@ -312,7 +312,7 @@ class DataSet:
 
 def data_set(dataset: str, config: Config) -> DataSet:
     """Return a data set as the config has it; `UserError` when there is no such row or place."""
-    row, resources = dataset_named(dataset), resolve(config, config["resources"])
+    row, resources = dataset_named(dataset), Path(config["resources"])
     records, root, downloads = resources / "manifests", resources, False
     if row.kind == "package":
         root = _package_folder(row)
@@ -321,7 +321,7 @@ def data_set(dataset: str, config: Config) -> DataSet:
     else:
         downloads = True
     partial = dataset in config["accept_partial"]
-    copy = resolve(config, config["results"]) / "sources" / f"{dataset}.csv"
+    copy = Path(config["results"]) / "sources" / f"{dataset}.csv"
     return DataSet(row, root, records / f"{dataset}.csv", copy, downloads, partial)
 
 

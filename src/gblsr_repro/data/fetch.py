@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from ..config import Config, Dataset, datasets, resolve
+from ..config import Config, Dataset, datasets
 from ..errors import UserError
 from ..files import exclusive_lock, sha256, write_text
 from ..progress import Progress, columns, each, log
@@ -165,7 +165,7 @@ def list_sources(config: Config) -> str:
     mirror does not exist.
     """
     places = [
-        f"{folder}: {resolve(config, config[folder])}"
+        f"{folder}: {config[folder]}"
         for folder in ("resources", "mirror")
         if config[folder] is not None
     ]

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..config import Config, resolve
+from ..config import Config
 from ..data.datasets import data_set
 from ..errors import UserError
 from ..files import sha256
@@ -47,7 +47,7 @@ def find_backbone(config: Config) -> tuple[Path | None, str | None]:
     ]
     for who, value in named:
         if value:
-            path = resolve(config, value)
+            path = Path(value).expanduser()
             if not path.is_file():
                 raise UserError(f"{who} names {path}, which does not exist; correct or unset it.")
             return path, None

@@ -28,7 +28,6 @@ from ..config import (
     paper_device,
     protocol,
     repository_root,
-    resolve,
     run_identity,
     selected_arms,
     selected_methods,
@@ -166,7 +165,7 @@ def _format_bytes(count: float) -> str:
 
 def _estimate_runs(config: Config, device: str) -> Iterator[Estimate]:
     """Yield every arm, then every method that the config runs."""
-    results = resolve(config, config["results"])
+    results = Path(config["results"])
     recorded = list(_read_recorded_runs(results))
     rows: list[Arm | Method] = [*selected_arms(config).values(), *selected_methods(config).values()]
     for row in (row for row in rows if not is_imported(row, config)):

@@ -17,7 +17,6 @@ from ..config import (
     address_of,
     is_imported,
     parse_address,
-    resolve,
     run_identity,
     subject,
 )
@@ -96,7 +95,7 @@ def find_origin(address: str, config: Config) -> Origin:
     hub = parse_address(address)
     if hub is None:
         return Origin(address, find_files(Path(address).expanduser()))
-    folder = resolve(config, config["resources"]) / "released"
+    folder = Path(config["resources"]).expanduser() / "released"
     files, revision, licence = download(hub, folder)
     return Origin(address, files, revision, licence)
 

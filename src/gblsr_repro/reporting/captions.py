@@ -1,4 +1,4 @@
-"""Sentences for captions, written from what was measured and what the run's records say."""
+"""Compose captions from what was measured and from the provenance of a run."""
 
 from __future__ import annotations
 
@@ -9,93 +9,103 @@ from ..analysis.statistics import Column
 from ..config import BASELINE, Item, arms, short_names
 from ..evaluation import OURS
 from ..wording import join_words
-from .items import note
+from .items import list_short_differences
 
 SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 Rows = Mapping[str, Column]
-"""The numbers that each row of a table shows, by the row's name."""
+"""The numbers of each row of a table, by the row's name."""
 
-BESIDE_PAPER = "The paper's value stands above the one measured here, with its own bold numbers"
+BESIDE_PAPER = (
+    "The paper's value, with the paper's bold numbers, stands above the value measured here"
+)
 OTHER_CLOCKS = {
     OURS: "“own path”: this package's own path, the fast call that its users get, which is no part "
     "of the paper and is not judged",
 }
 
 
-def sentence(text: str) -> str:
-    """Return the text with a capital and one full stop."""
+def format_sentence(text: str) -> str:
+    """Format a text as a sentence, with a capital and one full stop."""
     text = text.strip()
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?")) else ".")
 
 
-def caption(
+def compose_caption(
     item: Item,
-    run: Provenance,
-    told: Iterable[str | None] = (),
+    provenance: Provenance,
+    notes: Iterable[str | None] = (),
     clocks: Iterable[str] | None = None,
 ) -> str:
-    """Write the caption of a table or figure below its title, in the marks of `reporting.text`.
+    """Compose the caption of a table or figure below its title, in the marks of `reporting.text`.
 
-    `told` are sentences about what was measured. `clocks` are given for a table beside the paper's
+    `notes` are sentences about what was measured. `clocks` is set for a table beside the paper's
     values: those of its rows that the paper does not have. How the run differs from the paper's is
-    said once on a page, and by `differences` for what leaves the page.
+    said once on a page, and by `describe_differences` for what leaves the page.
     """
-    scopes, adds = [Scope(name) for name in item.scopes.split()], item.adds.split()
-    rebuilt = [arm.short for arm in arms().values() if arm.group == BASELINE]
-    readings = f"Rests on this project's readings of what the paper leaves open ({item.readings}; "
-    beside = [] if clocks is None else [BESIDE_PAPER, *(OTHER_CLOCKS[clock] for clock in clocks)]
-    sentences = [
-        *beside,
-        item.caption,
-        *told,
-        *_timings(run, scopes),
-        _error_bars(run, scopes[0]) if "spread" in adds else None,
-        f"{join_words(rebuilt)} are rebuilt within the parameter budget and amortized; they do not "
-        "stand for the published models"
-        if "baselines" in adds
-        else None,
-        f"{readings}see docs/readings.md)" if item.readings else None,
-    ]
-    return " ".join(sentence(text) for text in sentences if text)
+    scopes = [Scope(name) for name in item.scopes.split()]
+    topics = item.adds.split()
+    sentences: list[str | None] = []
+    if clocks is not None:
+        sentences += [BESIDE_PAPER, *(OTHER_CLOCKS[clock] for clock in clocks)]
+    sentences += [item.caption, *notes, *_describe_timings(provenance, scopes)]
+    if "spread" in topics:
+        sentences.append(_describe_error_bars(provenance, scopes[0]))
+    if "baselines" in topics:
+        rebuilt = [arm.short for arm in arms().values() if arm.group == BASELINE]
+        sentences.append(
+            f"{join_words(rebuilt)} are rebuilt within the parameter budget and amortized; they do "
+            "not stand for the published models"
+        )
+    if item.readings:
+        sentences.append(
+            "Rests on this project's readings of what the paper leaves open "
+            f"({item.readings}; see docs/readings.md)"
+        )
+    return " ".join(format_sentence(text) for text in sentences if text)
 
 
-def differences(item: Item, run: Provenance, columns: Collection[str] | None = None) -> str:
-    """Say in one sentence how the numbers of a table differ from the paper's, if they do.
+def describe_differences(
+    item: Item, provenance: Provenance, columns: Collection[str] | None = None
+) -> str:
+    """Describe in one sentence how the numbers of a table differ from the paper's, if they do.
 
-    A second one says why there is no LPIPS. `columns` are the evaluation columns that are shown
+    A second one says why LPIPS is missing. `columns` are the evaluation columns that are shown
     (default: all).
     """
-    found = note(run, item, columns)
-    own = run.preset not in ("", PAPER_PRESET, RELEASED_PRESET)
-    lead = "**Not the paper's experiment**" if own else "Unlike in the paper"
-    texts = [f"{lead}: {'; '.join(found)}"] if found else []
-    texts += [without_lpips(run)] if "lpips" in item.adds.split() else []
-    return " ".join(map(sentence, filter(None, texts)))
+    sentences = []
+    if differences := list_short_differences(provenance, item, columns):
+        is_paper = provenance.preset in ("", PAPER_PRESET, RELEASED_PRESET)
+        lead = "Unlike in the paper" if is_paper else "**Not the paper's experiment**"
+        sentences.append(f"{lead}: {'; '.join(differences)}")
+    if "lpips" in item.adds.split():
+        sentences.append(explain_missing_lpips(provenance))
+    return " ".join(format_sentence(text) for text in sentences if text)
 
 
-def without_lpips(run: Provenance) -> str:
-    """Say why LPIPS was not measured; empty where it was."""
-    reason = run.benchmark("native").without_lpips
+def explain_missing_lpips(provenance: Provenance) -> str:
+    """Explain why LPIPS was not measured; empty where it was."""
+    reason = provenance.benchmark("native").without_lpips
     return f"LPIPS was not measured: {reason.rstrip('.')}" if reason else ""
 
 
-# --- what is shown --------------------------------------------------------------------------------
+# --- what was measured ----------------------------------------------------------------------------
 
 
-def over_seeds(rows: Rows, spread: bool = True) -> str | None:
-    """Say over how many seeds the numbers of a table are, and for which rows over fewer."""
+def describe_seeds(rows: Rows, spread: bool = True) -> str | None:
+    """Describe over how many seeds a table averages, and which rows have fewer."""
     counts = {name: {int(c.n) for c in row if c.n > 0} for name, row in rows.items()}
-    every = set().union(*counts.values())
-    if not every:
+    all_counts = set().union(*counts.values())
+    if not all_counts:
         return None
-    if every == {1}:
+    if all_counts == {1}:
         return "Means over the images of a set; one training seed, hence no standard deviation"
-    shown = "mean ± sample standard deviation" if spread else "the mean"
-    return f"Means over the images of a set, then {shown} over {_seeds(counts)}"
+    over_seeds = "mean ± sample standard deviation" if spread else "the mean"
+    return f"Means over the images of a set, then {over_seeds} over {_format_seeds(counts)}"
 
 
-def _seeds(counts: Mapping[str, Iterable[int]]) -> str:
+def _format_seeds(counts: Mapping[str, Iterable[int]]) -> str:
+    """Format the largest number of seeds in words, and name the rows that have fewer."""
     least = {name: min(seeds) for name, seeds in counts.items() if seeds}
     most = max(n for seeds in counts.values() for n in seeds)
     fewer = ", ".join(f"{name} {n}" for name, n in least.items() if n < most)
@@ -104,42 +114,45 @@ def _seeds(counts: Mapping[str, Iterable[int]]) -> str:
     return f"{text} (fewer: {fewer})" if fewer else text
 
 
-def missing(rows: Rows) -> str | None:
-    """Name the rows without a single number."""
-    empty = [name for name, row in rows.items() if not any(c.measured for c in row)]
+def list_missing_rows(rows: Rows) -> str | None:
+    """List the rows without a single number."""
+    empty = [name for name, row in rows.items() if not any(cell.measured for cell in row)]
     return f"No results for {join_words(empty)}" if empty else None
 
 
-def bold_rule(significance: float, columns: Iterable[Column]) -> str:
+def explain_bold(significance: float, columns: Iterable[Column]) -> str:
     """Explain the bold numbers of a table with a test between the cells of each column."""
-    if not any(sum(c.spread for c in cells) > 1 for cells in columns):
+    if not any(sum(cell.spread for cell in cells) > 1 for cells in columns):
         return "Bold: the best of a column and exact ties (too few seeds for a test)"
     return (
         "Bold: the best of a column and every arm that a pooled two-sided t-test at "
-        f"{100 * significance:g}% does not tell from it"
+        f"{100 * significance:g}% does not distinguish from it"
     )
 
 
-def _error_bars(run: Provenance, scope: Scope) -> str:
-    """Say over how many seeds the means are and what error bars show."""
-    seeds, titles = run.benchmark(scope.benchmark).seeds, short_names(scope.benchmark)
-    # The record counts no seeds of the arms beside the main tables, which these figures draw.
-    beside = scope in (Scope.LOCALITY, Scope.ABLATION)
-    counts = {} if beside else {titles.get(n, n): [len(own)] for n, own in seeds.items()}
-    every = {seed for own in seeds.values() for seed in own}
-    if max((n for row in counts.values() for n in row), default=len(every)) == 1:
+def _describe_error_bars(provenance: Provenance, scope: Scope) -> str:
+    """Describe over how many seeds a figure averages, and what its error bars show."""
+    seeds = provenance.benchmark(scope.benchmark).seeds
+    names = short_names(scope.benchmark)
+    # The provenance counts no seeds of the arms beside the main tables, which these figures draw.
+    uncounted = scope in (Scope.LOCALITY, Scope.ABLATION)
+    counts = {} if uncounted else {names.get(arm, arm): [len(s)] for arm, s in seeds.items()}
+    distinct = {seed for seeds_of_one in seeds.values() for seed in seeds_of_one}
+    if max((n for row in counts.values() for n in row), default=len(distinct)) == 1:
         return "One training seed, so there are no error bars"
     bars = "Error bars: one sample standard deviation over training seeds, to either side"
-    return f"Means over {_seeds(counts)}. {bars}" if counts else bars
+    return f"Means over {_format_seeds(counts)}. {bars}" if counts else bars
 
 
-def _timings(run: Provenance, scopes: Iterable[Scope]) -> list[str]:
-    """Say for every benchmark of which times are shown what they were taken on and how."""
-    names = [scope.benchmark for scope in scopes if scope.measure == "latency"]
-    timed = [of for of in map(run.benchmark, names) if of.timed_on and of.passes]
+def _describe_timings(provenance: Provenance, scopes: Iterable[Scope]) -> list[str]:
+    """Describe on which device and in how many passes each benchmark was timed."""
+    benchmarks = [
+        provenance.benchmark(scope.benchmark) for scope in scopes if scope.measure == "latency"
+    ]
     texts = [
-        f"Timed on {join_words(of.timed_on)}, {of.passes[0]} passes to warm up and "
-        f"{of.passes[1]} timed"
-        for of in timed
+        f"Timed on {join_words(benchmark.timed_on)}, {benchmark.passes[0]} passes to warm up and "
+        f"{benchmark.passes[1]} timed"
+        for benchmark in benchmarks
+        if benchmark.timed_on and benchmark.passes
     ]
     return list(dict.fromkeys(texts))

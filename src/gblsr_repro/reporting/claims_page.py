@@ -1,9 +1,9 @@
-"""The claims as sections of a page, from the rows of claims.csv."""
+"""Build the page of claims from the rows of claims.csv."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,8 +13,8 @@ from ..analysis.provenance import Scope
 from ..analysis.provenance.recorded import read_paper
 from ..config import protocol
 from ..files import write_text
-from .documents import LOOKS, Section, render_markdown, simple_table
 from .layout import DASH, Table
+from .page import VERDICT_STYLES, Section, build_simple_table, render_markdown
 
 SCOPE_TITLES = {
     Scope.STRUCTURE: "Structure (any conditions)",
@@ -27,21 +27,21 @@ SCOPE_TITLES = {
     Scope.ASR_LATENCY: "Super-resolution speed and memory",
     Scope.ASR_COST: "Super-resolution training time",
 }
-RARE = (Verdict.REVERSED, Verdict.HOLDS, Verdict.NOT_JUDGED)  # told where they are met
+RARE = (Verdict.REVERSED, Verdict.HOLDS, Verdict.NOT_JUDGED)  # explained only where they occur
 
 
 @dataclass(frozen=True)
-class Page:
+class Claims:
     """All rows of claims.csv in their order."""
 
     rows: Sequence[Row]
 
     @classmethod
-    def read(cls, path: Path) -> Page:
+    def read(cls, path: Path) -> Claims:
         """Read claims.csv. Raises `UserError`."""
         return cls(read_claims(path))
 
-    def counts(self) -> dict[tuple[Verdict, str], int]:
+    def count_verdicts(self) -> dict[tuple[Verdict, str], int]:
         """Count the claims by verdict and qualifier; rare verdicts only where they occur."""
         counts = Counter((Verdict(row.verdict), row.qualifier) for row in self.rows)
         for verdict in Verdict:
@@ -52,72 +52,87 @@ class Page:
 
     @cached_property
     def shared_differences(self) -> dict[str, list[str]]:
-        """For every scope with judged claims, what sets all its claims apart."""
-        found: dict[str, list[str]] = {}
+        """By scope with judged claims: the differences from the paper that all its claims share."""
+        shared: dict[str, list[str]] = {}
         for row in self.rows:
             if row.holds:
-                mine = _differences(row)
-                found[row.scope] = [d for d in found.get(row.scope, mine) if d in mine]
-        return found
+                differences = _split_conditions(row)
+                before = shared.get(row.scope, differences)
+                shared[row.scope] = [text for text in before if text in differences]
+        return shared
 
-    def own_differences(self, row: Row) -> list[str]:
-        """Return what sets a claim apart beyond the differences of its whole scope."""
+    def list_single_differences(self, row: Row) -> list[str]:
+        """List the differences of one claim beyond those that its whole scope shares."""
         shared = self.shared_differences.get(row.scope, [])
-        return [d for d in _differences(row) if d not in shared]
+        return [text for text in _split_conditions(row) if text not in shared]
 
-    def scopes(self) -> list[tuple[str, str, str]]:
-        """Return per scope its title, the paper's conditions, and in what this run differs."""
+    def list_conditions(self) -> list[tuple[str, str, str]]:
+        """List by scope its title, the paper's conditions, and how this run differs from them."""
         lines = []
         for scope, title in SCOPE_TITLES.items():
-            own = [row for row in self.rows if row.scope == scope]
+            rows = [row for row in self.rows if row.scope == scope]
             if scope not in self.shared_differences:
-                unjudged = any(row.verdict == Verdict.NOT_JUDGED for row in own)
+                unjudged = any(row.verdict == Verdict.NOT_JUDGED for row in rows)
                 state = str(Verdict.NOT_JUDGED if unjudged else Verdict.NOT_MEASURED)
             else:
-                single = any(map(self.own_differences, own))
-                none = "as in the paper" + ", but for what single claims say" * single
-                state = "; ".join(self.shared_differences[scope]) or none
-            lines.append((title, paper_setting(scope), state))
+                single = any(map(self.list_single_differences, rows))
+                equal = "as in the paper" + ", except where single claims say otherwise" * single
+                state = "; ".join(self.shared_differences[scope]) or equal
+            lines.append((title, describe_paper_conditions(scope), state))
         return lines
 
 
-def _differences(row: Row) -> list[str]:
+def _split_conditions(row: Row) -> list[str]:
     return row.conditions.split("; ") if row.conditions else []
 
 
-def paper_setting(scope: Scope) -> str:
-    """Return the paper's conditions of a scope in a few words."""
-    run = read_paper(scope.benchmark)
+def describe_paper_conditions(scope: Scope) -> str:
+    """Describe the paper's conditions of a scope in a few words."""
+    paper = read_paper(scope.benchmark)
     if scope is Scope.STRUCTURE:
         return "none"
     seeds = f"seeds {', '.join(map(str, protocol()['seeds']))}"
     if scope.measure == "latency":
-        return f"{', '.join(run.timed_on)}, fixed latency protocol, {seeds}"
-    trained = f"{run.settings[f'{scope.benchmark}.training.steps'][0]:,} steps, {seeds}"
+        return f"{', '.join(paper.timed_on)}, fixed latency protocol, {seeds}"
+    trained = f"{paper.settings[f'{scope.benchmark}.training.steps'][0]:,} steps, {seeds}"
     if scope.measure == "cost":
-        return f"{', '.join(run.devices)}, {trained}"
-    sets = " + ".join(images.title for images in run.train)
-    held_out = f"{run.settings['diagnostics.images'][0]} held-out images"
-    shown = "complete image sets" if scope.measure == "quality" else held_out
-    return f"{trained}, trained on {sets}, {shown}"
+        return f"{', '.join(paper.devices)}, {trained}"
+    sets = " + ".join(images.title for images in paper.train)
+    held_out = f"{paper.settings['diagnostics.images'][0]} held-out images"
+    measured_on = "complete image sets" if scope.measure == "quality" else held_out
+    return f"{trained}, trained on {sets}, {measured_on}"
 
 
-def write(claims: Path, output: Path) -> Page:
-    """Write the rows of claims.csv as Markdown; return what they say."""
-    page = Page.read(claims)
-    write_text(output, render_markdown(section(page)))
-    return page
+def write(claims: Path, output: Path) -> Claims:
+    """Write the rows of claims.csv as Markdown; return them."""
+    rows = Claims.read(claims)
+    write_text(output, render_markdown(build_page(rows)))
+    return rows
 
 
-def summarize(page: Page) -> str:
+# --- sections -------------------------------------------------------------------------------------
+
+
+def build_page(claims: Claims) -> Section:
+    """Build the page of all claims: how many hold, under which conditions, and one by one."""
+    inside = [explain_verdicts(claims), tabulate_conditions(claims), *build_topics(claims)]
+    return Section(
+        "The paper's claims, measured here",
+        summarize(claims),
+        [count_by_topic(claims)],
+        inside=inside,
+    )
+
+
+def summarize(claims: Claims) -> str:
     """Say how many of the claims that have numbers hold, and how many have none."""
-    measured = [row for row in page.rows if row.holds]
+    measured = [row for row in claims.rows if row.holds]
     holding = sum(row.holds == "yes" for row in measured)
     text = (
         f"{holding} of the {len(measured)} claims that this run has numbers for hold; "
-        f"{len(page.rows) - len(measured)} have no number here or cannot be judged."
+        f"{len(claims.rows) - len(measured)} have no number here or cannot be judged."
     )
-    if any(row.verdict == Verdict.DIFFERENT for row in page.rows):
+    if any(row.verdict == Verdict.DIFFERENT for row in claims.rows):
         text += (
             " Numbers measured under other conditions than the paper's are held against it all the "
             "same, and are never called reproduced."
@@ -125,107 +140,100 @@ def summarize(page: Page) -> str:
     return text
 
 
-def count_by_topic(page: Page) -> Table:
+def count_by_topic(claims: Claims) -> Table:
     """Count by topic the claims that hold, that do not, and that have no number."""
-    found: dict[str, Counter[str]] = {}
-    for row in page.rows:
-        found.setdefault(row.topic, Counter())[row.holds] += 1
+    by_topic: dict[str, Counter[str]] = {}
+    for row in claims.rows:
+        by_topic.setdefault(row.topic, Counter())[row.holds] += 1
     columns = ("yes", "no", "")
     lines = [
         (topic, *(str(counts[column] or DASH) for column in columns))
-        for topic, counts in found.items()
+        for topic, counts in by_topic.items()
     ]
-    return simple_table(("Topic", "Hold", "Do not hold", "No number"), lines, "lrrr")
+    return build_simple_table(("Topic", "Hold", "Do not hold", "No number"), lines, "lrrr")
 
 
-def list_counts(page: Page) -> str:
-    """Say how many claims got each verdict."""
-    counts = page.counts().items()
+def list_counts(claims: Claims) -> str:
+    """List the verdicts with the number of claims that got each."""
+    counts = claims.count_verdicts().items()
     return "; ".join(f"{n} {', '.join(filter(None, key))}" for key, n in counts if n)
 
 
-def outcome(row: Row) -> str:
-    """Return the verdict in words, with whether the claim would hold under other conditions."""
-    if row.verdict != Verdict.DIFFERENT:
-        return row.qualified_verdict
-    return f"{row.verdict}; would {held(row)}"
+def explain_verdicts(claims: Claims) -> Section:
+    """Explain the meaning of each verdict, with the number of claims that got it."""
+    counts = [
+        (", ".join(filter(None, key)), str(n), VERDICT_STYLES[key[0]][-1])
+        for key, n in claims.count_verdicts().items()
+    ]
+    table = build_simple_table(("Verdict", "Claims", "Meaning"), counts)
+    return Section("Verdicts", tables=[table])
 
 
-def held(row: Row) -> str:
-    """Return whether the numbers alone agree with the paper."""
-    return "hold" if row.holds == "yes" else "not hold"
+def tabulate_conditions(claims: Claims) -> Section:
+    """Tabulate the paper's conditions of each scope, and how this run differs from them."""
+    header = ("Claims about", "Paper", "This run")
+    return Section("Conditions", tables=[build_simple_table(header, claims.list_conditions())])
 
 
-def tolerance(row: Row) -> str:
-    """Return how far a number may miss: a value where it is one for all, else by what rule."""
-    known = {format(float(value), ".2g") for value in row.allowed.split()}
-    value = known.pop() if len(known) == 1 else "0"
-    return f"±{value}" if value != "0" else row.rule.partition(" (")[0]
-
-
-def remarks(page: Page, row: Row) -> str:
-    """Return what else to know about a result: missing numbers, own conditions, the note."""
-    parts = [row.reason, "; ".join(page.own_differences(row)), row.note]
-    return ". ".join(part.rstrip(".") for part in parts if part)
-
-
-def with_unit(text: str, unit: str) -> str:
-    """Return a number as people read it: a true minus sign, its unit; a dash for none."""
-    if not text:
-        return DASH
-    text = text.replace("-", "−")
-    if not unit or text[-1].isalpha():  # 21 cells, 20 of 21 agree
-        return text
-    return f"{text}{unit}" if unit == "×" else f"{text} {unit}"
-
-
-def topics(page: Page, wanted: Callable[[Row], bool] = lambda row: True) -> list[Section]:
-    """Return a section for every topic with wanted claims: a row for each of them."""
-    # The verdict second, where it is seen on a narrow screen, too.
+def build_topics(claims: Claims) -> list[Section]:
+    """Build a section for every topic, with a row for each of its claims."""
+    # The verdict is second, where a narrow screen shows it, too.
     header = ("Claim", "Verdict", "Paper", "Measured", "Tolerance", "Where", "Remarks")
     by_topic: dict[str, list[Row]] = {}
-    for row in filter(wanted, page.rows):
+    for row in claims.rows:
         by_topic.setdefault(row.topic, []).append(row)
     sections = []
     for topic, rows in by_topic.items():
         lines = [
             (
                 row.sentence,
-                outcome(row),
-                with_unit(row.published, row.unit),
-                with_unit(row.measured, row.unit),
-                tolerance(row),
+                format_verdict(row),
+                format_value(row.published, row.unit),
+                format_value(row.measured, row.unit),
+                format_tolerance(row),
                 row.where,
-                remarks(page, row),
+                format_remarks(claims, row),
             )
             for row in rows
         ]
         rules = f"Rules: {'; '.join(dict.fromkeys(row.rule for row in rows))}."
-        sections.append(Section(topic, rules, [simple_table(header, lines)]))
+        sections.append(Section(topic, rules, [build_simple_table(header, lines)]))
     return sections
 
 
-def section(page: Page) -> Section:
-    """Return all claims: how many hold, under what conditions, and one by one."""
-    inside = [explain_verdicts(page), conditions(page), *topics(page)]
-    return Section(
-        "The paper's claims, measured here",
-        summarize(page),
-        [count_by_topic(page)],
-        inside=inside,
-    )
+# --- cells ----------------------------------------------------------------------------------------
 
 
-def explain_verdicts(page: Page) -> Section:
-    """Return what each verdict means, and how many claims got it."""
-    counts = [
-        (", ".join(filter(None, key)), str(n), LOOKS[key[0]][-1])
-        for key, n in page.counts().items()
-    ]
-    return Section("Verdicts", tables=[simple_table(("Verdict", "Claims", "Meaning"), counts)])
+def format_verdict(row: Row) -> str:
+    """Format the verdict, with whether the claim would hold under other conditions."""
+    if row.verdict != Verdict.DIFFERENT:
+        return row.qualified_verdict
+    return f"{row.verdict}; would {format_agreement(row)}"
 
 
-def conditions(page: Page) -> Section:
-    """Return the paper's conditions of each scope, and in what this run differs."""
-    table = simple_table(("Claims about", "Paper", "This run"), page.scopes())
-    return Section("Conditions", tables=[table])
+def format_agreement(row: Row) -> str:
+    """Format whether the numbers alone agree with the paper: hold or not hold."""
+    return "hold" if row.holds == "yes" else "not hold"
+
+
+def format_tolerance(row: Row) -> str:
+    """Format how far a number may miss: one value where all have the same, else the rule."""
+    values = {format(float(value), ".2g") for value in row.allowed.split()}
+    value = values.pop() if len(values) == 1 else "0"
+    return f"±{value}" if value != "0" else row.rule.partition(" (")[0]
+
+
+def format_remarks(claims: Claims, row: Row) -> str:
+    """Format the rest about a result: missing numbers, single differences, the note."""
+    parts = [row.reason, "; ".join(claims.list_single_differences(row)), row.note]
+    return ". ".join(part.rstrip(".") for part in parts if part)
+
+
+def format_value(text: str, unit: str) -> str:
+    """Format a number for readers: a true minus sign, its unit; a dash for none."""
+    if not text:
+        return DASH
+    text = text.replace("-", "−")
+    if not unit or text[-1].isalpha():  # 21 cells, 20 of 21 agree
+        return text
+    return f"{text}{unit}" if unit == "×" else f"{text} {unit}"

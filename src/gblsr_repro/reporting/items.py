@@ -1,4 +1,4 @@
-"""The tables and figures by the names of config/items.tsv, and making those that can be made."""
+"""Select the tables and figures of config/items.tsv, and build those that the aggregates allow."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ from ..analysis.provenance import Provenance, Scope
 from ..config import MAIN_TABLE, Config, Item, guess, items, selected_items
 from ..errors import UserError
 
-MAKERS: dict[str, Callable[..., Any]] = {}
-"""By name: what makes the tables or the figure of a row of config/items.tsv."""
-Maker = TypeVar("Maker", bound=Callable[..., Any])
-Made = TypeVar("Made")
+BUILDERS: dict[str, Callable[..., Any]] = {}
+"""By its name: each function that builds the tables or draws the figure of an item."""
+Builder = TypeVar("Builder", bound=Callable[..., Any])
+Output = TypeVar("Output")
 
 
-def item(maker: Maker) -> Maker:
-    """Register a function under its own name, the `maker` of rows in config/items.tsv.
+def register(builder: Builder) -> Builder:
+    """Register a function that builds tables or draws a figure, by its name.
 
-    It is called with the aggregates and, where the row has one, with the row's `part`.
+    Rows of config/items.tsv name it as their `maker`. It is called with the aggregates and, where
+    the row has one, with the row's `part`.
     """
-    MAKERS[maker.__name__] = maker
-    return maker
+    BUILDERS[builder.__name__] = builder
+    return builder
 
 
-def make(row: Item, *sources: Any) -> Any:
-    """Call the maker of an item with `sources` and with the item's part."""
-    parts = [row.part] if row.part else []
-    return MAKERS[row.maker](*sources, *parts)
+def build_item(item: Item, *arguments: Any) -> Any:
+    """Build the tables or draw the figure of an item: call its builder, with the item's part."""
+    part = [item.part] if item.part else []
+    return BUILDERS[item.maker](*arguments, *part)
 
 
 def select_items(kind: str, config: Config) -> dict[str, Item]:
-    """Return the items of a kind, "table" or "figure", that a config can make, in their order.
+    """Select the items of a kind, "table" or "figure", that a config allows, in their order.
 
     Beside those that the config's runs allow these are the others of the paper, which aggregates
     of other runs may allow, but for main tables of columns that the config does not have.
@@ -46,51 +47,54 @@ def select_items(kind: str, config: Config) -> dict[str, Item]:
     }
 
 
-def note(run: Provenance, item: Item, columns: Collection[str] | None = None) -> list[str]:
-    """Return in few words how the run behind an item differs from the paper's.
+def list_short_differences(
+    provenance: Provenance, item: Item, columns: Collection[str] | None = None
+) -> list[str]:
+    """List in few words how the run behind an item differs from the paper's.
 
     `columns` are the evaluation columns that are shown (default: all).
     """
     scopes = [Scope(name) for name in item.scopes.split()]
-    return list(dict.fromkeys(d.short for d in run.find_differences(scopes, columns=columns)))
+    differences = provenance.find_differences(scopes, columns=columns)
+    return list(dict.fromkeys(difference.short for difference in differences))
 
 
-def attempt(
-    names: Iterable[str], make: Callable[[str], Made]
-) -> tuple[dict[str, Made], dict[str, str]]:
-    """Make what can be made; return that by name, and why the others could not be."""
-    made, missing = {}, {}
+def build_possible(
+    names: Iterable[str], build: Callable[[str], Output]
+) -> tuple[dict[str, Output], dict[str, str]]:
+    """Build all that can be built; return the results and the reasons of failures, by name."""
+    results, failures = {}, {}
     for name in names:
         try:
-            made[name] = make(name)
+            results[name] = build(name)
         except UserError as error:
-            missing[name] = str(error)
-    return made, missing
+            failures[name] = str(error)
+    return results, failures
 
 
-def make_each(
+def write_items(
     kind: str,
     names: Collection[str],
     only: Sequence[str],
-    make: Callable[[str], object],
+    write: Callable[[str], object],
     folder: Path,
 ) -> tuple[list[str], dict[str, str]]:
-    """Make the items of a kind; return the names of those made and why others were not.
+    """Write the items of a kind; return the names of those written and why others were not.
 
-    `only` names what must be made (default: all of `names` that can be), `folder` holds the
-    aggregates. Raises `UserError` for an unknown name, for one of `only` that cannot be made, and
-    when nothing could be.
+    `only` names those that must be written (default: all of `names` that can be), `folder` holds
+    the aggregates. Raises `UserError` for an unknown name, for one of `only` that cannot be
+    written, and when nothing could be.
     """
     for name in only:
         if name not in names:
             raise UserError(f"There is no {kind} {name!r}; {guess(name, [*names])}")
     for name in only:
-        make(name)
+        write(name)
     if only:
         return [*only], {}
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder; name one that holds aggregates.")
-    made, missing = attempt(names, make)
-    if not made:
-        raise UserError(f"{folder} holds nothing that a {kind} can be made from.")
-    return [*made], missing
+    written, failures = build_possible(names, write)
+    if not written:
+        raise UserError(f"{folder} holds no numbers of any {kind}.")
+    return [*written], failures

@@ -1,4 +1,4 @@
-"""A table before it is rendered, and the formatting of its cells.
+"""Hold a table before it is rendered, and format its cells.
 
 All text is in the marks of `gblsr_repro.reporting.text`, which is Markdown as it stands.
 """
@@ -32,7 +32,7 @@ Cells = Sequence[Cell]
 class Row:
     """A body row: its cells, and the key of what they are about, by which tables are compared.
 
-    The key is that of an arm, a method, a data set or a group; empty for a row that is a heading.
+    The key is that of an arm, a method, a data set or a group, and empty for a heading.
     """
 
     key: str
@@ -45,11 +45,11 @@ class Table:
 
     A line is drawn before every group and a short rule under every spanning cell of the first
     header row. `separation` is the space between columns in points. Paragraph columns are ragged
-    where `ragged` says so, and justified otherwise; in `paired` tables rows without a first cell
+    where `ragged` is set, and justified otherwise; in `paired` tables rows without a first cell
     belong to the one above them. `timed` are the columns (from 0) whose cells depend on the clock,
-    `notes` sentences of the caption about what was measured, `columns_shown` the evaluation
-    columns that the table is about (None: all), `differences` what follows the caption where the
-    table leaves the page that says how the run differs from the paper's.
+    `notes` sentences of the caption about what was measured, `evaluation_columns` those of the
+    configuration that the table is about (None: all). `differences` says how the run differs from
+    the paper's; it follows the caption in a separate file, where no page says so.
     """
 
     label: str
@@ -57,7 +57,7 @@ class Table:
     header: Sequence[Cells]
     groups: Sequence[Sequence[Row]]
     notes: Sequence[str | None] = ()
-    columns_shown: Sequence[str] | None = None
+    evaluation_columns: Sequence[str] | None = None
     title: str = ""
     caption: str = ""
     differences: str = ""
@@ -95,7 +95,7 @@ class Table:
 
 
 def format_summary(cell: Summary, digits: int, strong: bool = False, spread: bool = True) -> str:
-    """Format a mean and, where there is one and `spread` asks for it, its standard deviation.
+    """Format a mean, with its standard deviation where it has one and `spread` is set.
 
     A dash stands where nothing is measured.
     """
@@ -110,15 +110,15 @@ def format_columns(
 ) -> list[list[str]]:
     """Format columns of numbers, one metric each, the best in bold; return their rows.
 
-    Which are bold is what `statistics.bold` says of a column at level `alpha`.
+    `statistics.bold` decides by column, at level `alpha`, which numbers are bold.
     """
-    made = []
+    texts = []
     for cells, metric in zip(columns, metrics, strict=True):
         strong = bold(cells, metric.lower, metric.digits, alpha)
-        made.append(
+        texts.append(
             [format_summary(c, metric.digits, s) for c, s in zip(cells, strong, strict=True)]
         )
-    return [list(row) for row in zip(*made, strict=True)]
+    return [list(row) for row in zip(*texts, strict=True)]
 
 
 def format_number(number: float, form: str) -> str:

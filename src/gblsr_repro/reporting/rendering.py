@@ -1,4 +1,4 @@
-"""Rendering through the templates of this folder, in LaTeX, Markdown and HTML."""
+"""Render the templates of this folder as LaTeX, Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ import jinja2
 from markupsafe import Markup
 
 from .layout import Cells, Span, Table
-from .text import to_html, to_latex
+from .text import convert_to_html, convert_to_latex
 
 
-def render(template: str, **values: Any) -> str:
-    """Render a template of `templates/`; its ending says whether it is .tex, .md or .html."""
+def render_template(template: str, **values: Any) -> str:
+    """Render a template of `templates/`; its name ends in .tex.j2, .md.j2 or .html.j2."""
     ending = template.removesuffix(".j2").rpartition(".")[2]
-    return _environment(ending).get_template(template).render(**values)
+    return _create_environment(ending).get_template(template).render(**values)
 
 
 @cache
-def _environment(ending: str) -> jinja2.Environment:
+def _create_environment(ending: str) -> jinja2.Environment:
+    """Create the environment in which templates of one ending are rendered."""
     latex = ending == "tex"
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(__package__),
@@ -38,11 +39,11 @@ def _environment(ending: str) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {
-        "latex": to_latex,
-        "marked": lambda text: Markup(to_html(text)),
-        "one_header": join_header,
-        "unspanned": fill_spans,
-        "scoped": add_scopes,
+        "to_latex": convert_to_latex,
+        "to_html": lambda text: Markup(convert_to_html(text)),
+        "join_header": join_header,
+        "fill_spans": fill_spans,
+        "add_scopes": add_scopes,
     }
     return environment
 
@@ -54,13 +55,13 @@ def join_header(table: Table) -> list[str]:
 
 
 def fill_spans(cells: Cells, repeat: bool = False) -> list[str]:
-    """Return a text per column, that of a spanning cell in its first or repeated in all."""
+    """Fill the columns under spanning cells: the text stands in the first, or in all (`repeat`)."""
     spans = [cell if isinstance(cell, Span) else Span(cell, 1) for cell in cells]
     return [s.text if repeat or not place else "" for s in spans for place in range(s.columns)]
 
 
 def add_scopes(cells: Cells, table: Table, header: bool = False) -> Iterator[tuple[Span, str]]:
-    """Yield the cells of a row, each with its HTML scope where it heads a column, row or group."""
+    """Add the HTML scope to the cells of a row: what a cell heads, or nothing."""
     place = 0
     for cell in cells:
         span = cell if isinstance(cell, Span) else Span(cell, 1, table.columns[place][0])

@@ -1,4 +1,4 @@
-"""Text with bold, italic and links, and its forms in LaTeX and HTML.
+"""Convert text with bold, italic and links to LaTeX and HTML.
 
 The text is Unicode with three marks of Markdown: **bold**, *italic* and <https://address>. Numbers
 carry thousands commas, typographic signs (± × − ≤ ≥ ≈) and — for a value that was not measured.
@@ -59,7 +59,7 @@ _LATEX_MARKS = {
 }
 
 
-def to_latex(text: str) -> str:
+def convert_to_latex(text: str) -> str:
     """Convert text with marks to LaTeX that needs no package."""
     parts = []
     inside_link = False
@@ -68,18 +68,18 @@ def to_latex(text: str) -> str:
             parts.append(_LATEX_MARKS[token.type])
             inside_link = token.type == "link_open"
         else:
-            convert = _address_to_latex if inside_link else _escape_latex
+            convert = _convert_address_to_latex if inside_link else _escape_latex
             parts.append(convert(token.content))
     return "".join(parts)
 
 
-def to_html(text: str) -> str:
+def convert_to_html(text: str) -> str:
     """Convert text with marks to HTML, escaped."""
     return _MARKDOWN.renderInline(text)
 
 
-def to_plain(text: str) -> str:
-    """Remove the marks from text."""
+def remove_marks(text: str) -> str:
+    """Remove the marks of bold, italic and links from text."""
     return "".join(token.content for token in _parse(text))
 
 
@@ -94,7 +94,7 @@ def _escape_latex(text: str) -> str:
     return re.sub(r"(?<![\w}$])\+(?=\d)", "$+$", escaped)
 
 
-def _address_to_latex(address: str) -> str:
+def _convert_address_to_latex(address: str) -> str:
     # Breaks after / . - _ keep long addresses inside their column without the url package.
     pieces = re.split(r"(?<=[/._-])(?=[^/])", address)
     return r"\allowbreak ".join(map(_escape_latex, pieces))

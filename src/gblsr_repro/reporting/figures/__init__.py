@@ -1,4 +1,4 @@
-"""The figures, drawn from aggregates."""
+"""Draw the figures from aggregates."""
 
 from __future__ import annotations
 
@@ -7,27 +7,35 @@ from pathlib import Path
 
 from ...analysis.reader import Aggregates
 from ...config import Config
-from ..items import make, make_each, note, select_items
-from . import asr, comparison, locality, native, qualitative  # noqa: F401 (register)
-from .style import save, styled
+from ..items import build_item, list_short_differences, select_items, write_items
+from . import (  # noqa: F401 (they register what draws figures)
+    ablation,
+    comparison,
+    locality,
+    native,
+    qualitative,
+    superres,
+)
+from .style import apply_style, save_figure
 
 
-def render(name: str, source: Aggregates, output: Path) -> tuple[Path, Path]:
+def draw(name: str, source: Aggregates, output: Path) -> tuple[Path, Path]:
     """Draw one figure into `output`; return the paths of the PDF and the PNG.
 
     Raises `UserError` naming what is missing.
     """
-    with styled():
-        item = select_items("figure", source.config)[name]
-        return save(make(item, source, note(source.provenance, item)), Path(output), name)
+    item = select_items("figure", source.config)[name]
+    with apply_style():
+        figure = build_item(item, source, list_short_differences(source.provenance, item))
+        return save_figure(figure, Path(output), name)
 
 
 def write(
     aggregates: Path, output: Path, config: Config, only: Sequence[str] = ()
 ) -> tuple[list[str], dict[str, str]]:
-    """Draw figures to `output`/<name>.pdf and .png, see `items.make_each`.
+    """Write figures to `output`/<name>.pdf and .png, see `items.write_items`.
 
     Those of images and fields read them in the folder above `aggregates`.
     """
-    source, names = Aggregates(aggregates, config), select_items("figure", config)
-    return make_each("figure", names, only, lambda name: render(name, source, output), aggregates)
+    source, items = Aggregates(aggregates, config), select_items("figure", config)
+    return write_items("figure", items, only, lambda name: draw(name, source, output), aggregates)

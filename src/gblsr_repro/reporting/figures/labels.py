@@ -1,4 +1,4 @@
-"""Names beside the markers of a figure, each nearer to its own marker than to any other's."""
+"""Place names beside the markers of a figure, each nearest to the marker that it names."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ DIRECTIONS = np.deg2rad(np.arange(0, 360, 5))  # from a marker to its label
 GAPS = np.array([2.0, 3, 5, 8, 12, 17, 23, 30, 40])  # points from a marker's edge to its label
 NEXT_TO = 5.0  # points: a label further off than this is joined to its marker by a line
 APART = 1.5  # points between a label and what it must not touch
-ROUNDS = 3  # how often every label takes a place, each time beside the places of the others
+ROUNDS = 3  # how often every label chooses its place, beside the places of the others
 STEPS = 60  # points at which a line is looked at
-HARDLY, CLEARLY = 0.3, 5.0  # points by which others' markers must, and should, be further off
-# What a place costs, besides its distance in points: the first always outweighs the second, and on.
+HARDLY, CLEARLY = 0.3, 5.0  # points by which other markers must, and should, be further off
+# The costs of a place besides its distance in points; one outweighs all that follow it.
 OUTSIDE, ON_LABEL, NEARER_TO_OTHER, ON_MARKER, NOT_CLEAR, ON_LINE = 1e9, 1e8, 1e6, 1e4, 16.0, 12.0
 
 Array = NDArray[np.float64]
@@ -30,7 +30,7 @@ Line = tuple[Sequence[float], Sequence[float]]  # its two x and its two y in dat
 
 @dataclass(frozen=True)
 class Label:
-    """A name for the marker of `size` points at (x, y) in data coordinates.
+    """The name of the marker of `size` points at (x, y) in data coordinates.
 
     `others` are the further markers of the same arm or method.
     """
@@ -46,28 +46,28 @@ class Label:
 def place_labels(
     figure: Figure, axes: Axes, labels: Sequence[Label], lines: Sequence[Line] = ()
 ) -> None:
-    """Write `labels` beside their markers, with a line to a marker that is not next to its label.
+    """Place `labels` beside their markers, with a line to a marker that is not next to its label.
 
-    A label takes a place inside the axes, clear of other labels, to which the marker that it names
-    is nearer than those that others name, and some marker of its arm nearer than any of others'.
-    Of these it takes one that covers no marker, then one near by that covers few of `lines` and
-    keeps off others' markers. Bold labels choose first. The axes' limits and scales must be final.
+    A label stands inside the axes, clear of other labels, where the marker that it names is nearer
+    than those that others name, and some marker of its arm nearer than any of another arm. It
+    rather covers no marker, is near, covers few of `lines` and keeps off the markers of others.
+    Bold labels choose first. The axes' limits and scales must be final.
     """
     for _ in range(2):  # legends and tick labels move once more after a first pass
         figure.draw_without_rendering()
-    texts = [_write(axes, label) for label in labels]
+    texts = [_draw_label(axes, label) for label in labels]
     plan = _Plan(axes, labels, texts, lines)
     for _ in range(ROUNDS):
         for number in sorted(range(len(labels)), key=lambda number: not labels[number].bold):
-            plan.choose(number)
+            plan.choose_place(number)
     for number, (label, text) in enumerate(zip(labels, texts, strict=True)):
-        box = plan.box(number)
+        box = plan.measure_offset(number)
         text.xyann = (box[0], box[1])
-        _join(axes, label, box)
+        _draw_leader(axes, label, box)
 
 
-def _write(axes: Axes, label: Label) -> Annotation:
-    """Write a label; its position is counted in points from its marker's center."""
+def _draw_label(axes: Axes, label: Label) -> Annotation:
+    """Draw a label; its position is counted in points from its marker's center."""
     text = axes.annotate(
         label.text, (label.x, label.y), (0, 0), textcoords="offset points", ha="left", va="bottom",
         fontsize=7, fontweight="bold" if label.bold else "normal", color=INK, zorder=9,
@@ -76,7 +76,7 @@ def _write(axes: Axes, label: Label) -> Annotation:
     return text
 
 
-def _join(axes: Axes, label: Label, box: Array) -> None:
+def _draw_leader(axes: Axes, label: Label, box: Array) -> None:
     """Draw a line from a marker to its label unless that is next to it."""
     end = np.clip(0, box[:2], box[2:])
     if np.linalg.norm(end) - label.size / 2 <= NEXT_TO:
@@ -88,7 +88,7 @@ def _join(axes: Axes, label: Label, box: Array) -> None:
 
 
 class _Plan:
-    """Where labels, markers and lines are, in points; a box is x0, y0, x1, y1."""
+    """The places of labels, markers and lines, in points; a box is x0, y0, x1, y1."""
 
     def __init__(
         self,
@@ -103,8 +103,8 @@ class _Plan:
         ends = [axes.transData.transform(np.column_stack(line)) / pixels for line in lines]
         self.inside = np.array(axes.bbox.extents) / pixels
         self.sizes = [np.array(text.get_window_extent().size) / pixels for text in texts]
-        self.boxes = np.full((len(labels), 4), np.nan)  # no place yet, and so in nobody's way
-        self.owners = np.repeat(np.arange(len(labels)), [len(own) for own in markers])
+        self.boxes = np.full((len(labels), 4), np.nan)  # no place yet, and in no label's way
+        self.owners = np.repeat(np.arange(len(labels)), [len(group) for group in markers])
         self.named = np.searchsorted(self.owners, np.arange(len(labels)))
         self.markers = axes.transData.transform(np.column_stack([x, y])) / pixels
         self.radii = width / 2
@@ -112,55 +112,55 @@ class _Plan:
             -1, STEPS, 2
         )
 
-    def choose(self, label: int) -> None:
-        """Move a label to the cheapest place beside where the others are now."""
-        named, half = self.named[label], self.sizes[label] / 2
+    def choose_place(self, label: int) -> None:
+        """Choose the place of a label that costs least beside the places of the others."""
+        named, middle = self.named[label], self.sizes[label] / 2
         gaps, turns = np.repeat(GAPS, len(DIRECTIONS)), np.tile(DIRECTIONS, len(GAPS))
         way = np.column_stack([np.cos(turns), np.sin(turns)])
-        middles = self.markers[named] + way * (self.radii[named] + gaps[:, None] + half)
-        boxes = np.hstack([middles - half, middles + half])
-        # Of places that cost the same the first is taken, which is to the right.
-        self.boxes[label] = boxes[np.argmin(self._costs(label, boxes) + gaps)]
+        centers = self.markers[named] + way * (self.radii[named] + gaps[:, None] + middle)
+        boxes = np.hstack([centers - middle, centers + middle])
+        # Of places that cost the same argmin takes the first, which is to the right.
+        self.boxes[label] = boxes[np.argmin(self._compute_costs(label, boxes) + gaps)]
 
-    def _costs(self, label: int, boxes: Array) -> Array:
-        """Return what each of the boxes would cost as a label's place, but for its distance."""
-        away = _distances(boxes, self.markers)
-        own, foreign = away[:, self.owners == label], away[:, self.owners != label]
-        nearest = own.min(axis=1, keepdims=True)
+    def _compute_costs(self, label: int, boxes: Array) -> Array:
+        """Compute the costs of each box as a label's place, but for its distance."""
+        away = _measure_distances(boxes, self.markers)
+        mine, foreign = away[:, self.owners == label], away[:, self.owners != label]
+        nearest = mine.min(axis=1, keepdims=True)
         named = np.delete(away[:, self.named], label, axis=1)
         others = np.delete(self.boxes, label, axis=0)
         apart = np.array([-APART, -APART, APART, APART])
         outside = (boxes[:, :2] < self.inside[:2]) | (boxes[:, 2:] > self.inside[2:])
-        hidden = _within(boxes, self.lines).any(axis=-1)
+        hidden = _test_inside(boxes, self.lines).any(axis=-1)
         return (
             OUTSIDE * outside.any(axis=1)
-            + ON_LABEL * _overlaps(boxes, others + apart).sum(axis=1)
-            + NEARER_TO_OTHER * (named <= own[:, :1] + HARDLY).sum(axis=1)
+            + ON_LABEL * _test_overlap(boxes, others + apart).sum(axis=1)
+            + NEARER_TO_OTHER * (named <= mine[:, :1] + HARDLY).sum(axis=1)
             + NEARER_TO_OTHER * (foreign <= nearest + HARDLY).sum(axis=1)
             + ON_MARKER * (away < self.radii + APART).sum(axis=1)
             + NOT_CLEAR * (foreign < nearest + CLEARLY).sum(axis=1)
             + ON_LINE * hidden.sum(axis=1)
         )
 
-    def box(self, label: int) -> Array:
-        """Return a label's box, counted from the center of the marker that it names."""
+    def measure_offset(self, label: int) -> Array:
+        """Measure a label's box from the center of the marker that it names."""
         return self.boxes[label] - np.tile(self.markers[self.named[label]], 2)
 
 
-def _distances(boxes: Array, points: Array) -> Array:
-    """Return how far each box (row) is from each point (column), 0 for a point inside."""
+def _measure_distances(boxes: Array, points: Array) -> Array:
+    """Measure how far each box (row) is from each point (column), 0 for a point inside."""
     off = np.maximum(boxes[:, None, :2] - points, points - boxes[:, None, 2:])
     return np.linalg.norm(off.clip(min=0), axis=-1)
 
 
-def _overlaps(boxes: Array, others: Array) -> NDArray[np.bool_]:
-    """Return whether each box (row) shares any area with each of the others (column)."""
+def _test_overlap(boxes: Array, others: Array) -> NDArray[np.bool_]:
+    """Test whether each box (row) shares any area with each of the others (column)."""
     low = boxes[:, None, :2] < others[:, 2:]
     high = boxes[:, None, 2:] > others[:, :2]
     return np.all(low & high, axis=-1)
 
 
-def _within(boxes: Array, lines: Array) -> NDArray[np.bool_]:
-    """Return whether each box (first axis) holds each point (last) of each line (middle)."""
+def _test_inside(boxes: Array, lines: Array) -> NDArray[np.bool_]:
+    """Test whether each box (first axis) holds each point (last) of each line (middle)."""
     boxes = boxes[:, None, None]
     return np.all((boxes[..., :2] <= lines) & (lines <= boxes[..., 2:]), axis=-1)

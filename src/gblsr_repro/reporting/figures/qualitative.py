@@ -1,93 +1,106 @@
-"""The figure of reconstructions: one image per data set, the main arm and the best arms."""
+"""Draw the figure of reconstructions: one image per data set, the main arm and the best arms."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ...analysis.reader import Aggregates, sort_by
+from ...analysis.reader import Aggregates
 from ...analysis.statistics import LPIPS, PSNR
 from ...data.images import open_rgb
 from ...errors import UserError
-from ..items import item
+from ..items import register
 from ..layout import format_number
+from ..names import explain_missing_metric, name_dataset, name_subject, sort_by_order
 from . import style
-from .native import means
+from .native import read_means
 
-NAMES = {("set14", "img_001"): "baboon"}  # images known by another name than their file's
+NAMES = {("set14", "img_001"): "baboon"}  # images that papers name otherwise than their files
+TAG = {"facecolor": "black", "edgecolor": "none", "alpha": 0.7, "pad": 1.2}
+Arms = Mapping[str, str | None]
+"""By the heading of a column: the arm that is drawn, None where nothing was measured."""
 
 
-@item
-def qualitative(source: Aggregates, note: Sequence[str]) -> Figure:
+@register
+def draw_qualitative(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw the ground truth, the main arm, the best-PSNR and the best-LPIPS arm per data set.
 
-    The images are those of the first seed under the results folder; the tags give the means over
+    The images are those of the first seed under the results folder; the tags show the means over
     seeds of the arm on the whole data set. Raises `UserError` naming an image that is missing.
     """
-    metrics = [PSNR.name, LPIPS.name]
-    scores = means(source, "PSNR", metrics)
+    scores = read_means(source, "PSNR", [PSNR.name, LPIPS.name])
     main = source.config["native"]["main_arm"]
-    sets = sort_by(scores.index.get_level_values("dataset"), source.evaluate)
-    chosen = {name: _columns(scores.xs(name, level="dataset"), main) for name in sets}
-    figure = style.new_figure(style.TEXT_WIDTH, 0.42 + 1.28 * len(sets), note)
+    sets = sort_by_order(scores.index.get_level_values("dataset"), source.evaluate)
+    arms = {name: _select_arms(scores.xs(name, level="dataset"), main) for name in sets}
+    headings = {heading: {arms[name][heading] for name in sets} for heading in arms[sets[0]]}
+    figure = style.create_figure(style.TEXT_WIDTH, 0.42 + 1.28 * len(sets), differences)
     grid = figure.add_gridspec(len(sets), 4)
-    data = source.config["native"]["data"]
-    constant = {key: len({found[key] for found in chosen.values()}) == 1 for key in chosen[sets[0]]}
     for row, name in enumerate(sets):
         truth = figure.add_subplot(grid[row, 0])
-        _show(truth, _exemplar(source, "ground_truth", name))
-        image = data["exemplars"].get(name, "")
-        image = NAMES.get((data["evaluate"].get(name), image), image)
-        truth.set_ylabel(f"{source.title('native', name)}\n{image}", fontsize=7)
+        _draw_image(truth, _find_exemplar(source, "ground_truth", name))
+        truth.set_ylabel(_format_row(source, name), fontsize=7)
         if row == 0:
             truth.set_title("Ground truth\n", fontsize=7)
-        for column, (key, arm) in enumerate(chosen[name].items(), start=1):
+        for column, (heading, arm) in enumerate(arms[name].items(), start=1):
             if arm is None:
                 continue
             axes = figure.add_subplot(grid[row, column])
-            _show(axes, _exemplar(source, arm, name))
+            _draw_image(axes, _find_exemplar(source, arm, name))
+            label, constant = name_subject(source, arm), len(headings[heading]) == 1
             psnr, lpips = scores.loc[(arm, name)]
-            label, score = source.label(arm), f"{psnr:.2f} dB / {format_number(lpips, '{:.3f}')}"
-            axes.text(
-                0.025, 0.025, score if constant[key] else f"{label}\n{score}", color="white",
-                transform=axes.transAxes, ha="left", va="bottom", fontsize=7,
-                bbox={"facecolor": "black", "edgecolor": "none", "alpha": 0.7, "pad": 1.2},
-            )  # fmt: skip
+            score = f"{psnr:.2f} dB / {format_number(lpips, '{:.3f}')}"
+            _draw_tag(axes, score if constant else f"{label}\n{score}")
             if row == 0:
-                axes.set_title(f"{key}\n{label if constant[key] else ''}", fontsize=7)
-    for column, key in enumerate(constant, start=1):
-        if all(found[key] is None for found in chosen.values()):
-            name = key.removeprefix("Best ")
-            reason = f"{name} {source.unmeasured(name.lower())}"
-            style.message(figure.add_subplot(grid[:, column]), reason)
+                axes.set_title(f"{heading}\n{label if constant else ''}", fontsize=7)
+    for column, (heading, names) in enumerate(headings.items(), start=1):
+        if names == {None}:
+            metric = heading.removeprefix("Best ")
+            reason = f"{metric} {explain_missing_metric(source, metric.lower())}"
+            style.draw_message(figure.add_subplot(grid[:, column]), reason)
     return figure
 
 
-def _columns(scores: pd.DataFrame, main: str) -> dict[str, str | None]:
-    """Return the arm of each column after the ground truth; None where nothing was measured."""
-    found: dict[str, str | None] = {"Main arm": main if main in scores.index else None}
+def _select_arms(scores: pd.DataFrame, main: str) -> Arms:
+    """Select the arm of each column after the ground truth, by the scores on one data set."""
+    arms: dict[str, str | None] = {"Main arm": main if main in scores.index else None}
     for metric in (PSNR, LPIPS):
         ranked = scores[metric.name].dropna().sort_values(ascending=metric.lower, kind="stable")
-        found[f"Best {metric.name.upper()}"] = next(iter(ranked.index), None)
-    return found
+        arms[f"Best {metric.name.upper()}"] = next(iter(ranked.index), None)
+    return arms
 
 
-def _exemplar(source: Aggregates, arm: str, dataset: str) -> Path:
+def _format_row(source: Aggregates, dataset: str) -> str:
+    """Format the names of a data set and of its image."""
+    data = source.config["native"]["data"]
+    image = data["exemplars"].get(dataset, "")
+    image = NAMES.get((data["evaluate"].get(dataset), image), image)
+    return f"{name_dataset(source, 'native', dataset)}\n{image}"
+
+
+def _find_exemplar(source: Aggregates, arm: str, dataset: str) -> Path:
     folder = source.results / "native" / "exemplars" / arm
     if arm != "ground_truth":
         folder /= f"seed{source.config['seeds'][0]}"
     return folder / f"{dataset}.png"
 
 
-def _show(axes: Axes, path: Path) -> None:
+def _draw_image(axes: Axes, path: Path) -> None:
     if not path.is_file():
         raise UserError(f"{path} does not exist; run the evaluate step of that arm first.")
     try:
         axes.imshow(open_rgb(path))
     except UserError as error:
         raise UserError(f"{path} is not a readable image; delete it and evaluate again.") from error
-    style.picture(axes)
+    style.frame_image(axes)
+
+
+def _draw_tag(axes: Axes, text: str) -> None:
+    """Draw a text into the lower left corner of an image."""
+    axes.text(
+        0.025, 0.025, text, color="white", transform=axes.transAxes, ha="left", va="bottom",
+        fontsize=7, bbox=TAG,
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What all figures share: their sizes, the look of each arm and method, labels, notes, files."""
+"""Style all figures alike: sizes, the look of each arm and method, legends, ticks, files."""
 
 from __future__ import annotations
 
@@ -41,12 +41,11 @@ BOX = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4}
 
 @dataclass(frozen=True)
 class Look:
-    """How one arm or method is drawn wherever it appears: no two of a benchmark differ by color
-    alone.
+    """The look of an arm or method in every figure; no two of a benchmark differ by color alone.
 
     A row of config/looks.tsv: a marker and a hatch of matplotlib, and the lengths of the dashes and
     gaps of lines (none: solid). A baseline of super-resolution has the look of the native arm whose
-    decoder it shares; rows named `free` are for what has none of its own.
+    decoder it shares; rows named `free` are for arms and methods without a row.
     """
 
     name: str
@@ -61,46 +60,47 @@ class Look:
         return (0, tuple(map(float, self.dash.split()))) if self.dash else "-"
 
 
-def looks_of(source: Aggregates) -> dict[str, Look]:
-    """Return the look of every arm, every method and the bicubic reference.
+def read_looks(source: Aggregates) -> dict[str, Look]:
+    """Read the look of every arm, every method and the bicubic reference.
 
-    Each that has none takes the next free one of its table, beginning again after the last.
+    Arms and methods without a look take the next free one, beginning again after the last.
     """
-    known = read_table(repository_root() / "config" / "looks.tsv", Look, "name")
-    free = [look for name, look in known.items() if name.startswith("free")]
-    found = {BICUBIC: known[BICUBIC]}
+    rows = read_table(repository_root() / "config" / "looks.tsv", Look, "name")
+    free = [look for name, look in rows.items() if name.startswith("free")]
+    looks = {BICUBIC: rows[BICUBIC]}
     for table in (source.arms, source.methods):
         unused = itertools.cycle(free)
-        found |= {key: known[key] if key in known else next(unused) for key in table}
-    return found
+        looks |= {key: rows[key] if key in rows else next(unused) for key in table}
+    return looks
 
 
 @contextmanager
-def styled() -> Iterator[None]:
-    """Apply config/figures.mplstyle, and nothing of the user's own, inside the block."""
-    # Embedding a font into a PDF logs a hundred lines of detail at the level of our own messages.
+def apply_style() -> Iterator[None]:
+    """Apply config/figures.mplstyle, and no style of the user's, inside the block."""
+    # Embedding a font into a PDF logs a hundred lines of detail at the level of our messages.
     logging.getLogger("fontTools").setLevel(logging.WARNING)
     with rc_context(fname=repository_root() / "config" / "figures.mplstyle"):
         yield
 
 
-def new_figure(width: float, height: float, note: Sequence[str]) -> Figure:
-    """Return an empty figure of that size in inches, with a canvas that can measure text.
+def create_figure(width: float, height: float, differences: Sequence[str]) -> Figure:
+    """Create an empty figure of a size in inches, with a canvas that can measure text.
 
-    As much of `note` as one small line holds stands in the lower left corner, with how many more
-    the caption has; the layout is kept clear of it.
+    As many of the `differences` from the paper as one small line holds stand in the lower left
+    corner, with how many more the page has; the layout is kept clear of it.
     """
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
-    if not note:
+    if not differences:
         return figure
     size, margin = 6.0, 0.03  # points, inches
     artist = figure.text(margin / width, margin / height, "", fontsize=size, color=FAINT,
                          va="bottom", ha="left")  # fmt: skip
     artist.set_in_layout(False)
-    for shown in range(len(note), 0, -1):
-        rest = [f"{len(note) - shown} more in the caption"] if shown < len(note) else []
-        artist.set_text(" · ".join([*note[:shown], *rest]))
+    for count in range(len(differences), 0, -1):
+        rest = len(differences) - count
+        texts = [*differences[:count], *([f"{rest} more on the page"] if rest else [])]
+        artist.set_text(" · ".join(texts))
         if artist.get_window_extent().width <= (width - 2 * margin) * figure.dpi:
             break
     used = (size * LINE_SPACING / 72 + 2 * margin) / height
@@ -108,26 +108,26 @@ def new_figure(width: float, height: float, note: Sequence[str]) -> Figure:
     return figure
 
 
-def point(look: Look, size: float, **more: Any) -> dict[str, Any]:
-    """Return how the marker of an arm or method is drawn, `size` points wide."""
+def style_marker(look: Look, size: float, **more: Any) -> dict[str, Any]:
+    """Style the marker of an arm or method, `size` points wide, as arguments of matplotlib."""
     return {"color": look.color, "marker": look.marker, "markersize": size,
             "markeredgecolor": INK} | more  # fmt: skip
 
 
-def handle(label: str, **drawn: Any) -> Line2D:
-    """Return a legend entry that is drawn so."""
-    return Line2D([], [], label=label, **({"linestyle": "none"} | drawn))
+def build_legend_entry(label: str, **style: Any) -> Line2D:
+    """Build a legend entry of a marker or a line in a style."""
+    return Line2D([], [], label=label, **({"linestyle": "none"} | style))
 
 
-def legend(
+def draw_legend(
     figure: Figure | SubFigure, handles: Sequence[Artist], columns: int, **more: Any
 ) -> None:
-    """Put a legend above the axes."""
+    """Draw a legend above the axes."""
     figure.legend(handles=handles, loc="outside upper center", ncols=columns, **more)
 
 
-def beside_point(axes: Axes, x: float, y: float, above: float, text: str) -> None:
-    """Write `text` over (or, for a negative distance in points, under) a point."""
+def annotate_point(axes: Axes, x: float, y: float, above: float, text: str) -> None:
+    """Annotate a point with a text over it, or under it for a negative distance in points."""
     axes.annotate(
         text, (x, y), xytext=(0, above), textcoords="offset points", ha="center",
         va="bottom" if above > 0 else "top", fontsize=7, linespacing=1.05, bbox=BOX,
@@ -140,8 +140,8 @@ def name_rows(axes: Axes, names: Sequence[str], room: float = 0.45) -> None:
     axes.set_ylim(len(names) - room, room - 1)
 
 
-def log_ticks(low: float, high: float, most: int = 8) -> list[float]:
-    """Return round numbers from `low` to `high` (both above 0) for a logarithmic axis.
+def choose_log_ticks(low: float, high: float, most: int = 8) -> list[float]:
+    """Choose round numbers from `low` to `high` (both above 0) as ticks of a logarithmic axis.
 
     They are as dense as 1, 2, 5, 10, ... allows with at most `most` of them, else sparser.
     """
@@ -155,29 +155,29 @@ def log_ticks(low: float, high: float, most: int = 8) -> list[float]:
 
 
 def set_ticks(axis: Axis, ticks: Sequence[float], texts: Sequence[str] | None = None) -> None:
-    """Set the ticks of an axis, with plain numbers unless there are `texts`, and no minor ones."""
+    """Set the ticks of an axis, with `texts` or plain numbers beside them, and no minor ones."""
     axis.set_ticks(ticks, texts or [f"{tick:g}" for tick in ticks])
     axis.set_ticks([], minor=True)
 
 
-def time_axis(axes: Axes) -> None:
+def scale_time_axis(axes: Axes) -> None:
     """Make the x axis logarithmic, with plain numbers, where the data span a wide ratio."""
     low, high = axes.dataLim.intervalx
     if low > 0 and high / low > LOG_FROM:
         axes.set_xscale("log")
         axes.autoscale_view()
-        set_ticks(axes.xaxis, log_ticks(*axes.get_xlim()))
+        set_ticks(axes.xaxis, choose_log_ticks(*axes.get_xlim()))
 
 
-def row_texts(axes: Axes, texts: Sequence[str]) -> None:
-    """Write one text to the right of each row of an axes whose rows lie at y = 0, 1, ..."""
+def annotate_rows(axes: Axes, texts: Sequence[str]) -> None:
+    """Annotate each row of an axes, at y = 0, 1, ..., with a text to its right."""
     right = axes.secondary_yaxis("right")
     right.set_yticks(range(len(texts)), texts)
     right.tick_params(length=0)
     right.spines["right"].set_visible(False)
 
 
-def picture(axes: Axes) -> None:
+def frame_image(axes: Axes) -> None:
     """Frame an axes that has no scales, as that of an image."""
     axes.set_xticks([])
     axes.set_yticks([])
@@ -186,17 +186,19 @@ def picture(axes: Axes) -> None:
         spine.set(visible=True, color=FAINT)
 
 
-def message(axes: Axes, text: str) -> None:
-    """Fill an axes that has nothing to show with the reason, in place of empty scales."""
-    picture(axes)
+def draw_message(axes: Axes, text: str) -> None:
+    """Draw into an axes without data the reason, in place of empty scales."""
+    frame_image(axes)
     for spine in axes.spines.values():
         spine.set_linestyle((0, (2, 2)))
-    axes.text(0.5, 0.5, textwrap.fill(text, NARROW), transform=axes.transAxes, ha="center",
-              va="center", fontsize=7, color=INK)  # fmt: skip
+    # Long names break after their underscores.
+    lines = textwrap.fill(text.replace("_", "_ "), NARROW).replace("_ ", "_")
+    axes.text(0.5, 0.5, lines, transform=axes.transAxes, ha="center", va="center", fontsize=7,
+              color=INK)  # fmt: skip
 
 
-def save(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
-    """Write `<name>.pdf` and `<name>.png` into `folder`, atomically; return both paths.
+def save_figure(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
+    """Save a figure as `<name>.pdf` and `<name>.png` in `folder`, atomically; return both paths.
 
     The same figure gives the same bytes: neither file holds a date or a program's version.
     """

@@ -1,6 +1,6 @@
-"""The tables: made from aggregates, alone and beside the paper's, and rendered as LaTeX."""
+"""Build the tables from aggregates, alone and beside the paper's, and write them as LaTeX."""
 
-from .build import build, build_beside_paper, builders, write
+from .build import build_beside_paper, build_tables, list_builders, write
 from .published import build_published
 
-__all__ = ["build", "build_beside_paper", "build_published", "builders", "write"]
+__all__ = ["build_beside_paper", "build_published", "build_tables", "list_builders", "write"]

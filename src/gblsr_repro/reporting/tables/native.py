@@ -1,4 +1,4 @@
-"""The tables of the native benchmark: quality, winners, local spectrum error, parameters."""
+"""Build the tables of the native benchmark: quality, winners, local spectrum error, parameters."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ...analysis.reader import NATIVE_TIMES, Aggregates
 from ...analysis.statistics import LPIPS, PSNR, QUALITY, Column, Metric, Summary, pooled_p, ties
 from ...config import Arm, Config, protocol
 from ...wording import join_words
-from .. import captions
-from ..items import item
+from ..captions import describe_seeds, explain_bold, list_missing_rows
+from ..items import register
 from ..layout import (
     DASH,
     Cell,
@@ -25,21 +25,22 @@ from ..layout import (
     format_number,
     format_summary,
 )
+from ..names import name_dataset
 
 LSE = Metric("lse", "LSE ↓", 3, lower=True)
 
 
-@item
-def main(source: Aggregates, column: str) -> list[Table]:
-    """Make Tables 1-3: quality with spread, time per image and parameters of every arm on one set.
+@register
+def build_main(source: Aggregates, dataset: str) -> list[Table]:
+    """Build Tables 1-3: quality with spread, time per image and parameters of every arm on one set.
 
     Raises `UserError` when the aggregates have no row of this set.
     """
     arms = source.benchmark
     frame = source.frame("native")
-    source.require(frame[frame["dataset"] == column], "native", f"rows for {column!r}")
-    quality, notes = _quality_rows(source, arms, list(product([column], QUALITY)))
-    times = _cells(source, column, arms, NATIVE_TIMES[source.clock])
+    source.require(frame[frame["dataset"] == dataset], "native", f"rows for {dataset!r}")
+    quality, notes = _build_quality_rows(source, arms, list(product([dataset], QUALITY)))
+    times = _read_column(source, dataset, arms, NATIVE_TIMES[source.clock])
     counts = source.pivot("native", ["arm"], "dataset", metric="params").max(axis=1)
     rows = []
     for row, time in zip(quality, times, strict=True):
@@ -48,28 +49,28 @@ def main(source: Aggregates, column: str) -> list[Table]:
     header = ["Arm", *(metric.heading for metric in QUALITY), "inf ms", "#params"]
     return [
         Table(
-            f"main-{column}",
+            f"main-{dataset}",
             ["l", *"r" * 6],
             [header],
             [rows],
             notes,
-            [column],
+            [dataset],
             separation=3,
             timed=(5,),
         )
     ]
 
 
-@item
-def lse(source: Aggregates) -> list[Table]:
-    """Make Table 10: local spectrum error beside PSNR of the family's arms on every set."""
+@register
+def build_lse(source: Aggregates) -> list[Table]:
+    """Build Table 10: local spectrum error beside PSNR of the family's arms on every set."""
     arms = {name: arm for name, arm in source.benchmark.items() if arm.group == "family"}
     sets = source.evaluate
     frame = source.frame("native")
-    own = frame[frame["arm"].isin(arms) & frame["dataset"].isin(sets) & (frame["metric"] == "lse")]
-    source.require(own, "native", "LSE of the GB-LSR arms")
-    rows, notes = _quality_rows(source, arms, list(product(sets, (LSE, PSNR))))
-    titles: Cells = ["", *(Span(source.title("native", column), 2) for column in sets)]
+    of_family = frame[frame["arm"].isin(arms) & frame["dataset"].isin(sets)]
+    source.require(of_family[of_family["metric"] == "lse"], "native", "LSE of the GB-LSR arms")
+    rows, notes = _build_quality_rows(source, arms, list(product(sets, (LSE, PSNR))))
+    titles: Cells = ["", *(Span(name_dataset(source, "native", dataset), 2) for dataset in sets)]
     header: Cells = ["Arm", *["LSE ↓", "PSNR (dB) ↑"] * len(sets)]
     return [
         Table(
@@ -84,74 +85,75 @@ def lse(source: Aggregates) -> list[Table]:
     ]
 
 
-def _quality_rows(
-    source: Aggregates, arms: Mapping[str, Arm], wanted: Sequence[tuple[str, Metric]]
+def _build_quality_rows(
+    source: Aggregates, arms: Mapping[str, Arm], headings: Sequence[tuple[str, Metric]]
 ) -> tuple[list[Row], list[str | None]]:
-    """Return a row per arm with its name and numbers of (data set, metric), and the notes."""
-    columns = [_cells(source, column, arms, metric.name) for column, metric in wanted]
-    significance = _significance(source)
-    cells = format_columns(columns, [metric for _, metric in wanted], significance)
+    """Build a row per arm, its name and a number for each (data set, metric), and the notes."""
+    columns = [_read_column(source, dataset, arms, metric.name) for dataset, metric in headings]
+    significance = _read_significance(source)
+    texts = format_columns(columns, [metric for _, metric in headings], significance)
     rows = []
-    for arm, own in zip(arms.values(), cells, strict=True):
+    for arm, cells in zip(arms.values(), texts, strict=True):
         name = f"**{arm.name}** (main)" if arm is source.main_arm else arm.name
-        rows.append(Row(arm.arm, [name, *own]))
-    numbers = dict(
-        zip((arm.short for arm in arms.values()), zip(*columns, strict=True), strict=True)
-    )
+        rows.append(Row(arm.arm, [name, *cells]))
+    shorts = (arm.short for arm in arms.values())
+    numbers = dict(zip(shorts, zip(*columns, strict=True), strict=True))
     notes = [
-        captions.over_seeds(numbers),
-        captions.bold_rule(significance, columns),
-        captions.missing(numbers),
+        describe_seeds(numbers),
+        explain_bold(significance, columns),
+        list_missing_rows(numbers),
     ]
     return rows, notes
 
 
-@item
-def winners(source: Aggregates) -> list[Table]:
-    """Make Table 4: best arm and best baseline of every set, and the main arm's gap to it."""
+@register
+def build_winners(source: Aggregates) -> list[Table]:
+    """Build Table 4: best arm and best baseline of every set, and the main arm's gap to it."""
     rows = []
-    for column in source.evaluate:
+    for dataset in source.evaluate:
         cells: list[Cell] = []
         for metric in (PSNR, LPIPS):
             cells += [
-                _name_best(source, column, source.benchmark, metric),
-                _name_best(source, column, source.baselines, metric),
-                _format_gap(source, column, metric),
+                _name_best(source, dataset, source.benchmark, metric),
+                _name_best(source, dataset, source.baselines, metric),
+                _format_gap(source, dataset, metric),
             ]
         if {*cells} != {DASH}:
-            rows.append(Row(column, [source.title("native", column), *cells]))
+            rows.append(Row(dataset, [name_dataset(source, "native", dataset), *cells]))
     source.require(rows, "native", "PSNR or LPIPS to compare")
     header = ["Dataset"]
     for short in ("PSNR", "LPIPS"):
         header += [f"best {short} (any)", f"best {short} (baseline)", f"Δ {short}"]
-    size = choose_size([source.title("native", column) for column in source.evaluate])
+    size = choose_size([name_dataset(source, "native", dataset) for dataset in source.evaluate])
     return [Table("winners", list("lllrllr"), [header], [rows], size=size, separation=3)]
 
 
-def _name_best(source: Aggregates, column: str, arms: Iterable[str], metric: Metric) -> str:
-    known = list(arms)
-    cells = _cells(source, column, known, metric.name)
-    equal = ties(cells, metric.lower, metric.digits, _significance(source))
+def _name_best(source: Aggregates, dataset: str, arms: Iterable[str], metric: Metric) -> str:
+    """Name the best of some arms on a data set, and those that tie with it, with its mean."""
+    names = list(arms)
+    cells = _read_column(source, dataset, names, metric.name)
+    equal = ties(cells, metric.lower, metric.digits, _read_significance(source))
     if not equal:
         return DASH
-    shorts = [source.arms[known[place]].short for place in equal]
+    shorts = [source.arms[names[place]].short for place in equal]
     # Wide spreads can tie all arms; the main tables have their names in bold.
-    names = " ≈ ".join(shorts if len(shorts) < 3 else (shorts[0], f"{len(shorts) - 1} others"))
-    return f"{names} ({format_summary(cells[equal[0]], metric.digits, spread=False)})"
+    text = " ≈ ".join(shorts if len(shorts) < 3 else (shorts[0], f"{len(shorts) - 1} others"))
+    return f"{text} ({format_summary(cells[equal[0]], metric.digits, spread=False)})"
 
 
-def _format_gap(source: Aggregates, column: str, metric: Metric) -> str:
-    own = source.cell("native", column, source.main_arm.arm, metric.name)
-    cells = _cells(source, column, source.baselines, metric.name)
+def _format_gap(source: Aggregates, dataset: str, metric: Metric) -> str:
+    """Format the main arm's distance from the best baseline, bold where it is clearly better."""
+    main = source.cell("native", dataset, source.main_arm.arm, metric.name)
+    cells = _read_column(source, dataset, source.baselines, metric.name)
     rival = next((cells[place] for place in ties(cells, metric.lower, metric.digits)), Summary())
-    text = format_difference(own.mean - rival.mean, metric.digits)
-    better = own.mean < rival.mean if metric.lower else own.mean > rival.mean
-    return f"**{text}**" if better and pooled_p(own, rival) < _significance(source) else text
+    text = format_difference(main.mean - rival.mean, metric.digits)
+    better = main.mean < rival.mean if metric.lower else main.mean > rival.mean
+    return f"**{text}**" if better and pooled_p(main, rival) < _read_significance(source) else text
 
 
-@item
-def fairness(source: Aggregates) -> list[Table]:
-    """Make Table 8: trainable parameters of every arm and their ratio to the main arm's."""
+@register
+def build_fairness(source: Aggregates) -> list[Table]:
+    """Build Table 8: trainable parameters of every arm and their ratio to the main arm's."""
     counts = source.frame("budget").set_index("arm")["parameters"]
     arms = [arm for name, arm in source.arms.items() if arm.in_benchmark and name in counts]
     source.require(arms, "budget", "arm of the main tables")
@@ -184,18 +186,18 @@ def fairness(source: Aggregates) -> list[Table]:
 
 def _describe_sizes(config: Config) -> str | None:
     """Say at which sizes parameters are counted, where these are not the paper's."""
-    own, paper = config["native"]["model"], protocol()["native"]["model"]
+    run, paper = config["native"]["model"], protocol()["native"]["model"]
     sizes = [
         f"{name.replace('_', ' ')} {size} (paper: {paper[name]})"
-        for name, size in own.items()
+        for name, size in run.items()
         if size != paper[name]
     ]
     return f"Counted at this run's sizes, not the paper's: {', '.join(sizes)}" if sizes else None
 
 
-def _cells(source: Aggregates, column: str, arms: Iterable[str], metric: str) -> Column:
-    return [source.cell("native", column, arm, metric) for arm in arms]
+def _read_column(source: Aggregates, dataset: str, arms: Iterable[str], metric: str) -> Column:
+    return [source.cell("native", dataset, arm, metric) for arm in arms]
 
 
-def _significance(source: Aggregates) -> float:
+def _read_significance(source: Aggregates) -> float:
     return source.config["native"]["significance"]

@@ -1,8 +1,8 @@
-"""The paper's own tables: made from its published numbers, in the columns of a measured table.
+"""Build the paper's tables from its published numbers, in the columns of a measured table.
 
-What the paper prints without what it is computed from, such as speed ratios over a set whose times
-it does not list, and where it rounds last, is in config/paper/printed.csv; rows of training time
-are those of config/paper/compute.csv.
+config/paper/printed.csv has the cells that the other published numbers do not determine: speed
+ratios over a set whose times are not listed, and numbers that were computed before rounding. Rows
+of training time are those of config/paper/compute.csv.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from ...analysis.reader import Aggregates, read_rows
 from ...config import Config, Item, protocol, repository_root
-from ..items import make
+from ..items import build_item
 from ..layout import Row, Table
-from .cost import format_clock, group_runs
+from .training_time import build_training_time, format_clock, group_runs
 
 ANY_ROW = "*"  # of printed.csv
 
@@ -25,28 +25,30 @@ def build_published(source: Aggregates, item: Item, measured: Sequence[Table] = 
 
     Rows and cells that the paper lacks are absent or dashes. Raises `UserError` when it has none.
     """
-    if item.maker == "compute":
-        return [_build_compute(source, item.part, measured[0])]
-    config = _paper_in_columns_of(source.config)
-    own, paper = source.config["asr"]["timing"], protocol()["asr"]["timing"]
-    same_sets = all(own[key] == paper[key] for key in ("datasets", "scale"))
+    if item.maker == build_training_time.__name__:
+        return [_build_training_time(source, item.part, measured[0])]
+    config = _adapt_protocol(source.config)
+    timing, paper_timing = source.config["asr"]["timing"], protocol()["asr"]["timing"]
+    same_sets = all(timing[key] == paper_timing[key] for key in ("datasets", "scale"))
     printed = _read_printed(item.item)
     tables = []
-    for table in make(item, Aggregates.paper(config)):
+    for table in build_item(item, Aggregates.paper(config)):
         # Means over timed sets stand only where the sets are the paper's.
         fixed = [] if same_sets else table.timed
-        groups = [[_put_in(row, table, printed, fixed) for row in group] for group in table.groups]
+        groups = [
+            [_insert_printed(row, table, printed, fixed) for row in group] for group in table.groups
+        ]
         tables.append(replace(table, groups=groups))
     return tables
 
 
-def _paper_in_columns_of(own: Config) -> Config:
-    """Return the paper's configuration with the columns and rows that a run's tables show."""
+def _adapt_protocol(config: Config) -> Config:
+    """Return the paper's configuration with the columns and rows of a run's tables."""
     paper = copy.deepcopy(protocol())
-    paper["native"]["data"]["evaluate"] = own["native"]["data"]["evaluate"]
-    paper["native"]["arms"] = own["native"]["arms"]
+    paper["native"]["data"]["evaluate"] = config["native"]["data"]["evaluate"]
+    paper["native"]["arms"] = config["native"]["arms"]
     for key in ("evaluate", "scales", "trained_scales", "timing", "methods"):
-        paper["asr"][key] = own["asr"][key]
+        paper["asr"][key] = config["asr"][key]
     return paper
 
 
@@ -56,10 +58,10 @@ def _read_printed(table: str) -> dict[tuple[str, str], str]:
     return {(row["row"], row["column"]): row["text"] for row in rows if row["table"] == table}
 
 
-def _put_in(
+def _insert_printed(
     row: Row, table: Table, printed: Mapping[tuple[str, str], str], fixed: Sequence[int]
 ) -> Row:
-    """Put the printed cells into a row, but for the columns `fixed`."""
+    """Insert the printed cells into a row, but for the columns `fixed`."""
     cells = list(row.cells)
     for place, heading in enumerate(table.header[-1]):
         text = printed.get((row.key, str(heading)), printed.get((ANY_ROW, str(heading))))
@@ -68,7 +70,7 @@ def _put_in(
     return Row(row.key, cells)
 
 
-def _build_compute(source: Aggregates, benchmark: str, measured: Table) -> Table:
+def _build_training_time(source: Aggregates, benchmark: str, measured: Table) -> Table:
     """Build the rows of training time (Tables 16 and 17) of the groups that are measured here."""
     groups = group_runs(source, benchmark)
     path = repository_root() / "config" / "paper" / "compute.csv"
@@ -80,16 +82,16 @@ def _build_compute(source: Aggregates, benchmark: str, measured: Table) -> Table
     runs = 0
     total = 0.0
     for row in body:
-        members = groups[row.key]
-        found = next((p for p in published if {*p["subjects"].split()} <= {*members}), None)
-        if found is None:
+        members = {*groups[row.key]}
+        paper = next((p for p in published if {*p["subjects"].split()} <= members), None)
+        if paper is None:
             continue
         span = "–".join(
-            format_clock(float(found[f"{end}_seconds"])) for end in ("shortest", "longest")
+            format_clock(float(paper[f"{end}_seconds"])) for end in ("shortest", "longest")
         )
-        seconds = float(found["total_seconds"])
-        rows.append(Row(row.key, [row.cells[0], found["runs"], span, format_clock(seconds)]))
-        runs += int(found["runs"])
+        seconds = float(paper["total_seconds"])
+        rows.append(Row(row.key, [row.cells[0], paper["runs"], span, format_clock(seconds)]))
+        runs += int(paper["runs"])
         total += seconds
     last = bottom[0]
     sums = Row(last.key, [last.cells[0], f"**{runs}**", "", f"**{format_clock(total)}**"])

@@ -1,4 +1,4 @@
-"""Aggregates made up for the tests of figures: the paper's numbers, and what others may give."""
+"""Synthetic runs for tests of what is shown: the paper's, a demo's, a sparse and a wide one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PIL import Image
 from gblsr_repro.analysis.provenance import Provenance
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_paper
 from gblsr_repro.analysis.provenance.writing import build_content
-from gblsr_repro.analysis.reader import Aggregates as Published
+from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.config import arms, load, methods
 from gblsr_repro.evaluation.fields import Fields
@@ -21,13 +21,13 @@ from gblsr_repro.files import write_csv, write_json
 
 PAPER = (read_paper("native"), read_paper("asr"))
 
-LOCALITY = {  # published for these arms where known; var_across follows from share and var_within
+LOCALITY = {  # T1, T2, T3, T4, var_within: the published ones, and others near them
     "gblsr_full_linear": (0.0127, 0.9844, 0.0086, 0.73, 1.07e-4),
     "gblsr_bandwidth_linear": (0.0114, 0.99, 0.0081, 0.79, 0.9e-4),
     "gblsr_bandwidth": (0.0100, 0.995, 0.006, 0.60, 3.2e-5),
     "gblsr_full": (0.0101, 0.992, 0.007, 0.66, 3.7e-5),
 }
-ABLATION = {
+ABLATION = {  # PSNR, LPIPS
     "gblsr_fixed": (19.472, 0.60),
     "gblsr_scalar": (21.568, 0.62),
     "gblsr_bandwidth": (21.477, 0.662),
@@ -43,8 +43,8 @@ TIMES = {  # ms per image on Urban100 x4
 }
 
 
-class Aggregates:
-    """A results folder under construction: rows by kind, written by `write`."""
+class SyntheticRun:
+    """A results folder under construction: rows by aggregate, written by `write`."""
 
     def __init__(self, root: Path, seeds: int = 3) -> None:
         self.root = root
@@ -54,30 +54,32 @@ class Aggregates:
         self.rows: dict[str, list[dict]] = {}
         self.recorded: Iterable[Recorded] = ()
 
-    def add(self, kind: str, mean: float, std: float | None = None, **keys: object) -> None:
+    def add(self, name: str, mean: float, std: float | None = None, **keys: object) -> None:
+        """Add a number over seeds to an aggregate."""
         spread = None if self.seeds == 1 or std is None or math.isnan(std) else std
         row = {**keys, "mean": mean, "std": spread, "n": self.seeds}
-        self.rows.setdefault(kind, []).append(row)
+        self.rows.setdefault(name, []).append(row)
 
-    def paper(self, *kinds: str) -> None:
-        """Take kinds over from the published values."""
-        for kind in kinds:
-            for key, cell in Published.paper(load()).cells(kind).items():
-                self.add(
-                    kind, cell.mean, cell.std, **dict(zip(SCHEMAS[kind].keys, key, strict=True))
-                )
+    def add_published(self, *names: str) -> None:
+        """Add the published values of aggregates."""
+        for name in names:
+            for key, cell in Aggregates.paper(load()).cells(name).items():
+                keys = dict(zip(SCHEMAS[name].keys, key, strict=True))
+                self.add(name, cell.mean, cell.std, **keys)
 
-    def runs(self, names: Iterable[str], seconds: float = 90.0, **more: object) -> None:
+    def add_runs(self, names: Iterable[str], seconds: float = 90.0, **columns: object) -> None:
         """Add one run of each arm or method and seed."""
         for name in names:
-            half = "asr" if name in methods() else "native"
+            benchmark = "asr" if name in methods() else "native"
+            rows = self.rows.setdefault("runs" if benchmark == "native" else "asr_runs", [])
             for seed in self.config["seeds"]:
-                run = {"benchmark": half, "arm": name, "seed": seed, "steps": 40, "parameters": 12}
-                timed = {"wall_seconds": seconds + seed, "steps_per_second": 20.0}
-                rows = self.rows.setdefault("runs" if half == "native" else "asr_runs", [])
-                rows.append(run | timed | {"peak_memory_mib": 512.0, "device": "Some CPU"} | more)
+                row = {"benchmark": benchmark, "arm": name, "seed": seed, "steps": 40}
+                row |= {"wall_seconds": seconds + seed, "steps_per_second": 20.0}
+                row |= {"parameters": 12, "peak_memory_mib": 512.0, "device": "Some CPU"}
+                rows.append(row | columns)
 
-    def locality(self, scale: float = 1.0) -> None:
+    def add_locality(self, scale: float = 1.0) -> None:
+        """Add the statistics of the locality diagnostic, `scale` times the usual bandwidth."""
         limits = self.config["diagnostics"]["thresholds"]
         for arm, (t1, t2, t3, t4, within) in LOCALITY.items():
             t1, within = t1 * scale, within * scale**2
@@ -96,7 +98,8 @@ class Aggregates:
                 self.add("locality", int(flag), 0.0, arm=arm, statistic=f"t{k}_met")
             self.add("locality", sum(met), 0.0, arm=arm, statistic="tests_met")
 
-    def ablation(self, lpips: bool = True) -> None:
+    def add_ablation(self, lpips: bool = True) -> None:
+        """Add the numbers of the log-space ablation."""
         for arm, (psnr, perceptual) in ABLATION.items():
             self.add("ablation", psnr, 0.15, arm=arm, metric="psnr")
             if lpips:
@@ -107,14 +110,15 @@ class Aggregates:
                 if lpips:
                     self.add("ablation", lpips_gap, 0.01, arm=arm, metric="delta_lpips")
 
-    def latency(self, factor: float = 1.0, chosen: dict[str, float] = TIMES) -> None:
-        for method, value in chosen.items():
+    def add_latency(self, factor: float = 1.0, times: dict[str, float] = TIMES) -> None:
+        """Add the times of super-resolution methods on two sets, `factor` times the usual."""
+        for method, value in times.items():
             keys = {"method": method, "scale": "4", "clock": "paper", "metric": "mean_ms"}
             for dataset, share in {"set14": 0.3, "urban100": 1.0}.items():
                 mean = factor * share * value
                 self.add("asr_latency", mean, 0.004 * mean, dataset=dataset, **keys)
 
-    def fields(self, spread: float = 0.013) -> None:
+    def write_fields(self, spread: float = 0.013) -> None:
         """Write fields (images, rows, columns) whose CoV lies around `spread`."""
         random = np.random.default_rng(7)
         for arm in (name for name, row in arms().items() if row.diagnostic == "linear"):
@@ -129,14 +133,12 @@ class Aggregates:
                     folder / f"seed{seed}.npz"
                 )
 
-    def exemplars(self) -> None:
+    def write_exemplars(self) -> None:
         """Write small pictures where the evaluation leaves its reconstructions."""
         random = np.random.default_rng(3)
         folders = [self.root / "native" / "exemplars" / "ground_truth"]
         folders += [
-            self.root / "native" / "exemplars" / name / "seed0"
-            for name, row in arms().items()
-            if row.in_benchmark
+            self.root / "native" / "exemplars" / name / "seed0" for name in _list_main_arms()
         ]
         for folder in folders:
             folder.mkdir(parents=True, exist_ok=True)
@@ -145,10 +147,10 @@ class Aggregates:
                 Image.fromarray(ramp.astype(np.uint8)).save(folder / f"{column}.png")
 
     def write(self) -> Path:
-        """Write everything gathered; return the folder of aggregates."""
+        """Write all rows; return the folder of aggregates."""
         folder = self.root / "aggregates"
-        for kind, rows in self.rows.items():
-            write_csv(folder / f"{kind}.csv", SCHEMAS[kind].header, rows)
+        for name, rows in self.rows.items():
+            write_csv(folder / f"{name}.csv", SCHEMAS[name].header, rows)
         write_provenance(folder, self.recorded)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
@@ -160,16 +162,16 @@ def write_provenance(folder: Path, recorded: Iterable[Recorded]) -> None:
         write_json(folder / f"provenance_{run.benchmark}.json", build_content(run))
 
 
-def provenance_of(*recorded: Recorded) -> Provenance:
+def parse_provenance(*recorded: Recorded) -> Provenance:
     """Return what is read from the files of what runs recorded."""
-    found = Provenance()
+    provenance = Provenance()
     for run in recorded:
-        found = found.merge(Provenance.parse(build_content(run)))
-    return found
+        provenance = provenance.merge(Provenance.parse(build_content(run)))
+    return provenance
 
 
-def demo_recorded(seeds: int) -> list[Recorded]:
-    """Return what the demo runs: stand-ins, few steps, no LPIPS, a slow CPU."""
+def record_demo(seeds: int) -> list[Recorded]:
+    """Return what runs of the demo record: stand-ins, few steps, no LPIPS, a slow CPU."""
     device = "AMD EPYC 7763 64-Core Processor"
     reason = "no AlexNet backbone: set lpips_backbone in the config or GBLSR_LPIPS_BACKBONE"
     return [
@@ -179,9 +181,9 @@ def demo_recorded(seeds: int) -> list[Recorded]:
             settings={**paper.settings, f"{paper.benchmark}.training.steps": [40]},
             seeds={subject: list(range(seeds)) for subject in paper.seeds},
             timed_seeds={subject: list(range(seeds)) for subject in paper.seeds},
-            train=[_stand_in("dtd")],
-            validation=[_stand_in("dtd")],
-            evaluate={column: [_stand_in(column)] for column in paper.evaluate},
+            train=[_build_stand_in("dtd")],
+            validation=[_build_stand_in("dtd")],
+            evaluate={column: [_build_stand_in(column)] for column in paper.evaluate},
             devices=[device],
             timed_on=[device],
             without_lpips=reason if paper.benchmark == "native" else "",
@@ -190,94 +192,97 @@ def demo_recorded(seeds: int) -> list[Recorded]:
     ]
 
 
-def _stand_in(name: str) -> ImageSet:
+def _build_stand_in(name: str) -> ImageSet:
     return ImageSet(f"demo_{name}", f"{name} stand-in", 2, 2, True, name)
 
 
-def paper_run(root: Path) -> Aggregates:
-    """Everything, at the paper's numbers and conditions."""
-    made = Aggregates(root)
-    made.paper("native", "asr_quality")
+def build_paper_run(root: Path) -> SyntheticRun:
+    """Build a run with everything, at the paper's numbers and conditions."""
+    run = SyntheticRun(root)
+    run.add_published("native", "asr_quality")
     gaps = {"gblsr_asr_nole": -0.006, "gblsr_asr_nf96_nole": 0.007}
-    grid = [row for row in made.rows["asr_quality"] if row["method"] not in gaps]
-    made.rows["asr_quality"] = grid  # the paper prints two cells of the variants alone
+    grid = [row for row in run.rows["asr_quality"] if row["method"] not in gaps]
+    run.rows["asr_quality"] = grid  # the paper prints two cells of the variants alone
     for method, gap in gaps.items():
-        for row in [r for r in made.rows["asr_quality"] if r["method"] == "gblsr_asr"]:
+        for row in [r for r in run.rows["asr_quality"] if r["method"] == "gblsr_asr"]:
             keys = {k: row[k] for k in ("dataset", "scale", "metric")}
-            made.add("asr_quality", row["mean"] + gap, row["std"], method=method, **keys)
-    made.locality()
-    made.ablation()
-    made.latency()
-    made.fields()
-    made.exemplars()
-    made.recorded = PAPER
-    return made
+            run.add("asr_quality", row["mean"] + gap, row["std"], method=method, **keys)
+    run.add_locality()
+    run.add_ablation()
+    run.add_latency()
+    run.write_fields()
+    run.write_exemplars()
+    run.recorded = PAPER
+    return run
 
 
-def demo_run(root: Path, seeds: int = 2) -> Aggregates:
-    """What the demo gives: near-equal poor numbers, no LPIPS, stand-ins, a slow CPU, bicubic."""
-    made = Aggregates(root, seeds)
+def build_demo_run(root: Path, seeds: int = 2) -> SyntheticRun:
+    """Build a run as a demo is: near-equal poor numbers, no LPIPS, stand-ins, a slow CPU."""
+    run = SyntheticRun(root, seeds)
     random = np.random.default_rng(11)
     evaluate = {"kodak": "demo_kodak", "set14": "demo_set14", "urban100": "demo_urban100"}
-    made.config["native"]["data"]["evaluate"] = evaluate
-    for arm in (name for name, row in arms().items() if row.in_benchmark):
+    run.config["native"]["data"]["evaluate"] = evaluate
+    for arm in _list_main_arms():
         milliseconds = 90.0 if arm == "liif" else 9.0 + random.uniform(0, 4)
-        for column in made.config["native"]["data"]["evaluate"]:
-            keys = {"dataset": column, "arm": arm}
-            made.add("native", 11.5 + random.uniform(-0.4, 0.4), 0.05, metric="psnr", **keys)
-            made.add("native", 0.2 + random.uniform(-0.02, 0.02), 0.005, metric="ssim", **keys)
-            made.add("native", milliseconds, 0.4, metric="inference_ms", **keys)
-            made.add("native", 989955, 0.0, metric="params", **keys)
+        for dataset in evaluate:
+            keys = {"dataset": dataset, "arm": arm}
+            run.add("native", 11.5 + random.uniform(-0.4, 0.4), 0.05, metric="psnr", **keys)
+            run.add("native", 0.2 + random.uniform(-0.02, 0.02), 0.005, metric="ssim", **keys)
+            run.add("native", milliseconds, 0.4, metric="inference_ms", **keys)
+            run.add("native", 989955, 0.0, metric="params", **keys)
     for number, method in enumerate(["bicubic", *methods()]):
-        for column in made.config["asr"]["evaluate"]:
-            for scale in made.config["asr"]["scales"]:
+        for dataset in run.config["asr"]["evaluate"]:
+            for scale in run.config["asr"]["scales"]:
                 value = 30 - 1.3 * scale - (0 if method == "bicubic" else 12 + 0.3 * number)
-                keys = {"dataset": column, "method": method, "scale": scale}
+                keys = {"dataset": dataset, "method": method, "scale": scale}
                 std = None if method == "bicubic" else 0.2
-                made.add("asr_quality", value, std, metric="psnr_y", **keys)
-    made.locality(scale=1e-3)
-    made.ablation(lpips=False)
-    made.latency(0.01, {name: 40.0 + 3 * k for k, name in enumerate(methods())})
-    made.fields(1e-4)
-    made.exemplars()
-    made.recorded = demo_recorded(seeds)
-    return made
+                run.add("asr_quality", value, std, metric="psnr_y", **keys)
+    run.add_locality(scale=1e-2)
+    run.add_ablation(lpips=False)
+    run.add_latency(0.01, {name: 40.0 + 3 * k for k, name in enumerate(methods())})
+    run.write_fields(1.2e-4)
+    run.write_exemplars()
+    run.recorded = record_demo(seeds)
+    return run
 
 
-def sparse_run(root: Path) -> Aggregates:
-    """One seed, two arms of which one lacks a data set, one method, no conditions."""
-    made = Aggregates(root, 1)
+def build_sparse_run(root: Path) -> SyntheticRun:
+    """Build a run of one seed, two arms of which one lacks a data set, and one method."""
+    run = SyntheticRun(root, 1)
     for arm, psnr in {"gblsr_scalar": 14.0, "wire": 12.0}.items():
-        for column in ("kodak",) if arm == "wire" else ("kodak", "set14"):
+        for dataset in ("kodak",) if arm == "wire" else ("kodak", "set14"):
             for metric, value in {"psnr": psnr, "ssim": 0.3, "lpips": 0.8}.items():
-                made.add("native", value, dataset=column, arm=arm, metric=metric)
-            made.add("native", 10.0, dataset=column, arm=arm, metric="inference_ms")
+                run.add("native", value, dataset=dataset, arm=arm, metric=metric)
+            run.add("native", 10.0, dataset=dataset, arm=arm, metric="inference_ms")
     for scale in (2, 4):
         keys = {"dataset": "urban100", "method": "gblsr_asr", "scale": scale}
-        made.add("asr_quality", 20.0 - scale, metric="psnr_y", **keys)
-    made.latency(1.0, {"gblsr_asr": 86.0})
-    made.add("ablation", 14.0, arm="gblsr_scalar", metric="psnr")
-    made.add("ablation", 0.8, arm="gblsr_scalar", metric="lpips")
-    return made
+        run.add("asr_quality", 20.0 - scale, metric="psnr_y", **keys)
+    run.add_latency(1.0, {"gblsr_asr": 86.0})
+    run.add("ablation", 14.0, arm="gblsr_scalar", metric="psnr")
+    run.add("ablation", 0.8, arm="gblsr_scalar", metric="lpips")
+    return run
 
 
-def wide_run(root: Path) -> Aggregates:
-    """Times over four decades, a locality far above every threshold, large spreads."""
-    made = Aggregates(root)
-    names = [name for name, row in arms().items() if row.in_benchmark]
-    for number, arm in enumerate(names):
-        for k, column in enumerate(made.config["native"]["data"]["evaluate"]):
-            keys = {"dataset": column, "arm": arm}
-            made.add("native", 8.0 + 5 * number + k, 2.5, metric="psnr", **keys)
-            made.add("native", 0.1 + 0.12 * number, 0.08, metric="ssim", **keys)
-            made.add("native", 0.02 + 0.14 * number, 0.05, metric="lpips", **keys)
-            made.add("native", 0.01 + 0.1 * number, 0.05, metric="edge_lpips", **keys)
-            made.add("native", 0.8 * 4.0**number, 0.1, metric="inference_ms", **keys)
+def build_wide_run(root: Path) -> SyntheticRun:
+    """Build a run with times over four decades, a high locality and large spreads."""
+    run = SyntheticRun(root)
+    for number, arm in enumerate(_list_main_arms()):
+        for k, dataset in enumerate(run.config["native"]["data"]["evaluate"]):
+            keys = {"dataset": dataset, "arm": arm}
+            run.add("native", 8.0 + 5 * number + k, 2.5, metric="psnr", **keys)
+            run.add("native", 0.1 + 0.12 * number, 0.08, metric="ssim", **keys)
+            run.add("native", 0.02 + 0.14 * number, 0.05, metric="lpips", **keys)
+            run.add("native", 0.01 + 0.1 * number, 0.05, metric="edge_lpips", **keys)
+            run.add("native", 0.8 * 4.0**number, 0.1, metric="inference_ms", **keys)
     for number, method in enumerate(methods()):
         keys = {"dataset": "urban100", "method": method, "scale": 4}
-        made.add("asr_quality", 20 + 0.001 * number, 0.4, metric="psnr_y", **keys)
-    made.latency(1.0, {name: 2.0 * math.exp(number) for number, name in enumerate(methods())})
-    made.locality(scale=40.0)
-    made.ablation()
-    made.fields(0.6)
-    return made
+        run.add("asr_quality", 20 + 0.001 * number, 0.4, metric="psnr_y", **keys)
+    run.add_latency(1.0, {name: 2.0 * math.exp(number) for number, name in enumerate(methods())})
+    run.add_locality(scale=40.0)
+    run.add_ablation()
+    run.write_fields(0.6)
+    return run
+
+
+def _list_main_arms() -> list[str]:
+    return [name for name, arm in arms().items() if arm.in_benchmark]

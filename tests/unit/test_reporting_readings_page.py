@@ -1,4 +1,4 @@
-"""The readings of the baselines, from rows to the table that decides between them."""
+"""Readings of the baselines stand below the published numbers."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from gblsr_repro import config as configuration
 from gblsr_repro.analysis import aggregate
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv
-from gblsr_repro.reporting import readings
+from gblsr_repro.reporting import readings_page
 
 METRICS = ("psnr", "ssim", "lpips", "edge_lpips", "lse", "border_step", "center_step")
 NUMBERS = {
@@ -21,17 +21,17 @@ def config(repository):
     return configuration.load([repository / "config" / "config.yaml", overlay])
 
 
-def rows_of(root, arm, numbers):
+def write_scores(root, arm, numbers):
     folder = root / "native" / "metrics" / arm / "seed0"
     write_csv(folder / "urban100.csv", ("image", *METRICS), [("a", *numbers)])
 
 
 def test_each_reading_stands_below_the_published_numbers(tmp_path, config):
     for arm, numbers in NUMBERS.items():
-        rows_of(tmp_path, arm, numbers)
-    rows_of(tmp_path, "gblsr_scalar", NUMBERS["lte"])  # no baseline, so no row
+        write_scores(tmp_path, arm, numbers)
+    write_scores(tmp_path, "gblsr_scalar", NUMBERS["lte"])  # no baseline, so no row
     aggregate.write("readings", tmp_path, config, tmp_path / "readings.csv")
-    readings.write(tmp_path / "readings.csv", config, tmp_path / "readings.md")
+    readings_page.write(tmp_path / "readings.csv", config, tmp_path / "readings.md")
     lines = (tmp_path / "readings.md").read_text().splitlines()
     cells = [[c.strip() for c in line.split("|")[1:-1]] for line in lines if line.startswith("|")]
     assert [row[0] for row in cells[2:]] == [
@@ -48,7 +48,7 @@ def test_a_run_without_baselines_is_one_sentence(tmp_path, config):
     write_csv(tmp_path / "readings.csv", ("dataset", "arm", "metric", "mean", "std", "n"),
               [("kodak", "gblsr_scalar", "psnr", 20, "", 1)])  # fmt: skip
     with pytest.raises(UserError, match=r"no reading of a baseline; name some under native\.arms"):
-        readings.write(tmp_path / "readings.csv", config, tmp_path / "out.md")
+        readings_page.write(tmp_path / "readings.csv", config, tmp_path / "out.md")
 
 
 def test_the_overlay_runs_every_reading(config):

@@ -1,4 +1,4 @@
-"""The HTML page: complete, self-contained, well-formed, and honest about what is absent."""
+"""The HTML page is complete, stands alone, is well-formed and names what is absent."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
-import figure_aggregates as made_up
 import numpy as np
 import pytest
+import synthetic_runs
 from PIL import Image
 
 from gblsr_repro.analysis.claims import judge
@@ -19,7 +19,8 @@ from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_pa
 from gblsr_repro.cli import main
 from gblsr_repro.config import load
 from gblsr_repro.files import write_json, write_text
-from gblsr_repro.reporting import report
+from gblsr_repro.reporting import report_page
+from gblsr_repro.reporting.page import Section, build_simple_table, render_html
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
@@ -61,13 +62,13 @@ class Tree(HTMLParser):
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results")
-    made = made_up.Aggregates(folder, seeds=2)
+    run = synthetic_runs.SyntheticRun(folder, seeds=2)
     (folder / "native" / "arrays").mkdir(parents=True)
-    made.paper("native")
-    made.runs(["liif"], 100.0)
-    made.runs(["gblsr_scalar"], 100.0, parameters=989_955)
-    made.write()
-    run = Recorded(
+    run.add_published("native")
+    run.add_runs(["liif"], 100.0)
+    run.add_runs(["gblsr_scalar"], 100.0, parameters=989_955)
+    run.write()
+    recorded = Recorded(
         "native",
         preset="demo",
         scopes=read_paper("native").scopes,
@@ -81,7 +82,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         versions={"torch": "2.11.0"},
         git={"commit": "c0ffee", "modified": "True"},
     )
-    made_up.write_provenance(folder / "aggregates", [run])
+    synthetic_runs.write_provenance(folder / "aggregates", [recorded])
     # Half of each image 51 above its mean color and half below: 20 log10(255 / 51) dB.
     halves = np.full((2, 4, 4, 3), 60, np.uint8)
     halves[:, :2] += 102
@@ -90,7 +91,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_text(folder / "config.yaml", "preset: demo\nnote: <script>alert(1)</script>\n")
     write_text(folder / "tables" / "main_kodak.tex", "x")
     (folder / "figures").mkdir()
-    Image.new("RGB", (4, 3), "navy").save(folder / "figures" / "frontier.png")
+    Image.new("RGB", (1100, 3), "navy").save(folder / "figures" / "frontier.png")
+    Image.new("RGB", (528, 3), "navy").save(folder / "figures" / "cov_hist.png")
     (folder / "figures" / "frontier.pdf").write_bytes(b"%PDF")
     return folder
 
@@ -99,11 +101,11 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def page(results: Path) -> Tree:
     config = load() | {"preset": "demo"}
     judge.write(results / "aggregates", results / "claims.csv", config)
-    report.write(results, results / "claims.csv", results / "report.html", config)
+    report_page.write(results, results / "claims.csv", results / "report.html", config)
     return Tree((results / "report.html").read_text(encoding="utf-8"))
 
 
-def test_it_asks_nobody_for_anything(page: Tree, results: Path) -> None:
+def test_it_asks_no_server(page: Tree, results: Path) -> None:
     assert not page.tags("script")
     assert not page.tags("iframe")
     for source in page.attributes("src"):
@@ -127,7 +129,7 @@ def test_links_lead_to_sections_files_or_the_sources_of_assets(page: Tree, resul
             assert (results / href).is_file()
 
 
-def test_every_claim_and_table_is_there(page: Tree) -> None:
+def test_the_page_has_every_claim_and_table(page: Tree) -> None:
     assert "Not the paper's experiment." in page.text
     for claim in CLAIMS.values():
         assert page.words.count(claim.sentence) >= 1, claim.id
@@ -151,11 +153,22 @@ def test_a_demo_leads_with_what_it_learned_and_folds_what_it_cannot_judge(
     assert text.rfind("<details", 0, claim) > text.rfind("</details>", 0, claim)
 
 
+def test_a_verdict_has_its_sign_whatever_qualifies_it() -> None:
+    verdicts = ("reproduced", "reproduced, on other images", "different conditions; would hold")
+    table = build_simple_table(("Claim", "Verdict"), [("a", verdict) for verdict in verdicts])
+    page = Section("Page", inside=[Section("Claims", tables=[table])])
+    badges = [span["class"] for span in Tree(render_html(page, warning="")).tags("span")]
+    assert badges == ["badge good", "badge good", "badge other"]
+
+
 def test_figures_are_inside_with_captions(page: Tree, results: Path) -> None:
-    (image,) = page.tags("img")
-    content = base64.b64decode(str(image["src"]).partition(",")[2])
+    frontier, histogram = page.tags("img")
+    content = base64.b64decode(str(frontier["src"]).partition(",")[2])
     assert content == (results / "figures" / "frontier.png").read_bytes()
-    assert image["alt"]
+    assert frontier["alt"]
+    # A narrow screen scrolls a figure that is wide, and shows another one whole.
+    assert frontier["class"] == "wide"
+    assert "class" not in histogram
 
 
 def test_absent_parts_are_named(page: Tree) -> None:
@@ -176,15 +189,16 @@ def test_cost_and_provenance(page: Tree) -> None:
 def test_an_empty_folder_gives_a_page_that_says_so(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     claims = tmp_path / "results" / "claims.csv"
-    report.write(tmp_path / "results", claims, tmp_path / "report.html", load())
+    report_page.write(tmp_path / "results", claims, tmp_path / "report.html", load())
     page = Tree((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "claims.csv does not exist; run the step that makes it first." in page.text
-    assert "No image array is made yet." in page.text
     assert "Not the paper's experiment" not in page.text
 
 
-def test_the_verb(results: Path, capsys: pytest.CaptureFixture) -> None:
-    output = results / "verb.html"
+def test_the_command_writes_the_page_or_says_what_to_do(
+    results: Path, capsys: pytest.CaptureFixture
+) -> None:
+    output = results / "command.html"
     assert main(["report", "--results", str(results), "--output", str(output)]) == 0
     assert output.stat().st_size > 10_000
     output.unlink()
@@ -195,12 +209,12 @@ def test_the_verb(results: Path, capsys: pytest.CaptureFixture) -> None:
 def test_the_summary_has_a_dash_where_a_number_is_missing_and_no_arm_without_any(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = made_up.Aggregates(tmp_path)
-    for column in ("kodak", "set14"):
-        made.add("native", 21.5, 0.1, dataset=column, arm="liif", metric="psnr")
-    made.write()
+    run = synthetic_runs.SyntheticRun(tmp_path)
+    for dataset in ("kodak", "set14"):
+        run.add("native", 21.5, 0.1, dataset=dataset, arm="liif", metric="psnr")
+    run.write()
     overlay = tmp_path / "mine.json"
-    write_json(overlay, made.config | {"results": str(tmp_path)})
+    write_json(overlay, run.config | {"results": str(tmp_path)})
     assert main(["summary", "--config", str(overlay)]) == 0
     _, row, steps = capsys.readouterr().out.splitlines()[:3]
     assert row.startswith("LIIF")

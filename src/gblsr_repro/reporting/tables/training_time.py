@@ -1,4 +1,4 @@
-"""The tables of training time and of licences."""
+"""Build the tables of training time."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pandas as pd
 
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import ABLATION
-from ...config import READING, Arm, Method, assets, short_names
+from ...config import READING, Arm, Method, short_names
 from ...errors import UserError
 from ...progress import duration
 from ...wording import join_words
-from ..items import item
-from ..layout import DASH, Row, Span, Table
+from ..items import register
+from ..layout import DASH, Row, Table
 
 NATIVE_GROUPS = (
     "Matched-budget amortized baselines",
@@ -39,6 +39,7 @@ def group_runs(source: Aggregates, benchmark: str) -> dict[str, list[str]]:
 
 
 def _name_group(row: Arm | Method) -> str:
+    """Name the group of an arm or method in its table of training time."""
     if isinstance(row, Method):
         if row.group == "variant":
             return "Variants of the GB-LSR family"
@@ -49,36 +50,37 @@ def _name_group(row: Arm | Method) -> str:
     return linear if row.diagnostic == "linear" else log
 
 
-@item
-def compute(source: Aggregates, benchmark: str) -> list[Table]:
-    """Make Tables 16 and 17: training time of a benchmark by group of arms or methods."""
+@register
+def build_training_time(source: Aggregates, benchmark: str) -> list[Table]:
+    """Build Tables 16 and 17: training time of a benchmark by group of arms or methods."""
     native = benchmark == "native"
     names = short_names(benchmark)
-    kind = "runs" if native else "asr_runs"
+    aggregate = "runs" if native else "asr_runs"
     groups = group_runs(source, benchmark)
-    source.require(source.table(kind), kind, "run")
+    source.require(source.table(aggregate), aggregate, "run")
     runs = source.trained_runs(benchmark)
     runs = runs[runs["arm"].isin(chain(*groups.values()))]
     if runs.empty:
-        raise UserError(f"{source.path(kind)} has no run of the paper's arms; train one first.")
+        raise UserError(
+            f"{source.path(aggregate)} has no run of the paper's arms; train one first."
+        )
     rows = []
     for title, members in groups.items():
-        own = runs[runs["arm"].isin(members)]
-        if own.empty:
+        group = runs[runs["arm"].isin(members)]
+        if group.empty:
             continue
-        present = [names[member] for member in members if member in set(own["arm"])]
-        count = _count_runs(own, len(present), "arm" if native else "method")
+        present = [names[member] for member in members if member in set(group["arm"])]
+        count = _format_count(group, len(present), "arm" if native else "method")
         label = f"{title} ({', '.join(present)}; {count})"
-        rows.append(Row(title, [label, *_format_times(own)]))
+        rows.append(Row(title, [label, *_format_times(group)]))
     count, _, total = _format_times(runs)
     bottom = Row("total", ["**Total**", f"**{count}**", "", f"**{total}**"])
     devices = [device for device in runs["device"].unique() if device]
-    notes = [
-        f"Trained on {join_words(devices, 'or')}" if devices else "Device not recorded",
-        _describe_sharing([source.arms[n] for n in names if n in {*runs["arm"]}])
-        if native
-        else None,
+    notes: list[str | None] = [
+        f"Trained on {join_words(devices, 'or')}" if devices else "Device not recorded"
     ]
+    if native:
+        notes.append(_describe_sharing([source.arms[n] for n in names if n in {*runs["arm"]}]))
     header = ["Training group", "runs", "per-run", "total"]
     spec = [r"p{0.55\linewidth}", *"rrr"]
     return [Table(f"compute_{benchmark}", spec, [header], [rows, [bottom]], notes, ragged=True)]
@@ -92,55 +94,28 @@ def _describe_sharing(trained: Sequence[Arm]) -> str | None:
         return None
     return (
         f"The log-space ablation shares the runs of {join_words(both)} with the main tables, "
-        "where the paper trained all of its arms but Scalar again: nine runs of its own"
+        "where the paper trained all of the ablation's arms but Scalar again: nine further runs"
     )
 
 
-def _count_runs(runs: pd.DataFrame, members: int, noun: str) -> str:
-    shown = f"{members} {noun}{'' if members == 1 else 's'}"
+def _format_count(runs: pd.DataFrame, members: int, noun: str) -> str:
+    """Format how many arms or methods a group has, times how many seeds."""
+    text = f"{members} {noun}{'' if members == 1 else 's'}"
     seeds, rest = divmod(len(runs), members)
     if rest:
-        return f"{shown}, {len(runs)} runs in all"
-    return f"{shown} × {seeds} seed{'' if seeds == 1 else 's'}"
+        return f"{text}, {len(runs)} runs in all"
+    return f"{text} × {seeds} seed{'' if seeds == 1 else 's'}"
 
 
 def _format_times(runs: pd.DataFrame) -> list[str]:
-    known = runs["wall_seconds"].dropna()
-    if known.empty:
+    """Format the cells of runs: their number, shortest to longest time, and total time."""
+    seconds = runs["wall_seconds"].dropna()
+    if seconds.empty:
         return [f"{len(runs)}", DASH, DASH]
-    span = dict.fromkeys((format_clock(known.min()), format_clock(known.max())))
-    return [f"{len(runs)}", "–".join(span), format_clock(known.sum())]
+    span = dict.fromkeys((format_clock(seconds.min()), format_clock(seconds.max())))
+    return [f"{len(runs)}", "–".join(span), format_clock(seconds.sum())]
 
 
 def format_clock(seconds: float) -> str:
     """Format a duration for a table: 45s, 3m07s, 2h05m, 1,428h18m."""
     return re.sub(r"^\d{4,}", lambda hours: f"{int(hours[0]):,}", duration(seconds))
-
-
-# --- licences -----------------------------------------------------------------------------------
-
-
-@item
-def licenses(source: Aggregates) -> list[Table]:
-    """Make Table 18: licences and terms of the data sets the config uses, and of code."""
-    sections = source.config["native"]["data"], source.config["asr"]
-    used = {name for s in sections for name in (*s["train"], *s["evaluate"].values())}
-    sets = [
-        Row(name, [row.title, row.license, _link(row.homepage)])
-        for name, row in source.datasets.items()
-        if name in used or row.role == "weights"
-    ]
-    code = [
-        Row(row["title"], [row["title"], row["license"], _link(row["url"])]) for row in assets()
-    ]
-    header = ["Asset", "Licence or terms of use", "URL"]
-    spec = [r"p{0.20\linewidth}", r"p{0.34\linewidth}", r"p{0.40\linewidth}"]
-    groups = [
-        [Row("", [Span("*Data sets*", 3, "l")]), *sets],
-        [Row("", [Span("*Code and architectures*", 3, "l")]), *code],
-    ]
-    return [Table("licenses", spec, [header], groups, ragged=True)]
-
-
-def _link(address: str) -> str:
-    return f"<{address}>" if address.startswith("http") else address or DASH

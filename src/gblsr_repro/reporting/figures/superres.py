@@ -1,0 +1,146 @@
+"""Draw the figures of super-resolution: quality against time, quality against scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from ...analysis.reader import Aggregates
+from ...analysis.schemas import format_scale
+from ...evaluation import PAPER
+from ..items import register
+from ..names import (
+    format_device,
+    name_dataset,
+    name_subject,
+    select_compared_methods,
+    sort_by_order,
+)
+from . import style
+from .labels import Label, place_labels
+
+TIMED_SET = "urban100"
+MARKER = 6.5  # points
+THIN: dict[str, Any] = {"markeredgewidth": 0.4, "ecolor": style.INK, "elinewidth": 0.7}
+
+
+@register
+def draw_asr_quality_latency(source: Aggregates, differences: Sequence[str]) -> Figure:
+    """Draw PSNR-Y against the time per image of every method, Urban100 at the timed scale."""
+    scale = format_scale(source.config["asr"]["timing"]["scale"])
+    cells = {}
+    for method in source.methods:
+        time = source.cell("asr_latency", TIMED_SET, method, scale, PAPER, "mean_ms")
+        psnr = source.cell("asr_quality", TIMED_SET, method, scale, "psnr_y")
+        if time.measured and psnr.measured:
+            cells[method] = time, psnr
+    title = name_dataset(source, "asr", TIMED_SET)
+    source.require(cells, "asr_latency", f"timed method with a PSNR-Y on {title}")
+    figure = style.create_figure(style.TEXT_WIDTH, 3.1, differences)
+    axes = figure.subplots()
+    axes.set_xlabel(f"Time (ms per image, batch 1){format_device(source, 'asr')} ↓")
+    axes.set_ylabel("PSNR-Y (dB) ↑")
+    axes.set_title(f"{title} ×{scale}")
+    labels, whiskers = [], []
+    base = source.config["asr"]["base_method"]
+    for method in sorted(cells, key=base.__eq__):  # the base method last, and above all others
+        (x, dx), (y, dy) = ((cell.mean, max(cell.std, 0.0)) for cell in cells[method])
+        look, is_base = style.read_looks(source)[method], method == base
+        marker = style.style_marker(look, MARKER, **THIN, linestyle="none", zorder=3 + is_base)
+        axes.errorbar(x, y, xerr=dx or math.nan, yerr=dy or math.nan, **marker)
+        name = name_subject(source, method) + "\n(base)" * is_base
+        labels.append(Label(x, y, name, MARKER, is_base))
+        whiskers += [((x - dx, x + dx), (y, y))] if dx else []
+        whiskers += [((x, x), (y - dy, y + dy))] if dy else []
+    axes.margins(0.2, 0.15)  # names are long
+    style.scale_time_axis(axes)
+    place_labels(figure, axes, labels, whiskers)
+    return figure
+
+
+@register
+def draw_asr_psnr_vs_scale(source: Aggregates, differences: Sequence[str]) -> Figure:
+    """Draw PSNR-Y of the baselines and the base method against the scale, a column per data set.
+
+    Above the values, below the differences to the base method, which the range of the values
+    hides. Scales beyond the trained ones are shaded.
+    """
+    table = source.frame("asr_quality")
+    table = table[table["metric"] == "psnr_y"].assign(factor=lambda t: t["scale"].astype(float))
+    table = table[table["method"].isin(select_compared_methods(source))]
+    source.require(table, "asr_quality", "PSNR-Y of a method that the config runs")
+    sets = sort_by_order(table["dataset"], source.config["asr"]["evaluate"])
+    methods = sort_by_order(table["method"], source.methods)
+    base = source.config["asr"]["base_method"]
+    compared = base in methods and len(methods) > 1
+    figure = style.create_figure(style.TEXT_WIDTH, 3.9 if compared else 2.5, differences)
+    factors = sorted(table["factor"].unique())
+    trained = max(source.config["asr"]["trained_scales"])
+    _draw_legend(source, figure, methods, beyond=factors[-1] > trained)
+    grid = figure.subplots(1 + compared, len(sets), sharex=True, sharey="row", squeeze=False)
+    for column, name in enumerate(sets):
+        rows = table[table["dataset"] == name]
+        grid[0, column].set_title(name_dataset(source, "asr", name).replace(" ", "\n"))
+        _draw_curves(source, grid[0, column], rows, methods)
+        if compared:
+            _draw_curves(source, grid[1, column], _subtract_base(rows, base), methods)
+    for axes in grid.flat:
+        _set_scales(axes, factors, trained)
+    for axes in grid[-1]:
+        axes.set_xlabel("Scale factor")
+    grid[0, 0].set_ylabel("PSNR-Y (dB) ↑")
+    if compared:
+        grid[1, 0].set_ylabel(f"Difference to\n{name_subject(source, base)} (dB)")
+    return figure
+
+
+def _subtract_base(rows: pd.DataFrame, base: str) -> pd.DataFrame:
+    """Subtract the base method's means from those of all methods, scale by scale."""
+    reference = rows[rows["method"] == base].set_index("factor")["mean"]
+    return rows.assign(mean=rows["mean"] - rows["factor"].map(reference)).dropna(subset=["mean"])
+
+
+def _set_scales(axes: Axes, factors: Sequence[float], trained: float) -> None:
+    """Set the scale factors as ticks, and shade those beyond the largest trained one."""
+    beyond = [factor for factor in factors if factor > trained]
+    low, high = factors[0] - 0.5, factors[-1] + 0.5
+    if beyond:
+        edge = (trained + beyond[0]) / 2
+        axes.axvspan(edge, high, color="#ececec", linewidth=0, zorder=0)
+    axes.set_xticks(factors, [f"{factor:g}" for factor in factors])
+    axes.set_xlim(low, high)
+
+
+def _draw_legend(source: Aggregates, figure: Figure, methods: list[str], beyond: bool) -> None:
+    """Draw the legend of the methods, and of the shade where scales lie `beyond` training."""
+    entries: list[Artist] = [
+        style.build_legend_entry(
+            name_subject(source, method), **style.style_marker(look, 5), linestyle=look.line
+        )
+        for method, look in style.read_looks(source).items()
+        if method in methods
+    ]
+    if beyond:
+        entries.append(Patch(facecolor="#ececec", edgecolor="#bbbbbb", label="beyond training"))
+    lengths = [len(str(entry.get_label())) for entry in entries]
+    fits = len(entries) <= 5 and sum(lengths) <= 60
+    columns = len(entries) if fits else 4 if max(lengths) <= 22 else 3
+    style.draw_legend(figure, entries, columns, handlelength=2.6)
+
+
+def _draw_curves(source: Aggregates, axes: Axes, rows: pd.DataFrame, methods: list[str]) -> None:
+    """Draw the means of `rows` over the scale factor with their standard deviations."""
+    looks = style.read_looks(source)
+    for method in methods:
+        curve = rows[rows["method"] == method].sort_values("factor")
+        if not curve.empty:
+            look = looks[method]
+            line = style.style_marker(look, 3.6, **THIN, linestyle=look.line, linewidth=0.9)
+            axes.errorbar(curve["factor"], curve["mean"], yerr=curve["std"], **line)

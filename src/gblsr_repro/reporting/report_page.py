@@ -1,0 +1,276 @@
+"""Write one HTML page about a results folder: claims, tables, figures, cost, provenance.
+
+The page stands alone: styles and images are inside, it runs no script and asks no server. What a
+run does not have is named on the page with the reason.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+from PIL import Image
+
+from ..analysis.claims.rows import Verdict
+from ..analysis.provenance import BENCHMARKS, PAPER_PRESET, RELEASED_PRESET
+from ..analysis.reader import BICUBIC, Aggregates
+from ..analysis.schemas import format_scale
+from ..config import Config, Item
+from ..errors import UserError
+from ..files import read_json, write_text
+from .captions import compose_caption
+from .claims_page import Claims, build_topics, count_by_topic, explain_verdicts, summarize
+from .items import build_possible, select_items
+from .layout import DASH, Table, format_number
+from .names import name_dataset, sort_by_order
+from .page import Picture, Section, build_simple_table, render_html
+from .sections import describe_runs, list_differences, list_training_costs
+from .tables import build_beside_paper, build_tables
+
+FILE_PATTERNS = (
+    "claims.csv", "claims.md", "config.yaml", "aggregates/[!.]*", "tables/*.tex",
+    "figures/*.pdf",
+)  # fmt: skip
+LEAD = (
+    "What the paper on the Global-Bandwidth Local Spectral Representation says, and what this run "
+    "measured."
+)
+
+
+def write(results: Path, claims: Path, output: Path, config: Config) -> None:
+    """Write the page about `results` to `output`. Raises `UserError` without that folder.
+
+    `claims` is claims.csv, `config` the run's resolved configuration.
+    """
+    if not results.is_dir():
+        raise UserError(f"{results} is not a folder; run the workflow first.")
+    write_text(output, render_page(results, claims, output.parent, config))
+
+
+def render_page(results: Path, claims: Path, folder: Path, config: Config) -> str:
+    """Render the page as HTML; its links are relative to `folder`."""
+    source, preset = Aggregates(results / "aggregates", config), config["preset"]
+    judged = _build_or_explain("Claims", partial(_build_claims, claims), source)
+    compared = _build_or_explain("How this run differs from the paper's", list_differences, source)
+    figures = _build_items("figure", _embed_figure, source, folder)
+    tables = _build_items("table", _build_table, source, folder)
+    inside = [judged, compared, tables, figures]
+    if preset == "demo":
+        inside = [_build_demo_results(source), figures, judged, compared, tables]
+    inside.append(_build_or_explain("Cost", list_training_costs, source))
+    inside.append(_build_provenance(source))
+    inside.append(_list_files(results, folder))
+    page = Section("GB-LSR: the paper and this run", LEAD, inside=inside)
+    return render_html(page, warning=_explain_preset(preset))
+
+
+def _explain_preset(preset: str) -> str:
+    """Explain what the numbers of a preset can confirm; empty for the paper's own."""
+    if preset == PAPER_PRESET:
+        return ""
+    if preset == RELEASED_PRESET:
+        return (
+            "**Scores of released weights.** A verdict on them confirms the scores and the "
+            "weights, and says nothing of the training."
+        )
+    return (
+        f"**Not the paper's experiment.** This is a run of the preset “{preset}”. What depends on "
+        "data, training or device is shown, never called reproduced."
+    )
+
+
+def _build_or_explain(
+    title: str, build: Callable[[Aggregates], Section], source: Aggregates
+) -> Section:
+    """Build a section from the aggregates, or one that says why it cannot be built."""
+    try:
+        return build(source)
+    except UserError as error:
+        return Section(title, str(error))
+
+
+def _list_files(results: Path, folder: Path) -> Section:
+    """List the files of the results folder that readers may want, as links."""
+    paths = [path for pattern in FILE_PATTERNS for path in sorted(results.glob(pattern))]
+    links = _list_links({path.relative_to(results).as_posix(): path for path in paths}, folder)
+    return Section("Files", "" if links else "No files yet.", links=links)
+
+
+def _list_links(files: Mapping[str, Path], folder: Path) -> list[tuple[str, str]]:
+    """List names with addresses relative to `folder`, of the files that exist."""
+    return [
+        (label, quote(Path(os.path.relpath(path, folder)).as_posix()))
+        for label, path in files.items()
+        if path.is_file()
+    ]
+
+
+# --- claims ---------------------------------------------------------------------------------------
+
+
+def _build_claims(path: Path, source: Aggregates) -> Section:
+    """Build the section of claims, with the claims of each topic folded up."""
+    claims = Claims.read(path)
+    text, tables = summarize(claims), [count_by_topic(claims)]
+    if source.config["preset"] == "demo":
+        holding = sum(row.verdict == Verdict.HOLDS for row in claims.rows)
+        text = (
+            f"{holding} of {len(claims.rows)} claims are about structure alone and hold here; "
+            "parameters are counted at the paper's size, not at that of the networks trained here. "
+            "A demo can judge none of the others: they rest on the paper's data, training and "
+            "device. What it measured for them is folded away below, topic by topic."
+        )
+        tables = []
+    inside = [explain_verdicts(claims), *build_topics(claims)]
+    return Section("Claims", text, tables, inside=[replace(part, folded=True) for part in inside])
+
+
+# --- what a demo learned -------------------------------------------------------------------------
+
+
+def _build_demo_results(source: Aggregates) -> Section:
+    """Build the section that a demo's page begins with: what its models learned."""
+    tables = [_compare_with_mean_color(source), _compare_with_bicubic(source)]
+    return Section("What it learned", tables=[table for table in tables if any(table.groups)])
+
+
+def _compare_with_mean_color(source: Aggregates) -> Table:
+    """Compare on every set the PSNR of main arm and control with that of a mean color."""
+    native, rows = source.config["native"], []
+    arms = [native["main_arm"], native["control_arm"]]
+    for dataset in source.evaluate:
+        array = source.results / "native" / "arrays" / f"{dataset}.npy"
+        numbers = [_score_mean_color(array, source.config) if array.is_file() else np.nan]
+        for arm in arms:
+            measured = source.has("native")
+            numbers.append(source.mean("native", dataset, arm, "psnr") if measured else np.nan)
+        cells = (format_number(number, "{:.1f}") for number in numbers)
+        rows.append((name_dataset(source, "native", dataset), *cells))
+    header = ("Set", "Mean color", *(source.arms[arm].name for arm in arms))
+    return build_simple_table(header, rows, "lrrr", (
+        "Reconstruction: PSNR in dB. Mean color: each image replaced by its own mean color, what "
+        "an arm reaches that has learned nothing else."
+    ))  # fmt: skip
+
+
+def _score_mean_color(array: Path, config: Config) -> float:
+    """Return the mean PSNR in dB of images (N, S, S, 3), uint8, against their mean colors."""
+    # Imported here because it takes seconds, and no other page needs PyTorch.
+    import torch
+
+    from ..evaluation.metrics import Settings, psnr
+
+    pixels = torch.from_numpy(np.load(array, allow_pickle=False))
+    images = pixels.permute(0, 3, 1, 2).double() / 255
+    flat = images.mean((2, 3), keepdim=True).expand_as(images)
+    return float(psnr(flat, images, Settings.of(config)).mean())
+
+
+def _compare_with_bicubic(source: Aggregates) -> Table:
+    """Compare at the lowest trained scale the PSNR-Y of the methods with that of bicubic."""
+    asr, methods = source.config["asr"], source.methods
+    scale, base = format_scale(min(asr["trained_scales"])), asr["base_method"]
+    rows: list[Sequence[str]] = []
+    if source.has("asr_quality"):
+        means = source.pivot("asr_quality", ["dataset"], "method", scale=scale, metric="psnr_y")
+        means = means.reindex(asr["evaluate"], columns=[BICUBIC, *asr["methods"]])
+        gains = means.sub(means.pop(BICUBIC), axis=0).dropna(how="all")
+        for dataset, gain in gains.iterrows():
+            bicubic = source.mean("asr_quality", str(dataset), BICUBIC, scale, "psnr_y")
+            best = str(gain.idxmax())
+            row = (
+                name_dataset(source, "asr", str(dataset)),
+                format_number(bicubic, "{:.1f}"),
+                _format_gain(gain.get(base, np.nan)),
+                f"{methods[best].name} {_format_gain(gain[best])}",
+            )
+            rows.append(row)
+    header = ("Set", "Bicubic", methods[base].name, "Best method")
+    caption = f"Super-resolution ×{scale}: PSNR-Y of bicubic in dB; the methods' distance from it."
+    return build_simple_table(header, rows, "lrrl", caption)
+
+
+def _format_gain(value: float) -> str:
+    return format_number(value, "{:+z.2f} dB")
+
+
+# --- tables and figures --------------------------------------------------------------------------
+
+
+def _build_items(
+    kind: str, build: Callable[[Aggregates, Item], Section], source: Aggregates, folder: Path
+) -> Section:
+    """Build a section for every table or figure of the run, and say why it lacks the others."""
+    items = select_items(kind, source.config)
+    first = ["qualitative"] if source.config["preset"] == "demo" else []  # it says most at a glance
+    sections, failures = build_possible(
+        sort_by_order(items, first), lambda name: build(source, items[name])
+    )
+    titles = {name: f"{item.title} ({item.paper})" for name, item in items.items()}
+    inside = []
+    for name, section in sections.items():
+        files = {"LaTeX": f"tables/{name}.tex", "PDF": f"figures/{name}.pdf"}
+        paths = {label: source.results / file for label, file in files.items()}
+        inside.append(replace(section, title=titles[name], links=_list_links(paths, folder)))
+    if failures:
+        reasons = [(titles[name], reason) for name, reason in failures.items()]
+        table = build_simple_table(("What", "Why"), reasons)
+        inside.append(Section("Not in this run", tables=[table]))
+    return Section(f"{kind}s".title(), inside=inside)
+
+
+def _build_table(source: Aggregates, item: Item) -> Section:
+    """Build the section of a table, with the paper's values beside it folded up."""
+    beside = build_beside_paper(source, item) if item.compared == "yes" else []
+    inside = [Section("Beside the paper's values", tables=beside, folded=True)] if beside else []
+    return Section(item.title, tables=build_tables(source, item), inside=inside)
+
+
+def _embed_figure(source: Aggregates, item: Item) -> Section:
+    """Build the section of a figure, with the image inside the page."""
+    png = source.results / "figures" / f"{item.item}.png"
+    if not png.is_file():
+        raise UserError("not drawn.")
+    with Image.open(png, formats=["PNG"]) as image:
+        width = image.width
+    address = "data:image/png;base64," + base64.b64encode(png.read_bytes()).decode("ascii")
+    picture = Picture(address, f"{item.title}, described below", width)
+    return Section(item.title, compose_caption(item, source.provenance), picture=picture)
+
+
+# --- provenance --------------------------------------------------------------------------------
+
+
+def _build_provenance(source: Aggregates) -> Section:
+    """Build the section about what was run, the image arrays and the configuration."""
+    try:
+        inside = describe_runs(source)
+    except UserError as error:
+        inside = [Section("What was run", str(error))]
+    inside.append(_list_arrays(source.results))
+    if (settings := source.results / "config.yaml").is_file():
+        code = settings.read_text(encoding="utf-8")
+        inside.append(Section("Configuration of this run", code=code, folded=True))
+    return Section("Provenance", inside=inside)
+
+
+def _list_arrays(results: Path) -> Section:
+    """List the image arrays with the checksums that the standardize step recorded."""
+    rows = []
+    for benchmark in BENCHMARKS:
+        for path in sorted((results / benchmark / "arrays").glob("*.json")):
+            record = read_json(path)
+            if isinstance(record, dict) and record.get("sha256"):
+                images = str(record.get("images", DASH))
+                rows.append((f"{benchmark}/{path.stem}", images, str(record["sha256"])))
+    if not rows:
+        return Section("Image arrays", "No image array is standardized yet.")
+    caption = "Standardized images; two runs with the same checksums saw the same pixels."
+    table = build_simple_table(("Array", "Images", "SHA-256"), rows, caption=caption)
+    return Section("Image arrays", tables=[table])

@@ -1,0 +1,109 @@
+"""Build the sections that the report and the record share: differences, what was run, cost."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ..analysis.provenance import BENCHMARKS, Difference, Provenance, Scope
+from ..analysis.reader import Aggregates
+from ..progress import duration
+from .captions import explain_missing_lpips
+from .layout import DASH, Cells, format_number
+from .page import Section, build_simple_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TOTALS = {"native": "All native runs", "asr": "All super-resolution runs"}
+
+
+def list_differences(source: Aggregates) -> Section:
+    """List how the run differs from the paper's, and the numbers that each difference concerns."""
+    title, provenance = "How this run differs from the paper's", source.provenance
+    lines = [
+        (
+            difference.long or difference.short,
+            *(_list_measures(difference, provenance, benchmark) for benchmark in BENCHMARKS),
+        )
+        for difference in provenance.find_differences(tuple(Scope))
+    ]
+    if text := explain_missing_lpips(provenance):
+        lines.append((text, str(Scope.QUALITY), ""))
+    if not lines:
+        return Section(title, "It does not: all that it recorded is as in the paper.")
+    table = build_simple_table(("Difference", *BENCHMARKS.values()), lines)
+    return Section(title, "Beside each difference: the numbers that it concerns.", [table])
+
+
+def _list_measures(difference: Difference, provenance: Provenance, benchmark: str) -> str:
+    """List the numbers of a benchmark that a difference concerns: "all", or which."""
+    scopes = [
+        scope
+        for scope in provenance.scopes or difference.scopes
+        if scope.benchmark == benchmark and scope != Scope.STRUCTURE
+    ]
+    concerned = [scope for scope in scopes if scope in difference.scopes]
+    if concerned and {*scopes} <= {*difference.scopes}:
+        return "all"
+    return ", ".join(dict.fromkeys(scope.measure for scope in concerned))
+
+
+def describe_runs(source: Aggregates) -> list[Section]:
+    """Describe what was run of each benchmark, beside the paper's, and by which code."""
+    provenance, sections = source.provenance, []
+    for name, title in BENCHMARKS.items():
+        benchmark = provenance.benchmark(name)
+        if not benchmark.facts:
+            continue
+        trained = [source.rows(name)[n].name for n in source.trained_runs(name)["arm"].unique()]
+        rows = [("trained", ", ".join(trained) or "nothing", "all")]
+        rows += [(label, here, paper or DASH) for label, here, paper in benchmark.facts]
+        table = build_simple_table(("", "This run", "Paper"), rows)
+        sections.append(Section(f"{title}: what was run", tables=[table]))
+    facts = [(f"version of {name}", str(value)) for name, value in provenance.versions.items()]
+    if commit := provenance.git.get("commit"):
+        changed = "True" in str(provenance.git.get("modified"))
+        state = " (with uncommitted changes)" if changed else ""
+        facts.insert(0, ("code", f"commit {commit}{state}"))
+    if facts:
+        table = build_simple_table(("", "This run"), facts)
+        sections.append(Section("Code and versions", tables=[table]))
+    return sections
+
+
+def list_training_costs(source: Aggregates) -> Section:
+    """List time and memory of every trained arm and method, with a total per benchmark."""
+    lines: list[Cells] = []
+    for benchmark, title in TOTALS.items():
+        runs = source.trained_runs(benchmark)
+        rows = source.rows(benchmark)
+        for name, runs_of_one in runs.groupby("arm", sort=False):
+            lines.append(_format_costs(rows[name].name, runs_of_one))
+        if len(runs):
+            lines.append([f"**{cell}**" for cell in _format_costs(title, runs)])
+    if not lines:
+        return Section("Cost", "No training run is aggregated yet.")
+    header = ("Model", "Runs", "Steps", "One run", "All runs", "Steps/s", "Peak MiB", "Device")
+    caption = "Training runs: time and peak memory as each run recorded them."
+    return Section("Cost", tables=[build_simple_table(header, lines, "lrrrrrrl", caption)])
+
+
+def _format_costs(title: str, runs: pd.DataFrame) -> list[str]:
+    """Format the row of some runs: steps, time, speed, memory and devices."""
+    seconds, steps = runs["wall_seconds"], runs["steps"].dropna()
+    span = dict.fromkeys(f"{step:,.0f}" for step in (steps.min(), steps.max()))
+    return [
+        title,
+        str(len(runs)),
+        " to ".join(span) if len(steps) else DASH,
+        _format_duration(seconds.mean()),
+        _format_duration(seconds.sum(min_count=1)),
+        format_number(runs["steps_per_second"].mean(), "{:,.3g}"),
+        format_number(runs["peak_memory_mib"].max(), "{:,.0f}"),
+        ", ".join(device for device in runs["device"].unique() if device) or DASH,
+    ]
+
+
+def _format_duration(seconds: float) -> str:
+    return DASH if math.isnan(seconds) else duration(seconds)

@@ -1,0 +1,38 @@
+"""Build the table of licences and terms of data and code."""
+
+from __future__ import annotations
+
+from ...analysis.reader import Aggregates
+from ...config import assets
+from ..items import register
+from ..layout import DASH, Row, Span, Table
+
+
+@register
+def build_licenses(source: Aggregates) -> list[Table]:
+    """Build Table 18: licences and terms of the data sets the config uses, and of code.
+
+    Data sets stand in the order of their use, the native benchmark's first, as in the paper.
+    """
+    sections = source.config["native"]["data"], source.config["asr"]
+    names = [name for s in sections for name in (*s["train"], *s["evaluate"].values())]
+    names += [name for name, row in source.datasets.items() if row.role == "weights"]
+    sets = []
+    for name in dict.fromkeys(names):
+        row = source.datasets[name]
+        sets.append(Row(name, [row.title, row.license, _format_link(row.homepage)]))
+    code = [
+        Row(row["title"], [row["title"], row["license"], _format_link(row["url"])])
+        for row in assets()
+    ]
+    header = ["Asset", "Licence or terms of use", "URL"]
+    spec = [r"p{0.20\linewidth}", r"p{0.34\linewidth}", r"p{0.40\linewidth}"]
+    groups = [
+        [Row("", [Span("*Data sets*", 3, "l")]), *sets],
+        [Row("", [Span("*Code and architectures*", 3, "l")]), *code],
+    ]
+    return [Table("licenses", spec, [header], groups, ragged=True)]
+
+
+def _format_link(address: str) -> str:
+    return f"<{address}>" if address.startswith("http") else address or DASH

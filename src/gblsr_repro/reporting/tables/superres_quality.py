@@ -1,0 +1,92 @@
+"""Build the tables of super-resolution quality: every data set and scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ...analysis.reader import BICUBIC, Aggregates
+from ...analysis.schemas import format_scale
+from ...analysis.statistics import Metric, Summary
+from ...errors import UserError
+from ..captions import describe_seeds, list_missing_rows
+from ..items import register
+from ..layout import Row, Span, Table, format_columns
+from ..names import name_dataset, select_compared_methods
+
+DIGITS = {"psnr_y": 3, "ssim_y": 4}
+LABELS = {"psnr_y": "psnr", "ssim_y": "ssim"}
+TITLES = {"psnr_y": "PSNR-Y in dB", "ssim_y": "SSIM-Y"}
+MEGA = 1e6
+
+
+@register
+def build_asr_quality(source: Aggregates, scales: str) -> list[Table]:
+    """Build Tables 11 and 13: PSNR-Y at the scales seen in training, or at the others.
+
+    `scales` is trained or untrained.
+    """
+    trained = source.config["asr"]["trained_scales"]
+    if scales == "trained":
+        return [_build_grid(source, "psnr_y", trained, "asr_quality_main")]
+    untrained = [scale for scale in source.config["asr"]["scales"] if scale not in trained]
+    if not untrained:
+        raise UserError("Config: asr.scales has no scale outside asr.trained_scales; add one.")
+    return [_build_grid(source, "psnr_y", untrained, "asr_quality_ood")]
+
+
+@register
+def build_asr_quality_at_every_scale(source: Aggregates) -> list[Table]:
+    """Build Tables 14 and 15: PSNR-Y and SSIM-Y at every scale."""
+    scales = source.config["asr"]["scales"]
+    tables = [
+        _build_grid(source, metric, scales, f"asr_quality_full_{label}")
+        for metric, label in LABELS.items()
+    ]
+    return [replace(table, sideways=True) for table in tables]
+
+
+def _build_grid(source: Aggregates, metric: str, scales: Sequence[float], label: str) -> Table:
+    """Build one block of methods per evaluation set, with one column per scale."""
+    keys = [format_scale(scale) for scale in scales]
+    methods = select_compared_methods(source)
+    names = {name: method.name for name, method in methods.items()}
+    if source.bicubic and BICUBIC in {*source.frame("asr_quality")["method"]}:
+        names = {BICUBIC: "Bicubic", **names}
+    groups: list[list[Row]] = []
+    numbers: dict[str, list[Summary]] = {name: [] for name in names}
+    for dataset in source.config["asr"]["evaluate"]:
+        columns = [
+            [source.cell("asr_quality", dataset, name, key, metric) for name in names]
+            for key in keys
+        ]
+        heading = Span(f"**{name_dataset(source, 'asr', dataset)}**", 1 + len(keys), "l")
+        texts = format_columns(columns, [Metric(metric, "", DIGITS[metric])] * len(keys))
+        block = [Row(name, [names[name], *cells]) for name, cells in zip(names, texts, strict=True)]
+        groups.append([Row("", [heading]), *block])
+        for name, cells in zip(names, zip(*columns, strict=True), strict=True):
+            numbers[name] += cells
+    measured = [cell for cells in numbers.values() for cell in cells if cell.measured]
+    source.require(measured, "asr_quality", f"{metric} at the scales {', '.join(keys)}")
+    by_title = {names[name]: cells for name, cells in numbers.items()}
+    trained = {names[name]: cells for name, cells in numbers.items() if name != BICUBIC}
+    notes = [
+        TITLES[metric],
+        describe_seeds(trained),
+        "Bicubic interpolation is not trained and has no spread" if BICUBIC in names else None,
+        describe_parameters(source, methods),
+        list_missing_rows(by_title),
+    ]
+    header = ["Method", *(f"×{key}" for key in keys)]
+    return Table(label, ["l", *["r"] * len(keys)], [header], groups, notes)
+
+
+def describe_parameters(source: Aggregates, methods: Iterable[str]) -> str | None:
+    """Describe in a caption how many parameters the trained methods among some have."""
+    counts = {source.methods[name].name: source.parameters(name) for name in methods}
+    texts = [
+        f"{name} {count / MEGA:.2f}M" if count >= MEGA / 10 else f"{name} {count:,.0f}"
+        for name, count in counts.items()
+        if count > 0
+    ]
+    return f"Trainable parameters: {', '.join(texts)}" if texts else None

@@ -1,0 +1,226 @@
+"""Tables of the native benchmark: other winners, ties, fewer seeds, absent numbers, new rows."""
+
+import shutil
+
+import pytest
+from table_aggregates import (
+    ARMS,
+    SETS,
+    change_recorded,
+    list_budget_rows,
+    list_native_rows,
+)
+
+from gblsr_repro.config import load
+from gblsr_repro.errors import UserError
+from gblsr_repro.reporting import tables
+from gblsr_repro.reporting.rendering import render_template
+
+MAIN = "**GB-LSR-Scalar** (main)"
+LIIF = "LIIF (matched-budget amortized)"
+WIRE = "WIRE (matched-budget amortized)"
+
+# --- main tables --------------------------------------------------------------------------------
+
+
+def test_other_winners_and_ties(aggregates):
+    changes = {
+        ("kodak", "wire", "psnr"): (31.0, 0.4),
+        ("kodak", "gblsr_scalar", "psnr"): (30.6, 0.4),  # t = 1.22: a tie
+        ("kodak", "liif", "lpips"): (0.1, 0.001),
+    }
+    aggregates.write_native(list_native_rows(changes))
+    rows = aggregates.build_cells("main_kodak")
+    assert rows[WIRE][0] == "**31.000 ± 0.400**"
+    assert rows[MAIN][0] == "**30.600 ± 0.400**"
+    assert rows[LIIF][2] == "**0.1000 ± 0.0010**"
+    assert rows[MAIN][2] == "0.2000 ± 0.0010"
+
+
+def test_missing_arm_is_a_row_of_dashes(aggregates):
+    aggregates.write_native(list_native_rows(drop=["wire"]))
+    assert aggregates.build_cells("main_kodak")[WIRE] == ["—"] * 6
+    assert "No results for WIRE" in aggregates.build("main_kodak").caption
+    aggregates.config["native"]["arms"].remove("wire")  # then it has none, unless it was measured
+    assert len(aggregates.build_cells("main_kodak")) == 6
+    aggregates.write_native()
+    assert len(aggregates.build_cells("main_kodak")) == 7
+
+
+def test_missing_metric_is_dashes_with_the_reason(aggregates):
+    aggregates.write_native(list_native_rows(drop=["lpips", "edge_lpips"]))
+    aggregates.write_provenance(change_recorded(without_lpips="no AlexNet backbone."))
+    assert {cells[2] for cells in aggregates.build_cells("main_kodak").values()} == {"—"}
+    assert "no AlexNet backbone." in aggregates.build("main_kodak").differences
+
+
+def test_extra_evaluation_column_gets_its_table(aggregates):
+    config = aggregates.config
+    config["native"]["data"]["evaluate"]["b100"] = "b100"
+    aggregates.write_native()
+    with pytest.raises(UserError, match="no rows for 'b100'"):
+        aggregates.build("main_b100")
+    aggregates.write_native(list_native_rows(sets=(*SETS, "b100")))
+    assert "B100" in aggregates.build("main_b100").title
+    lse = aggregates.build("lse")
+    assert lse.sideways
+    assert len(lse.columns) == 9
+    assert aggregates.build("winners").rows[-1].cells[0] == "B100"
+    assert "main_b100_vs_paper" not in tables.list_builders(config)
+    config["native"]["data"]["evaluate"] = {"b100": "b100"}
+    assert aggregates.build_pairs("lse")["GB-LSR-Full"][0] == ["—", "—"]
+
+
+def test_extra_arm_is_one_row_of_the_arms_table(aggregates, repository, tmp_path, monkeypatch):
+    checkout = tmp_path / "checkout"
+    shutil.copytree(repository / "config", checkout / "config")
+    (checkout / "Snakefile").touch()
+    with (checkout / "config" / "arms.tsv").open("a") as stream:
+        cells = ["mine", "MineDecoder", "", "My arm", "Mine", "baseline", "yes", "", "", "A note."]
+        stream.write("\t".join(cells) + "\n")
+    monkeypatch.chdir(checkout)
+    aggregates.config = load()
+    aggregates.config["native"]["arms"].append("mine")
+    aggregates.write_native(list_native_rows(arms=(*ARMS, "mine")))
+    assert list(aggregates.build_cells("main_kodak"))[-1] == "My arm"
+    aggregates.write("budget", list_budget_rows(mine=1_000_001))
+    assert aggregates.build_cells("fairness")["My arm"] == ["1,000,001", "1.010×", "A note."]
+    best = aggregates.build_cells("winners")["Kodak"]
+    assert best[1] == "Mine (27.000)"  # a baseline like the others
+
+
+def test_unknown_arm_is_refused(aggregates):
+    aggregates.write_native(list_native_rows(arms=(*ARMS, "mine")))
+    with pytest.raises(UserError, match=r"rows for 'mine', which config/arms\.tsv does not have"):
+        aggregates.build("main_kodak")
+
+
+@pytest.mark.parametrize(
+    ("rows", "complaint"),
+    [
+        ([["kodak", "liif", "psnr", "x", "", 1]], "mean of kodak liif psnr is 'x'"),
+        ([["kodak", "liif", "psnr", 1, "", 1]] * 2, "two rows for kodak liif psnr"),
+        ([["kodak", "liif", "psnr"]], "does not have as many cells"),
+    ],
+)
+def test_unfit_aggregates_are_refused(aggregates, rows, complaint):
+    aggregates.write_native(rows)
+    with pytest.raises(UserError, match=complaint):
+        aggregates.build("main_kodak")
+
+
+# --- summary tables -----------------------------------------------------------------------------
+
+
+def test_winners_name_ties_best_first_and_bold_clear_gaps(aggregates):
+    changes = {
+        ("kodak", "gblsr_full", "psnr"): (30.1, 0.3),
+        ("kodak", "lte", "lpips"): (0.1, 0.001),
+        ("set14", "lte", "psnr"): (30.05, 0.3),
+    }
+    aggregates.write_native(list_native_rows(changes))
+    rows = aggregates.build_cells("winners")
+    assert rows["Kodak"][0] == "Full ≈ Scalar (30.100)"
+    assert rows["Kodak"][2] == "**+4.000**"
+    assert rows["Kodak"][3:] == ["LTE (0.1000)", "LTE (0.1000)", "+0.1000"]
+    assert rows["Set14"][0] == "LTE ≈ Scalar (30.050)"
+    assert rows["Set14"][2] == "−0.050"  # not bold: no better than the baseline
+    aggregates.write_native(list_native_rows(seeds=1))
+    single = aggregates.build_cells("winners")
+    assert single["Kodak"][2] == "+4.000"  # not bold: one seed allows no test
+
+
+def test_gaps_are_rounded_last(aggregates):
+    changes = {
+        ("kodak", "gblsr_scalar", "psnr"): (22.3124, 0.01),
+        ("kodak", "wire", "psnr"): (19.4756, 0.01),
+        ("kodak", "lte", "psnr"): (19.0, 0.01),
+        ("kodak", "liif", "psnr"): (19.0, 0.01),
+    }
+    aggregates.write_native(list_native_rows(changes))
+    # 22.312 - 19.476 would be 2.836
+    assert aggregates.build_cells("winners")["Kodak"][2] == "**+2.837**"
+
+
+def test_fairness_orders_by_rank_and_names_offenders(aggregates):
+    aggregates.write("budget", list_budget_rows(liif=2_000_000))
+    rows = aggregates.build_cells("fairness")
+    assert next(iter(rows)) == "**GB-LSR-Scalar** (F1 anchor)"
+    assert rows[LIIF][:2] == ["2,000,000", "2.020×"]
+    assert f"{LIIF} outside the band" in aggregates.build("fairness").caption
+
+
+def test_fairness_judges_no_arm_without_the_anchor(aggregates):
+    aggregates.write("budget", [row for row in list_budget_rows() if row[0] != "gblsr_scalar"])
+    assert aggregates.build_cells("fairness")[LIIF][1] == "—"
+    assert "outside the band" not in aggregates.build("fairness").caption
+
+
+# --- criteria -----------------------------------------------------------------------------------
+
+PSNR_PART = "at most 0.5 dB below best baseline PSNR"
+LPIPS_PART = "at most 0.02 above best baseline LPIPS"
+COMPOSITE = "Quality criterion composite"
+COST = "Inference-cost criterion"
+
+
+def test_gates_count_the_sets(aggregates):
+    changes = {
+        ("kodak", "gblsr_scalar", "psnr"): (25.4, 0.1),  # 0.6 dB below the best baseline's 26
+        ("set14", "gblsr_scalar", "inference_ms"): (4.0, 0.1),  # 0.8 of the slowest
+    }
+    aggregates.write_native(list_native_rows(changes))
+    rows = aggregates.build_cells("gates")
+    assert rows[PSNR_PART][1] == "met (2/3)"
+    assert rows[LPIPS_PART][1] == "met (3/3)"
+    assert rows[COMPOSITE][1] == "met"
+    assert rows[COST][1] == "not met (0.200×, 0.800×, 0.200×)"
+
+
+@pytest.mark.parametrize(
+    ("missing", "lpips", "composite"),
+    [
+        (SETS, "not measured", "not measured"),
+        (SETS[:2], "not measured", "not measured"),
+        (SETS[:1], "met (2/2 measured)", "met"),  # two of three are enough
+    ],
+)
+def test_gates_are_decided_where_absent_numbers_cannot_matter(
+    aggregates, missing, lpips, composite
+):
+    rows = [row for row in list_native_rows() if row[2] != "lpips" or row[0] not in missing]
+    aggregates.write_native(rows)
+    gates = aggregates.build_cells("gates")
+    assert gates[PSNR_PART][1] == "met (3/3)"
+    assert gates[LPIPS_PART][1].startswith(lpips)
+    assert gates[COMPOSITE][1] == composite
+
+
+def test_a_criterion_about_times_is_not_judged_on_a_shared_gpu(aggregates):
+    aggregates.write_native()
+    aggregates.write_provenance(change_recorded(shared_gpu=["liif"]))
+    table = aggregates.build("gates")
+    assert aggregates.build_cells("gates")[COST][-1] == "not judged (shared GPU)"
+    assert "shared GPU" not in table.caption  # a page says it once, above
+    assert "timed on a shared GPU" in render_template("table.tex.j2", tables=[table])
+
+
+@pytest.mark.parametrize(
+    ("deltas", "met", "result"),
+    [
+        ({"psnr_texture": 0.31, "psnr_mixed": 0, "lpips": 0.1, "psnr_edge": -0.19}, 0,
+         "A not met, B met"),
+        ({"psnr_texture": 0.31, "psnr_mixed": 0, "lpips": 0.1, "psnr_edge": -0.21}, 0,
+         "neither criterion met"),
+        ({"psnr_texture": 0, "psnr_mixed": 0, "lpips": -0.015, "psnr_edge": 0}, 4, "A met, B met"),
+        ({"psnr_texture": 0, "psnr_mixed": 0, "psnr_edge": 0}, 3, "A not met, B not measured"),
+        ({"psnr_texture": 0.4, "psnr_mixed": 0, "psnr_edge": 0}, 3, "A not met, B met"),
+    ],
+)  # fmt: skip
+def test_criteria_of_the_ablation(aggregates, deltas, met, result):
+    aggregates.write_ablation({"psnr": 0.3, **deltas}, met)
+    rows = aggregates.build_cells("locality")
+    assert rows["GB-LSR-Full"][-1] == result
+    assert rows["GB-LSR-Full"][0] == f"{met}/4"
+    assert rows["GB-LSR-Bandwidth"][0] == "—"
+    assert list(rows) == ["GB-LSR-Fixed", "**GB-LSR-Scalar**", "GB-LSR-Bandwidth", "GB-LSR-Full"]

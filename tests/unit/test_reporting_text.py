@@ -1,0 +1,26 @@
+"""Marked text becomes LaTeX and HTML."""
+
+import pytest
+
+from gblsr_repro.reporting import text
+
+
+@pytest.mark.parametrize(
+    ("marked", "latex"),
+    [
+        ("1,121,539", "1{,}121{,}539"),
+        ("kodak, 24", "kodak, 24"),
+        ("**−0.0059** ± 1", r"\textbf{$-$0.0059} $\pm$ 1"),
+        ("+2.835 nf96+noLE", "$+$2.835 nf96+noLE"),
+        ("5% of a_b & *c*", r"5\% of a\_b \& \textit{c}"),
+        ("<https://a.b/c/>", r"\texttt{https://\allowbreak a.\allowbreak b/\allowbreak c/}"),
+    ],
+)
+def test_text_becomes_latex(marked, latex):
+    assert text.convert_to_latex(marked) == latex
+
+
+def test_text_becomes_html():
+    assert text.convert_to_html("**a<b** <https://x.y/z>") == (
+        '<strong>a&lt;b</strong> <a href="https://x.y/z">https://x.y/z</a>'
+    )

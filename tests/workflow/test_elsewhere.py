@@ -1,0 +1,65 @@
+"""Run the workflow elsewhere: another working directory, another workflow, a read-only checkout."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+TARGET = "results/demo/asr/metrics/bicubic/demo_set5_x2.csv"
+IMPORTING = """
+module gblsr:
+    snakefile: "{snakefile}"
+    config: config["gblsr"]
+
+use rule * from gblsr as gblsr_*
+
+rule all:
+    default_target: True
+    input: "{target}"
+"""
+
+
+def run(cwd: Path, *words: object) -> str:
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", *map(str, words)]
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("PYTHONPATH", None)
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def listing(folder: Path) -> dict[Path, float]:
+    return {path: path.stat().st_mtime for path in folder.rglob("*")}
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    (tmp_path / "elsewhere").mkdir()
+    return tmp_path / "elsewhere"
+
+
+def test_another_working_directory_takes_all_files_and_the_checkout_none(checkout, elsewhere):
+    before = listing(checkout)
+    demo = ["--configfile", checkout / "config" / "demo.yaml"]
+    run(elsewhere, "--snakefile", checkout / "Snakefile", *demo, "--", TARGET)
+    assert (elsewhere / TARGET).is_file()
+    assert (elsewhere / "results/demo/config.yaml").is_file()
+    assert listing(checkout) == before
+    (elsewhere / "deeper").mkdir()
+    directory = ["--directory", elsewhere / "deeper"]
+    run(elsewhere, "--snakefile", checkout / "Snakefile", *directory, *demo, "--", TARGET)
+    assert (elsewhere / "deeper" / TARGET).is_file()
+
+
+def test_another_workflow_imports_it_as_a_module_with_settings_of_its_own(checkout, elsewhere):
+    settings = yaml.safe_load((checkout / "config" / "demo.yaml").read_text())
+    (elsewhere / "mine.yaml").write_text(yaml.safe_dump({"gblsr": settings}))
+    snakefile = IMPORTING.format(snakefile=checkout / "Snakefile", target=TARGET)
+    (elsewhere / "Snakefile").write_text(snakefile)
+    run(elsewhere, "--configfile", "mine.yaml")
+    assert (elsewhere / TARGET).is_file()
+    said = run(elsewhere, "--configfile", "mine.yaml", "--dry-run", "gblsr_main_kodak")
+    assert "gblsr_train" in said
