@@ -191,8 +191,8 @@ def _describe_color_cast(cast: Mapping[str, Any]) -> str:
     return (
         f"Color cast of `reconstruct`, measured on {cast['photographs']} photographs made gray "
         f"({cast['of']}): the mean of red differs from that of green by {red} levels of 255, the "
-        f"mean of blue by {blue}; averages over photographs, and the lowest and the highest. A file "
-        "with one channel for all colors stays gray."
+        f"mean of blue by {blue}; averages over photographs, and the lowest and the highest. "
+        "A file with one channel for all colors stays gray."
     )
 
 

@@ -47,14 +47,14 @@ def convert_files(
     if source.is_file():
         inside = target.is_dir() or not target.suffix
         output = target / _name_output(source, ending) if inside else target
-        _check_names(source, output)
-        _convert_one(source, output, convert)
+        _convert_one(source, output, convert, {_identify(source)})
         return
     if not source.is_dir():
         raise UserError(f"{source} does not exist; name an image file or a folder of images.")
     if target.is_file():
         raise UserError(f"{target} is a file; name a folder for what becomes of {source}.")
     inputs = _list_inputs(source, is_input)
+    kept = {_identify(path) for path in inputs}
     outputs: dict[Path, Path] = {}
     failed = []
     for path in each(inputs, source.name or "images", "image"):
@@ -65,8 +65,7 @@ def convert_files(
                 raise UserError(
                     f"{first} and {path} would both become {output}; rename one of them."
                 )
-            _check_names(path, output)
-            _convert_one(path, output, convert)
+            _convert_one(path, output, convert, kept)
         except UserError as error:
             log.warning("%s", error)
             failed.append(path.name)
@@ -75,6 +74,21 @@ def convert_files(
             f"{len(failed)} of {len(inputs)} files of {source} failed: {_list_some(failed)}; what "
             "to do about each is said above."
         )
+
+
+def _convert_one(source: Path, output: Path, convert: Convert, kept: set[tuple[int, int]]) -> None:
+    """Convert a file unless its output has no possible name or is one of the inputs `kept`."""
+    _check_length(output)
+    if output.exists() and _identify(output) in kept:
+        raise UserError(f"{output} would overwrite an input; name another output.")
+    with memory_told(str(source)):
+        convert(source, output)
+
+
+def _identify(path: Path) -> tuple[int, int]:
+    """Return what two names of one file have in common: its device and its number there."""
+    status = path.stat()
+    return status.st_dev, status.st_ino
 
 
 def name_beside(source: Path, addition: str) -> Path:
@@ -92,11 +106,6 @@ def name_beside(source: Path, addition: str) -> Path:
     if output.exists():
         raise UserError(f"{output} exists already; name the output, which may be this one.")
     return output
-
-
-def _convert_one(source: Path, output: Path, convert: Convert) -> None:
-    with memory_told(str(source)):
-        convert(source, output)
 
 
 def _list_inputs(folder: Path, is_input: Callable[[Path], bool]) -> list[Path]:
@@ -130,14 +139,8 @@ def _name_output(source: Path, ending: str | None) -> str:
     return source.stem + (ending or (source.suffix if written else ".png"))
 
 
-def _check_names(source: Path, output: Path) -> None:
-    """Raise `UserError` where an output is its input or its name is too long for its folder."""
-    _check_length(output)
-    if output.exists() and source.samefile(output):
-        raise UserError(f"{output} would overwrite its input; name another output.")
-
-
 def _check_length(output: Path) -> None:
+    """Raise `UserError` where the name of an output is too long for its folder."""
     parent = next(folder for folder in Path(os.path.abspath(output)).parents if folder.exists())
     longest = os.pathconf(parent, "PC_NAME_MAX")
     if len(os.fsencode(output.name)) > longest:

@@ -14,7 +14,7 @@ from ..progress import log
 from . import png
 from .photo import Photo
 from .profiles import convert_to_srgb, is_profile_for
-from .tags import Tags, has_oblong_pixels, read_density, read_exif, select_exif
+from .tags import Tags, has_oblong_pixels, read_density, select_exif
 
 ORIENTATION = ExifTags.Base.Orientation
 SIDEWAYS = (5, 6, 7, 8)  # its values for pictures whose rows and columns are exchanged
@@ -32,8 +32,9 @@ def read(path: Path | str, metadata: bool = False) -> Photo:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Pillow's, of damaged EXIF data
         with Image.open(path, formats=images.FORMATS) as image:
-            sideways = read_exif(image).get(ORIENTATION) in SIDEWAYS
-            image.load()  # which turns a TIFF file upright, and then forgets its tag
+            exif, kept_exif = _read_exif(path, image, metadata)
+            sideways = exif.get(ORIENTATION) in SIDEWAYS
+            image.load()  # which turns a TIFF file upright, and takes the tag out of `exif`
             chunks = png.read_chunks(path)
             profile = image.info.get("icc_profile")
             rgb, alpha = _read_transparency(path, image, pixels, chunks)
@@ -41,11 +42,11 @@ def read(path: Path | str, metadata: bool = False) -> Photo:
                 rgb, profile = _convert_cmyk(path, image, rgb, profile), None
             tags = Tags(
                 _check_profile(path, profile, gray),
-                _keep_exif(path, image) if metadata else None,
-                _keep_density(path, image, sideways),
+                kept_exif,
+                _keep_density(path, image, exif, sideways),
                 {name: chunks[name] for name in png.COLOR_CHUNKS if name in chunks},
             )
-            turn = read_exif(image).get(ORIENTATION, 1)
+            turn = exif.get(ORIENTATION, 1)
     alpha = None if alpha is None else _turn_upright(alpha, turn)
     return Photo(_turn_upright(rgb, turn), alpha, gray, tags)
 
@@ -88,18 +89,27 @@ def _check_profile(path: Path | str, profile: bytes | None, gray: bool) -> bytes
     return None
 
 
-def _keep_exif(path: Path | str, image: Image.Image) -> bytes | None:
+def _read_exif(
+    path: Path | str, image: Image.Image, metadata: bool
+) -> tuple[Image.Exif, bytes | None]:
+    """Return an image's EXIF data, and with `metadata` what of it to keep.
+
+    Damaged data counts as none; where it is asked for, that is logged.
+    """
+    exif = Image.Exif()
     try:
-        return select_exif(image.getexif())
+        exif = image.getexif()
+        return exif, select_exif(exif) if metadata else None
     except Exception as error:  # Pillow raises nearly anything on damaged data
-        log.warning("%s: its EXIF data is damaged (%s) and is left out.", path, error)
-        return None
+        if metadata:
+            log.warning("%s: its EXIF data is damaged (%s) and is left out.", path, error)
+        return exif, None
 
 
 def _keep_density(
-    path: Path | str, image: Image.Image, sideways: bool
+    path: Path | str, image: Image.Image, exif: Image.Exif, sideways: bool
 ) -> tuple[float, float] | None:
-    density = read_density(image, read_exif(image))
+    density = read_density(image, exif)
     if density is None and has_oblong_pixels(image):
         log.warning("%s: that its pixels are not square is not kept.", path)
     return density[::-1] if density and sideways else density

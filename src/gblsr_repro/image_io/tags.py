@@ -57,14 +57,6 @@ class Tags:
         return [name for name in deciding if self.chunks[name] != SRGB_CHUNKS[name]]
 
 
-def read_exif(image: Image.Image) -> Image.Exif:
-    """Return an image's EXIF data, and none where it is damaged."""
-    try:
-        return image.getexif()
-    except Exception:  # Pillow raises nearly anything on damaged data
-        return Image.Exif()
-
-
 def select_exif(exif: Image.Exif) -> bytes | None:
     """Return what EXIF data says of the picture, without what it says of the file."""
     kept = Image.Exif()
