@@ -200,7 +200,7 @@ def _read_quality(
     metrics: Path, measures: Mapping[str, str], weights_sha256: str
 ) -> dict[str, dict[str, float]]:
     """Return the means of every data set that a folder of metrics holds of these weights."""
-    found: dict[str, dict[str, float]] = {}
+    quality: dict[str, dict[str, float]] = {}
     for path in sorted(metrics.glob("*.csv")):
         if path.stem == VALIDATION:
             continue
@@ -214,7 +214,7 @@ def _read_quality(
         }
         if next(iter(measures)) not in means or not all(map(math.isfinite, means.values())):
             raise UserError(f"{path} holds no quality of images; evaluate this run again.")
-        found[path.stem] = {"images": len(rows), **means}
-    if not found:
+        quality[path.stem] = {"images": len(rows), **means}
+    if not quality:
         raise UserError(f"{metrics} holds no measured rows; evaluate the run first.")
-    return found
+    return quality
