@@ -53,7 +53,7 @@ def test_every_image_is_converted_and_what_is_passed_over_named(folder, tmp_path
     convert_files(folder, tmp_path / "out", copy)
     assert names(tmp_path / "out") == ["B.JPG", "a.png", "c.png", "d.jfif", "e.tif", "f.png"]
     [line] = [record.message for record in caplog.records]
-    for name in ("._a.png (hidden)", "Thumbs.db", "notes.txt", "inner"):
+    for name in ("._a.png (hidden)", "Thumbs.db (not", "notes.txt (not", "inner (a folder)"):
         assert name in line
 
 

@@ -114,12 +114,14 @@ def _list_inputs(folder: Path, is_input: Callable[[Path], bool]) -> list[Path]:
     for path in sorted(folder.iterdir()):
         if path.name.startswith("."):
             passed_over.append(f"{path.name} (hidden)")
+        elif path.is_dir():
+            passed_over.append(f"{path.name} (a folder)")
         elif not path.is_file():
             passed_over.append(f"{path.name} (no file)")
         elif is_input(path):
             inputs.append(path)
         else:
-            passed_over.append(f"{path.name} (nothing that this command reads)")
+            passed_over.append(f"{path.name} (not what this command reads)")
     if passed_over:
         log.warning("passed over in %s: %s", folder, _list_some(passed_over))
     if not inputs:
