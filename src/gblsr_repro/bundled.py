@@ -1,33 +1,42 @@
-"""Find the weights that come along with the package; make such a file of a trained run.
+"""Find the weights bundled with the package; make such a weights file from a trained run.
 
 A bundled file is a weights file like any other, with its larger tensors in half precision. What
 its record says beyond a run's is what one has to know of a model that somebody else trained:
-the row of its table (no checkout is needed to build it), steps, training images, quality, commit.
+the row of its table (no checkout is needed to build it), steps, training images, quality, commit,
+and for a native model the color cast of its reconstructions.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
+import numpy as np
+from PIL import Image
+from torch import Tensor
+
+from . import inference
 from .config import RELEASED
 from .errors import UserError
 from .files import read_csv, read_json, write_bytes, write_text
+from .image_io import Photo
+from .models.native import NativeModel
 from .progress import log
 from .runs import kind_of
-from .weights import metadata, read_weights, serialized
+from .weights import BUILT_FROM, metadata, read_weights, serialized
 
 LIMIT = 4_000_000  # bytes of a file
-# Columns of the metrics that are told, with their names and units; the first is the one in short.
+# Columns of the metrics that are shown, with their names and units; the first is the one in short.
 MEASURES = {
     "native": {"psnr": "PSNR (dB)", "ssim": "SSIM", "lpips": "LPIPS"},
     "asr": {"psnr_y": "PSNR-Y (dB)", "ssim_y": "SSIM-Y"},
 }
-TOLD = 3  # measurements in one line
+MEASUREMENTS_IN_LINE = 3  # more are cut to those on the smallest set
 # What the quality in a file was measured on, unless its record says otherwise.
 MEASURED_ON = "the run's weights, before they were rounded to half precision"
 VALIDATION = "validation"  # rows on training images' neighbors: no measure of quality
@@ -56,7 +65,7 @@ def describe_model(path: Path | str) -> str:
     quality = ", ".join(
         f"{data.replace('_', ' ')} {means[column]:.2f}"
         for data, means in measured.items()
-        if len(measured) <= TOLD or means["images"] == fewest
+        if len(measured) <= MEASUREMENTS_IN_LINE or means["images"] == fewest
     )
     return (
         f"{record[kind.subject]}, {record['steps']:,} steps on {record['trained_on']}, commit "
@@ -97,15 +106,55 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
     }
     large = {name for name, t in weights.items() if t.is_floating_point() and t.ndim > 1}
     tensors = {name: t.half() if name in large else t for name, t in weights.items()}
+    _write_bundle(output, trained, tensors, facts)
+
+
+def _write_bundle(
+    output: Path,
+    trained: Mapping[str, Any],
+    tensors: Mapping[str, Tensor],
+    facts: Mapping[str, Any],
+) -> None:
+    """Write a bundled file and its card; `facts` is what the record says beyond `trained`."""
     content = serialized(tensors, metadata(trained, tensors, facts))
     if len(content) > LIMIT:
         raise UserError(
-            f"{run_dir} takes {len(content) / 1e6:.1f} MB in half precision, more than the "
-            f"{LIMIT / 1e6:g} MB of a bundled file; train a smaller model."
+            f"{output} would take {len(content) / 1e6:.1f} MB, more than the {LIMIT / 1e6:g} MB of "
+            "a bundled file; train a smaller model."
         )
     write_bytes(output, content)
     write_text(output.with_suffix(".md"), format_card(output))
     log.info("%s: %s", output, describe_model(output))
+
+
+def record_color_cast(path: Path | str, photos: Iterable[Path], described: str) -> None:
+    """Measure the color cast of a bundled native model; write it into its file and its card.
+
+    `photos` are image files, `described` says in words which ones.
+    """
+    record, tensors = read_weights(path)
+    facts = {k: v for k, v in record.items() if k not in (*BUILT_FROM, "config")}
+    cast = measure_color_cast(inference.load_native(path), photos)
+    _write_bundle(Path(path), record, tensors, facts | {"color_cast": cast | {"of": described}})
+
+
+def measure_color_cast(model: NativeModel, photos: Iterable[Path]) -> dict[str, Any]:
+    """Measure how far reconstructions of photographs without color are from gray.
+
+    Every photograph is made gray (luma of ITU-R BT.601) in three equal channels and reconstructed
+    as one with colors. Returns the number of `photographs`, and for `red` and `blue` the mean, the
+    lowest and the highest of what that channel's mean lies above green's, in levels of 255.
+    """
+    casts = []
+    for path in photos:
+        luma = np.array(Image.fromarray(inference.read(path).rgb).convert("L"))
+        shown = inference.reconstruct(model, Photo(np.repeat(luma[..., None], 3, axis=2))).rgb
+        red, green, blue = shown.reshape(-1, 3).mean(axis=0)
+        casts.append((float(red - green), float(blue - green)))
+    channels = zip(("red", "blue"), zip(*casts, strict=True), strict=True)
+    return {"photographs": len(casts)} | {
+        name: [fmean(values), min(values), max(values)] for name, values in channels
+    }
 
 
 def format_card(path: Path | str) -> str:
@@ -133,15 +182,31 @@ def format_card(path: Path | str) -> str:
             for c in measures
         ]
         lines.append("| " + " | ".join(cells) + " |")
+    if "color_cast" in record:
+        lines += ["", _describe_color_cast(record["color_cast"])]
     settings = ", ".join(f"{k} {v}" for k, v in record["config"]["model"].items())
     return "\n".join([*lines, "", f"Settings: {settings}.", ""])
+
+
+def _describe_color_cast(cast: Mapping[str, Any]) -> str:
+    """Return in one sentence what `measure_color_cast` measured."""
+    red, blue = (
+        f"{mean:+.1f} ({lowest:+.1f} to {highest:+.1f})"
+        for mean, lowest, highest in (cast["red"], cast["blue"])
+    )
+    return (
+        f"Color cast of `reconstruct`, measured on {cast['photographs']} photographs made gray "
+        f"({cast['of']}): the mean of red differs from that of green by {red} levels of 255, the "
+        f"mean of blue by {blue}; averages over photographs, and the lowest and the highest. "
+        "A file with one channel for all colors stays gray."
+    )
 
 
 def _read_quality(
     metrics: Path, measures: Mapping[str, str], weights_sha256: str
 ) -> dict[str, dict[str, float]]:
     """Return the means of every data set that a folder of metrics holds of these weights."""
-    found: dict[str, dict[str, float]] = {}
+    quality: dict[str, dict[str, float]] = {}
     for path in sorted(metrics.glob("*.csv")):
         if path.stem == VALIDATION:
             continue
@@ -155,7 +220,7 @@ def _read_quality(
         }
         if next(iter(measures)) not in means or not all(map(math.isfinite, means.values())):
             raise UserError(f"{path} holds no quality of images; evaluate this run again.")
-        found[path.stem] = {"images": len(rows), **means}
-    if not found:
+        quality[path.stem] = {"images": len(rows), **means}
+    if not quality:
         raise UserError(f"{metrics} holds no measured rows; evaluate the run first.")
-    return found
+    return quality

@@ -1,4 +1,4 @@
-"""A super-resolution model as an ONNX file, for runtimes without Python or torch.
+"""Export a super-resolution model as an ONNX file, for runtimes without Python or torch.
 
 At an integer scale the GB-LSR decoder is one convolution and a pixel shuffle (see
 `models.asr.rendering.Folded`), so that a model whose encoder is made of convolutions alone becomes
@@ -31,7 +31,7 @@ EXAMPLE = (16, 16)  # the size that is traced; the file takes any
 
 
 class FoldedModel(nn.Module):
-    """Encoder, folded kernel and pixel shuffle, in operations that ONNX has, for any image size.
+    """Enlarge images of any size by encoder, folded kernel and pixel shuffle, which ONNX has.
 
     The kernel reads the features and, for its biases, a plane of ones. Beyond the image's border
     both are zero, so a border pixel gets only the weights of the taps inside; what these sum to is
@@ -48,7 +48,7 @@ class FoldedModel(nn.Module):
         with torch.no_grad():
             folded = decoder.folded(scale)
         self.register_buffer("kernel", torch.cat((folded.kernel, folded.bias), dim=1))
-        self.register_buffer("shares", _shares(scale) if decoder.ensemble else None)
+        self.register_buffer("shares", _compute_shares(scale) if decoder.ensemble else None)
 
     def forward(self, images: Tensor) -> Tensor:
         """Enlarge images (B, 3, h, w) in [0, 1] to (B, 3, s h, s w)."""
@@ -64,7 +64,7 @@ class FoldedModel(nn.Module):
         return self.shown((image / share)[..., inside, inside])
 
 
-def _shares(scale: int) -> Tensor:
+def _compute_shares(scale: int) -> Tensor:
     """Return the hat weights of the taps as a kernel (s^2, 1, 2, 2), in the order of `Folded`.
 
     They are what one mode, which is 1 everywhere, is multiplied by.

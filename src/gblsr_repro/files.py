@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import fcntl
-import glob
 import hashlib
 import io
 import json
@@ -60,7 +59,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
 def _locked_temporary(path: Path) -> tuple[int, Path]:
     """Create a temporary sibling of `path` and lock it as long as its handle is open."""
     while True:
-        handle, name = tempfile.mkstemp(TEMPORARY, f".{path.name}.", path.parent)
+        handle, name = tempfile.mkstemp(TEMPORARY, _temporary_prefix(path), path.parent)
         with suppress(OSError):  # a file system without locks: `_sweep` then removes nothing
             fcntl.flock(handle, fcntl.LOCK_EX)
         if os.fstat(handle).st_nlink:
@@ -109,9 +108,17 @@ def _acquire(lock: Path, taken: Callable[[str], UserError | None]) -> int:
         os.close(handle)  # the holder before removed the file between opening and locking
 
 
+def _temporary_prefix(path: Path) -> str:
+    """Return what names of the temporary siblings of `path` begin with.
+
+    A checksum stands for the name of `path`: that may be as long as the file system takes.
+    """
+    return f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}."
+
+
 def _sweep(path: Path) -> None:
     """Remove the temporary siblings of `path` that no living process has locked."""
-    for leftover in path.parent.glob(f".{glob.escape(path.name)}.????????{TEMPORARY}"):
+    for leftover in path.parent.glob(f"{_temporary_prefix(path)}????????{TEMPORARY}"):
         with suppress(OSError), leftover.open("rb+") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             leftover.unlink()

@@ -1,4 +1,4 @@
-"""The trained models as a tool for one's own images.
+"""Apply trained models to a user's own images.
 
 Three lines do the common things; the command line has the same names:
 
@@ -7,25 +7,31 @@ Three lines do the common things; the command line has the same names:
     inference.write("zoomed.png", inference.decode(code, scale=3.7, crop=(100, 100, 200, 200)))
 
 Positions are pixels of the original image, (top, left, bottom, right), whole numbers being pixel
-edges; scales are output pixels per original pixel, any positive number.
+edges; scales are output pixels per original pixel, any positive number. Sizes are rounded half up.
+Below a scale of 1 an image is drawn at its own size and then reduced with an antialiased filter.
+Colors under transparent pixels have no part in what is visible (`image_io.photo`).
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from .data.images import Pixels
 from .errors import UserError
-from .image_io import Box, Photo
+from .image_io import Box, Photo, Tags
 from .image_io import read as read
 from .image_io import write as write
+from .image_io.photo import Size, extend_visible_colors, paint, reduce, resize_alpha
 from .models import bands, native, spectral
 from .models.asr import tiling
 from .models.asr.local_ensemble import shown_by
@@ -37,11 +43,10 @@ from .runs import load_run
 from .runtime import for_inference
 from .weights import checksum, parsed, write_tensors
 
-FORMAT = "gblsr-code-1"
-BYTES = ("profile", "exif")  # fields of a code that are kept as they are, where there are any
+CODE_FORMAT = "gblsr-code-1"
+BYTE_TAGS = ("profile", "exif")  # fields of a code's tags that are stored as tensors of bytes
 BAND_PIXELS = 1 << 18  # rendered at once
 MAX_OUTPUT_PIXELS = 200_000_000
-BLANK = np.zeros((1, 1, 3), np.uint8)
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class Code:
 
     `coefficients` (3, p, p, h, w) float32 with the cutoff applied; `bandwidth` (h, w); `patch`
     pixels per patch side; `top`, `left` the padding before the image of `size` (H, W) pixels;
-    `arm` the arm that encoded it; `photo` what else there was of the image, without its colors.
+    `arm` the arm that encoded it; `alpha`, `gray` and `tags` those of the `Photo`.
     """
 
     coefficients: Tensor
@@ -58,9 +63,23 @@ class Code:
     patch: int
     top: int
     left: int
-    size: tuple[int, int]
+    size: Size
     arm: str
-    photo: Photo
+    alpha: Pixels | None = None
+    gray: bool = False
+    tags: Tags = field(default_factory=Tags)
+
+
+@dataclass(frozen=True)
+class Window:
+    """The part of an image to draw, and the sizes (H, W) of the output and of what is drawn.
+
+    `drawn` is `size` at scales from 1 up; below, it is the part's own size.
+    """
+
+    box: Box
+    size: Size
+    drawn: Size
 
 
 def load_native(path: Path | str, device: torch.device | None = None) -> NativeModel:
@@ -69,7 +88,7 @@ def load_native(path: Path | str, device: torch.device | None = None) -> NativeM
 
 
 def load_superres(path: Path | str, device: torch.device | None = None) -> ASRModel:
-    """Load a trained super-resolution method likewise."""
+    """Load a trained super-resolution method from its run folder or from a weights file."""
     return for_inference(load_run(path, ASRModel), device or torch.device("cpu"))
 
 
@@ -77,12 +96,12 @@ def load_superres(path: Path | str, device: torch.device | None = None) -> ASRMo
 def reconstruct(model: NativeModel, photo: Photo, track: Track = iter) -> Photo:
     """Encode and decode a photo at its own size.
 
-    Large photos go in bands, which changes no value beyond rounding. Here and below `track` is
-    given the list of them and yields one after the other, as it likes to show how far it is.
+    Large photos go in bands, which changes no value beyond rounding. Here and below `track` gets
+    the list of them and yields one after the other, so that it can show the progress.
     """
-    features = bands.encode(model, photo.rgb, track)
-    parts = bands.render(model, features, photo.size, track)
-    return photo.painted(photo.size, ((top, 0, colors) for top, colors in parts))
+    features = bands.encode(model, extend_visible_colors(photo), track)
+    parts = ((top, 0, colors) for top, colors in bands.render(model, features, photo.size, track))
+    return _make_photo(photo, select_window(photo.size), parts)
 
 
 @torch.inference_mode()
@@ -93,33 +112,41 @@ def encode(model: NativeModel, photo: Photo, track: Track = iter) -> Code:
         raise UserError(
             f"{type(decoder).__name__} keeps no coefficients to store; use a GB-LSR arm."
         )
-    features = bands.encode(model, photo.rgb, track)
+    features = bands.encode(model, extend_visible_colors(photo), track)
     left, _, top, _ = native.padding(*photo.size, decoder.patch)
-    coefficients, bandwidth = decoder.code(features)
+    coefficients, bandwidth = (
+        # A map of one patch is contiguous to torch whatever its strides, which cannot be stored.
+        values[0].float().cpu().clone(memory_format=torch.contiguous_format)
+        for values in decoder.code(features)
+    )
     return Code(
-        coefficients[0].float().cpu().contiguous(),
-        bandwidth[0].float().cpu().contiguous(),
+        coefficients,
+        bandwidth,
         decoder.patch,
         top,
         left,
         photo.size,
         model.name,
-        replace(photo, rgb=BLANK),
+        photo.alpha,
+        photo.gray,
+        photo.tags,
     )
 
 
 def save_code(path: Path | str, code: Code) -> None:
     """Write an encoded image as safetensors: all that decoding needs, and a checksum of it."""
     tensors = {"coefficients": code.coefficients, "bandwidth": code.bandwidth}
-    if code.photo.alpha is not None:
-        tensors["alpha"] = torch.from_numpy(np.ascontiguousarray(code.photo.alpha))
-    for name in BYTES:
-        if (value := getattr(code.photo, name)) is not None:
+    if code.alpha is not None:
+        tensors["alpha"] = torch.from_numpy(np.ascontiguousarray(code.alpha))
+    for name in BYTE_TAGS:
+        if (value := getattr(code.tags, name)) is not None:
             tensors[name] = torch.frombuffer(bytearray(value), dtype=torch.uint8)
-    facts = {"patch": code.patch, "top": code.top, "left": code.left, "size": code.size}
-    facts |= {"grey": code.photo.gray, "arm": code.arm}
+    facts: dict[str, Any] = {"patch": code.patch, "top": code.top, "left": code.left}
+    facts |= {"size": code.size, "grey": code.gray, "arm": code.arm}
+    facts |= {"density": code.tags.density}
+    facts |= {"chunks": {name: content.hex() for name, content in code.tags.chunks.items()}}
     text = json.dumps(facts)
-    header = {"format": FORMAT, "image": text, "sha256": checksum(tensors, text)}
+    header = {"format": CODE_FORMAT, "image": text, "sha256": checksum(tensors, text)}
     write_tensors(path, tensors, header)
 
 
@@ -133,13 +160,18 @@ def load_code(path: Path | str) -> Code:
         ) from error
     except (ValueError, OSError) as error:
         raise UserError(f"{path} is not an encoded image ({error}); encode it again.") from error
-    if header.get("format") != FORMAT:
+    if header.get("format") != CODE_FORMAT:
         raise UserError(f"{path} is not an encoded image; make one with the encode command.")
     if header.get("sha256") != checksum(tensors, header.get("image", "")):
         raise UserError(f"{path} is damaged; encode the image again.")
     facts = json.loads(header["image"])
-    alpha = tensors["alpha"].numpy() if "alpha" in tensors else None
-    kept = {name: tensors[name].numpy().tobytes() for name in BYTES if name in tensors}
+    # Codes of earlier versions have neither density nor chunks.
+    density, chunks = facts.get("density"), facts.get("chunks", {})
+    tags = Tags(
+        density=tuple(density) if density else None,
+        chunks={name: bytes.fromhex(content) for name, content in chunks.items()},
+        **{name: tensors[name].numpy().tobytes() for name in BYTE_TAGS if name in tensors},
+    )
     return Code(
         tensors["coefficients"],
         tensors["bandwidth"],
@@ -148,16 +180,22 @@ def load_code(path: Path | str) -> Code:
         facts["left"],
         tuple(facts["size"]),
         facts["arm"],
-        Photo(BLANK, alpha, facts["grey"], **kept),
+        tensors["alpha"].numpy() if "alpha" in tensors else None,
+        facts["grey"],
+        tags,
     )
 
 
-def _window(size: tuple[int, int], scale: float, crop: Box | None) -> tuple[Box, int, int]:
-    """Check scale and crop against an image's size; return the crop and the output's H and W."""
+def select_window(size: Size, scale: float = 1.0, crop: Box | None = None) -> Window:
+    """Return what to draw of an image of `size` (H, W) at a scale, whole or cropped.
+
+    Raises `UserError` for a scale that is not positive and finite, for a crop that does not lie
+    inside the image, and for an output of more than `MAX_OUTPUT_PIXELS`.
+    """
     height, width = size
     if not (scale > 0 and math.isfinite(scale)):
         raise UserError(f"The scale is {scale:g}, but must be more than 0 and finite.")
-    top, left, bottom, right = crop or (0, 0, height, width)
+    box = top, left, bottom, right = crop or (0, 0, height, width)
     if not (0 <= top < bottom <= height and 0 <= left < right <= width):
         raise UserError(
             f"The crop {top:g} {left:g} {bottom:g} {right:g} does not lie inside the image of "
@@ -170,33 +208,57 @@ def _window(size: tuple[int, int], scale: float, crop: Box | None) -> tuple[Box,
             f"The output would have {out_height:.7g} x {out_width:.7g} pixels, more than "
             f"{MAX_OUTPUT_PIXELS // 1_000_000} megapixels; choose a smaller scale or crop."
         )
-    return (top, left, bottom, right), round(out_height), round(out_width)
+    return Window(box, _scale_size(box, scale), _scale_size(box, max(scale, 1)))
 
 
-def _positions(window: Box, height: int, width: int) -> tuple[Tensor, Tensor]:
-    """Return the pixel positions of an output grid's rows and columns over `window`, float64."""
+def _scale_size(box: Box, scale: float) -> Size:
+    """Return the height and width of a box at a scale, each rounded half up and at least 1.
+
+    Numbers are taken as the decimals that they are written as: 100 pixels at 1.005 are 100.5.
+    """
+    top, left, bottom, right, factor = (Fraction(str(value)) for value in (*box, scale))
+    height, width = (
+        max(math.floor(length * factor + Fraction(1, 2)), 1)
+        for length in (bottom - top, right - left)
+    )
+    return height, width
+
+
+def _locate_pixels(window: Window) -> tuple[Tensor, Tensor]:
+    """Return the positions of the drawn rows and columns in pixels of the image, float64."""
+    first, last = window.box[:2], window.box[2:]
     y, x = (
-        first + (torch.arange(count, dtype=torch.float64) + 0.5) * (last - first) / count - 0.5
-        for count, first, last in zip((height, width), window[:2], window[2:], strict=True)
+        start + (torch.arange(count, dtype=torch.float64) + 0.5) * (end - start) / count - 0.5
+        for count, start, end in zip(window.drawn, first, last, strict=True)
     )
     return y, x
+
+
+def _make_photo(
+    source: Photo | Code, window: Window, parts: Iterable[tuple[int, int, Tensor]]
+) -> Photo:
+    """Return the photo that drawn parts make together with what is kept of their source."""
+    rgb = paint(window.drawn, parts, source.gray)
+    alpha = resize_alpha(source.alpha, window.drawn, window.box)
+    photo = Photo(rgb, alpha, source.gray, source.tags)
+    return photo if window.drawn == window.size else reduce(photo, window.size)
 
 
 @torch.inference_mode()
 def decode(code: Code, scale: float = 1.0, crop: Box | None = None, track: Track = iter) -> Photo:
     """Render an encoded image at any scale, whole or cropped."""
-    window, height, width = _window(code.size, scale, crop)
-    y, x = _positions(window, height, width)
+    window = select_window(code.size, scale, crop)
+    (height, width), (y, x) = window.drawn, _locate_pixels(window)
     y, x = y + code.top, x + code.left
     coefficients, bandwidth = code.coefficients[None], code.bandwidth[None]
     rows = max(BAND_PIXELS // width, 1)
 
-    def parts() -> Iterator[tuple[int, int, Tensor]]:
+    def render_bands() -> Iterator[tuple[int, int, Tensor]]:
         for top in track(range(0, height, rows)):
-            some = y[top : top + rows]
-            yield top, 0, spectral.evaluate_grid(coefficients, bandwidth, some, x, code.patch)
+            band = y[top : top + rows]
+            yield top, 0, spectral.evaluate_grid(coefficients, bandwidth, band, x, code.patch)
 
-    return code.photo.painted((height, width), parts(), window)
+    return _make_photo(code, window, render_bands())
 
 
 @torch.inference_mode()
@@ -213,32 +275,32 @@ def upscale(
     What would take more than `memory` bytes goes in tiles, which changes no value beyond rounding
     (see `models.asr.tiling`).
     """
-    window, height, width = _window(photo.size, scale, crop)
-    y, x = _positions(window, height, width)
-    pixels = torch.from_numpy(np.ascontiguousarray(photo.rgb)).permute(2, 0, 1)
-    whole = model.encoder.extend(pixels[None])
+    window = select_window(photo.size, scale, crop)
+    y, x = _locate_pixels(window)
+    pixels = np.ascontiguousarray(extend_visible_colors(photo))
+    whole = model.encoder.extend(torch.from_numpy(pixels).permute(2, 0, 1)[None])
     cells = (whole.shape[-2], whole.shape[-1])
     tiles = tiling.tiles(model, cells, y, x, memory or tiling.MEMORY)
     device = next(model.parameters()).device
 
-    def parts() -> Iterator[tuple[int, int, Tensor]]:
+    def render_tiles() -> Iterator[tuple[int, int, Tensor]]:
         for tile in track(tiles):
             rows, columns = (slice(*span) for span in tile.pixels)
-            given = whole[:, :, rows, columns].to(device).float() / 255
-            features, low = tile.own(model.encode(given)), tile.own(given)
+            images = whole[:, :, rows, columns].to(device).float() / 255
+            features, low = tile.own(model.encode(images)), tile.own(images)
             if crop is None:
-                size = shown_by(cells, photo.size, (height, width))
+                size = shown_by(cells, photo.size, window.drawn)
                 part = tile.part(cells)
                 colors = model.decode(features, *size, BAND_PIXELS, low, part=part)
             else:
                 grid = y[slice(*tile.rows)], x[slice(*tile.columns)]
-                colors = _queried(model, features, low, tile, grid, scale)
+                colors = _query_grid(model, features, low, tile, grid, max(scale, 1))
             yield tile.rows[0], tile.columns[0], colors
 
-    return photo.painted((height, width), parts(), window)
+    return _make_photo(photo, window, render_tiles())
 
 
-def _queried(
+def _query_grid(
     model: ASRModel,
     features: Tensor,
     low: Tensor,
@@ -246,7 +308,11 @@ def _queried(
     grid: tuple[Tensor, Tensor],
     scale: float,
 ) -> Tensor:
-    """Answer every crossing of a grid's rows and columns from the cells of a tile."""
+    """Return the colors (1, 3, R, C) at the crossings of a grid's R rows and C columns.
+
+    `features` and `low`, the image, are those of the tile's cells; `grid` is in pixels of the whole
+    image.
+    """
     axes = zip(grid, tile.cells, features.shape[-2:], strict=True)
     rows, columns = ((2 * (at - first) + 1) / count - 1 for at, (first, _), count in axes)
     coordinates = torch.cartesian_prod(rows, columns)[None].to(low.device)

@@ -50,3 +50,11 @@ def test_weights_are_written_as_the_safetensors_package_writes_them(metadata):
     _, found = weights.parsed(content)
     assert found.keys() == tensors.keys()
     assert all(torch.equal(found[name], tensors[name]) for name in tensors)
+
+
+@pytest.mark.parametrize("name", ["n" * 255, "ä" * 127, "[a-z]*?"])
+def test_names_as_long_as_the_file_system_takes(tmp_path, name):
+    files.write_text(tmp_path / name, "text")
+    files.write_text(tmp_path / name, "other")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "other"

@@ -174,7 +174,7 @@ ROWS = [
     edit("workflow/rules/native.smk", "rule train:", "# a comment\nrule train:", NOTHING),
     code("cli/commands.py", NOTHING),
     code("operations/plan.py", NOTHING),
-    code("image_io.py", NOTHING),
+    code("image_io/reading.py", NOTHING),
     # images
     code("data/standardize.py", NATIVE),
     code("data/sources.py", NATIVE | ASR | ASR_MEASURED | ASR_TIMED),

@@ -11,7 +11,7 @@ from typing import Any
 from .arguments import Commands, Options, add_command, add_path
 
 CODE_ENDING = ".gblsr"
-PIXELS = "output pixels per image pixel"
+SCALE = "output pixels per image pixel, above or below 1"
 
 
 def add_commands(commands: Commands) -> None:
@@ -31,6 +31,7 @@ def _add_reconstruct(commands: Commands) -> None:
     command = add_command(commands, "reconstruct", reconstruct)
     _add_files(command)
     _add_model(command)
+    _add_quality(command)
 
 
 def reconstruct(options: Options) -> None:
@@ -38,7 +39,8 @@ def reconstruct(options: Options) -> None:
     from .. import inference
 
     model = _load_model("native", options)
-    _convert(options, _read_image(options), partial(inference.reconstruct, model), inference.write)
+    work = partial(inference.reconstruct, model)
+    _convert_to_photos(options, _make_reader(options), work)
 
 
 def _add_encode(commands: Commands) -> None:
@@ -50,17 +52,22 @@ def _add_encode(commands: Commands) -> None:
 def encode(options: Options) -> None:
     """Store images as coefficients of a GB-LSR arm."""
     from .. import inference
+    from ..image_io.folders import convert_files
 
-    model = _load_model("native", options)
-    work = partial(inference.encode, model)
-    _convert(options, _read_image(options), work, inference.save_code, ending=CODE_ENDING)
+    model, read = _load_model("native", options), _make_reader(options)
+
+    def convert(source: Path, target: Path) -> None:
+        inference.save_code(target, inference.encode(model, read(source), _show_parts(source)))
+
+    convert_files(options.input, options.output, convert, ending=CODE_ENDING)
 
 
 def _add_decode(commands: Commands) -> None:
     command = add_command(commands, "decode", decode)
     _add_files(command)
-    command.add_argument("--scale", type=float, default=1.0, help=PIXELS)
+    command.add_argument("--scale", type=float, default=1.0, help=f"{SCALE} (default: 1)")
     _add_crop(command)
+    _add_quality(command)
 
 
 def decode(options: Options) -> None:
@@ -69,30 +76,42 @@ def decode(options: Options) -> None:
 
     runtime.prepare("cpu")
     work = partial(inference.decode, scale=options.scale, crop=options.crop)
-    endings = {"endings": (CODE_ENDING,), "ending": ".png"}
-    _convert(options, inference.load_code, work, inference.write, **endings)
+    _convert_to_photos(options, inference.load_code, work, is_input=_is_code, ending=".png")
+
+
+def _is_code(path: Path) -> bool:
+    return path.suffix.lower() == CODE_ENDING
 
 
 def _add_upscale(commands: Commands) -> None:
     command = add_command(commands, "upscale", upscale)
-    _add_files(command)
+    _add_files(command, "a file or a folder (default: one beside the input, such as photo-x2.jpg)")
     _add_model(command)
-    command.add_argument("--scale", type=float, required=True, help=PIXELS)
+    command.add_argument("--scale", type=float, default=2.0, help=f"{SCALE} (default: 2)")
     _add_crop(command)
+    _add_quality(command)
 
 
 def upscale(options: Options) -> None:
     """Super-resolve images by any scale."""
     from .. import inference
+    from ..image_io.folders import name_beside
 
+    if options.output is None:
+        options.output = name_beside(options.input, f"-x{options.scale:g}")
     model = _load_model("asr", options)
     work = partial(inference.upscale, model, scale=options.scale, crop=options.crop)
-    _convert(options, _read_image(options), work, inference.write)
+    _convert_to_photos(options, _make_reader(options), work)
 
 
-def _add_files(command: argparse.ArgumentParser) -> None:
+def _add_files(command: argparse.ArgumentParser, optional_output: str | None = None) -> None:
     command.add_argument("input", type=Path, help="a file, or a folder of files")
-    command.add_argument("output", type=Path, help="a file or a folder")
+    command.add_argument(
+        "output",
+        type=Path,
+        nargs="?" if optional_output else None,
+        help=optional_output or "a file or a folder",
+    )
 
 
 def _add_model(command: argparse.ArgumentParser) -> None:
@@ -102,7 +121,7 @@ def _add_model(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--keep-metadata",
         action="store_true",
-        help="keep camera, time, place, author (EXIF); the color profile is always kept",
+        help="keep camera, time, place, author (EXIF); density and colors are always kept",
     )
 
 
@@ -114,6 +133,22 @@ def _add_crop(command: argparse.ArgumentParser) -> None:
         metavar=("TOP", "LEFT", "BOTTOM", "RIGHT"),
         help="render only this part, in pixels of the original",
     )
+
+
+def _add_quality(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--quality",
+        type=_parse_quality,
+        metavar="1-100",
+        help="of JPEG (default: 95) and WebP (default: lossless); other formats are lossless",
+    )
+
+
+def _parse_quality(text: str) -> int:
+    """Return a quality from 1 to 100; argparse makes one sentence of the error."""
+    if not (text.isdecimal() and 1 <= int(text) <= 100):
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 to 100")
+    return int(text)
 
 
 def _load_model(benchmark: str, options: Options) -> Any:
@@ -130,27 +165,44 @@ def _load_model(benchmark: str, options: Options) -> Any:
     return load(path, device)
 
 
-def _read_image(options: Options) -> Callable[[Path], Any]:
+def _make_reader(options: Options) -> Callable[[Path], Any]:
+    """Return the function that reads an image file as the options say."""
     from .. import inference
 
     return partial(inference.read, metadata=options.keep_metadata)
 
 
-def _convert(
+def _show_parts(source: Path) -> Callable[[Any], Any]:
+    """Return a `track` that shows how many parts of an image are done."""
+    from ..progress import each
+
+    return partial(each, label=source.name, unit="part")
+
+
+def _convert_to_photos(
     options: Options,
     read: Callable[[Path], Any],
     work: Callable[..., Any],
-    write: Callable[[Path, Any], None],
-    **endings: Any,
+    **files: Any,
 ) -> None:
-    """Read every file of the input, do `work` on it and write what comes out of it."""
-    from .. import image_io
-    from ..progress import each
+    """Read every file of the input, do `work` on it and write the photograph that comes out.
 
-    def convert_one(source: Path, target: Path) -> None:
-        write(target, work(read(source), track=partial(each, label=source.name, unit="part")))
+    Whether the output's format can hold it is checked before the work. `files` are further
+    arguments of `convert_files`.
+    """
+    from .. import inference
+    from ..image_io.folders import convert_files
+    from ..image_io.formats import check_output
 
-    image_io.convert(options.input, options.output, convert_one, **endings)
+    scale, crop = vars(options).get("scale", 1.0), vars(options).get("crop")
+
+    def convert(source: Path, target: Path) -> None:
+        image = read(source)
+        window = inference.select_window(image.size, scale, crop)
+        check_output(target, window.size, image.alpha is not None)
+        inference.write(target, work(image, track=_show_parts(source)), options.quality)
+
+    convert_files(options.input, options.output, convert, **files)
 
 
 # --- models -------------------------------------------------------------------------------------

@@ -1,0 +1,11 @@
+"""Read and write a user's own photographs, one file or a folder of them.
+
+`reading` reads an image file into colors, opacity and tags, `writing` writes them; `formats` lists
+the formats that are written and their limits; `folders` converts every file of a folder.
+"""
+
+from .photo import Box as Box
+from .photo import Photo as Photo
+from .reading import read as read
+from .tags import Tags as Tags
+from .writing import write as write

@@ -1,0 +1,160 @@
+"""The weights that come along with the package, and how such a file is made."""
+
+import made
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from safetensors.torch import load_file
+
+from gblsr_repro import bundled, cli, config, inference
+from gblsr_repro.files import write_csv, write_json
+from gblsr_repro.image_io import Photo
+from gblsr_repro.weights import read_weights
+
+
+@pytest.fixture
+def bundle(make_run):
+    """Bundle a run that records what training does, with rows as evaluation leaves them."""
+
+    def run_command(folder, name, columns, values, output, of=None):
+        run, metrics = make_run(folder / name, name), folder / f"{name} metrics"
+        record = made.record(run / "run.json")
+        git = {"commit": "0123456789abcdef", "modified": False}
+        write_json(run / "run.json", record | {"steps": 1234, "git": git})
+        metrics.mkdir(exist_ok=True)
+        for data, value in values.items():
+            rows = [["a", value, 0.5], ["b", value, 1]]
+            write_csv(metrics / f"{data}.csv", ("image", *columns), rows)
+            weights = {"weights_sha256": of or record["weights_sha256"]}
+            write_json(metrics / f"{data}.json", weights)
+        return cli.main(
+            ["bundle", str(run), "--metrics", str(metrics), "--trained-on", "noise",
+             "--output", str(output)]
+        )  # fmt: skip
+
+    return run_command
+
+
+@pytest.mark.parametrize("kind", ["native", "asr"])
+def test_the_weights_that_come_along_are_whole_and_their_cards_true(kind):
+    path = bundled.find_bundled_model(kind)
+    {"native": inference.load_native, "asr": inference.load_superres}[kind](path)
+    assert path.with_suffix(".md").read_text() == bundled.format_card(path)
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package folder in which bundled weights are looked for."""
+    monkeypatch.setattr(bundled.resources, "files", lambda _: tmp_path / "package")
+    return tmp_path / "package" / "bundled"
+
+
+def test_bundled_weights_are_the_default(
+    tmp_path, photo_file, package, bundle, caplog, monkeypatch
+):
+    quality = {"kodak": 22.25, "validation": 99}
+    native, asr = package / "native.safetensors", package / "asr.safetensors"
+    assert bundle(tmp_path, "gblsr_scalar", ("psnr", "ssim"), quality, native) == 0
+    quality = {"set5_x2": 36.5}
+    assert bundle(tmp_path, "gblsr_asr_nole", ("psnr_y", "ssim_y"), quality, asr) == 0
+    card = (package / "native.md").read_text()
+    assert "| kodak | 2 | 22.25 | 0.7500 | - |" in card
+    assert "0123456789abcdef" in card
+
+    monkeypatch.chdir("/")  # outside a checkout: the file brings all that is needed along
+    monkeypatch.setattr(config, "repository_root", None)
+    caplog.set_level("INFO")
+    caplog.clear()
+    image = inference.read(photo_file)
+    assert cli.main(["reconstruct", str(photo_file), str(tmp_path / "r.png")]) == 0
+    assert cli.main(["upscale", str(photo_file), str(tmp_path / "u.png")]) == 0
+    said = caplog.text
+    assert "gblsr_scalar, 1,234 steps on noise, commit 0123456789ab; PSNR (dB): kodak 22.25" in said
+    assert "gblsr_asr_nole, 1,234 steps on noise" in said
+    assert "set5 x2 36.50" in said
+    for name, size in (("r", (70, 45)), ("u", (140, 90))):
+        with Image.open(tmp_path / f"{name}.png") as shown:
+            assert shown.size == size
+    monkeypatch.undo()
+    full = inference.reconstruct(inference.load_native(tmp_path / "gblsr_scalar"), image).rgb
+    shown = inference.read(tmp_path / "r.png").rgb
+    assert np.abs(full.astype(int) - shown).max() <= 2
+    stored = load_file(native)
+    assert {t.dtype for t in stored.values() if t.ndim > 1} == {torch.float16}
+    assert {t.dtype for t in stored.values() if t.ndim < 2} == {torch.float32}
+
+
+def test_without_bundled_weights_the_commands_say_so(photo_file, package, capsys):
+    for command in (["reconstruct"], ["encode"], ["upscale", "--scale", "2"]):
+        arguments = [command[0], str(photo_file), "out.png", *command[1:]]
+        assert cli.main(arguments) == 2
+        said = capsys.readouterr().err
+        assert "weights come with this version yet; name a trained run's folder" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"of": "0" * 64}, "was measured on other weights"),
+        ({"values": {}}, "holds no measured rows"),
+        ({"output": "native.pt"}, "must end in .safetensors"),
+        ({}, "train a smaller model"),
+    ],
+)
+def test_only_a_small_measured_run_is_bundled(
+    tmp_path, bundle, capsys, monkeypatch, change, sentence
+):
+    monkeypatch.setattr(bundled, "LIMIT", 1000)
+    chosen = {
+        "columns": ("psnr", "ssim"),
+        "values": {"kodak": 20.0},
+        "output": "native.safetensors",
+    }
+    chosen |= change
+    chosen["output"] = tmp_path / chosen["output"]
+    assert bundle(tmp_path, "gblsr_scalar", **chosen) == 2
+    assert sentence in capsys.readouterr().err
+    assert not list(tmp_path.glob("native.*"))
+
+
+@pytest.mark.parametrize("cast", [0, 20])
+def test_the_color_cast_of_a_model_goes_onto_its_card(
+    tmp_path, photo_file, bundle, monkeypatch, cast
+):
+    """A model that adds so much red is so far off, and one that adds nothing is gray."""
+    path = tmp_path / "native.safetensors"
+    assert bundle(tmp_path, "gblsr_scalar", ("psnr",), {"kodak": 22.25}, path) == 0
+    before = load_file(path)
+
+    def reconstruct(model, photo):
+        assert not photo.gray
+        assert np.array_equal(photo.rgb[..., 0], photo.rgb[..., 2])
+        return Photo(photo.rgb // 2 + np.array([cast, 0, 0], np.uint8))
+
+    monkeypatch.setattr(inference, "reconstruct", reconstruct)
+    bundled.record_color_cast(path, [photo_file] * 3, "three of noise")
+    card = path.with_suffix(".md").read_text()
+    assert card == bundled.format_card(path)
+    assert "measured on 3 photographs made gray (three of noise)" in card
+    assert f"green by +{cast}.0 (+{cast}.0 to +{cast}.0) levels" in card
+    assert "blue by +0.0 (+0.0 to +0.0)" in card
+    assert "| kodak | 2 | 22.25 |" in card
+    after = load_file(path)
+    assert before.keys() == after.keys()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    monkeypatch.undo()
+    inference.load_native(path)
+
+
+def test_the_bundled_models_color_cast_is_as_measured(shared):
+    """Two of the 50 photographs lie between the lowest and the highest that its record has."""
+    path = bundled.find_bundled_model("native")
+    recorded = read_weights(path)[0]["color_cast"]
+    assert recorded["photographs"] == 50
+    photos = [shared / "data" / "kodak" / f"kodim{number:02}.png" for number in (3, 20)]
+    measured = bundled.measure_color_cast(inference.load_native(path), photos)
+    for name in ("red", "blue"):
+        _, lowest, highest = recorded[name]
+        assert lowest - 0.1 < measured[name][1] <= measured[name][2] < highest + 0.1
+    assert measured["red"][1] > 1

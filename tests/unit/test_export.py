@@ -1,0 +1,46 @@
+"""A super-resolution model as an ONNX file."""
+
+import numpy as np
+import pytest
+import torch
+
+from gblsr_repro import cli, inference
+
+
+@pytest.mark.parametrize(
+    ("method", "scale"), [("gblsr_asr", 4), ("gblsr_asr", 3), ("gblsr_asr_nole", 2)]
+)
+@pytest.mark.filterwarnings("error::torch.jit.TracerWarning")  # a size taken for a constant
+def test_an_exported_model_computes_the_same(tmp_path, superres_run, method, scale):
+    pytest.importorskip("onnx", reason="needs the extra `export`")
+    runtime = pytest.importorskip("onnxruntime", reason="needs the extra `export`")
+    folder = superres_run(method)
+    file = tmp_path / "model.onnx"
+    assert cli.main(["export", str(folder), str(file), "--scale", str(scale)]) == 0
+    session = runtime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
+    model = inference.load_superres(folder)
+    for batch, height, width in ((1, 16, 16), (2, 9, 31)):
+        images = torch.rand(batch, 3, height, width)
+        (found,) = session.run(None, {"image": images.numpy()})
+        with torch.no_grad():
+            expected = model.render(images, height * scale, width * scale, 10**6).numpy()
+        assert found.shape == expected.shape
+        assert np.abs(found - expected).max() < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("method", "scale", "name", "sentence"),
+    [
+        ("lte_swinir", "2", "m.onnx", "SwinIR is not made of convolutions"),
+        ("liif_rdn", "2", "m.onnx", "LIIF is not made of convolutions"),
+        ("gblsr_asr", "0", "m.onnx", "must be a whole number above 0"),
+        ("gblsr_asr", "2", "m.pt", "must end in .onnx"),
+    ],
+)
+def test_a_model_that_cannot_be_exported_is_one_sentence(
+    tmp_path, superres_run, capsys, method, scale, name, sentence
+):
+    run, output = superres_run(method), tmp_path / name
+    assert cli.main(["export", str(run), str(output), "--scale", scale]) == 2
+    assert sentence in capsys.readouterr().err
+    assert not output.exists()

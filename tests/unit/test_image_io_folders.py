@@ -1,0 +1,152 @@
+"""Folders of photographs: what can be read is converted, what cannot be is named."""
+
+import made
+import pytest
+import torch
+from PIL import Image
+
+from gblsr_repro import files, image_io
+from gblsr_repro.errors import UserError
+from gblsr_repro.image_io import Photo
+from gblsr_repro.image_io.folders import convert_files, name_beside
+
+COLORS = made.noise(6, 4, 3)
+
+
+def fails(error):
+    def convert(*_):
+        raise error
+
+    return convert
+
+
+def copy(source, target):
+    image_io.write(target, image_io.read(source))
+
+
+def duplicate(source, target):
+    files.write_bytes(target, source.read_bytes())
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a photograph of every kind and much else."""
+    folder = tmp_path / "photos"
+    (folder / "inner").mkdir(parents=True)
+    image = Image.fromarray(COLORS)
+    for name in ("a.png", "B.JPG", "c.gif", "e.tif"):
+        image.save(folder / name)
+    image.save(folder / "d.jfif", "JPEG")
+    image.save(folder / "f", "PNG")
+    image.save(folder / "inner" / "g.png")
+    (folder / "._a.png").write_bytes(b"\0\5\x16\7" + bytes(100))
+    (folder / "Thumbs.db").write_bytes(bytes(100))
+    (folder / "notes.txt").write_text("text")
+    return folder
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_every_image_is_converted_and_what_is_passed_over_named(folder, tmp_path, caplog):
+    convert_files(folder, tmp_path / "out", copy)
+    assert names(tmp_path / "out") == ["B.JPG", "a.png", "c.png", "d.jfif", "e.tif", "f.png"]
+    [line] = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    for name in ("._a.png (hidden)", "Thumbs.db (not", "notes.txt (not", "inner (a folder)"):
+        assert name in line
+
+
+def test_files_that_fail_do_not_stop_the_others(folder, tmp_path, caplog):
+    content = (folder / "a.png").read_bytes()
+    (folder / "A.png").write_bytes(content[: len(content) // 2])
+    (folder / "b.jpg").write_bytes(b"no image")
+    frames = [Image.fromarray(COLORS + shade) for shade in (0, 9)]
+    frames[0].save(folder / "moving.gif", save_all=True, append_images=frames[1:])
+    with pytest.raises(UserError, match=r"3 of 9 files .* failed: A\.png, b\.jpg, moving\.gif;"):
+        convert_files(folder, tmp_path / "out", copy)
+    assert len(names(tmp_path / "out")) == 6
+    for sentence in ("A.png is a damaged image", "b.jpg is not an image", "moving.gif holds 2"):
+        assert sentence in caplog.text
+
+
+def test_the_first_of_two_inputs_of_one_output_is_converted(tmp_path, caplog):
+    for name in ("a.png", "a.jpg", "b.png"):
+        image_io.write(tmp_path / name, Photo(COLORS))
+    with pytest.raises(UserError, match=r"1 of 3 files .* failed: a\.png"):
+        convert_files(tmp_path, tmp_path / "out", duplicate, ending=".gblsr")
+    assert names(tmp_path / "out") == ["a.gblsr", "b.gblsr"]
+    assert (tmp_path / "out" / "a.gblsr").read_bytes() == (tmp_path / "a.jpg").read_bytes()
+    assert "a.jpg and " in caplog.text
+    assert "would both become" in caplog.text
+
+
+def test_inputs_are_never_overwritten(folder):
+    """Not by their own output and not by that of another file of another format."""
+    Image.fromarray(255 - COLORS).save(folder / "a.gif")
+    before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    with pytest.raises(UserError, match="5 of 7 files"):  # c.gif and f become PNG files
+        convert_files(folder, folder, copy)
+    assert before.items() <= {p: p.read_bytes() for p in folder.iterdir() if p.is_file()}.items()
+    with pytest.raises(UserError, match=r"a\.png would overwrite an input"):
+        convert_files(folder / "a.png", folder, copy)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "sentence"),
+    [
+        ("none", "out", "none does not exist"),
+        ("photos/inner", "out", "holds no file that this command reads"),
+        ("photos", "photos/a.png", r"a\.png is a file; name a folder"),
+    ],
+)
+def test_mistakes_are_one_sentence(folder, tmp_path, source, target, sentence):
+    (folder / "inner" / "g.png").unlink()
+    with pytest.raises(UserError, match=sentence):
+        convert_files(tmp_path / source, tmp_path / target, fails(AssertionError()))
+
+
+def test_names_as_long_as_the_file_system_takes(tmp_path):
+    for name in ("ä" * 125 + ".png", "n" * 251 + ".png", "[*]?" * 60 + ".png"):
+        image_io.write(tmp_path / "in" / name, Photo(COLORS))
+    convert_files(tmp_path / "in", tmp_path / "out", copy)
+    assert names(tmp_path / "out") == names(tmp_path / "in")
+    source = tmp_path / "in" / ("n" * 251 + ".png")
+    refused = fails(AssertionError())
+    with pytest.raises(UserError, match=r"\.gblsr is longer than the 255 bytes"):
+        convert_files(source, tmp_path / "new" / "folder", refused, ending=".gblsr")
+    with pytest.raises(UserError, match=r"-x2\.png is longer than the 255 bytes"):
+        name_beside(source, "-x2")
+
+
+def test_names_beside_the_input(folder, monkeypatch):
+    for name, expected in (
+        ("a.png", "a-x2.png"), ("B.JPG", "B-x2.JPG"), ("c.gif", "c-x2.png"), ("f", "f-x2.png")
+    ):  # fmt: skip
+        assert name_beside(folder / name, "-x2") == folder / expected
+    assert name_beside(folder, "-x3.7") == folder.with_name("photos-x3.7")
+    monkeypatch.chdir(folder / "inner")
+    assert name_beside(folder / "inner" / "..", "-x2") == folder.with_name("photos-x2")
+    (folder / "a-x2.png").touch()
+    with pytest.raises(UserError, match=r"a-x2\.png exists already"):
+        name_beside(folder / "a.png", "-x2")
+
+
+SENTENCE = r"a\.png does not fit the memory; use a smaller image"
+REFUSAL = "[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory"
+
+
+@pytest.mark.parametrize(
+    ("convert", "error", "sentence"),
+    [
+        (fails(MemoryError()), UserError, SENTENCE),
+        (fails(torch.OutOfMemoryError("CUDA out of memory. Tried.")), UserError, SENTENCE),
+        (fails(RuntimeError(REFUSAL)), UserError, SENTENCE),
+        (lambda *_: torch.ones(1 << 60), UserError, SENTENCE),
+        (lambda *_: torch.ones(-1), RuntimeError, "negative"),
+    ],
+)
+def test_an_image_that_does_not_fit_the_memory_is_named(tmp_path, convert, error, sentence):
+    image_io.write(tmp_path / "a.png", Photo(COLORS))
+    with pytest.raises(error, match=sentence):
+        convert_files(tmp_path / "a.png", tmp_path / "b.png", convert)

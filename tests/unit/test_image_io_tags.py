@@ -1,0 +1,246 @@
+"""What a file says of its pixels: density, profile, PNG's chunks; kept, converted or reported."""
+
+import itertools
+import struct
+
+import made
+import numpy as np
+import pytest
+from PIL import ExifTags, Image, ImageCms, PngImagePlugin
+
+from gblsr_repro import image_io, inference
+from gblsr_repro.image_io import Photo, Tags, png
+
+RGBA = made.noise(6, 4, 4)
+SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+TAKEN = "2020:01:01 00:00:00"
+BASE = ExifTags.Base
+HALF = struct.pack(">I", 100_000)
+WIDE = struct.pack(">8I", 31270, 32900, 68000, 32000, 26500, 69000, 15000, 6000)
+
+
+def profile(space, pcs, *tags):
+    """An ICC profile of version 2, by hand."""
+    white = struct.pack(">3i", 63190, 65536, 54061)
+    named = [
+        (b"desc", b"desc\0\0\0\0" + struct.pack(">I", 2) + b"a\0" + bytes(78)),
+        (b"cprt", b"text\0\0\0\0none\0"),
+        (b"wtpt", b"XYZ \0\0\0\0" + white),
+        *tags,
+    ]
+    table, body = b"", b""
+    start = 132 + 12 * len(named)
+    for name, content in named:
+        table += struct.pack(">4sII", name, start + len(body), len(content))
+        body += content + bytes(-len(content) % 4)
+    kind = b"mntr" if space == b"GRAY" else b"prtr"
+    head = struct.pack(">I4s4s4s4s4s", start + len(body), bytes(4), b"\2\x40\0\0", kind, space, pcs)
+    head += struct.pack(">6H", 2020, 1, 1, 0, 0, 0) + b"acsp" + bytes(28) + white
+    return head.ljust(128, b"\0") + struct.pack(">I", len(named)) + table + body
+
+
+LINEAR_GRAY = profile(
+    b"GRAY", b"XYZ ", (b"kTRC", b"curv\0\0\0\0" + struct.pack(">IH", 1, 256))
+)  # fmt: skip
+
+
+def ink_profile(lightness):
+    """A CMYK profile: paper is white, cyan ink a gray of this lightness, all other ink black."""
+    ramp = bytes(range(256))
+    shades = {(0, 0, 0, 0): 255, (1, 0, 0, 0): lightness}
+    grid = b"".join(
+        bytes([shades.get(inks, 0), 128, 128]) for inks in itertools.product((0, 1), repeat=4)
+    )
+    identity = struct.pack(">9i", 65536, 0, 0, 0, 65536, 0, 0, 0, 65536)
+    table = b"mft1\0\0\0\0" + bytes([4, 3, 2, 0]) + identity + ramp * 4 + grid + ramp * 3
+    return profile(b"CMYK", b"Lab ", (b"A2B0", table))
+
+
+# --- density -------------------------------------------------------------------------------------
+
+DENSE = [".png", ".jpg", ".tif", ".bmp", ".webp"]
+
+
+@pytest.mark.parametrize("ending", [*DENSE, ".ppm"])
+@pytest.mark.parametrize("source", DENSE)
+def test_density_is_kept_or_its_loss_reported(tmp_path, caplog, source, ending):
+    image_io.write(tmp_path / f"a{source}", Photo(RGBA[..., :3], tags=Tags(density=(300, 150))))
+    photo = image_io.read(tmp_path / f"a{source}")
+    assert photo.tags.density == pytest.approx((300, 150), abs=0.02)
+    image_io.write(tmp_path / f"b{ending}", photo)
+    back = image_io.read(tmp_path / f"b{ending}").tags.density
+    if ending == ".ppm":
+        assert "b.ppm cannot hold its density" in caplog.text
+        assert back is None
+    else:
+        assert back == pytest.approx((300, 150), abs=0.04)
+        assert not caplog.text
+
+
+@pytest.mark.parametrize("ending", [".jpg", ".png", ".tif"])
+def test_density_turns_with_the_picture(tmp_path, ending):
+    exif = Image.Exif()
+    exif[BASE.Orientation] = 6
+    Image.fromarray(RGBA[..., :3]).save(tmp_path / f"a{ending}", dpi=(300, 150), exif=exif)
+    photo = image_io.read(tmp_path / f"a{ending}")
+    assert photo.size == (4, 6)
+    assert photo.tags.density == pytest.approx((150, 300), abs=0.02)
+
+
+def test_a_file_without_density_gets_none(tmp_path):
+    for ending in (".png", ".jpg", ".tif", ".webp"):
+        image_io.write(tmp_path / f"a{ending}", Photo(RGBA[..., :3]))
+        assert image_io.read(tmp_path / f"a{ending}").tags.density is None
+
+
+def test_what_is_said_of_pixels_in_no_unit_is_reported(tmp_path, caplog):
+    image_io.write(tmp_path / "a.jpg", Photo(RGBA[..., :3]))
+    content = (tmp_path / "a.jpg").read_bytes()
+    at = content.index(b"JFIF\0") + 7
+    (tmp_path / "a.jpg").write_bytes(content[:at] + b"\0\0\1\0\2" + content[at + 5 :])
+    image_io.read(tmp_path / "a.jpg")
+    assert "a.jpg: that its pixels are not square is not kept" in caplog.text
+
+
+# --- color chunks of PNG -------------------------------------------------------------------------
+
+CHUNKS = {"gAMA": HALF, "cHRM": WIDE, "sRGB": b"\1", "cICP": bytes([12, 13, 0, 1])}
+
+
+def with_chunks(path, **chunks):
+    info = PngImagePlugin.PngInfo()
+    for name, content in chunks.items():
+        info.add(name.encode(), content)
+    Image.fromarray(RGBA[..., :3]).save(path, pnginfo=info)
+    return image_io.read(path)
+
+
+@pytest.mark.parametrize("name", CHUNKS)
+def test_color_chunks_are_kept_or_their_loss_reported(tmp_path, caplog, name):
+    photo = with_chunks(tmp_path / "a.png", **{name: CHUNKS[name]})
+    image_io.write(tmp_path / "b.png", photo)
+    assert png.read_chunks(tmp_path / "b.png")[name] == CHUNKS[name]
+    assert not caplog.text
+    for ending in (".jpg", ".webp", ".tif", ".bmp", ".ppm"):
+        caplog.clear()
+        image_io.write(tmp_path / f"b{ending}", photo)
+        reported = f"cannot hold the meaning of its colors ({name})" in caplog.text
+        assert reported == (name != "sRGB")  # which is what colors without a word mean
+
+
+def test_colors_that_mean_srgb_lose_nothing(tmp_path, caplog):
+    for chunks in (
+        {"gAMA": (45455).to_bytes(4)},
+        {"sRGB": b"\0", "gAMA": HALF},  # the former goes before the latter
+        {"cICP": bytes([1, 13, 0, 1])},
+    ):
+        image_io.write(tmp_path / "b.jpg", with_chunks(tmp_path / "a.png", **chunks))
+    Image.fromarray(RGBA[..., :3]).save(tmp_path / "a.png", icc_profile=SRGB)
+    photo = image_io.read(tmp_path / "a.png")
+    tags = Tags(photo.tags.profile, chunks={"gAMA": HALF})
+    image_io.write(tmp_path / "b.jpg", Photo(photo.rgb, tags=tags))
+    assert not caplog.text
+
+
+def test_chunks_and_density_go_through_a_code(native_run, tmp_path):
+    photo = with_chunks(tmp_path / "a.png", **CHUNKS)
+    tags = Tags(SRGB, None, (300, 150), photo.tags.chunks)
+    model = inference.load_native(native_run)
+    code = inference.encode(model, Photo(photo.rgb, RGBA[..., 3], tags=tags))
+    inference.save_code(tmp_path / "a.gblsr", code)
+    assert inference.decode(inference.load_code(tmp_path / "a.gblsr")).tags == tags
+
+
+# --- profiles and EXIF data ----------------------------------------------------------------------
+
+
+def exif():
+    data = Image.Exif()
+    data[BASE.Orientation] = 6
+    data[BASE.Make] = "Maker"
+    data[BASE.Compression] = 5  # of the file, not of the picture
+    data[ExifTags.IFD.Exif] = {BASE.DateTimeOriginal: TAKEN, BASE.ExifImageWidth: 77}
+    data[ExifTags.IFD.GPSInfo] = {1: "N", 2: (1.0, 2.0, 3.0)}
+    return data.tobytes()
+
+
+@pytest.mark.parametrize("dense", [{"dpi": (300, 300)}, {}])
+@pytest.mark.parametrize("ending", [".png", ".jpg", ".webp", ".tiff"])
+@pytest.mark.parametrize("metadata", [True, False])
+def test_profiles_are_kept_and_metadata_when_asked_for(tmp_path, ending, metadata, dense):
+    image = Image.fromarray(RGBA).convert("RGB")
+    image.save(tmp_path / "a.jpg", exif=exif(), icc_profile=SRGB, **dense)
+    photo = image_io.read(tmp_path / "a.jpg", metadata)
+    image_io.write(tmp_path / f"b{ending}", photo)
+    with Image.open(tmp_path / f"b{ending}") as image:
+        image.load()
+        data = image.getexif()
+        assert image.info["icc_profile"] == SRGB
+        assert image.size == (6, 4)  # upright
+        assert data.get(BASE.Orientation, 1) == 1
+        inner = dict(data.get_ifd(ExifTags.IFD.Exif))
+        place = dict(data.get_ifd(ExifTags.IFD.GPSInfo))
+        assert data.get(BASE.Make) == ("Maker" if metadata else None)
+        assert inner == ({BASE.DateTimeOriginal: TAKEN} if metadata else {})
+        assert place == ({1: "N", 2: (1.0, 2.0, 3.0)} if metadata else {})
+        assert data.get(BASE.Compression) != 5
+
+
+@pytest.mark.parametrize("ending", [".png", ".webp"])
+def test_damaged_exif_data_does_not_keep_a_photograph_from_being_read(tmp_path, caplog, ending):
+    Image.fromarray(RGBA).save(tmp_path / f"a{ending}", exif=b"Exif\0\0garbage", lossless=True)
+    assert image_io.read(tmp_path / f"a{ending}").size == (6, 4)
+    assert not caplog.text
+    assert image_io.read(tmp_path / f"a{ending}", metadata=True).tags.exif is None
+    assert "its EXIF data is damaged" in caplog.text
+
+
+@pytest.mark.parametrize("ending", ["jpg", "tif"])
+def test_cmyk_colors_are_converted_by_their_profile(tmp_path, caplog, ending):
+    """With this profile cyan is a lightness of 50 %, which is sRGB 119; it is cyan by formula."""
+    caplog.set_level("INFO")
+    ink = np.zeros((8, 8, 4), np.uint8)
+    ink[4:, :, 0] = 255
+    image = Image.fromarray(ink, "CMYK")
+    image.save(tmp_path / f"a.{ending}", icc_profile=ink_profile(128), quality=100)
+    photo = image_io.read(tmp_path / f"a.{ending}")
+    assert photo.rgb[:4].min() >= 253
+    assert np.abs(photo.rgb[4:].astype(int) - 119).max() <= 3
+    assert photo.tags.profile is None
+    assert f"a.{ending}: its CMYK colors are converted to sRGB" in caplog.text
+
+
+def test_a_cmyk_profile_that_is_damaged_is_reported(tmp_path, caplog):
+    damaged = SRGB[:16] + b"CMYK" + SRGB[20:]
+    Image.fromarray(RGBA, "CMYK").save(tmp_path / "a.jpg", icc_profile=damaged)
+    assert image_io.read(tmp_path / "a.jpg").tags.profile is None
+    assert "its CMYK colors are converted without its profile" in caplog.text
+
+
+def test_a_profile_for_other_channels_is_left_out_and_reported(tmp_path, caplog):
+    Image.fromarray(RGBA[..., 0]).save(tmp_path / "a.png", icc_profile=SRGB)
+    assert image_io.read(tmp_path / "a.png").tags.profile is None
+    assert "a.png: its color profile is not for gray pixels" in caplog.text
+
+
+@pytest.mark.parametrize("ending", [".png", ".jpg", ".tif", ".webp", ".bmp", ".ppm"])
+def test_gray_profiles_are_kept_or_converted(tmp_path, caplog, ending):
+    """Half of the light, as the profile has it, is 188 in sRGB."""
+    caplog.set_level("INFO")
+    Image.fromarray(np.full((4, 4), 128, np.uint8)).save(
+        tmp_path / "a.png", icc_profile=LINEAR_GRAY
+    )
+    image_io.write(tmp_path / f"b{ending}", image_io.read(tmp_path / "a.png"))
+    back = image_io.read(tmp_path / f"b{ending}")
+    kept = ending in (".png", ".jpg", ".tif")
+    assert back.tags.profile == (LINEAR_GRAY if kept else None)
+    assert np.abs(back.rgb.astype(int) - (128 if kept else 188)).max() <= 1
+    assert ("colors are converted to sRGB" in caplog.text) == (not kept)
+
+
+def test_a_damaged_profile_that_cannot_be_kept_is_reported(tmp_path, caplog):
+    damaged = SRGB[:100] + bytes(200)
+    image_io.write(tmp_path / "a.bmp", Photo(RGBA[..., :3], tags=Tags(damaged, exif())))
+    assert "a.bmp: its colors may look different" in caplog.text
+    assert "a.bmp cannot hold its EXIF data; write a .png file" in caplog.text
+    assert np.array_equal(image_io.read(tmp_path / "a.bmp").rgb, RGBA[..., :3])

@@ -1,0 +1,65 @@
+"""Weights files: which one is loaded, and what it says of itself."""
+
+import shutil
+
+import made
+import numpy as np
+import pytest
+
+from gblsr_repro import config, inference
+from gblsr_repro.errors import UserError
+from gblsr_repro.weights import write_weights
+
+
+@pytest.mark.parametrize(
+    ("name", "load", "other"),
+    [
+        ("gblsr_scalar", inference.load_native, inference.load_superres),
+        ("gblsr_asr", inference.load_superres, inference.load_native),
+    ],
+)
+def test_the_weights_file_that_is_named_is_loaded(
+    photo_file, tmp_path, name, load, other, make_run
+):
+    def shown(path):
+        model, image = load(path), inference.read(photo_file)
+        if load is inference.load_native:
+            return inference.reconstruct(model, image).rgb
+        return inference.upscale(model, image, 2).rgb
+
+    folder, another = make_run(tmp_path / "run", name), make_run(tmp_path, name, spread=0.3)
+    mine = folder / "mine.safetensors"
+    shutil.copy(another / "weights.safetensors", mine)
+    assert np.array_equal(shown(another), shown(mine))
+    with pytest.raises(UserError, match=r"holds no (asr|native) run"):
+        other(mine)
+    with pytest.raises(UserError, match=r"run\.json is not a weights file"):
+        load(folder / "run.json")
+    shutil.copy(mine, folder / "weights.safetensors")
+    with pytest.raises(UserError, match=r"is not the file that .*run\.json records"):
+        load(folder)
+
+
+def test_weights_files_that_say_too_little_or_are_damaged(native_run, tmp_path, make_run):
+    old = tmp_path / "old.safetensors"
+    shutil.copy(native_run / "weights.safetensors", old)
+    with pytest.raises(UserError, match="does not say which run it is of"):
+        inference.load_native(old)
+    shutil.copy(native_run / "run.json", tmp_path)
+    inference.load_native(old)
+    content = (make_run(tmp_path / "run", "gblsr_scalar") / "weights.safetensors").read_bytes()
+    for damaged in (content[:-1] + b"\x55", content.replace(b"gblsr_scalar", b"gblsr_skalar")):
+        old.write_bytes(damaged)
+        with pytest.raises(UserError, match=r"old\.safetensors is damaged"):
+            inference.load_native(old)
+    old.write_bytes(content[:1000])
+    with pytest.raises(UserError, match="is not a weights file"):
+        inference.load_native(old)
+
+
+def test_the_bytes_of_weights_do_not_depend_on_the_day(tmp_path):
+    settings = config.merge(config.load(), made.SMALL)
+    facts = {"arm": "liif", "seed": 0, "config": settings["native"]}
+    model = made.model("liif", settings)
+    one, two = (write_weights(tmp_path, model, facts | {"finished": day}) for day in ("one", "two"))
+    assert one == two
