@@ -12,7 +12,7 @@ from gblsr_repro.config import arms
 from gblsr_repro.models import decoders
 from gblsr_repro.models.base import PLAIN
 from gblsr_repro.models.decoders import SpectralDecoder
-from gblsr_repro.models.native import NativeModel, build
+from gblsr_repro.models.native import NativeModel, build_model
 from gblsr_repro.runtime import for_inference
 
 from .measure import (
@@ -56,7 +56,7 @@ def spectral(arm: str) -> bool:
 
 def ready(bench: Bench, arm: str) -> NativeModel:
     """Return an untrained arm in evaluation mode on the device."""
-    return build(arms()[arm], bench.config, 0).eval().to(bench.device)
+    return build_model(arms()[arm], bench.config, 0).eval().to(bench.device)
 
 
 def random_images(bench: Bench, side: int, batch: int = 1) -> Tensor:

@@ -22,10 +22,10 @@ from gblsr_repro.config import arms, methods
 from gblsr_repro.data.arrays import Arrays, as_float
 from gblsr_repro.data.superres import Batch, PackedImages, Sampler
 from gblsr_repro.models.asr.local_spectral import SEPARABLE
-from gblsr_repro.models.asr.model import build as build_asr
+from gblsr_repro.models.asr.model import build_model as build_asr
 from gblsr_repro.models.base import PLAIN
-from gblsr_repro.models.layers import pointwise
-from gblsr_repro.models.native import NativeModel, build
+from gblsr_repro.models.layers import apply_pointwise
+from gblsr_repro.models.native import NativeModel, build_model
 from gblsr_repro.runtime import BF16, STRICT
 from gblsr_repro.training.asr import absolute_error
 from gblsr_repro.training.checkpoint import remove_state
@@ -99,7 +99,7 @@ def native_step(
 def native_model(bench: Bench, arm: str) -> tuple[NativeModel, torch.optim.Optimizer]:
     """Return an untrained arm on the device and its optimiser, as the recipe says."""
     recipe = bench.config["native"]["training"]
-    model = build(arms()[arm], bench.config, 0).to(bench.device)
+    model = build_model(arms()[arm], bench.config, 0).to(bench.device)
     optimizer = torch.optim.AdamW(
         model.parameters(),
         recipe["learning_rate"],
@@ -219,7 +219,7 @@ def perceptron_layers(bench: Bench) -> Case:
 
     variants = (
         Variant("matrix product", partial(gradient, F.linear)),
-        Variant("pointwise", partial(gradient, pointwise)),
+        Variant("pointwise", partial(gradient, apply_pointwise)),
     )
     label = f"{LAYERS} layers of a perceptron, {pixels} pixels"
     return Case(GROUP, label, variants, training=True)
@@ -227,7 +227,7 @@ def perceptron_layers(bench: Bench) -> Case:
 
 def chosen_pixels(bench: Bench) -> Case:
     """LIIF's decoder on an eighth of the pixels of two images, forward and backward."""
-    decoder = build(arms()["liif"], bench.config, 0).decoder
+    decoder = build_model(arms()["liif"], bench.config, 0).decoder
     side, cells = bench.image_side, bench.image_side // decoder.patch
     generator = torch.Generator().manual_seed(0)
     features = torch.randn(2, decoder.features, cells, cells, generator=generator).requires_grad_()

@@ -85,8 +85,8 @@ def model(name: str, settings: config.Config, seed: int = 0) -> nn.Module:
     """The model of an arm or a method with the weights it begins with."""
     arm = config.arms().get(name)
     if arm:
-        return native.build(arm, settings, seed)
-    return asr.build(config.methods()[name], settings, seed)
+        return native.build_model(arm, settings, seed)
+    return asr.build_model(config.methods()[name], settings, seed)
 
 
 def run(

@@ -21,7 +21,7 @@ from .files import atomic_path
 from .models.asr.local_spectral import GBLSR
 from .models.asr.model import ASRModel, denormalize, normalize
 from .models.asr.rdn import RDN
-from .models.asr.rendering import fold
+from .models.asr.rendering import fold_decoder
 from .models.base import COLORS, PLAIN
 from .runs import load_run
 
@@ -69,7 +69,7 @@ def _compute_shares(scale: int) -> Tensor:
     They are what one mode, which is 1 everywhere, is multiplied by.
     """
     one = torch.ones(1, 1, 1, 1)
-    return fold(one, one.sum(), scale, ensemble=True).bias
+    return fold_decoder(one, one.sum(), scale, ensemble=True).bias
 
 
 def export(model: Path, scale: int, output: Path) -> None:

@@ -41,8 +41,8 @@ class Kind:
 
 
 KINDS: dict[type[torch.nn.Module], Kind] = {
-    NativeModel: Kind("native", "arm", native.assemble),
-    ASRModel: Kind("asr", "method", asr.assemble),
+    NativeModel: Kind("native", "arm", native.assemble_model),
+    ASRModel: Kind("asr", "method", asr.assemble_model),
 }
 
 

@@ -14,7 +14,7 @@ import torch
 from scipy import ndimage
 
 from gblsr_repro import config
-from gblsr_repro.models.asr.model import ASRModel, build
+from gblsr_repro.models.asr.model import ASRModel, build_model
 from gblsr_repro.models.base import count_parameters
 
 PUBLISHED = {
@@ -34,7 +34,7 @@ H, W = 5, 4
 
 @pytest.mark.parametrize("method", config.methods())
 def test_parameter_counts_are_those_of_the_paper(method):
-    model = build(config.methods()[method], config.load(), 0)
+    model = build_model(config.methods()[method], config.load(), 0)
     assert count_parameters(model) == PUBLISHED[method]
 
 
@@ -45,7 +45,7 @@ def model_of(method: str, **changes) -> ASRModel:
     settings["asr"]["model"] |= {"rdn_growth": 4, "swinir_embed": 8, "swinir_depths": [3]}
     settings["asr"]["model"] |= {"swinir_heads": 2, "swinir_window": 4, "hidden": 8}
     settings["asr"]["model"] |= changes
-    return made.moved(build(config.methods()[method], settings, 0).double().eval())
+    return made.moved(build_model(config.methods()[method], settings, 0).double().eval())
 
 
 def weights(module) -> dict[str, np.ndarray]:

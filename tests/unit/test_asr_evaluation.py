@@ -12,7 +12,7 @@ from gblsr_repro.data.sources import sources
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import asr, asr_latency, latency
 from gblsr_repro.files import sha256
-from gblsr_repro.models.asr.model import build
+from gblsr_repro.models.asr.model import build_model
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_the_plain_path_saves_what_the_published_peaks_say(config):
                  "gblsr_asr_nf48_nole": 27261.7}  # fmt: skip
     low = torch.zeros(1, 3, 8, 8)
     for method, peak in published.items():
-        model = build(method_named(method), configuration.load(), 0).eval()
+        model = build_model(method_named(method), configuration.load(), 0).eval()
         saved = latency.count_saved_bytes(
             lambda x, model=model: model.render(x, 32, 32, 1 << 20, "plain"), low, model
         )
@@ -121,7 +121,7 @@ def test_the_plain_path_saves_what_the_published_peaks_say(config):
 
 
 def test_swinir_saves_as_much_for_every_pixel_that_it_encodes(config):
-    model = build(method_named("lte_swinir"), config, 0).eval()
+    model = build_model(method_named("lte_swinir"), config, 0).eval()
     saved = {}
     for side in (32, 64):
         encoded = model.encoder.extended(side)

@@ -17,7 +17,7 @@ from gblsr_repro.config import method_named
 from gblsr_repro.data.fetch import fetch
 from gblsr_repro.data.superres import PackedImages, Sampler, pack
 from gblsr_repro.errors import StopRequested
-from gblsr_repro.models.asr.model import build
+from gblsr_repro.models.asr.model import build_model
 from gblsr_repro.training import asr as training
 from gblsr_repro.training.asr import absolute_error, schedule, train_run
 
@@ -212,7 +212,7 @@ def test_the_learning_rate_is_halved_at_fractions_of_the_run():
 def test_the_loss_is_the_mean_absolute_error_of_normalized_colors(place):
     config = load(place)
     sampler = Sampler(PackedImages.open(place / "train.npy"), config["asr"]["training"], 2, 0)
-    model = build(method_named("gblsr_asr_nole"), config, 0)
+    model = build_model(method_named("gblsr_asr_nole"), config, 0)
     batch = sampler.batch(0)
     with torch.no_grad():
         colors = model(batch.low, batch.sides[:, None].expand(-1, 2), batch.pixels)
@@ -223,7 +223,7 @@ def test_the_loss_is_the_mean_absolute_error_of_normalized_colors(place):
 def test_bf16_runs_the_encoder_in_bfloat16(place):
     config = load(place)
     sampler = Sampler(PackedImages.open(place / "train.npy"), config["asr"]["training"], 2, 0)
-    model = build(method_named("gblsr_asr"), config, 0)
+    model = build_model(method_named("gblsr_asr"), config, 0)
     seen = []
     model.encoder.register_forward_hook(lambda _, __, out: seen.append(out.dtype))
     with torch.no_grad():

@@ -296,10 +296,10 @@ def test_a_class_reads_the_settings_that_it_names(name, monkeypatch):
 
     def noting(part, section, place):
         seen = read.setdefault(part, set())
-        return Watched(base.settings_of(part, section, place), seen)
+        return Watched(base.select_class_settings(part, section, place), seen)
 
     for module in (native_models, asr_models):
-        monkeypatch.setattr(module, "settings_of", noting)
+        monkeypatch.setattr(module, "select_class_settings", noting)
     made.model(name, configuration.merge(configuration.load(), made.SMALL))
     options = dict(pair.split("=") for pair in row.options.split())
     for part, seen in read.items():
@@ -312,7 +312,7 @@ def test_a_class_that_names_a_setting_that_is_not_there_is_one_sentence(monkeypa
     fixed = decoders.FixedDecoder
     monkeypatch.setattr(fixed, "SETTINGS", (*fixed.SETTINGS, "hiden"))
     with pytest.raises(UserError, match=r"FixedDecoder names the setting 'hiden' .* mean 'hidden'"):
-        native_models.build(ARMS["gblsr_fixed"], configuration.load(), 0)
+        native_models.build_model(ARMS["gblsr_fixed"], configuration.load(), 0)
 
 
 # --- what a run says ------------------------------------------------------------------------------

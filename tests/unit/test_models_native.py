@@ -22,7 +22,7 @@ def settings():
 
 @pytest.fixture
 def scalar(settings):
-    return native.build(config.arms()["gblsr_scalar"], settings, 0).eval()
+    return native.build_model(config.arms()["gblsr_scalar"], settings, 0).eval()
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def scalar(settings):
 )
 def test_a_wrong_decoder_name_is_one_sentence(settings, decoder, hint):
     with pytest.raises(UserError, match=hint):
-        native.build(replace(config.arms()["liif"], decoder=decoder), settings, 0)
+        native.build_model(replace(config.arms()["liif"], decoder=decoder), settings, 0)
     with pytest.raises(UserError, match="did you mean 'gblsr_scalar'"):
         config.arm_named("gblsr_scaler")
 
@@ -56,7 +56,7 @@ def test_queries_in_parts_give_what_they_give_at_once(scalar, monkeypatch):
 
 
 def test_an_arm_without_a_basis_has_no_fields(settings):
-    model = native.build(config.arms()["wire"], settings, 0)
+    model = native.build_model(config.arms()["wire"], settings, 0)
     assert model.bandwidth() is None
     with pytest.raises(UserError, match="no bandwidth field"):
         model.fields(model.encode(torch.rand(1, 3, 8, 8)))

@@ -200,16 +200,16 @@ def aggregate_criteria(find: Find, config: Config) -> Values:
 def aggregate_budget(find: Find, config: Config) -> Values:
     """Count the trainable parameters of every arm of the config; no run is needed."""
     # torch takes seconds to import, and the other aggregates do without.
-    from ..models.native import parameter_counts
+    from ..models.native import count_arm_parameters
 
-    yield from parameter_counts(config).items()
+    yield from count_arm_parameters(config).items()
 
 
 def aggregate_structure(find: Find, config: Config) -> Values:
     """Measure what the code alone gives at the paper's sizes, whatever was run."""
-    from ..models.structure import measure
+    from ..models.structure import measure_structure
 
-    yield from measure(protocol()).items()
+    yield from measure_structure(protocol()).items()
 
 
 # --- super-resolution -----------------------------------------------------------------------------

@@ -271,7 +271,7 @@ def parts_of(row: Arm | Method) -> tuple[type, type]:
     from ..models import native
     from ..models.asr import model as asr
 
-    return native.classes_of(row) if isinstance(row, Arm) else asr.classes_of(row)
+    return native.find_classes(row) if isinstance(row, Arm) else asr.find_classes(row)
 
 
 def settings_read(classes: Iterable[Any]) -> list[str]:

@@ -26,7 +26,7 @@ from ..data.resize import crop_to_scale, downscale, low_side
 from ..data.sources import Source, dataset_record, sources
 from ..errors import UserError
 from ..files import read_csv
-from ..models.asr.model import build
+from ..models.asr.model import build_model
 from ..models.base import PLAIN
 from ..progress import log
 from . import latency
@@ -71,7 +71,7 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
     timing = config["asr"]["timing"]
     names = [config["asr"]["evaluate"].get(column, column) for column in timing["datasets"]]
     found = {name: list_images(name, config) for name in names}
-    model = build(method, config, seed).eval().to(device)
+    model = build_model(method, config, seed).eval().to(device)
 
     def to_time(image: TimedImage) -> latency.Image:
         encoded = math.prod(map(model.encoder.extended, image.low_size(timing)))

@@ -33,7 +33,7 @@ Rows = Callable[[int, int], Tensor]  # from rows first ... last + 1 to a map (1,
 
 
 @torch.inference_mode()
-def encode(
+def encode_in_bands(
     model: NativeModel, pixels: Pixels, track: Track = iter, kept: int = KEPT_BYTES
 ) -> Tensor:
     """Return the features (1, D, ceil(H / P), ceil(W / P)) of an image, uint8 (H, W, 3).
@@ -45,9 +45,9 @@ def encode(
     height, width = pixels.shape[:2]
     convolutions = [m for m in model.encoder.layers if isinstance(m, nn.Conv2d)]
     if 2 * 4 * convolutions[0].out_channels * height * width <= kept:
-        return model.encode(tensor(pixels, device))
-    pixels = _padded(pixels, model.decoder.patch)
-    source: Rows = lambda first, last: tensor(pixels[first:last], device)  # noqa: E731
+        return model.encode(convert_to_tensor(pixels, device))
+    pixels = _pad_pixels(pixels, model.decoder.patch)
+    source: Rows = lambda first, last: convert_to_tensor(pixels[first:last], device)  # noqa: E731
     norms = [m for m in model.encoder.layers if isinstance(m, nn.GroupNorm)]
     layers = list(zip(convolutions, [*norms, None], strict=True))
     size, plan = pixels.shape[:2], []
@@ -55,39 +55,39 @@ def encode(
         size = tuple(length // convolution.stride[0] for length in size)
         rows = max(BAND_BYTES // (4 * convolution.out_channels * size[1]), 1)
         plan += [(layer, size, top, min(top + rows, size[0])) for top in range(0, size[0], rows)]
-    features = _empty((1, convolution.out_channels, *size), convolution)
+    features = _allocate_map((1, convolution.out_channels, *size), convolution)
     for layer, size, top, bottom in track(plan):
         convolution, norm = layers[layer]
         if top == 0:
-            made = _convolved(convolution, source, size[0])
+            made = _build_convolution(convolution, source, size[0])
             moments, whole = Moments(), None if norm else features
             if norm and 4 * convolution.out_channels * size[0] * size[1] <= kept:
-                whole = _empty((1, convolution.out_channels, *size), convolution)
+                whole = _allocate_map((1, convolution.out_channels, *size), convolution)
         band = made(top, bottom)
         moments.add(band)
         if whole is not None:
             whole[:, :, top:bottom] = band
         if bottom == size[0] and norm:
-            source = _activated(made, whole, norm, moments)
+            source = _build_activation(made, whole, norm, moments)
     return features
 
 
-def tensor(pixels: Pixels, device: torch.device) -> Tensor:
+def convert_to_tensor(pixels: Pixels, device: torch.device) -> Tensor:
     """Return 8-bit colors (H, W, 3) as (1, 3, H, W) in [0, 1]."""
     rows = torch.from_numpy(np.ascontiguousarray(pixels)).to(device)
     return rows.permute(2, 0, 1)[None].float() / 255
 
 
-def _padded(pixels: Pixels, patch: int) -> Pixels:
+def _pad_pixels(pixels: Pixels, patch: int) -> Pixels:
     """Do to 8-bit pixels (H, W, 3) what `native.pad` does to tensors."""
     height, width = pixels.shape[:2]
-    left, right, top, bottom = native.padding(height, width, patch)
+    left, right, top, bottom = native.compute_padding(height, width, patch)
     reflects = max(top, bottom) < height and max(left, right) < width
     sides = ((top, bottom), (left, right), (0, 0))
     return np.pad(pixels, sides, mode="reflect" if reflects else "edge")
 
 
-def _empty(shape: tuple[int, ...], convolution: nn.Conv2d) -> Tensor:
+def _allocate_map(shape: tuple[int, ...], convolution: nn.Conv2d) -> Tensor:
     """Return an empty map laid out as the convolution writes it, so that rows are copied whole."""
     weight = convolution.weight
     last = weight.is_contiguous(memory_format=torch.channels_last)
@@ -95,7 +95,7 @@ def _empty(shape: tuple[int, ...], convolution: nn.Conv2d) -> Tensor:
     return torch.empty(shape, device=weight.device, memory_format=layout)
 
 
-def _convolved(convolution: nn.Conv2d, source: Rows, height: int) -> Rows:
+def _build_convolution(convolution: nn.Conv2d, source: Rows, height: int) -> Rows:
     """Return the rows of a 3x3 convolution's output, which has `height` in all."""
     stride = convolution.stride[0]
 
@@ -136,7 +136,9 @@ class Moments:
         return scale.float()[:, None, None], shift.float()[:, None, None]
 
 
-def _activated(made: Rows, whole: Tensor | None, norm: nn.GroupNorm, moments: Moments) -> Rows:
+def _build_activation(
+    made: Rows, whole: Tensor | None, norm: nn.GroupNorm, moments: Moments
+) -> Rows:
     """Return rows normalized and activated: those kept in `whole`, or made again."""
     scale, shift = moments.scale_and_shift(norm)
 
@@ -148,7 +150,7 @@ def _activated(made: Rows, whole: Tensor | None, norm: nn.GroupNorm, moments: Mo
 
 
 @torch.inference_mode()
-def render(
+def render_in_bands(
     model: NativeModel, features: Tensor, size: tuple[int, int], track: Track = iter
 ) -> Iterator[tuple[int, Tensor]]:
     """Yield an image of `size` (H, W) in bands: the first row and the colors (1, 3, rows, W).
@@ -160,7 +162,7 @@ def render(
     if height * width <= BAND_PIXELS:
         yield 0, model.decode(features, height, width)
         return
-    left, _, above, _ = native.padding(height, width, decoder.patch)
+    left, _, above, _ = native.compute_padding(height, width, decoder.patch)
     if isinstance(decoder, SpectralDecoder):
         rows = max(BAND_PIXELS // (decoder.patch * width), 1)
         for first in track(range(0, features.shape[2], rows)):

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from ..config import guess
 from ..errors import UserError
-from .layers import mirrored
+from .layers import extend_by_mirroring
 
 COLORS = 3
 PLAIN, FAST = "plain", "fast"
@@ -116,7 +116,7 @@ class Encoder(nn.Module):
         is cropped. Training gives patches as they are.
         """
         height, width = images.shape[-2:]
-        return mirrored(images, (self.extended(height), self.extended(width)))
+        return extend_by_mirroring(images, (self.extended(height), self.extended(width)))
 
     def field(self, first: int, last: int, length: int) -> tuple[int, int]:
         """Return the pixels (first, last + 1) of an axis that the features of others depend on.
@@ -125,7 +125,9 @@ class Encoder(nn.Module):
         returned may be encoded by itself. Here for a chain of convolutions: the field reaches as
         many pixels as their kernels' half sides add up to.
         """
-        reach = sum(reach_of(layer) for layer in self.modules() if isinstance(layer, nn.Conv2d))
+        reach = sum(
+            compute_reach(layer) for layer in self.modules() if isinstance(layer, nn.Conv2d)
+        )
         return max(first - reach, 0), min(last + reach, length)
 
     def bytes_per_pixel(self) -> int:
@@ -133,7 +135,7 @@ class Encoder(nn.Module):
         raise NotImplementedError
 
 
-def reach_of(layer: nn.Conv2d) -> int:
+def compute_reach(layer: nn.Conv2d) -> int:
     """Return how many pixels a convolution sees on either side."""
     return layer.kernel_size[0] // 2
 
@@ -202,7 +204,7 @@ class Model(nn.Module):
 # --- parts by name ------------------------------------------------------------------------------
 
 
-def class_named(
+def find_class(
     name: str, base: type[Part], modules: Sequence[ModuleType], place: str
 ) -> type[Part]:
     """Return the subclass of `base` of that name in `modules`, or of "module:Class" elsewhere.
@@ -228,7 +230,7 @@ def class_named(
     raise UserError(f"{place} {name!r} does not exist; {guess(class_name, known)}")
 
 
-def settings_of(
+def select_class_settings(
     part: type[Encoder | Decoder], section: Mapping[str, Any], name: str
 ) -> dict[str, Any]:
     """Return those settings of a config section that `part` reads, its `SETTINGS`.
@@ -244,7 +246,7 @@ def settings_of(
     return {setting: section[setting] for setting in part.SETTINGS}
 
 
-def options_of(
+def parse_options(
     text: str, parts: Sequence[type[Encoder | Decoder]], place: str
 ) -> list[dict[str, Any]]:
     """Return what a row's options, "key=value ...", choose for each of `parts`, checked.
@@ -284,12 +286,12 @@ def count_parameters(module: nn.Module) -> int:
     return sum(p.numel() for p in module.parameters() if p.requires_grad)
 
 
-def shape_only(make: Callable[[], Made]) -> Made:
+def build_on_meta(make: Callable[[], Made]) -> Made:
     """Make a module of shapes alone, on torch's meta device."""
     with torch.device("meta"):
         return make()
 
 
-def count_by_shapes(make: Callable[[], nn.Module]) -> int:
+def count_parameters_by_shape(make: Callable[[], nn.Module]) -> int:
     """Return the number of trainable parameters of what `make` makes, from its shapes alone."""
-    return count_parameters(shape_only(make))
+    return count_parameters(build_on_meta(make))

@@ -18,16 +18,22 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .base import COLORS
-from .coordinates import centers, even_step, image_coordinates, offset, owner
-from .decoders import PatchDecoder, as_image, perceptron
-from .layers import ITEMS, pointwise, relu, silu
+from .coordinates import (
+    compute_center_offsets,
+    compute_even_step,
+    compute_offsets,
+    convert_to_image_coordinates,
+    find_cells,
+)
+from .decoders import PatchDecoder, build_perceptron, reshape_to_image
+from .layers import ONEDNN_BATCH, apply_pointwise, relu, silu
 
 BILINEAR, NEAREST = "bilinear", "nearest"
 GLOBAL, RELATIVE = "global", "relative"
 ACTIVATIONS = {"relu": relu, "silu": silu}
 
 
-def later_layers(
+def apply_later_layers(
     hidden: Tensor, layers: Sequence[nn.Linear], activate: Callable[[Tensor], Tensor]
 ) -> Tensor:
     """Go on from the first layer's output (..., hidden), the activation before each other layer.
@@ -35,7 +41,7 @@ def later_layers(
     `layers` is the whole perceptron. Returns (..., 3); may overwrite `hidden`.
     """
     for layer in list(layers)[1:]:
-        hidden = pointwise(activate(hidden), layer.weight, layer.bias)
+        hidden = apply_pointwise(activate(hidden), layer.weight, layer.bias)
     return hidden
 
 
@@ -83,7 +89,7 @@ class LatentDecoder(PatchDecoder):
     def axis(self, cells: int, like: Tensor) -> Tensor:
         """Return the coordinate of every pixel center of an axis with `cells` cells, (cells P,)."""
         if self.coordinates == RELATIVE:
-            return centers(self.patch, like.device, like.dtype).repeat(cells)
+            return compute_center_offsets(self.patch, like.device, like.dtype).repeat(cells)
         count = cells * self.patch
         pixels = torch.arange(count, dtype=torch.float64, device=like.device)
         return ((2 * pixels + 1) / count - 1).to(like.dtype)
@@ -104,7 +110,7 @@ class LatentDecoder(PatchDecoder):
 
     def _over_image(self, features: Tensor, positions: Tensor) -> Tensor:
         h, w = features.shape[-2:]
-        return image_coordinates(positions, (h * self.patch, w * self.patch))
+        return convert_to_image_coordinates(positions, (h * self.patch, w * self.patch))
 
     def corner(
         self, features: Tensor, positions: Tensor, shift: tuple[float, float]
@@ -116,10 +122,12 @@ class LatentDecoder(PatchDecoder):
         """
         h, w = features.shape[-2:]
         item = torch.arange(features.shape[0], device=features.device)[:, None]
-        y = owner(positions[..., 0], self.patch, h, shift[0])
-        x = owner(positions[..., 1], self.patch, w, shift[1])
+        y = find_cells(positions[..., 0], self.patch, h, shift[0])
+        x = find_cells(positions[..., 1], self.patch, w, shift[1])
         place = self.place(torch.stack((y, x), dim=-1), (h, w))
-        return features[item, :, y, x], offset(positions, self.patch, place).to(features.dtype)
+        return features[item, :, y, x], compute_offsets(positions, self.patch, place).to(
+            features.dtype
+        )
 
     def place(self, cell: Tensor, counts: tuple[int, ...]) -> Tensor:
         """Return where cells are taken to be, counted in cells: where they are.
@@ -161,15 +169,15 @@ class LIIFDecoder(LatentDecoder):
         shift: str,
         weights: str,
         units: str,
-        centers: str,
+        compute_center_offsets: str,
         activation: str = "relu",
     ) -> None:
         super().__init__(section, features=NEAREST, coordinates=RELATIVE)
-        self.even = centers == "even"
+        self.even = compute_center_offsets == "even"
         self.shift = 0.5 / self.patch if shift == "half_pixel" else 0.5
         self.weights, self.units = weights, units
         self.activate = ACTIVATIONS[activation]
-        self.layers = perceptron(self.features + 4, section["hidden"], 5)
+        self.layers = build_perceptron(self.features + 4, section["hidden"], 5)
 
     def render_fast(self, features: Tensor) -> Tensor:
         """Render; the first layer is applied per cell, the relative coordinate added per axis.
@@ -189,8 +197,8 @@ class LIIFDecoder(LatentDecoder):
                 near = near + rel_x.view(-1, group, 1) * weight[:, d + 1]
                 hidden = (near + part_y).view(batch, h * self.patch, w * self.patch, -1)
                 share = share_y[:, None, None] * share_x[:, None]
-                image = image + later_layers(hidden, self.layers, self.activate) * share
-        return as_image(image, batch, h * self.patch, w * self.patch)
+                image = image + apply_later_layers(hidden, self.layers, self.activate) * share
+        return reshape_to_image(image, batch, h * self.patch, w * self.patch)
 
     def render_pixels(self, features: Tensor, pixels: Tensor) -> Tensor:
         """Render chosen pixels as `render_fast` does, but for the corners that count nothing."""
@@ -203,7 +211,9 @@ class LIIFDecoder(LatentDecoder):
         for cell_y, rel_y, share_y in self._corners(h, cells):
             for cell_x, rel_x, share_x in self._corners(w, cells):
                 share = share_y[y] * share_x[x]
-                counted = math.ceil(share.count_nonzero().item() / ITEMS) * ITEMS  # for `pointwise`
+                counted = (
+                    math.ceil(share.count_nonzero().item() / ONEDNN_BATCH) * ONEDNN_BATCH
+                )  # for `pointwise`
                 if not counted:
                     continue
                 at = (share == 0).to(torch.uint8).argsort(stable=True)[:counted]
@@ -211,7 +221,7 @@ class LIIFDecoder(LatentDecoder):
                 near = cells.flatten(0, 2)[(first[at] + cell_y[row]) * w + cell_x[column]]
                 relative = torch.stack((rel_y[row], rel_x[column]), dim=-1)
                 hidden = torch.addmm(near, relative, coordinates_part)
-                colors = later_layers(hidden, self.layers, self.activate) * share[at, None]
+                colors = apply_later_layers(hidden, self.layers, self.activate) * share[at, None]
                 image = image.index_add(0, at, colors)
         return image.view(batch, -1, COLORS)
 
@@ -230,8 +240,10 @@ class LIIFDecoder(LatentDecoder):
 
         def make() -> list[tuple[Tensor, Tensor, Tensor]]:
             pixels = torch.arange(count * self.patch, dtype=torch.float64, device=like.device)
-            cells = [owner(pixels, self.patch, count, sign * self.shift) for sign in (-1, 1)]
-            offsets = [offset(pixels, self.patch, self.place(cell, (count,))) for cell in cells]
+            cells = [find_cells(pixels, self.patch, count, sign * self.shift) for sign in (-1, 1)]
+            offsets = [
+                compute_offsets(pixels, self.patch, self.place(cell, (count,))) for cell in cells
+            ]
             upper = self._blend([one.abs() for one in offsets])[1]
             upper = upper.where(cells[0] != cells[1], 0.0)
             return [
@@ -246,7 +258,7 @@ class LIIFDecoder(LatentDecoder):
         if not self.even:
             return cell
         cell = cell.double()
-        return cell * self._by_axis("steps", counts, cell, even_step) - 0.5
+        return cell * self._by_axis("steps", counts, cell, compute_even_step) - 0.5
 
     def _half_cell(self, count: int) -> float:
         """Return half a cell of an axis with `count` cells in the units of the coordinates."""
@@ -283,8 +295,8 @@ class LIIFDecoder(LatentDecoder):
             for shift_x in (-self.shift, self.shift):
                 near, relative = self.corner(features, positions, (shift_y, shift_x))
                 hidden = torch.cat((near, relative * unit, size), dim=-1)
-                hidden = pointwise(hidden, first.weight, first.bias)
-                colors.append(later_layers(hidden, self.layers, self.activate))
+                hidden = apply_pointwise(hidden, first.weight, first.bias)
+                colors.append(apply_later_layers(hidden, self.layers, self.activate))
                 areas.append(relative.prod(dim=-1, keepdim=True).abs() + 1e-9)
         shares = self._blend(areas)
         return cast("Tensor", sum(c * share for c, share in zip(colors, shares, strict=True)))
@@ -327,7 +339,7 @@ class LTEDecoder(LatentDecoder):
         if self.joined:
             self.phase = nn.Linear(2, hidden // 2, bias=False)
         inputs = hidden + self.features if self.joined else hidden // 2
-        self.layers = perceptron(inputs, hidden, 3 if self.joined else 4)
+        self.layers = build_perceptron(inputs, hidden, 3 if self.joined else 4)
 
     def _phase(self) -> Tensor | float:
         return self.phase.weight.sum(1) * (2 / self.patch) if self.joined else 0.0
@@ -355,11 +367,11 @@ class LTEDecoder(LatentDecoder):
         waves = self._waves(self.spread(amplitude), angle)
         if self.joined:
             cells = self.per_cell(features, first.weight[:, -d:], first.bias)
-            hidden = pointwise(waves, first.weight[:, :-d]) + self.spread(cells)
+            hidden = apply_pointwise(waves, first.weight[:, :-d]) + self.spread(cells)
         else:
-            hidden = pointwise(waves, first.weight, first.bias)
-        image = later_layers(hidden, self.layers, self.activate)
-        return as_image(image, batch, h * self.patch, w * self.patch)
+            hidden = apply_pointwise(waves, first.weight, first.bias)
+        image = apply_later_layers(hidden, self.layers, self.activate)
+        return reshape_to_image(image, batch, h * self.patch, w * self.patch)
 
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
         """Evaluate heads and MLP on the features looked up at each position."""
@@ -370,8 +382,8 @@ class LTEDecoder(LatentDecoder):
         if self.joined:
             hidden = torch.cat((hidden, near), dim=-1)
         first = self.layers[0]
-        hidden = pointwise(hidden, first.weight, first.bias)
-        return later_layers(hidden, self.layers, self.activate)
+        hidden = apply_pointwise(hidden, first.weight, first.bias)
+        return apply_later_layers(hidden, self.layers, self.activate)
 
 
 class WIREDecoder(LatentDecoder):
@@ -392,7 +404,7 @@ class WIREDecoder(LatentDecoder):
     def __init__(self, section: Mapping[str, Any], *, features: str, coordinates: str) -> None:
         super().__init__(section, features=features, coordinates=coordinates)
         hidden = section["hidden"]
-        self.layers = perceptron(self.features + 2, hidden, 4)
+        self.layers = build_perceptron(self.features + 2, hidden, 4)
         starts = (section["wire_frequency"], section["wire_spread"])
         self.frequency, self.gabor_scale = (
             nn.ParameterList(nn.Parameter(torch.full((hidden,), start)) for _ in range(3))
@@ -402,7 +414,7 @@ class WIREDecoder(LatentDecoder):
     def _rest(self, hidden: Tensor) -> Tensor:
         for w, g, layer in zip(self.frequency, self.gabor_scale, self.layers[1:], strict=True):
             hidden = torch.sin(w * hidden) * torch.exp(hidden.square() * -g.square())
-            hidden = pointwise(hidden, layer.weight, layer.bias)
+            hidden = apply_pointwise(hidden, layer.weight, layer.bias)
         return hidden
 
     def render_fast(self, features: Tensor) -> Tensor:
@@ -412,10 +424,10 @@ class WIREDecoder(LatentDecoder):
         hidden = self.spread(self.per_cell(features, weight[:, :d], bias))
         hidden = hidden + self.axis(w, features)[:, None] * weight[:, d + 1]
         hidden = hidden + (self.axis(h, features)[:, None] * weight[:, d])[:, None]
-        return as_image(self._rest(hidden), batch, h * self.patch, w * self.patch)
+        return reshape_to_image(self._rest(hidden), batch, h * self.patch, w * self.patch)
 
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
         """Evaluate the MLP on features and coordinates looked up at each position."""
         first = self.layers[0]
         hidden = torch.cat((self.look_up(features, positions), self.at(features, positions)), -1)
-        return self._rest(pointwise(hidden, first.weight, first.bias))
+        return self._rest(apply_pointwise(hidden, first.weight, first.bias))

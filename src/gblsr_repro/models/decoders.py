@@ -19,8 +19,8 @@ from torch import Tensor, nn
 
 from . import spectral
 from .base import COLORS, FAST, PLAIN, Decoder
-from .coordinates import pixel_coordinates, pixel_positions
-from .layers import modules, pointwise
+from .coordinates import compute_pixel_coordinates, convert_to_pixel_positions
+from .layers import apply_pointwise, build_module_list
 
 
 class PatchDecoder(Decoder):
@@ -49,7 +49,9 @@ class PatchDecoder(Decoder):
         """Do what `render` does by querying every pixel center."""
         batch, _, h, w = features.shape
         size = (h * self.patch, w * self.patch)
-        positions = pixel_positions(pixel_coordinates(*size, features.device), size)
+        positions = convert_to_pixel_positions(
+            compute_pixel_coordinates(*size, features.device), size
+        )
         colors = self.query(features, positions.expand(batch, -1, -1))
         return colors.mT.reshape(batch, COLORS, *size)
 
@@ -141,17 +143,17 @@ class SpectralDecoder(PatchDecoder):
 
     def _masked(self, coefficients: Tensor, order: Tensor) -> Tensor:
         """Apply the cutoff, of orders (B, h, w), patch by patch."""
-        mask = spectral.cutoff(order, self.modes, self.sharpness)
+        mask = spectral.compute_cutoff(order, self.modes, self.sharpness)
         return coefficients * mask.permute(0, 3, 4, 1, 2).unsqueeze(1)
 
     def _cut_projection(self) -> tuple[Tensor, Tensor]:
-        mask = spectral.cutoff(self.full_order, self.modes, self.sharpness)
+        mask = spectral.compute_cutoff(self.full_order, self.modes, self.sharpness)
         mask = mask.flatten().repeat(COLORS)
         return self.coefficients.weight * mask[:, None], self.coefficients.bias * mask
 
     def _basis(self, bandwidth: Tensor) -> Tensor:
         def make() -> Tensor:
-            return spectral.pixel_basis(self.patch, self.modes, bandwidth)
+            return spectral.build_pixel_basis(self.patch, self.modes, bandwidth)
 
         if bandwidth.ndim:
             return make()
@@ -168,7 +170,7 @@ class SpectralDecoder(PatchDecoder):
         """Render by the three-operand sum of the definition, the cutoff applied per patch."""
         (bandwidth, order), layer = self.fields(features), self.coefficients
         coefficients = self._masked(self._projected(features, layer.weight, layer.bias), order)
-        basis = spectral.pixel_basis(self.patch, self.modes, bandwidth)
+        basis = spectral.build_pixel_basis(self.patch, self.modes, bandwidth)
         return spectral.render_plain(coefficients, basis)
 
     def render_pixels(self, features: Tensor, pixels: Tensor) -> Tensor:
@@ -180,7 +182,7 @@ class SpectralDecoder(PatchDecoder):
         """Evaluate the owning patch's expansion at each position."""
         bandwidth, order = self.spectrum(features)
         coefficients = self._cut_coefficients(features, order)
-        return spectral.evaluate(coefficients, bandwidth, positions, self.patch)
+        return spectral.evaluate_at_positions(coefficients, bandwidth, positions, self.patch)
 
 
 class FixedDecoder(SpectralDecoder):
@@ -220,7 +222,7 @@ class ScalarDecoder(SpectralDecoder):
         return bandwidth, self.full_order
 
     def _mapped(self) -> Tensor:
-        return spectral.log_bandwidth(self.raw_bandwidth, *self.range)
+        return spectral.map_to_log_bandwidth(self.raw_bandwidth, *self.range)
 
     def shared_sources(self) -> tuple[Tensor, ...]:
         """Return the raw scalar."""
@@ -235,7 +237,7 @@ class BandwidthDecoder(SpectralDecoder):
     """GB-LSR-Bandwidth: a bandwidth per patch on a logarithmic scale, the full order."""
 
     SETTINGS: ClassVar[tuple[str, ...]] = (*SpectralDecoder.SETTINGS, "bandwidth_range")
-    scale = staticmethod(spectral.log_bandwidth)
+    scale = staticmethod(spectral.map_to_log_bandwidth)
 
     def __init__(self, section: Mapping[str, Any]) -> None:
         super().__init__(section)
@@ -258,25 +260,25 @@ class FullDecoder(BandwidthDecoder):
 class BandwidthLinearDecoder(BandwidthDecoder):
     """GB-LSR-Bandwidth-Linear: as Bandwidth, on a linear scale."""
 
-    scale = staticmethod(spectral.linear_bandwidth)
+    scale = staticmethod(spectral.map_to_linear_bandwidth)
 
 
 class FullLinearDecoder(FullDecoder):
     """GB-LSR-Full-Linear: as Full, with the bandwidth on a linear scale."""
 
-    scale = staticmethod(spectral.linear_bandwidth)
+    scale = staticmethod(spectral.map_to_linear_bandwidth)
 
 
 # --- the control (appendix A.1) -----------------------------------------------------------------
 
 
-def perceptron(inputs: int, hidden: int, layers: int) -> Sequence[nn.Linear]:
+def build_perceptron(inputs: int, hidden: int, layers: int) -> Sequence[nn.Linear]:
     """Return `layers` linear layers: inputs -> hidden -> ... -> hidden -> 3."""
     widths = [inputs] + [hidden] * (layers - 1) + [COLORS]
-    return modules(nn.Linear(a, b) for a, b in pairwise(widths))
+    return build_module_list(nn.Linear(a, b) for a, b in pairwise(widths))
 
 
-def as_image(pixels: Tensor, batch: int, height: int, width: int) -> Tensor:
+def reshape_to_image(pixels: Tensor, batch: int, height: int, width: int) -> Tensor:
     """Turn colors (..., 3) in row-major pixel order into an image (B, 3, H, W)."""
     return pixels.reshape(batch, height, width, COLORS).permute(0, 3, 1, 2)
 
@@ -304,7 +306,7 @@ class GlobalFourierMLP(PatchDecoder):
         count = section["fourier_frequencies"]
         torch.manual_seed(section["fourier_seed"])
         self.register_buffer("frequencies", torch.randn(count, 2) * section["fourier_scale"])
-        self.layers = perceptron(2 * count + self.features, section["hidden"], 4)
+        self.layers = build_perceptron(2 * count + self.features, section["hidden"], 4)
 
     def _fourier(self, y: Tensor, x: Tensor) -> Tensor:
         """Return cos and sin of 2 pi (B_y y + B_x x) for broadcastable y, x (...): (..., 2 K)."""
@@ -315,7 +317,7 @@ class GlobalFourierMLP(PatchDecoder):
 
     def _rest(self, hidden: Tensor) -> Tensor:
         for layer in self.layers[1:]:
-            hidden = pointwise(F.silu(hidden), layer.weight, layer.bias)
+            hidden = apply_pointwise(F.silu(hidden), layer.weight, layer.bias)
         return hidden
 
     def render_fast(self, features: Tensor) -> Tensor:
@@ -328,12 +330,12 @@ class GlobalFourierMLP(PatchDecoder):
             y = torch.linspace(-1, 1, height, device=features.device, dtype=features.dtype)
             x = torch.linspace(-1, 1, width, device=features.device, dtype=features.dtype)
             fourier = self._fourier(y[:, None], x[None, :])
-            return pointwise(fourier[None], first.weight[:, : -self.features])
+            return apply_pointwise(fourier[None], first.weight[:, : -self.features])
 
         key = (height, width)
         plane = self.cache.get("positional", key, (first.weight, self.frequencies), positional)
         code = F.linear(features.mean((2, 3)), first.weight[:, -self.features :], first.bias)
-        return as_image(self._rest(plane + code[:, None, None, :]), batch, height, width)
+        return reshape_to_image(self._rest(plane + code[:, None, None, :]), batch, height, width)
 
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
         """Evaluate the MLP on its whole input at each position."""
@@ -345,4 +347,4 @@ class GlobalFourierMLP(PatchDecoder):
         code = features.mean((2, 3))[:, None, :].expand(-1, positions.shape[1], -1)
         hidden = torch.cat((self._fourier(y, x), code), dim=-1)
         first = self.layers[0]
-        return self._rest(pointwise(hidden, first.weight, first.bias))
+        return self._rest(apply_pointwise(hidden, first.weight, first.bias))

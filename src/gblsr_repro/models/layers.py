@@ -16,10 +16,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 Module = TypeVar("Module", bound=nn.Module)
-ITEMS = 16  # from so many on torch gives a 1x1 convolution to oneDNN on one thread, too
+ONEDNN_BATCH = 16  # from so many on torch gives a 1x1 convolution to oneDNN on one thread, too
 
 
-def pointwise(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def apply_pointwise(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Apply a linear layer to the last axis of x: (..., inputs) to (..., outputs).
 
     On the CPU as a 1x1 convolution over the same memory, which oneDNN computes up to twice as fast
@@ -28,13 +28,13 @@ def pointwise(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """
     if x.device.type != "cpu":
         return F.linear(x, weight, bias)
-    items = math.gcd(x.shape[:-1].numel(), ITEMS)
+    items = math.gcd(x.shape[:-1].numel(), ONEDNN_BATCH)
     rows = x.reshape(items, -1, 1, x.shape[-1]).permute(0, 3, 1, 2)
     made = F.conv2d(rows, weight[:, :, None, None], bias)
     return made.permute(0, 2, 3, 1).reshape(*x.shape[:-1], -1)
 
 
-def mirrored(maps: Tensor, size: tuple[int, int]) -> Tensor:
+def extend_by_mirroring(maps: Tensor, size: tuple[int, int]) -> Tensor:
     """Continue maps (B, C, h, w) at the bottom and the right to `size` (H, W) by mirror images.
 
     The mirror image has the border pixels too; where it is shorter than what is missing, it is
@@ -67,6 +67,6 @@ class SiLU(nn.SiLU):
         return silu(x)
 
 
-def modules(items: Iterable[Module]) -> Sequence[Module]:
+def build_module_list(items: Iterable[Module]) -> Sequence[Module]:
     """Return an `nn.ModuleList`, whose items torch itself types as any module at all."""
     return cast("Sequence[Module]", nn.ModuleList(items))

@@ -10,13 +10,20 @@ from ..config import Arm, Config, selected_arms
 from ..errors import UserError
 from ..runtime import seed_everything
 from . import baselines, decoders
-from .base import QUERY_CHUNK, Model, class_named, count_by_shapes, options_of, settings_of
-from .coordinates import pixel_positions
+from .base import (
+    QUERY_CHUNK,
+    Model,
+    count_parameters_by_shape,
+    find_class,
+    parse_options,
+    select_class_settings,
+)
+from .coordinates import convert_to_pixel_positions
 from .decoders import PatchDecoder, SpectralDecoder
 from .encoder import PatchEncoder
 
 
-def padding(height: int, width: int, patch: int) -> tuple[int, int, int, int]:
+def compute_padding(height: int, width: int, patch: int) -> tuple[int, int, int, int]:
     """Return the pad (left, right, top, bottom) to multiples of `patch`.
 
     It is split evenly; an odd remainder goes to the right and the bottom.
@@ -25,13 +32,13 @@ def padding(height: int, width: int, patch: int) -> tuple[int, int, int, int]:
     return across // 2, across - across // 2, down // 2, down - down // 2
 
 
-def pad(images: Tensor, patch: int) -> Tensor:
+def pad_images(images: Tensor, patch: int) -> Tensor:
     """Pad (B, C, H, W) to multiples of `patch` by reflection.
 
     Replicates the border instead where a pad reaches the image's side, which reflection cannot.
     """
     height, width = images.shape[-2:]
-    sides = padding(height, width, patch)
+    sides = compute_padding(height, width, patch)
     if not any(sides):
         return images
     reflects = max(sides[:2]) < width and max(sides[2:]) < height
@@ -50,7 +57,7 @@ class NativeModel(Model):
 
     def prepared(self, images: Tensor) -> Tensor:
         """Return the images padded."""
-        return pad(images, self.decoder.patch)
+        return pad_images(images, self.decoder.patch)
 
     def forward(self, images: Tensor, path: str | None = None) -> Tensor:
         """Reconstruct images (B, 3, H, W), on the fast path unless another is named."""
@@ -79,7 +86,7 @@ class NativeModel(Model):
         """
         left, _, top, _ = self._padding(features, *size)
         shift = torch.tensor([top, left], dtype=torch.float64, device=coordinates.device)
-        positions = pixel_positions(coordinates, size) + shift
+        positions = convert_to_pixel_positions(coordinates, size) + shift
         parts = [self.decoder.query(features, p) for p in positions.split(QUERY_CHUNK, dim=1)]
         return torch.cat(parts, dim=1)
 
@@ -101,40 +108,42 @@ class NativeModel(Model):
                 f"features of {tuple(features.shape[-2:])} patches do not belong to an image of "
                 f"{height} x {width} pixels"
             )
-        return padding(height, width, patch)
+        return compute_padding(height, width, patch)
 
 
-def build(arm: Arm, config: Config, seed: int) -> NativeModel:
+def build_model(arm: Arm, config: Config, seed: int) -> NativeModel:
     """Build an untrained arm from the whole configuration; every draw follows from `seed`.
 
     Seeds all generators, then makes the encoder first, so arms of one seed start from the same
     encoder. The model is on the CPU, in training mode. Raises `UserError`.
     """
     seed_everything(seed)
-    return assemble(arm, config)
+    return assemble_model(arm, config)
 
 
-def assemble(arm: Arm, config: Config) -> NativeModel:
+def assemble_model(arm: Arm, config: Config) -> NativeModel:
     """Do what `build` does with the generators as they are."""
-    section, (encoder, decoder) = config["native"]["model"], classes_of(arm)
+    section, (encoder, decoder) = config["native"]["model"], find_classes(arm)
     for_encoder, for_decoder = (
-        settings_of(part, section, "native.model") for part in (encoder, decoder)
+        select_class_settings(part, section, "native.model") for part in (encoder, decoder)
     )
-    (options,) = options_of(arm.options, [decoder], f"config/arms.tsv, arm {arm.arm}")
+    (options,) = parse_options(arm.options, [decoder], f"config/arms.tsv, arm {arm.arm}")
     return NativeModel(encoder(for_encoder), decoder(for_decoder, **options))
 
 
-def classes_of(arm: Arm) -> tuple[type[PatchEncoder], type[PatchDecoder]]:
+def find_classes(arm: Arm) -> tuple[type[PatchEncoder], type[PatchDecoder]]:
     """Return the classes of an arm's encoder and decoder; `UserError` where there is none."""
     place = f"config/arms.tsv, arm {arm.arm}: decoder"
-    return PatchEncoder, class_named(arm.decoder, PatchDecoder, (decoders, baselines), place)
+    return PatchEncoder, find_class(arm.decoder, PatchDecoder, (decoders, baselines), place)
 
 
-def parameters(arm: Arm, config: Config) -> int:
+def count_model_parameters(arm: Arm, config: Config) -> int:
     """Return the number of trainable parameters that an arm has, from its shapes alone."""
-    return count_by_shapes(lambda: assemble(arm, config))
+    return count_parameters_by_shape(lambda: assemble_model(arm, config))
 
 
-def parameter_counts(config: Config) -> dict[str, int]:
+def count_arm_parameters(config: Config) -> dict[str, int]:
     """Count the trainable parameters of every arm that the config runs, in the table's order."""
-    return {name: parameters(arm, config) for name, arm in selected_arms(config).items()}
+    return {
+        name: count_model_parameters(arm, config) for name, arm in selected_arms(config).items()
+    }

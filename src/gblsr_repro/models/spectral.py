@@ -15,10 +15,10 @@ import math
 import torch
 from torch import Tensor
 
-from .coordinates import owner
+from .coordinates import find_cells
 
 
-def modes(v: Tensor, count: int, bandwidth: Tensor | float) -> Tensor:
+def evaluate_modes(v: Tensor, count: int, bandwidth: Tensor | float) -> Tensor:
     """Return the 1D modes 1, cos(pi s v), sin(pi s v), cos(2 pi s v), ... at `v`: (..., count).
 
     `bandwidth` s is broadcast against `v` (...). An even count ends in an unpaired cosine.
@@ -30,7 +30,7 @@ def modes(v: Tensor, count: int, bandwidth: Tensor | float) -> Tensor:
     return torch.cat((torch.ones_like(scaled), pairs[..., : count - 1]), dim=-1)
 
 
-def cutoff(order: Tensor, count: int, sharpness: float) -> Tensor:
+def compute_cutoff(order: Tensor, count: int, sharpness: float) -> Tensor:
     """Return the weights sigmoid(sharpness (order - max(i, j))) of all modes: (..., count, count).
 
     `order` (...) is the effective cutoff order, at which a mode keeps half its weight.
@@ -40,7 +40,7 @@ def cutoff(order: Tensor, count: int, sharpness: float) -> Tensor:
     return torch.sigmoid(sharpness * (order[..., None, None] - highest))
 
 
-def log_bandwidth(raw: Tensor, low: float, high: float) -> Tensor:
+def map_to_log_bandwidth(raw: Tensor, low: float, high: float) -> Tensor:
     """Map raw values to bandwidths in [low, high] (0 < low < high), even on a logarithmic scale.
 
     That is exp(log low + log(high / low) sigmoid(raw)), element by element.
@@ -48,15 +48,15 @@ def log_bandwidth(raw: Tensor, low: float, high: float) -> Tensor:
     return torch.exp(math.log(low) + math.log(high / low) * torch.sigmoid(raw))
 
 
-def linear_bandwidth(raw: Tensor, low: float, high: float) -> Tensor:
+def map_to_linear_bandwidth(raw: Tensor, low: float, high: float) -> Tensor:
     """Do the same on a linear scale: low + (high - low) sigmoid(raw)."""
     return low + (high - low) * torch.sigmoid(raw)
 
 
-def pixel_basis(patch: int, count: int, bandwidth: Tensor) -> Tensor:
+def build_pixel_basis(patch: int, count: int, bandwidth: Tensor) -> Tensor:
     """Return the modes at a patch's pixel centers: (..., patch, count) for `bandwidth` (...)."""
     v = torch.linspace(-1, 1, patch, device=bandwidth.device, dtype=bandwidth.dtype)
-    return modes(v, count, bandwidth.unsqueeze(-1))
+    return evaluate_modes(v, count, bandwidth.unsqueeze(-1))
 
 
 def render_grid(coefficients: Tensor, basis: Tensor) -> Tensor:
@@ -94,7 +94,9 @@ def render_plain(coefficients: Tensor, basis: Tensor) -> Tensor:
     return image.reshape(batch, channels, h * patch, w * patch)
 
 
-def evaluate(coefficients: Tensor, bandwidth: Tensor, positions: Tensor, patch: int) -> Tensor:
+def evaluate_at_positions(
+    coefficients: Tensor, bandwidth: Tensor, positions: Tensor, patch: int
+) -> Tensor:
     """Evaluate the representation at any pixel positions: (B, Q, 2) -> (B, Q, C).
 
     `bandwidth` is a scalar or (B, h, w). A position belongs to the patch whose pixels are around
@@ -103,18 +105,18 @@ def evaluate(coefficients: Tensor, bandwidth: Tensor, positions: Tensor, patch: 
     the local coordinate runs on to 1 + 1 / (P - 1), half a pixel beyond.
     """
     batch, _, count, _, h, w = coefficients.shape
-    cell_y = owner(positions[..., 0], patch, h)
-    cell_x = owner(positions[..., 1], patch, w)
+    cell_y = find_cells(positions[..., 0], patch, h)
+    cell_x = find_cells(positions[..., 1], patch, w)
     local = positions - patch * torch.stack((cell_y, cell_x), dim=-1)
     v = (2 * local / (patch - 1) - 1).to(coefficients.dtype)
     item = torch.arange(batch, device=positions.device)[:, None]
     s = bandwidth[item, cell_y, cell_x] if bandwidth.ndim else bandwidth
     own = coefficients.permute(0, 4, 5, 1, 2, 3)[item, cell_y, cell_x]
-    half = torch.einsum("bqcij,bqj->bqci", own, modes(v[..., 1], count, s))
-    return torch.einsum("bqci,bqi->bqc", half, modes(v[..., 0], count, s))
+    half = torch.einsum("bqcij,bqj->bqci", own, evaluate_modes(v[..., 1], count, s))
+    return torch.einsum("bqci,bqi->bqc", half, evaluate_modes(v[..., 0], count, s))
 
 
-def evaluate_grid(
+def evaluate_on_grid(
     coefficients: Tensor, bandwidth: Tensor, rows: Tensor, columns: Tensor, patch: int
 ) -> Tensor:
     """Do what `evaluate` does at every crossing of pixel positions: (B, C, R, Q).
@@ -123,14 +125,14 @@ def evaluate_grid(
     y is done once for each row and patch and not once for each pixel.
     """
     count, h, w = coefficients.shape[2], *coefficients.shape[-2:]
-    cell_y, cell_x = owner(rows, patch, h), owner(columns, patch, w)
+    cell_y, cell_x = find_cells(rows, patch, h), find_cells(columns, patch, w)
     v_y, v_x = (
         (2 * (at - patch * cell) / (patch - 1) - 1).to(coefficients.dtype)
         for at, cell in ((rows, cell_y), (columns, cell_x))
     )
     s = bandwidth[:, cell_y]
-    along_y = modes(v_y[:, None], count, s).permute(0, 1, 3, 2)  # (B, R, p, w)
+    along_y = evaluate_modes(v_y[:, None], count, s).permute(0, 1, 3, 2)  # (B, R, p, w)
     own = coefficients[..., cell_y, :]
     half = torch.einsum("bcijrw,briw->bcrjw", own, along_y)
-    along_x = modes(v_x, count, s[:, :, cell_x]).permute(0, 1, 3, 2)
+    along_x = evaluate_modes(v_x, count, s[:, :, cell_x]).permute(0, 1, 3, 2)
     return (half[..., cell_x] * along_x[:, None]).sum(3)

@@ -8,14 +8,14 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from ..config import Arm, Config, arms, merge, selected_arms, selected_methods
-from .asr.model import parameters
-from .base import shape_only
-from .coordinates import pixel_coordinates, pixel_positions
-from .native import assemble, parameter_counts
-from .spectral import cutoff, pixel_basis
+from .asr.model import count_model_parameters
+from .base import build_on_meta
+from .coordinates import compute_pixel_coordinates, convert_to_pixel_positions
+from .native import assemble_model, count_arm_parameters
+from .spectral import build_pixel_basis, compute_cutoff
 
 
-def measure(config: Config) -> dict[str, float]:
+def measure_structure(config: Config) -> dict[str, float]:
     """Return the numbers of the structure that `config` has, by name.
 
     The trainable parameters of every arm and method, by its name; `multiply_adds_<arm>` for every
@@ -25,43 +25,47 @@ def measure(config: Config) -> dict[str, float]:
     `coordinate_stretch`, the step between two pixels in the patch coordinate over the step 2 / P
     that dividing offsets by half the patch's width gives (both section 3.1).
     """
-    found: dict[str, float] = dict(parameter_counts(config))
-    found |= {name: parameters(m, config) for name, m in selected_methods(config).items()}
-    found |= _decoding(config)
+    found: dict[str, float] = dict(count_arm_parameters(config))
+    found |= {
+        name: count_model_parameters(m, config) for name, m in selected_methods(config).items()
+    }
+    found |= _count_decoding(config)
     model = config["native"]["model"]
     order = torch.tensor(float(model["modes"]), dtype=torch.float64)
-    weights = cutoff(order, model["modes"], model["cutoff_sharpness"])
+    weights = compute_cutoff(order, model["modes"], model["cutoff_sharpness"])
     bandwidth = torch.tensor(0.25, dtype=torch.float64)
-    sine = pixel_basis(model["patch"], 3, bandwidth)[:, 2]  # sin(pi s v), rising over [-1, 1]
+    sine = build_pixel_basis(model["patch"], 3, bandwidth)[:, 2]  # sin(pi s v), rising over [-1, 1]
     v = torch.asin(sine) / (math.pi * bandwidth)
     stretch = float(v[1] - v[0]) * model["patch"] / 2
     return {**found, "highest_mode_weight": float(weights[-1, -1]), "coordinate_stretch": stretch}
 
 
-def _decoding(config: Config) -> dict[str, float]:
+def _count_decoding(config: Config) -> dict[str, float]:
     size, modes = config["native"]["data"]["image_size"], config["native"]["model"]["modes"]
     found = {
-        f"multiply_adds_{name}": multiply_adds(arm, config, size)
+        f"multiply_adds_{name}": count_multiply_adds(arm, config, size)
         for name, arm in selected_arms(config).items()
     }
     main = arms()[config["native"]["main_arm"]]
-    own = multiply_adds(main, config, size)
+    own = count_multiply_adds(main, config, size)
     twice = merge(config, {"native": {"model": {"modes": 2 * modes}}})
-    found["multiply_adds_at_twice_the_side"] = multiply_adds(main, config, 2 * size) / own
-    found["multiply_adds_at_twice_the_modes"] = multiply_adds(main, twice, size) / own
+    found["multiply_adds_at_twice_the_side"] = count_multiply_adds(main, config, 2 * size) / own
+    found["multiply_adds_at_twice_the_modes"] = count_multiply_adds(main, twice, size) / own
     return found
 
 
-def multiply_adds(arm: Arm, config: Config, size: int) -> float:
+def count_multiply_adds(arm: Arm, config: Config, size: int) -> float:
     """Return the multiply-adds that an arm's decoder takes per pixel of an image of `size` pixels.
 
     Counted are those of the matrix products and convolutions by which the decoder, as it is
     defined, answers a query at every pixel of the side `size`; nothing is computed.
     """
-    decoder = shape_only(lambda: assemble(arm, config)).decoder.eval()
+    decoder = build_on_meta(lambda: assemble_model(arm, config)).decoder.eval()
     cells, meta = size // decoder.patch, torch.device("meta")
     features = torch.empty(1, decoder.features, cells, cells, device=meta)
-    positions = pixel_positions(pixel_coordinates(size, size, meta), (size, size))
+    positions = convert_to_pixel_positions(
+        compute_pixel_coordinates(size, size, meta), (size, size)
+    )
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
         decoder.query(features, positions[None])
     return float(counter.get_total_flops()) / 2 / size**2  # an addition and a multiplication each

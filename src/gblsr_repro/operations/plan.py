@@ -184,7 +184,7 @@ def _estimate_runs(config: Config, device: str) -> Iterator[Estimate]:
             if place in wanted
         )
         models = native_models if isinstance(row, Arm) else asr_models
-        parameters = models.parameters(row, config)
+        parameters = models.count_model_parameters(row, config)
         yield Estimate(benchmark, name, len(wanted), done, steps, seconds, basis, parameters)
 
 

@@ -17,7 +17,7 @@ from ..config import Config, Method
 from ..data.superres import Batch, PackedImages, Sampler
 from ..evaluation import asr as evaluation
 from ..files import check_dates, read_csv, write_csv
-from ..models.asr.model import ASRModel, build, normalize
+from ..models.asr.model import ASRModel, build_model, normalize
 from ..progress import log
 from .run_record import train_and_write
 
@@ -48,7 +48,7 @@ def train_run(
     images = PackedImages.open(array)
     check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
     sampler = Sampler(images, settings, recipe["batch_size"], seed, device)
-    model = build(method, config, seed).to(device)
+    model = build_model(method, config, seed).to(device)
     forward = torch.compile(model) if settings["compile"] else model
     optimizer = torch.optim.Adam(model.parameters(), lr=recipe["learning_rate"], fused=True)
     validation = Validation(model, config, output / "validation.csv", device)

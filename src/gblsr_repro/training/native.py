@@ -14,7 +14,7 @@ from ..config import Arm, Config
 from ..data.arrays import Arrays, as_float
 from ..errors import UserError
 from ..files import check_dates
-from ..models.native import build
+from ..models.native import build_model
 from .checkpoint import remove_state
 from .run_record import train_and_write
 from .sampler import EpochSampler, pixels_of_step
@@ -45,7 +45,7 @@ def train_run(
     device = runtime.prepare(config["device"], config["threads"], recipe["precision"])
     arrays = Arrays.open(array)
     check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
-    model = build(arm, config, seed)
+    model = build_model(arm, config, seed)
     sampler = EpochSampler(len(arrays), recipe["batch_size"], torch.get_rng_state())
     model = model.to(device)
     images_of = batches(arrays, sampler, device)

@@ -23,8 +23,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..base import COLORS, PLAIN, QUERY_CHUNK, Decoder
-from ..layers import ITEMS, modules, pointwise, relu
-from .local_ensemble import Length, Part, Taps, corners, taps_at, taps_of_pixels
+from ..layers import ONEDNN_BATCH, apply_pointwise, build_module_list, relu
+from .local_ensemble import (
+    Length,
+    RenderArea,
+    Taps,
+    compute_pixel_taps,
+    compute_taps,
+    iterate_corners,
+)
 
 HOISTED = "hoisted"
 
@@ -79,14 +86,14 @@ class QueryDecoder(Decoder):
         h, w = features.shape[-2:]
         path = self.query_path
         maps = self.maps(features, path)
-        relative = in_half_cells(cell.to(features.dtype), h, w)
+        relative = convert_to_half_cells(cell.to(features.dtype), h, w)
         parts = []
         for some, its_cell in zip(
             coordinates.split(chunk, 1), relative.split(chunk, 1), strict=True
         ):
-            rows = taps_at(some[..., 0], h, self.ensemble)
-            columns = taps_at(some[..., 1], w, self.ensemble)
-            parts.append(self.values(maps, corners(rows, columns, w), its_cell, path))
+            rows = compute_taps(some[..., 0], h, self.ensemble)
+            columns = compute_taps(some[..., 1], w, self.ensemble)
+            parts.append(self.values(maps, iterate_corners(rows, columns, w), its_cell, path))
         return torch.cat(parts, dim=1)
 
     def sample(self, features: Tensor, sizes: Tensor, pixels: Tensor, path: str) -> Tensor:
@@ -96,11 +103,11 @@ class QueryDecoder(Decoder):
         taps come from integer arithmetic. Differentiable; this is what training calls.
         """
         h, w = features.shape[-2:]
-        rows = taps_of_pixels(pixels[..., 0], sizes[:, :1], h, self.ensemble)
-        columns = taps_of_pixels(pixels[..., 1], sizes[:, 1:], w, self.ensemble)
-        cell = in_half_cells(2 / sizes.double(), h, w)
+        rows = compute_pixel_taps(pixels[..., 0], sizes[:, :1], h, self.ensemble)
+        columns = compute_pixel_taps(pixels[..., 1], sizes[:, 1:], w, self.ensemble)
+        cell = convert_to_half_cells(2 / sizes.double(), h, w)
         maps = self.maps(features, path)
-        found = corners(rows, columns, w)
+        found = iterate_corners(rows, columns, w)
         return self.values(maps, found, cell.to(features.dtype)[:, None], path)
 
     def render(
@@ -109,7 +116,7 @@ class QueryDecoder(Decoder):
         size: tuple[Length, Length],
         tile_pixels: int,
         path: str,
-        part: Part | None = None,
+        part: RenderArea | None = None,
     ) -> Tensor:
         """Render an image of `size` (H, W), or a part of it: (B, 3, rows, columns).
 
@@ -119,7 +126,7 @@ class QueryDecoder(Decoder):
         h, w = features.shape[-2:]
         if features.device.type == "cpu" and path != PLAIN:
             tile_pixels = min(tile_pixels, self.cpu_pixels)
-        part = part or Part.whole((h, w), size)
+        part = part or RenderArea.whole((h, w), size)
         (first, last), (left, right) = part.rows, part.columns
         draw, unit = self.drawing(features, size, path, part)
         rows = max(tile_pixels // (features.shape[0] * (right - left)) // unit, 1) * unit
@@ -132,7 +139,7 @@ class QueryDecoder(Decoder):
         return image
 
     def drawing(
-        self, features: Tensor, size: tuple[Length, Length], path: str, part: Part
+        self, features: Tensor, size: tuple[Length, Length], path: str, part: RenderArea
     ) -> tuple[RenderRows, int]:
         """Return what draws rows top ... bottom of the image, in the columns of the part.
 
@@ -143,37 +150,37 @@ class QueryDecoder(Decoder):
         device, across = features.device, features.shape[-1]
         maps = self.maps(features, path)
         pixels = torch.arange(*part.columns, device=device)
-        columns = _from(part.origin[1], taps_of_pixels(pixels, width, w, self.ensemble))
+        columns = _shift_taps(part.origin[1], compute_pixel_taps(pixels, width, w, self.ensemble))
         axes = [features.new_full((1, 1), float(2 / length)) for length in size]
-        cell = in_half_cells(torch.stack(axes, dim=-1), h, w)
+        cell = convert_to_half_cells(torch.stack(axes, dim=-1), h, w)
 
         def draw(top: int, bottom: int) -> Tensor:
             pixels = torch.arange(top, bottom, device=device)[:, None]
-            rows = _from(part.origin[0], taps_of_pixels(pixels, height, h, self.ensemble))
-            found = [_flat(corner) for corner in corners(rows, columns, across)]
+            rows = _shift_taps(part.origin[0], compute_pixel_taps(pixels, height, h, self.ensemble))
+            found = [_flatten_corner(corner) for corner in iterate_corners(rows, columns, across)]
             colors = self.values(maps, found, cell, path)
             return colors.mT.reshape(-1, COLORS, bottom - top, columns.latent.shape[-1])
 
         return draw, 1
 
 
-def in_half_cells(cell: Tensor, h: int, w: int) -> Tensor:
+def convert_to_half_cells(cell: Tensor, h: int, w: int) -> Tensor:
     """Turn sizes (..., 2) in image coordinates into halves of one of the h x w cells."""
     return torch.stack((cell[..., 0] * h, cell[..., 1] * w), dim=-1)
 
 
-def _from(first: int, taps: Taps) -> Taps:
+def _shift_taps(first: int, taps: Taps) -> Taps:
     """Count the cells of taps from `first` on."""
     return replace(taps, latent=taps.latent - first)
 
 
-def _flat(corner: Corner) -> Corner:
+def _flatten_corner(corner: Corner) -> Corner:
     """Lay the queries of a rectangle out in one row: (R, C) to (1, R C)."""
     index, offsets, weight = corner
     return index.reshape(1, -1), offsets.reshape(1, -1, 2), weight.reshape(1, -1)
 
 
-def read(maps: Tensor, index: Tensor) -> Tensor:
+def gather_cells(maps: Tensor, index: Tensor) -> Tensor:
     """Read rows (Z, Q) of maps (B, n, C): (B, Q, C), Z being 1 or B."""
     batch, cells, width = maps.shape
     start = torch.arange(batch, device=index.device)[:, None] * cells
@@ -181,7 +188,7 @@ def read(maps: Tensor, index: Tensor) -> Tensor:
     return rows.view(batch, -1, width)
 
 
-def by_cell(maps: Tensor) -> Tensor:
+def flatten_cells(maps: Tensor) -> Tensor:
     """Lay maps (B, C, h, w) out as one row per cell: (B, h w, C)."""
     return maps.flatten(2).mT.contiguous()
 
@@ -204,7 +211,7 @@ class ImplicitDecoder(QueryDecoder):
         super().__init__(section)
         hidden = section["hidden"]
         widths = [inputs] + [hidden] * depth
-        self.hidden = modules(nn.Linear(a, b) for a, b in pairwise(widths))
+        self.hidden = build_module_list(nn.Linear(a, b) for a, b in pairwise(widths))
         self.last = nn.Linear(hidden, COLORS)
 
     def enter(self, own: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
@@ -213,21 +220,21 @@ class ImplicitDecoder(QueryDecoder):
 
     def apply_layer(self, layer: nn.Linear, x: Tensor, path: str) -> Tensor:
         """Apply a linear layer to (B, Q, inputs) and ReLU."""
-        return relu(layer(x) if path == PLAIN else pointwise(x, layer.weight, layer.bias))
+        return relu(layer(x) if path == PLAIN else apply_pointwise(x, layer.weight, layer.bias))
 
     def drawing(
-        self, features: Tensor, size: tuple[Length, Length], path: str, part: Part
+        self, features: Tensor, size: tuple[Length, Length], path: str, part: RenderArea
     ) -> tuple[RenderRows, int]:
         """Do what any decoder does; so many rows together as `pointwise` divides evenly."""
         draw, _ = super().drawing(features, size, path, part)
         left, right = part.columns
-        return draw, ITEMS // math.gcd(right - left, ITEMS)
+        return draw, ONEDNN_BATCH // math.gcd(right - left, ONEDNN_BATCH)
 
     def values(self, maps: Tensor, found: Iterable[Corner], cell: Tensor, path: str) -> Tensor:
         """Answer for every corner and add up by weight."""
         total: Any = None  # a tensor from the first corner on
         for index, offsets, weight in found:
-            x = self.enter(read(maps, index), offsets.to(maps.dtype), cell, path)
+            x = self.enter(gather_cells(maps, index), offsets.to(maps.dtype), cell, path)
             for layer in self.hidden[1:]:
                 x = self.apply_layer(layer, x, path)
             x = weight.to(maps.dtype)[..., None] * self.last(x)
@@ -253,7 +260,7 @@ class LIIF(ImplicitDecoder):
             return F.unfold(features, 3, padding=1).mT.contiguous()
         first = self.hidden[0]
         kernel = first.weight[:, :-4].unflatten(1, (-1, 3, 3))
-        return by_cell(F.conv2d(features, kernel, first.bias, padding=1))
+        return flatten_cells(F.conv2d(features, kernel, first.bias, padding=1))
 
     def enter(self, own: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
         """Apply the first layer to features, offset and pixel size."""
@@ -296,7 +303,7 @@ class LTE(ImplicitDecoder):
         frequency = self.frequency(features)
         if path == HOISTED:
             frequency = math.pi * frequency
-        return by_cell(torch.cat((self.amplitude(features), frequency), dim=1))
+        return flatten_cells(torch.cat((self.amplitude(features), frequency), dim=1))
 
     def enter(self, own: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
         """Evaluate the Fourier series and apply the first layer."""

@@ -32,7 +32,7 @@ REACH = 2
 
 
 @dataclass(frozen=True)
-class Part:
+class RenderArea:
     """A part of what a map shows to draw: rows and columns, each first ... last + 1.
 
     `cells` (h, w) is the size of the whole map of features, `origin` (y, x) the first cell of
@@ -46,7 +46,7 @@ class Part:
     columns: Span
 
     @classmethod
-    def whole(cls, cells: tuple[int, int], size: tuple[Length, Length]) -> Part:
+    def whole(cls, cells: tuple[int, int], size: tuple[Length, Length]) -> RenderArea:
         """Return all pixels with centers on a map that shows `size` (H, W), all of it at hand."""
         rows, columns = (math.ceil(length - Fraction(1, 2)) for length in size)
         return cls(cells, (0, 0), (0, rows), (0, columns))
@@ -65,7 +65,7 @@ class Taps:
     weight: Tensor
 
 
-def taps_at(coordinates: Tensor, cells: int, ensemble: bool) -> Taps:
+def compute_taps(coordinates: Tensor, cells: int, ensemble: bool) -> Taps:
     """Return the taps of image coordinates (...) on an axis of `cells` cells.
 
     A query on the edge between two cells belongs to the higher one, also when rounding has put it
@@ -75,14 +75,14 @@ def taps_at(coordinates: Tensor, cells: int, ensemble: bool) -> Taps:
     position = (coordinates.double() + 1) * (cells / 2)
     if ensemble:
         lower = torch.floor(position - 0.5)
-        return _ensemble(lower, position - 0.5 - lower, 2 * position - 1, cells)
+        return _build_ensemble(lower, position - 0.5 - lower, 2 * position - 1, cells)
     slack = 4 * cells * torch.finfo(coordinates.dtype).eps
     owner = torch.floor(position + slack).clamp(0, cells - 1).unsqueeze(0)
     offset = 2 * (position - owner) - 1
     return Taps(owner.long(), offset, torch.ones_like(offset))
 
 
-def shown_by(cells: Span, image: Span, size: Span) -> tuple[Length, Length]:
+def compute_shown_size(cells: Span, image: Span, size: Span) -> tuple[Length, Length]:
     """Return how many pixels (H, W) a map of `cells` shows if its first `image` cells show `size`.
 
     So a pixel lies at the same place in its cell as without the cells that were added.
@@ -93,7 +93,7 @@ def shown_by(cells: Span, image: Span, size: Span) -> tuple[Length, Length]:
     return rows, columns
 
 
-def taps_of_pixels(pixels: Tensor, size: Tensor | Length, cells: int, ensemble: bool) -> Taps:
+def compute_pixel_taps(pixels: Tensor, size: Tensor | Length, cells: int, ensemble: bool) -> Taps:
     """Return the taps of whole pixels (...) of an axis with `size` pixels: integer arithmetic.
 
     `size` is a number or int64 broadcastable to `pixels`. The result is that of `taps_at` for the
@@ -103,25 +103,27 @@ def taps_of_pixels(pixels: Tensor, size: Tensor | Length, cells: int, ensemble: 
     size = size if isinstance(size, Tensor) else size.numerator  # in parts of a pixel
     scaled = (2 * pixels + 1) * (cells * parts)  # the position in cells, times twice the size
     if ensemble:
-        lower = _floor(scaled - size, 2 * size)
+        lower = _floor_divide(scaled - size, 2 * size)
         fraction = (scaled - size - 2 * size * lower).double() / (2 * size)
-        return _ensemble(lower.double(), fraction, (scaled - size).double() / size, cells)
-    owner = _floor(scaled, 2 * size).clamp(0, cells - 1).unsqueeze(0)
+        return _build_ensemble(lower.double(), fraction, (scaled - size).double() / size, cells)
+    owner = _floor_divide(scaled, 2 * size).clamp(0, cells - 1).unsqueeze(0)
     offset = (scaled - (2 * owner + 1) * size).double() / size
     return Taps(owner, offset, torch.ones_like(offset))
 
 
-def _ensemble(lower: Tensor, fraction: Tensor, from_first: Tensor, cells: int) -> Taps:
+def _build_ensemble(lower: Tensor, fraction: Tensor, from_first: Tensor, cells: int) -> Taps:
     """Taps of a query `fraction` past center `lower`, `from_first` half cells past the first."""
     cell = torch.stack((lower, lower + 1)).clamp(0, cells - 1)
     return Taps(cell.long(), from_first - 2 * cell, torch.stack((1 - fraction, fraction)))
 
 
-def _floor(numerator: Tensor, denominator: Tensor | int) -> Tensor:
+def _floor_divide(numerator: Tensor, denominator: Tensor | int) -> Tensor:
     return torch.div(numerator, denominator, rounding_mode="floor")
 
 
-def corners(rows: Taps, columns: Taps, width: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+def iterate_corners(
+    rows: Taps, columns: Taps, width: int
+) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """Yield each corner's cell (row-major in `width` columns), offsets (..., 2) and weight.
 
     The taps of rows and columns are broadcast against each other: give them the same query shape,
@@ -162,7 +164,7 @@ class PaddedGroups:
         return group * self.width + pixels - self.first.gather(1, group)
 
 
-def padded_groups(
+def group_pixels(
     cells: int, sizes: Tensor, width: int, ensemble: bool, parts: int = 1
 ) -> PaddedGroups:
     """Group the pixels of axes with `sizes` (Z,), int64, over `cells` cells each.
@@ -173,7 +175,7 @@ def padded_groups(
     size, step = sizes[:, None], cells * parts
     group = torch.arange(cells + 2 if ensemble else cells + 1, device=sizes.device)
     edge = (2 * group - 1).clamp(0, 2 * cells) if ensemble else 2 * group  # in half cells
-    start = _floor(edge * size + step - 1, 2 * step)
+    start = _floor_divide(edge * size + step - 1, 2 * step)
     first, last = start[:, :-1], start[:, 1:]
     pixels = first[..., None] + torch.arange(width, device=sizes.device)
     cell = group[:-1, None] + torch.arange(-1 if ensemble else 0, 1, device=sizes.device)
@@ -189,7 +191,7 @@ def padded_groups(
     return PaddedGroups(first, offset, hat * inside)
 
 
-def group_of(pixel: int, size: Length, cells: int, ensemble: bool) -> int:
+def find_group(pixel: int, size: Length, cells: int, ensemble: bool) -> int:
     """Return the group of one pixel of an axis with `size` pixels, as in `PaddedGroups`."""
     scaled = (2 * pixel + 1) * cells
     return (scaled + size) // (2 * size) if ensemble else scaled // (2 * size)

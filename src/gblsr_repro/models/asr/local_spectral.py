@@ -12,10 +12,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..base import COLORS, PLAIN
-from ..spectral import modes
-from .decoders import Corner, QueryDecoder, RenderRows, by_cell, read
-from .local_ensemble import Length, Part
-from .rendering import Folded, fold, render_folded, render_separable, sample_separable
+from ..spectral import evaluate_modes
+from .decoders import Corner, QueryDecoder, RenderRows, flatten_cells, gather_cells
+from .local_ensemble import Length, RenderArea
+from .rendering import FoldedKernel, fold_decoder, render_folded, render_separable, sample_separable
 
 FOLDED, SEPARABLE = "folded", "separable"
 
@@ -72,15 +72,15 @@ class GBLSR(QueryDecoder):
 
     def maps(self, features: Tensor, path: str) -> Tensor:
         """Return every cell's coefficients, (B, h w, 3 p p)."""
-        return by_cell(self.coefficients(features))
+        return flatten_cells(self.coefficients(features))
 
     def values(self, maps: Tensor, found: Iterable[Corner], cell: Tensor, path: str) -> Tensor:
         """Contract the coefficients of each corner's cell with the basis at the query's offset."""
         shape = (COLORS, self.count, self.count)
         total: Any = None  # a tensor from the first corner on
         for index, offsets, weight in found:
-            own = read(maps, index).unflatten(-1, shape)
-            basis = modes(offsets.to(maps.dtype), self.count, self.scale())
+            own = gather_cells(maps, index).unflatten(-1, shape)
+            basis = evaluate_modes(offsets.to(maps.dtype), self.count, self.scale())
             basis = basis.expand(own.shape[0], -1, -1, -1)
             part = torch.einsum("bqcij,bqi,bqj->bqc", own, basis[..., 0, :], basis[..., 1, :])
             part = weight.to(maps.dtype)[..., None] * part
@@ -97,18 +97,18 @@ class GBLSR(QueryDecoder):
         scale = size[0] // cells[0]
         return scale if size == (scale * cells[0], scale * cells[1]) else 0
 
-    def folded(self, scale: int) -> Folded:
+    def folded(self, scale: int) -> FoldedKernel:
         """Return the kernel for an integer scale, kept in inference while the weights stand."""
         sources = (*self.coefficients.parameters(), self.raw_bandwidth)
         return self.cache.get(
             f"folded {scale}",
             self.ensemble,
             sources,
-            lambda: fold(self.projection(), self.scale(), scale, self.ensemble),
+            lambda: fold_decoder(self.projection(), self.scale(), scale, self.ensemble),
         )
 
     def drawing(
-        self, features: Tensor, size: tuple[Length, Length], path: str, part: Part
+        self, features: Tensor, size: tuple[Length, Length], path: str, part: RenderArea
     ) -> tuple[RenderRows, int]:
         """RenderRows rows of the part's columns; on the folded path best by whole rows of cells.
 
@@ -131,7 +131,9 @@ class GBLSR(QueryDecoder):
 
         def draw_folded(top: int, bottom: int) -> Tensor:
             spans = zip(((top, bottom), part.columns), part.cells, part.origin, strict=True)
-            (rows, down), (columns, across) = (_around(scale, *span) for span in spans)
+            (rows, down), (columns, across) = (
+                _find_surrounding_cells(scale, *span) for span in spans
+            )
             image = render_folded(features[:, :, rows, columns], folded)
             return image[:, :, down, across]
 
@@ -170,7 +172,9 @@ class GBLSR(QueryDecoder):
         return colors
 
 
-def _around(scale: int, pixels: tuple[int, int], cells: int, origin: int) -> tuple[slice, slice]:
+def _find_surrounding_cells(
+    scale: int, pixels: tuple[int, int], cells: int, origin: int
+) -> tuple[slice, slice]:
     """Return where on an axis the cells of some pixels are, and where in them the pixels are.
 
     There is one more cell on either side: the ensemble reads it, its own half is cut off.

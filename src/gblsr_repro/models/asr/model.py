@@ -13,14 +13,14 @@ from ..base import (
     QUERY_CHUNK,
     Encoder,
     Model,
-    class_named,
-    count_by_shapes,
-    options_of,
-    settings_of,
+    count_parameters_by_shape,
+    find_class,
+    parse_options,
+    select_class_settings,
 )
 from . import decoders, local_spectral, rdn, swinir
 from .decoders import QueryDecoder
-from .local_ensemble import Length, Part, shown_by, taps_of_pixels
+from .local_ensemble import Length, RenderArea, compute_pixel_taps, compute_shown_size
 
 
 def normalize(images: Tensor) -> Tensor:
@@ -64,7 +64,7 @@ class ASRModel(Model):
             values = self.decoder.sample(self._full(features), sizes, pixels, path)
             if self.decoder.adds_input:
                 coordinates = (2 * pixels + 1).to(values.dtype) / sizes[:, None] - 1
-                values = values + enlarged_at(normalize(images), coordinates)
+                values = values + enlarge_at(normalize(images), coordinates)
             return denormalize(values)
 
     def query(
@@ -89,7 +89,7 @@ class ASRModel(Model):
             if self.decoder.adds_input:
                 if images is None:
                     raise ValueError("this decoder adds the enlarged input: give query the images")
-                values = values + enlarged_at(normalize(images), coordinates.to(values.dtype))
+                values = values + enlarge_at(normalize(images), coordinates.to(values.dtype))
             return denormalize(values)
 
     def render(
@@ -106,8 +106,8 @@ class ASRModel(Model):
         whole = self.encoder.extend(images)
         features = self.encode(whole, path)
         cells = (whole.shape[-2], whole.shape[-1])
-        size = shown_by(cells, (images.shape[-2], images.shape[-1]), (height, width))
-        part = None if path == PLAIN else Part(cells, (0, 0), (0, height), (0, width))
+        size = compute_shown_size(cells, (images.shape[-2], images.shape[-1]), (height, width))
+        part = None if path == PLAIN else RenderArea(cells, (0, 0), (0, height), (0, width))
         shown = self.decode(features, *size, tile_pixels, whole, path, part)
         return shown[..., :height, :width]
 
@@ -119,7 +119,7 @@ class ASRModel(Model):
         tile_pixels: int,
         images: Tensor,
         path: str | None = None,
-        part: Part | None = None,
+        part: RenderArea | None = None,
     ) -> Tensor:
         """Show features (B, D, h, w) of `images` (B, 3, h, w) as `render` does, cropping nothing.
 
@@ -127,33 +127,33 @@ class ASRModel(Model):
         of the image, (B, 3, rows, columns); the size is still what the whole map shows.
         """
         size = (height, width)
-        part = part or Part.whole((features.shape[-2], features.shape[-1]), size)
+        part = part or RenderArea.whole((features.shape[-2], features.shape[-1]), size)
         path = self._take(path or self.decoder.fastest(part.cells, size))
         with torch.autocast(features.device.type, enabled=False):
             values = self.decoder.render(self._full(features), size, tile_pixels, path, part)
             if self.decoder.adds_input:
-                values = values + enlarged(normalize(images), size, part)
+                values = values + enlarge_area(normalize(images), size, part)
             return denormalize(values)
 
     def _full(self, features: Tensor) -> Tensor:
         return features.to(next(self.decoder.parameters()).dtype)
 
 
-def enlarged_at(images: Tensor, coordinates: Tensor) -> Tensor:
+def enlarge_at(images: Tensor, coordinates: Tensor) -> Tensor:
     """Interpolate images (B, C, h, w) bilinearly at coordinates (B, Q, 2): (B, Q, C)."""
     grid = coordinates.flip(-1)[:, None]
     found = F.grid_sample(images, grid, padding_mode="border", align_corners=False)
     return found[:, :, 0].mT
 
 
-def enlarged(images: Tensor, size: tuple[Length, Length], part: Part) -> Tensor:
+def enlarge_area(images: Tensor, size: tuple[Length, Length], part: RenderArea) -> Tensor:
     """Interpolate a part of images (B, C, h, w) of `size` bilinearly: (B, C, rows, columns)."""
     shape = (part.rows[1] - part.rows[0], part.columns[1] - part.columns[0])
     if shape == size:
         return F.interpolate(images, shape, mode="bilinear")
     for dim, span in ((2, part.rows), (3, part.columns)):
         pixels = torch.arange(*span, device=images.device)
-        taps = taps_of_pixels(pixels, size[dim - 2], part.cells[dim - 2], ensemble=True)
+        taps = compute_pixel_taps(pixels, size[dim - 2], part.cells[dim - 2], ensemble=True)
         lower, upper = (images.index_select(dim, c - part.origin[dim - 2]) for c in taps.latent)
         share = taps.weight[1].to(images.dtype)
         images = torch.lerp(lower, upper, share[:, None] if dim == 2 else share)
@@ -163,7 +163,7 @@ def enlarged(images: Tensor, size: tuple[Length, Length], part: Part) -> Tensor:
 # --- from a row of config/methods.tsv to a model -----------------------------------------------
 
 
-def build(method: Method, config: Config, seed: int) -> ASRModel:
+def build_model(method: Method, config: Config, seed: int) -> ASRModel:
     """Build an untrained method from the whole configuration; every draw follows from `seed`.
 
     Seeds all generators, then makes the encoder first, so methods of one seed and encoder start
@@ -171,30 +171,30 @@ def build(method: Method, config: Config, seed: int) -> ASRModel:
     name or an option that does not exist.
     """
     seed_everything(seed)
-    return assemble(method, config)
+    return assemble_model(method, config)
 
 
-def assemble(method: Method, config: Config) -> ASRModel:
+def assemble_model(method: Method, config: Config) -> ASRModel:
     """Do what `build` does with the generators as they are."""
-    section, parts = config["asr"]["model"], classes_of(method)
+    section, parts = config["asr"]["model"], find_classes(method)
     make_encoder, make_decoder = parts
-    given = [settings_of(part, section, "asr.model") for part in parts]
-    options = options_of(method.options, parts, f"config/methods.tsv, method {method.method}")
+    given = [select_class_settings(part, section, "asr.model") for part in parts]
+    options = parse_options(method.options, parts, f"config/methods.tsv, method {method.method}")
     encoder = make_encoder(given[0], **options[0])
     largest = config["asr"]["training"]["scale_range"][1]
     sizes = {"features": encoder.features, "largest_scale": largest}
     return ASRModel(encoder, make_decoder(given[1] | sizes, **options[1]))
 
 
-def classes_of(method: Method) -> tuple[type[Encoder], type[QueryDecoder]]:
+def find_classes(method: Method) -> tuple[type[Encoder], type[QueryDecoder]]:
     """Return the classes of a method's encoder and decoder; `UserError` where there is none."""
     place = f"config/methods.tsv, method {method.method}"
     return (
-        class_named(method.encoder, Encoder, (rdn, swinir), f"{place}: encoder"),
-        class_named(method.decoder, QueryDecoder, (decoders, local_spectral), f"{place}: decoder"),
+        find_class(method.encoder, Encoder, (rdn, swinir), f"{place}: encoder"),
+        find_class(method.decoder, QueryDecoder, (decoders, local_spectral), f"{place}: decoder"),
     )
 
 
-def parameters(method: Method, config: Config) -> int:
+def count_model_parameters(method: Method, config: Config) -> int:
     """Return the number of trainable parameters that a method has, from its shapes alone."""
-    return count_by_shapes(lambda: assemble(method, config))
+    return count_parameters_by_shape(lambda: assemble_model(method, config))

@@ -17,21 +17,21 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..base import PLAIN, Encoder
-from ..layers import modules
+from ..layers import build_module_list
 
 
-def _conv(inputs: int, outputs: int, side: int) -> nn.Conv2d:
+def _build_convolution(inputs: int, outputs: int, side: int) -> nn.Conv2d:
     return nn.Conv2d(inputs, outputs, side, padding=side // 2)
 
 
-def stack(images: Tensor) -> Tensor:
+def stack_images(images: Tensor) -> Tensor:
     """Lay (B, C, H, W) out as one image (1, C, B (H + 1), W), zeros after each; B = 1 as it is."""
     if images.shape[0] == 1:
         return images
     return F.pad(images.transpose(0, 1), (0, 0, 0, 1)).flatten(1, 2)[None]
 
 
-def unstack(image: Tensor, batch: int) -> Tensor:
+def unstack_images(image: Tensor, batch: int) -> Tensor:
     """Undo `stack`: back to (batch, C, H, W)."""
     if batch == 1:
         return image
@@ -44,8 +44,8 @@ class DenseBlock(nn.Module):
     def __init__(self, features: int, layers: int, growth: int) -> None:
         super().__init__()
         widths = range(features, features + layers * growth, growth)
-        self.layers = modules(_conv(width, growth, 3) for width in widths)
-        self.fusion = _conv(features + layers * growth, features, 1)
+        self.layers = build_module_list(_build_convolution(width, growth, 3) for width in widths)
+        self.fusion = _build_convolution(features + layers * growth, features, 1)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map features (B, G0, H, W) to the same shape, as the block is defined."""
@@ -60,10 +60,10 @@ class DenseBlock(nn.Module):
         `bounds` are what a ReLU keeps values between: 0, and infinity but in the rows between.
         """
         parameters = [p.to(x.dtype) for p in self.parameters()]  # the encoder's under autocast
-        return _InOneBuffer.apply(x, batch, *bounds, *parameters)
+        return _BufferedBlock.apply(x, batch, *bounds, *parameters)
 
 
-class _InOneBuffer(torch.autograd.Function):
+class _BufferedBlock(torch.autograd.Function):
     """A dense block on stacked images (1, G0, R, W); parameters are (weight, bias) by layer.
 
     Autograd cannot follow a tensor that is written in parts; what it would do is written out, and
@@ -85,33 +85,35 @@ class _InOneBuffer(torch.autograd.Function):
         ctx.save_for_backward(maps, *parameters[::2])
         ctx.batch = batch
         fused = F.conv2d(maps, weight, bias).add_(x)
-        _clear_between(fused, batch)
+        _clear_separators(fused, batch)
         return fused
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         maps, *weights, fusion = ctx.saved_tensors
-        of_maps, *found = _conv_backward(gradient, maps, fusion, 0)
+        of_maps, *found = _backpropagate_convolution(gradient, maps, fusion, 0)
         end = maps.shape[1]
         for weight in reversed(weights):
             start = end - weight.shape[0]
             own = torch.ops.aten.threshold_backward(of_maps[:, start:end], maps[:, start:end], 0)
-            of_inputs, *of_layer = _conv_backward(own, maps[:, :start], weight, 1)
+            of_inputs, *of_layer = _backpropagate_convolution(own, maps[:, :start], weight, 1)
             of_maps[:, :start].add_(of_inputs)  # `+=` on a slice also copies it onto itself
             found = [*of_layer, *found]
             end = start
         of_x = of_maps[:, :end] + gradient
-        _clear_between(of_x, ctx.batch)
+        _clear_separators(of_x, ctx.batch)
         return of_x, None, None, None, *found
 
 
-def _clear_between(image: Tensor, batch: int) -> None:
+def _clear_separators(image: Tensor, batch: int) -> None:
     """Set the rows between stacked images to zero."""
     if batch > 1:
         image.unflatten(2, (batch, -1))[:, :, :, -1] = 0
 
 
-def _conv_backward(gradient: Tensor, x: Tensor, weight: Tensor, pad: int) -> list[Tensor]:
+def _backpropagate_convolution(
+    gradient: Tensor, x: Tensor, weight: Tensor, pad: int
+) -> list[Tensor]:
     """Return the gradients of a convolution's input, weight and bias."""
     return torch.ops.aten.convolution_backward(
         gradient, x, weight, [weight.shape[0]], [1, 1], [pad, pad], [1, 1], False, [0, 0], 1,
@@ -119,7 +121,7 @@ def _conv_backward(gradient: Tensor, x: Tensor, weight: Tensor, pad: int) -> lis
     )  # fmt: skip
 
 
-def _takes_buffers(x: Tensor) -> bool:
+def _should_use_buffers(x: Tensor) -> bool:
     """Say whether a block's maps are better written into one buffer than joined.
 
     In channels last no slice of a buffer is one block; a compiler plans its own buffers; on a CPU
@@ -143,17 +145,17 @@ class RDN(Encoder):
         super().__init__()
         self.features = features = section["rdn_features"] if nf is None else int(nf)
         blocks, layers, growth = (section[f"rdn_{n}"] for n in ("blocks", "layers", "growth"))
-        self.shallow = _conv(3, features, 3)
-        self.entry = _conv(features, features, 3)
-        self.blocks = modules(DenseBlock(features, layers, growth) for _ in range(blocks))
-        self.fusion = _conv(blocks * features, features, 1)
-        self.last = _conv(features, features, 3)
+        self.shallow = _build_convolution(3, features, 3)
+        self.entry = _build_convolution(features, features, 3)
+        self.blocks = build_module_list(DenseBlock(features, layers, growth) for _ in range(blocks))
+        self.fusion = _build_convolution(blocks * features, features, 1)
+        self.last = _build_convolution(features, features, 3)
 
     def forward(self, images: Tensor, path: str | None = None) -> Tensor:
         """Encode normalized images (B, 3, H, W) into features (B, G0, H, W)."""
         shallow = self.shallow(images)
         x = self.entry(shallow)
-        if path == PLAIN or torch.compiler.is_compiling() or not _takes_buffers(x):
+        if path == PLAIN or torch.compiler.is_compiling() or not _should_use_buffers(x):
             fused = self._joined(x)
         else:
             fused = self._written(x)
@@ -173,13 +175,13 @@ class RDN(Encoder):
 
     def _written(self, x: Tensor) -> Tensor:
         """Do the same on stacked images in buffers, adding up the fusion block by block."""
-        batch, x = x.shape[0], stack(x)
+        batch, x = x.shape[0], stack_images(x)
         bounds = x.new_zeros(()), x.new_full((1, 1, x.shape[2], 1), torch.inf)
-        _clear_between(bounds[1], batch)
+        _clear_separators(bounds[1], batch)
         first, *others = self.fusion.weight.split(self.features, dim=1)
         x = self.blocks[0].stacked(x, batch, bounds)
         fused = F.conv2d(x, first, self.fusion.bias)
         for block, part in zip(self.blocks[1:], others, strict=True):
             x = block.stacked(x, batch, bounds)
             fused += F.conv2d(x, part)
-        return unstack(fused, batch)
+        return unstack_images(fused, batch)

@@ -22,20 +22,20 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..spectral import modes
-from .local_ensemble import Length, PaddedGroups, Part, Span, group_of, padded_groups
+from ..spectral import evaluate_modes
+from .local_ensemble import Length, PaddedGroups, RenderArea, Span, find_group, group_pixels
 
 
-def bank(axis: PaddedGroups, count: int, bandwidth: Tensor) -> Tensor:
+def build_bank(axis: PaddedGroups, count: int, bandwidth: Tensor) -> Tensor:
     """Return weight times modes for all slots of an axis: (Z, G, T, S, p), float64."""
-    return axis.weight[..., None] * modes(axis.offset, count, bandwidth.double())
+    return axis.weight[..., None] * evaluate_modes(axis.offset, count, bandwidth.double())
 
 
 # --- integer scales: one convolution and a pixel shuffle ---------------------------------------
 
 
 @dataclass(frozen=True)
-class Folded:
+class FoldedKernel:
     """The whole decoder at an integer scale s as one convolution on cells.
 
     `kernel` is (3 s^2, D, T, T), `bias` (3 s^2, 1, T, T), T as for taps. With T = 2 the convolution
@@ -50,7 +50,7 @@ class Folded:
     gains: tuple[Tensor, ...]
 
 
-def fold(projection: Tensor, bandwidth: Tensor, scale: int, ensemble: bool) -> Folded:
+def fold_decoder(projection: Tensor, bandwidth: Tensor, scale: int, ensemble: bool) -> FoldedKernel:
     """Fold projection, basis and local ensemble into one kernel; differentiable.
 
     Per axis, the pixels of a cell lie at offsets r_t = (2 t + 1) / s - 1. Those with r_t >= 0 form
@@ -63,7 +63,7 @@ def fold(projection: Tensor, bandwidth: Tensor, scale: int, ensemble: bool) -> F
     near, far = offset[: scale // 2], offset[scale // 2 :]
     this = torch.cat((far, near + 2))
     taps = torch.stack((this, this - 2)) if ensemble else offset[None]
-    table = modes(taps, projection.shape[1], bandwidth.double())
+    table = evaluate_modes(taps, projection.shape[1], bandwidth.double())
     if ensemble:
         table = (1 - taps.abs() / 2)[..., None] * table
     half = torch.einsum("euj,cijd->cidue", table, projection.double())
@@ -71,10 +71,10 @@ def fold(projection: Tensor, bandwidth: Tensor, scale: int, ensemble: bool) -> F
     kernel = full.reshape(-1, *full.shape[3:])
     weight, bias = kernel[:, :-1].contiguous(), kernel[:, -1:].contiguous()
     gains = ((1 / (1 - half.abs() / 2)).to(projection.dtype) for half in (near, far))
-    return Folded(weight, bias, scale, tuple(gains) if ensemble else ())
+    return FoldedKernel(weight, bias, scale, tuple(gains) if ensemble else ())
 
 
-def render_folded(features: Tensor, folded: Folded) -> Tensor:
+def render_folded(features: Tensor, folded: FoldedKernel) -> Tensor:
     """Render features (B, D, h, w) at the integer scale of `folded`: (B, 3, s h, s w)."""
     scale, (h, w) = folded.scale, features.shape[-2:]
     if not folded.gains:
@@ -96,7 +96,7 @@ def render_folded(features: Tensor, folded: Folded) -> Tensor:
 # --- any scale: one axis after the other -------------------------------------------------------
 
 
-def along_columns(features: Tensor, projection: Tensor, table: Tensor) -> Tensor:
+def sum_over_x(features: Tensor, projection: Tensor, table: Tensor) -> Tensor:
     """Do the sums over x: features (B, D, h, w) and an x bank (Z, G, T, S, p) to (B, h, G S 3, p).
 
     Z is B, a table for each image, or 1, one for all. The result holds, per row of cells and per
@@ -114,22 +114,22 @@ def along_columns(features: Tensor, projection: Tensor, table: Tensor) -> Tensor
     order = (0, 3, 2, 1) if tables == batch else (3, 0, 2, 1)
     cells = features.permute(order).reshape(tables, w, batch * h // tables, -1)
     cells = F.pad(cells, (0, 1), value=1.0)  # the plane that meets the biases
-    sums = _TapProducts.apply(True, _spaced(cells, taps), *reads)
+    sums = _TapProducts.apply(True, _line_up_cells(cells, taps), *reads)
     sums = sums.view(tables, groups, batch // tables, h, -1).permute(0, 2, 3, 1, 4)
     return sums.reshape(batch, h, -1, count)
 
 
-def along_rows(sums: Tensor, table: Tensor) -> Tensor:
+def sum_over_y(sums: Tensor, table: Tensor) -> Tensor:
     """Do the sums over y: (B, h, X 3, p) and a y bank (Z, G, T, S, p) to (B, G S, X, 3)."""
     batch, _, _, count = sums.shape
     groups, taps, width = table.shape[1:4]
     table = table.to(sums.dtype).expand(batch, -1, -1, -1, -1)
     table = table.reshape(batch * groups, taps, width, count)
-    image = _TapProducts.apply(False, _spaced(sums, taps), *table.unbind(1))
+    image = _TapProducts.apply(False, _line_up_cells(sums, taps), *table.unbind(1))
     return image.view(batch, groups * width, -1, 3)
 
 
-def _spaced(cells: Tensor, taps: int) -> Tensor:
+def _line_up_cells(cells: Tensor, taps: int) -> Tensor:
     """Line up the cells of all images so that tap t of group g reads entry g + t: (B, n, ...).
 
     With two taps a zero cell is put before each image and after the last; the tables have weight 0
@@ -180,26 +180,26 @@ def render_separable(
     bandwidth: Tensor,
     size: tuple[Length, Length],
     ensemble: bool,
-    part: Part,
+    part: RenderArea,
 ) -> Tensor:
     """Render a part of an image of any size (H, W) from features (B, D, h, w): (B, 3, rows, W)."""
     axes = [
-        _axis(cells, length, span, ensemble, features.device)
+        _group_axis(cells, length, span, ensemble, features.device)
         for cells, length, span in zip(part.cells, size, (part.rows, part.columns), strict=True)
     ]
     read = [
         slice(axis.cells[0] - origin, axis.cells[1] - origin)
         for axis, origin in zip(axes, part.origin, strict=True)
     ]
-    down, across = (bank(axis.slots, projection.shape[1], bandwidth) for axis in axes)
-    sums = along_columns(features[:, :, read[0], read[1]], projection, across)
-    image = along_rows(sums, down)
+    down, across = (build_bank(axis.slots, projection.shape[1], bandwidth) for axis in axes)
+    sums = sum_over_x(features[:, :, read[0], read[1]], projection, across)
+    image = sum_over_y(sums, down)
     for dim, axis in enumerate(axes, 1):
         image = image.index_select(dim, axis.shown)
     return image.permute(0, 3, 1, 2).contiguous()
 
 
-class _Axis(NamedTuple):
+class _AxisGroups(NamedTuple):
     """The groups of some pixels, the cells (first, last + 1) they read, the pixels' slots."""
 
     slots: PaddedGroups
@@ -207,15 +207,17 @@ class _Axis(NamedTuple):
     shown: Tensor
 
 
-def _axis(cells: int, length: Length, pixels: Span, ensemble: bool, device: torch.device) -> _Axis:
+def _group_axis(
+    cells: int, length: Length, pixels: Span, ensemble: bool, device: torch.device
+) -> _AxisGroups:
     lengths, parts = torch.full((1,), length.numerator, device=device), length.denominator
-    whole = padded_groups(cells, lengths, -(-length // cells), ensemble, parts)
-    first, last = (group_of(p, length, cells, ensemble) for p in (pixels[0], pixels[1] - 1))
+    whole = group_pixels(cells, lengths, -(-length // cells), ensemble, parts)
+    first, last = (find_group(p, length, cells, ensemble) for p in (pixels[0], pixels[1] - 1))
     low, high = (max(first - 1, 0), min(last + 1, cells)) if ensemble else (first, last + 1)
     shown = whole.index(torch.arange(*pixels, device=device)[None])[0] - low * whole.width
     groups = slice(low, high + 1 if ensemble else high)
     fields = (whole.first[:, groups], whole.offset[:, groups], whole.weight[:, groups])
-    return _Axis(PaddedGroups(*fields), (low, high), shown)
+    return _AxisGroups(PaddedGroups(*fields), (low, high), shown)
 
 
 def sample_separable(
@@ -236,9 +238,9 @@ def sample_separable(
     """
     batch, _, h, w = features.shape
     count = projection.shape[1]
-    rows = padded_groups(h, sizes[:, 0], slots_per_group, ensemble)
-    columns = padded_groups(w, sizes[:, 1], slots_per_group, ensemble)
-    sums = along_columns(features, projection, bank(columns, count, bandwidth))
-    raster = along_rows(sums, bank(rows, count, bandwidth))
+    rows = group_pixels(h, sizes[:, 0], slots_per_group, ensemble)
+    columns = group_pixels(w, sizes[:, 1], slots_per_group, ensemble)
+    sums = sum_over_x(features, projection, build_bank(columns, count, bandwidth))
+    raster = sum_over_y(sums, build_bank(rows, count, bandwidth))
     index = rows.index(pixels[..., 0]) * raster.shape[2] + columns.index(pixels[..., 1])
     return raster.view(batch, -1, 3).gather(1, index[..., None].expand(-1, -1, 3))

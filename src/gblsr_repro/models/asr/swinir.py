@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..base import PLAIN, Encoder, reach_of
-from ..layers import mirrored, modules, pointwise
+from ..base import PLAIN, Encoder, compute_reach
+from ..layers import apply_pointwise, build_module_list, extend_by_mirroring
 
 # CUDA's fused attention takes heads of such multiples only; at others it falls back to products
 # that write out all scores.
@@ -20,25 +20,25 @@ MASKED = -100.0
 INITIAL_STD = 0.02
 
 
-def widening(size: int, device: torch.device) -> int:
+def count_padding_channels(size: int, device: torch.device) -> int:
     """Return how many channels heads of `size` lack for the fused attention of a device."""
     return 0 if device.type == "cpu" else -size % HEAD_MULTIPLE
 
 
-def windows(x: Tensor, side: int) -> Tensor:
+def split_windows(x: Tensor, side: int) -> Tensor:
     """Cut (B, H, W, C) into (B * H/side * W/side, side * side, C)."""
     batch, height, width, channels = x.shape
     x = x.view(batch, height // side, side, width // side, side, channels)
     return x.transpose(2, 3).reshape(-1, side * side, channels)
 
 
-def join(x: Tensor, side: int, height: int, width: int) -> Tensor:
+def join_windows(x: Tensor, side: int, height: int, width: int) -> Tensor:
     """Undo `windows`: back to (B, height, width, C)."""
     x = x.view(-1, height // side, width // side, side, side, x.shape[-1])
     return x.transpose(2, 3).reshape(-1, height, width, x.shape[-1])
 
 
-def shift_mask(height: int, width: int, side: int, device: torch.device) -> Tensor:
+def build_shift_mask(height: int, width: int, side: int, device: torch.device) -> Tensor:
     """Return what separates pixels that only the cyclic shift by side // 2 has made neighbors.
 
     The result (windows, side^2, side^2) is 0 within a region of the image and `MASKED` across.
@@ -47,7 +47,9 @@ def shift_mask(height: int, width: int, side: int, device: torch.device) -> Tens
     for size in (height, width):
         index = torch.arange(size, device=device)
         bands.append((index >= size - side).long() + (index >= size - side // 2).long())
-    region = windows((3 * bands[0][:, None] + bands[1]).view(1, height, width, 1), side)[..., 0]
+    region = split_windows((3 * bands[0][:, None] + bands[1]).view(1, height, width, 1), side)[
+        ..., 0
+    ]
     return (region[:, None] != region[:, :, None]).float() * MASKED
 
 
@@ -92,9 +94,9 @@ class WindowAttention(nn.Module):
         """
         count, length, width = x.shape
         size = width // self.heads
-        more = 0 if path == PLAIN else widening(size, x.device)
+        more = 0 if path == PLAIN else count_padding_channels(size, x.device)
         weight, offset, project = self.widened(more)
-        apply = F.linear if path == PLAIN else pointwise
+        apply = F.linear if path == PLAIN else apply_pointwise
         qkv = apply(x, weight, offset)
         q, k, v = qkv.view(count, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         bias = self.position_bias[self.relative].permute(2, 0, 1)
@@ -141,13 +143,13 @@ class SwinLayer(nn.Module):
         y = self.attention_norm(x)
         if self.shift:
             y = y.roll((-self.shift, -self.shift), dims=(1, 2))
-        y = self.attention(windows(y, self.side), mask if self.shift else None, path)
-        y = join(y, self.side, height, width)
+        y = self.attention(split_windows(y, self.side), mask if self.shift else None, path)
+        y = join_windows(y, self.side, height, width)
         if self.shift:
             y = y.roll((self.shift, self.shift), dims=(1, 2))
         x = x + self.drop(y)
         y = self.perceptron_norm(x)
-        apply = F.linear if path == PLAIN else pointwise
+        apply = F.linear if path == PLAIN else apply_pointwise
         enter, leave = (layer for layer in self.perceptron if isinstance(layer, nn.Linear))
         y = apply(F.gelu(apply(y, enter.weight, enter.bias)), leave.weight, leave.bias)
         return x + self.drop(y)
@@ -160,7 +162,7 @@ class ResidualGroup(nn.Module):
         self, width: int, heads: int, side: int, ratio: int, drops: Sequence[float]
     ) -> None:
         super().__init__()
-        self.layers = modules(
+        self.layers = build_module_list(
             SwinLayer(width, heads, side, ratio, side // 2 * (i % 2), drop)
             for i, drop in enumerate(drops)
         )
@@ -202,7 +204,7 @@ class SwinIR(Encoder):
         self.embed_norm = nn.LayerNorm(embed)
         last = max(sum(depths) - 1, 1)
         drops = iter([drop_path * i / last for i in range(sum(depths))])
-        self.groups = modules(
+        self.groups = build_module_list(
             ResidualGroup(embed, heads, window, mlp_ratio, [next(drops) for _ in range(depth)])
             for depth in depths
         )
@@ -221,9 +223,9 @@ class SwinIR(Encoder):
         """
         height, width = images.shape[-2:]
         full = (-(-height // self.window) * self.window, -(-width // self.window) * self.window)
-        first = self.first(mirrored(images, full))
+        first = self.first(extend_by_mirroring(images, full))
         rows, columns = first.shape[-2:]
-        mask = shift_mask(rows, columns, self.window, images.device)
+        mask = build_shift_mask(rows, columns, self.window, images.device)
         x = self.embed_norm(first.permute(0, 2, 3, 1))
         for group in self.groups:
             x = group(x, mask, path)
@@ -243,14 +245,14 @@ class SwinIR(Encoder):
         Windows lie on a fixed grid, moved by half a window in every second layer; each layer widens
         the field to the windows that it touches.
         """
-        side, edge = self.window, reach_of(self.last)
+        side, edge = self.window, compute_reach(self.last)
         first, last = first - edge, last + edge
         for group in reversed(self.groups):
-            first, last = first - reach_of(group.conv), last + reach_of(group.conv)
+            first, last = first - compute_reach(group.conv), last + compute_reach(group.conv)
             for layer in reversed(group.layers):
                 first = (first - layer.shift) // side * side + layer.shift
                 last = -((layer.shift - last) // side) * side + layer.shift
-        first, last = first - reach_of(self.first), last + reach_of(self.first)
+        first, last = first - compute_reach(self.first), last + compute_reach(self.first)
         return max(first // side * side, 0), min(-(-last // side) * side, length)
 
     def bytes_per_pixel(self) -> int:

@@ -25,7 +25,7 @@ from torch import Tensor
 
 from ...errors import UserError
 from ..base import Encoder
-from .local_ensemble import REACH, Part, Span
+from .local_ensemble import REACH, RenderArea, Span
 from .model import ASRModel
 
 MEMORY = 1 << 31  # bytes of one tile: what the encoder takes at its peak, or the decoder
@@ -55,12 +55,12 @@ class Tile:
         )
         return maps[:, :, rows, columns]
 
-    def part(self, size: tuple[int, int]) -> Part:
+    def part(self, size: tuple[int, int]) -> RenderArea:
         """Return what to draw of the whole input of `size` (h, w), enlarged."""
-        return Part(size, (self.cells[0][0], self.cells[1][0]), self.rows, self.columns)
+        return RenderArea(size, (self.cells[0][0], self.cells[1][0]), self.rows, self.columns)
 
 
-def tiles(
+def cut_tiles(
     model: ASRModel,
     size: tuple[int, int],
     rows: Tensor,
@@ -74,13 +74,13 @@ def tiles(
     too wide for tiles of that much memory gets one tile of up to `WHOLE` times as much; beyond
     that `UserError`.
     """
-    (whole,) = _cut(model.encoder, size, rows, columns, max(size))
-    needed = model.encoder.bytes_per_pixel() * _area(whole.pixels)
-    if max(needed, DECODER_BYTES * _area(whole.cells)) <= memory:
+    (whole,) = _cut_evenly(model.encoder, size, rows, columns, max(size))
+    needed = model.encoder.bytes_per_pixel() * _count_pixels(whole.pixels)
+    if max(needed, DECODER_BYTES * _count_pixels(whole.cells)) <= memory:
         return [whole]
-    side = _side(model.encoder, memory)
+    side = _compute_side(model.encoder, memory)
     if side:
-        return _cut(model.encoder, size, rows, columns, side)
+        return _cut_evenly(model.encoder, size, rows, columns, side)
     if needed <= WHOLE * memory:
         return [whole]
     raise UserError(
@@ -90,11 +90,11 @@ def tiles(
     )
 
 
-def _area(spans: tuple[Span, Span]) -> int:
+def _count_pixels(spans: tuple[Span, Span]) -> int:
     return math.prod(last - first for first, last in spans)
 
 
-def _side(encoder: Encoder, memory: int) -> int:
+def _compute_side(encoder: Encoder, memory: int) -> int:
     """Return how many cells a tile has on each side at most, 0 where the field leaves too few."""
     middle = 1 << 20  # far from any border
     low, high = encoder.field(middle - REACH, middle + REACH + 1, 2 * middle)
@@ -102,12 +102,12 @@ def _side(encoder: Encoder, memory: int) -> int:
     return min(room, math.isqrt(memory // DECODER_BYTES)) if SMALLEST * room >= high - low else 0
 
 
-def _cut(
+def _cut_evenly(
     encoder: Encoder, size: tuple[int, int], rows: Tensor, columns: Tensor, side: int
 ) -> list[Tile]:
     """Cut an output into even tiles that read at most `side` cells a side, or little more."""
     along_y, along_x = (
-        _spans(encoder, positions, length, side)
+        _cut_axis(encoder, positions, length, side)
         for positions, length in zip((rows, columns), size, strict=True)
     )
     return [
@@ -117,7 +117,7 @@ def _cut(
     ]
 
 
-def _spans(
+def _cut_axis(
     encoder: Encoder, positions: Tensor, length: int, side: int
 ) -> list[tuple[Span, Span, Span]]:
     """Cut one axis of the output: its pixels, the pixels they read and the cells they read."""
