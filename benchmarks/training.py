@@ -27,10 +27,10 @@ from gblsr_repro.models.base import PLAIN
 from gblsr_repro.models.layers import apply_pointwise
 from gblsr_repro.models.native import NativeModel, build_model
 from gblsr_repro.runtime import BF16, STRICT
-from gblsr_repro.training.asr import absolute_error
+from gblsr_repro.training.asr import compute_absolute_error
 from gblsr_repro.training.checkpoint import remove_state
-from gblsr_repro.training.loop import Settings, train
-from gblsr_repro.training.native import batches
+from gblsr_repro.training.loop import LoopSettings, train
+from gblsr_repro.training.native import build_batch_reader
 from gblsr_repro.training.sampler import EpochSampler
 
 from .measure import MEMORY_SAVING, MILLISECONDS, SPEEDUP, Case, Scout, Target, Variant
@@ -129,8 +129,10 @@ def native_loop(bench: Bench) -> Case:
     model, optimizer = native_model(bench, MAIN)
     pixels = np.random.default_rng(0).integers(256, size=(STORED, side, side, 3), dtype=np.uint8)
     arrays = Arrays(bench.scratch / "random.npy", pixels, [{}] * STORED, {})
-    draw = batches(arrays, EpochSampler(STORED, batch, torch.get_rng_state()), bench.device)
-    settings = Settings(steps, recipe["log_every"], steps)
+    draw = build_batch_reader(
+        arrays, EpochSampler(STORED, batch, torch.get_rng_state()), bench.device
+    )
+    settings = LoopSettings(steps, recipe["log_every"], steps)
 
     def run() -> None:
         train(
@@ -365,10 +367,10 @@ def asr_steps(bench: Bench) -> Case:
             return model.encode(batch.low).float().square().mean()
 
     def fast(batch: Batch) -> Tensor:
-        return absolute_error(model, batch, precision)
+        return compute_absolute_error(model, batch, precision)
 
     def plain(batch: Batch) -> Tensor:
-        return absolute_error(partial(model, path=PLAIN), batch, precision)
+        return compute_absolute_error(partial(model, path=PLAIN), batch, precision)
 
     targets = (Target(MILLISECONDS, 25 * each),) if bench.cuda else ()
     variants = (

@@ -11,7 +11,7 @@ from torch.utils.data import DataLoader
 
 from gblsr_repro import config
 from gblsr_repro.models import native
-from gblsr_repro.training.sampler import EpochSampler, pixels_of_step
+from gblsr_repro.training.sampler import EpochSampler, draw_pixels
 
 IMAGES, BATCH = 2412, 8
 FAMILY = [arm for arm, row in config.arms().items() if arm.startswith("gblsr")]
@@ -97,13 +97,13 @@ def test_a_step_gives_the_same_images_in_any_order_of_asking():
 
 def test_pixels_are_distinct_and_follow_from_seed_and_step():
     before = torch.get_rng_state()
-    drawn = pixels_of_step(64, 3, 40, 1, 9)
+    drawn = draw_pixels(64, 3, 40, 1, 9)
     assert torch.equal(torch.get_rng_state(), before)
     assert drawn.shape == (3, 40)
     for row in drawn:
         assert len(set(row.tolist())) == 40
         assert set(row.tolist()) <= set(range(64))
-    assert torch.equal(drawn, pixels_of_step(64, 3, 40, 1, 9))
+    assert torch.equal(drawn, draw_pixels(64, 3, 40, 1, 9))
     assert not torch.equal(drawn[0], drawn[1])
     for other in ((2, 9), (1, 10)):
-        assert not torch.equal(drawn, pixels_of_step(64, 3, 40, *other))
+        assert not torch.equal(drawn, draw_pixels(64, 3, 40, *other))

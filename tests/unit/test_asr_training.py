@@ -19,7 +19,7 @@ from gblsr_repro.data.superres import PackedImages, Sampler, pack
 from gblsr_repro.errors import StopRequested
 from gblsr_repro.models.asr.model import build_model
 from gblsr_repro.training import asr as training
-from gblsr_repro.training.asr import absolute_error, schedule, train_run
+from gblsr_repro.training.asr import build_schedule, compute_absolute_error, train_run
 
 RECIPE = {"batch_size": 2, "learning_rate": 1e-3, "halve_at": [0.5]}
 TINY = {
@@ -203,7 +203,7 @@ def test_after_a_change_of_code_a_finished_run_is_trained_anew(place, checkout):
 
 
 def test_the_learning_rate_is_halved_at_fractions_of_the_run():
-    rate = schedule(1_000_000, {"learning_rate": 1e-4, "halve_at": [0.2, 0.4, 0.6, 0.8]})
+    rate = build_schedule(1_000_000, {"learning_rate": 1e-4, "halve_at": [0.2, 0.4, 0.6, 0.8]})
     steps = [0, 199_999, 200_000, 400_000, 600_000, 799_999, 800_000, 999_999]
     expected = [1, 1, 1 / 2, 1 / 4, 1 / 8, 1 / 8, 1 / 16, 1 / 16]
     assert [rate(step) for step in steps] == pytest.approx([1e-4 * e for e in expected])
@@ -217,7 +217,7 @@ def test_the_loss_is_the_mean_absolute_error_of_normalized_colors(place):
     with torch.no_grad():
         colors = model(batch.low, batch.sides[:, None].expand(-1, 2), batch.pixels)
         expected = 2 * (colors - batch.colors).abs().mean()  # normalized, they are in [-1, 1]
-        torch.testing.assert_close(absolute_error(model, batch), expected)
+        torch.testing.assert_close(compute_absolute_error(model, batch), expected)
 
 
 def test_bf16_runs_the_encoder_in_bfloat16(place):
@@ -227,7 +227,9 @@ def test_bf16_runs_the_encoder_in_bfloat16(place):
     seen = []
     model.encoder.register_forward_hook(lambda _, __, out: seen.append(out.dtype))
     with torch.no_grad():
-        values = [float(absolute_error(model, sampler.batch(0), p)) for p in ("default", "bf16")]
+        values = [
+            float(compute_absolute_error(model, sampler.batch(0), p)) for p in ("default", "bf16")
+        ]
     assert seen == [torch.float32, torch.bfloat16]
     assert values[0] != values[1]
     assert values[1] == pytest.approx(values[0], rel=0.02)
@@ -243,10 +245,10 @@ def test_a_stopped_run_goes_on_to_the_same_weights(place, tmp_path, monkeypatch)
     def stopping(*given):
         if not next(left):
             os.kill(os.getpid(), signal.SIGTERM)
-        return absolute_error(*given)
+        return compute_absolute_error(*given)
 
     with monkeypatch.context() as patch:
-        patch.setattr(training, "absolute_error", stopping)
+        patch.setattr(training, "compute_absolute_error", stopping)
         with pytest.raises(StopRequested, match="SIGTERM after step 5 of 12"):
             train_run(*arguments, broken, state)
     assert not (broken / "run.json").exists()

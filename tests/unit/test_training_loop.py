@@ -12,7 +12,7 @@ from torch import nn
 
 from gblsr_repro.errors import StopRequested, UserError
 from gblsr_repro.training import checkpoint
-from gblsr_repro.training.loop import LOG_COLUMNS, Settings, train
+from gblsr_repro.training.loop import LOG_COLUMNS, LoopSettings, train
 
 IDENTITY = {"job": 1}
 A, B = ({"git": {"commit": commit, "modified": False}} for commit in "ab")
@@ -26,7 +26,7 @@ class Job:
         self.model = nn.Linear(3, 2)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=0.01, fused=True)
         self.clip = settings.pop("gradient_clip", 0.5)
-        self.settings = Settings(steps, **({"log_every": 6, "checkpoint_every": 4} | settings))
+        self.settings = LoopSettings(steps, **({"log_every": 6, "checkpoint_every": 4} | settings))
         self.path = path
         self.at = {}
 
@@ -111,12 +111,12 @@ def test_it_tells_how_far_it_is(path):
     job = Job(path)
     job.at[5] = stop
     seen = []
-    job.at[3] = lambda: seen.append(json.loads(checkpoint.progress_of(path).read_text()))
+    job.at[3] = lambda: seen.append(json.loads(checkpoint.get_progress_path(path).read_text()))
     with pytest.raises(StopRequested):
         job.run()
     told = {"run": "job", "step": 0, "saved": 0, "steps": 20, "steps_per_second": None}
     assert seen == [told | {"running": True}]
-    last = json.loads(checkpoint.progress_of(path).read_text())
+    last = json.loads(checkpoint.get_progress_path(path).read_text())
     assert last.pop("steps_per_second") > 0
     assert last == {"run": "job", "step": 6, "saved": 6, "steps": 20, "running": False}
 

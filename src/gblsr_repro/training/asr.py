@@ -51,7 +51,7 @@ def train_run(
     model = build_model(method, config, seed).to(device)
     forward = torch.compile(model) if settings["compile"] else model
     optimizer = torch.optim.Adam(model.parameters(), lr=recipe["learning_rate"], fused=True)
-    validation = Validation(model, config, output / "validation.csv", device)
+    validation = ValidationCurve(model, config, output / "validation.csv", device)
     if sampler.resident:
         log.info("the training images are held on the device")
     train_and_write(
@@ -66,14 +66,14 @@ def train_run(
         state,
         facts={"precision": settings["precision"], "recipe": recipe},
         batch=sampler.ahead(),
-        loss=lambda batch: absolute_error(forward, batch, settings["precision"]),
-        schedule=schedule(settings["steps"], recipe),
+        loss=lambda batch: compute_absolute_error(forward, batch, settings["precision"]),
+        schedule=build_schedule(settings["steps"], recipe),
         after_step=validation.after_step,
         keep_state=True,  # days of training are not thrown away for a changed rule
     )
 
 
-def schedule(steps: int, recipe: Mapping[str, Any]) -> Callable[[int], float]:
+def build_schedule(steps: int, recipe: Mapping[str, Any]) -> Callable[[int], float]:
     """Return the learning rate by step (from 0): halved at each of the fractions of `steps`."""
     milestones = [round(fraction * steps) for fraction in recipe["halve_at"]]
 
@@ -83,7 +83,7 @@ def schedule(steps: int, recipe: Mapping[str, Any]) -> Callable[[int], float]:
     return rate
 
 
-def absolute_error(
+def compute_absolute_error(
     model: Callable[..., Tensor], batch: Batch, precision: str = runtime.DEFAULT
 ) -> Tensor:
     """Return the mean absolute error of the normalized colors of a batch: a scalar.
@@ -96,7 +96,7 @@ def absolute_error(
     return F.l1_loss(normalize(colors), normalize(batch.colors))
 
 
-class Validation:
+class ValidationCurve:
     """The validation curve: mean PSNR-Y and SSIM-Y of a few images, every so many steps.
 
     The images are the first ones of the first column of asr.evaluate, at validation_scale. They
@@ -117,7 +117,7 @@ class Validation:
         """Measure after every `validate_every` steps and after the last; write the curve."""
         if done % self.every and done != self.steps:
             return
-        with evaluating(self.model):
+        with switch_to_evaluation(self.model):
             upsample = evaluation.upsampler(self.model, self.config, self.device)
             scores = evaluation.score_pairs(
                 upsample, self.pairs, evaluation.border(self.column, self.scale, self.config)
@@ -134,7 +134,7 @@ class Validation:
 
 
 @contextmanager
-def evaluating(model: ASRModel) -> Iterator[None]:
+def switch_to_evaluation(model: ASRModel) -> Iterator[None]:
     """Put a model in eval mode for the block and back in training mode after it."""
     model.eval()
     try:

@@ -30,7 +30,7 @@ CHECKSUMS = {"train_sha256": "the training images differ", "code_sha256": "the c
 
 
 @contextmanager
-def locked(path: Path | str, label: str) -> Iterator[None]:
+def lock_state(path: Path | str, label: str) -> Iterator[None]:
     """Let one process at a time train the run whose state is at `path`.
 
     Raises `UserError` when another is at it, as after a kill of the workflow that left its jobs
@@ -47,7 +47,7 @@ def locked(path: Path | str, label: str) -> Iterator[None]:
         yield
 
 
-def previous(path: Path) -> Path:
+def get_previous_path(path: Path) -> Path:
     """Return where the state before the newest is kept."""
     return path.with_suffix(f".previous{path.suffix}")
 
@@ -69,7 +69,7 @@ def save_state(path: Path | str, state: Mapping[str, Any]) -> None:
             out.write(MAGIC + json.dumps(header).encode() + b"\n")
             out.write(content)
         if path.exists():
-            path.replace(previous(path))
+            path.replace(get_previous_path(path))
 
 
 def load_state(path: Path | str, identity: Mapping[str, Any]) -> State | None:
@@ -82,22 +82,22 @@ def load_state(path: Path | str, identity: Mapping[str, Any]) -> State | None:
     would be moved is that of the very run that is asked for.
     """
     path = Path(path)
-    found = _newest(path)
+    found = _read_newest(path)
     if found is None:
         return None
     file, state = found
-    differences = _differences(state["identity"], identity)
+    differences = _describe_differences(state["identity"], identity)
     if not differences:
         return state
-    aside, commit = superseded(path), _commit_of(state)
+    aside, commit = get_superseded_path(path), _describe_commit(state)
     kept = _read_if_whole(aside)
-    if kept is not None and not _differences(kept["identity"], identity):
+    if kept is not None and not _describe_differences(kept["identity"], identity):
         raise UserError(
             f"{path} is of another run, trained at {commit} ({differences}), and {aside} is of "
             f"this one, after step {kept['step']}; rename it to {path.name} to go on from it, or "
             "delete it to train anew."
         )
-    for other in {path, previous(path)} - {file}:
+    for other in {path, get_previous_path(path)} - {file}:
         other.unlink(missing_ok=True)
     file.replace(aside)
     log.warning(
@@ -108,18 +108,18 @@ def load_state(path: Path | str, identity: Mapping[str, Any]) -> State | None:
     return None
 
 
-def superseded(path: Path | str) -> Path:
+def get_superseded_path(path: Path | str) -> Path:
     """Return where the last state of a run is kept in whose place another run is trained."""
     path = Path(path)
     return path.with_suffix(f".old{path.suffix}")
 
 
-def _newest(path: Path) -> tuple[Path, State] | None:
+def _read_newest(path: Path) -> tuple[Path, State] | None:
     """Read the newest whole state at `path`, and say which file it is in.
 
     None when there is no file; `UserError` when there are only damaged ones.
     """
-    present = [file for file in (path, previous(path)) if file.exists()]
+    present = [file for file in (path, get_previous_path(path)) if file.exists()]
     for file in present:
         state = _read_if_whole(file)
         if state is not None:
@@ -135,7 +135,7 @@ def _newest(path: Path) -> tuple[Path, State] | None:
 def _read_if_whole(path: Path) -> State | None:
     """Read a state; None when there is none, and with a warning when it is damaged."""
     try:
-        return _read(path)
+        return _read_state(path)
     except FileNotFoundError:
         return None
     except (ValueError, LookupError, TypeError, RuntimeError, EOFError, OSError,
@@ -144,7 +144,7 @@ def _read_if_whole(path: Path) -> State | None:
         return None
 
 
-def _read(path: Path) -> State:
+def _read_state(path: Path) -> State:
     with path.open("rb") as stream:
         if stream.read(len(MAGIC)) != MAGIC:
             raise ValueError("it is not a state of this version of the package")
@@ -154,7 +154,7 @@ def _read(path: Path) -> State:
     return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
 
 
-def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+def _describe_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     """Say in what two identities differ; nothing where they are the same."""
     return "; ".join(
         CHECKSUMS.get(name, f"{name} was {old.get(name)}, is {new.get(name)}")
@@ -163,7 +163,7 @@ def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     )
 
 
-def _commit_of(state: State) -> str:
+def _describe_commit(state: State) -> str:
     """Say under which commit the training of a state began."""
     git = state["trained_by"][0]["git"]
     if git["commit"] is None:
@@ -171,7 +171,7 @@ def _commit_of(state: State) -> str:
     return f"commit {git['commit'][:12]}{', modified' if git['modified'] else ''}"
 
 
-def progress_of(path: Path | str) -> Path:
+def get_progress_path(path: Path | str) -> Path:
     """Return where a run tells how far it is, beside its state."""
     return Path(path).with_suffix(".json")
 
@@ -179,11 +179,11 @@ def progress_of(path: Path | str) -> Path:
 def remove_state(path: Path | str) -> None:
     """Remove the states of a finished run, and its progress."""
     path = Path(path)
-    for file in (path, previous(path), progress_of(path)):
+    for file in (path, get_previous_path(path), get_progress_path(path)):
         file.unlink(missing_ok=True)
 
 
-def random_state() -> State:
+def get_random_state() -> State:
     """Return the states of all random generators as tensors and plain values."""
     numpy = np.random.get_state(legacy=False)
     keys = torch.from_numpy(numpy["state"]["key"].astype(np.int64))

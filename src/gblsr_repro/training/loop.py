@@ -26,7 +26,7 @@ Batch = TypeVar("Batch")
 
 
 @dataclass(frozen=True)
-class Settings:
+class LoopSettings:
     """How long and how often, in steps."""
 
     steps: int
@@ -35,7 +35,7 @@ class Settings:
 
 
 @dataclass
-class Record:
+class TrainingLog:
     """What a run leaves behind besides its weights.
 
     `rows` have the columns LOG_COLUMNS: the loss is the mean since the row before, the gradient
@@ -56,7 +56,7 @@ def train(
     label: str,
     model: nn.Module,
     optimizer: torch.optim.Optimizer,
-    settings: Settings,
+    settings: LoopSettings,
     batch: Callable[[int], Batch],
     loss: Callable[[Batch], Tensor],
     state_path: Path,
@@ -68,7 +68,7 @@ def train(
     after_step: Callable[[int], None] | None = None,
     keep_state: bool = False,
     gradient_clip: float = math.inf,
-) -> Record:
+) -> TrainingLog:
     """Train `model` in place, going on from the state at `state_path` where there is one.
 
     `batch(step)` and `schedule(step)` (the learning rate; None: constant) take the step counted
@@ -89,8 +89,10 @@ def train(
     """
     device = next(model.parameters()).device
     parameters = [p for p in model.parameters() if p.requires_grad]
-    run = _Run(label, model, optimizer, Path(state_path), dict(identity), settings.steps, device)
-    with checkpoint.locked(run.path, label):
+    run = _Training(
+        label, model, optimizer, Path(state_path), dict(identity), settings.steps, device
+    )
+    with checkpoint.lock_state(run.path, label):
         run.resume(dict(trained_by))
         model.train()
         progress = Progress(label, settings.steps, start=run.step)
@@ -131,7 +133,7 @@ def train(
         return run.finish()
 
 
-class _Run:
+class _Training:
     """The moving parts of `train`: what is saved, and what is still to be logged."""
 
     def __init__(
@@ -147,7 +149,7 @@ class _Run:
         self.label, self.model, self.optimizer, self.path = label, model, optimizer, path
         self.identity, self.steps, self.device = identity, steps, device
         self.step = 0
-        self.record = Record()
+        self.record = TrainingLog()
         # Values since the last log row; tensors until read, so that CUDA is not waited for.
         self.losses: list[float] = []
         self.norm = 0.0
@@ -165,7 +167,7 @@ class _Run:
             self.step, self.losses = state["step"], state["losses"]
             self.saved = self.step
             names = ("rows", "wall_seconds", "resumed", "peak_memory_mib", "trained_by")
-            self.record = Record(**{name: state[name] for name in names})
+            self.record = TrainingLog(**{name: state[name] for name in names})
             self.record.resumed += self.step < self.steps
             if self.step == self.steps:
                 log.info(
@@ -201,7 +203,7 @@ class _Run:
                  "steps": self.progress.total, "steps_per_second": self.progress.rate() or None,
                  "running": running}  # fmt: skip
         try:
-            write_json(checkpoint.progress_of(self.path), facts)
+            write_json(checkpoint.get_progress_path(self.path), facts)
         except UserError as error:  # a full disk: the next state says so, where it matters
             log.warning("%s: its progress is not told: %s", self.label, error)
 
@@ -255,7 +257,7 @@ class _Run:
                 "step": self.step,
                 "model": self.model.state_dict(),
                 "optimizer": self.optimizer.state_dict(),
-                "random": checkpoint.random_state(),
+                "random": checkpoint.get_random_state(),
                 "losses": self.losses,
                 "rows": self.record.rows,
                 "wall_seconds": self.wall_seconds(),
@@ -274,7 +276,7 @@ class _Run:
         """Return the highest peak of all processes that worked on the run."""
         return max(self.record.peak_memory_mib, runtime.peak_memory_mib(self.device))
 
-    def finish(self) -> Record:
+    def finish(self) -> TrainingLog:
         """Return the record of the whole run."""
         self.read()
         runtime.synchronize(self.device)

@@ -17,7 +17,7 @@ from ..files import check_dates
 from ..models.native import build_model
 from .checkpoint import remove_state
 from .run_record import train_and_write
-from .sampler import EpochSampler, pixels_of_step
+from .sampler import EpochSampler, draw_pixels
 
 Batch = tuple[Tensor, ...]
 """Images (B, 3, S, S) and, where the loss takes a part of the pixels, their numbers (B, N)."""
@@ -48,7 +48,7 @@ def train_run(
     model = build_model(arm, config, seed)
     sampler = EpochSampler(len(arrays), recipe["batch_size"], torch.get_rng_state())
     model = model.to(device)
-    images_of = batches(arrays, sampler, device)
+    images_of = build_batch_reader(arrays, sampler, device)
     count, chosen = arrays.images.shape[1] * arrays.images.shape[2], recipe["pixels"].get(arm.arm)
     if chosen is not None and chosen > count:
         raise UserError(
@@ -62,7 +62,7 @@ def train_run(
         images = images_of(step)
         if chosen is None:
             return (images,)
-        drawn = pixels_of_step(count, len(images), chosen, seed, step)
+        drawn = draw_pixels(count, len(images), chosen, seed, step)
         return images, drawn.to(device, non_blocking=True)
 
     def split(batch: Batch) -> list[Batch]:
@@ -101,7 +101,9 @@ def train_run(
     remove_state(state)
 
 
-def batches(arrays: Arrays, sampler: EpochSampler, device: torch.device) -> Callable[[int], Tensor]:
+def build_batch_reader(
+    arrays: Arrays, sampler: EpochSampler, device: torch.device
+) -> Callable[[int], Tensor]:
     """Return the function from a step to its images, (B, 3, S, S) in [0, 1] on `device`.
 
     On CUDA the whole array is held on the device as uint8, so a step waits for no loader; on the

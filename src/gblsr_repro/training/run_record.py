@@ -14,7 +14,7 @@ from ..config import Arm, Config, Method, run_identity, subject
 from ..files import write_csv, write_json
 from ..models.base import Model, count_parameters
 from ..weights import write_weights
-from .loop import LOG_COLUMNS, Record, Settings, train
+from .loop import LOG_COLUMNS, LoopSettings, TrainingLog, train
 
 
 def train_and_write(
@@ -42,7 +42,7 @@ def train_and_write(
         f"{name} seed {seed}",
         model,
         optimizer,
-        Settings(**{key: training[key] for key in ("steps", "log_every", "checkpoint_every")}),
+        LoopSettings(**{key: training[key] for key in ("steps", "log_every", "checkpoint_every")}),
         state_path=Path(state),
         identity={**run, **identity, "train_sha256": data["train"]},
         trained_by={
@@ -65,7 +65,7 @@ def train_and_write(
     write_run(output, model, record, told)
 
 
-def write_run(output: Path, model: Model, record: Record, facts: Mapping[str, Any]) -> None:
+def write_run(output: Path, model: Model, record: TrainingLog, facts: Mapping[str, Any]) -> None:
     """Write weights.safetensors, log.csv and run.json into `output`.
 
     `facts` open the record: what was trained, for how many steps, on what, by which code. Commit,

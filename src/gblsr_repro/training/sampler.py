@@ -50,7 +50,7 @@ class EpochSampler:
         return self._order[place * self.batch_size : (place + 1) * self.batch_size]
 
 
-def pixels_of_step(count: int, images: int, pixels: int, seed: int, step: int) -> Tensor:
+def draw_pixels(count: int, images: int, pixels: int, seed: int, step: int) -> Tensor:
     """Draw which of an image's `count` pixels enter the loss: (images, pixels) int64, distinct.
 
     From a generator that seed and step alone decide, so that no other draw of the run moves.
