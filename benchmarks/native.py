@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from gblsr_repro.config import arms
+from gblsr_repro.config import read_arms
 from gblsr_repro.models import decoders
 from gblsr_repro.models.base import PLAIN
 from gblsr_repro.models.decoders import SpectralDecoder
@@ -51,12 +51,12 @@ def plans(bench: Bench) -> list[Plan]:
 
 def spectral(arm: str) -> bool:
     """Whether an arm is one of the GB-LSR family."""
-    return issubclass(getattr(decoders, arms()[arm].decoder, nn.Module), SpectralDecoder)
+    return issubclass(getattr(decoders, read_arms()[arm].decoder, nn.Module), SpectralDecoder)
 
 
 def ready(bench: Bench, arm: str) -> NativeModel:
     """Return an untrained arm in evaluation mode on the device."""
-    return build_model(arms()[arm], bench.config, 0).eval().to(bench.device)
+    return build_model(read_arms()[arm], bench.config, 0).eval().to(bench.device)
 
 
 def random_images(bench: Bench, side: int, batch: int = 1) -> Tensor:

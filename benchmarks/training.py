@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import gblsr_repro
-from gblsr_repro.config import arms, methods
+from gblsr_repro.config import read_arms, read_methods
 from gblsr_repro.data.arrays import Arrays, as_float
 from gblsr_repro.data.superres import Batch, PackedImages, Sampler
 from gblsr_repro.models.asr.local_spectral import SEPARABLE
@@ -99,7 +99,7 @@ def native_step(
 def native_model(bench: Bench, arm: str) -> tuple[NativeModel, torch.optim.Optimizer]:
     """Return an untrained arm on the device and its optimiser, as the recipe says."""
     recipe = bench.config["native"]["training"]
-    model = build_model(arms()[arm], bench.config, 0).to(bench.device)
+    model = build_model(read_arms()[arm], bench.config, 0).to(bench.device)
     optimizer = torch.optim.AdamW(
         model.parameters(),
         recipe["learning_rate"],
@@ -229,7 +229,7 @@ def perceptron_layers(bench: Bench) -> Case:
 
 def chosen_pixels(bench: Bench) -> Case:
     """LIIF's decoder on an eighth of the pixels of two images, forward and backward."""
-    decoder = build_model(arms()["liif"], bench.config, 0).decoder
+    decoder = build_model(read_arms()["liif"], bench.config, 0).decoder
     side, cells = bench.image_side, bench.image_side // decoder.patch
     generator = torch.Generator().manual_seed(0)
     features = torch.randn(2, decoder.features, cells, cells, generator=generator).requires_grad_()
@@ -348,7 +348,7 @@ def asr_steps(bench: Bench) -> Case:
     training = bench.config["asr"]["training"]
     recipe, precision = training["recipes"]["rdn"], training["precision"]
     batch = recipe["batch_size"] if bench.cuda else 1
-    model = build_asr(methods()["gblsr_asr"], bench.config, 0).to(bench.device)
+    model = build_asr(read_methods()["gblsr_asr"], bench.config, 0).to(bench.device)
     optimizer = torch.optim.Adam(model.parameters(), recipe["learning_rate"], fused=True)
     make_state(optimizer)
     drawn, steps = sampler(bench, batch).ahead(), count()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .config import Config, arm_named, arms
+from .config import Config, find_arm, read_arms
 from .errors import UserError
 from .evaluation.perceptual import Perceptual, find_backbone
 from .models.native import count_arm_parameters, count_model_parameters
@@ -15,7 +15,7 @@ def check(config: Config) -> str:
     The table has each arm's trainable parameters and their ratio to the main arm's. Raises
     `UserError` as `require_budget` and `require_backbone` do.
     """
-    counts, main, names = count_arm_parameters(config), _of_main_arm(config), arms()
+    counts, main, names = count_arm_parameters(config), _of_main_arm(config), read_arms()
     rows = [[names[arm].name, f"{n:,}", f"{n / main:.3f}x"] for arm, n in counts.items()]
     require_budget(config)
     return "\n".join([*columns(rows, right=True), f"LPIPS: {require_backbone(config)}"])
@@ -48,4 +48,4 @@ def require_backbone(config: Config) -> str:
 
 
 def _of_main_arm(config: Config) -> int:
-    return count_model_parameters(arm_named(config["native"]["main_arm"]), config)
+    return count_model_parameters(find_arm(config["native"]["main_arm"]), config)

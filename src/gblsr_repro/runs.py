@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import torch
 
 from . import config as configuration
-from .config import CODE, Arm, Config, Method, definition, subject
+from .config import CODE_DIGEST, Arm, Config, Method, locate_row, select_defining_columns
 from .errors import UserError
 from .files import read_json
 from .models import native
@@ -37,7 +37,7 @@ class Kind:
 
     def row(self, name: str) -> Any:
         """Return the row of that name; `UserError` when the table has none."""
-        return getattr(configuration, f"{self.subject}_named")(name)
+        return getattr(configuration, f"find_{self.subject}")(name)
 
 
 KINDS: dict[type[torch.nn.Module], Kind] = {
@@ -60,7 +60,7 @@ def open_run(
     device: torch.device,
 ) -> tuple[Model, dict[str, Any]]:
     """Load the run in a folder, and its record; `UserError` unless it is of that row and seed."""
-    record, (_, kind, name) = read_json(Path(run) / "run.json"), subject(row)
+    record, (_, kind, name) = read_json(Path(run) / "run.json"), locate_row(row)
     holds = record.get(kind), record.get("seed")
     if holds != (name, seed):
         raise UserError(
@@ -90,9 +90,13 @@ def load_run(
         row = SimpleNamespace(**record["row"])
     else:
         row = kind.row(record[kind.subject])
-        identity = configuration.run_identity(row, config) if config else definition(row)
+        identity = (
+            configuration.identify_run(row, config) if config else select_defining_columns(row)
+        )
         configuration.check_identity(path, record, identity)
-        if not config and configuration.code_of_training(row) != record["identity"].get(CODE):
+        if not config and configuration.digest_training_code(row) != record["identity"].get(
+            CODE_DIGEST
+        ):
             log.warning("%s was trained by other code than there is now.", path)
     made = kind.assemble(row, config or {kind.benchmark: record["config"]})
     try:

@@ -32,9 +32,9 @@ SHIFT, AREA = 1e-6, 1e-9
 H, W = 5, 4
 
 
-@pytest.mark.parametrize("method", config.methods())
+@pytest.mark.parametrize("method", config.read_methods())
 def test_parameter_counts_are_those_of_the_paper(method):
-    model = build_model(config.methods()[method], config.load(), 0)
+    model = build_model(config.read_methods()[method], config.load(), 0)
     assert count_parameters(model) == PUBLISHED[method]
 
 
@@ -45,7 +45,7 @@ def model_of(method: str, **changes) -> ASRModel:
     settings["asr"]["model"] |= {"rdn_growth": 4, "swinir_embed": 8, "swinir_depths": [3]}
     settings["asr"]["model"] |= {"swinir_heads": 2, "swinir_window": 4, "hidden": 8}
     settings["asr"]["model"] |= changes
-    return made.moved(build_model(config.methods()[method], settings, 0).double().eval())
+    return made.moved(build_model(config.read_methods()[method], settings, 0).double().eval())
 
 
 def weights(module) -> dict[str, np.ndarray]:

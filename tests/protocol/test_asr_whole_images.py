@@ -30,7 +30,7 @@ def model_of(**changes: str) -> ASRModel:
     """A method with SwinIR at small widths, every weight drawn anew; it is in float64."""
     settings = config.merge(config.load(), made.SMALL)
     settings["asr"]["model"] |= {"swinir_embed": 8, "swinir_depths": [2, 2], "modes": 5}
-    row = dataclasses.replace(config.methods()["lte_swinir"], **changes)
+    row = dataclasses.replace(config.read_methods()["lte_swinir"], **changes)
     return made.moved(build_model(row, settings, 0).double().eval(), 0.15)
 
 

@@ -20,7 +20,7 @@ def settings():
 
 def noisy(arm: str, settings, scale: float = 0.05):
     """Build an arm in float64 with noise on every parameter."""
-    model = native.build_model(config.arms()[arm], settings, 0)
+    model = native.build_model(config.read_arms()[arm], settings, 0)
     return made.moved(model, scale).double().eval()
 
 
@@ -186,13 +186,13 @@ def compare(model, rendered: torch.Tensor, atol: float) -> None:
     torch.testing.assert_close(found, rendered.T.reshape(1, 3, 64, 96), rtol=0, atol=atol)
 
 
-LIIF = [arm for arm, row in config.arms().items() if row.decoder == "LIIFDecoder"]
-LTE = [arm for arm, row in config.arms().items() if row.decoder == "LTEDecoder"]
-WIRE = [arm for arm, row in config.arms().items() if row.decoder == "WIREDecoder"]
+LIIF = [arm for arm, row in config.read_arms().items() if row.decoder == "LIIFDecoder"]
+LTE = [arm for arm, row in config.read_arms().items() if row.decoder == "LTEDecoder"]
+WIRE = [arm for arm, row in config.read_arms().items() if row.decoder == "WIREDecoder"]
 
 
 def options(arm: str) -> dict[str, str]:
-    return dict(entry.split("=") for entry in config.arms()[arm].options.split())
+    return dict(entry.split("=") for entry in config.read_arms()[arm].options.split())
 
 
 def seen(arm: str, features: torch.Tensor, queries: torch.Tensor):
@@ -278,7 +278,7 @@ def test_wire_is_a_real_gabor_network(settings, queries, arm):
 
 
 def test_wire_starts_at_ten(settings):
-    decoder = native.build_model(config.arms()["wire"], settings, 0).decoder
+    decoder = native.build_model(config.read_arms()["wire"], settings, 0).decoder
     for parameter in (*decoder.frequency, *decoder.gabor_scale):
         assert parameter.shape == (256,)
         assert (parameter == 10.0).all()
@@ -299,7 +299,7 @@ def test_global_mlp_sees_the_pooled_code_and_fourier_features(settings):
 
 def test_coefficients_start_as_stated(settings):
     """Their weights: protocol/test_training_draws.py."""
-    decoder = native.build_model(config.arms()["gblsr_full"], settings, 0).decoder
+    decoder = native.build_model(config.read_arms()["gblsr_full"], settings, 0).decoder
     zero = (decoder.coefficients.bias, decoder.head.weight, decoder.head.bias)
     assert all((p == 0).all() for p in zero)
 

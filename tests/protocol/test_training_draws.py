@@ -14,7 +14,7 @@ from gblsr_repro.models import native
 from gblsr_repro.training.sampler import EpochSampler, draw_pixels
 
 IMAGES, BATCH = 2412, 8
-FAMILY = [arm for arm, row in config.arms().items() if arm.startswith("gblsr")]
+FAMILY = [arm for arm, row in config.read_arms().items() if arm.startswith("gblsr")]
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def own_batches(steps: int) -> list[list[int]]:
 @pytest.mark.parametrize("arm", [*FAMILY, "global_fourier_mlp"])
 def test_weights_and_batches_are_those_of_the_rule(settings, arm, seed):
     """So the family shares those of a seed, and the control has the same for every seed."""
-    model = native.build_model(config.arms()[arm], settings, seed)
+    model = native.build_model(config.read_arms()[arm], settings, seed)
     found = own_batches(2 * (IMAGES // BATCH))
     torch.manual_seed(seed)
     encoder = encoder_layers()
@@ -83,7 +83,7 @@ def test_first_batches_of_the_paper_s_pool(settings):
         "global_fourier_mlp": [1616, 2044, 515, 1302, 993, 484, 1011, 172],
     }
     for arm, first in expected.items():
-        native.build_model(config.arms()[arm], settings, 0)
+        native.build_model(config.read_arms()[arm], settings, 0)
         assert own_batches(1) == [first]
 
 

@@ -23,7 +23,7 @@ def settings():
 
 
 def row(method: str, **changes: str):
-    return dataclasses.replace(config.methods()[method], **changes)
+    return dataclasses.replace(config.read_methods()[method], **changes)
 
 
 def test_one_seed_gives_one_model_and_methods_share_its_encoder(settings):

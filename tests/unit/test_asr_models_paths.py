@@ -24,7 +24,7 @@ def models() -> dict[str, ASRModel]:
     settings = config.merge(config.load(), {"asr": {"model": made.ASR | more}})
     found = {}
     for name in METHODS:
-        found[name] = build_model(config.methods()[name], settings, 0).eval()
+        found[name] = build_model(config.read_methods()[name], settings, 0).eval()
         made.moved(found[name].decoder, 0.1)
     return found
 

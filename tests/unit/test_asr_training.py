@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 from gblsr_repro import config as configuration
 from gblsr_repro import runtime
-from gblsr_repro.config import method_named
+from gblsr_repro.config import find_method
 from gblsr_repro.data.fetch import fetch
 from gblsr_repro.data.superres import PackedImages, Sampler, pack
 from gblsr_repro.errors import StopRequested
@@ -65,7 +65,7 @@ def weights_of(folder):
 def test_a_run_leaves_weights_log_curve_and_record(place, tmp_path, method):
     config = load(place)
     state = tmp_path / "state.pt"
-    train_run(config, method_named(method), 0, place / "train.npy", tmp_path, state)
+    train_run(config, find_method(method), 0, place / "train.npy", tmp_path, state)
     record = made.record(tmp_path / "run.json")
     assert (record["method"], record["seed"], record["steps"]) == (method, 0, 12)
     assert record["precision"] == "default"
@@ -86,21 +86,21 @@ def test_a_run_leaves_weights_log_curve_and_record(place, tmp_path, method):
 def test_a_finished_run_is_written_again_without_a_step(place, tmp_path, monkeypatch):
     config, state = load(place), tmp_path / "state.pt"
     first, again = tmp_path / "first", tmp_path / "again"
-    train_run(config, method_named("gblsr_asr"), 0, place / "train.npy", first, state)
+    train_run(config, find_method("gblsr_asr"), 0, place / "train.npy", first, state)
 
     def never(*_args):
         raise AssertionError("a step was trained")
 
-    monkeypatch.setattr("gblsr_repro.training.asr.absolute_error", never)
+    monkeypatch.setattr("gblsr_repro.training.asr.compute_absolute_error", never)
     config["asr"]["training"] |= {"log_every": 5, "checkpoint_every": 7}
-    train_run(config, method_named("gblsr_asr"), 0, place / "train.npy", again, state)
+    train_run(config, find_method("gblsr_asr"), 0, place / "train.npy", again, state)
     one, other = weights_of(first), weights_of(again)
     assert one.keys() == other.keys()
     assert all(torch.equal(tensor, other[name]) for name, tensor in one.items())
 
     config["asr"]["training"]["recipes"]["rdn"]["learning_rate"] = 1.0
     with pytest.raises(AssertionError, match="a step was trained"):
-        train_run(config, method_named("gblsr_asr"), 0, place / "train.npy", again, state)
+        train_run(config, find_method("gblsr_asr"), 0, place / "train.npy", again, state)
 
 
 OWN = '''"""A decoder of one's own."""
@@ -212,7 +212,7 @@ def test_the_learning_rate_is_halved_at_fractions_of_the_run():
 def test_the_loss_is_the_mean_absolute_error_of_normalized_colors(place):
     config = load(place)
     sampler = Sampler(PackedImages.open(place / "train.npy"), config["asr"]["training"], 2, 0)
-    model = build_model(method_named("gblsr_asr_nole"), config, 0)
+    model = build_model(find_method("gblsr_asr_nole"), config, 0)
     batch = sampler.batch(0)
     with torch.no_grad():
         colors = model(batch.low, batch.sides[:, None].expand(-1, 2), batch.pixels)
@@ -223,7 +223,7 @@ def test_the_loss_is_the_mean_absolute_error_of_normalized_colors(place):
 def test_bf16_runs_the_encoder_in_bfloat16(place):
     config = load(place)
     sampler = Sampler(PackedImages.open(place / "train.npy"), config["asr"]["training"], 2, 0)
-    model = build_model(method_named("gblsr_asr"), config, 0)
+    model = build_model(find_method("gblsr_asr"), config, 0)
     seen = []
     model.encoder.register_forward_hook(lambda _, __, out: seen.append(out.dtype))
     with torch.no_grad():
@@ -237,7 +237,7 @@ def test_bf16_runs_the_encoder_in_bfloat16(place):
 
 def test_a_stopped_run_goes_on_to_the_same_weights(place, tmp_path, monkeypatch):
     """SwinIR draws its stochastic depth from torch, so this covers random states as well."""
-    arguments = load(place), method_named("lte_swinir"), 1, place / "train.npy"
+    arguments = load(place), find_method("lte_swinir"), 1, place / "train.npy"
     whole, broken, state = tmp_path / "whole", tmp_path / "broken", tmp_path / "state.pt"
     train_run(*arguments, whole, tmp_path / "w.pt")
     left = iter(range(4, -1, -1))

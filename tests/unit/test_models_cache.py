@@ -31,7 +31,7 @@ def shown(model, path=None):
     return model(x, path=path) if hasattr(model, "fields") else model.render(x, 32, 16, 999, path)
 
 
-@pytest.mark.parametrize("name", [*config.arms(), *METHODS])
+@pytest.mark.parametrize("name", [*config.read_arms(), *METHODS])
 def test_it_is_made_anew_when_the_weights_change(name):
     one, other = model(name), model(name, 1)
     with torch.no_grad():

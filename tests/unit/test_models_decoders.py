@@ -12,7 +12,7 @@ from gblsr_repro.models.coordinates import compute_pixel_coordinates
 from gblsr_repro.models.layers import apply_pointwise
 from gblsr_repro.models.native import build_model
 
-ARMS = list(config.arms())
+ARMS = list(config.read_arms())
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def settings():
 @pytest.fixture
 def model(settings, arm):
     """An arm in float64."""
-    return made.moved(build_model(config.arms()[arm], settings, 0)).double()
+    return made.moved(build_model(config.read_arms()[arm], settings, 0)).double()
 
 
 def images(batch: int, height: int, width: int, dtype=torch.float64) -> torch.Tensor:
@@ -98,7 +98,7 @@ def test_chosen_pixels_are_those_of_the_whole_image(model):
 
 
 def test_options_of_a_row_are_checked(settings):
-    row = config.arms()["lte"]
+    row = config.read_arms()["lte"]
     for given, sentence in (
         ("features=bilinear coordinates=global", "arm lte: options lack waves; add waves="),
         (row.options + " depth=4", "LTEDecoder has no option 'depth'"),
@@ -112,7 +112,7 @@ def test_whole_family_starts_from_the_bandwidths_of_the_paper(settings):
     x = images(1, 16, 16, torch.float32)
     expected = {"gblsr_fixed": 1.125, "gblsr_bandwidth_linear": 1.125, "gblsr_full_linear": 1.125}
     for arm in (a for a in ARMS if a.startswith("gblsr")):
-        model = build_model(config.arms()[arm], settings, 0)
+        model = build_model(config.read_arms()[arm], settings, 0)
         bandwidth, order = model.fields(model.encode(x))
         assert bandwidth.shape == order.shape == (1, 2, 2)
         start = expected.get(arm, 0.5**0.5)

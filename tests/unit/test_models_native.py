@@ -22,7 +22,7 @@ def settings():
 
 @pytest.fixture
 def scalar(settings):
-    return native.build_model(config.arms()["gblsr_scalar"], settings, 0).eval()
+    return native.build_model(config.read_arms()["gblsr_scalar"], settings, 0).eval()
 
 
 @pytest.mark.parametrize(
@@ -35,9 +35,9 @@ def scalar(settings):
 )
 def test_a_wrong_decoder_name_is_one_sentence(settings, decoder, hint):
     with pytest.raises(UserError, match=hint):
-        native.build_model(replace(config.arms()["liif"], decoder=decoder), settings, 0)
+        native.build_model(replace(config.read_arms()["liif"], decoder=decoder), settings, 0)
     with pytest.raises(UserError, match="did you mean 'gblsr_scalar'"):
-        config.arm_named("gblsr_scaler")
+        config.find_arm("gblsr_scaler")
 
 
 def test_wrong_shapes_are_refused(scalar):
@@ -56,7 +56,7 @@ def test_queries_in_parts_give_what_they_give_at_once(scalar, monkeypatch):
 
 
 def test_an_arm_without_a_basis_has_no_fields(settings):
-    model = native.build_model(config.arms()["wire"], settings, 0)
+    model = native.build_model(config.read_arms()["wire"], settings, 0)
     assert model.bandwidth() is None
     with pytest.raises(UserError, match="no bandwidth field"):
         model.fields(model.encode(torch.rand(1, 3, 8, 8)))
@@ -96,8 +96,8 @@ def test_a_run_with_other_settings_is_refused(settings, run_dir):
 
 
 def test_a_run_of_another_definition_is_refused(settings, run_dir, monkeypatch):
-    row = replace(config.arms()["gblsr_scalar"], decoder="FixedDecoder")
-    monkeypatch.setattr(config, "arm_named", lambda name: row)
+    row = replace(config.read_arms()["gblsr_scalar"], decoder="FixedDecoder")
+    monkeypatch.setattr(config, "find_arm", lambda name: row)
     said = r"decoder = ScalarDecoder, but config/arms.tsv says FixedDecoder; train again"
     for load in (
         lambda: load_run(run_dir, native.NativeModel, settings),

@@ -34,7 +34,7 @@ def settings():
 
 def run(settings, array, folder, arm="gblsr_scalar", seed=0):
     output, state = folder / "run", folder / "state" / "seed.pt"
-    train_run(settings, config.arms()[arm], seed, array, output, state)
+    train_run(settings, config.read_arms()[arm], seed, array, output, state)
     return output
 
 

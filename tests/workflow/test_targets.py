@@ -10,7 +10,7 @@ import yaml
 from gblsr_repro import config
 
 TARGETS = {"all", "native", "native_timing", "asr", "asr_train", "asr_eval", "asr_timing",
-           *config.items()}  # fmt: skip
+           *config.read_items()}  # fmt: skip
 # What a cluster's nodes are given to do, and what of it takes a GPU.
 ON_DEVICE = {"train", "evaluate", "evaluate_validation", "exemplars", "latency", "fields",
              "asr_train_run", "asr_evaluate", "asr_latency"}  # fmt: skip

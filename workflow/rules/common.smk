@@ -23,11 +23,11 @@ os.environ.update(
 
 try:
     settings_module.complete(config)
-    ARMS = settings_module.selected_arms(config)
-    METHODS = settings_module.selected_methods(config)
-    DATASETS = settings_module.selected_datasets(config)
-    ITEMS = settings_module.selected_items(config)
-    settings_module.mirror_of(config)
+    ARMS = settings_module.select_arms(config)
+    METHODS = settings_module.select_methods(config)
+    DATASETS = settings_module.select_datasets(config)
+    ITEMS = settings_module.list_items(config)
+    settings_module.find_mirror(config)
 except UserError as error:
     sys.exit(f"gblsr-repro: {error}")
 
@@ -102,7 +102,7 @@ def follows(rule, wildcard=None, subjects=None):
     def text(name):
         subject = subjects[name] if subjects else name
         try:
-            return json.dumps(settings_module.follows(rule, subject, config), sort_keys=True)
+            return json.dumps(settings_module.collect_dependencies(rule, subject, config), sort_keys=True)
         except UserError as error:
             sys.exit(f"gblsr-repro: {error}")
 
@@ -164,7 +164,7 @@ def sources_of_timing(wildcards):
 
     Where config/sizes.tsv knows the sizes, they alone do.
     """
-    known = settings_module.sized_datasets()
+    known = settings_module.list_sized_datasets()
     paths = {name: f"{R}/sources/{name}.csv" for name in ASR_TIMED}
     return [path for name, path in paths.items() if name not in known or os.path.isfile(path)]
 

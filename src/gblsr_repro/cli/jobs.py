@@ -57,16 +57,16 @@ def add_commands(commands: Commands) -> None:
 
 def read_arm(options: Options) -> tuple[Config, Arm]:
     """Return the config and the arm of `--arm`; take a GPU for the job about it."""
-    from ..config import arm_named
+    from ..config import find_arm
 
-    return _take_gpu(load_config(options)), arm_named(options.arm)
+    return _take_gpu(load_config(options)), find_arm(options.arm)
 
 
 def read_method(options: Options) -> tuple[Config, Method]:
     """Return the config and the method of `--method`; take a GPU for the job about it."""
-    from ..config import method_named
+    from ..config import find_method
 
-    return _take_gpu(load_config(options)), method_named(options.method)
+    return _take_gpu(load_config(options)), find_method(options.method)
 
 
 def _take_gpu(config: Config) -> Config:

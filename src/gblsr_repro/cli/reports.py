@@ -190,7 +190,7 @@ def print_summary(options: Options) -> None:
     """Print the main numbers and where everything is."""
     from ..analysis.claims import rows
     from ..analysis.reader import Aggregates
-    from ..config import selected_arms
+    from ..config import select_arms
     from ..errors import UserError
     from ..progress import counted
     from ..reporting import claims_page
@@ -203,7 +203,7 @@ def print_summary(options: Options) -> None:
     run = Aggregates(path.parent, config)
     columns = list(config["native"]["data"]["evaluate"])
     print(f"{'PSNR (dB)':<32}" + "".join(f"{column:>12}" for column in columns))
-    for arm, row in selected_arms(config).items():
+    for arm, row in select_arms(config).items():
         found = [run.cell("native", column, arm, "psnr") for column in columns]
         if any(cell.measured for cell in found):
             cells = (f"{cell.mean:12.2f}" if cell.measured else f"{'-':>12}" for cell in found)

@@ -8,16 +8,16 @@ from typing import Any
 from ..errors import UserError
 from .tables import (
     Config,
-    arms,
-    datasets,
-    guess,
-    methods,
-    named_datasets,
+    find_repository_root,
+    list_named_datasets,
+    read_arms,
+    read_datasets,
+    read_methods,
     read_yaml,
-    repository_root,
-    select,
-    selected_arms,
-    selected_methods,
+    select_arms,
+    select_methods,
+    select_rows,
+    suggest,
 )
 
 MULTIPLES = {
@@ -34,35 +34,45 @@ BY_COLUMN = {
 }
 
 
-def check(config: Config) -> None:
+def check_config(config: Config) -> None:
     """Raise `UserError` about the first impossible setting of a `config` that fits the model."""
-    for kind in (_rows, _images, _timing, _columns, _sizes, _ranges, _scales):
+    for kind in (
+        _check_rows,
+        _check_images,
+        _check_timing,
+        _check_columns,
+        _check_sizes,
+        _check_ranges,
+        _check_scales,
+    ):
         for problem in kind(config):
             raise UserError(f"Config: {problem}")
 
 
-def _rows(config: Config) -> Iterator[str]:
+def _check_rows(config: Config) -> Iterator[str]:
     """Tell of arms and methods that their tables lack, and of a method without its recipe."""
     native, asr = config["native"], config["asr"]
-    selected_arms(config)
+    select_arms(config)
     for name in ("main_arm", "control_arm"):
-        select(arms(), [native[name]], f"native.{name}", "config/arms.tsv")
-    select(arms(), native["training"]["pixels"], "native.training.pixels", "config/arms.tsv")
-    select(methods(), [asr["base_method"]], "asr.base_method", "config/methods.tsv")
+        select_rows(read_arms(), [native[name]], f"native.{name}", "config/arms.tsv")
+    select_rows(
+        read_arms(), native["training"]["pixels"], "native.training.pixels", "config/arms.tsv"
+    )
+    select_rows(read_methods(), [asr["base_method"]], "asr.base_method", "config/methods.tsv")
     recipes = asr["training"]["recipes"]
-    for row in selected_methods(config).values():
+    for row in select_methods(config).values():
         if row.recipe not in recipes:
             yield (
                 f"asr.training.recipes lacks {row.recipe!r}, the recipe of {row.method} in "
-                f"config/methods.tsv; add it or correct the table: {guess(row.recipe, recipes)}"
+                f"config/methods.tsv; add it or correct the table: {suggest(row.recipe, recipes)}"
             )
 
 
-def _images(config: Config) -> Iterator[str]:
+def _check_images(config: Config) -> Iterator[str]:
     """Tell of a data set that holds no images, where images are needed."""
-    table, columns = datasets(), config["asr"]["evaluate"]
+    table, columns = read_datasets(), config["asr"]["evaluate"]
     timed = [columns.get(name, name) for name in config["asr"]["timing"]["datasets"]]
-    for setting, names in (named_datasets(config) | {"asr.timing.datasets": timed}).items():
+    for setting, names in (list_named_datasets(config) | {"asr.timing.datasets": timed}).items():
         for name in names:
             if name in table and table[name].images == "0":
                 yield (
@@ -71,31 +81,32 @@ def _images(config: Config) -> Iterator[str]:
                 )
 
 
-def _timing(config: Config) -> Iterator[str]:
+def _check_timing(config: Config) -> Iterator[str]:
     """Tell of timed sets that are neither columns nor data sets."""
-    known = {**config["asr"]["evaluate"], **datasets()}
+    known = {**config["asr"]["evaluate"], **read_datasets()}
     for name in config["asr"]["timing"]["datasets"]:
         if name not in known:
             yield (
                 f"asr.timing.datasets names {name!r}, which is neither a column of asr.evaluate "
-                f"nor a data set of config/datasets.tsv; {guess(name, known)}"
+                f"nor a data set of config/datasets.tsv; {suggest(name, known)}"
             )
 
 
-def _columns(config: Config) -> Iterator[str]:
+def _check_columns(config: Config) -> Iterator[str]:
     """Tell of settings for columns that do not exist, and of a column without its exemplar.
 
     Columns of config/config.yaml still count as there when an overlay drops them, since it cannot
     drop what is set for them.
     """
-    base = read_yaml(repository_root() / "config" / "config.yaml")
+    base = read_yaml(find_repository_root() / "config" / "config.yaml")
     known = {
-        table: {**(_at(base, table) or {}), **_at(config, table)} for table in BY_COLUMN.values()
+        table: {**(_get_setting(base, table) or {}), **_get_setting(config, table)}
+        for table in BY_COLUMN.values()
     }
     for setting, table in BY_COLUMN.items():
-        for name in _at(config, setting):
+        for name in _get_setting(config, setting):
             if name not in known[table]:
-                close = guess(name, _at(config, table))
+                close = suggest(name, _get_setting(config, table))
                 yield f"{setting} names {name!r}, which is no column of {table}; {close}"
     data = config["native"]["data"]
     for column in data["evaluate"]:
@@ -117,26 +128,26 @@ def _columns(config: Config) -> Iterator[str]:
         )
 
 
-def _sizes(config: Config) -> Iterator[str]:
+def _check_sizes(config: Config) -> Iterator[str]:
     """Tell of a patch that is no power of two, and of sizes that do not divide one another."""
     patch = config["native"]["model"]["patch"]
     if patch < 2 or patch & (patch - 1):
         yield f"native.model.patch is {patch}, but must be a power of two, at least 2."
     for whole, part in MULTIPLES.items():
-        size, divisor = _at(config, whole), _at(config, part)
+        size, divisor = _get_setting(config, whole), _get_setting(config, part)
         if size % divisor:
             yield f"{whole} is {size}, but must be a multiple of {part}, {divisor}; change one."
 
 
-def _ranges(config: Config) -> Iterator[str]:
+def _check_ranges(config: Config) -> Iterator[str]:
     """Tell of ranges that do not rise."""
     for setting in RANGES:
-        low, high = _at(config, setting)
+        low, high = _get_setting(config, setting)
         if low >= high:
             yield f"{setting} is [{low:g}, {high:g}], but must rise from low to high."
 
 
-def _scales(config: Config) -> Iterator[str]:
+def _check_scales(config: Config) -> Iterator[str]:
     """Tell of a trained scale that is not evaluated."""
     for scale in config["asr"]["trained_scales"]:
         if scale not in config["asr"]["scales"]:
@@ -146,7 +157,7 @@ def _scales(config: Config) -> Iterator[str]:
             )
 
 
-def _at(config: Mapping[str, Any], setting: str) -> Any:
+def _get_setting(config: Mapping[str, Any], setting: str) -> Any:
     """Return the value of a dotted setting; None when it is not there."""
     value: Any = config
     for key in setting.split("."):

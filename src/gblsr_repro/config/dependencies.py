@@ -20,14 +20,14 @@ from typing import Any
 
 from ..errors import UserError
 from ..files import read_csv, sha256
-from .source_digest import digest_of
-from .tables import Arm, Config, Dataset, Method, repository_root, selected_arms
-from .tables import subject as subject_of
+from .source_digest import digest_files
+from .tables import Arm, Config, Dataset, Method, find_repository_root, select_arms
+from .tables import locate_row as subject_of
 
 PACKAGE = Path(__file__).resolve().parents[1]
-CODE = "code_sha256"
+CODE_DIGEST = "code_sha256"
 
-Follows = dict[str, Any]
+Dependencies = dict[str, Any]
 Subject = Arm | Method | Dataset | str | None
 """What a job is about: a row, the name of a column, an array or an aggregate, or nothing."""
 
@@ -52,7 +52,7 @@ class Rule:
 # --- the rules ------------------------------------------------------------------------------------
 
 # Training settings that change how a run is watched, not what it computes.
-WATCHING = (
+MONITORING = (
     "log_every",
     "checkpoint_every",
     "validate_every",
@@ -199,7 +199,7 @@ DEFINING = {
 }
 
 
-def follows(rule: str, subject: Subject, config: Config) -> Follows:
+def collect_dependencies(rule: str, subject: Subject, config: Config) -> Dependencies:
     """Return what the output of a rule follows from, by name, for what the job is about.
 
     Settings by their dotted names, the columns of its row that define it, and under `code_sha256`
@@ -207,32 +207,32 @@ def follows(rule: str, subject: Subject, config: Config) -> Follows:
     """
     how = RULES.get(f"{rule} {subject}") or RULES[rule]
     names = [name.format(subject) for name in how.settings]
-    rows = [subject] if isinstance(subject, Arm | Method) else selected_arms(config).values()
-    classes = [part for row in rows for part in parts_of(row)] if how.model else []
-    found = {} if subject is None or isinstance(subject, str) else definition(subject)
+    rows = [subject] if isinstance(subject, Arm | Method) else select_arms(config).values()
+    classes = [part for row in rows for part in find_model_classes(row)] if how.model else []
+    found = {} if subject is None or isinstance(subject, str) else select_defining_columns(subject)
     if isinstance(subject, Arm | Method):
-        names += [f"{subject_of(subject)[0]}.model.{name}" for name in settings_read(classes)]
-        names += training_settings(subject, config) if how.training else []
-    settings = chosen(config, names)
-    found |= {name: value for name, value in settings.items() if not watches(name)}
+        names += [f"{subject_of(subject)[0]}.model.{name}" for name in list_class_settings(classes)]
+        names += list_training_settings(subject, config) if how.training else []
+    settings = select_settings(config, names)
+    found |= {name: value for name, value in settings.items() if not is_monitoring(name)}
     if how.sizes:
-        found["sizes"] = known_sizes(config)
+        found["sizes"] = digest_image_sizes(config)
     if how.code:
-        found[CODE] = code_digest(how.code, classes)
+        found[CODE_DIGEST] = digest_code(how.code, classes)
     return found
 
 
-def run_identity(row: Arm | Method, config: Config) -> Follows:
+def identify_run(row: Arm | Method, config: Config) -> Dependencies:
     """Return what the weights of a run follow from, whatever its seed."""
-    return follows(TRAININGS[type(row)], row, config)
+    return collect_dependencies(TRAININGS[type(row)], row, config)
 
 
-def code_of_training(row: Arm | Method) -> str:
+def digest_training_code(row: Arm | Method) -> str:
     """Return the digest of the code that the weights of a run follow from."""
-    return code_digest(RULES[TRAININGS[type(row)]].code, parts_of(row))
+    return digest_code(RULES[TRAININGS[type(row)]].code, find_model_classes(row))
 
 
-def check_identity(place: Path | str, record: Mapping[str, Any], wanted: Follows) -> None:
+def check_identity(place: Path | str, record: Mapping[str, Any], wanted: Dependencies) -> None:
     """Raise `UserError` unless the run that `record` describes agrees with all of `wanted`."""
     trained = record.get("identity")
     if trained is None:
@@ -240,7 +240,7 @@ def check_identity(place: Path | str, record: Mapping[str, Any], wanted: Follows
     for name, value in wanted.items():
         if trained.get(name) == value:
             continue
-        if name == CODE:
+        if name == CODE_DIGEST:
             raise UserError(
                 f"{place} was trained by other code than there is now; train again or go back to "
                 "that code."
@@ -256,13 +256,13 @@ def check_identity(place: Path | str, record: Mapping[str, Any], wanted: Follows
 # --- rows and their classes -----------------------------------------------------------------------
 
 
-def definition(row: Arm | Method | Dataset) -> Follows:
+def select_defining_columns(row: Arm | Method | Dataset) -> Dependencies:
     """Return the columns of a row that define it, by name."""
     table, columns = DEFINING[type(row)]
     return {f"{table}.{k}": v for k, v in asdict(row).items() if k in columns}
 
 
-def parts_of(row: Arm | Method) -> tuple[type, type]:
+def find_model_classes(row: Arm | Method) -> tuple[type, type]:
     """Return the classes of an arm's or method's encoder and decoder.
 
     Raises `UserError` where its row names one that does not exist.
@@ -274,32 +274,32 @@ def parts_of(row: Arm | Method) -> tuple[type, type]:
     return native.find_classes(row) if isinstance(row, Arm) else asr.find_classes(row)
 
 
-def settings_read(classes: Iterable[Any]) -> list[str]:
+def list_class_settings(classes: Iterable[Any]) -> list[str]:
     """Return the settings of the model's section that classes read, each once."""
     return list(dict.fromkeys(name for part in classes for name in part.SETTINGS))
 
 
-def training_settings(row: Arm | Method, config: Config) -> list[str]:
+def list_training_settings(row: Arm | Method, config: Config) -> list[str]:
     """Return the names of the settings that the training of a row follows from."""
     section, _, _ = subject_of(row)
-    names = [name for name in within(config, f"{section}.training") if name not in MAPS]
+    names = [name for name in list_settings(config, f"{section}.training") if name not in MAPS]
     if isinstance(row, Arm):
         return [*SPLIT, *names, f"native.training.pixels.{row.arm}"]
     return [*names, f"asr.training.recipes.{row.recipe}"]
 
 
-def watches(name: str) -> bool:
+def is_monitoring(name: str) -> bool:
     """Say whether a setting changes only how a training is watched."""
     section, _, setting = name.rpartition(".")
-    return section.endswith(".training") and setting in WATCHING
+    return section.endswith(".training") and setting in MONITORING
 
 
-def known_sizes(config: Config) -> str:
+def digest_image_sizes(config: Config) -> str:
     """Return the SHA-256 of the rows of config/sizes.tsv about data sets that the config names."""
     asr = config["asr"]
     timed = (asr["evaluate"].get(name, name) for name in asr["timing"]["datasets"])
     names = {*asr["evaluate"].values(), *timed}
-    rows = read_csv(repository_root() / "config" / "sizes.tsv", "\t")
+    rows = read_csv(find_repository_root() / "config" / "sizes.tsv", "\t")
     told = repr([row for row in rows if row["dataset"] in names])
     return hashlib.sha256(told.encode()).hexdigest()
 
@@ -307,20 +307,20 @@ def known_sizes(config: Config) -> str:
 # --- code -----------------------------------------------------------------------------------------
 
 
-def code_digest(code: Iterable[str], classes: Iterable[type] = ()) -> str:
+def digest_code(code: Iterable[str], classes: Iterable[type] = ()) -> str:
     """Return the SHA-256 of files and folders of the package and of classes, wherever they lie.
 
     Of classes the files count that they and what they extend are written in. Comments, docstrings
     and layout do not count. Of folders, templates and other texts count as they are.
     """
     paths = [PACKAGE / name for name in code]
-    digest = hashlib.sha256(digest_of([*paths, *files_of(classes)]).encode())
-    for text in sorted(file for path in paths if path.is_dir() for file in _texts(path)):
+    digest = hashlib.sha256(digest_files([*paths, *find_source_files(classes)]).encode())
+    for text in sorted(file for path in paths if path.is_dir() for file in _find_text_files(path)):
         digest.update(f"{text.relative_to(PACKAGE)} {sha256(text)}".encode())
     return digest.hexdigest()
 
 
-def files_of(classes: Iterable[type]) -> set[Path]:
+def find_source_files(classes: Iterable[type]) -> set[Path]:
     """Return the files that classes, and the classes that they extend, are written in."""
     written = {base for part in classes for base in part.__mro__}
     return {
@@ -330,7 +330,7 @@ def files_of(classes: Iterable[type]) -> set[Path]:
     }
 
 
-def _texts(folder: Path) -> Iterator[Path]:
+def _find_text_files(folder: Path) -> Iterator[Path]:
     kinds = (".css", ".html", ".j2", ".js", ".md", ".mplstyle", ".tex", ".txt")
     return (file for file in folder.rglob("*") if file.suffix in kinds)
 
@@ -348,32 +348,32 @@ MAPS = (
 )
 
 
-def within(config: Config, name: str) -> tuple[str, ...]:
+def list_settings(config: Config, name: str) -> tuple[str, ...]:
     """Return the settings in a section of a config, or a setting itself; a map is one."""
-    section = _at(config, name)
+    section = _get_setting(config, name)
     if not isinstance(section, Mapping) or name in MAPS:
         return (name,)
-    return tuple(leaf for key in section for leaf in within(config, f"{name}.{key}"))
+    return tuple(leaf for key in section for leaf in list_settings(config, f"{name}.{key}"))
 
 
-def chosen(config: Config, names: Iterable[str]) -> Follows:
+def select_settings(config: Config, names: Iterable[str]) -> Dependencies:
     """Return the named settings by their dotted names; a section stands for all in it.
 
     Of a map, single entries can be named (`asr.evaluate.set5`); those that are not there are left
     out.
     """
-    found: Follows = {}
+    found: Dependencies = {}
     for name in names:
         leaf, _, key = name.rpartition(".")
         if leaf in MAPS:
-            entries = {k: v for k, v in _at(config, leaf).items() if k == key}
+            entries = {k: v for k, v in _get_setting(config, leaf).items() if k == key}
             found[leaf] = found.get(leaf, {}) | entries
         else:
-            found |= {leaf: _at(config, leaf) for leaf in within(config, name)}
+            found |= {leaf: _get_setting(config, leaf) for leaf in list_settings(config, name)}
     return found
 
 
-def _at(config: Config, name: str) -> Any:
+def _get_setting(config: Config, name: str) -> Any:
     value: Any = config
     for key in name.split("."):
         value = value[key]

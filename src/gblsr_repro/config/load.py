@@ -11,8 +11,8 @@ from typing import Any
 
 from ..errors import UserError
 from ..files import verify, write_checked
-from .checks import check
-from .tables import Config, read_yaml, repository_root
+from .checks import check_config
+from .tables import Config, find_repository_root, read_yaml
 
 
 def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Config:
@@ -34,7 +34,7 @@ def load(paths: Sequence[Path | str] = ()) -> Config:
     Raises `UserError`.
     """
     config: Config = {}
-    files = [Path(path) for path in paths or [repository_root() / "config" / "config.yaml"]]
+    files = [Path(path) for path in paths or [find_repository_root() / "config" / "config.yaml"]]
     for path in files:
         config = merge(config, read_yaml(path))
     able = find_spec("pydantic") is not None
@@ -50,23 +50,23 @@ def validate(config: Config) -> None:
     Columns that an overlay sets to null are dropped. Raises `UserError` with one sentence about
     the first mistake.
     """
-    from .model import validated
+    from .model import apply_schema
 
-    made = validated(config)
-    check(made)
+    made = apply_schema(config)
+    check_config(made)
     config.clear()
     config.update(made)
 
 
 def complete(config: Config) -> None:
     """Lay a configuration over the defaults of config/config.yaml, and check it, in place."""
-    merged = merge(read_yaml(repository_root() / "config" / "config.yaml"), config)
+    merged = merge(read_yaml(find_repository_root() / "config" / "config.yaml"), config)
     config.clear()
     config.update(merged)
     validate(config)
 
 
-def mirror_of(config: Config) -> Path | None:
+def find_mirror(config: Config) -> Path | None:
     """Return the folder that is used instead of downloads; `UserError` when it does not exist."""
     if config["mirror"] is None:
         return None
@@ -77,14 +77,14 @@ def mirror_of(config: Config) -> Path | None:
 
 
 @cache
-def protocol() -> Config:
+def load_protocol() -> Config:
     """Return the paper's settings, however config/config.yaml was edited; not to be changed."""
-    return load([repository_root() / "config" / "paper" / "protocol.yaml"])
+    return load([find_repository_root() / "config" / "paper" / "protocol.yaml"])
 
 
-def paper_device() -> str:
+def read_paper_device() -> str:
     """Return the name of the device that the paper trained and timed on."""
-    return read_yaml(repository_root() / "config" / "paper" / "facts.yaml")["device"]
+    return read_yaml(find_repository_root() / "config" / "paper" / "facts.yaml")["device"]
 
 
 def write_resolved(config: Config, path: Path | str) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import UserError
 
 
-def digest_of(paths: Iterable[Path | str]) -> str:
+def digest_files(paths: Iterable[Path | str]) -> str:
     """Return the SHA-256 of the Python code in files and folders, as hexadecimal text.
 
     Of a folder all .py files in and below it count. A file counts by its path from the top of its
@@ -24,17 +24,21 @@ def digest_of(paths: Iterable[Path | str]) -> str:
     packages lie, the order of `paths` and what is named twice change nothing. Raises `UserError`
     for a file that is missing or is not valid Python.
     """
-    entries = {(_name(file), _digest(file)) for path in paths for file in _files(Path(path))}
+    entries = {
+        (_name_in_package(file), _digest_file(file))
+        for path in paths
+        for file in _find_python_files(Path(path))
+    }
     return hashlib.sha256(repr(sorted(entries)).encode()).hexdigest()
 
 
-def _files(path: Path) -> Iterator[Path]:
+def _find_python_files(path: Path) -> Iterator[Path]:
     """Return the Python files that a path stands for, by their absolute paths."""
     path = path.resolve()
     return path.rglob("*.py") if path.is_dir() else iter([path])
 
 
-def _name(file: Path) -> str:
+def _name_in_package(file: Path) -> str:
     """Return the path of a file from the folder that its outermost package lies in."""
     top = file.parent
     while (top / "__init__.py").is_file():
@@ -42,11 +46,11 @@ def _name(file: Path) -> str:
     return file.relative_to(top).as_posix()
 
 
-def _digest(file: Path) -> str:
+def _digest_file(file: Path) -> str:
     """Return the SHA-256 of the code in one file, parsed once as long as the file stays."""
     try:
         facts = file.stat()
-        return _digest_of_version(file, facts.st_mtime_ns, facts.st_size)
+        return _digest_version(file, facts.st_mtime_ns, facts.st_size)
     except OSError as error:
         raise UserError(
             f"The code in {file} cannot be read ({error.strerror}); put the file back and run "
@@ -55,7 +59,7 @@ def _digest(file: Path) -> str:
 
 
 @cache
-def _digest_of_version(file: Path, modified: int, size: int) -> str:
+def _digest_version(file: Path, modified: int, size: int) -> str:
     try:
         tree = ast.parse(file.read_bytes())
     except (SyntaxError, ValueError) as error:
@@ -64,10 +68,10 @@ def _digest_of_version(file: Path, modified: int, size: int) -> str:
         raise UserError(
             f"{file}{where} is not valid Python ({what}); mend it and run again."
         ) from error
-    return hashlib.sha256(_text(tree).encode()).hexdigest()
+    return hashlib.sha256(_dump_tree(tree).encode()).hexdigest()
 
 
-def _text(part: Any) -> str:
+def _dump_tree(part: Any) -> str:
     """Return a syntax tree as text without docstrings.
 
     Like `ast.dump`, but fields that are empty are left out: new versions of Python add such to
@@ -78,10 +82,10 @@ def _text(part: Any) -> str:
         for field in part._fields:
             value = getattr(part, field, None)
             if value is not None and value != []:
-                told += f" {field}={_text(value)}"
+                told += f" {field}={_dump_tree(value)}"
         return f"({told})"
     if isinstance(part, list):
-        return f"[{' '.join([_text(each) for each in part if not _is_docstring(each)])}]"
+        return f"[{' '.join([_dump_tree(each) for each in part if not _is_docstring(each)])}]"
     return repr(part)
 
 

@@ -17,16 +17,16 @@ Config = dict[str, Any]
 Row = TypeVar("Row")
 
 
-def repository_root(start: Path | None = None) -> Path:
+def find_repository_root(start: Path | None = None) -> Path:
     """Return the checkout's top folder, found upwards from `start` (default: here, then the code).
 
     Raises `UserError` when neither lies inside a checkout of this project.
     """
-    return _root_above(start or Path.cwd())
+    return _search_root(start or Path.cwd())
 
 
 @cache
-def _root_above(start: Path) -> Path:
+def _search_root(start: Path) -> Path:
     starts = [start, Path(__file__).resolve().parent]
     for folder in (f for s in starts for f in (s, *s.parents)):
         if (folder / "Snakefile").is_file() and (folder / "config" / "arms.tsv").is_file():
@@ -158,74 +158,80 @@ def read_table(path: Path | str, row: type[Row], key: str) -> dict[str, Row]:
     return rows
 
 
-_read_once = cache(read_table)  # a process sees each of these tables as it first found it
+_read_table_once = cache(read_table)  # a process sees each of these tables as it first found it
 
 
-def arms() -> dict[str, Arm]:
+def read_arms() -> dict[str, Arm]:
     """Return the arms table by arm."""
-    return dict(_read_once(repository_root() / "config" / "arms.tsv", Arm, "arm"))
+    return dict(_read_table_once(find_repository_root() / "config" / "arms.tsv", Arm, "arm"))
 
 
-def methods() -> dict[str, Method]:
+def read_methods() -> dict[str, Method]:
     """Return the table of super-resolution methods by method."""
-    return dict(_read_once(repository_root() / "config" / "methods.tsv", Method, "method"))
+    return dict(
+        _read_table_once(find_repository_root() / "config" / "methods.tsv", Method, "method")
+    )
 
 
-def datasets() -> dict[str, Dataset]:
+def read_datasets() -> dict[str, Dataset]:
     """Return the table of data sets by data set."""
-    return dict(_read_once(repository_root() / "config" / "datasets.tsv", Dataset, "dataset"))
+    return dict(
+        _read_table_once(find_repository_root() / "config" / "datasets.tsv", Dataset, "dataset")
+    )
 
 
-def short_names(benchmark: str) -> dict[str, str]:
+def list_short_names(benchmark: str) -> dict[str, str]:
     """Return how captions call the arms ("native") or the methods ("asr") of a benchmark."""
     if benchmark == "native":
-        return {name: arm.short for name, arm in arms().items()}
-    return {name: method.name for name, method in methods().items()}
+        return {name: arm.short for name, arm in read_arms().items()}
+    return {name: method.name for name, method in read_methods().items()}
 
 
-def dataset_title(name: str) -> str:
+def get_dataset_title(name: str) -> str:
     """Return the title of a data set; a name that config/datasets.tsv lacks stands for itself."""
-    row = datasets().get(name)
+    row = read_datasets().get(name)
     return row.title if row else name
 
 
-def assets() -> list[dict[str, str]]:
+def read_assets() -> list[dict[str, str]]:
     """Return the code and architectures that the project uses or follows, a row each."""
-    return read_csv(repository_root() / "config" / "assets.tsv", "\t")
+    return read_csv(find_repository_root() / "config" / "assets.tsv", "\t")
 
 
-def sized_datasets() -> set[str]:
+def list_sized_datasets() -> set[str]:
     """Return the data sets whose image sizes config/sizes.tsv knows."""
-    return {row["dataset"] for row in read_csv(repository_root() / "config" / "sizes.tsv", "\t")}
+    return {
+        row["dataset"] for row in read_csv(find_repository_root() / "config" / "sizes.tsv", "\t")
+    }
 
 
-def arm_named(name: str) -> Arm:
+def find_arm(name: str) -> Arm:
     """Return the arm of that name; `UserError` when the arms table has no such row."""
-    return _named(arms(), name, "arm", "config/arms.tsv")
+    return _find_row(read_arms(), name, "arm", "config/arms.tsv")
 
 
-def method_named(name: str) -> Method:
+def find_method(name: str) -> Method:
     """Return the super-resolution method of that name; `UserError` when there is no such row."""
-    return _named(methods(), name, "method", "config/methods.tsv")
+    return _find_row(read_methods(), name, "method", "config/methods.tsv")
 
 
-def dataset_named(name: str) -> Dataset:
+def find_dataset(name: str) -> Dataset:
     """Return the data set of that name; `UserError` when there is no such row."""
-    return _named(datasets(), name, "data set", "config/datasets.tsv")
+    return _find_row(read_datasets(), name, "data set", "config/datasets.tsv")
 
 
-def subject(row: Arm | Method) -> tuple[str, str, str]:
+def locate_row(row: Arm | Method) -> tuple[str, str, str]:
     """Return the benchmark that a row is of, the kind of its runs (arm or method), and its key."""
     return ("native", "arm", row.arm) if isinstance(row, Arm) else ("asr", "method", row.method)
 
 
-def _named(table: Mapping[str, Row], name: str, kind: str, file: str) -> Row:
+def _find_row(table: Mapping[str, Row], name: str, kind: str, file: str) -> Row:
     if name not in table:
-        raise UserError(f"{file} has no {kind} {name!r}; {guess(name, table)}")
+        raise UserError(f"{file} has no {kind} {name!r}; {suggest(name, table)}")
     return table[name]
 
 
-def guess(name: str, known: Iterable[str]) -> str:
+def suggest(name: str, known: Iterable[str]) -> str:
     """Return how a sentence about an unknown name ends: with the one meant, or all there are."""
     names = list(known)
     close = difflib.get_close_matches(name, names, 1)
@@ -266,12 +272,12 @@ class Item:
     caption: str
 
 
-def items() -> dict[str, Item]:
+def read_items() -> dict[str, Item]:
     """Return the paper's tables and figures by name."""
-    return read_table(repository_root() / "config" / "items.tsv", Item, "item")
+    return read_table(find_repository_root() / "config" / "items.tsv", Item, "item")
 
 
-def selected_items(config: Config) -> dict[str, Item]:
+def list_items(config: Config) -> dict[str, Item]:
     """Return the tables and figures that the config makes.
 
     There is one main table per evaluation column, and no item about arms, methods, scales or timed
@@ -279,16 +285,16 @@ def selected_items(config: Config) -> dict[str, Item]:
     which must not fail for one of them.
     """
     asr = config["asr"]
-    there = {word for a in selected_arms(config).values() for word in (a.diagnostic, a.group)}
-    there |= {f"{method.group} {method.table}" for method in selected_methods(config).values()}
+    there = {word for a in select_arms(config).values() for word in (a.diagnostic, a.group)}
+    there |= {f"{method.group} {method.table}" for method in select_methods(config).values()}
     there |= {"untrained scale" for scale in asr["scales"] if scale not in asr["trained_scales"]}
     there |= {f"timed {c}" for c in asr["timing"]["datasets"] if c in asr["evaluate"]}
-    table = {k: v for k, v in items().items() if not v.about or v.about in there}
+    table = {k: v for k, v in read_items().items() if not v.about or v.about in there}
     columns = config["native"]["data"]["evaluate"]
     made = {k: v for k, v in table.items() if v.maker != MAIN_TABLE or v.part in columns}
     pattern = next(row for row in table.values() if row.maker == MAIN_TABLE)
     for column in columns:
-        row = datasets().get(columns[column])
+        row = read_datasets().get(columns[column])
         title = f"Native benchmark on {row.title if row else column}, every arm"
         extra = replace(
             pattern,
@@ -303,7 +309,7 @@ def selected_items(config: Config) -> dict[str, Item]:
     return made
 
 
-def select(
+def select_rows(
     table: Mapping[str, Row], names: Collection[str], setting: str, file: str
 ) -> dict[str, Row]:
     """Return the named rows of a table in its order; `UserError` when one of them is not there."""
@@ -311,22 +317,24 @@ def select(
         if name not in table:
             raise UserError(
                 f"Config: {setting} names {name!r}, which {file} does not have; "
-                f"{guess(name, table)}"
+                f"{suggest(name, table)}"
             )
     return {name: row for name, row in table.items() if name in names}
 
 
-def selected_arms(config: Config) -> dict[str, Arm]:
+def select_arms(config: Config) -> dict[str, Arm]:
     """Return the arms that the config runs, in the order of the arms table."""
-    return select(arms(), config["native"]["arms"], "native.arms", "config/arms.tsv")
+    return select_rows(read_arms(), config["native"]["arms"], "native.arms", "config/arms.tsv")
 
 
-def selected_methods(config: Config) -> dict[str, Method]:
+def select_methods(config: Config) -> dict[str, Method]:
     """Return the super-resolution methods that the config runs, in the order of their table."""
-    return select(methods(), config["asr"]["methods"], "asr.methods", "config/methods.tsv")
+    return select_rows(
+        read_methods(), config["asr"]["methods"], "asr.methods", "config/methods.tsv"
+    )
 
 
-def named_datasets(config: Config) -> dict[str, list[str]]:
+def list_named_datasets(config: Config) -> dict[str, list[str]]:
     """Return the names of the data sets whose images are used, by the setting that names them."""
     native, asr = config["native"]["data"], config["asr"]
     return {
@@ -337,11 +345,11 @@ def named_datasets(config: Config) -> dict[str, list[str]]:
     }
 
 
-def selected_datasets(config: Config) -> dict[str, Dataset]:
+def select_datasets(config: Config) -> dict[str, Dataset]:
     """Return the data sets that the config names, in the order of their table."""
-    named = named_datasets(config) | {"accept_partial": config["accept_partial"]}
-    table = datasets()
+    named = list_named_datasets(config) | {"accept_partial": config["accept_partial"]}
+    table = read_datasets()
     chosen: dict[str, Dataset] = {}
     for setting, names in named.items():
-        chosen |= select(table, names, setting, "config/datasets.tsv")
+        chosen |= select_rows(table, names, setting, "config/datasets.tsv")
     return {name: row for name, row in table.items() if name in chosen}

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, Method, follows, repository_root
+from ..config import Config, Method, collect_dependencies, find_repository_root
 from ..data.datasets import data_set
 from ..data.images import as_rgb, planes
 from ..data.resize import crop_to_scale, downscale, low_side
@@ -95,7 +95,9 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
         "size_divisor": timing["size_divisor"],
     }
     clocked = latency.Timing(model, config, device, partial(render, path=PLAIN), render, True)
-    clocked.write(subject, sets, follows("asr_latency", method, config), output, COLUMNS)
+    clocked.write(
+        subject, sets, collect_dependencies("asr_latency", method, config), output, COLUMNS
+    )
 
 
 def _describe(
@@ -132,7 +134,7 @@ def list_images(dataset: str, config: Config) -> list[TimedImage]:
         log.info("%s was not fetched: its images are timed blank", dataset)
     sizes = {
         row["image"]: (int(row["height"]), int(row["width"]))
-        for row in read_csv(repository_root() / "config" / "sizes.tsv", "\t")
+        for row in read_csv(find_repository_root() / "config" / "sizes.tsv", "\t")
         if row["dataset"] == dataset
     } or {name: image.load().shape[:2] for name, image in present.items()}
     if not sizes:

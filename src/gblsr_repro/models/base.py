@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import torch
 from torch import Tensor, nn
 
-from ..config import guess
+from ..config import suggest
 from ..errors import UserError
 from .layers import extend_by_mirroring
 
@@ -227,7 +227,7 @@ def find_class(
     }
     if class_name in known:
         return known[class_name]
-    raise UserError(f"{place} {name!r} does not exist; {guess(class_name, known)}")
+    raise UserError(f"{place} {name!r} does not exist; {suggest(class_name, known)}")
 
 
 def select_class_settings(
@@ -241,7 +241,7 @@ def select_class_settings(
         if setting not in section:
             raise UserError(
                 f"{part.__module__}:{part.__name__} names the setting {setting!r} in its SETTINGS, "
-                f"which {name} does not have; {guess(setting, section)}"
+                f"which {name} does not have; {suggest(setting, section)}"
             )
     return {setting: section[setting] for setting in part.SETTINGS}
 
@@ -260,7 +260,7 @@ def parse_options(
     for name, value in given.items():
         if name not in choices:
             have = "have" if len(parts) > 1 else "has"
-            raise UserError(f"{place}: {names} {have} no option {name!r}; {guess(name, choices)}")
+            raise UserError(f"{place}: {names} {have} no option {name!r}; {suggest(name, choices)}")
         values = choices[name]
         if isinstance(values, tuple):
             if value not in values:

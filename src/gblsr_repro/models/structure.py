@@ -7,7 +7,7 @@ import math
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from ..config import Arm, Config, arms, merge, selected_arms, selected_methods
+from ..config import Arm, Config, merge, read_arms, select_arms, select_methods
 from .asr.model import count_model_parameters
 from .base import build_on_meta
 from .coordinates import compute_pixel_coordinates, convert_to_pixel_positions
@@ -26,9 +26,7 @@ def measure_structure(config: Config) -> dict[str, float]:
     that dividing offsets by half the patch's width gives (both section 3.1).
     """
     found: dict[str, float] = dict(count_arm_parameters(config))
-    found |= {
-        name: count_model_parameters(m, config) for name, m in selected_methods(config).items()
-    }
+    found |= {name: count_model_parameters(m, config) for name, m in select_methods(config).items()}
     found |= _count_decoding(config)
     model = config["native"]["model"]
     order = torch.tensor(float(model["modes"]), dtype=torch.float64)
@@ -44,9 +42,9 @@ def _count_decoding(config: Config) -> dict[str, float]:
     size, modes = config["native"]["data"]["image_size"], config["native"]["model"]["modes"]
     found = {
         f"multiply_adds_{name}": count_multiply_adds(arm, config, size)
-        for name, arm in selected_arms(config).items()
+        for name, arm in select_arms(config).items()
     }
-    main = arms()[config["native"]["main_arm"]]
+    main = read_arms()[config["native"]["main_arm"]]
     own = count_multiply_adds(main, config, size)
     twice = merge(config, {"native": {"model": {"modes": 2 * modes}}})
     found["multiply_adds_at_twice_the_side"] = count_multiply_adds(main, config, 2 * size) / own

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from .. import runtime
-from ..config import Arm, Config, Method, run_identity, subject
+from ..config import Arm, Config, Method, identify_run, locate_row
 from ..files import write_csv, write_json
 from ..models.base import Model, count_parameters
 from ..weights import write_weights
@@ -36,8 +36,8 @@ def train_and_write(
     of the training array (train) and what else is told of it; `facts` go into the record too.
     What code, versions and device train is asked before the first step: files may change under way.
     """
-    (_, kind, name), training = subject(row), sections["training"]
-    run, identity = {kind: name, "seed": seed}, run_identity(row, config)
+    (_, kind, name), training = locate_row(row), sections["training"]
+    run, identity = {kind: name, "seed": seed}, identify_run(row, config)
     record = train(
         f"{name} seed {seed}",
         model,

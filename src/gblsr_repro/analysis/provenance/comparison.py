@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from ...config import dataset_title, read_table, repository_root, short_names
+from ...config import find_repository_root, get_dataset_title, list_short_names, read_table
 from ...wording import join_words
 from .differences import PAPER_PRESET, SHARED_GPU, Difference, Scope
 from .recorded import ImageSet, Recorded
@@ -76,7 +76,9 @@ class Setting:
 @cache
 def read_settings() -> dict[str, Setting]:
     """Read config/paper/settings.tsv by setting."""
-    return read_table(repository_root() / "config" / "paper" / "settings.tsv", Setting, "setting")
+    return read_table(
+        find_repository_root() / "config" / "paper" / "settings.tsv", Setting, "setting"
+    )
 
 
 @cache
@@ -153,7 +155,7 @@ def _list_changes(name: str, values: Sequence[Any], wanted: Any) -> list[Change]
     keys = [k for k in every if any(value.get(k) != wanted.get(k) for value in values)]
     if not keys:
         return []
-    names = short_names("native")
+    names = list_short_names("native")
     words = f"{_name_setting(name)} {join_words([names.get(key, key) for key in keys])}"
     return [Change(words, tuple(keys) if name.endswith(".pixels") else None)]
 
@@ -175,7 +177,7 @@ def _format_range(values: Sequence[Any]) -> str:
 
 def _compare_seeds(run: Recorded, paper: Recorded) -> Iterator[Difference]:
     """Compare the seeds of every arm or method: the timed ones for times, the trained ones else."""
-    titles, timed = short_names(run.benchmark), _select_scopes(run, "latency")
+    titles, timed = list_short_names(run.benchmark), _select_scopes(run, "latency")
     trained = tuple(scope for scope in run.scopes if scope not in timed)
     for seeds, scopes in ((run.seeds, trained), (run.timed_seeds, timed)):
         if not seeds or not scopes:
@@ -241,7 +243,7 @@ def _compare_image_sets(sets: Sequence[ImageSet], wanted: Sequence[ImageSet] = (
     texts = []
     for images in sets:
         if images.stands_in_for:
-            texts.append(f"{images.title} in place of {dataset_title(images.stands_in_for)}")
+            texts.append(f"{images.title} in place of {get_dataset_title(images.stands_in_for)}")
         elif not images.complete:
             texts.append(f"{images.count} images of {images.title}")
     if wanted and not texts and [i.dataset for i in sets] != [i.dataset for i in wanted]:

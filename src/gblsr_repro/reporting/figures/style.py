@@ -21,7 +21,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
 from ...analysis.reader import BICUBIC, Aggregates
-from ...config import read_table, repository_root
+from ...config import find_repository_root, read_table
 from ...files import atomic_path
 
 TEXT_WIDTH = 5.5  # inches: the text width of the paper's page
@@ -65,7 +65,7 @@ def read_looks(source: Aggregates) -> dict[str, Look]:
 
     Arms and methods without a look take the next free one, beginning again after the last.
     """
-    rows = read_table(repository_root() / "config" / "looks.tsv", Look, "name")
+    rows = read_table(find_repository_root() / "config" / "looks.tsv", Look, "name")
     free = [look for name, look in rows.items() if name.startswith("free")]
     looks = {BICUBIC: rows[BICUBIC]}
     for table in (source.arms, source.methods):
@@ -79,7 +79,7 @@ def apply_style() -> Iterator[None]:
     """Apply config/figures.mplstyle, and no style of the user's, inside the block."""
     # Embedding a font into a PDF logs a hundred lines of detail at the level of our messages.
     logging.getLogger("fontTools").setLevel(logging.WARNING)
-    with rc_context(fname=repository_root() / "config" / "figures.mplstyle"):
+    with rc_context(fname=find_repository_root() / "config" / "figures.mplstyle"):
         yield
 
 
