@@ -45,7 +45,7 @@ class FoldedModel(nn.Module):
         super().__init__()
         self.encoder, self.scale = encoder, scale
         with torch.no_grad():
-            folded = decoder.folded(scale)
+            folded = decoder.get_folded_kernel(scale)
         self.register_buffer("kernel", torch.cat((folded.kernel, folded.bias), dim=1))
         self.register_buffer("shares", _compute_shares(scale) if decoder.ensemble else None)
 

@@ -37,7 +37,7 @@ from .models.asr import tiling
 from .models.asr.local_ensemble import compute_shown_size
 from .models.asr.model import ASRModel
 from .models.bands import Track
-from .models.decoders import SpectralDecoder
+from .models.gblsr import SpectralDecoder
 from .models.native import NativeModel
 from .runs import load_run
 from .runtime import for_inference
@@ -120,7 +120,7 @@ def encode(model: NativeModel, photo: Photo, track: Track = iter) -> Code:
     coefficients, bandwidth = (
         # A map of one patch is contiguous to torch whatever its strides, which cannot be stored.
         values[0].float().cpu().clone(memory_format=torch.contiguous_format)
-        for values in decoder.code(features)
+        for values in decoder.compute_coefficients(features)
     )
     return Code(
         coefficients,
@@ -281,7 +281,7 @@ def upscale(
     window = select_window(photo.size, scale, crop)
     y, x = _locate_pixels(window)
     pixels = np.ascontiguousarray(extend_visible_colors(photo))
-    whole = model.encoder.extend(torch.from_numpy(pixels).permute(2, 0, 1)[None])
+    whole = model.encoder.extend_images(torch.from_numpy(pixels).permute(2, 0, 1)[None])
     cells = (whole.shape[-2], whole.shape[-1])
     tiles = tiling.cut_tiles(model, cells, y, x, memory or tiling.MEMORY)
     device = next(model.parameters()).device
@@ -290,11 +290,11 @@ def upscale(
         for tile in track(tiles):
             rows, columns = (slice(*span) for span in tile.pixels)
             images = whole[:, :, rows, columns].to(device).float() / 255
-            features, low = tile.own(model.encode(images)), tile.own(images)
+            features, low = tile.crop_to_cells(model.encode(images)), tile.crop_to_cells(images)
             if crop is None:
                 size = compute_shown_size(cells, photo.size, window.drawn)
-                part = tile.part(cells)
-                colors = model.decode(features, *size, BAND_PIXELS, low, part=part)
+                area = tile.build_area(cells)
+                colors = model.decode(features, *size, BAND_PIXELS, low, area=area)
             else:
                 grid = y[slice(*tile.rows)], x[slice(*tile.columns)]
                 colors = _query_grid(model, features, low, tile, grid, max(scale, 1))

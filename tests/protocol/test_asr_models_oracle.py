@@ -119,7 +119,7 @@ def test_the_spectral_decoder_is_its_definition(method, size):
     images, features, maps, _ = encoded(model)
     shifts = (-1, 1) if model.decoder.ensemble else (0,)
     expected = ensemble(spectral_answer(model, maps), size, shifts)
-    for path in {"plain", model.decoder.fastest((H, W), size), "separable"}:
+    for path in {"plain", model.decoder.choose_path((H, W), size), "separable"}:
         image = rendered(model, features, images, size, path)
         np.testing.assert_allclose(image, expected, atol=1e-7 * np.abs(expected).max())
 

@@ -124,7 +124,7 @@ def test_swinir_saves_as_much_for_every_pixel_that_it_encodes(config):
     model = build_model(find_method("lte_swinir"), config, 0).eval()
     saved = {}
     for side in (32, 64):
-        encoded = model.encoder.extended(side)
+        encoded = model.encoder.extend_length(side)
         assert encoded == side + 8
         low = torch.zeros(1, 3, side, side)
         bytes_ = latency.count_saved_bytes(

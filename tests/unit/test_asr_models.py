@@ -38,12 +38,14 @@ def test_one_seed_gives_one_model_and_methods_share_its_encoder(settings):
 
 def test_the_start_of_the_spectral_decoder_which_alone_has_a_bandwidth(settings):
     model = build_model(row("gblsr_asr"), settings, 0)
-    assert model.bandwidth() == 1.0
+    assert model.get_bandwidth() == 1.0
     assert model.decoder.coefficients.weight.std().item() == pytest.approx(0.01, rel=0.15)
     assert not model.decoder.coefficients.bias.any()
-    assert build_model(row("lte_rdn"), settings, 0).bandwidth() is None
+    assert build_model(row("lte_rdn"), settings, 0).get_bandwidth() is None
     settings["asr"]["model"]["bandwidth"] = 0.88
-    assert build_model(row("gblsr_asr"), settings, 0).bandwidth() == pytest.approx(0.88, rel=1e-6)
+    assert build_model(row("gblsr_asr"), settings, 0).get_bandwidth() == pytest.approx(
+        0.88, rel=1e-6
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,7 +97,7 @@ def test_wrong_calls_say_what_is_wrong(settings):
         (lambda: model.render(image, 9, 8, 99, path="folded"), "no integer scale"),
         (lambda: model(image, torch.tensor([[17, 16]]), place.long()), "beyond 4 times"),
         (lambda: model(image, torch.tensor([[8, 8]]), place.long(), "folded"), "whole images only"),
-        (lambda: lte.query(lte.encode(image), place, place), "give query the images"),
+        (lambda: lte.query(lte.encode(image), place, place), "pass images to query"),
     ):
         with pytest.raises(ValueError, match=said):
             call()

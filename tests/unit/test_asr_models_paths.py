@@ -70,8 +70,8 @@ def test_all_paths_agree_with_the_plain_one_in_float64(models, method, cells, sc
 @pytest.mark.parametrize("method", SPECTRAL)
 @pytest.mark.parametrize(("scale", "path"), [(1, "folded"), (8, "folded"), (9, "separable")])
 def test_integer_scales_fold_up_to_the_largest(models, method, scale, path):
-    assert models[method].decoder.fastest((5, 6), (5 * scale, 6 * scale)) == path
-    assert models[method].decoder.fastest((5, 6), (5 * scale, 6 * scale + 1)) == "separable"
+    assert models[method].decoder.choose_path((5, 6), (5 * scale, 6 * scale)) == path
+    assert models[method].decoder.choose_path((5, 6), (5 * scale, 6 * scale + 1)) == "separable"
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -107,7 +107,7 @@ OWN = '''"""A decoder of one's own."""
 
 from torch import nn
 
-from gblsr_repro.models.asr.decoders import COLORS, QueryDecoder, by_cell, read
+from gblsr_repro.models.asr.decoders import COLORS, QueryDecoder, flatten_cells, gather_cells
 
 GAIN = 1.0
 
@@ -119,11 +119,13 @@ class BlendDecoder(QueryDecoder):
         super().__init__(section)
         self.color = nn.Conv2d(self.features, COLORS, 1)
 
-    def maps(self, features, path):
-        return by_cell(self.color(features))
+    def compute_maps(self, features, path):
+        return flatten_cells(self.color(features))
 
-    def values(self, maps, found, cell, path):
-        return GAIN * sum(weight.to(maps)[..., None] * read(maps, i) for i, _, weight in found)
+    def evaluate_corners(self, maps, corners, cell, path):
+        return GAIN * sum(
+            weight.to(maps)[..., None] * gather_cells(maps, i) for i, _, weight in corners
+        )
 '''
 ROW = ["own", "rdn", "own:BlendDecoder", "", "rdn", "Own", "baseline", "main", ""]
 

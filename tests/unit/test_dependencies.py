@@ -27,7 +27,7 @@ from gblsr_repro.evaluation import (
     perceptual,
     regions,
 )
-from gblsr_repro.models import base, decoders
+from gblsr_repro.models import base, gblsr
 from gblsr_repro.models import native as native_models
 from gblsr_repro.models.asr import model as asr_models
 from gblsr_repro.training import asr as asr_training
@@ -309,7 +309,7 @@ def test_a_class_reads_the_settings_that_it_names(name, monkeypatch):
 
 
 def test_a_class_that_names_a_setting_that_is_not_there_is_one_sentence(monkeypatch):
-    fixed = decoders.FixedDecoder
+    fixed = gblsr.FixedDecoder
     monkeypatch.setattr(fixed, "SETTINGS", (*fixed.SETTINGS, "hiden"))
     with pytest.raises(UserError, match=r"FixedDecoder names the setting 'hiden' .* mean 'hidden'"):
         native_models.build_model(ARMS["gblsr_fixed"], configuration.load(), 0)

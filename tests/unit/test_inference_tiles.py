@@ -29,7 +29,7 @@ def test_the_field_is_what_features_depend_on(method):
     images = torch.rand(1, 3, 8, 120)
     before = encoder(images)
     for first, last in ((0, 3), (50, 51), (57, 64), (118, 120)):
-        low, high = encoder.field(first, last, 120)
+        low, high = encoder.compute_receptive_field(first, last, 120)
         assert (low, high) != (0, 120)
         noisy = torch.randn_like(images) * 5
         noisy[..., low:high] = images[..., low:high]
@@ -48,14 +48,14 @@ def test_the_field_at_the_papers_size():
         asr.build_model(config.read_methods()[method], settings, 0).encoder
         for method in ("gblsr_asr", "lte_swinir")
     ]
-    rdn, swinir = (encoder.field(2000, 2001, 4000) for encoder in encoders)
+    rdn, swinir = (encoder.compute_receptive_field(2000, 2001, 4000) for encoder in encoders)
     assert rdn == (2000 - 131, 2001 + 131)  # 128 layers in blocks and three beside them
     assert 2000 - swinir[0] < 250 > swinir[1] - 2000
 
 
 def test_the_memory_decides_on_the_tiles():
     model = superres("gblsr_asr")
-    each = model.encoder.bytes_per_pixel()
+    each = model.encoder.estimate_bytes_per_pixel()
     positions = torch.arange(4000, dtype=torch.float64)
     cut = tiling.cut_tiles(model, (4000, 4000), positions, positions, memory=10**9)
     assert 1 < len(cut) < 200
@@ -70,7 +70,9 @@ def test_what_cannot_be_cut_is_told():
     settings = config.load()
     model = asr.build_model(config.read_methods()["lte_swinir"], settings, 0)
     positions = torch.arange(4000, dtype=torch.float64)
-    with pytest.raises(UserError, match=r"SwinIR sees too far .* take a crop, or a method with an"):
+    with pytest.raises(
+        UserError, match=r"field of SwinIR is too wide .* use a crop, or a method with an"
+    ):
         tiling.cut_tiles(model, (3000, 4000), positions[:3000], positions)
     photo, crop = (positions[:512], positions[:768]), (positions[:200], positions[:200])
     assert len(tiling.cut_tiles(model, (512, 768), *photo)) == 1

@@ -84,7 +84,7 @@ def test_queries_at_pixel_centers_give_the_grid(model, size):
 def test_chosen_pixels_are_those_of_the_whole_image(model):
     x = images(2, 16, 24)
     chosen = torch.stack([torch.randperm(16 * 24)[:50] for _ in range(2)])
-    part, whole = model.pixels(x, chosen), model(x).flatten(2).mT
+    part, whole = model.reconstruct_pixels(x, chosen), model(x).flatten(2).mT
     expected = torch.stack([whole[b, chosen[b]] for b in range(2)])
     torch.testing.assert_close(part, expected, rtol=0, atol=1e-7 * whole.abs().max().item())
     weights = [p for p in model.parameters() if p.requires_grad]
@@ -113,7 +113,7 @@ def test_whole_family_starts_from_the_bandwidths_of_the_paper(settings):
     expected = {"gblsr_fixed": 1.125, "gblsr_bandwidth_linear": 1.125, "gblsr_full_linear": 1.125}
     for arm in (a for a in ARMS if a.startswith("gblsr")):
         model = build_model(config.read_arms()[arm], settings, 0)
-        bandwidth, order = model.fields(model.encode(x))
+        bandwidth, order = model.predict_fields(model.encode(x))
         assert bandwidth.shape == order.shape == (1, 2, 2)
         start = expected.get(arm, 0.5**0.5)
         torch.testing.assert_close(bandwidth, torch.full_like(bandwidth, start))

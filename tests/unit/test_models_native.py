@@ -57,9 +57,9 @@ def test_queries_in_parts_give_what_they_give_at_once(scalar, monkeypatch):
 
 def test_an_arm_without_a_basis_has_no_fields(settings):
     model = native.build_model(config.read_arms()["wire"], settings, 0)
-    assert model.bandwidth() is None
+    assert model.get_bandwidth() is None
     with pytest.raises(UserError, match="no bandwidth field"):
-        model.fields(model.encode(torch.rand(1, 3, 8, 8)))
+        model.predict_fields(model.encode(torch.rand(1, 3, 8, 8)))
 
 
 def test_moments_normalize_as_group_norm_does():
@@ -71,7 +71,9 @@ def test_moments_normalize_as_group_norm_does():
     x = 3 * torch.randn(1, 6, 9, 7) + 5
     expected = F.group_norm(x.double(), 2, norm.weight.double(), norm.bias.double(), norm.eps)
     with torch.no_grad():
-        torch.testing.assert_close(norm.by_moments(x), expected.float(), rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(
+            norm.normalize_by_moments(x), expected.float(), rtol=1e-5, atol=1e-5
+        )
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ def test_a_run_leaves_weights_log_and_record(settings, array, tmp_path):
     assert [int(row["step"]) for row in rows] == [4, 8, 12, 16, 20, 24, 28, 30]
     assert float(rows[-1]["loss"]) < float(rows[0]["loss"])
     model = load_run(output, native.NativeModel, settings)
-    assert model.bandwidth() == pytest.approx(float(rows[-1]["bandwidth"]))
+    assert model.get_bandwidth() == pytest.approx(float(rows[-1]["bandwidth"]))
     assert record["parameters"] == count_parameters(model)
 
 

@@ -18,7 +18,7 @@ PHOTOS = ["photos", "Photos", "evaluate", "package", "skimage/data", "chelsea.pn
           "BSD", "https://scikit-image.org", "", ""]  # fmt: skip
 BLEND = '''
 from torch import nn
-from gblsr_repro.models.asr.decoders import COLORS, QueryDecoder, by_cell, read
+from gblsr_repro.models.asr.decoders import COLORS, QueryDecoder, flatten_cells, gather_cells
 
 class BlendDecoder(QueryDecoder):
     """One color per cell, blended by the corners' weights."""
@@ -27,11 +27,13 @@ class BlendDecoder(QueryDecoder):
         super().__init__(section)
         self.color = nn.Conv2d(self.features, COLORS, 1)
 
-    def maps(self, features, path):
-        return by_cell(self.color(features))
+    def compute_maps(self, features, path):
+        return flatten_cells(self.color(features))
 
-    def values(self, maps, found, cell, path):
-        return sum(weight.to(maps)[..., None] * read(maps, index) for index, _, weight in found)
+    def evaluate_corners(self, maps, corners, cell, path):
+        return sum(
+            weight.to(maps)[..., None] * gather_cells(maps, index) for index, _, weight in corners
+        )
 '''
 
 

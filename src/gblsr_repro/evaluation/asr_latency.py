@@ -74,7 +74,7 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
     model = build_model(method, config, seed).eval().to(device)
 
     def to_time(image: TimedImage) -> latency.Image:
-        encoded = math.prod(map(model.encoder.extended, image.low_size(timing)))
+        encoded = math.prod(map(model.encoder.extend_length, image.low_size(timing)))
         return latency.Image(image.name, encoded, partial(image.low, config, device))
 
     sets = {

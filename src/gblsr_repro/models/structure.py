@@ -1,4 +1,4 @@
-"""What the code alone gives, whatever is trained: parameters, multiply-adds, constants."""
+"""Measure numbers that the code alone determines: parameters, multiply-adds, constants."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from .spectral import build_pixel_basis, compute_cutoff
 
 
 def measure_structure(config: Config) -> dict[str, float]:
-    """Return the numbers of the structure that `config` has, by name.
+    """Measure the structure of the models of a config, by name.
 
     The trainable parameters of every arm and method, by its name; `multiply_adds_<arm>` for every
-    arm (see `multiply_adds`), and by what factor those of the main arm grow
+    arm (see `count_multiply_adds`), and the factors by which those of the main arm grow
     `multiply_adds_at_twice_the_side` of the image and `multiply_adds_at_twice_the_modes`;
-    `highest_mode_weight`, the weight that the cutoff gives the highest mode at full order;
+    `highest_mode_weight`, the cutoff's weight of the highest mode at full order;
     `coordinate_stretch`, the step between two pixels in the patch coordinate over the step 2 / P
-    that dividing offsets by half the patch's width gives (both section 3.1).
+    of offsets divided by half the patch's width (both section 3.1).
     """
-    found: dict[str, float] = dict(count_arm_parameters(config))
-    found |= {name: count_model_parameters(m, config) for name, m in select_methods(config).items()}
-    found |= _count_decoding(config)
+    numbers: dict[str, float] = dict(count_arm_parameters(config))
+    for name, method in select_methods(config).items():
+        numbers[name] = count_model_parameters(method, config)
+    numbers |= _count_decoding(config)
     model = config["native"]["model"]
     order = torch.tensor(float(model["modes"]), dtype=torch.float64)
     weights = compute_cutoff(order, model["modes"], model["cutoff_sharpness"])
@@ -35,28 +36,32 @@ def measure_structure(config: Config) -> dict[str, float]:
     sine = build_pixel_basis(model["patch"], 3, bandwidth)[:, 2]  # sin(pi s v), rising over [-1, 1]
     v = torch.asin(sine) / (math.pi * bandwidth)
     stretch = float(v[1] - v[0]) * model["patch"] / 2
-    return {**found, "highest_mode_weight": float(weights[-1, -1]), "coordinate_stretch": stretch}
+    numbers["highest_mode_weight"] = float(weights[-1, -1])
+    return {**numbers, "coordinate_stretch": stretch}
 
 
 def _count_decoding(config: Config) -> dict[str, float]:
+    """Count the multiply-adds of all arms, and how those of the main arm grow."""
     size, modes = config["native"]["data"]["image_size"], config["native"]["model"]["modes"]
-    found = {
+    numbers = {
         f"multiply_adds_{name}": count_multiply_adds(arm, config, size)
         for name, arm in select_arms(config).items()
     }
     main = read_arms()[config["native"]["main_arm"]]
-    own = count_multiply_adds(main, config, size)
-    twice = merge(config, {"native": {"model": {"modes": 2 * modes}}})
-    found["multiply_adds_at_twice_the_side"] = count_multiply_adds(main, config, 2 * size) / own
-    found["multiply_adds_at_twice_the_modes"] = count_multiply_adds(main, twice, size) / own
-    return found
+    reference = count_multiply_adds(main, config, size)
+    more_modes = merge(config, {"native": {"model": {"modes": 2 * modes}}})
+    twice_the_side = count_multiply_adds(main, config, 2 * size)
+    twice_the_modes = count_multiply_adds(main, more_modes, size)
+    numbers["multiply_adds_at_twice_the_side"] = twice_the_side / reference
+    numbers["multiply_adds_at_twice_the_modes"] = twice_the_modes / reference
+    return numbers
 
 
 def count_multiply_adds(arm: Arm, config: Config, size: int) -> float:
-    """Return the multiply-adds that an arm's decoder takes per pixel of an image of `size` pixels.
+    """Count the multiply-adds of an arm's decoder per pixel of an image of side `size`.
 
-    Counted are those of the matrix products and convolutions by which the decoder, as it is
-    defined, answers a query at every pixel of the side `size`; nothing is computed.
+    Those of the matrix products and convolutions in the decoder's plain query of every pixel; no
+    values are computed.
     """
     decoder = build_on_meta(lambda: assemble_model(arm, config)).decoder.eval()
     cells, meta = size // decoder.patch, torch.device("meta")
@@ -66,4 +71,5 @@ def count_multiply_adds(arm: Arm, config: Config, size: int) -> float:
     )
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
         decoder.query(features, positions[None])
-    return float(counter.get_total_flops()) / 2 / size**2  # an addition and a multiplication each
+    # A multiply-add is two operations.
+    return float(counter.get_total_flops()) / 2 / size**2

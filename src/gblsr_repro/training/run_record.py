@@ -50,7 +50,7 @@ def train_and_write(
             "versions": runtime.versions(),
             "device": runtime.device_record(next(model.parameters()).device),
         },
-        bandwidth=model.bandwidth,
+        bandwidth=model.get_bandwidth,
         **how,
     )
     told = {

@@ -1,4 +1,4 @@
-"""SwinIR as an encoder: residual groups of shifted-window attention layers, no upsampling part."""
+"""SwinIR as an encoder: residual groups of shifted-window attention layers, no upsampling."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from torch import Tensor, nn
 from ..base import PLAIN, Encoder, compute_reach
 from ..layers import apply_pointwise, build_module_list, extend_by_mirroring
 
-# CUDA's fused attention takes heads of such multiples only; at others it falls back to products
-# that write out all scores.
+# CUDA's fused attention needs head sizes that are multiples of this; for other sizes it falls back
+# to products that store all scores.
 HEAD_MULTIPLE = 8
-# Far below any attention score: what a query must not see gets no weight after the softmax.
+# Far below any attention score: a masked pair has no weight after the softmax.
 MASKED = -100.0
 INITIAL_STD = 0.02
 
 
 def count_padding_channels(size: int, device: torch.device) -> int:
-    """Return how many channels heads of `size` lack for the fused attention of a device."""
+    """Count the channels that heads of `size` lack for the fused attention of a device."""
     return 0 if device.type == "cpu" else -size % HEAD_MULTIPLE
 
 
 def split_windows(x: Tensor, side: int) -> Tensor:
-    """Cut (B, H, W, C) into (B * H/side * W/side, side * side, C)."""
+    """Split (B, H, W, C) into windows (B * H/side * W/side, side * side, C)."""
     batch, height, width, channels = x.shape
     x = x.view(batch, height // side, side, width // side, side, channels)
     return x.transpose(2, 3).reshape(-1, side * side, channels)
 
 
 def join_windows(x: Tensor, side: int, height: int, width: int) -> Tensor:
-    """Undo `windows`: back to (B, height, width, C)."""
+    """Join windows, undoing `split_windows`: back to (B, height, width, C)."""
     x = x.view(-1, height // side, width // side, side, side, x.shape[-1])
     return x.transpose(2, 3).reshape(-1, height, width, x.shape[-1])
 
 
 def build_shift_mask(height: int, width: int, side: int, device: torch.device) -> Tensor:
-    """Return what separates pixels that only the cyclic shift by side // 2 has made neighbors.
+    """Build the mask of pixels that are neighbors only by the cyclic shift of side // 2.
 
     The result (windows, side^2, side^2) is 0 within a region of the image and `MASKED` across.
     """
@@ -54,7 +54,7 @@ def build_shift_mask(height: int, width: int, side: int, device: torch.device) -
 
 
 class DropPath(nn.Module):
-    """Stochastic depth: in training, leaves a sample's branch out with probability `rate`."""
+    """Stochastic depth: in training, drop a sample's branch with probability `rate`."""
 
     def __init__(self, rate: float) -> None:
         super().__init__()
@@ -90,39 +90,39 @@ class WindowAttention(nn.Module):
     def forward(self, x: Tensor, mask: Tensor | None, path: str | None = None) -> Tensor:
         """Attend within windows x (B * n, L, C); `mask` (n, L, L) is added to the scores.
 
-        Heads are widened on CUDA, but not on the plain path.
+        On CUDA heads are widened, except on the plain path.
         """
         count, length, width = x.shape
         size = width // self.heads
-        more = 0 if path == PLAIN else count_padding_channels(size, x.device)
-        weight, offset, project = self.widened(more)
+        extra = 0 if path == PLAIN else count_padding_channels(size, x.device)
+        weight, offset, project = self.widen_heads(extra)
         apply = F.linear if path == PLAIN else apply_pointwise
         qkv = apply(x, weight, offset)
         q, k, v = qkv.view(count, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         bias = self.position_bias[self.relative].permute(2, 0, 1)
         if mask is not None:
-            each = bias + mask[:, None].to(bias.dtype)
-            bias = each.repeat(count // mask.shape[0], 1, 1, 1)
+            masked = bias + mask[:, None].to(bias.dtype)
+            bias = masked.repeat(count // mask.shape[0], 1, 1, 1)
         out = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, scale=size**-0.5)
         out = out.transpose(1, 2).reshape(count, length, -1)
         return apply(out, project, self.project.bias)
 
-    def widened(self, more: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Return weight and bias of `qkv` and the weight of `project` for wider heads.
+    def widen_heads(self, extra: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Widen the heads of `qkv` (weight, bias) and `project` (weight) by `extra` channels.
 
-        Each head has `more` channels that are always 0, so the result is the same.
+        The added channels are always 0, so the result is the same.
         """
         layer, project = self.qkv, self.project.weight
-        if not more:
+        if not extra:
             return layer.weight, layer.bias, project
-        weight = F.pad(layer.weight.unflatten(0, (3 * self.heads, -1)), (0, 0, 0, more))
-        bias = F.pad(layer.bias.unflatten(0, (3 * self.heads, -1)), (0, more))
-        project = F.pad(project.unflatten(1, (self.heads, -1)), (0, more))
+        weight = F.pad(layer.weight.unflatten(0, (3 * self.heads, -1)), (0, 0, 0, extra))
+        bias = F.pad(layer.bias.unflatten(0, (3 * self.heads, -1)), (0, extra))
+        project = F.pad(project.unflatten(1, (self.heads, -1)), (0, extra))
         return weight.flatten(0, 1), bias.flatten(), project.flatten(1)
 
 
 class SwinLayer(nn.Module):
-    """Window attention and a two-layer perceptron, each normalized before and residual."""
+    """Window attention and a two-layer perceptron, both pre-normalized and residual."""
 
     def __init__(
         self, width: int, heads: int, side: int, ratio: int, shift: int, drop: float
@@ -138,7 +138,7 @@ class SwinLayer(nn.Module):
         self.drop = DropPath(drop)
 
     def forward(self, x: Tensor, mask: Tensor, path: str | None = None) -> Tensor:
-        """Map (B, H, W, C) to the same shape; `mask` is used by layers that shift."""
+        """Map (B, H, W, C) to the same shape; layers that shift use `mask`."""
         _, height, width, _ = x.shape
         y = self.attention_norm(x)
         if self.shift:
@@ -156,7 +156,7 @@ class SwinLayer(nn.Module):
 
 
 class ResidualGroup(nn.Module):
-    """Layers that shift their windows every second time, then one convolution; residual."""
+    """Residual group of layers, every second with shifted windows, then a convolution."""
 
     def __init__(
         self, width: int, heads: int, side: int, ratio: int, drops: Sequence[float]
@@ -177,9 +177,9 @@ class ResidualGroup(nn.Module):
 
 
 class SwinIR(Encoder):
-    """SwinIR without its upsampling part: its map of `embed` channels is the feature map.
+    """SwinIR encoder without upsampling: its map of `embed` channels is the feature map.
 
-    In the config section, swinir_depths are the layers of each group; the stochastic depth grows
+    In the config section, swinir_depths are the layers of every group; the stochastic depth grows
     evenly from 0 in the first layer to swinir_drop_path in the last.
     """
 
@@ -218,8 +218,8 @@ class SwinIR(Encoder):
     def forward(self, images: Tensor, path: str | None = None) -> Tensor:
         """Encode normalized images (B, 3, H, W) into features (B, embed, H, W).
 
-        Sides that are no multiple of the window are continued first and cropped back at the end:
-        those of patches, since whole images are extended to multiples.
+        Sides that are no multiple of the window are extended first and cropped back at the end:
+        those of patches, since whole images are extended to multiples before.
         """
         height, width = images.shape[-2:]
         full = (-(-height // self.window) * self.window, -(-width // self.window) * self.window)
@@ -232,18 +232,18 @@ class SwinIR(Encoder):
         x = first + self.last(self.norm(x).permute(0, 3, 1, 2))
         return x[..., :height, :width]
 
-    def extended(self, length: int) -> int:
-        """Return the multiple of the window after `length`, a whole window more for a multiple.
+    def extend_length(self, length: int) -> int:
+        """Compute the next multiple of the window above `length`, even where it is a multiple.
 
-        So do SwinIR's and LTE's own tests. The map is not cropped before it is decoded.
+        SwinIR's and LTE's published tests do the same. The map is not cropped before decoding.
         """
         return (length // self.window + 1) * self.window
 
-    def field(self, first: int, last: int, length: int) -> tuple[int, int]:
-        """Go back through the layers: a convolution, then whole windows, group by group.
+    def compute_receptive_field(self, first: int, last: int, length: int) -> tuple[int, int]:
+        """Compute the pixels that features see, layer by layer from the last to the first.
 
-        Windows lie on a fixed grid, moved by half a window in every second layer; each layer widens
-        the field to the windows that it touches.
+        Windows lie on a fixed grid, moved by half a window in every second layer; a layer widens
+        the field to all windows that it touches, a convolution by its reach.
         """
         side, edge = self.window, compute_reach(self.last)
         first, last = first - edge, last + edge
@@ -255,7 +255,7 @@ class SwinIR(Encoder):
         first, last = first - compute_reach(self.first), last + compute_reach(self.first)
         return max(first // side * side, 0), min(-(-last // side) * side, length)
 
-    def bytes_per_pixel(self) -> int:
-        """Return what some maps and the scores of a window take."""
+    def estimate_bytes_per_pixel(self) -> int:
+        """Estimate the peak memory per pixel: some maps and the scores of a window."""
         scores = self.groups[0].layers[0].attention.heads * self.window**2
         return 4 * (16 * self.features + 4 * scores)
