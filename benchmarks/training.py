@@ -146,7 +146,7 @@ def native_loop(bench: Bench) -> Case:
             state_path=bench.scratch / "state.pt",
             identity={},
             trained_by={},
-            bandwidth=model.bandwidth,
+            bandwidth=model.get_bandwidth,
             gradient_clip=recipe["gradient_clip"],
         )
         remove_state(bench.scratch / "state.pt")

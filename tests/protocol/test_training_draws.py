@@ -53,7 +53,7 @@ def loaded_batches(epochs: int) -> list[list[int]]:
 
 def own_batches(steps: int) -> list[list[int]]:
     sampler = EpochSampler(IMAGES, BATCH, torch.get_rng_state())
-    return [sampler.indices(step).tolist() for step in range(steps)]
+    return [sampler.select_items(step).tolist() for step in range(steps)]
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -89,10 +89,10 @@ def test_first_batches_of_the_paper_s_pool(settings):
 
 def test_a_step_gives_the_same_images_in_any_order_of_asking():
     state = torch.Generator().manual_seed(7).get_state()
-    forward = [s.tolist() for s in map(EpochSampler(10, 4, state).indices, range(12))]
+    forward = [s.tolist() for s in map(EpochSampler(10, 4, state).select_items, range(12))]
     sampler = EpochSampler(10, 4, state)
     for step in (11, 3, 0, 7, 2, 11):
-        assert sampler.indices(step).tolist() == forward[step]
+        assert sampler.select_items(step).tolist() == forward[step]
 
 
 def test_pixels_are_distinct_and_follow_from_seed_and_step():

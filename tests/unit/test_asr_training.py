@@ -192,12 +192,12 @@ def test_after_a_change_of_code_a_finished_run_is_trained_anew(place, checkout):
     edited.edit("own.py", "GAIN = 1.0", "GAIN = 1.5")
     now = edited.commit()
     own, said = edited.train("own")
-    assert f"is of another run, trained at commit {began[:12]} (the code differs)" in said
+    assert f"is a state of another run, trained at commit {began[:12]} (the code differs)" in said
     assert own["git"] == {"commit": now, "modified": False}
 
     edited.edit("gblsr_repro/training/asr.py", "* 0.5 **", "* 0.25 **")
     package, said = edited.train("package")
-    assert f"is of another run, trained at commit {now[:12]} (the code differs)" in said
+    assert f"is a state of another run, trained at commit {now[:12]} (the code differs)" in said
     assert package["git"] == {"commit": now, "modified": True}
     trained = [first, own, package]
     assert len({record["identity"]["code_sha256"] for record in trained}) == 3

@@ -83,7 +83,7 @@ def test_a_state_of_another_run_gives_way_with_a_warning(path, caplog, name, val
         checkpoint.save_state(path, state(step))
     other = {name: value}
     assert checkpoint.load_state(path, IDENTITY | other) is None
-    assert f"seed0.pt is of another run, trained at commit c0ffee ({said})" in caplog.text
+    assert f"seed0.pt is a state of another run, trained at commit c0ffee ({said})" in caplog.text
     assert "step 10" in caplog.text
     assert in_folder(path) == ["seed0.old.pt"]
     checkpoint.save_state(path, state(1, **other))

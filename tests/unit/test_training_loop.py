@@ -144,7 +144,7 @@ def test_what_follows_from_something_else_is_trained_anew(path, steps, caplog):
     again = Job(path)
     record = again.run({"job": 1, "code_sha256": "b"}, B, keep_state=True)
     assert "commit a (the code differs): this run starts at step 0" in caplog.text
-    assert f"that one's step {steps}" in caplog.text
+    assert f"from step {steps} of the other run" in caplog.text
     assert torch.equal(again.weights(), whole.weights())
     assert rows_without_rate(record) == rows_without_rate(expected)
     assert (record.resumed, record.trained_by) == (0, [B])
