@@ -5,6 +5,7 @@ import math
 import os
 import signal
 from contextlib import suppress
+from unittest import mock
 
 import pytest
 import torch
@@ -148,6 +149,15 @@ def test_what_follows_from_something_else_is_trained_anew(path, steps, caplog):
     assert torch.equal(again.weights(), whole.weights())
     assert rows_without_rate(record) == rows_without_rate(expected)
     assert (record.resumed, record.trained_by) == (0, [B])
+
+
+def test_a_signal_at_any_moment_of_a_step_finds_the_state_saved(path):
+    answers = iter([None])
+    name = mock.PropertyMock(side_effect=lambda *set_: None if set_ else next(answers, "SIGTERM"))
+    signaled = mock.patch.object(checkpoint.StopOnSignal, "name", name, create=True)
+    with signaled, pytest.raises(StopRequested):
+        Job(path).run()
+    assert checkpoint.load_state(path, IDENTITY)["step"] == 2
 
 
 def test_it_says_who_went_on(path):

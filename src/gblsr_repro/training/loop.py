@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -110,11 +110,7 @@ def train(
                 if keep_state if finished else due:
                     run.save()
                 if signal and not finished:
-                    raise StopRequested(
-                        f"{label} was stopped by {signal} after step {run.step} of "
-                        f"{settings.steps}; its state is saved: run the same command again to "
-                        "resume from it."
-                    )
+                    run.stop(signal)
         return run.finish()
 
 
@@ -278,6 +274,13 @@ class _Training:
             },
         )
         self.saved_step = self.step
+
+    def stop(self, signal: str) -> NoReturn:
+        """Raise `StopRequested` after the state was saved."""
+        raise StopRequested(
+            f"{self.label} was stopped by {signal} after step {self.step} of {self.steps}; its "
+            "state is saved: run the same command again to resume from it."
+        )
 
     def count_wall_seconds(self) -> float:
         """Count the seconds spent on the run by all its processes."""
