@@ -16,7 +16,7 @@ from gblsr_repro.analysis.provenance import Provenance, Scope
 from gblsr_repro.analysis.provenance.comparison import find_setting, read_settings
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded
 from gblsr_repro.config import load, read_arms, read_items
-from gblsr_repro.config.model import list_setting_names
+from gblsr_repro.config.schema.settings import list_setting_names
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
 from gblsr_repro.reporting import captions, claims_page, record, report_page

@@ -54,11 +54,11 @@ def test_the_start_of_the_spectral_decoder_which_alone_has_a_bandwidth(settings)
         ({"encoder": "rdm"}, "encoder 'rdm' does not exist; did you mean 'rdn'"),
         (
             {"decoder": "x"},
-            "decoder 'x' does not exist; known are",
+            "decoder 'x' does not exist; use one of",
         ),
         (
             {"options": "width=3"},
-            "RDN and GBLSR have no option 'width'; known are nf, local_ensemble",
+            "RDN and GBLSR have no option 'width'; use one of nf, local_ensemble",
         ),
         ({"options": "nf=-1"}, "must be a whole number above 0"),
         ({"options": "local_ensemble=maybe"}, "must be one of yes, no"),

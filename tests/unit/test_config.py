@@ -80,8 +80,8 @@ IMPOSSIBLE = [
     ({"asr.methods": ["liif_rdm"]}, "asr.methods names 'liif_rdm', which config/methods.tsv"),
     ({"asr.base_method": "gblsr_arr"}, "did you mean 'gblsr_asr'?"),
     ({"asr.timing.datasets": ["set41"]}, "did you mean 'set14'?"),
-    ({"native.data.train": ["dtd", "alexnet"]}, "native.data.train names 'alexnet', which holds"),
-    ({"asr.timing.datasets": ["alexnet"]}, "asr.timing.datasets names 'alexnet', which holds no"),
+    ({"native.data.train": ["dtd", "alexnet"]}, "native.data.train names 'alexnet', which has"),
+    ({"asr.timing.datasets": ["alexnet"]}, "asr.timing.datasets names 'alexnet', which has no"),
     # what is set for each column
     ({"native.data.exemplars": {"kodac": "kodim01"}}, "did you mean 'kodak'?"),
     ({"native.data.evaluate": {"mine": "kodak"}}, "exemplars lacks the column 'mine'; add"),
@@ -184,8 +184,8 @@ def test_mistakes_in_files_name_the_line(tmp_path):
     rows = ["\t".join(configuration.Item.__dataclass_fields__)]
     rows += ["\t".join(["a", "frontier", "", "figure", "native", *[""] * 9])] * 2
     for lines, sentence in (
-        (rows, "line 3: 'a' is there twice"),
-        ([rows[0], "a\tfigure"], "line 2: needs 14 columns"),
+        (rows, "line 3: 'a' has a row above"),
+        ([rows[0], "a\tfigure"], "line 2: the row must have 14 columns"),
     ):
         path.write_text("\n".join(lines) + "\n")
         with pytest.raises(UserError, match=sentence):

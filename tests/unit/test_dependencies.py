@@ -323,7 +323,7 @@ def test_a_run_of_other_code_is_not_evaluated(tiny, tmp_path, monkeypatch):
     told = made.record(root / "gblsr_full" / "run.json")["identity"]
     assert told == dependencies.identify_run(ARM, settings)
     monkeypatch.setattr(dependencies, "digest_code", lambda *_: "another")
-    with pytest.raises(UserError, match="was trained by other code than there is now; train again"):
+    with pytest.raises(UserError, match="was trained by other code than the current one; train it"):
         native.evaluate(settings, ARM, 0, root / "gblsr_full", root / "arrays", tmp_path)
 
 

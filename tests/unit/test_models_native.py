@@ -30,7 +30,7 @@ def scalar(settings):
     [
         ("ScalerDecoder", "did you mean 'ScalarDecoder'"),
         ("no.such.module:Decoder", "check the module's name"),
-        ("Tensor", "known are PatchDecoder"),
+        ("Tensor", "use one of PatchDecoder"),
     ],
 )
 def test_a_wrong_decoder_name_is_one_sentence(settings, decoder, hint):
@@ -93,14 +93,14 @@ def test_a_run_comes_back_as_it_was(settings, scalar, run_dir):
 
 def test_a_run_with_other_settings_is_refused(settings, run_dir):
     other = config.merge(settings, {"native": {"model": {"modes": 5}}})
-    with pytest.raises(UserError, match=r"native\.model\.modes = 4, but the config says 5"):
+    with pytest.raises(UserError, match=r"native\.model\.modes = 4, but the config has 5"):
         load_run(run_dir, native.NativeModel, other)
 
 
 def test_a_run_of_another_definition_is_refused(settings, run_dir, monkeypatch):
     row = replace(config.read_arms()["gblsr_scalar"], decoder="FixedDecoder")
     monkeypatch.setattr(config, "find_arm", lambda name: row)
-    said = r"decoder = ScalarDecoder, but config/arms.tsv says FixedDecoder; train again"
+    said = r"decoder = ScalarDecoder, but config/arms.tsv has FixedDecoder; train it again"
     for load in (
         lambda: load_run(run_dir, native.NativeModel, settings),
         lambda: inference.load_native(run_dir),

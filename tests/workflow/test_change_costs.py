@@ -110,9 +110,9 @@ def test_a_native_arm_is_two_files_and_retrains_no_other(finished):
 def test_a_setting_is_two_files_and_retrains_who_reads_it(finished):
     """Its definition, and the class that reads it, here the reader's own."""
     finished.edit(
-        f"{PACKAGE}/config/model.py",
+        f"{PACKAGE}/config/schema/native.py",
         "    wire_frequency: Positive",
-        '    gain: Positive = about("of the plain arm", default=1.0)\n    wire_frequency: Positive',
+        '    gain: Positive = describe("gain", default=1.0)\n    wire_frequency: Positive',
     )
     finished.edit(
         "src/plain.py",

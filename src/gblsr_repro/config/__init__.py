@@ -1,4 +1,8 @@
-"""The configuration: `tables` <- `model` <- `checks` <- `load`; `dependencies` reads it."""
+"""The configuration: its tables, its schema and checks, loading, and what depends on it.
+
+Modules import one way: `tables`, then `schema`, `validation` and `checks`, then `load`;
+`dependencies` reads settings, tables and code.
+"""
 
 from .dependencies import (
     CODE_DIGEST,

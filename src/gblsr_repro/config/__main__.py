@@ -1,6 +1,7 @@
-"""`python -m gblsr_repro.config` renews what is made from the config and its tables.
+"""Renew the files that are generated from the config and its tables.
 
-That are the lists of settings and items in the README files, and config/paper/protocol.yaml.
+`python -m gblsr_repro.config` renews the lists of settings and items in the README files, and
+config/paper/protocol.yaml.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from ..files import write_text
 from .load import read_paper_device
-from .model import Settings
+from .schema.settings import Settings
 from .tables import find_repository_root, read_items
 
 HEADING = "## Settings\n"
@@ -24,32 +25,34 @@ RANGES = {
 
 
 def list_settings() -> str:
-    """Return the table of all settings: name, type and range, default, meaning."""
+    """List all settings in a Markdown table: name, type and range, default, meaning."""
     schema = Settings.model_json_schema()
-    rows = ["| setting | what it may be | meaning |", "|---|---|---|"]
+    rows = ["| setting | allowed values | meaning |", "|---|---|---|"]
     return "\n".join([*rows, *_list_section(schema, schema["$defs"], "")]) + "\n"
 
 
-def _list_section(section: dict[str, Any], named: dict[str, Any], place: str) -> Iterator[str]:
+def _list_section(
+    section: dict[str, Any], definitions: dict[str, Any], place: str
+) -> Iterator[str]:
+    """Yield a row for every setting of a section of the JSON schema, and of its subsections."""
     for name, setting in section["properties"].items():
-        inner = named.get(setting.get("$ref", "").rpartition("/")[2])
+        inner = definitions.get(setting.get("$ref", "").rpartition("/")[2])
         if inner is not None:
             yield f"| **`{place}{name}`** | | {setting.get('description', inner['description'])} |"
-            yield from _list_section(inner, named, f"{place}{name}.")
+            yield from _list_section(inner, definitions, f"{place}{name}.")
             continue
-        kind = _describe_type(setting)
+        values = _describe_type(setting)
         if "default" in setting:
-            kind += f"; left out: `{json.dumps(setting['default'])}`"
-        yield f"| `{place}{name}` | {kind} | {setting['description']} |"
-        values = setting.get("additionalProperties", {})
-        if "$ref" in values:
-            yield from _list_section(
-                named[values["$ref"].rpartition("/")[2]], named, f"{place}{name}.*."
-            )
+            values += f"; left out: `{json.dumps(setting['default'])}`"
+        yield f"| `{place}{name}` | {values} | {setting['description']} |"
+        entries = setting.get("additionalProperties", {})
+        if "$ref" in entries:
+            inner = definitions[entries["$ref"].rpartition("/")[2]]
+            yield from _list_section(inner, definitions, f"{place}{name}.*.")
 
 
 def _describe_type(schema: dict[str, Any]) -> str:
-    """Say in words what a value of a JSON schema may be."""
+    """Describe in words the values that a JSON schema allows."""
     if "anyOf" in schema:
         return " or ".join(map(_describe_type, schema["anyOf"]))
     if "enum" in schema:
@@ -64,7 +67,7 @@ def _describe_type(schema: dict[str, Any]) -> str:
 
 
 def renew_settings_page(text: str) -> str:
-    """Return the text of config/README.md with the list of settings at its end renewed."""
+    """Renew the list of settings at the end of the text of config/README.md."""
     return f"{text.partition(HEADING)[0]}{HEADING}\n{list_settings()}"
 
 
@@ -87,7 +90,7 @@ COSTS = {  # by the first aggregate that an item needs
 
 
 def renew_front_page(text: str) -> str:
-    """Return the text of README.md with its table of the paper's items renewed."""
+    """Renew the table of the paper's items in the text of README.md."""
     before, _, rest = text.partition(ITEMS)
     _, _, after = rest.partition("\n\n")
     rows = []
@@ -98,6 +101,7 @@ def renew_front_page(text: str) -> str:
 
 
 def _lower_first_letter(title: str) -> str:
+    """Lower the first letter of a title, unless its first word is an abbreviation."""
     return title[:1].lower() + title[1:] if title[1:2].islower() else title
 
 
@@ -105,12 +109,12 @@ def _lower_first_letter(title: str) -> str:
 
 PROTOCOL = """\
 # The paper's protocol, with which runs are compared however ../config.yaml is edited.
-# `python -m gblsr_repro.config` makes it from that file: edit that one.
+# `python -m gblsr_repro.config` generates it from that file: edit that one.
 """
 
 
 def renew_protocol(text: str) -> str:
-    """Return the text of config/paper/protocol.yaml: the settings of config/config.yaml."""
+    """Build the text of config/paper/protocol.yaml from the settings of config/config.yaml."""
     shipped = (find_repository_root() / "config" / "config.yaml").read_text(encoding="utf-8")
     return PROTOCOL + shipped[shipped.index("preset:") :]
 

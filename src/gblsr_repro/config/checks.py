@@ -1,4 +1,4 @@
-"""What types cannot say: settings that are impossible together, each told in one sentence."""
+"""Check rules between settings, and names against their tables, beyond the schema's types."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MULTIPLES = {
     "asr.model.swinir_embed": "asr.model.swinir_heads",
 }
 RANGES = ("native.model.bandwidth_range", "native.model.order_range", "asr.training.scale_range")
-# What is set by table column, and the table that has the columns.
+# Settings by table column, and the setting that lists the columns.
 BY_COLUMN = {
     "native.data.exemplars": "native.data.evaluate",
     "asr.shave_extra": "asr.evaluate",
@@ -35,22 +35,14 @@ BY_COLUMN = {
 
 
 def check_config(config: Config) -> None:
-    """Raise `UserError` about the first impossible setting of a `config` that fits the model."""
-    for kind in (
-        _check_rows,
-        _check_images,
-        _check_timing,
-        _check_columns,
-        _check_sizes,
-        _check_ranges,
-        _check_scales,
-    ):
-        for problem in kind(config):
+    """Raise `UserError` about the first problem of a `config` that fits the schema."""
+    for check in CHECKS:
+        for problem in check(config):
             raise UserError(f"Config: {problem}")
 
 
 def _check_rows(config: Config) -> Iterator[str]:
-    """Tell of arms and methods that their tables lack, and of a method without its recipe."""
+    """Check that the tables have the arms and methods, and that every method has its recipe."""
     native, asr = config["native"], config["asr"]
     select_arms(config)
     for name in ("main_arm", "control_arm"):
@@ -69,58 +61,58 @@ def _check_rows(config: Config) -> Iterator[str]:
 
 
 def _check_images(config: Config) -> Iterator[str]:
-    """Tell of a data set that holds no images, where images are needed."""
+    """Check that the data sets have images where images are needed."""
     table, columns = read_datasets(), config["asr"]["evaluate"]
     timed = [columns.get(name, name) for name in config["asr"]["timing"]["datasets"]]
     for setting, names in (list_named_datasets(config) | {"asr.timing.datasets": timed}).items():
         for name in names:
             if name in table and table[name].images == "0":
                 yield (
-                    f"{setting} names {name!r}, which holds no images; name another data set of "
+                    f"{setting} names {name!r}, which has no images; name another data set of "
                     "config/datasets.tsv."
                 )
 
 
 def _check_timing(config: Config) -> Iterator[str]:
-    """Tell of timed sets that are neither columns nor data sets."""
-    known = {**config["asr"]["evaluate"], **read_datasets()}
+    """Check that timed sets are columns or data sets."""
+    names = {**config["asr"]["evaluate"], **read_datasets()}
     for name in config["asr"]["timing"]["datasets"]:
-        if name not in known:
+        if name not in names:
             yield (
                 f"asr.timing.datasets names {name!r}, which is neither a column of asr.evaluate "
-                f"nor a data set of config/datasets.tsv; {suggest(name, known)}"
+                f"nor a data set of config/datasets.tsv; {suggest(name, names)}"
             )
 
 
 def _check_columns(config: Config) -> Iterator[str]:
-    """Tell of settings for columns that do not exist, and of a column without its exemplar.
+    """Check that settings by column name existing columns, and that every column has an exemplar.
 
-    Columns of config/config.yaml still count as there when an overlay drops them, since it cannot
-    drop what is set for them.
+    Columns of config/config.yaml still exist when an overlay drops them, since an overlay cannot
+    drop the settings of its columns.
     """
     base = read_yaml(find_repository_root() / "config" / "config.yaml")
-    known = {
+    columns = {
         table: {**(_get_setting(base, table) or {}), **_get_setting(config, table)}
         for table in BY_COLUMN.values()
     }
     for setting, table in BY_COLUMN.items():
         for name in _get_setting(config, setting):
-            if name not in known[table]:
-                close = suggest(name, _get_setting(config, table))
-                yield f"{setting} names {name!r}, which is no column of {table}; {close}"
+            if name not in columns[table]:
+                suggestion = suggest(name, _get_setting(config, table))
+                yield f"{setting} names {name!r}, which is no column of {table}; {suggestion}"
     data = config["native"]["data"]
     for column in data["evaluate"]:
         if column not in data["exemplars"]:
             yield (
-                f"native.data.exemplars lacks the column {column!r}; add the name of the image "
-                "that the qualitative figure shows of it."
+                f"native.data.exemplars lacks the column {column!r}; add the name of its image in "
+                "the qualitative figure."
             )
-    shown = list(config["asr"]["evaluate"].values())
-    for dataset in shown:
-        if shown.count(dataset) > 1:
+    evaluated = list(config["asr"]["evaluate"].values())
+    for dataset in evaluated:
+        if evaluated.count(dataset) > 1:
             yield f"asr.evaluate names {dataset!r} for two columns; leave one of them out."
     required = config["native"]["criteria"]["datasets_required"]
-    most = len(known["native.data.evaluate"])
+    most = len(columns["native.data.evaluate"])
     if required > most:
         yield (
             f"native.criteria.datasets_required is {required}, but must be at most the number of "
@@ -129,7 +121,7 @@ def _check_columns(config: Config) -> Iterator[str]:
 
 
 def _check_sizes(config: Config) -> Iterator[str]:
-    """Tell of a patch that is no power of two, and of sizes that do not divide one another."""
+    """Check that the patch is a power of two and that sizes are multiples of one another."""
     patch = config["native"]["model"]["patch"]
     if patch < 2 or patch & (patch - 1):
         yield f"native.model.patch is {patch}, but must be a power of two, at least 2."
@@ -140,7 +132,7 @@ def _check_sizes(config: Config) -> Iterator[str]:
 
 
 def _check_ranges(config: Config) -> Iterator[str]:
-    """Tell of ranges that do not rise."""
+    """Check that ranges rise."""
     for setting in RANGES:
         low, high = _get_setting(config, setting)
         if low >= high:
@@ -148,17 +140,28 @@ def _check_ranges(config: Config) -> Iterator[str]:
 
 
 def _check_scales(config: Config) -> Iterator[str]:
-    """Tell of a trained scale that is not evaluated."""
+    """Check that trained scales are evaluated."""
     for scale in config["asr"]["trained_scales"]:
         if scale not in config["asr"]["scales"]:
             yield (
-                f"asr.trained_scales names {scale:g}, which asr.scales lacks; add it there or "
-                "remove it here."
+                f"asr.trained_scales names {scale:g}, which asr.scales lacks; add it to asr.scales "
+                "or remove it from asr.trained_scales."
             )
 
 
+CHECKS = (
+    _check_rows,
+    _check_images,
+    _check_timing,
+    _check_columns,
+    _check_sizes,
+    _check_ranges,
+    _check_scales,
+)
+
+
 def _get_setting(config: Mapping[str, Any], setting: str) -> Any:
-    """Return the value of a dotted setting; None when it is not there."""
+    """Return the value of a dotted setting; None if it is missing."""
     value: Any = config
     for key in setting.split("."):
         value = value.get(key) if isinstance(value, Mapping) else None
