@@ -58,7 +58,7 @@ def validate(config: Config) -> None:
 
 
 def complete(config: Config) -> None:
-    """Complete a configuration with the defaults of config/config.yaml and validate it, in place."""
+    """Fill in a configuration from config/config.yaml and validate it, in place."""
     merged = merge(read_yaml(find_repository_root() / "config" / "config.yaml"), config)
     config.clear()
     config.update(merged)
