@@ -33,7 +33,7 @@ except UserError as error:
 
 R = config["results"]
 S = config["resources"]
-CONFIG = f"{R}/config.json"  # read without PyYAML and pydantic, which take a while to import
+CONFIG = f"{R}/config.json"  # validated here, so that jobs need not import pydantic
 SEEDS = config["seeds"]
 COLUMNS = list(config["native"]["data"]["evaluate"])
 SPLITS = ["train", "validation"]
@@ -102,7 +102,9 @@ def follows(rule, wildcard=None, subjects=None):
     def text(name):
         subject = subjects[name] if subjects else name
         try:
-            return json.dumps(settings_module.collect_dependencies(rule, subject, config), sort_keys=True)
+            return json.dumps(
+                settings_module.collect_dependencies(rule, subject, config), sort_keys=True
+            )
         except UserError as error:
             sys.exit(f"gblsr-repro: {error}")
 
