@@ -15,7 +15,7 @@ from pathlib import Path
 import snakemake.cli
 
 LIBRARIES = ("torch", "pandas", "pydantic", "yaml")
-PACKAGE = ("config.model", "models.asr.model", "models.native", "analysis.schemas")
+PACKAGE = ("config.validation", "models.asr.model", "models.native", "analysis.schemas")
 
 
 def said_by_a_fork(words: list[str]) -> tuple[int, str]:
