@@ -24,7 +24,7 @@ class Tiny(nn.Module):
         super().__init__()
         self.encoder = nn.Conv2d(3, 4, 3)
         self.encoder.channels_last = True
-        self.encoder.extended = lambda length: length + 8
+        self.encoder.extend_length = lambda length: length + 8
         self.activation = nn.SiLU()
 
     def forward(self, images):
