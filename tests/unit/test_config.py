@@ -169,8 +169,8 @@ def test_a_method_whose_recipe_is_missing(load):
 def test_possible_settings_pass(load, settings, between):
     config = load(settings, *between)
     configuration.validate(config)  # as a job does with the resolved file
-    configuration.select_arms(config)
-    configuration.select_methods(config)
+    configuration.list_arms(config)
+    configuration.list_methods(config)
     for section in (config["native"]["data"], config["asr"]):  # null leaves out a column
         assert None not in section["evaluate"].values()
 

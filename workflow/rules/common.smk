@@ -23,9 +23,9 @@ os.environ.update(
 
 try:
     settings_module.complete(config)
-    ARMS = settings_module.select_arms(config)
-    METHODS = settings_module.select_methods(config)
-    DATASETS = settings_module.select_datasets(config)
+    ARMS = settings_module.list_arms(config)
+    METHODS = settings_module.list_methods(config)
+    DATASETS = settings_module.list_datasets(config)
     ITEMS = settings_module.list_items(config)
     settings_module.find_mirror(config)
 except UserError as error:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..config import Config, load_protocol, select_arms, suggest
+from ..config import Config, list_arms, load_protocol, suggest
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
@@ -167,7 +167,7 @@ def aggregate_ablation(find: Find, config: Config) -> pd.DataFrame:
         if metric in ("psnr", "lpips") or metric.startswith("psnr_")
     }
     values = [(arm, metric, mean) for (arm, _, metric), mean in means.items()]
-    controls = [n for n, arm in select_arms(config).items() if arm.diagnostic == "control"]
+    controls = [n for n, arm in list_arms(config).items() if arm.diagnostic == "control"]
     for (arm, seed, metric), mean in means.items():
         for control in controls if arm not in controls else ():
             if (control, seed, metric) in means:
@@ -179,7 +179,7 @@ def aggregate_ablation(find: Find, config: Config) -> pd.DataFrame:
 def decide_criterion_b(rows: pd.DataFrame, config: Config) -> Values:
     """Yield for every log-space arm whether it meets criterion B, where its gaps are known."""
     margins = config["diagnostics"]["margins"]
-    for name, arm in select_arms(config).items():
+    for name, arm in list_arms(config).items():
         own = rows[rows["arm"] == name].set_index("metric")
         if arm.diagnostic != "log" or own.empty:
             continue

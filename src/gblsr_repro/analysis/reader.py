@@ -20,10 +20,10 @@ from ..config import (
     Config,
     Method,
     find_repository_root,
+    list_arms,
     read_arms,
     read_datasets,
     read_methods,
-    select_arms,
 )
 from ..errors import UserError
 from ..evaluation import OURS, PAPER
@@ -275,7 +275,7 @@ class Aggregates:
     @cached_property
     def benchmark(self) -> dict[str, Arm]:
         """The arms of the main tables: those that the config runs or that were measured."""
-        shown = {*select_arms(self.config), *(row["arm"] for row in self.table("native"))}
+        shown = {*list_arms(self.config), *(row["arm"] for row in self.table("native"))}
         return {n: arm for n, arm in self.arms.items() if arm.in_benchmark and n in shown}
 
     @property

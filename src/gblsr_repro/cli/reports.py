@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..config import select_arms
+from ..config import list_arms
 from ..errors import UserError
 from ..operations import trainings
 from ..progress import counted, log
@@ -205,7 +205,7 @@ def print_summary(options: Options) -> None:
     run = Aggregates(path.parent, config)
     columns = list(config["native"]["data"]["evaluate"])
     print(f"{'PSNR (dB)':<32}" + "".join(f"{column:>12}" for column in columns))
-    for arm, row in select_arms(config).items():
+    for arm, row in list_arms(config).items():
         cells = [run.cell("native", column, arm, "psnr") for column in columns]
         if any(cell.measured for cell in cells):
             texts = (f"{cell.mean:12.2f}" if cell.measured else f"{'-':>12}" for cell in cells)

@@ -9,13 +9,13 @@ from ..errors import UserError
 from .tables import (
     Config,
     find_repository_root,
+    list_arms,
+    list_methods,
     list_named_datasets,
     read_arms,
     read_datasets,
     read_methods,
     read_yaml,
-    select_arms,
-    select_methods,
     select_rows,
     suggest,
 )
@@ -44,7 +44,7 @@ def check_config(config: Config) -> None:
 def _check_rows(config: Config) -> Iterator[str]:
     """Check that the tables have the arms and methods, and that every method has its recipe."""
     native, asr = config["native"], config["asr"]
-    select_arms(config)
+    list_arms(config)
     for name in ("main_arm", "control_arm"):
         select_rows(read_arms(), [native[name]], f"native.{name}", "config/arms.tsv")
     select_rows(
@@ -52,7 +52,7 @@ def _check_rows(config: Config) -> Iterator[str]:
     )
     select_rows(read_methods(), [asr["base_method"]], "asr.base_method", "config/methods.tsv")
     recipes = asr["training"]["recipes"]
-    for row in select_methods(config).values():
+    for row in list_methods(config).values():
         if row.recipe not in recipes:
             yield (
                 f"asr.training.recipes lacks {row.recipe!r}, the recipe of {row.method} in "

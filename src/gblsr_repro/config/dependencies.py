@@ -22,7 +22,7 @@ from typing import Any
 from ..errors import UserError
 from ..files import read_csv, sha256
 from .source_digest import digest_files
-from .tables import Arm, Config, Dataset, Method, find_repository_root, locate_row, select_arms
+from .tables import Arm, Config, Dataset, Method, find_repository_root, list_arms, locate_row
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CODE_DIGEST = "code_sha256"
@@ -207,7 +207,7 @@ def collect_dependencies(rule: str, subject: Subject, config: Config) -> Depende
     """
     listed = RULES.get(f"{rule} {subject}") or RULES[rule]
     names = [name.format(subject) for name in listed.settings]
-    rows = [subject] if isinstance(subject, Arm | Method) else select_arms(config).values()
+    rows = [subject] if isinstance(subject, Arm | Method) else list_arms(config).values()
     classes = [cls for row in rows for cls in find_model_classes(row)] if listed.model else []
     dependencies: Dependencies = {}
     if subject is not None and not isinstance(subject, str):

@@ -290,8 +290,8 @@ def list_items(config: Config) -> dict[str, Item]:
     fail for one of them.
     """
     asr = config["asr"]
-    subjects = {word for a in select_arms(config).values() for word in (a.diagnostic, a.group)}
-    subjects |= {f"{method.group} {method.table}" for method in select_methods(config).values()}
+    subjects = {word for a in list_arms(config).values() for word in (a.diagnostic, a.group)}
+    subjects |= {f"{method.group} {method.table}" for method in list_methods(config).values()}
     subjects |= {"untrained scale" for s in asr["scales"] if s not in asr["trained_scales"]}
     subjects |= {f"timed {c}" for c in asr["timing"]["datasets"] if c in asr["evaluate"]}
     table = {k: v for k, v in read_items().items() if not v.about or v.about in subjects}
@@ -327,13 +327,13 @@ def select_rows(
     return {name: row for name, row in table.items() if name in names}
 
 
-def select_arms(config: Config) -> dict[str, Arm]:
-    """Select the arms that a config runs, in the order of the arms table."""
+def list_arms(config: Config) -> dict[str, Arm]:
+    """List the arms that a config runs, in the order of the arms table."""
     return select_rows(read_arms(), config["native"]["arms"], "native.arms", "config/arms.tsv")
 
 
-def select_methods(config: Config) -> dict[str, Method]:
-    """Select the super-resolution methods that a config runs, in the order of their table."""
+def list_methods(config: Config) -> dict[str, Method]:
+    """List the super-resolution methods that a config runs, in the order of their table."""
     return select_rows(
         read_methods(), config["asr"]["methods"], "asr.methods", "config/methods.tsv"
     )
@@ -350,8 +350,8 @@ def list_named_datasets(config: Config) -> dict[str, list[str]]:
     }
 
 
-def select_datasets(config: Config) -> dict[str, Dataset]:
-    """Select the data sets that a config names, in the order of their table."""
+def list_datasets(config: Config) -> dict[str, Dataset]:
+    """List the data sets that a config names, in the order of their table."""
     named = list_named_datasets(config) | {"accept_partial": config["accept_partial"]}
     table = read_datasets()
     selected: dict[str, Dataset] = {}

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..config import Arm, Config, select_arms
+from ..config import Arm, Config, list_arms
 from ..errors import UserError
 from ..runtime import seed_everything
 from . import fourier_mlp, gblsr, liif, lte, wire
@@ -153,4 +153,4 @@ def count_model_parameters(arm: Arm, config: Config) -> int:
 
 def count_arm_parameters(config: Config) -> dict[str, int]:
     """Count the trainable parameters of all arms that the config selects, in the table's order."""
-    return {name: count_model_parameters(arm, config) for name, arm in select_arms(config).items()}
+    return {name: count_model_parameters(arm, config) for name, arm in list_arms(config).items()}

@@ -7,7 +7,7 @@ import math
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from ..config import Arm, Config, merge, read_arms, select_arms, select_methods
+from ..config import Arm, Config, list_arms, list_methods, merge, read_arms
 from .asr.model import count_model_parameters
 from .base import build_on_meta
 from .coordinates import compute_pixel_coordinates, convert_to_pixel_positions
@@ -26,7 +26,7 @@ def measure_structure(config: Config) -> dict[str, float]:
     of offsets divided by half the patch's width (both section 3.1).
     """
     numbers: dict[str, float] = dict(count_arm_parameters(config))
-    for name, method in select_methods(config).items():
+    for name, method in list_methods(config).items():
         numbers[name] = count_model_parameters(method, config)
     numbers |= _count_decoding(config)
     model = config["native"]["model"]
@@ -45,7 +45,7 @@ def _count_decoding(config: Config) -> dict[str, float]:
     size, modes = config["native"]["data"]["image_size"], config["native"]["model"]["modes"]
     numbers = {
         f"multiply_adds_{name}": count_multiply_adds(arm, config, size)
-        for name, arm in select_arms(config).items()
+        for name, arm in list_arms(config).items()
     }
     main = read_arms()[config["native"]["main_arm"]]
     reference = count_multiply_adds(main, config, size)

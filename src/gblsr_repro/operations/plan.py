@@ -25,12 +25,12 @@ from ..config import (
     Method,
     find_repository_root,
     identify_run,
+    list_arms,
+    list_methods,
     load_protocol,
     locate_row,
     read_datasets,
     read_paper_device,
-    select_arms,
-    select_methods,
 )
 from ..data.datasets import Entry, data_set, read_manifest
 from ..errors import UserError
@@ -162,7 +162,7 @@ def _estimate_runs(config: Config, device: str) -> Iterator[Estimate]:
     """Yield every arm, then every method that the config runs."""
     results = Path(config["results"])
     recorded = list(_read_recorded_runs(results))
-    rows: list[Arm | Method] = [*select_arms(config).values(), *select_methods(config).values()]
+    rows: list[Arm | Method] = [*list_arms(config).values(), *list_methods(config).values()]
     for row in rows:
         (benchmark, _, name), identity = locate_row(row), identify_run(row, config)
         steps = config[benchmark]["training"]["steps"]
