@@ -61,6 +61,8 @@ def open_run(
 ) -> tuple[Model, dict[str, Any]]:
     """Load the run in a folder, and its record; `UserError` unless it is of that row and seed."""
     record, (_, kind, name) = read_json(Path(run) / "run.json"), locate_row(row)
+    if not isinstance(record, dict):
+        raise UserError(f"{run}/run.json is not the record of a run; train this run again.")
     holds = record.get(kind), record.get("seed")
     if holds != (name, seed):
         raise UserError(

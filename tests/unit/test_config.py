@@ -182,7 +182,7 @@ def test_mistakes_in_files_name_the_line(tmp_path):
         configuration.load([path])
     path = tmp_path / "items.tsv"
     rows = ["\t".join(configuration.Item.__dataclass_fields__)]
-    rows += ["\t".join(["a", "frontier", "", "figure", "native", *[""] * 9])] * 2
+    rows += ["\t".join(["a", "frontier", "", "figure", "native", *[""] * 3, "no", *[""] * 5])] * 2
     for lines, sentence in (
         (rows, "line 3: 'a' has a row above"),
         ([rows[0], "a\tfigure"], "line 2: the row must have 14 columns"),

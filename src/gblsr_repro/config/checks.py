@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
@@ -27,6 +28,10 @@ MULTIPLES = {
     "asr.model.swinir_embed": "asr.model.swinir_heads",
 }
 RANGES = ("native.model.bandwidth_range", "native.model.order_range", "asr.training.scale_range")
+PROJECT_FOLDERS = (
+    ".ci", ".git", ".github", "benchmarks", "config", "docs", "envs", "profiles", "resources",
+    "slurm", "src", "tests", "workflow",
+)  # fmt: skip
 # Settings by table column, and the setting that lists the columns.
 BY_COLUMN = {
     "native.data.exemplars": "native.data.evaluate",
@@ -149,7 +154,21 @@ def _check_scales(config: Config) -> Iterator[str]:
             )
 
 
+def _check_results(config: Config) -> Iterator[str]:
+    """Check that the results folder is none of the project's and no file."""
+    results, root = Path(config["results"]).resolve(), find_repository_root()
+    if results.is_file():
+        yield f"results is {config['results']!r}, which is a file; name a folder."
+    for name in PROJECT_FOLDERS:
+        if results == root or results.is_relative_to(root / name):
+            yield (
+                f"results is {config['results']!r}, a folder of the project itself; name another, "
+                "such as results/mine."
+            )
+
+
 CHECKS = (
+    _check_results,
     _check_rows,
     _check_images,
     _check_timing,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import difflib
+import io
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
 import yaml
 
@@ -40,13 +41,27 @@ def _search_root(start: Path) -> Path:
     )
 
 
+class _UniqueKeyLoader(yaml.CSafeLoader):  # ten times as fast as the loader in Python
+    """A YAML loader that refuses a map with the same key twice; YAML would take the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Construct a map; raise `yaml.YAMLError` where a key comes twice."""
+        keys = set()
+        for key, _ in node.value:
+            if key.value in keys:
+                problem = f"the key {key.value!r} comes twice"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            keys.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
 def read_yaml(path: Path | str) -> Config:
     """Read a YAML or .json map; `UserError` names the file, line and column of a mistake."""
     if Path(path).suffix == ".json":
         return read_json(path)
     try:
-        # The loader in C, which PyYAML's wheels have, is ten times as fast.
-        value = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        text = Path(path).read_text(encoding="utf-8")
+        value = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 (a safe loader)
     except FileNotFoundError as error:
         raise UserError(f"Config file {path} does not exist; check the name.") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -81,9 +96,9 @@ class Arm:
     options: str
     name: str
     short: str
-    group: str
-    benchmark: str
-    diagnostic: str
+    group: Literal["family", "control", "baseline", "ablation", "reading"]
+    benchmark: Literal["yes", "no"]
+    diagnostic: Literal["reference", "control", "log", "linear", ""]
     fairness_rank: str
     note: str
 
@@ -108,8 +123,8 @@ class Method:
     options: str
     recipe: str
     name: str
-    group: str
-    table: str
+    group: Literal["baseline", "base", "variant"]
+    table: Literal["main", "appendix", ""]
     note: str
 
 
@@ -123,8 +138,8 @@ class Dataset:
 
     dataset: str
     title: str
-    role: str
-    kind: str
+    role: Literal["train", "evaluate", "weights"]
+    kind: Literal["archive", "files", "file", "package"]
     url: str
     files: str
     images: str
@@ -137,10 +152,19 @@ class Dataset:
 
 
 def read_table(path: Path | str, row: type[Row], key: str) -> dict[str, Row]:
-    """Read a tab-separated table: a `row` per line, by its `key` column, in the file's order."""
+    """Read a tab-separated table: a `row` per line, by its `key` column, in the file's order.
+
+    Raises `UserError` where it is not UTF-8 text, a row lacks a cell or repeats a key, or a cell is
+    not one of the words that the field's `Literal` allows.
+    """
     names = [f.name for f in fields(row)]  # type: ignore[arg-type]
+    words = {name: get_args(hint) for name, hint in get_type_hints(row).items()}
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")  # some editors put a mark first
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not UTF-8 text ({error.reason}); save it as UTF-8.") from error
     rows: dict[str, Row] = {}
-    with Path(path).open(newline="", encoding="utf-8") as stream:
+    with io.StringIO(text, newline="") as stream:
         reader = csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
         if reader.fieldnames != names:
             raise UserError(f"{path}: the columns must be {', '.join(names)}, tab-separated.")
@@ -153,6 +177,12 @@ def read_table(path: Path | str, row: type[Row], key: str) -> dict[str, Row]:
                 raise UserError(
                     f"{path}, line {reader.line_num}: {line[key]!r} has a row above; remove one."
                 )
+            for name in names:
+                if words[name] and line[name] not in words[name]:
+                    raise UserError(
+                        f"{path}, line {reader.line_num}: {name} is {line[name]!r}; "
+                        f"{suggest(line[name], filter(None, words[name]))}"
+                    )
             rows[line[key]] = row(**line)
     return rows
 
@@ -264,12 +294,12 @@ class Item:
     item: str
     maker: str
     part: str
-    kind: str
-    benchmark: str
+    kind: Literal["table", "figure"]
+    benchmark: Literal["native", "asr", "both"]
     paper: str
     needs: str
     about: str
-    compared: str
+    compared: Literal["yes", "no"]
     readings: str
     scopes: str
     adds: str
@@ -290,8 +320,9 @@ def list_items(config: Config) -> dict[str, Item]:
     fail for one of them.
     """
     asr = config["asr"]
-    subjects = {word for a in list_arms(config).values() for word in (a.diagnostic, a.group)}
-    subjects |= {f"{method.group} {method.table}" for method in list_methods(config).values()}
+    arms, methods = list_arms(config).values(), list_methods(config).values()
+    subjects: set[str] = {word for arm in arms for word in (arm.diagnostic, arm.group)}
+    subjects |= {f"{method.group} {method.table}" for method in methods}
     subjects |= {"untrained scale" for s in asr["scales"] if s not in asr["trained_scales"]}
     subjects |= {f"timed {c}" for c in asr["timing"]["datasets"] if c in asr["evaluate"]}
     table = {k: v for k, v in read_items().items() if not v.about or v.about in subjects}

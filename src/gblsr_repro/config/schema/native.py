@@ -43,7 +43,7 @@ class NativeModel(Section):
 
     features: Count = describe("channels of the encoder's features")
     patch: Count = describe("side of a patch in pixels, a power of two")
-    modes: Count = describe("cosine modes per axis")
+    modes: Count = describe("cosine modes per axis", le=256)
     norm_groups: Count = describe("groups of the encoder's GroupNorm")
     cutoff_sharpness: Positive = describe("steepness of the cutoff over the mode order")
     bandwidth_range: Annotated[list[Positive], Pair] = describe("lowest and highest bandwidth")

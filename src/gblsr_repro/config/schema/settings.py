@@ -9,7 +9,7 @@ from pydantic import Field
 
 from .native import Native
 from .superres import ASR
-from .types import Count, Distinct, Folder, Positive, Section, Whole, describe
+from .types import Count, Distinct, Folder, Positive, Section, Seed, Whole, describe
 
 
 class Latency(Section):
@@ -114,8 +114,8 @@ class Settings(Section):
         default=True,
     )
     device: Literal["auto", "cpu", "cuda"] = describe("device of the jobs", default="auto")
-    threads: Count | None = describe("CPU threads of one job; null: all", default=None)
-    seeds: Annotated[list[Whole], Field(min_length=1), Distinct] = describe(
+    threads: Count | None = describe("CPU threads of one job; null: all", default=None, le=1024)
+    seeds: Annotated[list[Seed], Field(min_length=1), Distinct] = describe(
         "training seeds; they determine initialization and shuffling only"
     )
     native: Native

@@ -38,7 +38,7 @@ class ASRModel(Section):
     swinir_mlp_ratio: Count = describe("width of SwinIR's perceptrons, in channels")
     swinir_drop_path: float = describe("stochastic depth of SwinIR's last layer", ge=0, le=0.9)
     hidden: Count = describe("width of the decoders' linear layers")
-    modes: Count = describe("cosine modes per axis of the spectral decoder")
+    modes: Count = describe("cosine modes per axis of the spectral decoder", le=256)
     bandwidth: Positive = describe("initial bandwidth of the spectral decoder")
     coefficient_std: Positive = describe("standard deviation of the coefficients' initial weights")
 

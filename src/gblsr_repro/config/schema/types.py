@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -34,9 +35,16 @@ def _check_column_name(name: Any) -> Any:
 
 
 def _check_folder_name(name: Any) -> Any:
-    """Refuse a name with a character that a shell interprets: it is part of shell commands."""
-    if not re.fullmatch(r"[^\s'\"`$;&|<>*?()\[\]{}\\!#]+", str(name)):
+    """Refuse a name that a shell interprets or takes for an option, and the way out by `..`."""
+    if not re.fullmatch(
+        r"[^\s'\"`$;&|<>*?()\[\]{}\\!#~-][^\s'\"`$;&|<>*?()\[\]{}\\!#~]*", str(name)
+    ):
         raise PydanticCustomError("folder", "must be a name without spaces and special characters")
+    path = Path(str(name))
+    if ".." in path.parts or path == Path():
+        raise PydanticCustomError(
+            "inside", "must be a folder below the working directory, or an absolute path"
+        )
     return name
 
 
@@ -58,6 +66,7 @@ def _refuse_split_names(column: str) -> str:
 
 Count = Annotated[int, Field(ge=1)]
 Whole = Annotated[int, Field(ge=0)]
+Seed = Annotated[int, Field(ge=0, lt=2**32)]  # what every generator takes
 Odd = Annotated[Count, AfterValidator(_require_odd)]
 Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
