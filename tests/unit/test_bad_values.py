@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import load
 from gblsr_repro.config.checks import PROJECT_FOLDERS
 from gblsr_repro.config.tables import Arm, Dataset, Item, Method, read_table, read_yaml
 from gblsr_repro.errors import UserError
+from gblsr_repro.reporting.figures import style
 from gblsr_repro.weights import read_weights
 
 ROOT = Path(__file__).parents[2]
@@ -99,3 +101,12 @@ def test_a_run_record_that_is_none(tmp_path):
     (tmp_path / "run.json").write_text("[]")
     with pytest.raises(UserError, match=r"run\.json is not the record of a run"):
         read_weights(tmp_path)
+
+
+def test_a_color_that_is_none(tmp_path, monkeypatch):
+    (tmp_path / "config").mkdir()
+    text = (ROOT / "config" / "looks.tsv").read_text()
+    (tmp_path / "config" / "looks.tsv").write_text(text.replace("#0072B2", "blurple", 1))
+    monkeypatch.setattr(style, "find_repository_root", lambda: tmp_path)
+    with pytest.raises(UserError, match="'blurple', not one of matplotlib"):
+        style.read_looks(Aggregates(tmp_path, load()))
