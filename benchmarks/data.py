@@ -23,7 +23,7 @@ from gblsr_repro.evaluation.metrics import Settings
 from gblsr_repro.evaluation.native import image_rows, reconstruct
 from gblsr_repro.evaluation.perceptual import Perceptual
 from gblsr_repro.evaluation.regions import thresholds
-from gblsr_repro.training.native import batches
+from gblsr_repro.training.native import build_batch_reader
 from gblsr_repro.training.sampler import EpochSampler
 
 from . import native, rendering
@@ -79,7 +79,9 @@ def standardized(bench: Bench) -> Case:
     pixels = np.resize(photograph((side, side)), (STORED, side, side, 3))
     np.save(path, pixels)
     arrays = Arrays(path, np.load(path, mmap_mode="r", allow_pickle=False), [{}] * STORED, {})
-    read = batches(arrays, EpochSampler(STORED, batch, torch.get_rng_state()), bench.device)
+    read = build_batch_reader(
+        arrays, EpochSampler(STORED, batch, torch.get_rng_state()), bench.device
+    )
     files = [("PNG", save(bench, png, ".png"), png), ("JPEG", save(bench, jpeg, ".jpg"), jpeg)]
     variants = [
         Variant(f"standardise {kind} of {shape(*size)}", partial(decode, file))

@@ -6,13 +6,12 @@ import copy
 from functools import partial
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from gblsr_repro.config import arms
-from gblsr_repro.models import decoders
+from gblsr_repro.config import read_arms
 from gblsr_repro.models.base import PLAIN
-from gblsr_repro.models.decoders import SpectralDecoder
-from gblsr_repro.models.native import NativeModel, build
+from gblsr_repro.models.gblsr import SpectralDecoder
+from gblsr_repro.models.native import NativeModel, build_model, find_classes
 from gblsr_repro.runtime import for_inference
 
 from .measure import (
@@ -51,12 +50,12 @@ def plans(bench: Bench) -> list[Plan]:
 
 def spectral(arm: str) -> bool:
     """Whether an arm is one of the GB-LSR family."""
-    return issubclass(getattr(decoders, arms()[arm].decoder, nn.Module), SpectralDecoder)
+    return issubclass(find_classes(read_arms()[arm])[1], SpectralDecoder)
 
 
 def ready(bench: Bench, arm: str) -> NativeModel:
     """Return an untrained arm in evaluation mode on the device."""
-    return build(arms()[arm], bench.config, 0).eval().to(bench.device)
+    return build_model(read_arms()[arm], bench.config, 0).eval().to(bench.device)
 
 
 def random_images(bench: Bench, side: int, batch: int = 1) -> Tensor:

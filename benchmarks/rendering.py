@@ -8,10 +8,10 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from gblsr_repro.config import methods
+from gblsr_repro.config import read_methods
 from gblsr_repro.models.asr.decoders import HOISTED
 from gblsr_repro.models.asr.local_spectral import FOLDED, GBLSR, SEPARABLE
-from gblsr_repro.models.asr.model import ASRModel, build
+from gblsr_repro.models.asr.model import ASRModel, build_model
 from gblsr_repro.models.base import PLAIN
 
 from .measure import (
@@ -151,7 +151,7 @@ def forgetting(decoder: GBLSR, call: Callable[[], Tensor]) -> Callable[[], Tenso
 
 def ready(bench: Bench, method: str) -> ASRModel:
     """Return an untrained method in evaluation mode on the device."""
-    return build(methods()[method], bench.config, 0).eval().to(bench.device)
+    return build_model(read_methods()[method], bench.config, 0).eval().to(bench.device)
 
 
 def random_images(bench: Bench, low: Low) -> Tensor:

@@ -18,19 +18,19 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import gblsr_repro
-from gblsr_repro.config import arms, methods
+from gblsr_repro.config import read_arms, read_methods
 from gblsr_repro.data.arrays import Arrays, as_float
 from gblsr_repro.data.superres import Batch, PackedImages, Sampler
 from gblsr_repro.models.asr.local_spectral import SEPARABLE
-from gblsr_repro.models.asr.model import build as build_asr
+from gblsr_repro.models.asr.model import build_model as build_asr
 from gblsr_repro.models.base import PLAIN
-from gblsr_repro.models.layers import pointwise
-from gblsr_repro.models.native import NativeModel, build
+from gblsr_repro.models.layers import apply_pointwise
+from gblsr_repro.models.native import NativeModel, build_model
 from gblsr_repro.runtime import BF16, STRICT
-from gblsr_repro.training.asr import absolute_error
+from gblsr_repro.training.asr import compute_absolute_error
 from gblsr_repro.training.checkpoint import remove_state
-from gblsr_repro.training.loop import Settings, train
-from gblsr_repro.training.native import batches
+from gblsr_repro.training.loop import LoopSettings, train
+from gblsr_repro.training.native import build_batch_reader
 from gblsr_repro.training.sampler import EpochSampler
 
 from .measure import MEMORY_SAVING, MILLISECONDS, SPEEDUP, Case, Scout, Target, Variant
@@ -99,7 +99,7 @@ def native_step(
 def native_model(bench: Bench, arm: str) -> tuple[NativeModel, torch.optim.Optimizer]:
     """Return an untrained arm on the device and its optimiser, as the recipe says."""
     recipe = bench.config["native"]["training"]
-    model = build(arms()[arm], bench.config, 0).to(bench.device)
+    model = build_model(read_arms()[arm], bench.config, 0).to(bench.device)
     optimizer = torch.optim.AdamW(
         model.parameters(),
         recipe["learning_rate"],
@@ -129,8 +129,10 @@ def native_loop(bench: Bench) -> Case:
     model, optimizer = native_model(bench, MAIN)
     pixels = np.random.default_rng(0).integers(256, size=(STORED, side, side, 3), dtype=np.uint8)
     arrays = Arrays(bench.scratch / "random.npy", pixels, [{}] * STORED, {})
-    draw = batches(arrays, EpochSampler(STORED, batch, torch.get_rng_state()), bench.device)
-    settings = Settings(steps, recipe["log_every"], steps)
+    draw = build_batch_reader(
+        arrays, EpochSampler(STORED, batch, torch.get_rng_state()), bench.device
+    )
+    settings = LoopSettings(steps, recipe["log_every"], steps)
 
     def run() -> None:
         train(
@@ -144,7 +146,7 @@ def native_loop(bench: Bench) -> Case:
             state_path=bench.scratch / "state.pt",
             identity={},
             trained_by={},
-            bandwidth=model.bandwidth,
+            bandwidth=model.get_bandwidth,
             gradient_clip=recipe["gradient_clip"],
         )
         remove_state(bench.scratch / "state.pt")
@@ -219,7 +221,7 @@ def perceptron_layers(bench: Bench) -> Case:
 
     variants = (
         Variant("matrix product", partial(gradient, F.linear)),
-        Variant("pointwise", partial(gradient, pointwise)),
+        Variant("pointwise", partial(gradient, apply_pointwise)),
     )
     label = f"{LAYERS} layers of a perceptron, {pixels} pixels"
     return Case(GROUP, label, variants, training=True)
@@ -227,7 +229,7 @@ def perceptron_layers(bench: Bench) -> Case:
 
 def chosen_pixels(bench: Bench) -> Case:
     """LIIF's decoder on an eighth of the pixels of two images, forward and backward."""
-    decoder = build(arms()["liif"], bench.config, 0).decoder
+    decoder = build_model(read_arms()["liif"], bench.config, 0).decoder
     side, cells = bench.image_side, bench.image_side // decoder.patch
     generator = torch.Generator().manual_seed(0)
     features = torch.randn(2, decoder.features, cells, cells, generator=generator).requires_grad_()
@@ -346,7 +348,7 @@ def asr_steps(bench: Bench) -> Case:
     training = bench.config["asr"]["training"]
     recipe, precision = training["recipes"]["rdn"], training["precision"]
     batch = recipe["batch_size"] if bench.cuda else 1
-    model = build_asr(methods()["gblsr_asr"], bench.config, 0).to(bench.device)
+    model = build_asr(read_methods()["gblsr_asr"], bench.config, 0).to(bench.device)
     optimizer = torch.optim.Adam(model.parameters(), recipe["learning_rate"], fused=True)
     make_state(optimizer)
     drawn, steps = sampler(bench, batch).ahead(), count()
@@ -365,10 +367,10 @@ def asr_steps(bench: Bench) -> Case:
             return model.encode(batch.low).float().square().mean()
 
     def fast(batch: Batch) -> Tensor:
-        return absolute_error(model, batch, precision)
+        return compute_absolute_error(model, batch, precision)
 
     def plain(batch: Batch) -> Tensor:
-        return absolute_error(partial(model, path=PLAIN), batch, precision)
+        return compute_absolute_error(partial(model, path=PLAIN), batch, precision)
 
     targets = (Target(MILLISECONDS, 25 * each),) if bench.cuda else ()
     variants = (

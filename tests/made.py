@@ -83,10 +83,10 @@ def array(path: Path, images: np.ndarray) -> Path:
 
 def model(name: str, settings: config.Config, seed: int = 0) -> nn.Module:
     """The model of an arm or a method with the weights it begins with."""
-    arm = config.arms().get(name)
+    arm = config.read_arms().get(name)
     if arm:
-        return native.build(arm, settings, seed)
-    return asr.build(config.methods()[name], settings, seed)
+        return native.build_model(arm, settings, seed)
+    return asr.build_model(config.read_methods()[name], settings, seed)
 
 
 def run(
@@ -102,14 +102,14 @@ def run(
     `spread` is that of noise added to the decoder's weights; `told`: the weights file says itself
     what it holds.
     """
-    row = (config.arms() | config.methods())[name]
-    half, kind = ("native", "arm") if name in config.arms() else ("asr", "method")
+    row = (config.read_arms() | config.read_methods())[name]
+    half, kind = ("native", "arm") if name in config.read_arms() else ("asr", "method")
     untrained = model(name, settings, seed)
     moved(untrained.decoder, spread)
     sections = {key: settings[half][key] for key in ("model", "training")}
     facts = {kind: name, "seed": seed, "steps": 5, "config": sections}
     facts["parameters"] = count_parameters(untrained)
-    facts["identity"] = config.run_identity(row, settings)
+    facts["identity"] = config.identify_run(row, settings)
     folder.mkdir(parents=True, exist_ok=True)
     facts["weights_sha256"] = write_weights(folder, untrained, facts if told else None)
     files.write_json(folder / "run.json", facts)

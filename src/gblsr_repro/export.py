@@ -21,7 +21,7 @@ from .files import atomic_path
 from .models.asr.local_spectral import GBLSR
 from .models.asr.model import ASRModel
 from .models.asr.rdn import RDN
-from .models.asr.rendering import fold
+from .models.asr.rendering import fold_decoder
 from .models.base import COLORS, PLAIN
 from .runs import load_run
 
@@ -43,25 +43,26 @@ class FoldedModel(nn.Module):
 
     def __init__(self, model: ASRModel, decoder: GBLSR, scale: int) -> None:
         super().__init__()
-        self.encoder, self.prepared, self.shown = model.encoder, model.prepared, model.shown
+        self.encoder = model.encoder
+        self.prepare_images, self.restore_colors = model.prepare_images, model.restore_colors
         self.scale = scale
         with torch.no_grad():
-            folded = decoder.folded(scale)
+            folded = decoder.get_folded_kernel(scale)
         self.register_buffer("kernel", torch.cat((folded.kernel, folded.bias), dim=1))
         self.register_buffer("shares", _compute_shares(scale) if decoder.ensemble else None)
 
     def forward(self, images: Tensor) -> Tensor:
         """Enlarge images (B, 3, h, w) in [0, 1] to (B, 3, s h, s w)."""
-        features = self.encoder(self.prepared(images), PLAIN)
+        features = self.encoder(self.prepare_images(images), PLAIN)
         ones = torch.ones_like(features[:, :1])
         cells = torch.cat((features, ones), dim=1)
         if self.shares is None:
-            return self.shown(F.pixel_shuffle(F.conv2d(cells, self.kernel), self.scale))
+            return self.restore_colors(F.pixel_shuffle(F.conv2d(cells, self.kernel), self.scale))
         image = F.pixel_shuffle(F.conv2d(cells, self.kernel, padding=1), self.scale)
         share = F.pixel_shuffle(F.conv2d(ones, self.shares, padding=1), self.scale)
         before, after = -(-self.scale // 2), self.scale // 2  # half a cell beyond each border
         inside = slice(before, -after or None)
-        return self.shown((image / share)[..., inside, inside])
+        return self.restore_colors((image / share)[..., inside, inside])
 
 
 def _compute_shares(scale: int) -> Tensor:
@@ -70,7 +71,7 @@ def _compute_shares(scale: int) -> Tensor:
     They are what one mode, which is 1 everywhere, is multiplied by.
     """
     one = torch.ones(1, 1, 1, 1)
-    return fold(one, one.sum(), scale, ensemble=True).bias
+    return fold_decoder(one, one.sum(), scale, ensemble=True).bias
 
 
 def export(model: Path, scale: int, output: Path) -> None:

@@ -34,10 +34,10 @@ from .image_io import write as write
 from .image_io.photo import Size, extend_visible_colors, paint, reduce, resize_alpha
 from .models import bands, native, spectral
 from .models.asr import tiling
-from .models.asr.local_ensemble import shown_by
+from .models.asr.local_ensemble import compute_shown_size
 from .models.asr.model import ASRModel
 from .models.bands import Track
-from .models.decoders import SpectralDecoder
+from .models.gblsr import SpectralDecoder
 from .models.native import NativeModel
 from .runs import load_run
 from .runtime import for_inference
@@ -99,8 +99,11 @@ def reconstruct(model: NativeModel, photo: Photo, track: Track = iter) -> Photo:
     Large photos go in bands, which changes no value beyond rounding. Here and below `track` gets
     the list of them and yields one after the other, so that it can show the progress.
     """
-    features = bands.encode(model, extend_visible_colors(photo), track)
-    parts = ((top, 0, colors) for top, colors in bands.render(model, features, photo.size, track))
+    features = bands.encode_in_bands(model, extend_visible_colors(photo), track)
+    parts = (
+        (top, 0, colors)
+        for top, colors in bands.render_in_bands(model, features, photo.size, track)
+    )
     return _make_photo(photo, select_window(photo.size), parts)
 
 
@@ -112,12 +115,12 @@ def encode(model: NativeModel, photo: Photo, track: Track = iter) -> Code:
         raise UserError(
             f"{type(decoder).__name__} keeps no coefficients to store; use a GB-LSR arm."
         )
-    features = bands.encode(model, extend_visible_colors(photo), track)
-    left, _, top, _ = native.padding(*photo.size, decoder.patch)
+    features = bands.encode_in_bands(model, extend_visible_colors(photo), track)
+    left, _, top, _ = native.compute_padding(*photo.size, decoder.patch)
     coefficients, bandwidth = (
         # A map of one patch is contiguous to torch whatever its strides, which cannot be stored.
         values[0].float().cpu().clone(memory_format=torch.contiguous_format)
-        for values in decoder.code(features)
+        for values in decoder.compute_coefficients(features)
     )
     return Code(
         coefficients,
@@ -256,7 +259,7 @@ def decode(code: Code, scale: float = 1.0, crop: Box | None = None, track: Track
     def render_bands() -> Iterator[tuple[int, int, Tensor]]:
         for top in track(range(0, height, rows)):
             band = y[top : top + rows]
-            yield top, 0, spectral.evaluate_grid(coefficients, bandwidth, band, x, code.patch)
+            yield top, 0, spectral.evaluate_on_grid(coefficients, bandwidth, band, x, code.patch)
 
     return _make_photo(code, window, render_bands())
 
@@ -278,20 +281,20 @@ def upscale(
     window = select_window(photo.size, scale, crop)
     y, x = _locate_pixels(window)
     pixels = np.ascontiguousarray(extend_visible_colors(photo))
-    whole = model.encoder.extend(torch.from_numpy(pixels).permute(2, 0, 1)[None])
+    whole = model.encoder.extend_images(torch.from_numpy(pixels).permute(2, 0, 1)[None])
     cells = (whole.shape[-2], whole.shape[-1])
-    tiles = tiling.tiles(model, cells, y, x, memory or tiling.MEMORY)
+    tiles = tiling.cut_tiles(model, cells, y, x, memory or tiling.MEMORY)
     device = next(model.parameters()).device
 
     def render_tiles() -> Iterator[tuple[int, int, Tensor]]:
         for tile in track(tiles):
             rows, columns = (slice(*span) for span in tile.pixels)
             images = whole[:, :, rows, columns].to(device).float() / 255
-            features, low = tile.own(model.encode(images)), tile.own(images)
+            features, low = tile.crop_to_cells(model.encode(images)), tile.crop_to_cells(images)
             if crop is None:
-                size = shown_by(cells, photo.size, window.drawn)
-                part = tile.part(cells)
-                colors = model.decode(features, *size, BAND_PIXELS, low, part=part)
+                size = compute_shown_size(cells, photo.size, window.drawn)
+                area = tile.build_area(cells)
+                colors = model.decode(features, *size, BAND_PIXELS, low, area=area)
             else:
                 grid = y[slice(*tile.rows)], x[slice(*tile.columns)]
                 colors = _query_grid(model, features, low, tile, grid, max(scale, 1))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .config import Config, arm_named, arms
+from .config import Config, find_arm, read_arms
 from .errors import UserError
 from .evaluation.perceptual import Perceptual, find_backbone
-from .models.native import parameter_counts, parameters
+from .models.native import count_arm_parameters, count_model_parameters
 from .progress import columns
 
 
@@ -15,7 +15,7 @@ def check(config: Config) -> str:
     The table has each arm's trainable parameters and their ratio to the main arm's. Raises
     `UserError` as `require_budget` and `require_backbone` do.
     """
-    counts, main, names = parameter_counts(config), _of_main_arm(config), arms()
+    counts, main, names = count_arm_parameters(config), _of_main_arm(config), read_arms()
     rows = [[names[arm].name, f"{n:,}", f"{n / main:.3f}x"] for arm, n in counts.items()]
     require_budget(config)
     return "\n".join([*columns(rows, right=True), f"LPIPS: {require_backbone(config)}"])
@@ -28,7 +28,7 @@ def require_budget(config: Config) -> None:
     (the paper's F1).
     """
     band, main = config["native"]["criteria"]["parameter_band"], _of_main_arm(config)
-    for arm, count in parameter_counts(config).items():
+    for arm, count in count_arm_parameters(config).items():
         if not 1 / band <= count / main <= band:
             raise UserError(
                 f"Arm {arm} has {count:,} parameters, {count / main:.3f} times the main arm's, "
@@ -48,4 +48,4 @@ def require_backbone(config: Config) -> str:
 
 
 def _of_main_arm(config: Config) -> int:
-    return parameters(arm_named(config["native"]["main_arm"]), config)
+    return count_model_parameters(find_arm(config["native"]["main_arm"]), config)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import torch
 
 from . import config as configuration
-from .config import CODE, Arm, Config, Method, definition, subject
+from .config import CODE_DIGEST, Arm, Config, Method, locate_row, select_defining_columns
 from .errors import UserError
 from .files import read_json
 from .models import native
@@ -38,18 +38,18 @@ class Kind:
 
     def row(self, name: str) -> Any:
         """Return the row of that name; `UserError` when the table has none."""
-        return getattr(configuration, f"{self.subject}_named")(name)
+        return getattr(configuration, f"find_{self.subject}")(name)
 
 
 def _assemble_method(row: Any, config: Config, record: Mapping[str, Any]) -> ASRModel:
     """Make an untrained method that takes and gives colors as the run's record says."""
-    model = asr.assemble(row, config)
+    model = asr.assemble_model(row, config)
     model.colors = record.get("colors", asr.NORMALIZED)
     return model
 
 
 KINDS: dict[type[torch.nn.Module], Kind] = {
-    NativeModel: Kind("native", "arm", lambda row, config, _: native.assemble(row, config)),
+    NativeModel: Kind("native", "arm", lambda row, config, _: native.assemble_model(row, config)),
     ASRModel: Kind("asr", "method", _assemble_method),
 }
 
@@ -68,7 +68,9 @@ def open_run(
     device: torch.device,
 ) -> tuple[Model, dict[str, Any]]:
     """Load the run in a folder, and its record; `UserError` unless it is of that row and seed."""
-    record, (_, kind, name) = read_json(Path(run) / "run.json"), subject(row)
+    record, (_, kind, name) = read_json(Path(run) / "run.json"), locate_row(row)
+    if not isinstance(record, dict):
+        raise UserError(f"{run}/run.json is not the record of a run; train this run again.")
     holds = record.get(kind), record.get("seed")
     if holds != (name, seed):
         raise UserError(
@@ -98,11 +100,14 @@ def load_run(
         row = SimpleNamespace(**record["row"])
     else:
         row = kind.row(record[kind.subject])
-        identity = configuration.run_identity(row, config) if config else definition(row)
+        identity = (
+            configuration.identify_run(row, config) if config else select_defining_columns(row)
+        )
         if config:
             configuration.check_origin(path, record, identity)
         configuration.check_identity(path, record, identity)
-        if not config and configuration.code_of_run(row, record) != record["identity"].get(CODE):
+        code = configuration.digest_run_code(row, record)
+        if not config and code != record["identity"].get(CODE_DIGEST):
             log.warning("%s was trained by other code than there is now.", path)
     made = kind.assemble(row, config or {kind.benchmark: record["config"]}, record)
     try:

@@ -197,6 +197,8 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
         ) from error
     beside = file.with_name("run.json")
     record = read_json(beside) if beside.is_file() else {}
+    if not isinstance(record, dict):
+        raise UserError(f"{beside} is not the record of a run; train this run again.")
     recorded = record.get("weights_sha256") == hashlib.sha256(content).hexdigest()
     if record and not recorded and file.name == NAME:
         raise UserError(

@@ -66,7 +66,7 @@ def job(small_config: config.Config, array: Path) -> Callable[[Path], Job]:
     """Return the arguments of `train_run` for a run whose files are all under a folder."""
 
     def arguments(folder: Path) -> Job:
-        arm = config.arms()["gblsr_full"]
+        arm = config.read_arms()["gblsr_full"]
         return small_config, arm, 1, array, folder / "run", folder / "state" / "seed1.pt"
 
     return arguments

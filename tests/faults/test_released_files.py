@@ -277,7 +277,7 @@ def refused(folder: Path, content: bytes, name: str, words: str) -> None:
 def said(path: Path, folder: Path, row: str = "gblsr_scalar") -> str:
     """The sentence about a file that cannot be imported as a row; nothing is written."""
     with pytest.raises(UserError) as refusal:
-        import_run(str(path), configuration.row_named(row), 0, folder / "run", SETTINGS)
+        import_run(str(path), configuration.find_row(row), 0, folder / "run", SETTINGS)
     sentence = str(refusal.value)
     assert "\n" not in sentence
     assert sentence.endswith(".")

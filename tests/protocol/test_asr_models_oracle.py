@@ -14,7 +14,7 @@ import torch
 from scipy import ndimage
 
 from gblsr_repro import config
-from gblsr_repro.models.asr.model import ASRModel, build
+from gblsr_repro.models.asr.model import ASRModel, build_model
 from gblsr_repro.models.base import count_parameters
 
 PUBLISHED = {
@@ -36,9 +36,9 @@ SHIFT, AREA = 1e-6, 1e-9
 H, W = 5, 4
 
 
-@pytest.mark.parametrize("method", config.methods())
+@pytest.mark.parametrize("method", config.read_methods())
 def test_parameter_counts_are_those_published(method):
-    model = build(config.methods()[method], config.load(), 0)
+    model = build_model(config.read_methods()[method], config.load(), 0)
     assert count_parameters(model) == PUBLISHED[method]
 
 
@@ -49,7 +49,7 @@ def model_of(method: str, **changes) -> ASRModel:
     settings["asr"]["model"] |= {"rdn_growth": 4, "swinir_embed": 8, "swinir_depths": [3]}
     settings["asr"]["model"] |= {"swinir_heads": 2, "swinir_window": 4, "hidden": 8}
     settings["asr"]["model"] |= changes
-    return made.moved(build(config.methods()[method], settings, 0).double().eval())
+    return made.moved(build_model(config.read_methods()[method], settings, 0).double().eval())
 
 
 def weights(module) -> dict[str, np.ndarray]:
@@ -123,7 +123,7 @@ def test_the_spectral_decoder_is_its_definition(method, size):
     images, features, maps, _ = encoded(model)
     shifts = (-1, 1) if model.decoder.ensemble else (0,)
     expected = ensemble(spectral_answer(model, maps), size, shifts)
-    for path in {"plain", model.decoder.fastest((H, W), size), "separable"}:
+    for path in {"plain", model.decoder.choose_path((H, W), size), "separable"}:
         image = rendered(model, features, images, size, path)
         np.testing.assert_allclose(image, expected, atol=1e-7 * np.abs(expected).max())
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from gblsr_repro import config, inference
 from gblsr_repro.image_io import Photo
-from gblsr_repro.models.asr.model import ASRModel, build
+from gblsr_repro.models.asr.model import ASRModel, build_model
 
 WHOLE = 10**9
 SIZES = [(20, 29), (24, 32)]
@@ -30,8 +30,8 @@ def model_of(**changes: str) -> ASRModel:
     """A method with SwinIR at small widths, every weight drawn anew; it is in float64."""
     settings = config.merge(config.load(), made.SMALL)
     settings["asr"]["model"] |= {"swinir_embed": 8, "swinir_depths": [2, 2], "modes": 5}
-    row = dataclasses.replace(config.methods()["lte_swinir"], **changes)
-    return made.moved(build(row, settings, 0).double().eval(), 0.15)
+    row = dataclasses.replace(config.read_methods()["lte_swinir"], **changes)
+    return made.moved(build_model(row, settings, 0).double().eval(), 0.15)
 
 
 def image_of(size: tuple[int, int]) -> Tensor:

@@ -23,10 +23,10 @@ def settings(repository):
     return config.load([repository / "config" / "config.yaml"])
 
 
-@pytest.mark.parametrize("arm", config.arms())
+@pytest.mark.parametrize("arm", config.read_arms())
 def test_encoder_and_decoder_have_the_published_counts(settings, arm):
-    row = config.arms()[arm]
-    model = native.build(row, settings, 0)
+    row = config.read_arms()[arm]
+    model = native.build_model(row, settings, 0)
     decoder = DECODERS.get(row.decoder, SPECTRAL)
     assert count_parameters(model.encoder) == ENCODER
     assert count_parameters(model.decoder) == decoder
@@ -35,8 +35,8 @@ def test_encoder_and_decoder_have_the_published_counts(settings, arm):
 
 def test_totals_and_ratios_are_those_of_the_published_table(settings, shared):
     rows = made.rows(shared / "paper" / "targets" / "params.csv")
-    names = {arm.name: arm.arm for arm in config.arms().values()}
-    counts = native.parameter_counts(settings)
+    names = {arm.name: arm.arm for arm in config.read_arms().values()}
+    counts = native.count_arm_parameters(settings)
     main, band = counts["gblsr_scalar"], settings["native"]["criteria"]["parameter_band"]
     assert len(rows) == 7
     for row in rows:

@@ -20,7 +20,7 @@ def settings():
 
 def noisy(arm: str, settings, scale: float = 0.05):
     """Build an arm in float64 with noise on every parameter."""
-    model = native.build(config.arms()[arm], settings, 0)
+    model = native.build_model(config.read_arms()[arm], settings, 0)
     return made.moved(model, scale).double().eval()
 
 
@@ -42,7 +42,7 @@ def sigmoid(x: float) -> float:
 
 
 def test_cutoff_follows_the_higher_of_the_two_modes():
-    found = spectral.cutoff(torch.tensor([16.0, 7.3], dtype=torch.float64), 16, 4.0).numpy()
+    found = spectral.compute_cutoff(torch.tensor([16.0, 7.3], dtype=torch.float64), 16, 4.0).numpy()
     for order, weights in zip((16.0, 7.3), found, strict=True):
         expected = [[sigmoid(4 * (order - max(i, j))) for j in range(16)] for i in range(16)]
         np.testing.assert_allclose(weights, expected, atol=1e-14)
@@ -56,10 +56,10 @@ def test_a_patch_reaches_half_a_pixel_beyond_its_pixel_centers():
     s = torch.tensor(0.7, dtype=torch.float64)
     edge = patch - 0.5
     positions = torch.tensor([[[0.0, edge - 1e-9], [0.0, edge + 1e-9]]], dtype=torch.float64)
-    left, right = spectral.evaluate(c, s, positions, patch)[0]
+    left, right = spectral.evaluate_at_positions(c, s, positions, patch)[0]
     beyond = torch.tensor([1 + 1 / (patch - 1), -1 - 1 / (patch - 1)], dtype=torch.float64)
-    psi_y = spectral.modes(torch.tensor(-1.0, dtype=torch.float64), count, s)
-    psi_x = spectral.modes(beyond, count, s)
+    psi_y = spectral.evaluate_modes(torch.tensor(-1.0, dtype=torch.float64), count, s)
+    psi_x = spectral.evaluate_modes(beyond, count, s)
     for side, value in enumerate((left, right)):
         expected = torch.einsum("kij,i,j->k", c[0, ..., 0, side], psi_y, psi_x[side])
         torch.testing.assert_close(value, expected, rtol=0, atol=1e-6)
@@ -67,12 +67,12 @@ def test_a_patch_reaches_half_a_pixel_beyond_its_pixel_centers():
 
 def test_an_odd_number_of_modes_ends_in_a_sine():
     v = torch.linspace(-1, 1, 5, dtype=torch.float64)
-    last = spectral.modes(v, 5, 0.5)[..., -1]
+    last = spectral.evaluate_modes(v, 5, 0.5)[..., -1]
     torch.testing.assert_close(last, torch.sin(math.pi * v))
-    assert spectral.modes(v, 1, 0.5).tolist() == [[1.0]] * 5
+    assert spectral.evaluate_modes(v, 1, 0.5).tolist() == [[1.0]] * 5
 
 
-@pytest.mark.parametrize("kind", [spectral.log_bandwidth, spectral.linear_bandwidth])
+@pytest.mark.parametrize("kind", [spectral.map_to_log_bandwidth, spectral.map_to_linear_bandwidth])
 def test_bandwidth_stays_within_its_range(kind):
     raw = torch.tensor([-80.0, -1.0, 0.0, 1.0, 80.0], dtype=torch.float64)
     s = kind(raw, 0.25, 2.0)
@@ -186,13 +186,13 @@ def compare(model, rendered: torch.Tensor, atol: float) -> None:
     torch.testing.assert_close(found, rendered.T.reshape(1, 3, 64, 96), rtol=0, atol=atol)
 
 
-LIIF = [arm for arm, row in config.arms().items() if row.decoder == "LIIFDecoder"]
-LTE = [arm for arm, row in config.arms().items() if row.decoder == "LTEDecoder"]
-WIRE = [arm for arm, row in config.arms().items() if row.decoder == "WIREDecoder"]
+LIIF = [arm for arm, row in config.read_arms().items() if row.decoder == "LIIFDecoder"]
+LTE = [arm for arm, row in config.read_arms().items() if row.decoder == "LTEDecoder"]
+WIRE = [arm for arm, row in config.read_arms().items() if row.decoder == "WIREDecoder"]
 
 
 def options(arm: str) -> dict[str, str]:
-    return dict(entry.split("=") for entry in config.arms()[arm].options.split())
+    return dict(entry.split("=") for entry in config.read_arms()[arm].options.split())
 
 
 def seen(arm: str, features: torch.Tensor, queries: torch.Tensor):
@@ -278,7 +278,7 @@ def test_wire_is_a_real_gabor_network(settings, queries, arm):
 
 
 def test_wire_starts_at_ten(settings):
-    decoder = native.build(config.arms()["wire"], settings, 0).decoder
+    decoder = native.build_model(config.read_arms()["wire"], settings, 0).decoder
     for parameter in (*decoder.frequency, *decoder.gabor_scale):
         assert parameter.shape == (256,)
         assert (parameter == 10.0).all()
@@ -299,7 +299,7 @@ def test_global_mlp_sees_the_pooled_code_and_fourier_features(settings):
 
 def test_coefficients_start_as_stated(settings):
     """Their weights: protocol/test_training_draws.py."""
-    decoder = native.build(config.arms()["gblsr_full"], settings, 0).decoder
+    decoder = native.build_model(config.read_arms()["gblsr_full"], settings, 0).decoder
     zero = (decoder.coefficients.bias, decoder.head.weight, decoder.head.bias)
     assert all((p == 0).all() for p in zero)
 

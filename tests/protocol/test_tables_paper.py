@@ -18,7 +18,7 @@ from gblsr_repro.analysis import aggregate
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.analysis.statistics import Summary, bold, pooled_p
-from gblsr_repro.config import arms, items, load, methods
+from gblsr_repro.config import load, read_arms, read_items, read_methods
 from gblsr_repro.reporting import tables
 from gblsr_repro.reporting.text import remove_marks
 
@@ -86,7 +86,9 @@ def test_labels_are_the_papers(shared, rendered):
     paper = (shared / "paper" / "gblsr_paper.tex").read_text(encoding="utf-8")
     texts = [path.read_text() for path in rendered.iterdir() if "_vs_paper" not in path.stem]
     ours = {label for text in texts for label in re.findall(r"\\label{(.+?)}", text)}
-    ours |= {f"fig:{name}" for name, item in items().items() if item.paper.startswith("Figure")}
+    ours |= {
+        f"fig:{name}" for name, item in read_items().items() if item.paper.startswith("Figure")
+    }
     assert ours == set(re.findall(r"\\label{((?:tab|fig):.+?)}", paper))
 
 
@@ -112,7 +114,7 @@ def typeset(text):
 
 @pytest.mark.parametrize(("target", "key", "name"), WIDE, ids=[row[2] for row in WIDE])
 def test_the_papers_rows_print_the_targets(shared, config, target, key, name):
-    built = tables.build_published(Aggregates(shared / "nowhere", config), items()[name])
+    built = tables.build_published(Aggregates(shared / "nowhere", config), read_items()[name])
     lines = [[remove_marks(cell) for cell in row.cells if isinstance(cell, str)]
              for table in built for row in table.rows]  # fmt: skip
     found = {REMARK.sub("", name): cells for name, *cells in lines}
@@ -213,7 +215,7 @@ def quality_rows(targets):
 
 def ablation_rows(targets):
     """Rows of the ablation and of the locality tests."""
-    named = {arm.name: name for name, arm in arms().items()}
+    named = {arm.name: name for name, arm in read_arms().items()}
     ablation, locality = [], []
     for row in made.rows(targets / "ablation.csv"):
         arm = named[row["arm"]]
@@ -234,11 +236,11 @@ def published_aggregates(targets, folder):
     ablation, locality = ablation_rows(targets)
     runs = {
         "runs": [
-            ["native", arm, 0, 2000, 1, 90, 1, 1, "NVIDIA H200", "", "", ""] for arm in arms()
+            ["native", arm, 0, 2000, 1, 90, 1, 1, "NVIDIA H200", "", "", ""] for arm in read_arms()
         ],
         "asr_runs": [
             ["asr", m, 0, 10**6, PARAMETERS.get(m, ""), 1, 1, 1, "NVIDIA H200", "", "", ""]
-            for m in methods()
+            for m in read_methods()
         ],
     }
     tidy = {

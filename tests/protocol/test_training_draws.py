@@ -11,10 +11,10 @@ from torch.utils.data import DataLoader
 
 from gblsr_repro import config
 from gblsr_repro.models import native
-from gblsr_repro.training.sampler import EpochSampler, pixels_of_step
+from gblsr_repro.training.sampler import EpochSampler, draw_pixels
 
 IMAGES, BATCH = 2412, 8
-FAMILY = [arm for arm, row in config.arms().items() if arm.startswith("gblsr")]
+FAMILY = [arm for arm, row in config.read_arms().items() if arm.startswith("gblsr")]
 
 
 @pytest.fixture(scope="module")
@@ -53,14 +53,14 @@ def loaded_batches(epochs: int) -> list[list[int]]:
 
 def own_batches(steps: int) -> list[list[int]]:
     sampler = EpochSampler(IMAGES, BATCH, torch.get_rng_state())
-    return [sampler.indices(step).tolist() for step in range(steps)]
+    return [sampler.select_items(step).tolist() for step in range(steps)]
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("arm", [*FAMILY, "global_fourier_mlp"])
 def test_weights_and_batches_are_those_of_the_rule(settings, arm, seed):
     """So the family shares those of a seed, and the control has the same for every seed."""
-    model = native.build(config.arms()[arm], settings, seed)
+    model = native.build_model(config.read_arms()[arm], settings, seed)
     found = own_batches(2 * (IMAGES // BATCH))
     torch.manual_seed(seed)
     encoder = encoder_layers()
@@ -83,27 +83,27 @@ def test_first_batches_of_the_paper_s_pool(settings):
         "global_fourier_mlp": [1616, 2044, 515, 1302, 993, 484, 1011, 172],
     }
     for arm, first in expected.items():
-        native.build(config.arms()[arm], settings, 0)
+        native.build_model(config.read_arms()[arm], settings, 0)
         assert own_batches(1) == [first]
 
 
 def test_a_step_gives_the_same_images_in_any_order_of_asking():
     state = torch.Generator().manual_seed(7).get_state()
-    forward = [s.tolist() for s in map(EpochSampler(10, 4, state).indices, range(12))]
+    forward = [s.tolist() for s in map(EpochSampler(10, 4, state).select_items, range(12))]
     sampler = EpochSampler(10, 4, state)
     for step in (11, 3, 0, 7, 2, 11):
-        assert sampler.indices(step).tolist() == forward[step]
+        assert sampler.select_items(step).tolist() == forward[step]
 
 
 def test_pixels_are_distinct_and_follow_from_seed_and_step():
     before = torch.get_rng_state()
-    drawn = pixels_of_step(64, 3, 40, 1, 9)
+    drawn = draw_pixels(64, 3, 40, 1, 9)
     assert torch.equal(torch.get_rng_state(), before)
     assert drawn.shape == (3, 40)
     for row in drawn:
         assert len(set(row.tolist())) == 40
         assert set(row.tolist()) <= set(range(64))
-    assert torch.equal(drawn, pixels_of_step(64, 3, 40, 1, 9))
+    assert torch.equal(drawn, draw_pixels(64, 3, 40, 1, 9))
     assert not torch.equal(drawn[0], drawn[1])
     for other in ((2, 9), (1, 10)):
-        assert not torch.equal(drawn, pixels_of_step(64, 3, 40, *other))
+        assert not torch.equal(drawn, draw_pixels(64, 3, 40, *other))

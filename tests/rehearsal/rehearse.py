@@ -25,10 +25,10 @@ class Enough(Exception):
 def train(name: str, config: configuration.Config, arrays: Path, folder: Path) -> dict[str, Tensor]:
     """Train an arm or a method; return its weights."""
     folder.mkdir(exist_ok=True)
-    arm = configuration.arms().get(name)
+    arm = configuration.read_arms().get(name)
     trainer, array = (native_training, "train.npy") if arm else (asr_training, "packed.npy")
-    row, state = arm or configuration.methods()[name], folder / "state.pt"
-    with mock.patch.object(asr_training, "Validation"):
+    row, state = arm or configuration.read_methods()[name], folder / "state.pt"
+    with mock.patch.object(asr_training, "ValidationCurve"):
         trainer.train_run(config, row, 0, arrays / array, folder, state)
     return load_file(folder / "weights.safetensors")
 

@@ -74,7 +74,10 @@ def test_passes_are_timed_by_events_with_a_synchronization_after_each(cuda):
 
 
 def test_arms_and_methods_are_timed_by_every_clock(cuda, config, arrays, tmp_path):
-    arm, method = configuration.arms()["gblsr_scalar"], configuration.methods()["gblsr_asr"]
+    arm, method = (
+        configuration.read_arms()["gblsr_scalar"],
+        configuration.read_methods()["gblsr_asr"],
+    )
     native_latency.time_arm(config, arm, 0, arrays, tmp_path / "native")
     asr_latency.time_method(config, method, 0, tmp_path / "asr")
     tables = sorted(tmp_path.glob("*/*.csv"))
@@ -162,7 +165,7 @@ def test_a_run_is_evaluated_and_its_fields_are_read_on_cuda(cuda, config, arrays
         for ending in (".npy", ".csv", ".json"):
             (tmp_path / f"{name}{ending}").write_bytes((arrays / f"{name}{ending}").read_bytes())
     regions.write_thresholds(config, tmp_path / "validation.npy", tmp_path / "regions.json")
-    arm = configuration.arm_named("gblsr_full")
+    arm = configuration.find_arm("gblsr_full")
     evaluation.evaluate(config, arm, 0, run, tmp_path, tmp_path / "metrics")
     record = made.record(tmp_path / "metrics" / "kodak.json")
     assert record["device"]["name"] == GPU.name

@@ -15,7 +15,7 @@ from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_pa
 from gblsr_repro.analysis.provenance.writing import build_content
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import SCHEMAS
-from gblsr_repro.config import arms, load, methods
+from gblsr_repro.config import load, read_arms, read_methods
 from gblsr_repro.evaluation.fields import Fields
 from gblsr_repro.files import write_csv, write_json
 
@@ -70,7 +70,7 @@ class SyntheticRun:
     def add_runs(self, names: Iterable[str], seconds: float = 90.0, **columns: object) -> None:
         """Add one run of each arm or method and seed."""
         for name in names:
-            benchmark = "asr" if name in methods() else "native"
+            benchmark = "asr" if name in read_methods() else "native"
             rows = self.rows.setdefault("runs" if benchmark == "native" else "asr_runs", [])
             for seed in self.config["seeds"]:
                 row = {"benchmark": benchmark, "arm": name, "seed": seed, "steps": 40}
@@ -121,7 +121,7 @@ class SyntheticRun:
     def write_fields(self, spread: float = 0.013) -> None:
         """Write fields (images, rows, columns) whose CoV lies around `spread`."""
         random = np.random.default_rng(7)
-        for arm in (name for name, row in arms().items() if row.diagnostic == "linear"):
+        for arm in (name for name, row in read_arms().items() if row.diagnostic == "linear"):
             folder = self.root / "native" / "fields" / arm
             folder.mkdir(parents=True, exist_ok=True)
             for seed in self.config["seeds"]:
@@ -230,7 +230,7 @@ def build_demo_run(root: Path, seeds: int = 2) -> SyntheticRun:
             run.add("native", 0.2 + random.uniform(-0.02, 0.02), 0.005, metric="ssim", **keys)
             run.add("native", milliseconds, 0.4, metric="inference_ms", **keys)
             run.add("native", 989955, 0.0, metric="params", **keys)
-    for number, method in enumerate(["bicubic", *methods()]):
+    for number, method in enumerate(["bicubic", *read_methods()]):
         for dataset in run.config["asr"]["evaluate"]:
             for scale in run.config["asr"]["scales"]:
                 value = 30 - 1.3 * scale - (0 if method == "bicubic" else 12 + 0.3 * number)
@@ -239,7 +239,7 @@ def build_demo_run(root: Path, seeds: int = 2) -> SyntheticRun:
                 run.add("asr_quality", value, std, metric="psnr_y", **keys)
     run.add_locality(scale=1e-2)
     run.add_ablation(lpips=False)
-    run.add_latency(0.01, {name: 40.0 + 3 * k for k, name in enumerate(methods())})
+    run.add_latency(0.01, {name: 40.0 + 3 * k for k, name in enumerate(read_methods())})
     run.write_fields(1.2e-4)
     run.write_exemplars()
     run.recorded = record_demo(seeds)
@@ -274,10 +274,12 @@ def build_wide_run(root: Path) -> SyntheticRun:
             run.add("native", 0.02 + 0.14 * number, 0.05, metric="lpips", **keys)
             run.add("native", 0.01 + 0.1 * number, 0.05, metric="edge_lpips", **keys)
             run.add("native", 0.8 * 4.0**number, 0.1, metric="inference_ms", **keys)
-    for number, method in enumerate(methods()):
+    for number, method in enumerate(read_methods()):
         keys = {"dataset": "urban100", "method": method, "scale": 4}
         run.add("asr_quality", 20 + 0.001 * number, 0.4, metric="psnr_y", **keys)
-    run.add_latency(1.0, {name: 2.0 * math.exp(number) for number, name in enumerate(methods())})
+    run.add_latency(
+        1.0, {name: 2.0 * math.exp(number) for number, name in enumerate(read_methods())}
+    )
     run.add_locality(scale=40.0)
     run.add_ablation()
     run.write_fields(0.6)
@@ -285,4 +287,4 @@ def build_wide_run(root: Path) -> SyntheticRun:
 
 
 def _list_main_arms() -> list[str]:
-    return [name for name, arm in arms().items() if arm.in_benchmark]
+    return [name for name, arm in read_arms().items() if arm.in_benchmark]

@@ -15,7 +15,7 @@ from gblsr_repro.analysis.provenance import Provenance, Scope
 from gblsr_repro.analysis.provenance.recorded import gather
 from gblsr_repro.analysis.reader import Aggregates, read
 from gblsr_repro.cli import main
-from gblsr_repro.config import arms, load, methods, run_identity
+from gblsr_repro.config import identify_run, load, read_arms, read_methods
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.fields import Fields
 
@@ -55,7 +55,7 @@ def metrics(root, arm, seed, *rows, dataset="kodak"):
 
 
 def identity(name, config):
-    return run_identity(arms().get(name) or methods()[name], config)
+    return identify_run(read_arms().get(name) or read_methods()[name], config)
 
 
 def run_record(root, arm, seed, half="native", **extra):

@@ -15,8 +15,8 @@ from gblsr_repro.analysis.claims.rows import FILE, Verdict
 from gblsr_repro.analysis.provenance import Provenance, Scope
 from gblsr_repro.analysis.provenance.comparison import find_setting, read_settings
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, Weights
-from gblsr_repro.config import arms, items, load
-from gblsr_repro.config.model import leaves
+from gblsr_repro.config import load, read_arms, read_items
+from gblsr_repro.config.schema.settings import list_setting_names
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
 from gblsr_repro.reporting import captions, claims_page, record, report_page
@@ -122,7 +122,7 @@ CHANGES = {
 
 
 def test_every_setting_has_its_row_and_every_row_is_needed() -> None:
-    places = {name: find_setting(name) for name in leaves()}
+    places = {name: find_setting(name) for name in list_setting_names()}
     assert [name for name, row in places.items() if row is None] == []
     assert {row.setting for row in places.values()} == {*read_settings()}
     for row in read_settings().values():
@@ -131,7 +131,7 @@ def test_every_setting_has_its_row_and_every_row_is_needed() -> None:
 
 
 def test_every_setting_that_concerns_a_number_is_recorded() -> None:
-    for name in leaves():
+    for name in list_setting_names():
         if find_setting(name).scopes:
             assert name in NATIVE.settings or name in ASR.settings, name
 
@@ -276,7 +276,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made.add_locality()
     made.add_ablation()
     made.add_latency()
-    made.add_runs([*arms(), *made.config["asr"]["methods"]])
+    made.add_runs([*read_arms(), *made.config["asr"]["methods"]])
     made.write()
     return made.root
 
@@ -305,7 +305,7 @@ def test_claims_captions_notes_page_and_record_say_the_same(
             assert blocked != bool(result.qualifier)
         if words and scope in scopes and change not in ("preset", "partial set", "shared GPU"):
             assert told[scope] == words  # those are about single claims
-    for item in (items()[name] for name in SHOWN):
+    for item in (read_items()[name] for name in SHOWN):
         of_item = bool(scopes & {*item.scopes.split()})
         assert list_short_differences(run, item) == ([words] if of_item else [])
         assert bool(captions.describe_differences(item, run)) == of_item

@@ -5,14 +5,14 @@ import pytest
 import torch
 
 from gblsr_repro import config as configuration
-from gblsr_repro.config import method_named
+from gblsr_repro.config import find_method
 from gblsr_repro.data.fetch import fetch
 from gblsr_repro.data.resize import crop_to_scale
 from gblsr_repro.data.sources import sources
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import asr, asr_latency, latency
 from gblsr_repro.files import sha256
-from gblsr_repro.models.asr.model import build
+from gblsr_repro.models.asr.model import build_model
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_grayscale_images_are_scored_on_their_own_samples(config):
 def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
     run = made.run(tmp_path / "run", "gblsr_asr_nole", config)
     output = tmp_path / "metrics"
-    asr.evaluate(config, method_named("gblsr_asr_nole"), 0, run, output)
+    asr.evaluate(config, find_method("gblsr_asr_nole"), 0, run, output)
     sets = ("demo_set5", "demo_set14")
     expected = {f"{d}_x{s}.{e}" for d in sets for s in (3, 6) for e in ("csv", "json")}
     assert {path.name for path in output.glob("[!.]*")} == expected
@@ -67,7 +67,7 @@ def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
 
 def test_what_was_scored_from_the_same_is_kept(config, tmp_path, monkeypatch):
     run = made.run(tmp_path / "run", "gblsr_asr_nole", config)
-    output, method = tmp_path / "metrics", method_named("gblsr_asr_nole")
+    output, method = tmp_path / "metrics", find_method("gblsr_asr_nole")
     asr.evaluate(config, method, 0, run, output)
     scored = []
     monkeypatch.setattr(
@@ -84,7 +84,7 @@ def test_what_was_scored_from_the_same_is_kept(config, tmp_path, monkeypatch):
 
 
 def test_every_image_is_timed_by_every_clock(config, tmp_path):
-    asr_latency.time_method(config, method_named("gblsr_asr"), 0, tmp_path)
+    asr_latency.time_method(config, find_method("gblsr_asr"), 0, tmp_path)
     output = tmp_path / "demo_set14.csv"
     rows = made.rows(output)
     assert tuple(rows[0]) == asr_latency.COLUMNS
@@ -112,7 +112,7 @@ def test_the_plain_path_saves_what_the_published_peaks_say(config):
                  "gblsr_asr_nf48_nole": 27261.7}  # fmt: skip
     low = torch.zeros(1, 3, 8, 8)
     for method, peak in published.items():
-        model = build(method_named(method), configuration.load(), 0).eval()
+        model = build_model(find_method(method), configuration.load(), 0).eval()
         saved = latency.count_saved_bytes(
             lambda x, model=model: model.render(x, 32, 32, 1 << 20, "plain"), low, model
         )
@@ -121,10 +121,10 @@ def test_the_plain_path_saves_what_the_published_peaks_say(config):
 
 
 def test_swinir_saves_as_much_for_every_pixel_that_it_encodes(config):
-    model = build(method_named("lte_swinir"), config, 0).eval()
+    model = build_model(find_method("lte_swinir"), config, 0).eval()
     saved = {}
     for side in (32, 64):
-        encoded = model.encoder.extended(side)
+        encoded = model.encoder.extend_length(side)
         assert encoded == side + 8
         low = torch.zeros(1, 3, side, side)
         bytes_ = latency.count_saved_bytes(
@@ -138,7 +138,7 @@ def test_absent_images_are_timed_blank_by_their_sizes(config, tmp_path):
     settings = configuration.merge(
         config, {"latency": {"clocks": ["ours"]}, "asr": {"timing": {"datasets": ["urban100"]}}}
     )
-    asr_latency.time_method(settings, method_named("liif_rdn"), 0, tmp_path)
+    asr_latency.time_method(settings, find_method("liif_rdn"), 0, tmp_path)
     output = tmp_path / "urban100.csv"
     rows = made.rows(output)
     # img_001 is 1024x644; divided by 8 and by the scale of 4.

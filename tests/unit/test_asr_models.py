@@ -12,7 +12,7 @@ from gblsr_repro import config
 from gblsr_repro.errors import UserError
 from gblsr_repro.models.asr import rdn as rdn_module
 from gblsr_repro.models.asr import swinir as swinir_module
-from gblsr_repro.models.asr.model import build
+from gblsr_repro.models.asr.model import build_model
 from gblsr_repro.models.asr.rdn import RDN
 from gblsr_repro.models.asr.swinir import DropPath, SwinIR
 
@@ -23,27 +23,29 @@ def settings():
 
 
 def row(method: str, **changes: str):
-    return dataclasses.replace(config.methods()[method], **changes)
+    return dataclasses.replace(config.read_methods()[method], **changes)
 
 
 def test_one_seed_gives_one_model_and_methods_share_its_encoder(settings):
-    first, again = (build(row("gblsr_asr"), settings, 3).state_dict() for _ in range(2))
-    other = build(row("gblsr_asr"), settings, 4).state_dict()
+    first, again = (build_model(row("gblsr_asr"), settings, 3).state_dict() for _ in range(2))
+    other = build_model(row("gblsr_asr"), settings, 4).state_dict()
     assert all(torch.equal(first[k], again[k]) for k in first)
     assert not torch.equal(first["encoder.entry.weight"], other["encoder.entry.weight"])
-    liif = build(row("liif_rdn"), settings, 3).state_dict()
+    liif = build_model(row("liif_rdn"), settings, 3).state_dict()
     encoder = [k for k in first if k.startswith("encoder.")]
     assert all(torch.equal(first[k], liif[k]) for k in encoder)
 
 
 def test_the_start_of_the_spectral_decoder_which_alone_has_a_bandwidth(settings):
-    model = build(row("gblsr_asr"), settings, 0)
-    assert model.bandwidth() == 1.0
+    model = build_model(row("gblsr_asr"), settings, 0)
+    assert model.get_bandwidth() == 1.0
     assert model.decoder.coefficients.weight.std().item() == pytest.approx(0.01, rel=0.15)
     assert not model.decoder.coefficients.bias.any()
-    assert build(row("lte_rdn"), settings, 0).bandwidth() is None
+    assert build_model(row("lte_rdn"), settings, 0).get_bandwidth() is None
     settings["asr"]["model"]["bandwidth"] = 0.88
-    assert build(row("gblsr_asr"), settings, 0).bandwidth() == pytest.approx(0.88, rel=1e-6)
+    assert build_model(row("gblsr_asr"), settings, 0).get_bandwidth() == pytest.approx(
+        0.88, rel=1e-6
+    )
 
 
 @pytest.mark.parametrize(
@@ -52,11 +54,11 @@ def test_the_start_of_the_spectral_decoder_which_alone_has_a_bandwidth(settings)
         ({"encoder": "rdm"}, "encoder 'rdm' does not exist; did you mean 'rdn'"),
         (
             {"decoder": "x"},
-            "decoder 'x' does not exist; known are",
+            "decoder 'x' does not exist; use one of",
         ),
         (
             {"options": "width=3"},
-            "RDN and GBLSR have no option 'width'; known are nf, local_ensemble",
+            "RDN and GBLSR have no option 'width'; use one of nf, local_ensemble",
         ),
         ({"options": "nf=-1"}, "must be a whole number above 0"),
         ({"options": "local_ensemble=maybe"}, "must be one of yes, no"),
@@ -65,12 +67,12 @@ def test_the_start_of_the_spectral_decoder_which_alone_has_a_bandwidth(settings)
 )
 def test_a_mistake_in_the_table_is_named(changes, said, settings):
     with pytest.raises(UserError, match=r"config/methods\.tsv, method gblsr_asr") as caught:
-        build(row("gblsr_asr", **changes), settings, 0)
+        build_model(row("gblsr_asr", **changes), settings, 0)
     assert said in str(caught.value)
 
 
 def test_images_are_normalized_before_and_colors_after(settings):
-    model = build(row("gblsr_asr"), settings, 0).eval()
+    model = build_model(row("gblsr_asr"), settings, 0).eval()
     with torch.no_grad():
         for parameter in model.decoder.coefficients.parameters():
             parameter.zero_()
@@ -84,7 +86,7 @@ def test_images_are_normalized_before_and_colors_after(settings):
 
 
 def test_wrong_calls_say_what_is_wrong(settings):
-    model, lte = (build(row(name), settings, 0).eval() for name in ("gblsr_asr", "lte_rdn"))
+    model, lte = (build_model(row(name), settings, 0).eval() for name in ("gblsr_asr", "lte_rdn"))
     image, place = torch.rand(1, 3, 4, 4), torch.zeros(1, 1, 2)
     for call, said in (
         (lambda: model.encode(image[0]), "images must be"),
@@ -95,7 +97,7 @@ def test_wrong_calls_say_what_is_wrong(settings):
         (lambda: model.render(image, 9, 8, 99, path="folded"), "no integer scale"),
         (lambda: model(image, torch.tensor([[17, 16]]), place.long()), "beyond 4 times"),
         (lambda: model(image, torch.tensor([[8, 8]]), place.long(), "folded"), "whole images only"),
-        (lambda: lte.query(lte.encode(image), place, place), "give query the images"),
+        (lambda: lte.query(lte.encode(image), place, place), "pass images to query"),
     ):
         with pytest.raises(ValueError, match=said):
             call()
@@ -119,7 +121,9 @@ def rdn(**sizes: int) -> RDN:
 def test_rdn_in_buffers_gives_the_features_and_gradients_of_its_definition(
     batch, size, monkeypatch
 ):
-    monkeypatch.setattr(rdn_module, "_takes_buffers", lambda x: True)  # as CUDA does of a batch
+    monkeypatch.setattr(
+        rdn_module, "_should_use_buffers", lambda x: True
+    )  # as CUDA does of a batch
     torch.manual_seed(0)
     encoder = rdn(features=6, blocks=3, layers=4, growth=5).double()
     images = torch.randn(batch, 3, *size, dtype=torch.float64, requires_grad=True)
@@ -169,7 +173,9 @@ def test_wider_heads_change_nothing(monkeypatch):
     monkeypatch.setattr(F, "scaled_dot_product_attention", note)
     results, gradients = [], []
     for more in (0, 3):
-        monkeypatch.setattr(swinir_module, "widening", lambda size, device, more=more: more)
+        monkeypatch.setattr(
+            swinir_module, "count_padding_channels", lambda size, device, more=more: more
+        )
         results.append(encoder(images))
         encoder.zero_grad()
         results[-1].square().sum().backward()

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from gblsr_repro import config
-from gblsr_repro.models.asr.model import ASRModel, build
-from gblsr_repro.models.coordinates import pixel_coordinates
+from gblsr_repro.models.asr.model import ASRModel, build_model
+from gblsr_repro.models.coordinates import compute_pixel_coordinates
 
 METHODS = ["liif_rdn", "lte_rdn", "lte_swinir", "gblsr_asr", "gblsr_asr_nole"]
 SPECTRAL = METHODS[-2:]
@@ -24,7 +24,7 @@ def models() -> dict[str, ASRModel]:
     settings = config.merge(config.load(), {"asr": {"model": made.ASR | more}})
     found = {}
     for name in METHODS:
-        found[name] = build(config.methods()[name], settings, 0).eval()
+        found[name] = build_model(config.read_methods()[name], settings, 0).eval()
         made.moved(found[name].decoder, 0.1)
     return found
 
@@ -70,8 +70,8 @@ def test_all_paths_agree_with_the_plain_one_in_float64(models, method, cells, sc
 @pytest.mark.parametrize("method", SPECTRAL)
 @pytest.mark.parametrize(("scale", "path"), [(1, "folded"), (8, "folded"), (9, "separable")])
 def test_integer_scales_fold_up_to_the_largest(models, method, scale, path):
-    assert models[method].decoder.fastest((5, 6), (5 * scale, 6 * scale)) == path
-    assert models[method].decoder.fastest((5, 6), (5 * scale, 6 * scale + 1)) == "separable"
+    assert models[method].decoder.choose_path((5, 6), (5 * scale, 6 * scale)) == path
+    assert models[method].decoder.choose_path((5, 6), (5 * scale, 6 * scale + 1)) == "separable"
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -91,7 +91,7 @@ def test_tiles_change_nothing(models, method, scale, tile):
 def test_queries_of_pixels_of_many_sizes_in_any_order_are_the_decoded_images(models, method):
     model = copy.deepcopy(models[method]).double()
     images, sizes = images_of(4, 6).double(), [scaled(4, 6, scale) for scale in (1.5, 3, 3.3)]
-    places = torch.cat([pixel_coordinates(*size) for size in sizes])
+    places = torch.cat([compute_pixel_coordinates(*size) for size in sizes])
     cells = torch.cat([torch.tensor([[2 / h, 2 / w]]).expand(h * w, 2) for h, w in sizes])
     order = torch.randperm(len(places), generator=torch.Generator().manual_seed(4))
     asked = (x[order].double().expand(2, -1, -1) for x in (places, cells))

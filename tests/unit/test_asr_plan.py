@@ -27,8 +27,8 @@ def finished(config, benchmark, name, seed, steps_per_second, device):
     folder = f"{config['results']}/{benchmark}/runs/{name}/seed{seed}"
     path = Path(folder) / "run.json"
     path.parent.mkdir(parents=True)
-    row = (configuration.arms() | configuration.methods())[name]
-    record = {"identity": configuration.run_identity(row, config), "device": {"name": device}}
+    row = (configuration.read_arms() | configuration.read_methods())[name]
+    record = {"identity": configuration.identify_run(row, config), "device": {"name": device}}
     path.write_text(json.dumps(record | {"steps_per_second": steps_per_second}))
     path.with_name("weights.safetensors").touch()
     return path

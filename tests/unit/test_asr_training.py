@@ -13,13 +13,13 @@ from safetensors.torch import load_file
 
 from gblsr_repro import config as configuration
 from gblsr_repro import runtime
-from gblsr_repro.config import method_named
+from gblsr_repro.config import find_method
 from gblsr_repro.data.fetch import fetch
 from gblsr_repro.data.superres import PackedImages, Sampler, pack
 from gblsr_repro.errors import StopRequested
-from gblsr_repro.models.asr.model import build
+from gblsr_repro.models.asr.model import build_model
 from gblsr_repro.training import asr as training
-from gblsr_repro.training.asr import absolute_error, schedule, train_run
+from gblsr_repro.training.asr import build_schedule, compute_absolute_error, train_run
 
 RECIPE = {"batch_size": 2, "learning_rate": 1e-3, "halve_at": [0.5]}
 TINY = {
@@ -65,7 +65,7 @@ def weights_of(folder):
 def test_a_run_leaves_weights_log_curve_and_record(place, tmp_path, method):
     config = load(place)
     state = tmp_path / "state.pt"
-    train_run(config, method_named(method), 0, place / "train.npy", tmp_path, state)
+    train_run(config, find_method(method), 0, place / "train.npy", tmp_path, state)
     record = made.record(tmp_path / "run.json")
     assert (record["method"], record["seed"], record["steps"]) == (method, 0, 12)
     assert record["precision"] == "default"
@@ -86,28 +86,28 @@ def test_a_run_leaves_weights_log_curve_and_record(place, tmp_path, method):
 def test_a_finished_run_is_written_again_without_a_step(place, tmp_path, monkeypatch):
     config, state = load(place), tmp_path / "state.pt"
     first, again = tmp_path / "first", tmp_path / "again"
-    train_run(config, method_named("gblsr_asr"), 0, place / "train.npy", first, state)
+    train_run(config, find_method("gblsr_asr"), 0, place / "train.npy", first, state)
 
     def never(*_args):
         raise AssertionError("a step was trained")
 
-    monkeypatch.setattr("gblsr_repro.training.asr.absolute_error", never)
+    monkeypatch.setattr("gblsr_repro.training.asr.compute_absolute_error", never)
     config["asr"]["training"] |= {"log_every": 5, "checkpoint_every": 7}
-    train_run(config, method_named("gblsr_asr"), 0, place / "train.npy", again, state)
+    train_run(config, find_method("gblsr_asr"), 0, place / "train.npy", again, state)
     one, other = weights_of(first), weights_of(again)
     assert one.keys() == other.keys()
     assert all(torch.equal(tensor, other[name]) for name, tensor in one.items())
 
     config["asr"]["training"]["recipes"]["rdn"]["learning_rate"] = 1.0
     with pytest.raises(AssertionError, match="a step was trained"):
-        train_run(config, method_named("gblsr_asr"), 0, place / "train.npy", again, state)
+        train_run(config, find_method("gblsr_asr"), 0, place / "train.npy", again, state)
 
 
 OWN = '''"""A decoder of one's own."""
 
 from torch import nn
 
-from gblsr_repro.models.asr.decoders import COLORS, QueryDecoder, by_cell, read
+from gblsr_repro.models.asr.decoders import COLORS, QueryDecoder, flatten_cells, gather_cells
 
 GAIN = 1.0
 
@@ -119,11 +119,13 @@ class BlendDecoder(QueryDecoder):
         super().__init__(section)
         self.color = nn.Conv2d(self.features, COLORS, 1)
 
-    def maps(self, features, path):
-        return by_cell(self.color(features))
+    def compute_maps(self, features, path):
+        return flatten_cells(self.color(features))
 
-    def values(self, maps, found, cell, path):
-        return GAIN * sum(weight.to(maps)[..., None] * read(maps, i) for i, _, weight in found)
+    def evaluate_corners(self, maps, corners, cell, path):
+        return GAIN * sum(
+            weight.to(maps)[..., None] * gather_cells(maps, i) for i, _, weight in corners
+        )
 '''
 ROW = ["own", "rdn", "own:BlendDecoder", "", "rdn", "Own", "baseline", "main", ""]
 
@@ -190,12 +192,12 @@ def test_after_a_change_of_code_a_finished_run_is_trained_anew(place, checkout):
     edited.edit("own.py", "GAIN = 1.0", "GAIN = 1.5")
     now = edited.commit()
     own, said = edited.train("own")
-    assert f"is of another run, trained at commit {began[:12]} (the code differs)" in said
+    assert f"is a state of another run, trained at commit {began[:12]} (the code differs)" in said
     assert own["git"] == {"commit": now, "modified": False}
 
     edited.edit("gblsr_repro/training/asr.py", "* 0.5 **", "* 0.25 **")
     package, said = edited.train("package")
-    assert f"is of another run, trained at commit {now[:12]} (the code differs)" in said
+    assert f"is a state of another run, trained at commit {now[:12]} (the code differs)" in said
     assert package["git"] == {"commit": now, "modified": True}
     trained = [first, own, package]
     assert len({record["identity"]["code_sha256"] for record in trained}) == 3
@@ -203,7 +205,7 @@ def test_after_a_change_of_code_a_finished_run_is_trained_anew(place, checkout):
 
 
 def test_the_learning_rate_is_halved_at_fractions_of_the_run():
-    rate = schedule(1_000_000, {"learning_rate": 1e-4, "halve_at": [0.2, 0.4, 0.6, 0.8]})
+    rate = build_schedule(1_000_000, {"learning_rate": 1e-4, "halve_at": [0.2, 0.4, 0.6, 0.8]})
     steps = [0, 199_999, 200_000, 400_000, 600_000, 799_999, 800_000, 999_999]
     expected = [1, 1, 1 / 2, 1 / 4, 1 / 8, 1 / 8, 1 / 16, 1 / 16]
     assert [rate(step) for step in steps] == pytest.approx([1e-4 * e for e in expected])
@@ -212,22 +214,24 @@ def test_the_learning_rate_is_halved_at_fractions_of_the_run():
 def test_the_loss_is_the_mean_absolute_error_of_normalized_colors(place):
     config = load(place)
     sampler = Sampler(PackedImages.open(place / "train.npy"), config["asr"]["training"], 2, 0)
-    model = build(method_named("gblsr_asr_nole"), config, 0)
+    model = build_model(find_method("gblsr_asr_nole"), config, 0)
     batch = sampler.batch(0)
     with torch.no_grad():
         colors = model(batch.low, batch.sides[:, None].expand(-1, 2), batch.pixels)
         expected = 2 * (colors - batch.colors).abs().mean()  # normalized, they are in [-1, 1]
-        torch.testing.assert_close(absolute_error(model, batch), expected)
+        torch.testing.assert_close(compute_absolute_error(model, batch), expected)
 
 
 def test_bf16_runs_the_encoder_in_bfloat16(place):
     config = load(place)
     sampler = Sampler(PackedImages.open(place / "train.npy"), config["asr"]["training"], 2, 0)
-    model = build(method_named("gblsr_asr"), config, 0)
+    model = build_model(find_method("gblsr_asr"), config, 0)
     seen = []
     model.encoder.register_forward_hook(lambda _, __, out: seen.append(out.dtype))
     with torch.no_grad():
-        values = [float(absolute_error(model, sampler.batch(0), p)) for p in ("default", "bf16")]
+        values = [
+            float(compute_absolute_error(model, sampler.batch(0), p)) for p in ("default", "bf16")
+        ]
     assert seen == [torch.float32, torch.bfloat16]
     assert values[0] != values[1]
     assert values[1] == pytest.approx(values[0], rel=0.02)
@@ -235,7 +239,7 @@ def test_bf16_runs_the_encoder_in_bfloat16(place):
 
 def test_a_stopped_run_goes_on_to_the_same_weights(place, tmp_path, monkeypatch):
     """SwinIR draws its stochastic depth from torch, so this covers random states as well."""
-    arguments = load(place), method_named("lte_swinir"), 1, place / "train.npy"
+    arguments = load(place), find_method("lte_swinir"), 1, place / "train.npy"
     whole, broken, state = tmp_path / "whole", tmp_path / "broken", tmp_path / "state.pt"
     train_run(*arguments, whole, tmp_path / "w.pt")
     left = iter(range(4, -1, -1))
@@ -243,10 +247,10 @@ def test_a_stopped_run_goes_on_to_the_same_weights(place, tmp_path, monkeypatch)
     def stopping(*given):
         if not next(left):
             os.kill(os.getpid(), signal.SIGTERM)
-        return absolute_error(*given)
+        return compute_absolute_error(*given)
 
     with monkeypatch.context() as patch:
-        patch.setattr(training, "absolute_error", stopping)
+        patch.setattr(training, "compute_absolute_error", stopping)
         with pytest.raises(StopRequested, match="SIGTERM after step 5 of 12"):
             train_run(*arguments, broken, state)
     assert not (broken / "run.json").exists()

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from gblsr_repro import config as configuration
-from gblsr_repro.config.__main__ import MADE
+from gblsr_repro.config.__main__ import GENERATED
 from gblsr_repro.errors import UserError
 
 
@@ -44,11 +44,11 @@ def test_a_whole_scale_stays_a_whole_number(load):
     assert list(map(str, scales)) == ["2", "3", "2.5", "4"]
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", GENERATED)
 def test_what_is_made_from_the_config_and_its_tables_is_up_to_date(repository, name):
     """`python -m gblsr_repro.config` renews them."""
     text = (repository / name).read_text(encoding="utf-8")
-    assert MADE[name](text) == text
+    assert GENERATED[name](text) == text
 
 
 IMPOSSIBLE = [
@@ -83,8 +83,8 @@ IMPOSSIBLE = [
     ({"asr.methods": ["liif_rdm"]}, "asr.methods names 'liif_rdm', which config/methods.tsv"),
     ({"asr.base_method": "gblsr_arr"}, "did you mean 'gblsr_asr'?"),
     ({"asr.timing.datasets": ["set41"]}, "did you mean 'set14'?"),
-    ({"native.data.train": ["dtd", "alexnet"]}, "native.data.train names 'alexnet', which holds"),
-    ({"asr.timing.datasets": ["alexnet"]}, "asr.timing.datasets names 'alexnet', which holds no"),
+    ({"native.data.train": ["dtd", "alexnet"]}, "native.data.train names 'alexnet', which has"),
+    ({"asr.timing.datasets": ["alexnet"]}, "asr.timing.datasets names 'alexnet', which has no"),
     # what is set for each column
     ({"native.data.exemplars": {"kodac": "kodim01"}}, "did you mean 'kodak'?"),
     ({"native.data.evaluate": {"mine": "kodak"}}, "exemplars lacks the column 'mine'; add"),
@@ -172,8 +172,8 @@ def test_a_method_whose_recipe_is_missing(load):
 def test_possible_settings_pass(load, settings, between):
     config = load(settings, *between)
     configuration.validate(config)  # as a job does with the resolved file
-    configuration.selected_arms(config)
-    configuration.selected_methods(config)
+    configuration.list_arms(config)
+    configuration.list_methods(config)
     for section in (config["native"]["data"], config["asr"]):  # null leaves out a column
         assert None not in section["evaluate"].values()
 
@@ -185,10 +185,10 @@ def test_mistakes_in_files_name_the_line(tmp_path):
         configuration.load([path])
     path = tmp_path / "items.tsv"
     rows = ["\t".join(configuration.Item.__dataclass_fields__)]
-    rows += ["\t".join(["a", "frontier", "", "figure", "native", *[""] * 9])] * 2
+    rows += ["\t".join(["a", "frontier", "", "figure", "native", *[""] * 3, "no", *[""] * 5])] * 2
     for lines, sentence in (
-        (rows, "line 3: 'a' is there twice"),
-        ([rows[0], "a\tfigure"], "line 2: needs 14 columns"),
+        (rows, "line 3: 'a' has a row above"),
+        ([rows[0], "a\tfigure"], "line 2: the row must have 14 columns"),
     ):
         path.write_text("\n".join(lines) + "\n")
         with pytest.raises(UserError, match=sentence):
@@ -219,13 +219,15 @@ def test_a_json_by_hand_is_checked_and_a_changed_one_refused(tmp_path):
 
 
 def test_the_shipped_config_is_the_papers_protocol():
-    shipped = configuration.read_yaml(configuration.repository_root() / "config" / "config.yaml")
-    assert configuration.protocol() == shipped
+    shipped = configuration.read_yaml(
+        configuration.find_repository_root() / "config" / "config.yaml"
+    )
+    assert configuration.load_protocol() == shipped
 
 
 def test_items_about_what_the_config_leaves_out_are_not_made():
     every = configuration.load()
-    assert configuration.selected_items(every).keys() == configuration.items().keys()
+    assert configuration.list_items(every).keys() == configuration.read_items().keys()
     for few, gone in (
         ({"native": {"arms": ["gblsr_scalar", "gblsr_fixed", "gblsr_full", "lte"]}},
          {"cov_hist", "variance_decomp"}),
@@ -236,5 +238,5 @@ def test_items_about_what_the_config_leaves_out_are_not_made():
          {"asr_pareto_main", "asr_pareto_appendix", "asr_quality_x6_x8_appendix"}),
         ({"asr": {"timing": {"datasets": ["set14"]}}}, {"asr_quality_latency_x4"}),
     ):  # fmt: skip
-        left = configuration.selected_items(configuration.merge(every, few))
-        assert configuration.items().keys() - left.keys() == gone
+        left = configuration.list_items(configuration.merge(every, few))
+        assert configuration.read_items().keys() - left.keys() == gone

@@ -13,7 +13,7 @@ from data_server import serve
 from PIL import Image
 
 from gblsr_repro.cli import main
-from gblsr_repro.config import datasets, load
+from gblsr_repro.config import load, read_datasets
 from gblsr_repro.data import download, fetch, sources
 from gblsr_repro.data.datasets import data_set, expand, matches
 from gblsr_repro.errors import UserError
@@ -350,9 +350,9 @@ def test_matching(pattern, path, expected):
     assert matches(pattern, path) is expected
 
 
-@pytest.mark.parametrize("row", datasets().values(), ids=lambda row: row.dataset)
+@pytest.mark.parametrize("row", read_datasets().values(), ids=lambda row: row.dataset)
 def test_row_is_sound(row):
-    table = datasets()
+    table = read_datasets()
     assert row.kind in {"archive", "files", "file", "package"}
     assert row.role in {"train", "evaluate", "weights"}
     assert row.license
@@ -373,7 +373,7 @@ def test_row_is_sound(row):
 
 
 def test_demo_trains_on_nothing_that_it_evaluates():
-    table = datasets()
+    table = read_datasets()
     used = {role: set() for role in ("train", "evaluate")}
     for row in (row for row in table.values() if row.kind == "package"):
         used[row.role].update(expand(data_set(row.dataset, load()).pattern))

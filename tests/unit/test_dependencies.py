@@ -28,7 +28,7 @@ from gblsr_repro.evaluation import (
     perceptual,
     regions,
 )
-from gblsr_repro.models import base, decoders
+from gblsr_repro.models import base, gblsr
 from gblsr_repro.models import native as native_models
 from gblsr_repro.models.asr import model as asr_models
 from gblsr_repro.released import importing
@@ -36,7 +36,7 @@ from gblsr_repro.training import asr as asr_training
 from gblsr_repro.training import native as native_training
 from gblsr_repro.training import run_record
 
-ARMS, METHODS = configuration.arms(), configuration.methods()
+ARMS, METHODS = configuration.read_arms(), configuration.read_methods()
 TINY = {
     "require_lpips": False,
     "native": {
@@ -206,7 +206,7 @@ def imported(config, root, output, name):
     path = root / "released" / f"{name}.pth"
     dict.__setitem__(config, "released", {name: str(path)})
     colors = "unit" if name.startswith("gblsr_asr") else None
-    row = configuration.row_named(name)
+    row = configuration.find_row(name)
     importing.import_run(str(path), row, 0, output / "run", config, colors)
 
 
@@ -272,11 +272,11 @@ def watched(tiny, monkeypatch):
         return call
 
     for module in (native, native_latency, asr, asr_latency):
-        monkeypatch.setattr(module, "follows", unwatched(module.follows))
-    for name in ("run_identity", "write_run"):
+        monkeypatch.setattr(module, "collect_dependencies", unwatched(module.collect_dependencies))
+    for name in ("identify_run", "write_run"):
         monkeypatch.setattr(run_record, name, unwatched(getattr(run_record, name)))
     monkeypatch.setattr(importing, "write_run", unwatched(importing.write_run))
-    monkeypatch.setattr(configuration, "run_identity", unwatched(configuration.run_identity))
+    monkeypatch.setattr(configuration, "identify_run", unwatched(configuration.identify_run))
     monkeypatch.setattr(metrics.Settings, "of", Lazy)
     monkeypatch.delenv(perceptual.BACKBONE_VARIABLE, raising=False)
     return Watched(settings, seen)
@@ -300,11 +300,11 @@ def test_a_job_reads_and_runs_what_its_output_is_said_to_follow_from(tiny, watch
     for each in rules:
         subject = {"train": of_run, "asr_train_run": of_run, "standardize": "train"}.get(each)
         subject = row if each == rule else subject
-        followed |= set(dependencies.follows(each, subject or "set14", settings))
+        followed |= set(dependencies.collect_dependencies(each, subject or "set14", settings))
         code |= {PACKAGE / file for file in dependencies.RULES[each].code}
         if isinstance(subject, configuration.Arm | configuration.Method):
-            code |= dependencies.files_of(dependencies.parts_of(subject))
-    watching = {name for name in watched.seen if dependencies.watches(name)}
+            code |= dependencies.find_source_files(dependencies.find_model_classes(subject))
+    watching = {name for name in watched.seen if dependencies.is_monitoring(name)}
     allowed = PLACES | WHICH | watching | ALLOWED.get(rule, set())
     assert watched.seen - followed - allowed == set()
     said = modules({str(path.with_suffix(".py")) for path in code})
@@ -324,10 +324,10 @@ def test_a_class_reads_the_settings_that_it_names(name, monkeypatch):
 
     def noting(part, section, place):
         seen = read.setdefault(part, set())
-        return Watched(base.settings_of(part, section, place), seen)
+        return Watched(base.select_class_settings(part, section, place), seen)
 
     for module in (native_models, asr_models):
-        monkeypatch.setattr(module, "settings_of", noting)
+        monkeypatch.setattr(module, "select_class_settings", noting)
     made.model(name, configuration.merge(configuration.load(), made.SMALL))
     options = dict(pair.split("=") for pair in row.options.split())
     for part, seen in read.items():
@@ -337,10 +337,10 @@ def test_a_class_reads_the_settings_that_it_names(name, monkeypatch):
 
 
 def test_a_class_that_names_a_setting_that_is_not_there_is_one_sentence(monkeypatch):
-    fixed = decoders.FixedDecoder
+    fixed = gblsr.FixedDecoder
     monkeypatch.setattr(fixed, "SETTINGS", (*fixed.SETTINGS, "hiden"))
     with pytest.raises(UserError, match=r"FixedDecoder names the setting 'hiden' .* mean 'hidden'"):
-        native_models.build(ARMS["gblsr_fixed"], configuration.load(), 0)
+        native_models.build_model(ARMS["gblsr_fixed"], configuration.load(), 0)
 
 
 # --- what a run says ------------------------------------------------------------------------------
@@ -349,9 +349,9 @@ def test_a_class_that_names_a_setting_that_is_not_there_is_one_sentence(monkeypa
 def test_a_run_of_other_code_is_not_evaluated(tiny, tmp_path, monkeypatch):
     root, settings = tiny
     told = made.record(root / "gblsr_full" / "run.json")["identity"]
-    assert told == dependencies.run_identity(ARM, settings)
-    monkeypatch.setattr(dependencies, "code_digest", lambda *_: "another")
-    with pytest.raises(UserError, match="was trained by other code than there is now; train again"):
+    assert told == dependencies.identify_run(ARM, settings)
+    monkeypatch.setattr(dependencies, "digest_code", lambda *_: "another")
+    with pytest.raises(UserError, match="was trained by other code than the current one; train it"):
         native.evaluate(settings, ARM, 0, root / "gblsr_full", root / "arrays", tmp_path)
 
 
@@ -361,7 +361,7 @@ def test_images_made_from_the_code_of_a_run_of_other_code_come_with_a_warning(
     root, _ = tiny
     inference.load_native(root / "gblsr_full", torch.device("cpu"))
     assert "other code" not in caplog.text
-    monkeypatch.setattr(dependencies, "code_digest", lambda *_: "another")
+    monkeypatch.setattr(dependencies, "digest_code", lambda *_: "another")
     model = inference.load_native(root / "gblsr_full", torch.device("cpu"))
     assert "was trained by other code than there is now" in caplog.text
     assert np.isfinite(sum(float(p.sum()) for p in model.parameters()))

@@ -24,7 +24,7 @@ class Tiny(nn.Module):
         super().__init__()
         self.encoder = nn.Conv2d(3, 4, 3)
         self.encoder.channels_last = True
-        self.encoder.extended = lambda length: length + 8
+        self.encoder.extend_length = lambda length: length + 8
         self.activation = nn.SiLU()
 
     def forward(self, images):
@@ -119,7 +119,7 @@ def test_a_set_that_gradients_do_not_fit_for_is_refused_before_it_is_timed(
     model, monkeypatch, caplog
 ):
     def image(side):
-        encoded = model.encoder.extended(side) ** 2
+        encoded = model.encoder.extend_length(side) ** 2
         return latency.Image(f"i{side}", encoded, lambda: torch.rand(1, 3, side, side))
 
     sets = {"small": [image(8), image(16)], "large": [image(9), image(64)]}

@@ -215,7 +215,7 @@ def test_fields_are_the_models_for_the_first_images(place, thresholds):
     images = Arrays.open(place / "validation.npy").tensor(slice(0, 4))
     model = for_inference(load_run(place / "run", NativeModel, config), CPU)
     with torch.no_grad():
-        bandwidth, order = model.fields(model.encode(images))
+        bandwidth, order = model.predict_fields(model.encode(images))
     np.testing.assert_allclose(stored.bandwidth, bandwidth, rtol=1e-5)
     np.testing.assert_allclose(stored.order, order, rtol=1e-5)
     labels = regions.label(images, thresholds, metrics.Settings.of(config))

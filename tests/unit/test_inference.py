@@ -96,7 +96,7 @@ def test_a_large_photo_is_upscaled_in_parts(
     model = inference.load_superres(superres_run(method))
     image = inference.read(photo_file)
     whole = inference.upscale(model, image, scale, crop)
-    monkeypatch.setattr(tiling, "_side", lambda *_: 20)
+    monkeypatch.setattr(tiling, "_compute_side", lambda *_: 20)
     seen = []
     parts = inference.upscale(model, image, scale, crop, lambda x: seen.extend(x) or x, memory=1)
     assert len(seen) >= 6

@@ -18,7 +18,7 @@ from gblsr_repro.runtime import for_inference
 def superres(method):
     deep = {"swinir_depths": [2, 2], "swinir_window": 4, "modes": 5}
     settings = config.merge(config.load(), {"asr": {"model": made.ASR | deep}})
-    return made.moved(asr.build(config.methods()[method], settings, 0).eval(), 0.1)
+    return made.moved(asr.build_model(config.read_methods()[method], settings, 0).eval(), 0.1)
 
 
 @pytest.mark.parametrize("method", ["gblsr_asr", "lte_swinir", "lte_swinir_tail", "lte_edsr"])
@@ -29,7 +29,7 @@ def test_the_field_is_what_features_depend_on(method):
     images = torch.rand(1, 3, 8, 120)
     before = encoder(images)
     for first, last in ((0, 3), (50, 51), (57, 64), (118, 120)):
-        low, high = encoder.field(first, last, 120)
+        low, high = encoder.compute_receptive_field(first, last, 120)
         assert (low, high) != (0, 120)
         noisy = torch.randn_like(images) * 5
         noisy[..., low:high] = images[..., low:high]
@@ -45,42 +45,44 @@ def test_the_field_is_what_features_depend_on(method):
 def test_the_field_at_the_papers_size():
     settings = config.load()
     encoders = [
-        asr.build(config.methods()[method], settings, 0).encoder
+        asr.build_model(config.read_methods()[method], settings, 0).encoder
         for method in ("gblsr_asr", "lte_swinir")
     ]
-    rdn, swinir = (encoder.field(2000, 2001, 4000) for encoder in encoders)
+    rdn, swinir = (encoder.compute_receptive_field(2000, 2001, 4000) for encoder in encoders)
     assert rdn == (2000 - 131, 2001 + 131)  # 128 layers in blocks and three beside them
     assert 2000 - swinir[0] < 250 > swinir[1] - 2000
 
 
 def test_the_memory_decides_on_the_tiles():
     model = superres("gblsr_asr")
-    each = model.encoder.bytes_per_pixel()
+    each = model.encoder.estimate_bytes_per_pixel()
     positions = torch.arange(4000, dtype=torch.float64)
-    cut = tiling.tiles(model, (4000, 4000), positions, positions, memory=10**9)
+    cut = tiling.cut_tiles(model, (4000, 4000), positions, positions, memory=10**9)
     assert 1 < len(cut) < 200
     for tile in cut:
         (top, bottom), (left, right) = tile.pixels
         assert (bottom - top) * (right - left) * each <= 10**9
     few = positions[:50]
-    assert len(tiling.tiles(model, (4000, 4000), few, few, memory=10**9)) == 1
+    assert len(tiling.cut_tiles(model, (4000, 4000), few, few, memory=10**9)) == 1
 
 
 def test_what_cannot_be_cut_is_told():
     settings = config.load()
-    model = asr.build(config.methods()["lte_swinir"], settings, 0)
+    model = asr.build_model(config.read_methods()["lte_swinir"], settings, 0)
     positions = torch.arange(4000, dtype=torch.float64)
-    with pytest.raises(UserError, match=r"SwinIR sees too far .* take a crop, or a method with an"):
-        tiling.tiles(model, (3000, 4000), positions[:3000], positions)
+    with pytest.raises(
+        UserError, match=r"field of SwinIR is too wide .* use a crop, or a method with an"
+    ):
+        tiling.cut_tiles(model, (3000, 4000), positions[:3000], positions)
     photo, crop = (positions[:512], positions[:768]), (positions[:200], positions[:200])
-    assert len(tiling.tiles(model, (512, 768), *photo)) == 1
-    assert len(tiling.tiles(model, (3000, 4000), *crop)) == 1
+    assert len(tiling.cut_tiles(model, (512, 768), *photo)) == 1
+    assert len(tiling.cut_tiles(model, (3000, 4000), *crop)) == 1
 
 
 def native(arm):
     small = {"features": 16, "hidden": 16, "modes": 6, "patch": 8, "norm_groups": 4}
     settings = config.merge(config.load(), {"native": {"model": small}})
-    model = made.moved(native_models.build(config.arms()[arm], settings, 0), 0.1)
+    model = made.moved(native_models.build_model(config.read_arms()[arm], settings, 0), 0.1)
     return for_inference(model, torch.device("cpu"))
 
 
@@ -94,7 +96,7 @@ def test_bands_give_the_whole_images_features(monkeypatch, kept):
     images = torch.from_numpy(pixels).permute(2, 0, 1)[None].float() / 255
     whole = model.encode(images)
     seen = []
-    found = bands.encode(model, pixels, lambda plan: seen.extend(plan) or plan, kept)
+    found = bands.encode_in_bands(model, pixels, lambda plan: seen.extend(plan) or plan, kept)
     assert len(seen) > 20
     assert (found - whole).abs().max() / whole.abs().max() < 5e-6
 
@@ -106,7 +108,7 @@ def test_bands_render_the_whole_image(monkeypatch, arm):
     features = model.encode(torch.rand(1, 3, 61, 83))
     whole = model.decode(features, 61, 83)
     monkeypatch.setattr(bands, "BAND_PIXELS", 1500)
-    parts = list(bands.render(model, features, (61, 83)))
+    parts = list(bands.render_in_bands(model, features, (61, 83)))
     assert len(parts) > 2
     heights = [part.shape[2] for _, part in parts]
     assert [top for top, _ in parts] == np.cumsum([0, *heights[:-1]]).tolist()

@@ -28,10 +28,14 @@ def shown(model, path=None):
     """What a model shows of a seeded image, a super-resolution method enlarged."""
     x = torch.rand(1, 3, 16, 8, generator=torch.Generator().manual_seed(7))
     x = x.to(next(model.parameters()).dtype)
-    return model(x, path=path) if hasattr(model, "fields") else model.render(x, 32, 16, 999, path)
+    return (
+        model(x, path=path)
+        if hasattr(model, "predict_fields")
+        else model.render(x, 32, 16, 999, path)
+    )
 
 
-@pytest.mark.parametrize("name", [*config.arms(), *METHODS])
+@pytest.mark.parametrize("name", [*config.read_arms(), *METHODS])
 def test_it_is_made_anew_when_the_weights_change(name):
     one, other = model(name), model(name, 1)
     with torch.no_grad():
@@ -87,5 +91,5 @@ def test_what_is_remembered_is_made_anew_where_it_may_differ(mode, between):
         source = torch.ones(2)
         for block in (contextlib.nullcontext, between):
             with block():
-                memo.get("value", None, (source,), lambda: made_for.append(source))
+                memo.get_or_compute("value", None, (source,), lambda: made_for.append(source))
     assert len(made_for) == 2

@@ -8,11 +8,11 @@ import torch
 
 from gblsr_repro import config
 from gblsr_repro.errors import UserError
-from gblsr_repro.models.coordinates import pixel_coordinates
-from gblsr_repro.models.layers import pointwise
-from gblsr_repro.models.native import build
+from gblsr_repro.models.coordinates import compute_pixel_coordinates
+from gblsr_repro.models.layers import apply_pointwise
+from gblsr_repro.models.native import build_model
 
-ARMS = list(config.arms())
+ARMS = list(config.read_arms())
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def settings():
 @pytest.fixture
 def model(settings, arm):
     """An arm in float64."""
-    return made.moved(build(config.arms()[arm], settings, 0)).double()
+    return made.moved(build_model(config.read_arms()[arm], settings, 0)).double()
 
 
 def images(batch: int, height: int, width: int, dtype=torch.float64) -> torch.Tensor:
@@ -75,7 +75,7 @@ def test_queries_at_pixel_centers_give_the_grid(model, size):
     with torch.no_grad():
         features = model.encode(x)
         grid = model.decode(features, *size)
-        queried = model.query(features, pixel_coordinates(*size).expand(2, -1, -1), size)
+        queried = model.query(features, compute_pixel_coordinates(*size).expand(2, -1, -1), size)
     queried = queried.mT.reshape(grid.shape)
     torch.testing.assert_close(queried, grid, rtol=0, atol=1e-7 * grid.abs().max().item())
 
@@ -84,7 +84,7 @@ def test_queries_at_pixel_centers_give_the_grid(model, size):
 def test_chosen_pixels_are_those_of_the_whole_image(model):
     x = images(2, 16, 24)
     chosen = torch.stack([torch.randperm(16 * 24)[:50] for _ in range(2)])
-    part, whole = model.pixels(x, chosen), model(x).flatten(2).mT
+    part, whole = model.reconstruct_pixels(x, chosen), model(x).flatten(2).mT
     expected = torch.stack([whole[b, chosen[b]] for b in range(2)])
     torch.testing.assert_close(part, expected, rtol=0, atol=1e-7 * whole.abs().max().item())
     weights = [p for p in model.parameters() if p.requires_grad]
@@ -98,22 +98,22 @@ def test_chosen_pixels_are_those_of_the_whole_image(model):
 
 
 def test_options_of_a_row_are_checked(settings):
-    row = config.arms()["lte"]
+    row = config.read_arms()["lte"]
     for given, sentence in (
         ("features=bilinear coordinates=global", "arm lte: options lack waves; add waves="),
         (row.options + " depth=4", "LTEDecoder has no option 'depth'"),
         (row.options.replace("global", "local"), "coordinates=local must be one of global, rel"),
     ):
         with pytest.raises(UserError, match=sentence):
-            build(dataclasses.replace(row, options=given), settings, 0)
+            build_model(dataclasses.replace(row, options=given), settings, 0)
 
 
 def test_whole_family_starts_from_the_bandwidths_of_the_paper(settings):
     x = images(1, 16, 16, torch.float32)
     expected = {"gblsr_fixed": 1.125, "gblsr_bandwidth_linear": 1.125, "gblsr_full_linear": 1.125}
     for arm in (a for a in ARMS if a.startswith("gblsr")):
-        model = build(config.arms()[arm], settings, 0)
-        bandwidth, order = model.fields(model.encode(x))
+        model = build_model(config.read_arms()[arm], settings, 0)
+        bandwidth, order = model.predict_fields(model.encode(x))
         assert bandwidth.shape == order.shape == (1, 2, 2)
         start = expected.get(arm, 0.5**0.5)
         torch.testing.assert_close(bandwidth, torch.full_like(bandwidth, start))
@@ -126,7 +126,7 @@ def test_whole_family_starts_from_the_bandwidths_of_the_paper(settings):
 def test_pointwise_is_a_linear_layer_for_any_number_of_rows(shape, bias):
     layer = torch.nn.Linear(5, 3, bias=bias).double()
     rows = torch.randn(*shape, dtype=torch.float64, requires_grad=True)
-    applied = pointwise(rows, layer.weight, layer.bias)
+    applied = apply_pointwise(rows, layer.weight, layer.bias)
     assert applied.shape == (*shape[:-1], 3)
     ours, theirs = (
         torch.autograd.grad(each.square().sum(), (rows, *layer.parameters()))

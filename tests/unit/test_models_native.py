@@ -22,7 +22,7 @@ def settings():
 
 @pytest.fixture
 def scalar(settings):
-    return native.build(config.arms()["gblsr_scalar"], settings, 0).eval()
+    return native.build_model(config.read_arms()["gblsr_scalar"], settings, 0).eval()
 
 
 @pytest.mark.parametrize(
@@ -30,14 +30,14 @@ def scalar(settings):
     [
         ("ScalerDecoder", "did you mean 'ScalarDecoder'"),
         ("no.such.module:Decoder", "check the module's name"),
-        ("Tensor", "known are PatchDecoder"),
+        ("Tensor", "use one of PatchDecoder"),
     ],
 )
 def test_a_wrong_decoder_name_is_one_sentence(settings, decoder, hint):
     with pytest.raises(UserError, match=hint):
-        native.build(replace(config.arms()["liif"], decoder=decoder), settings, 0)
+        native.build_model(replace(config.read_arms()["liif"], decoder=decoder), settings, 0)
     with pytest.raises(UserError, match="did you mean 'gblsr_scalar'"):
-        config.arm_named("gblsr_scaler")
+        config.find_arm("gblsr_scaler")
 
 
 def test_wrong_shapes_are_refused(scalar):
@@ -56,10 +56,10 @@ def test_queries_in_parts_give_what_they_give_at_once(scalar, monkeypatch):
 
 
 def test_an_arm_without_a_basis_has_no_fields(settings):
-    model = native.build(config.arms()["wire"], settings, 0)
-    assert model.bandwidth() is None
+    model = native.build_model(config.read_arms()["wire"], settings, 0)
+    assert model.get_bandwidth() is None
     with pytest.raises(UserError, match="no bandwidth field"):
-        model.fields(model.encode(torch.rand(1, 3, 8, 8)))
+        model.predict_fields(model.encode(torch.rand(1, 3, 8, 8)))
 
 
 def test_moments_normalize_as_group_norm_does():
@@ -71,7 +71,9 @@ def test_moments_normalize_as_group_norm_does():
     x = 3 * torch.randn(1, 6, 9, 7) + 5
     expected = F.group_norm(x.double(), 2, norm.weight.double(), norm.bias.double(), norm.eps)
     with torch.no_grad():
-        torch.testing.assert_close(norm.by_moments(x), expected.float(), rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(
+            norm.normalize_by_moments(x), expected.float(), rtol=1e-5, atol=1e-5
+        )
 
 
 @pytest.fixture
@@ -91,14 +93,14 @@ def test_a_run_comes_back_as_it_was(settings, scalar, run_dir):
 
 def test_a_run_with_other_settings_is_refused(settings, run_dir):
     other = config.merge(settings, {"native": {"model": {"modes": 5}}})
-    with pytest.raises(UserError, match=r"native\.model\.modes = 4, but the config says 5"):
+    with pytest.raises(UserError, match=r"native\.model\.modes = 4, but the config has 5"):
         load_run(run_dir, native.NativeModel, other)
 
 
 def test_a_run_of_another_definition_is_refused(settings, run_dir, monkeypatch):
-    row = replace(config.arms()["gblsr_scalar"], decoder="FixedDecoder")
-    monkeypatch.setattr(config, "arm_named", lambda name: row)
-    said = r"decoder = ScalarDecoder, but config/arms.tsv says FixedDecoder; train again"
+    row = replace(config.read_arms()["gblsr_scalar"], decoder="FixedDecoder")
+    monkeypatch.setattr(config, "find_arm", lambda name: row)
+    said = r"decoder = ScalarDecoder, but config/arms.tsv has FixedDecoder; train it again"
     for load in (
         lambda: load_run(run_dir, native.NativeModel, settings),
         lambda: inference.load_native(run_dir),

@@ -39,7 +39,7 @@ def settings():
 
 
 def row(name):
-    return configuration.row_named(name)
+    return configuration.find_row(name)
 
 
 def brought_in(folder, name, path, settings, seed=0, colors=None):
@@ -183,7 +183,7 @@ def older(folder, name, settings, **record):
 @pytest.mark.parametrize("name", ["gblsr_asr_nf48", "wire", "gblsr_full"])
 def test_a_run_of_an_older_commit_comes_in_with_what_it_says(name, settings, tmp_path):
     run = older(tmp_path / "old", name, settings)
-    kind = NativeModel if name in configuration.arms() else ASRModel
+    kind = NativeModel if name in configuration.read_arms() else ASRModel
     with pytest.raises(UserError, match="trained by other code"):
         load_run(run, kind, settings)
     imported, named = brought_in(tmp_path / "run", name, run, settings, seed=3)

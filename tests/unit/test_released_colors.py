@@ -17,7 +17,7 @@ SETS = {
     "shave_extra": {"div2kval": 0},
     "timing": {"datasets": ["set5"]},
 }
-ROW = configuration.row_named("gblsr_asr")
+ROW = configuration.find_row("gblsr_asr")
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_colors_that_are_known_are_not_asked_for(settings, tmp_path):
         path = published.write_checkpoint(tmp_path / name / "model.pth", name, weights.theirs)
         with pytest.raises(UserError, match="leave --colors out"):
             import_run(
-                str(path), configuration.row_named(name), 0, tmp_path / "run", settings, wrong
+                str(path), configuration.find_row(name), 0, tmp_path / "run", settings, wrong
             )
     assert not (tmp_path / "run").exists()
 

@@ -61,7 +61,7 @@ def run(folder, hub, words, **variables):
     return subprocess.run(
         [sys.executable, *words],
         env=environment,
-        cwd=configuration.repository_root(),
+        cwd=configuration.find_repository_root(),
         capture_output=True,
         text=True,
         timeout=120,

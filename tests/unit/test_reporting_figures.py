@@ -17,13 +17,13 @@ from matplotlib.text import Text
 from PIL import Image
 
 from gblsr_repro.analysis.reader import Aggregates
-from gblsr_repro.config import items, load
+from gblsr_repro.config import load, read_items
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import figures
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.items import BUILDERS, build_item, list_short_differences
 
-FIGURES = {name: item for name, item in items().items() if item.kind == "figure"}
+FIGURES = {name: item for name, item in read_items().items() if item.kind == "figure"}
 NAMES = list(FIGURES)
 RUNS = {
     "paper": synthetic_runs.build_paper_run,

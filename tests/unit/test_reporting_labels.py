@@ -17,7 +17,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from gblsr_repro.analysis.reader import Aggregates
-from gblsr_repro.config import items, protocol
+from gblsr_repro.config import load_protocol, read_items
 from gblsr_repro.reporting import figures
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.items import build_item
@@ -86,7 +86,7 @@ def read_color(source: Aggregates, text: Text) -> tuple[float, ...]:
 @pytest.mark.parametrize("figure", NAMED)
 def test_labels_are_nearest_to_the_marker_they_name_and_the_main_arm_is_on_top(figure, source):
     with style.apply_style():
-        drawn = build_item(items()[figure], source, [])
+        drawn = build_item(read_items()[figure], source, [])
     drawn.draw_without_rendering()
     axes = drawn.axes[0]
     boxes = {text: text.get_window_extent() for text in axes.texts if text.get_text()}
@@ -121,7 +121,7 @@ def compute_contrast(color: str) -> float:
 
 
 def test_looks_are_seen_on_white_and_differ_in_gray():
-    source = Aggregates.paper(protocol())
+    source = Aggregates.paper(load_protocol())
     looks = style.read_looks(source)
     assert min(compute_contrast(look.color) for look in looks.values()) >= 2
     for rows in (source.arms, source.methods):
@@ -131,6 +131,6 @@ def test_looks_are_seen_on_white_and_differ_in_gray():
 
 def test_the_frontier_of_the_front_page_is_what_is_drawn_now(tmp_path):
     kept = IMAGES / "frontier.png"
-    _, drawn = figures.draw("frontier", Aggregates.paper(protocol()), tmp_path)
+    _, drawn = figures.draw("frontier", Aggregates.paper(load_protocol()), tmp_path)
     differ = compare_images(str(kept), str(drawn), tol=2)
     assert differ is None, f"{differ}\nIf the new one is right: cp {drawn} {kept}"

@@ -52,6 +52,6 @@ def test_a_run_without_baselines_is_one_sentence(tmp_path, config):
 
 
 def test_the_overlay_runs_every_reading(config):
-    rows = configuration.arms()
+    rows = configuration.read_arms()
     every = {n for n, row in rows.items() if row.group in ("baseline", "reading")}
     assert every == set(config["native"]["arms"]) - {"gblsr_scalar"}

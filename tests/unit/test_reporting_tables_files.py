@@ -14,7 +14,7 @@ from table_aggregates import (
 
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.cli import main
-from gblsr_repro.config import items, load, selected_items
+from gblsr_repro.config import list_items, load, read_items
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import tables
 
@@ -25,7 +25,7 @@ def test_every_possible_table_is_written_and_the_rest_explained(aggregates, tmp_
     written, skipped = tables.write(aggregates.root, output, aggregates.config)
     assert {path.stem for path in output.iterdir()} == set(written)
     assert {*written, *skipped} == {*tables.list_builders(aggregates.config)}
-    compared = {f"{name}_vs_paper" for name, item in items().items() if item.compared == "yes"}
+    compared = {f"{name}_vs_paper" for name, item in read_items().items() if item.compared == "yes"}
     assert compared <= {*written, *skipped}
     assert "asr_quality.csv" in skipped["asr_quality_x2_x3_x4_main"]
 
@@ -53,7 +53,7 @@ def test_a_run_of_few_arms_has_every_table_that_its_config_allows(aggregates, ar
     source, builders = Aggregates(aggregates.root, config), tables.list_builders(config)
     names = [
         name
-        for name, item in selected_items(config).items()
+        for name, item in list_items(config).items()
         if item.needs == "native" and item.kind == "table"
     ]
     assert {"main_kodak", "winners", "lse"} & {*names}

@@ -42,7 +42,7 @@ def test_every_precision_sets_and_records_all_flags(monkeypatch, precision, flag
 def test_the_papers_preset_takes_torchs_defaults_and_others_do_not_exist():
     assert torch.get_float32_matmul_precision() == "highest"
     for benchmark in ("native", "asr"):
-        assert config.protocol()[benchmark]["training"]["precision"] == runtime.DEFAULT
+        assert config.load_protocol()[benchmark]["training"]["precision"] == runtime.DEFAULT
     with pytest.raises(ValueError, match="tf32"):
         runtime.prepare("cpu", precision="tf32")
 

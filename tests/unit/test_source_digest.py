@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from gblsr_repro.config.source_digest import digest_of
+from gblsr_repro.config.source_digest import digest_files
 from gblsr_repro.errors import UserError
 
 CODE = '''"""A module."""
@@ -66,9 +66,9 @@ def edit(package, old, new):
     ids=["comment", "module", "class", "function", "blank lines", "formatting"],
 )
 def test_what_python_does_not_run_changes_nothing(package, old, new):
-    before = digest_of([package])
+    before = digest_files([package])
     edit(package, old, new)
-    assert digest_of([package]) == before
+    assert digest_files([package]) == before
 
 
 @pytest.mark.parametrize(
@@ -84,50 +84,50 @@ def test_what_python_does_not_run_changes_nothing(package, old, new):
     ],
 )
 def test_what_python_runs_changes_it(package, old, new):
-    before = digest_of([package])
+    before = digest_files([package])
     edit(package, old, new)
-    assert digest_of([package]) != before
+    assert digest_files([package]) != before
 
 
 def test_a_slice_from_and_a_slice_to_are_not_the_same(package):
     edit(package, "-value", "value[1:]")
-    before = digest_of([package])
+    before = digest_files([package])
     edit(package, "value[1:]", "value[:1]")
-    assert digest_of([package]) != before
+    assert digest_files([package]) != before
 
 
 def test_a_file_more_or_of_another_name_changes_it(package):
-    before = digest_of([package])
+    before = digest_files([package])
     module = package / "inner" / "scale.py"
     moved = module.replace(package / "scale.py")
-    elsewhere = digest_of([package])
+    elsewhere = digest_files([package])
     moved.replace(module)
     (package / "empty.py").touch()
-    assert len({before, elsewhere, digest_of([package])}) == 3
+    assert len({before, elsewhere, digest_files([package])}) == 3
     (package / "empty.py").unlink()
     (package / "data.txt").touch()
-    assert digest_of([package]) == before
+    assert digest_files([package]) == before
 
 
 def test_where_it_lies_and_how_it_is_named_change_nothing(package, tmp_path, monkeypatch):
-    before = digest_of([package])
-    inner = digest_of([package / "inner" / "scale.py"])
-    assert digest_of([package, package / "inner", package]) == before
-    assert digest_of([package / "inner" / name for name in ("scale.py", "__init__.py")]) == (
-        digest_of([package / "inner"])
+    before = digest_files([package])
+    inner = digest_files([package / "inner" / "scale.py"])
+    assert digest_files([package, package / "inner", package]) == before
+    assert digest_files([package / "inner" / name for name in ("scale.py", "__init__.py")]) == (
+        digest_files([package / "inner"])
     )
     (tmp_path / "other").mkdir()
     moved = package.rename(tmp_path / "other" / "package")
-    assert digest_of([str(moved)]) == before
+    assert digest_files([str(moved)]) == before
     monkeypatch.chdir(moved)
-    assert digest_of(["."]) == before
-    assert digest_of(["inner/scale.py"]) == inner
+    assert digest_files(["."]) == before
+    assert digest_files(["inner/scale.py"]) == inner
 
 
 def test_another_process_finds_the_same(package):
     code = (
-        "import sys; from gblsr_repro.config.source_digest import digest_of;"
-        "print(digest_of(sys.argv[1:]))"
+        "import sys; from gblsr_repro.config.source_digest import digest_files;"
+        "print(digest_files(sys.argv[1:]))"
     )
     found = [
         subprocess.run(
@@ -139,7 +139,7 @@ def test_another_process_finds_the_same(package):
         ).stdout.strip()
         for seed in ("1", "2")
     ]
-    assert found == [digest_of([package])] * 2
+    assert found == [digest_files([package])] * 2
 
 
 @pytest.mark.parametrize(
@@ -153,10 +153,10 @@ def test_another_process_finds_the_same(package):
 def test_what_is_not_python_is_one_sentence(package, content, said):
     (package / "inner" / "scale.py").write_bytes(content)
     with pytest.raises(UserError, match=said) as raised:
-        digest_of([package])
+        digest_files([package])
     assert "\n" not in str(raised.value)
 
 
 def test_a_file_that_is_missing_is_one_sentence(package):
     with pytest.raises(UserError, match=r"gone\.py cannot be read \(No such file"):
-        digest_of([package, package / "gone.py"])
+        digest_files([package, package / "gone.py"])

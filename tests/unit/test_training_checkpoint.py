@@ -64,7 +64,7 @@ def test_a_damaged_newest_state_gives_way_to_the_one_before(path, caplog):
     assert "seed0.pt cannot be read: it is damaged" in caplog.text
     path.unlink()  # as a kill between the two renames leaves it
     assert checkpoint.load_state(path, IDENTITY)["step"] == 1
-    cut(checkpoint.previous(path))
+    cut(checkpoint.get_previous_path(path))
     with pytest.raises(UserError, match="delete it and run again"):
         checkpoint.load_state(path, IDENTITY)
 
@@ -83,12 +83,12 @@ def test_a_state_of_another_run_gives_way_with_a_warning(path, caplog, name, val
         checkpoint.save_state(path, state(step))
     other = {name: value}
     assert checkpoint.load_state(path, IDENTITY | other) is None
-    assert f"seed0.pt is of another run, trained at commit c0ffee ({said})" in caplog.text
+    assert f"seed0.pt is a state of another run, trained at commit c0ffee ({said})" in caplog.text
     assert "step 10" in caplog.text
     assert in_folder(path) == ["seed0.old.pt"]
     checkpoint.save_state(path, state(1, **other))
     assert checkpoint.load_state(path, IDENTITY | other)["step"] == 1
-    checkpoint.superseded(path).replace(path)
+    checkpoint.get_superseded_path(path).replace(path)
     assert checkpoint.load_state(path, IDENTITY)["step"] == 10
 
 
@@ -98,7 +98,7 @@ def test_of_a_damaged_state_the_one_before_is_what_is_kept(path):
     cut(path)
     assert checkpoint.load_state(path, IDENTITY | {"code_sha256": "2d"}) is None
     assert in_folder(path) == ["seed0.old.pt"]
-    checkpoint.superseded(path).replace(path)
+    checkpoint.get_superseded_path(path).replace(path)
     assert checkpoint.load_state(path, IDENTITY)["step"] == 5
 
 
@@ -107,7 +107,7 @@ def test_the_state_that_is_kept_is_that_of_the_run_before(path, caplog):
         checkpoint.save_state(path, state(step, commit=None, code_sha256=code))
         assert checkpoint.load_state(path, IDENTITY | {"code_sha256": f"not {code}"}) is None
     assert "trained at an unknown commit" in caplog.text
-    checkpoint.superseded(path).replace(path)
+    checkpoint.get_superseded_path(path).replace(path)
     assert checkpoint.load_state(path, IDENTITY | {"code_sha256": "c"})["step"] == 3
 
 
@@ -123,7 +123,7 @@ def test_back_at_the_run_before_nothing_is_lost(path):
     assert "commit decade (the code differs)" in str(raised.value)
     assert in_folder(path) == before
     assert checkpoint.load_state(path, IDENTITY | other)["step"] == 5
-    cut(checkpoint.superseded(path))  # then there is nothing to lose
+    cut(checkpoint.get_superseded_path(path))  # then there is nothing to lose
     assert checkpoint.load_state(path, IDENTITY) is None
 
 
@@ -155,7 +155,7 @@ def draw() -> list[float]:
 
 def test_all_generators_go_on_where_they_were(path):
     np.random.randn()  # leaves a second normal number waiting
-    checkpoint.save_state(path, {"identity": IDENTITY, "random": checkpoint.random_state()})
+    checkpoint.save_state(path, {"identity": IDENTITY, "random": checkpoint.get_random_state()})
     expected = [draw() for _ in range(3)]
     checkpoint.restore_random_state(checkpoint.load_state(path, IDENTITY)["random"])
     assert [draw() for _ in range(3)] == expected

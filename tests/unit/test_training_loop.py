@@ -5,6 +5,7 @@ import math
 import os
 import signal
 from contextlib import suppress
+from unittest import mock
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from torch import nn
 
 from gblsr_repro.errors import StopRequested, UserError
 from gblsr_repro.training import checkpoint
-from gblsr_repro.training.loop import LOG_COLUMNS, Settings, train
+from gblsr_repro.training.loop import LOG_COLUMNS, LoopSettings, train
 
 IDENTITY = {"job": 1}
 A, B = ({"git": {"commit": commit, "modified": False}} for commit in "ab")
@@ -26,7 +27,7 @@ class Job:
         self.model = nn.Linear(3, 2)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=0.01, fused=True)
         self.clip = settings.pop("gradient_clip", 0.5)
-        self.settings = Settings(steps, **({"log_every": 6, "checkpoint_every": 4} | settings))
+        self.settings = LoopSettings(steps, **({"log_every": 6, "checkpoint_every": 4} | settings))
         self.path = path
         self.at = {}
 
@@ -111,12 +112,12 @@ def test_it_tells_how_far_it_is(path):
     job = Job(path)
     job.at[5] = stop
     seen = []
-    job.at[3] = lambda: seen.append(json.loads(checkpoint.progress_of(path).read_text()))
+    job.at[3] = lambda: seen.append(json.loads(checkpoint.get_progress_path(path).read_text()))
     with pytest.raises(StopRequested):
         job.run()
     told = {"run": "job", "step": 0, "saved": 0, "steps": 20, "steps_per_second": None}
     assert seen == [told | {"running": True}]
-    last = json.loads(checkpoint.progress_of(path).read_text())
+    last = json.loads(checkpoint.get_progress_path(path).read_text())
     assert last.pop("steps_per_second") > 0
     assert last == {"run": "job", "step": 6, "saved": 6, "steps": 20, "running": False}
 
@@ -144,10 +145,19 @@ def test_what_follows_from_something_else_is_trained_anew(path, steps, caplog):
     again = Job(path)
     record = again.run({"job": 1, "code_sha256": "b"}, B, keep_state=True)
     assert "commit a (the code differs): this run starts at step 0" in caplog.text
-    assert f"that one's step {steps}" in caplog.text
+    assert f"from step {steps} of the other run" in caplog.text
     assert torch.equal(again.weights(), whole.weights())
     assert rows_without_rate(record) == rows_without_rate(expected)
     assert (record.resumed, record.trained_by) == (0, [B])
+
+
+def test_a_signal_at_any_moment_of_a_step_finds_the_state_saved(path):
+    answers = iter([None])
+    name = mock.PropertyMock(side_effect=lambda *set_: None if set_ else next(answers, "SIGTERM"))
+    signaled = mock.patch.object(checkpoint.StopOnSignal, "name", name, create=True)
+    with signaled, pytest.raises(StopRequested):
+        Job(path).run()
+    assert checkpoint.load_state(path, IDENTITY)["step"] == 2
 
 
 def test_it_says_who_went_on(path):

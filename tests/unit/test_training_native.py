@@ -34,7 +34,7 @@ def settings():
 
 def run(settings, array, folder, arm="gblsr_scalar", seed=0):
     output, state = folder / "run", folder / "state" / "seed.pt"
-    train_run(settings, config.arms()[arm], seed, array, output, state)
+    train_run(settings, config.read_arms()[arm], seed, array, output, state)
     return output
 
 
@@ -59,7 +59,7 @@ def test_a_run_leaves_weights_log_and_record(settings, array, tmp_path):
     assert [int(row["step"]) for row in rows] == [4, 8, 12, 16, 20, 24, 28, 30]
     assert float(rows[-1]["loss"]) < float(rows[0]["loss"])
     model = load_run(output, native.NativeModel, settings)
-    assert model.bandwidth() == pytest.approx(float(rows[-1]["bandwidth"]))
+    assert model.get_bandwidth() == pytest.approx(float(rows[-1]["bandwidth"]))
     assert record["parameters"] == count_parameters(model)
 
 

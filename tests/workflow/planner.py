@@ -15,7 +15,7 @@ from pathlib import Path
 import snakemake.cli
 
 LIBRARIES = ("torch", "pandas", "pydantic", "yaml")
-PACKAGE = ("config.model", "models.asr.model", "models.native", "analysis.schemas")
+PACKAGE = ("config.validation", "models.asr.model", "models.native", "analysis.schemas")
 
 
 def said_by_a_fork(words: list[str]) -> tuple[int, str]:
@@ -48,9 +48,9 @@ if __name__ == "__main__":
         importlib.import_module(name)
     for name in PACKAGE:
         importlib.import_module(f"gblsr_repro.{name}")
-    from gblsr_repro.config.source_digest import digest_of
+    from gblsr_repro.config.source_digest import digest_files
 
     snakemake.cli.get_argument_parser()  # imports what is plugged in
-    digest_of(["src/gblsr_repro"])  # kept by file and date, so that an edited file is read again
+    digest_files(["src/gblsr_repro"])  # kept by file and date, so that an edited file is read again
     for line in sys.stdin:
         print(json.dumps(said_by_a_fork(json.loads(line))), flush=True)

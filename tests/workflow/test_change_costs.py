@@ -18,7 +18,7 @@ PHOTOS = ["photos", "Photos", "evaluate", "package", "skimage/data", "chelsea.pn
           "BSD", "https://scikit-image.org", "", ""]  # fmt: skip
 BLEND = '''
 from torch import nn
-from gblsr_repro.models.asr.decoders import COLORS, QueryDecoder, by_cell, read
+from gblsr_repro.models.asr.decoders import COLORS, QueryDecoder, flatten_cells, gather_cells
 
 class BlendDecoder(QueryDecoder):
     """One color per cell, blended by the corners' weights."""
@@ -27,11 +27,13 @@ class BlendDecoder(QueryDecoder):
         super().__init__(section)
         self.color = nn.Conv2d(self.features, COLORS, 1)
 
-    def maps(self, features, path):
-        return by_cell(self.color(features))
+    def compute_maps(self, features, path):
+        return flatten_cells(self.color(features))
 
-    def values(self, maps, found, cell, path):
-        return sum(weight.to(maps)[..., None] * read(maps, index) for index, _, weight in found)
+    def evaluate_corners(self, maps, corners, cell, path):
+        return sum(
+            weight.to(maps)[..., None] * gather_cells(maps, index) for index, _, weight in corners
+        )
 '''
 
 
@@ -108,9 +110,9 @@ def test_a_native_arm_is_two_files_and_retrains_no_other(finished):
 def test_a_setting_is_two_files_and_retrains_who_reads_it(finished):
     """Its definition, and the class that reads it, here the reader's own."""
     finished.edit(
-        f"{PACKAGE}/config/model.py",
+        f"{PACKAGE}/config/schema/native.py",
         "    wire_frequency: Positive",
-        '    gain: Positive = about("of the plain arm", default=1.0)\n    wire_frequency: Positive',
+        '    gain: Positive = describe("gain", default=1.0)\n    wire_frequency: Positive',
     )
     finished.edit(
         "src/plain.py",
@@ -124,8 +126,9 @@ def test_a_setting_is_two_files_and_retrains_who_reads_it(finished):
     assert len(finished.edited) == 2
     jobs = finished.planned(anew=True, native={"model": {"gain": 2.0}})
     assert finished.trained(jobs) == {"plain"}
-    model = "from gblsr_repro import config; from gblsr_repro.models import native; print(native."
-    model += "build(config.arms()['plain'], config.load(['config/config.yaml', 'gain.yaml']), 0)"
+    model = "from gblsr_repro import config; from gblsr_repro.models import native; print("
+    model += "native.build_model(config.read_arms()['plain'], "
+    model += "config.load(['config/config.yaml', 'gain.yaml']), 0)"
     finished.edit("gain.yaml", "", "native: {model: {gain: 2.5}}")
     finished.edit("src/asked.py", "", f"{model}.decoder.gain)")
     assert finished.run("asked").strip() == "2.5"

@@ -35,7 +35,7 @@ def overlay(repository, tmp_path):
     weights = {name: published.weights(name, settings).theirs for name in OVERLAY["asr"]["methods"]}
     liif = published.write_checkpoint(tmp_path / "rdn-liif.pth", "liif_rdn", weights["liif_rdn"])
     family = published.write_safetensors(tmp_path / "hub", weights["gblsr_asr"])
-    row = configuration.row_named("gblsr_asr")
+    row = configuration.find_row("gblsr_asr")
     import_run(str(family), row, 0, tmp_path / "chosen", settings, "normalized")
     named = {"liif_rdn": str(liif), "gblsr_asr": str(tmp_path / "chosen")}
     path = tmp_path / "overlay.yaml"
@@ -79,7 +79,7 @@ def test_what_is_named_is_imported_and_scored_without_training(snakemake, overla
     again = snakemake("--cores", "1", "--dry-run", "asr_eval", configfile=str(overlay))
     assert "Nothing to be done" in again.stdout + again.stderr
     content = yaml.safe_load(overlay.read_text())
-    other = published.weights("liif_rdn", settings_of(overlay), seed=1).theirs
+    other = published.weights("liif_rdn", select_class_settings(overlay), seed=1).theirs
     published.write_checkpoint(tmp_path / "rdn-liif.pth", "liif_rdn", other)
     planned = snakemake("--cores", "1", "--dry-run", "asr_eval", configfile=str(overlay)).stdout
     assert jobs(planned) >= {"import_method", "asr_evaluate", "asr_eval_claims"}
@@ -94,7 +94,7 @@ def test_what_is_named_is_imported_and_scored_without_training(snakemake, overla
     assert "import_method" not in jobs(planned)
 
 
-def settings_of(overlay):
+def select_class_settings(overlay):
     loaded = configuration.merge(configuration.load(), yaml.safe_load(overlay.read_text()))
     configuration.validate(loaded)
     return loaded

@@ -10,7 +10,7 @@ import yaml
 from gblsr_repro import config
 
 TARGETS = {"all", "native", "native_timing", "asr", "asr_train", "asr_eval", "asr_timing",
-           *config.items()}  # fmt: skip
+           *config.read_items()}  # fmt: skip
 # What a cluster's nodes are given to do, and what of it takes a GPU.
 ON_DEVICE = {"train", "evaluate", "evaluate_validation", "exemplars", "latency", "fields",
              "asr_train_run", "asr_evaluate", "asr_latency"}  # fmt: skip
@@ -90,6 +90,7 @@ def test_snakemakes_own_report_has_captions(snakemake, tmp_path):
         ({"native": {"training": {"stpes": 3}}}, "unknown setting 'stpes' at native.training; did"),
         ({"native": {"data": {"train": ["nothing_known"]}}}, "nothing_known"),
         ({"mirror": "/nowhere"}, "The mirror folder /nowhere does not exist; correct `mirror` in"),
+        ("threads: 1\nthreads: 2\n", "overlay.yaml cannot be read at line 2, column 1: the key"),
     ],
 )
 def test_a_mistake_in_the_config_is_one_sentence_before_anything_runs(
@@ -97,7 +98,7 @@ def test_a_mistake_in_the_config_is_one_sentence_before_anything_runs(
 ):
     """All others: tests/unit/test_config.py."""
     path = tmp_path / "overlay.yaml"
-    path.write_text(yaml.safe_dump(overlay))
+    path.write_text(overlay if isinstance(overlay, str) else yaml.safe_dump(overlay))
     done = snakemake("--dry-run", "--cores", "1", "native", configfile=str(path))
     assert done.returncode != 0
     assert sentence in done.stderr, done.stdout + done.stderr

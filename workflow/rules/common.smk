@@ -24,19 +24,21 @@ os.environ.update(
 )
 
 try:
+    for path in workflow.configfiles:  # of a key that comes twice Snakemake takes the last
+        settings_module.read_yaml(path)
     settings_module.complete(config)
-    ARMS = settings_module.selected_arms(config)
-    METHODS = settings_module.selected_methods(config)
-    DATASETS = settings_module.selected_datasets(config)
-    ITEMS = settings_module.selected_items(config)
-    settings_module.mirror_of(config)
+    ARMS = settings_module.list_arms(config)
+    METHODS = settings_module.list_methods(config)
+    DATASETS = settings_module.list_datasets(config)
+    ITEMS = settings_module.list_items(config)
+    settings_module.find_mirror(config)
     RELEASED_FILES = released_files(config)
 except UserError as error:
     sys.exit(f"gblsr-repro: {error}")
 
 R = config["results"]
 S = config["resources"]
-CONFIG = f"{R}/config.json"  # read without PyYAML and pydantic, which take a while to import
+CONFIG = f"{R}/config.json"  # validated here, so that jobs need not import pydantic
 SEEDS = config["seeds"]
 IMPORTED = config["released"]  # arms and methods whose weights are imported and not trained
 COLUMNS = list(config["native"]["data"]["evaluate"])
@@ -108,7 +110,7 @@ def one_of(names):
     return "|".join(names) or "(?!)"
 
 
-def follows(rule, wildcard=None, subjects=None):
+def collect_dependencies(rule, wildcard=None, subjects=None):
     """Return as text what the output of a rule follows from; jobs run again when that changes.
 
     What a job is about stands in a wildcard, by its name or as one of `subjects`.
@@ -118,7 +120,9 @@ def follows(rule, wildcard=None, subjects=None):
     def text(name):
         subject = subjects[name] if subjects else name
         try:
-            return json.dumps(settings_module.follows(rule, subject, config), sort_keys=True)
+            return json.dumps(
+                settings_module.collect_dependencies(rule, subject, config), sort_keys=True
+            )
         except UserError as error:
             sys.exit(f"gblsr-repro: {error}")
 
@@ -186,7 +190,7 @@ def sources_of_timing(wildcards):
 
     Where config/sizes.tsv knows the sizes, they alone do.
     """
-    known = settings_module.sized_datasets()
+    known = settings_module.list_sized_datasets()
     paths = {name: f"{R}/sources/{name}.csv" for name in ASR_TIMED}
     return [path for name, path in paths.items() if name not in known or os.path.isfile(path)]
 

@@ -16,7 +16,7 @@ rule aggregate:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("aggregate", "aggregate"),
+        follows=collect_dependencies("aggregate", "aggregate"),
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro aggregate {wildcards.aggregate} --config {params.config}"
@@ -30,7 +30,7 @@ use rule aggregate as provenance with:
         f"{R}/logs/aggregate/{{aggregate}}.json.log",
     params:
         config=CONFIG,
-        follows=follows("provenance"),
+        follows=collect_dependencies("provenance"),
         results=lambda wildcards: R,
 
 
@@ -49,7 +49,7 @@ rule readings:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("readings"),
+        follows=collect_dependencies("readings"),
     shell:
         "python -m gblsr_repro readings --config {params.config} --aggregate {input.rows}"
         " --output {output} > {log} 2>&1"
@@ -82,7 +82,7 @@ for (benchmark, needs), names in drawn_together("table").items():
             "../../envs/gblsr.yaml"
         params:
             config=CONFIG,
-            follows=follows("tables"),
+            follows=collect_dependencies("tables"),
             aggregates=lambda wildcards: f"{R}/aggregates",
             tables=lambda wildcards, output: os.path.dirname(output[0]),
             names=compared(names),
@@ -121,7 +121,7 @@ for (benchmark, needs), names in drawn_together("figure").items():
             "../../envs/gblsr.yaml"
         params:
             config=CONFIG,
-            follows=follows("figures"),
+            follows=collect_dependencies("figures"),
             aggregates=lambda wildcards: f"{R}/aggregates",
             figures=lambda wildcards, output: os.path.dirname(output.pdf[0]),
             names=names,
@@ -151,7 +151,7 @@ rule claims:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("claims"),
+        follows=collect_dependencies("claims"),
         aggregates=lambda wildcards: f"{R}/aggregates",
     shell:
         "python -m gblsr_repro claims --config {params.config} --aggregates {params.aggregates}"
@@ -192,7 +192,7 @@ rule claims_page:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("claims_page"),
+        follows=collect_dependencies("claims_page"),
     shell:
         "python -m gblsr_repro claims-page --config {params.config} --claims {input}"
         " --output {output} > {log} 2>&1"
@@ -239,7 +239,7 @@ rule report:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("report"),
+        follows=collect_dependencies("report"),
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro report --config {params.config} --results {params.results}"

@@ -15,7 +15,7 @@ rule fetch:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("fetch", "dataset", settings_module.datasets()),
+        follows=follows("fetch", "dataset", settings_module.read_datasets()),
     shell:
         "python -m gblsr_repro fetch {wildcards.dataset} --config {params.config}"
         " --output {output} > {log} 2>&1"

@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..config import Config, guess, protocol, selected_arms
+from ..config import Config, list_arms, load_protocol, suggest
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
@@ -167,7 +167,7 @@ def aggregate_ablation(find: Find, config: Config) -> pd.DataFrame:
         if metric in ("psnr", "lpips") or metric.startswith("psnr_")
     }
     values = [(arm, metric, mean) for (arm, _, metric), mean in means.items()]
-    controls = [n for n, arm in selected_arms(config).items() if arm.diagnostic == "control"]
+    controls = [n for n, arm in list_arms(config).items() if arm.diagnostic == "control"]
     for (arm, seed, metric), mean in means.items():
         for control in controls if arm not in controls else ():
             if (control, seed, metric) in means:
@@ -179,7 +179,7 @@ def aggregate_ablation(find: Find, config: Config) -> pd.DataFrame:
 def decide_criterion_b(rows: pd.DataFrame, config: Config) -> Values:
     """Yield for every log-space arm whether it meets criterion B, where its gaps are known."""
     margins = config["diagnostics"]["margins"]
-    for name, arm in selected_arms(config).items():
+    for name, arm in list_arms(config).items():
         own = rows[rows["arm"] == name].set_index("metric")
         if arm.diagnostic != "log" or own.empty:
             continue
@@ -200,16 +200,16 @@ def aggregate_criteria(find: Find, config: Config) -> Values:
 def aggregate_budget(find: Find, config: Config) -> Values:
     """Count the trainable parameters of every arm of the config; no run is needed."""
     # torch takes seconds to import, and the other aggregates do without.
-    from ..models.native import parameter_counts
+    from ..models.native import count_arm_parameters
 
-    yield from parameter_counts(config).items()
+    yield from count_arm_parameters(config).items()
 
 
 def aggregate_structure(find: Find, config: Config) -> Values:
     """Measure what the code alone gives at the paper's sizes, whatever was run."""
-    from ..models.structure import measure
+    from ..models.structure import measure_structure
 
-    yield from measure(protocol()).items()
+    yield from measure_structure(load_protocol()).items()
 
 
 # --- super-resolution -----------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def write(name: str, results: Path, config: Config, output: Path) -> None:
     Raises `UserError` for an unknown name, an unfit file, and where there is nothing to aggregate.
     """
     if name not in SCHEMAS:
-        raise UserError(f"There is no aggregate {name!r}; {guess(name, SCHEMAS)}")
+        raise UserError(f"There is no aggregate {name!r}; {suggest(name, SCHEMAS)}")
     schema = SCHEMAS[name]
     if schema.suffix == "json":
         writing.write(name, results, config, output)

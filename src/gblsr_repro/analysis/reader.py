@@ -19,11 +19,11 @@ from ..config import (
     Arm,
     Config,
     Method,
-    arms,
-    datasets,
-    methods,
-    repository_root,
-    selected_arms,
+    find_repository_root,
+    list_arms,
+    read_arms,
+    read_datasets,
+    read_methods,
 )
 from ..errors import UserError
 from ..evaluation import OURS, PAPER
@@ -159,14 +159,14 @@ class Aggregates:
 
     def __post_init__(self) -> None:
         self.results = self.folder.parent
-        self.arms, self.methods, self.datasets = arms(), methods(), datasets()
+        self.arms, self.methods, self.datasets = read_arms(), read_methods(), read_datasets()
         self.evaluate = list(self.config["native"]["data"]["evaluate"])  # native columns
         self._cells: dict[str, dict[Key, Summary]] = {}
 
     @classmethod
     def paper(cls, config: Config) -> Aggregates:
         """Read the paper's numbers (config/paper), for the rows and columns of `config`."""
-        paper = cls(repository_root() / "config" / "paper", config)
+        paper = cls(find_repository_root() / "config" / "paper", config)
         paper.provenance = Provenance.paper()
         paper.tables["structure"] = [
             {"name": row["arm"], "value": row["parameters"]}
@@ -289,7 +289,7 @@ class Aggregates:
     @cached_property
     def benchmark(self) -> dict[str, Arm]:
         """The arms of the main tables: those that the config runs or that were measured."""
-        shown = {*selected_arms(self.config), *(row["arm"] for row in self.table("native"))}
+        shown = {*list_arms(self.config), *(row["arm"] for row in self.table("native"))}
         return {n: arm for n, arm in self.arms.items() if arm.in_benchmark and n in shown}
 
     @property

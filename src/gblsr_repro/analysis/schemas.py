@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..config import BASELINE, READING, Config, selected_arms, selected_methods
+from ..config import BASELINE, READING, Config, list_arms, list_methods
 
 VALUES = ("mean", "std", "n")
 ABLATION = ("reference", "control", "log")  # the parts of its arms, in the order of its table
@@ -132,7 +132,7 @@ def list_subjects(name: str, config: Config) -> list[str]:
     """List the arms or methods that an aggregate averages, in the order of their table."""
     schema = SCHEMAS[name]
     rows: Mapping[str, Any] = (
-        selected_arms(config) if schema.benchmark == "native" else selected_methods(config)
+        list_arms(config) if schema.benchmark == "native" else list_methods(config)
     )
     return [subject for subject, row in rows.items() if schema.includes(row)]
 

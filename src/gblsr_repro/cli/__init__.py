@@ -1,8 +1,9 @@
-"""The command line: `jobs` and `released` have what rules call, `reports` and `images` the rest.
+"""The command line: `jobs` and `released` have the commands that rules of the workflow run,
+`reports` and `images` the others.
 
-Every command is two functions: `_add_...` declares its arguments, the one below it runs it on the
-parsed options, and has the command's help as its docstring. What takes long to import is imported
-by the function that runs.
+A command has two functions: `_add_...` declares its arguments, and the function below it runs it
+with the parsed options; its docstring is the command's help. Functions import what takes long to
+import (torch, pandas, matplotlib), so that `--help` answers at once.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from ..progress import setup_logging
 from . import images, jobs, released, reports
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser with every command; the parsed options hold its function as `execute`."""
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser; `execute` of the parsed options is the function of the command."""
     parser = argparse.ArgumentParser(
         prog="gblsr-repro", description="Run single steps of the GB-LSR reproduction."
     )
@@ -33,13 +34,13 @@ def make_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status.
 
-    0: done; 2: a user's mistake, told in one sentence; 75: stopped by a signal with the state
-    saved, so that running the same command again goes on.
+    0: finished; 2: a mistake of the user, described in one sentence; 75: stopped by a signal with
+    the state saved, so that the same command resumes from it.
     """
     setup_logging()
-    options = make_parser().parse_args(arguments)
+    options = build_parser().parse_args(arguments)
     try:
-        with memory_told("What this command computes"):
+        with memory_told("The computation of this command"):
             options.execute(options)
     except UserError as error:
         print(f"gblsr-repro: {error}", file=sys.stderr)
@@ -53,11 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(
             f"gblsr-repro: {error.filename or 'A file'} cannot be read or written "
-            f"({error.strerror or error}); mend that and run the same command again.",
+            f"({error.strerror or error}); solve that and run the same command again.",
             file=sys.stderr,
         )
         return 2
     except KeyboardInterrupt:
-        print("gblsr-repro: interrupted; the same command goes on from there.", file=sys.stderr)
+        print("gblsr-repro: interrupted; the same command resumes the work.", file=sys.stderr)
         return 130
     return 0

@@ -1,18 +1,17 @@
-"""What several commands declare and read in the same way."""
+"""Arguments that several commands declare, and the config and folders that they name."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from ..config import Config
+from ..config import Config, load
 
 Options = argparse.Namespace
 Commands = Any
-"""What `add_subparsers` returns; argparse keeps the name of its class to itself."""
+"""The return value of `add_subparsers`, whose class argparse does not publish."""
 
 
 def add_command(
@@ -27,7 +26,7 @@ def add_command(
 
 
 def add_group(commands: Commands, name: str, text: str) -> Commands:
-    """Add a word that commands of one benchmark follow, and return where those are added."""
+    """Add a command with subcommands; return the object to which those are added."""
     group = commands.add_parser(name, help=text, description=text)
     return group.add_subparsers(title="verbs", metavar="VERB", required=True)
 
@@ -50,19 +49,17 @@ def add_config(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="config file; repeat to lay one over another (default: the one that the named "
-        "results were made with, else config/config.yaml)",
+        help="config file; repeat to merge several, later ones over earlier ones (default: the "
+        "config of the named results, else config/config.yaml)",
     )
 
 
 def load_config(options: Options) -> Config:
-    """Load the files that `--config` names, laid one over another.
+    """Load and merge the files that `--config` names.
 
-    Where it names none, the config that the workflow left in the results folder that the options
-    name (or that holds the aggregates that they name), else the checkout's config/config.yaml.
+    Without it, load the config that the workflow wrote into the results folder of `--results` or
+    `--aggregates`, else the checkout's config/config.yaml.
     """
-    from ..config import load
-
     named = vars(options)
     results = named.get("results")
     if named.get("aggregates"):
@@ -73,5 +70,5 @@ def load_config(options: Options) -> Config:
 
 
 def find_results(options: Options, config: Config) -> Path:
-    """Return the folder that `--results` names, else the config's."""
+    """Find the results folder: that of `--results`, else the config's."""
     return vars(options).get("results") or Path(config["results"])

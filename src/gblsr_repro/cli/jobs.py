@@ -1,14 +1,15 @@
-"""Commands that rules of the workflow call, from fetching a data set to averaging over seeds.
+"""Commands that rules of the workflow run, from fetching a data set to averaging over seeds.
 
-The two benchmarks of the paper, `native` and `asr`, have the same verbs.
+The two benchmarks of the paper, `native` and `asr`, have the same subcommands.
 """
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from .. import devices
+from ..config import Arm, Config, Method, find_arm, find_method
 from .arguments import (
     Commands,
     Options,
@@ -20,12 +21,9 @@ from .arguments import (
     load_config,
 )
 
-if TYPE_CHECKING:
-    from ..config import Arm, Config, Method
-
-SEED = "drives initialization and shuffling"
-STATE = "where an interrupted run goes on"
-ARRAYS = "arrays and regions.json"
+SEED = "seed of initialization and shuffling"
+STATE = "state from which an interrupted run resumes"
+ARRAYS = "folder of the arrays and regions.json"
 
 
 def add_commands(commands: Commands) -> None:
@@ -33,7 +31,7 @@ def add_commands(commands: Commands) -> None:
     _add_fetch(commands)
     _add_check(commands)
     _add_sources(commands)
-    text = "Native reconstruction: arms, trained with a seed each."
+    text = "Native reconstruction: arms, one run per seed."
     native = add_group(commands, "native", text)
     _add_native_standardize(native)
     _add_native_regions(native)
@@ -42,7 +40,7 @@ def add_commands(commands: Commands) -> None:
     _add_native_exemplars(native)
     _add_native_latency(native)
     _add_native_fields(native)
-    text = "Arbitrary-scale super-resolution: methods, trained with a seed each."
+    text = "Arbitrary-scale super-resolution: methods, one run per seed."
     asr = add_group(commands, "asr", text)
     _add_asr_standardize(asr)
     _add_asr_train(asr)
@@ -52,26 +50,21 @@ def add_commands(commands: Commands) -> None:
     _add_aggregate(commands)
 
 
-# --- what jobs read -----------------------------------------------------------------------------
+# --- the config and the row of a job ------------------------------------------------------------
 
 
 def read_arm(options: Options) -> tuple[Config, Arm]:
-    """Return the config and the arm of `--arm`; take a GPU for the job about it."""
-    from ..config import arm_named
-
-    return _take_gpu(load_config(options)), arm_named(options.arm)
+    """Read the config and the arm of `--arm`, and lock a GPU for the job."""
+    return _lock_gpu(load_config(options)), find_arm(options.arm)
 
 
 def read_method(options: Options) -> tuple[Config, Method]:
-    """Return the config and the method of `--method`; take a GPU for the job about it."""
-    from ..config import method_named
-
-    return _take_gpu(load_config(options)), method_named(options.method)
+    """Read the config and the method of `--method`, and lock a GPU for the job."""
+    return _lock_gpu(load_config(options)), find_method(options.method)
 
 
-def _take_gpu(config: Config) -> Config:
-    from .. import devices
-
+def _lock_gpu(config: Config) -> Config:
+    """Lock a GPU for this process unless the config says device: cpu; return the config."""
     if config["device"] != "cpu":
         devices.take_one()
     return config
@@ -89,18 +82,20 @@ def _add_method(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", type=int, required=True, help=SEED)
 
 
-# --- data sets, and what is checked before any training -----------------------------------------
+# --- data sets, and checks before any training --------------------------------------------------
 
 
 def _add_fetch(commands: Commands) -> None:
     command = add_command(commands, "fetch", fetch)
     add_config(command)
     command.add_argument("dataset", metavar="DATASET", help="row of config/datasets.tsv")
-    add_path(command, "--output", "CSV", "copy of the manifest to write", required=False)
+    add_path(
+        command, "--output", "CSV", "write a copy of the manifest to this file", required=False
+    )
 
 
 def fetch(options: Options) -> None:
-    """Download a data set or find it in the mirror, and verify it."""
+    """Download a data set, or find it in the mirror, and verify its files."""
     from ..data.fetch import fetch
 
     fetch(options.dataset, load_config(options), options.output)
@@ -111,7 +106,7 @@ def _add_check(commands: Commands) -> None:
 
 
 def check(options: Options) -> None:
-    """Check before any training: parameter budget, LPIPS at hand."""
+    """Check the parameter budget and the LPIPS backbone, before any training."""
     from ..preflight import check
 
     print(check(load_config(options)))
@@ -122,7 +117,7 @@ def _add_sources(commands: Commands) -> None:
 
 
 def list_sources(options: Options) -> None:
-    """List the data sets: where they are, how complete."""
+    """List the data sets with their folders and how complete they are."""
     from ..data.fetch import list_sources
 
     print(list_sources(load_config(options)))
@@ -140,7 +135,7 @@ def _add_native_standardize(commands: Commands) -> None:
 
 
 def standardize_native(options: Options) -> None:
-    """Crop a split's or set's images into one array."""
+    """Crop the images of a split or evaluation set to one size and store them as an array."""
     from ..data.standardize import make_array
 
     make_array(options.name, load_config(options), options.output)
@@ -154,7 +149,7 @@ def _add_native_regions(commands: Commands) -> None:
 
 
 def write_regions(options: Options) -> None:
-    """Set the thresholds of smooth, edge, texture and mixed patches."""
+    """Compute the thresholds of smooth, edge, texture and mixed patches."""
     from ..evaluation.regions import write_thresholds
 
     write_thresholds(load_config(options), options.array, options.output)
@@ -169,7 +164,7 @@ def _add_native_train(commands: Commands) -> None:
 
 
 def train_arm(options: Options) -> None:
-    """Train one arm with one seed, or go on with it."""
+    """Train an arm with one seed, or resume its training."""
     from ..training.native import train_run
 
     config, arm = read_arm(options)
@@ -182,12 +177,12 @@ def _add_native_evaluate(commands: Commands) -> None:
     add_path(command, "--run", "DIR")
     add_path(command, "--arrays", "DIR", ARRAYS)
     add_path(command, "--output", "DIR")
-    text = "measure these sets alone (default: every evaluation set and the validation split)"
+    text = "score these sets only (default: all evaluation sets and the validation split)"
     command.add_argument("--only", nargs="+", default=[], metavar="SET", help=text)
 
 
 def evaluate_arm(options: Options) -> None:
-    """Measure a trained run on every image of the evaluation sets and the validation split."""
+    """Score a trained run on all images of the evaluation sets and the validation split."""
     from ..evaluation.native import evaluate
 
     config, arm = read_arm(options)
@@ -205,17 +200,17 @@ def evaluate_arm(options: Options) -> None:
 def _add_native_exemplars(commands: Commands) -> None:
     command = add_command(commands, "exemplars", write_exemplars)
     add_config(command)
-    text = "folders of trained arms"
+    text = "run folders of trained arms"
     command.add_argument("--runs", nargs="+", type=Path, required=True, metavar="RUN", help=text)
     add_path(command, "--arrays", "DIR", ARRAYS)
     add_path(command, "--output", "DIR")
 
 
 def write_exemplars(options: Options) -> None:
-    """Write the images of the qualitative figure, true and reconstructed by trained runs."""
+    """Write the images of the qualitative figure: originals and reconstructions by trained runs."""
     from ..evaluation.exemplars import write_exemplars
 
-    config = _take_gpu(load_config(options))
+    config = _lock_gpu(load_config(options))
     write_exemplars(config, options.runs, options.arrays, options.output)
 
 
@@ -227,7 +222,7 @@ def _add_native_latency(commands: Commands) -> None:
 
 
 def time_arm(options: Options) -> None:
-    """Time one arm by the fixed protocol, with untrained weights."""
+    """Time an arm by the fixed protocol, with untrained weights."""
     from ..evaluation.native_latency import time_arm
 
     config, arm = read_arm(options)
@@ -244,7 +239,7 @@ def _add_native_fields(commands: Commands) -> None:
 
 
 def write_fields(options: Options) -> None:
-    """Write bandwidth and order of every patch of the validation images for a trained arm."""
+    """Write the bandwidth and order of all patches of the validation images for a trained arm."""
     from ..evaluation.native_fields import write_fields
 
     config, arm = read_arm(options)
@@ -263,7 +258,7 @@ def _add_asr_standardize(commands: Commands) -> None:
 
 
 def standardize_asr(options: Options) -> None:
-    """Pack the training images into one array."""
+    """Store the training images in one array."""
     from ..data.superres import make_array
 
     make_array(load_config(options), options.output)
@@ -278,7 +273,7 @@ def _add_asr_train(commands: Commands) -> None:
 
 
 def train_method(options: Options) -> None:
-    """Train one method with one seed, or go on with it."""
+    """Train a method with one seed, or resume its training."""
     from ..training.asr import train_run
 
     config, method = read_method(options)
@@ -293,7 +288,7 @@ def _add_asr_evaluate(commands: Commands) -> None:
 
 
 def evaluate_method(options: Options) -> None:
-    """Measure a trained run on every image of the evaluation sets."""
+    """Score a trained run on all images of the evaluation sets."""
     from ..evaluation.asr import evaluate
 
     config, method = read_method(options)
@@ -309,7 +304,7 @@ def _add_asr_bicubic(commands: Commands) -> None:
 
 
 def evaluate_bicubic(options: Options) -> None:
-    """Measure plain bicubic upsampling."""
+    """Score bicubic upsampling."""
     from ..evaluation.asr import evaluate_bicubic
 
     evaluate_bicubic(load_config(options), options.dataset, options.output)
@@ -322,7 +317,7 @@ def _add_asr_latency(commands: Commands) -> None:
 
 
 def time_method(options: Options) -> None:
-    """Time one method by the fixed protocol, with untrained weights."""
+    """Time a method by the fixed protocol, with untrained weights."""
     from ..evaluation.asr_latency import time_method
 
     config, method = read_method(options)
@@ -335,14 +330,16 @@ def time_method(options: Options) -> None:
 def _add_aggregate(commands: Commands) -> None:
     command = add_command(commands, "aggregate", aggregate)
     add_config(command)
-    command.add_argument("kind", help="aggregate to make: native, asr_quality, ...")
+    command.add_argument(
+        "name", metavar="NAME", help="name of the aggregate: native, asr_quality, ..."
+    )
     add_path(command, "--results", "DIR", "default: the config's results", required=False)
     add_path(command, "--output", "FILE")
 
 
 def aggregate(options: Options) -> None:
-    """Average measured rows over images and seeds."""
+    """Average scores over images and seeds."""
     from ..analysis import aggregate
 
     config = load_config(options)
-    aggregate.write(options.kind, find_results(options, config), config, options.output)
+    aggregate.write(options.name, find_results(options, config), config, options.output)

@@ -22,12 +22,12 @@ def add_commands(commands: Commands) -> None:
 
 def import_weights(options: Options) -> None:
     """Import released weights as a run of an arm or a method, without training."""
-    from ..config import row_named
+    from ..config import find_row
     from ..released.importing import import_run
 
     import_run(
         options.address,
-        row_named(options.row),
+        find_row(options.row),
         options.seed,
         options.output,
         load_config(options),

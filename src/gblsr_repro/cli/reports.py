@@ -1,10 +1,14 @@
-"""Commands about what a run shows and takes: tables, figures, claims, pages, plan and progress."""
+"""Commands that report on runs: tables, figures, claims, pages, plan and progress."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from ..config import list_arms
+from ..errors import UserError
+from ..operations import trainings
+from ..progress import counted, log
 from .arguments import (
     Commands,
     Options,
@@ -37,7 +41,11 @@ def _add_folder(command: argparse.ArgumentParser, name: str, place: str) -> None
 
 def _add_only(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--only", nargs="+", default=[], metavar="NAME", help="make these, or fail"
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="only these items; an error if one cannot be made",
     )
 
 
@@ -52,7 +60,7 @@ def _add_readings(commands: Commands) -> None:
 
 
 def write_readings(options: Options) -> None:
-    """Set the readings of the baselines beside the paper's."""
+    """Compare the readings of the baselines with the paper's numbers."""
     from ..reporting import readings_page
 
     readings_page.write(options.aggregate, load_config(options), options.output)
@@ -67,15 +75,15 @@ def _add_tables(commands: Commands) -> None:
 
 
 def write_tables(options: Options) -> None:
-    """Render the LaTeX tables that a folder of aggregates allows."""
+    """Write the LaTeX tables for which a folder has the aggregates."""
     from ..reporting import tables
 
     config = load_config(options)
     results = find_results(options, config)
     folder = options.output or results / "tables"
     aggregates = options.aggregates or results / "aggregates"
-    made, skipped = tables.write(aggregates, folder, config, options.only)
-    _print_items([folder / f"{name}.tex" for name in made], skipped)
+    written, skipped = tables.write(aggregates, folder, config, options.only)
+    _print_items([folder / f"{name}.tex" for name in written], skipped)
 
 
 def _add_figures(commands: Commands) -> None:
@@ -87,23 +95,23 @@ def _add_figures(commands: Commands) -> None:
 
 
 def draw_figures(options: Options) -> None:
-    """Draw the figures that a folder of aggregates allows."""
+    """Draw the figures for which a folder has the aggregates."""
     from ..reporting import figures
 
     config = load_config(options)
     results = find_results(options, config)
     folder = options.output or results / "figures"
     aggregates = options.aggregates or results / "aggregates"
-    made, skipped = figures.write(aggregates, folder, config, options.only)
-    _print_items([folder / f"{name}.{end}" for name in made for end in ("pdf", "png")], skipped)
+    drawn, skipped = figures.write(aggregates, folder, config, options.only)
+    _print_items([folder / f"{name}.{end}" for name in drawn for end in ("pdf", "png")], skipped)
 
 
 def _print_items(files: list[Path], skipped: dict[str, str]) -> None:
-    """Print the files that were made, and why others were left out."""
+    """Print the files of the written items and the reasons for skipping others."""
     for file in files:
         print(file)
-    for name, why in skipped.items():
-        print(f"skipped {name}: {why}")
+    for name, reason in skipped.items():
+        print(f"skipped {name}: {reason}")
 
 
 def _add_claims(commands: Commands) -> None:
@@ -114,7 +122,7 @@ def _add_claims(commands: Commands) -> None:
 
 
 def judge_claims(options: Options) -> None:
-    """Judge every claim of the paper on the aggregates of a run."""
+    """Judge all claims of the paper by the aggregates of a run."""
     from ..analysis.claims import judge, rows
 
     config = load_config(options)
@@ -131,9 +139,8 @@ def _add_claims_page(commands: Commands) -> None:
 
 
 def write_claims_page(options: Options) -> None:
-    """List every claim of the paper with its verdict, as Markdown."""
+    """Write a Markdown page that lists all claims of the paper with their verdicts."""
     from ..analysis.claims import rows
-    from ..progress import log
     from ..reporting import claims_page
 
     results = find_results(options, load_config(options))
@@ -154,8 +161,7 @@ def _add_report(commands: Commands) -> None:
 
 
 def write_report(options: Options) -> None:
-    """Write one self-contained HTML page about a results folder."""
-    from ..progress import log
+    """Write a self-contained HTML page about a results folder."""
     from ..reporting import report_page
 
     config = load_config(options)
@@ -169,12 +175,11 @@ def _add_record(commands: Commands) -> None:
     command = add_command(commands, "record", write_record)
     add_config(command)
     _add_folder(command, "--results", "")
-    add_path(command, "--output", "DIR", "new folder, as docs/records/<date>-<device>")
+    add_path(command, "--output", "DIR", "new folder, such as docs/records/<date>-<device>")
 
 
 def write_record(options: Options) -> None:
-    """Gather a run's numbers, tables and figures in one folder."""
-    from ..progress import log
+    """Copy a run's numbers, tables and figures into one folder, to keep as a record."""
     from ..reporting import record
 
     config = load_config(options)
@@ -187,12 +192,9 @@ def _add_summary(commands: Commands) -> None:
 
 
 def print_summary(options: Options) -> None:
-    """Print the main numbers and where everything is."""
+    """Print the main numbers of a run and the paths of its tables, figures and pages."""
     from ..analysis.claims import rows
     from ..analysis.reader import Aggregates
-    from ..config import selected_arms
-    from ..errors import UserError
-    from ..progress import counted
     from ..reporting import claims_page
 
     config = load_config(options)
@@ -203,11 +205,11 @@ def print_summary(options: Options) -> None:
     run = Aggregates(path.parent, config)
     columns = list(config["native"]["data"]["evaluate"])
     print(f"{'PSNR (dB)':<32}" + "".join(f"{column:>12}" for column in columns))
-    for arm, row in selected_arms(config).items():
-        found = [run.cell("native", column, arm, "psnr") for column in columns]
-        if any(cell.measured for cell in found):
-            cells = (f"{cell.mean:12.2f}" if cell.measured else f"{'-':>12}" for cell in found)
-            print(f"{row.name:<32}" + "".join(cells))
+    for arm, row in list_arms(config).items():
+        cells = [run.cell("native", column, arm, "psnr") for column in columns]
+        if any(cell.measured for cell in cells):
+            texts = (f"{cell.mean:12.2f}" if cell.measured else f"{'-':>12}" for cell in cells)
+            print(f"{row.name:<32}" + "".join(texts))
     steps = config["native"]["training"]["steps"]
     print(f"{steps} steps, {counted(len(config['seeds']), 'seed')}, preset {config['preset']}")
     if config["preset"] != "paper":
@@ -218,11 +220,11 @@ def print_summary(options: Options) -> None:
     for name in ("tables", "figures", "claims.md", "report.html"):
         place, here = results / name, Path.cwd()
         if place.exists():
-            shown = place.relative_to(here) if place.is_relative_to(here) else place
-            print(f"{place.stem:<8} {shown}")
+            path = place.relative_to(here) if place.is_relative_to(here) else place
+            print(f"{place.stem:<8} {path}")
 
 
-# --- what a run takes, and how far it is --------------------------------------------------------
+# --- cost and progress --------------------------------------------------------------------------
 
 
 def _add_plan(commands: Commands) -> None:
@@ -230,7 +232,7 @@ def _add_plan(commands: Commands) -> None:
 
 
 def print_plan(options: Options) -> None:
-    """Tell what is to be trained, the GPU-hours and the disk it takes; runs nothing."""
+    """Estimate the runs to train, their GPU-hours, days and disk space; runs nothing."""
     from ..operations import plan
 
     print(plan.text(plan.survey(load_config(options))))
@@ -241,8 +243,6 @@ def _add_progress(commands: Commands) -> None:
 
 
 def print_progress(options: Options) -> None:
-    """Tell how far the trainings are that have begun and not ended; runs nothing."""
-    from ..operations import trainings
-
+    """List the unfinished trainings with their progress; runs nothing."""
     config = load_config(options)
     print(trainings.list_trainings(find_results(options, config)))

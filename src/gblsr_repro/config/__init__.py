@@ -1,19 +1,32 @@
-"""The configuration: `tables` <- `model` <- `checks` <- `load`; `dependencies` reads it."""
+"""The configuration: its tables, its schema and checks, loading, and what depends on it.
+
+Modules import one way: `tables`, then `schema`, `validation` and `checks`, then `load`;
+`dependencies` reads settings, tables and code.
+"""
 
 from .addresses import HubAddress, address_of, is_imported, parse_address
 from .dependencies import (
-    CODE,
+    CODE_DIGEST,
+    MONITORING,
     RELEASED,
-    WATCHING,
-    chosen,
-    code_of_run,
-    definition,
-    follows,
-    run_identity,
-    within,
+    collect_dependencies,
+    digest_run_code,
+    identify_run,
+    list_settings,
+    select_defining_columns,
+    select_settings,
 )
 from .identity import check_identity, check_origin
-from .load import complete, load, merge, mirror_of, paper_device, protocol, validate, write_resolved
+from .load import (
+    complete,
+    find_mirror,
+    load,
+    load_protocol,
+    merge,
+    read_paper_device,
+    validate,
+    write_resolved,
+)
 from .tables import (
     BASELINE,
     MAIN_TABLE,
@@ -23,27 +36,27 @@ from .tables import (
     Dataset,
     Item,
     Method,
-    arm_named,
-    arms,
-    assets,
-    dataset_named,
-    dataset_title,
-    datasets,
-    guess,
-    items,
-    method_named,
-    methods,
-    named_datasets,
+    find_arm,
+    find_dataset,
+    find_method,
+    find_repository_root,
+    find_row,
+    get_dataset_title,
+    list_arms,
+    list_datasets,
+    list_items,
+    list_methods,
+    list_named_datasets,
+    list_short_names,
+    list_sized_datasets,
+    locate_row,
+    read_arms,
+    read_assets,
+    read_datasets,
+    read_items,
+    read_methods,
     read_table,
     read_yaml,
-    repository_root,
-    row_named,
-    select,
-    selected_arms,
-    selected_datasets,
-    selected_items,
-    selected_methods,
-    short_names,
-    sized_datasets,
-    subject,
+    select_rows,
+    suggest,
 )

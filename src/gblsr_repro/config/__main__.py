@@ -1,6 +1,7 @@
-"""`python -m gblsr_repro.config` renews what is made from the config and its tables.
+"""Renew the files that are generated from the config and its tables.
 
-That are the lists of settings and items in the README files, and config/paper/protocol.yaml.
+`python -m gblsr_repro.config` renews the lists of settings and items in the README files, and
+config/paper/protocol.yaml.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..files import write_text
-from .load import paper_device
-from .model import Settings
-from .tables import items, repository_root
+from .load import read_paper_device
+from .schema.settings import Settings
+from .tables import find_repository_root, read_items
 
 HEADING = "## Settings\n"
 RANGES = {
@@ -23,52 +24,56 @@ RANGES = {
 }
 
 
-def listing() -> str:
-    """Return the table of all settings: name, type and range, default, meaning."""
+def list_settings() -> str:
+    """List all settings in a Markdown table: name, type and range, default, meaning."""
     schema = Settings.model_json_schema()
-    rows = ["| setting | what it may be | meaning |", "|---|---|---|"]
-    return "\n".join([*rows, *_rows(schema, schema["$defs"], "")]) + "\n"
+    rows = ["| setting | allowed values | meaning |", "|---|---|---|"]
+    return "\n".join([*rows, *_list_section(schema, schema["$defs"], "")]) + "\n"
 
 
-def _rows(section: dict[str, Any], named: dict[str, Any], place: str) -> Iterator[str]:
+def _list_section(
+    section: dict[str, Any], definitions: dict[str, Any], place: str
+) -> Iterator[str]:
+    """Yield a row for every setting of a section of the JSON schema, and of its subsections."""
     for name, setting in section["properties"].items():
-        inner = named.get(setting.get("$ref", "").rpartition("/")[2])
+        inner = definitions.get(setting.get("$ref", "").rpartition("/")[2])
         if inner is not None:
             yield f"| **`{place}{name}`** | | {setting.get('description', inner['description'])} |"
-            yield from _rows(inner, named, f"{place}{name}.")
+            yield from _list_section(inner, definitions, f"{place}{name}.")
             continue
-        kind = _kind(setting)
+        values = _describe_type(setting)
         if "default" in setting:
-            kind += f"; left out: `{json.dumps(setting['default'])}`"
-        yield f"| `{place}{name}` | {kind} | {setting['description']} |"
-        values = setting.get("additionalProperties", {})
-        if "$ref" in values:
-            yield from _rows(named[values["$ref"].rpartition("/")[2]], named, f"{place}{name}.*.")
+            values += f"; left out: `{json.dumps(setting['default'])}`"
+        yield f"| `{place}{name}` | {values} | {setting['description']} |"
+        entries = setting.get("additionalProperties", {})
+        if "$ref" in entries:
+            inner = definitions[entries["$ref"].rpartition("/")[2]]
+            yield from _list_section(inner, definitions, f"{place}{name}.*.")
 
 
-def _kind(schema: dict[str, Any]) -> str:
-    """Say in words what a value of a JSON schema may be."""
+def _describe_type(schema: dict[str, Any]) -> str:
+    """Describe in words the values that a JSON schema allows."""
     if "anyOf" in schema:
-        return " or ".join(map(_kind, schema["anyOf"]))
+        return " or ".join(map(_describe_type, schema["anyOf"]))
     if "enum" in schema:
         return ", ".join(f"`{value}`" for value in schema["enum"])
     if schema.get("type") == "array":
-        return f"list of {_kind(schema['items'])}"
+        return f"list of {_describe_type(schema['items'])}"
     if schema.get("type") == "object":
         values = schema["additionalProperties"]
-        return "map" if "$ref" in values else f"map to {_kind(values)}"
+        return "map" if "$ref" in values else f"map to {_describe_type(values)}"
     ranges = [f"{words} {schema[key]:g}" for key, words in RANGES.items() if key in schema]
     return " ".join([schema["type"], ", ".join(ranges)]).strip()
 
 
-def page(text: str) -> str:
-    """Return the text of config/README.md with the list of settings at its end renewed."""
-    return f"{text.partition(HEADING)[0]}{HEADING}\n{listing()}"
+def renew_settings_page(text: str) -> str:
+    """Renew the list of settings at the end of the text of config/README.md."""
+    return f"{text.partition(HEADING)[0]}{HEADING}\n{list_settings()}"
 
 
 # --- the paper's items ----------------------------------------------------------------------------
 
-COST = f"cost (training on one {paper_device()} with the paper's code)"
+COST = f"cost (training on one {read_paper_device()} with the paper's code)"
 ITEMS = f"| paper item | target | {COST} |\n|---|---|---|\n"
 COSTS = {  # by the first aggregate that an item needs
     "": "nothing",
@@ -84,18 +89,19 @@ COSTS = {  # by the first aggregate that an item needs
 }
 
 
-def front_page(text: str) -> str:
-    """Return the text of README.md with its table of the paper's items renewed."""
+def renew_front_page(text: str) -> str:
+    """Renew the table of the paper's items in the text of README.md."""
     before, _, rest = text.partition(ITEMS)
     _, _, after = rest.partition("\n\n")
     rows = []
-    for name, item in items().items():
+    for name, item in read_items().items():
         cost = COSTS[item.needs.partition(" ")[0]]
-        rows.append(f"| {item.paper}: {_lowered(item.title)} | `{name}` | {cost} |")
+        rows.append(f"| {item.paper}: {_lower_first_letter(item.title)} | `{name}` | {cost} |")
     return f"{before}{ITEMS}{chr(10).join(rows)}\n\n{after}"
 
 
-def _lowered(title: str) -> str:
+def _lower_first_letter(title: str) -> str:
+    """Lower the first letter of a title, unless its first word is an abbreviation."""
     return title[:1].lower() + title[1:] if title[1:2].islower() else title
 
 
@@ -103,23 +109,23 @@ def _lowered(title: str) -> str:
 
 PROTOCOL = """\
 # The paper's protocol, with which runs are compared however ../config.yaml is edited.
-# `python -m gblsr_repro.config` makes it from that file: edit that one.
+# `python -m gblsr_repro.config` generates it from that file: edit that one.
 """
 
 
-def protocol_file(text: str) -> str:
-    """Return the text of config/paper/protocol.yaml: the settings of config/config.yaml."""
-    shipped = (repository_root() / "config" / "config.yaml").read_text(encoding="utf-8")
+def renew_protocol(text: str) -> str:
+    """Build the text of config/paper/protocol.yaml from the settings of config/config.yaml."""
+    shipped = (find_repository_root() / "config" / "config.yaml").read_text(encoding="utf-8")
     return PROTOCOL + shipped[shipped.index("preset:") :]
 
 
-MADE = {
-    "config/README.md": page,
-    "README.md": front_page,
-    "config/paper/protocol.yaml": protocol_file,
+GENERATED = {
+    "config/README.md": renew_settings_page,
+    "README.md": renew_front_page,
+    "config/paper/protocol.yaml": renew_protocol,
 }
 
 if __name__ == "__main__":
-    for name, renewed in MADE.items():
-        path = repository_root() / name
+    for name, renewed in GENERATED.items():
+        path = find_repository_root() / name
         write_text(path, renewed(path.read_text(encoding="utf-8")))

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from ..errors import UserError
-from .tables import Arm, Config, Method, subject
+from .tables import Arm, Config, Method, locate_row
 
 HUB = "hf://"
 SEED = "{seed}"  # in an address: the seed of the run
@@ -42,7 +42,7 @@ def parse_address(text: str) -> HubAddress | None:
 
 def is_imported(row: Arm | Method, config: Config) -> bool:
     """Whether the config names released weights for an arm or a method."""
-    return subject(row)[2] in config.get(
+    return locate_row(row)[2] in config.get(
         "released", {}
     )  # settings kept by an older version lack it
 

@@ -1,25 +1,26 @@
-"""What types cannot say: settings that are impossible together, each told in one sentence."""
+"""Check rules between settings, and names against their tables, beyond the schema's types."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
 from .addresses import SEED, parse_address
 from .tables import (
     Config,
-    arms,
-    datasets,
-    guess,
-    methods,
-    named_datasets,
+    find_repository_root,
+    find_row,
+    list_arms,
+    list_methods,
+    list_named_datasets,
+    read_arms,
+    read_datasets,
+    read_methods,
     read_yaml,
-    repository_root,
-    row_named,
-    select,
-    selected_arms,
-    selected_methods,
+    select_rows,
+    suggest,
 )
 
 MULTIPLES = {
@@ -29,43 +30,49 @@ MULTIPLES = {
     "asr.model.swinir_embed": "asr.model.swinir_heads",
 }
 RANGES = ("native.model.bandwidth_range", "native.model.order_range", "asr.training.scale_range")
-# What is set by table column, and the table that has the columns.
+PROJECT_FOLDERS = (
+    ".ci", ".git", ".github", "benchmarks", "config", "docs", "envs", "profiles", "resources",
+    "slurm", "src", "tests", "workflow",
+)  # fmt: skip
+# Settings by table column, and the setting that lists the columns.
 BY_COLUMN = {
     "native.data.exemplars": "native.data.evaluate",
     "asr.shave_extra": "asr.evaluate",
 }
 
 
-def check(config: Config) -> None:
-    """Raise `UserError` about the first impossible setting of a `config` that fits the model."""
-    for kind in (_rows, _released, _images, _timing, _columns, _sizes, _ranges, _scales):
-        for problem in kind(config):
+def check_config(config: Config) -> None:
+    """Raise `UserError` about the first problem of a `config` that fits the schema."""
+    for check in CHECKS:
+        for problem in check(config):
             raise UserError(f"Config: {problem}")
 
 
-def _rows(config: Config) -> Iterator[str]:
-    """Tell of arms and methods that their tables lack, and of a method without its recipe."""
+def _check_rows(config: Config) -> Iterator[str]:
+    """Check that the tables have the arms and methods, and that every method has its recipe."""
     native, asr = config["native"], config["asr"]
-    selected_arms(config)
+    list_arms(config)
     for name in ("main_arm", "control_arm"):
-        select(arms(), [native[name]], f"native.{name}", "config/arms.tsv")
-    select(arms(), native["training"]["pixels"], "native.training.pixels", "config/arms.tsv")
-    select(methods(), [asr["base_method"]], "asr.base_method", "config/methods.tsv")
+        select_rows(read_arms(), [native[name]], f"native.{name}", "config/arms.tsv")
+    select_rows(
+        read_arms(), native["training"]["pixels"], "native.training.pixels", "config/arms.tsv"
+    )
+    select_rows(read_methods(), [asr["base_method"]], "asr.base_method", "config/methods.tsv")
     recipes = asr["training"]["recipes"]
-    for row in selected_methods(config).values():
+    for row in list_methods(config).values():
         if row.recipe not in recipes:
             yield (
                 f"asr.training.recipes lacks {row.recipe!r}, the recipe of {row.method} in "
-                f"config/methods.tsv; add it or correct the table: {guess(row.recipe, recipes)}"
+                f"config/methods.tsv; add it or correct the table: {suggest(row.recipe, recipes)}"
             )
 
 
-def _released(config: Config) -> Iterator[str]:
-    """Tell of released weights for no row, of a malformed address, and of one for several seeds."""
+def _check_released(config: Config) -> Iterator[str]:
+    """Check that released weights are of known rows, at addresses, and of the seeds of the run."""
     count = len(config["seeds"])
     for name, address in config["released"].items():
         try:
-            row_named(name)
+            find_row(name)
             parse_address(address.replace(SEED, "0"))
         except UserError as error:
             yield f"released: {error}"
@@ -76,58 +83,59 @@ def _released(config: Config) -> Iterator[str]:
             )
 
 
-def _images(config: Config) -> Iterator[str]:
-    """Tell of a data set that holds no images, where images are needed."""
-    table, columns = datasets(), config["asr"]["evaluate"]
+def _check_images(config: Config) -> Iterator[str]:
+    """Check that the data sets have images where images are needed."""
+    table, columns = read_datasets(), config["asr"]["evaluate"]
     timed = [columns.get(name, name) for name in config["asr"]["timing"]["datasets"]]
-    for setting, names in (named_datasets(config) | {"asr.timing.datasets": timed}).items():
+    for setting, names in (list_named_datasets(config) | {"asr.timing.datasets": timed}).items():
         for name in names:
             if name in table and table[name].images == "0":
                 yield (
-                    f"{setting} names {name!r}, which holds no images; name another data set of "
+                    f"{setting} names {name!r}, which has no images; name another data set of "
                     "config/datasets.tsv."
                 )
 
 
-def _timing(config: Config) -> Iterator[str]:
-    """Tell of timed sets that are neither columns nor data sets."""
-    known = {**config["asr"]["evaluate"], **datasets()}
+def _check_timing(config: Config) -> Iterator[str]:
+    """Check that timed sets are columns or data sets."""
+    names = {**config["asr"]["evaluate"], **read_datasets()}
     for name in config["asr"]["timing"]["datasets"]:
-        if name not in known:
+        if name not in names:
             yield (
                 f"asr.timing.datasets names {name!r}, which is neither a column of asr.evaluate "
-                f"nor a data set of config/datasets.tsv; {guess(name, known)}"
+                f"nor a data set of config/datasets.tsv; {suggest(name, names)}"
             )
 
 
-def _columns(config: Config) -> Iterator[str]:
-    """Tell of settings for columns that do not exist, and of a column without its exemplar.
+def _check_columns(config: Config) -> Iterator[str]:
+    """Check that settings by column name existing columns, and that every column has an exemplar.
 
-    Columns of config/config.yaml still count as there when an overlay drops them, since it cannot
-    drop what is set for them.
+    Columns of config/config.yaml still exist when an overlay drops them, since an overlay cannot
+    drop the settings of its columns.
     """
-    base = read_yaml(repository_root() / "config" / "config.yaml")
-    known = {
-        table: {**(_at(base, table) or {}), **_at(config, table)} for table in BY_COLUMN.values()
+    base = read_yaml(find_repository_root() / "config" / "config.yaml")
+    columns = {
+        table: {**(_get_setting(base, table) or {}), **_get_setting(config, table)}
+        for table in BY_COLUMN.values()
     }
     for setting, table in BY_COLUMN.items():
-        for name in _at(config, setting):
-            if name not in known[table]:
-                close = guess(name, _at(config, table))
-                yield f"{setting} names {name!r}, which is no column of {table}; {close}"
+        for name in _get_setting(config, setting):
+            if name not in columns[table]:
+                suggestion = suggest(name, _get_setting(config, table))
+                yield f"{setting} names {name!r}, which is no column of {table}; {suggestion}"
     data = config["native"]["data"]
     for column in data["evaluate"]:
         if column not in data["exemplars"]:
             yield (
-                f"native.data.exemplars lacks the column {column!r}; add the name of the image "
-                "that the qualitative figure shows of it."
+                f"native.data.exemplars lacks the column {column!r}; add the name of its image in "
+                "the qualitative figure."
             )
-    shown = list(config["asr"]["evaluate"].values())
-    for dataset in shown:
-        if shown.count(dataset) > 1:
+    evaluated = list(config["asr"]["evaluate"].values())
+    for dataset in evaluated:
+        if evaluated.count(dataset) > 1:
             yield f"asr.evaluate names {dataset!r} for two columns; leave one of them out."
     required = config["native"]["criteria"]["datasets_required"]
-    most = len(known["native.data.evaluate"])
+    most = len(columns["native.data.evaluate"])
     if required > most:
         yield (
             f"native.criteria.datasets_required is {required}, but must be at most the number of "
@@ -135,37 +143,63 @@ def _columns(config: Config) -> Iterator[str]:
         )
 
 
-def _sizes(config: Config) -> Iterator[str]:
-    """Tell of a patch that is no power of two, and of sizes that do not divide one another."""
+def _check_sizes(config: Config) -> Iterator[str]:
+    """Check that the patch is a power of two and that sizes are multiples of one another."""
     patch = config["native"]["model"]["patch"]
     if patch < 2 or patch & (patch - 1):
         yield f"native.model.patch is {patch}, but must be a power of two, at least 2."
     for whole, part in MULTIPLES.items():
-        size, divisor = _at(config, whole), _at(config, part)
+        size, divisor = _get_setting(config, whole), _get_setting(config, part)
         if size % divisor:
             yield f"{whole} is {size}, but must be a multiple of {part}, {divisor}; change one."
 
 
-def _ranges(config: Config) -> Iterator[str]:
-    """Tell of ranges that do not rise."""
+def _check_ranges(config: Config) -> Iterator[str]:
+    """Check that ranges rise."""
     for setting in RANGES:
-        low, high = _at(config, setting)
+        low, high = _get_setting(config, setting)
         if low >= high:
             yield f"{setting} is [{low:g}, {high:g}], but must rise from low to high."
 
 
-def _scales(config: Config) -> Iterator[str]:
-    """Tell of a trained scale that is not evaluated."""
+def _check_scales(config: Config) -> Iterator[str]:
+    """Check that trained scales are evaluated."""
     for scale in config["asr"]["trained_scales"]:
         if scale not in config["asr"]["scales"]:
             yield (
-                f"asr.trained_scales names {scale:g}, which asr.scales lacks; add it there or "
-                "remove it here."
+                f"asr.trained_scales names {scale:g}, which asr.scales lacks; add it to asr.scales "
+                "or remove it from asr.trained_scales."
             )
 
 
-def _at(config: Mapping[str, Any], setting: str) -> Any:
-    """Return the value of a dotted setting; None when it is not there."""
+def _check_results(config: Config) -> Iterator[str]:
+    """Check that the results folder is none of the project's and no file."""
+    results, root = Path(config["results"]).resolve(), find_repository_root()
+    if results.is_file():
+        yield f"results is {config['results']!r}, which is a file; name a folder."
+    for name in PROJECT_FOLDERS:
+        if results == root or results.is_relative_to(root / name):
+            yield (
+                f"results is {config['results']!r}, a folder of the project itself; name another, "
+                "such as results/mine."
+            )
+
+
+CHECKS = (
+    _check_results,
+    _check_rows,
+    _check_released,
+    _check_images,
+    _check_timing,
+    _check_columns,
+    _check_sizes,
+    _check_ranges,
+    _check_scales,
+)
+
+
+def _get_setting(config: Mapping[str, Any], setting: str) -> Any:
+    """Return the value of a dotted setting; None if it is missing."""
     value: Any = config
     for key in setting.split("."):
         value = value.get(key) if isinstance(value, Mapping) else None

@@ -1,12 +1,13 @@
-"""What the output of every rule follows from: settings, rows of tables, and code.
+"""Collect the settings, table rows and code that the output of every rule depends on.
 
-The only place that decides what runs again. A rule of the workflow has what `follows` returns as a
-parameter, so that Snakemake asks for its jobs again when that changes; a run's record and a score's
-record hold the same, so that what is loaded or kept was made from it.
+This module alone decides what runs again. A rule of the workflow has the result of
+`collect_dependencies` as a parameter, so that Snakemake runs its jobs again when it changes; the
+records of runs and scores contain the same, so that only results of the current settings and code
+are loaded or kept.
 
-Where a file lies, how a job computes (device, threads) and how a training is watched stand nowhere
-here: they change how something is made, not what comes out. Nor does what a job reads of another
-rule's output: Snakemake asks for all jobs below one that runs.
+The location of files, the device and threads of a job, and the monitoring of a training are not
+dependencies: they change how a result is computed, not the result. Neither are the outputs of other
+rules that a job reads: Snakemake runs all jobs below one that runs.
 """
 
 from __future__ import annotations
@@ -20,27 +21,26 @@ from typing import Any
 
 from ..files import read_csv, sha256
 from .addresses import is_imported
-from .source_digest import digest_of
-from .tables import Arm, Config, Dataset, Method, repository_root, selected_arms
-from .tables import subject as subject_of
+from .source_digest import digest_files
+from .tables import Arm, Config, Dataset, Method, find_repository_root, list_arms, locate_row
 
 PACKAGE = Path(__file__).resolve().parents[1]
-CODE = "code_sha256"
+CODE_DIGEST = "code_sha256"
 RELEASED = "released"
 
-Follows = dict[str, Any]
+Dependencies = dict[str, Any]
 Subject = Arm | Method | Dataset | str | None
-"""What a job is about: a row, the name of a column, an array or an aggregate, or nothing."""
+"""Subject of a job: a row, the name of a column, an array or an aggregate, or nothing."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What the output of a rule follows from.
+    """Dependencies of the output of a rule.
 
-    `settings` are dotted names; a section stands for all in it, `{}` for the name of the column or
-    array that the job is about. `code` are files and folders of the package. `model`: also what the
-    classes of its arm or method (of every arm, where it is about none) read, and their code.
-    `training`: also the settings of the training. `sizes`: also the image sizes that are known.
+    `settings` are dotted names; a section means all its settings, `{}` the name of the column or
+    array that is the job's subject. `code` are files and folders of the package. `model` adds the
+    settings and the code of the classes of the job's arm or method (of all arms, without one).
+    `training` adds the settings of the training, `sizes` the rows of config/sizes.tsv.
     """
 
     settings: tuple[str, ...] = ()
@@ -52,8 +52,8 @@ class Rule:
 
 # --- the rules ------------------------------------------------------------------------------------
 
-# Training settings that change how a run is watched, not what it computes.
-WATCHING = (
+# Training settings that change how a run is monitored, not its weights.
+MONITORING = (
     "log_every",
     "checkpoint_every",
     "validate_every",
@@ -64,8 +64,17 @@ SPLIT = tuple(
     f"native.data.{name}"
     for name in ("image_size", "train", "data_seed", "crop_seed_stride", "holdout_fraction")
 )
-# What is averaged, judged and shown takes seconds: it follows all that was asked for.
-SHOWN = ("preset", "seeds", "released", "native", "asr", "latency", "diagnostics", "claims")
+# Averaging, judging and reporting take seconds: they depend on all settings of the experiment.
+EXPERIMENT = (
+    "preset",
+    "seeds",
+    "released",
+    "native",
+    "asr",
+    "latency",
+    "diagnostics",
+    "claims",
+)
 
 IMAGES = ("data/arrays.py", "data/datasets.py", "data/images.py", "data/sources.py")
 STANDARDIZING = (*IMAGES, "data/standardize.py")
@@ -77,7 +86,7 @@ SCORING = (
 )
 PAIRS = ("data/datasets.py", "data/images.py", "data/resize.py", "data/sources.py")
 ASR_SCORING = (*PAIRS, "evaluation/asr.py", "evaluation/luma.py")
-# The classes that a row names, and what those extend, come besides, wherever they lie.
+# Besides the files of the classes that a row names and of their base classes, wherever they are.
 NATIVE_MODEL = (
     "models/base.py",
     "models/coordinates.py",
@@ -114,8 +123,8 @@ ANALYSIS = ("analysis", "evaluation/fields.py", "evaluation/locality.py")
 REPORTING = ("reporting", *ANALYSIS)
 
 RULES = {
-    # The record of a data set's files is made once, and every later reader is held to it: neither
-    # the checksum of a download nor the code that downloads makes another one.
+    # The manifest of a data set is written once and all later readers compare with it: neither the
+    # checksum of a download nor the code that downloads changes it.
     "fetch": Rule(),
     "standardize": Rule(("native.data.image_size", "native.data.evaluate.{}"), code=STANDARDIZING),
     "standardize train": Rule(SPLIT, code=STANDARDIZING),
@@ -197,143 +206,147 @@ RULES = {
         model=True,
         sizes=True,
     ),
-    **dict.fromkeys(("aggregate", "provenance", "claims"), Rule(SHOWN, code=ANALYSIS)),
-    "aggregate budget": Rule(SHOWN, code=("analysis", *NATIVE_MODEL), model=True),
+    **dict.fromkeys(("aggregate", "provenance", "claims"), Rule(EXPERIMENT, code=ANALYSIS)),
+    "aggregate budget": Rule(EXPERIMENT, code=("analysis", *NATIVE_MODEL), model=True),
     "aggregate structure": Rule(code=("analysis", "models")),
     **dict.fromkeys(
-        ("tables", "figures", "claims_page", "readings", "report"), Rule(SHOWN, code=REPORTING)
+        ("tables", "figures", "claims_page", "readings", "report"), Rule(EXPERIMENT, code=REPORTING)
     ),
 }
 
 TRAININGS = {Arm: "train", Method: "asr_train_run"}
 IMPORTS = {Arm: "import_arm", Method: "import_method"}
-# The columns of a row that decide what is made; the others say how it is shown.
-DEFINING = {
+# The columns of a row that determine results; the others concern their presentation.
+DEFINING_COLUMNS = {
     Arm: ("arms", ("decoder", "options")),
     Method: ("methods", ("encoder", "decoder", "options", "recipe")),
     Dataset: ("datasets", ("kind", "files", "images")),
 }
 
 
-def follows(rule: str, subject: Subject, config: Config) -> Follows:
-    """Return what the output of a rule follows from, by name, for what the job is about.
+def collect_dependencies(rule: str, subject: Subject, config: Config) -> Dependencies:
+    """Collect the dependencies of the output of a rule for a job's subject, by name.
 
-    Settings by their dotted names, the columns of its row that define it, and under `code_sha256`
-    the digest of its code. Raises `UserError` where a row names a class that does not exist.
+    Settings by their dotted names, the defining columns of the subject's row, and as `code_sha256`
+    the digest of the code. Raises `UserError` if a row names a class that does not exist.
     """
-    how = RULES.get(f"{rule} {subject}") or RULES[rule]
-    about = subject_of(subject)[2] if isinstance(subject, Arm | Method) else subject
-    names = [name.format(about) for name in how.settings]
-    rows = [subject] if isinstance(subject, Arm | Method) else selected_arms(config).values()
-    classes = [part for row in rows for part in parts_of(row)] if how.model else []
-    found = {} if subject is None or isinstance(subject, str) else definition(subject)
+    listed = RULES.get(f"{rule} {subject}") or RULES[rule]
+    about = locate_row(subject)[2] if isinstance(subject, Arm | Method) else subject
+    names = [name.format(about) for name in listed.settings]
+    rows = [subject] if isinstance(subject, Arm | Method) else list_arms(config).values()
+    classes = [cls for row in rows for cls in find_model_classes(row)] if listed.model else []
+    dependencies: Dependencies = {}
+    if subject is not None and not isinstance(subject, str):
+        dependencies |= select_defining_columns(subject)
     if isinstance(subject, Arm | Method):
-        names += [f"{subject_of(subject)[0]}.model.{name}" for name in settings_read(classes)]
-        names += training_settings(subject, config) if how.training else []
-    settings = chosen(config, names)
-    found |= {name: value for name, value in settings.items() if not watches(name)}
-    if how.sizes:
-        found["sizes"] = known_sizes(config)
-    if how.code:
-        found[CODE] = code_digest(how.code, classes)
-    return found
+        section = f"{locate_row(subject)[0]}.model"
+        names += [f"{section}.{name}" for name in list_class_settings(classes)]
+        names += list_training_settings(subject, config) if listed.training else []
+    settings = select_settings(config, names)
+    dependencies |= {name: value for name, value in settings.items() if not is_monitoring(name)}
+    if listed.sizes:
+        dependencies["sizes"] = digest_image_sizes(config)
+    if listed.code:
+        dependencies[CODE_DIGEST] = digest_code(listed.code, classes)
+    return dependencies
 
 
-def run_identity(row: Arm | Method, config: Config) -> Follows:
-    """Return what the weights of a run follow from, whatever its seed.
+def identify_run(row: Arm | Method, config: Config) -> Dependencies:
+    """Collect the dependencies of the weights of a run, the same for all seeds.
 
     Those of an imported run hold under `released` the address that the config gives.
     """
     rules = IMPORTS if is_imported(row, config) else TRAININGS
-    return follows(rules[type(row)], row, config)
+    return collect_dependencies(rules[type(row)], row, config)
 
 
-def code_of_run(row: Arm | Method, record: Mapping[str, Any]) -> str:
-    """Return the digest that the code behind the weights of a run has now."""
+def digest_run_code(row: Arm | Method, record: Mapping[str, Any]) -> str:
+    """Compute the digest of the current code that the weights of a recorded run depend on."""
     rules = IMPORTS if RELEASED in record else TRAININGS
-    return code_digest(RULES[rules[type(row)]].code, parts_of(row))
+    return digest_code(RULES[rules[type(row)]].code, find_model_classes(row))
 
 
 # --- rows and their classes -----------------------------------------------------------------------
 
 
-def definition(row: Arm | Method | Dataset) -> Follows:
-    """Return the columns of a row that define it, by name."""
-    table, columns = DEFINING[type(row)]
+def select_defining_columns(row: Arm | Method | Dataset) -> Dependencies:
+    """Select the columns of a row that determine its results, by name."""
+    table, columns = DEFINING_COLUMNS[type(row)]
     return {f"{table}.{k}": v for k, v in asdict(row).items() if k in columns}
 
 
-def parts_of(row: Arm | Method) -> tuple[type, type]:
-    """Return the classes of an arm's or method's encoder and decoder.
+def find_model_classes(row: Arm | Method) -> tuple[type, type]:
+    """Find the classes of an arm's or method's encoder and decoder.
 
-    Raises `UserError` where its row names one that does not exist.
+    Raises `UserError` if its row names one that does not exist.
     """
-    # Here, since torch takes longer to import than most commands need.
+    # Here, since importing torch takes longer than most commands run.
     from ..models import native
     from ..models.asr import model as asr
 
-    return native.classes_of(row) if isinstance(row, Arm) else asr.classes_of(row)
+    return native.find_classes(row) if isinstance(row, Arm) else asr.find_classes(row)
 
 
-def settings_read(classes: Iterable[Any]) -> list[str]:
-    """Return the settings of the model's section that classes read, each once."""
-    return list(dict.fromkeys(name for part in classes for name in part.SETTINGS))
+def list_class_settings(classes: Iterable[Any]) -> list[str]:
+    """List the settings of the model's section that classes read, without repetition."""
+    return list(dict.fromkeys(name for cls in classes for name in cls.SETTINGS))
 
 
-def training_settings(row: Arm | Method, config: Config) -> list[str]:
-    """Return the names of the settings that the training of a row follows from."""
-    section, _, _ = subject_of(row)
-    names = [name for name in within(config, f"{section}.training") if name not in MAPS]
+def list_training_settings(row: Arm | Method, config: Config) -> list[str]:
+    """List the names of the settings that the training of a row depends on."""
+    section, _, _ = locate_row(row)
+    names = [name for name in list_settings(config, f"{section}.training") if name not in MAPS]
     if isinstance(row, Arm):
         return [*SPLIT, *names, f"native.training.pixels.{row.arm}"]
     return [*names, f"asr.training.recipes.{row.recipe}"]
 
 
-def watches(name: str) -> bool:
-    """Say whether a setting changes only how a training is watched."""
+def is_monitoring(name: str) -> bool:
+    """Decide whether a setting only changes how a training is monitored."""
     section, _, setting = name.rpartition(".")
-    return section.endswith(".training") and setting in WATCHING
+    return section.endswith(".training") and setting in MONITORING
 
 
-def known_sizes(config: Config) -> str:
-    """Return the SHA-256 of the rows of config/sizes.tsv about data sets that the config names."""
+def digest_image_sizes(config: Config) -> str:
+    """Compute the SHA-256 of the rows of config/sizes.tsv about data sets that the config names."""
     asr = config["asr"]
     timed = (asr["evaluate"].get(name, name) for name in asr["timing"]["datasets"])
     names = {*asr["evaluate"].values(), *timed}
-    rows = read_csv(repository_root() / "config" / "sizes.tsv", "\t")
-    told = repr([row for row in rows if row["dataset"] in names])
-    return hashlib.sha256(told.encode()).hexdigest()
+    rows = read_csv(find_repository_root() / "config" / "sizes.tsv", "\t")
+    text = repr([row for row in rows if row["dataset"] in names])
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 # --- code -----------------------------------------------------------------------------------------
 
 
-def code_digest(code: Iterable[str], classes: Iterable[type] = ()) -> str:
-    """Return the SHA-256 of files and folders of the package and of classes, wherever they lie.
+def digest_code(code: Iterable[str], classes: Iterable[type] = ()) -> str:
+    """Compute the SHA-256 of files and folders of the package, and of the files of classes.
 
-    Of classes the files count that they and what they extend are written in. Comments, docstrings
-    and layout do not count. Of folders, templates and other texts count as they are.
+    The files of base classes count, too; comments, docstrings and layout do not. Templates and
+    other texts in folders count byte by byte.
     """
     paths = [PACKAGE / name for name in code]
-    digest = hashlib.sha256(digest_of([*paths, *files_of(classes)]).encode())
-    for text in sorted(file for path in paths if path.is_dir() for file in _texts(path)):
+    digest = hashlib.sha256(digest_files([*paths, *find_source_files(classes)]).encode())
+    for text in sorted(file for path in paths if path.is_dir() for file in _find_text_files(path)):
         digest.update(f"{text.relative_to(PACKAGE)} {sha256(text)}".encode())
     return digest.hexdigest()
 
 
-def files_of(classes: Iterable[type]) -> set[Path]:
-    """Return the files that classes, and the classes that they extend, are written in."""
-    written = {base for part in classes for base in part.__mro__}
+def find_source_files(classes: Iterable[type]) -> set[Path]:
+    """Find the source files of classes and of their base classes."""
+    bases = {base for cls in classes for base in cls.__mro__}
     return {
         Path(inspect.getfile(base))
-        for base in written
+        for base in bases
         if base.__module__.partition(".")[0] not in ("builtins", "torch")
     }
 
 
-def _texts(folder: Path) -> Iterator[Path]:
-    kinds = (".css", ".html", ".j2", ".js", ".md", ".mplstyle", ".tex", ".txt")
-    return (file for file in folder.rglob("*") if file.suffix in kinds)
+def _find_text_files(folder: Path) -> Iterator[Path]:
+    """Find the templates and other texts in a folder."""
+    suffixes = (".css", ".html", ".j2", ".js", ".md", ".mplstyle", ".tex", ".txt")
+    return (file for file in folder.rglob("*") if file.suffix in suffixes)
 
 
 # --- settings by their dotted names ---------------------------------------------------------------
@@ -350,32 +363,32 @@ MAPS = (
 )
 
 
-def within(config: Config, name: str) -> tuple[str, ...]:
-    """Return the settings in a section of a config, or a setting itself; a map is one."""
-    section = _at(config, name)
+def list_settings(config: Config, name: str) -> tuple[str, ...]:
+    """List the settings in a section of a config, or a setting itself; a map is one setting."""
+    section = _get_setting(config, name)
     if not isinstance(section, Mapping) or name in MAPS:
         return (name,)
-    return tuple(leaf for key in section for leaf in within(config, f"{name}.{key}"))
+    return tuple(leaf for key in section for leaf in list_settings(config, f"{name}.{key}"))
 
 
-def chosen(config: Config, names: Iterable[str]) -> Follows:
-    """Return the named settings by their dotted names; a section stands for all in it.
+def select_settings(config: Config, names: Iterable[str]) -> Dependencies:
+    """Select settings by their dotted names; the name of a section selects all its settings.
 
-    Of a map, single entries can be named (`asr.evaluate.set5`); those that are not there are left
-    out.
+    Single entries of a map have names, too (`asr.evaluate.set5`); missing ones are left out.
     """
-    found: Follows = {}
+    selected: Dependencies = {}
     for name in names:
         leaf, _, key = name.rpartition(".")
         if leaf in MAPS:
-            entries = {k: v for k, v in _at(config, leaf).items() if k == key}
-            found[leaf] = found.get(leaf, {}) | entries
+            entries = {k: v for k, v in _get_setting(config, leaf).items() if k == key}
+            selected[leaf] = selected.get(leaf, {}) | entries
         else:
-            found |= {leaf: _at(config, leaf) for leaf in within(config, name)}
-    return found
+            selected |= {leaf: _get_setting(config, leaf) for leaf in list_settings(config, name)}
+    return selected
 
 
-def _at(config: Config, name: str) -> Any:
+def _get_setting(config: Config, name: str) -> Any:
+    """Return the value of a setting by its dotted name."""
     value: Any = config
     for key in name.split("."):
         value = value[key]

@@ -1,4 +1,4 @@
-"""Whether a run is the one that a config and its tables ask for."""
+"""Check whether a run is the one that a configuration and its tables ask for."""
 
 from __future__ import annotations
 
@@ -7,44 +7,44 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
-from .dependencies import CODE, RELEASED, Follows
+from .dependencies import CODE_DIGEST, RELEASED, Dependencies
 
 
-def check_origin(place: Path | str, record: Mapping[str, Any], wanted: Follows) -> None:
-    """Raise `UserError` where a run was imported and `wanted` is trained, or the reverse."""
-    found = (record.get("identity") or {}).get(RELEASED)
-    if found == wanted.get(RELEASED):
+def check_origin(place: Path | str, record: Mapping[str, Any], expected: Dependencies) -> None:
+    """Raise `UserError` where a run was imported and `expected` is trained, or the reverse."""
+    recorded = (record.get("identity") or {}).get(RELEASED)
+    if recorded == expected.get(RELEASED):
         return
-    given = ", ".join(f"{name}: {address}" for name, address in (found or {}).items())
-    if wanted.get(RELEASED) is None:
+    addresses = ", ".join(f"{name}: {address}" for name, address in (recorded or {}).items())
+    if expected.get(RELEASED) is None:
         raise UserError(
             f"{place} holds imported weights and not a trained run; name them under `released` in "
-            f"the config ({given}), or train this run."
+            f"the config ({addresses}), or train this run."
         )
-    origin = f"was imported as {given}" if found else "was trained here"
+    origin = f"was imported as {addresses}" if recorded else "was trained here"
     raise UserError(
         f"{place} {origin}, but `released` in the config says otherwise; import this run again or "
         "correct the config."
     )
 
 
-def check_identity(place: Path | str, record: Mapping[str, Any], wanted: Follows) -> None:
-    """Raise `UserError` unless the run that `record` describes agrees with all of `wanted`."""
-    trained = record.get("identity")
-    if trained is None:
-        raise UserError(f"{place} does not say what its weights follow from; train this run again.")
-    made, again = ("imported", "import") if RELEASED in record else ("trained", "train")
-    for name, value in wanted.items():
-        if trained.get(name) == value:
+def check_identity(place: Path | str, record: Mapping[str, Any], expected: Dependencies) -> None:
+    """Raise `UserError` unless the identity in a run's record agrees with `expected`."""
+    identity = record.get("identity")
+    if identity is None:
+        raise UserError(f"{place} has no record of what it was trained with; train this run again.")
+    past, present = ("imported", "import") if RELEASED in record else ("trained", "train")
+    for name, value in expected.items():
+        if identity.get(name) == value:
             continue
-        if name == CODE:
+        if name == CODE_DIGEST:
             raise UserError(
-                f"{place} was {made} by other code than there is now; {again} again or go back to "
-                "that code."
+                f"{place} was {past} by other code than the current one; {present} it again or "
+                "restore that code."
             )
         table, _, _ = name.partition(".")
-        says = f"config/{table}.tsv" if table in ("arms", "methods") else "the config"
+        source = f"config/{table}.tsv" if table in ("arms", "methods") else "the config"
         raise UserError(
-            f"{place} was {made} with {name} = {trained.get(name)}, but {says} says {value}; "
-            f"{again} again or use what it was {made} with."
+            f"{place} was {past} with {name} = {identity.get(name)}, but {source} has {value}; "
+            f"{present} it again or restore that value."
         )

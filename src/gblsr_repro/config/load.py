@@ -1,22 +1,23 @@
-"""Reading config files: overlays merged, columns left out, the result checked."""
+"""Load, merge, validate and write configurations."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from ..errors import UserError
 from ..files import verify, write_checked
-from .checks import check
-from .tables import Config, read_yaml, repository_root
+from .checks import check_config
+from .tables import Config, find_repository_root, read_yaml
 
 
 def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Config:
-    """Lay `overlay` over `base` as Snakemake does: maps merge, everything else replaces."""
+    """Merge `overlay` into `base` as Snakemake does: maps merge, everything else replaces."""
     merged = dict(base)
     for key, value in overlay.items():
         old = merged.get(key)
@@ -27,47 +28,45 @@ def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Config:
 
 
 def load(paths: Sequence[Path | str] = ()) -> Config:
-    """Read config files, later ones laid over earlier ones, and check the result.
+    """Load config files, later ones merged into earlier ones, and validate the result.
 
-    With no paths the checkout's config/config.yaml is read. The .json that `write_resolved` wrote
-    was checked then and is taken as it is, and so is any other .json where there is no pydantic.
-    Raises `UserError`.
+    Without paths the checkout's config/config.yaml is loaded. A .json that `write_resolved` wrote
+    was validated then and is not again. Raises `UserError`.
     """
     config: Config = {}
-    files = [Path(path) for path in paths or [repository_root() / "config" / "config.yaml"]]
+    files = [Path(path) for path in paths or [find_repository_root() / "config" / "config.yaml"]]
     for path in files:
         config = merge(config, read_yaml(path))
-    able = find_spec("pydantic") is not None
-    checked = [path.suffix == ".json" and (verify(path) or not able) for path in files]
-    if not all(checked):
+    if not all(path.suffix == ".json" and verify(path) for path in files):
         validate(config)
     return config
 
 
 def validate(config: Config) -> None:
-    """Check a configuration and fill in what it leaves out, in place.
+    """Validate a configuration and fill in its defaults, in place.
 
     Columns that an overlay sets to null are dropped. Raises `UserError` with one sentence about
     the first mistake.
     """
-    from .model import validated
+    # Here, since jobs load a validated .json and then save the 0.2 s that pydantic takes to import.
+    from .validation import apply_schema
 
-    made = validated(config)
-    check(made)
+    completed = apply_schema(config)
+    check_config(completed)
     config.clear()
-    config.update(made)
+    config.update(completed)
 
 
 def complete(config: Config) -> None:
-    """Lay a configuration over the defaults of config/config.yaml, and check it, in place."""
-    merged = merge(read_yaml(repository_root() / "config" / "config.yaml"), config)
+    """Fill in a configuration from config/config.yaml and validate it, in place."""
+    merged = merge(read_yaml(find_repository_root() / "config" / "config.yaml"), config)
     config.clear()
     config.update(merged)
     validate(config)
 
 
-def mirror_of(config: Config) -> Path | None:
-    """Return the folder that is used instead of downloads; `UserError` when it does not exist."""
+def find_mirror(config: Config) -> Path | None:
+    """Find the folder that replaces downloads; None if unset, `UserError` if it is missing."""
     if config["mirror"] is None:
         return None
     root = Path(config["mirror"]).expanduser()
@@ -77,23 +76,21 @@ def mirror_of(config: Config) -> Path | None:
 
 
 @cache
-def protocol() -> Config:
-    """Return the paper's settings, however config/config.yaml was edited; not to be changed."""
-    return load([repository_root() / "config" / "paper" / "protocol.yaml"])
+def load_protocol() -> Config:
+    """Load the paper's settings, which do not depend on config/config.yaml; do not modify them."""
+    return load([find_repository_root() / "config" / "paper" / "protocol.yaml"])
 
 
-def paper_device() -> str:
-    """Return the name of the device that the paper trained and timed on."""
-    return read_yaml(repository_root() / "config" / "paper" / "facts.yaml")["device"]
+def read_paper_device() -> str:
+    """Read the name of the device that the paper trained and timed on."""
+    return read_yaml(find_repository_root() / "config" / "paper" / "facts.yaml")["device"]
 
 
 def write_resolved(config: Config, path: Path | str) -> None:
-    """Write the configuration as .json, which the jobs read, and the same as .yaml beside it.
+    """Write the configuration as .json, which the jobs read, and as .yaml beside it.
 
-    A file with the same content is left alone.
+    A file with the same content is not written again.
     """
-    import yaml
-
     as_json = json.dumps(config, indent=2) + "\n"
     as_yaml = yaml.safe_dump(json.loads(as_json), sort_keys=False)
     for suffix, text in ((".json", as_json), (".yaml", as_yaml)):

@@ -1,7 +1,7 @@
-"""The digest of code: what tells whether a result would still come out of the same program.
+"""Digests of source code, which decide whether a result came from the same program.
 
-It follows from what Python runs, not from how that is written down: a comment, a docstring or a
-line break changes nothing, so nothing that took days is made anew for it.
+They depend on the code that Python runs, not on its text: comments, docstrings and line breaks
+change nothing, so nothing that took days is computed again for them.
 """
 
 from __future__ import annotations
@@ -16,77 +16,81 @@ from typing import Any
 from ..errors import UserError
 
 
-def digest_of(paths: Iterable[Path | str]) -> str:
-    """Return the SHA-256 of the Python code in files and folders, as hexadecimal text.
+def digest_files(paths: Iterable[Path | str]) -> str:
+    """Compute the SHA-256 of the Python code in files and folders, as hexadecimal text.
 
     Of a folder all .py files in and below it count. A file counts by its path from the top of its
-    package (`gblsr_repro/models/base.py`) and by its syntax tree without docstrings. Where the
-    packages lie, the order of `paths` and what is named twice change nothing. Raises `UserError`
-    for a file that is missing or is not valid Python.
+    package (`gblsr_repro/models/base.py`) and by its syntax tree without docstrings. The location
+    of the packages and the order and repetition of `paths` do not count. Raises `UserError` for a
+    file that is missing or is not valid Python.
     """
-    entries = {(_name(file), _digest(file)) for path in paths for file in _files(Path(path))}
+    entries = {
+        (_name_in_package(file), _digest_file(file))
+        for path in paths
+        for file in _find_python_files(Path(path))
+    }
     return hashlib.sha256(repr(sorted(entries)).encode()).hexdigest()
 
 
-def _files(path: Path) -> Iterator[Path]:
-    """Return the Python files that a path stands for, by their absolute paths."""
+def _find_python_files(path: Path) -> Iterator[Path]:
+    """Find the Python files at or below a path, as absolute paths."""
     path = path.resolve()
     return path.rglob("*.py") if path.is_dir() else iter([path])
 
 
-def _name(file: Path) -> str:
-    """Return the path of a file from the folder that its outermost package lies in."""
+def _name_in_package(file: Path) -> str:
+    """Name a file by its path from the folder that contains its outermost package."""
     top = file.parent
     while (top / "__init__.py").is_file():
         top = top.parent
     return file.relative_to(top).as_posix()
 
 
-def _digest(file: Path) -> str:
-    """Return the SHA-256 of the code in one file, parsed once as long as the file stays."""
+def _digest_file(file: Path) -> str:
+    """Compute the SHA-256 of the code in one file, parsed once until the file changes."""
     try:
-        facts = file.stat()
-        return _digest_of_version(file, facts.st_mtime_ns, facts.st_size)
+        status = file.stat()
+        return _digest_version(file, status.st_mtime_ns, status.st_size)
     except OSError as error:
         raise UserError(
-            f"The code in {file} cannot be read ({error.strerror}); put the file back and run "
-            "again."
+            f"The code in {file} cannot be read ({error.strerror}); restore the file and run again."
         ) from error
 
 
 @cache
-def _digest_of_version(file: Path, modified: int, size: int) -> str:
+def _digest_version(file: Path, modified: int, size: int) -> str:
+    """Compute the SHA-256 of the code in a file with this date and size."""
     try:
         tree = ast.parse(file.read_bytes())
     except (SyntaxError, ValueError) as error:
-        where = f", line {error.lineno}," if isinstance(error, SyntaxError) and error.lineno else ""
-        what = error.msg if isinstance(error, SyntaxError) else str(error)
+        line = f", line {error.lineno}," if isinstance(error, SyntaxError) and error.lineno else ""
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
         raise UserError(
-            f"{file}{where} is not valid Python ({what}); mend it and run again."
+            f"{file}{line} is not valid Python ({reason}); correct it and run again."
         ) from error
-    return hashlib.sha256(_text(tree).encode()).hexdigest()
+    return hashlib.sha256(_dump_tree(tree).encode()).hexdigest()
 
 
-def _text(part: Any) -> str:
-    """Return a syntax tree as text without docstrings.
+def _dump_tree(part: Any) -> str:
+    """Dump a syntax tree as text without docstrings.
 
-    Like `ast.dump`, but fields that are empty are left out: new versions of Python add such to
-    nodes that were there before, and the same code has the same text under each.
+    Like `ast.dump`, but without empty fields: new versions of Python add such fields to existing
+    nodes, and the same code has the same text under all of them.
     """
     if isinstance(part, ast.AST):
-        told = type(part).__name__
+        text = type(part).__name__
         for field in part._fields:
             value = getattr(part, field, None)
             if value is not None and value != []:
-                told += f" {field}={_text(value)}"
-        return f"({told})"
+                text += f" {field}={_dump_tree(value)}"
+        return f"({text})"
     if isinstance(part, list):
-        return f"[{' '.join([_text(each) for each in part if not _is_docstring(each)])}]"
+        return f"[{' '.join([_dump_tree(item) for item in part if not _is_docstring(item)])}]"
     return repr(part)
 
 
 def _is_docstring(part: Any) -> bool:
-    """Say whether a statement is a string alone: a docstring, or one beneath an assignment."""
+    """Decide whether a statement is only a string: a docstring, or one below an assignment."""
     return (
         isinstance(part, ast.Expr)
         and isinstance(part.value, ast.Constant)

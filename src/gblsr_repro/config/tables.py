@@ -1,14 +1,17 @@
-"""The tables beside the config: one typed row per arm, method, data set, table and figure."""
+"""Read the tables beside the config: a typed row per arm, method, data set, table and figure."""
 
 from __future__ import annotations
 
 import csv
 import difflib
+import io
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_type_hints
+
+import yaml
 
 from ..errors import UserError
 from ..files import read_csv, read_json
@@ -17,67 +20,75 @@ Config = dict[str, Any]
 Row = TypeVar("Row")
 
 
-def repository_root(start: Path | None = None) -> Path:
-    """Return the checkout's top folder, found upwards from `start` (default: here, then the code).
+def find_repository_root(start: Path | None = None) -> Path:
+    """Find the checkout's top folder above `start` (default: the current folder) or this file.
 
     Raises `UserError` when neither lies inside a checkout of this project.
     """
-    return _root_above(start or Path.cwd())
+    return _search_root(start or Path.cwd())
 
 
 @cache
-def _root_above(start: Path) -> Path:
+def _search_root(start: Path) -> Path:
+    """Search for the checkout's top folder upwards from `start`, then from this file."""
     starts = [start, Path(__file__).resolve().parent]
     for folder in (f for s in starts for f in (s, *s.parents)):
         if (folder / "Snakefile").is_file() and (folder / "config" / "arms.tsv").is_file():
             return folder
     raise UserError(
-        "This is not inside a gblsr-repro checkout; change into one, or name the config with "
-        "--config."
+        "This folder is not inside a gblsr-repro checkout; change into one, or name the config "
+        "with --config."
     )
 
 
-def read_yaml(path: Path | str) -> Config:
-    """Read one YAML map; `UserError` names the file, line and column of a mistake.
+class _UniqueKeyLoader(yaml.CSafeLoader):  # ten times as fast as the loader in Python
+    """A YAML loader that refuses a map with the same key twice; YAML would take the last."""
 
-    A .json file, as the workflow leaves one of the settings it ran with, needs no PyYAML.
-    """
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Construct a map; raise `yaml.YAMLError` where a key comes twice."""
+        keys = set()
+        for key, _ in node.value:
+            if key.value in keys:
+                problem = f"the key {key.value!r} comes twice"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            keys.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(path: Path | str) -> Config:
+    """Read a YAML or .json map; `UserError` names the file, line and column of a mistake."""
     if Path(path).suffix == ".json":
         return read_json(path)
     try:
-        import yaml
-    except ModuleNotFoundError as error:
-        raise UserError(
-            f"{path} is YAML, which needs the packages pyyaml and pydantic; install them, or name "
-            "with --config the config.json that the workflow left beside its results."
-        ) from error
-    try:
-        # In C, which reads ten times as fast: PyYAML's wheels have it.
-        value = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        text = Path(path).read_text(encoding="utf-8")
+        value = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 (a safe loader)
     except FileNotFoundError as error:
         raise UserError(f"Config file {path} does not exist; check the name.") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        where = getattr(error, "problem_mark", None)
-        place = f" at line {where.line + 1}, column {where.column + 1}" if where else ""
+        mark = getattr(error, "problem_mark", None)
+        place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "it is not YAML text"
-        raise UserError(f"Config file {path} cannot be read{place}: {problem}.") from error
+        raise UserError(
+            f"Config file {path} cannot be read{place}: {problem}; correct it."
+        ) from error
     if not isinstance(value, dict):
-        raise UserError(f"Config file {path} must hold a map of settings.")
+        raise UserError(f"Config file {path} must contain a map of settings; correct it.")
     return value
 
 
-BASELINE, READING = "baseline", "reading"  # groups of arms: as the paper had it, or perhaps had it
+# Groups of arms: a baseline as the paper measured it, and another interpretation of its text.
+BASELINE, READING = "baseline", "reading"
 
 
 @dataclass(frozen=True)
 class Arm:
     """A row of config/arms.tsv: one model of the native benchmark.
 
-    `decoder` names a class of `gblsr_repro.models`, `options` is what it is asked to choose, a list
-    of key=value pairs; `group` is family, control, baseline, ablation or reading (a baseline as it
-    may have been meant instead); `benchmark` says whether the main tables show it; `diagnostic` is
-    its part in the locality diagnostic and the ablation (reference, control, log, linear or empty);
-    `fairness_rank` orders the fairness table.
+    `decoder` names a class of `gblsr_repro.models`, `options` are key=value pairs for it; `group`
+    is family, control, baseline, ablation or reading (another interpretation of a baseline);
+    `benchmark` says whether the main tables have a row for it; `diagnostic` is its role in the
+    locality diagnostic and the ablation (reference, control, log, linear or empty); `fairness_rank`
+    orders the fairness table.
     """
 
     arm: str
@@ -85,9 +96,9 @@ class Arm:
     options: str
     name: str
     short: str
-    group: str
-    benchmark: str
-    diagnostic: str
+    group: Literal["family", "control", "baseline", "ablation", "reading"]
+    benchmark: Literal["yes", "no"]
+    diagnostic: Literal["reference", "control", "log", "linear", ""]
     fairness_rank: str
     note: str
 
@@ -101,10 +112,9 @@ class Arm:
 class Method:
     """A row of config/methods.tsv: one arbitrary-scale super-resolution method.
 
-    `encoder` and `decoder` name classes of `gblsr_repro.models.asr`; `options` is a list of
-    key=value pairs for them (nf=48, local_ensemble=no); `recipe` is the training recipe in
-    config asr.training; `group` is baseline, base or variant; `table` says where its row stands
-    (main, appendix).
+    `encoder` and `decoder` name classes of `gblsr_repro.models.asr`; `options` are key=value pairs
+    for them (nf=48, local_ensemble=no); `recipe` names a recipe of asr.training; `group` is
+    baseline, base or variant; `table` is the table of its row (main, appendix).
     """
 
     method: str
@@ -113,8 +123,8 @@ class Method:
     options: str
     recipe: str
     name: str
-    group: str
-    table: str
+    group: Literal["baseline", "base", "variant"]
+    table: Literal["main", "appendix", ""]
     note: str
 
 
@@ -122,14 +132,14 @@ class Method:
 class Dataset:
     """A row of config/datasets.tsv: one set of source files.
 
-    `kind` is archive, files, file or package (see `gblsr_repro.data.datasets`); `images` the
-    number a complete copy holds; `stands_in_for` names the data set it replaces, if any.
+    `kind` is archive, files, file or package (see `gblsr_repro.data.datasets`); `images` the number
+    of images of a complete copy; `stands_in_for` the data set that it replaces, or empty.
     """
 
     dataset: str
     title: str
-    role: str
-    kind: str
+    role: Literal["train", "evaluate", "weights"]
+    kind: Literal["archive", "files", "file", "package"]
     url: str
     files: str
     images: str
@@ -142,129 +152,161 @@ class Dataset:
 
 
 def read_table(path: Path | str, row: type[Row], key: str) -> dict[str, Row]:
-    """Read a tab-separated table into one `row` per line, by its `key` column, in file order."""
+    """Read a tab-separated table: a `row` per line, by its `key` column, in the file's order.
+
+    Raises `UserError` where it is not UTF-8 text, a row lacks a cell or repeats a key, or a cell is
+    not one of the words that the field's `Literal` allows.
+    """
     names = [f.name for f in fields(row)]  # type: ignore[arg-type]
+    words = {name: get_args(hint) for name, hint in get_type_hints(row).items()}
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")  # some editors put a mark first
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not UTF-8 text ({error.reason}); save it as UTF-8.") from error
     rows: dict[str, Row] = {}
-    with Path(path).open(newline="", encoding="utf-8") as stream:
+    with io.StringIO(text, newline="") as stream:
         reader = csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
         if reader.fieldnames != names:
             raise UserError(f"{path}: the columns must be {', '.join(names)}, tab-separated.")
         for line in reader:
             if None in line or None in line.values():
-                raise UserError(f"{path}, line {reader.line_num}: needs {len(names)} columns.")
+                raise UserError(
+                    f"{path}, line {reader.line_num}: the row must have {len(names)} columns."
+                )
             if line[key] in rows:
-                raise UserError(f"{path}, line {reader.line_num}: {line[key]!r} is there twice.")
+                raise UserError(
+                    f"{path}, line {reader.line_num}: {line[key]!r} has a row above; remove one."
+                )
+            for name in names:
+                if words[name] and line[name] not in words[name]:
+                    raise UserError(
+                        f"{path}, line {reader.line_num}: {name} is {line[name]!r}; "
+                        f"{suggest(line[name], filter(None, words[name]))}"
+                    )
             rows[line[key]] = row(**line)
     return rows
 
 
-_read_once = cache(read_table)  # a process sees each of these tables as it first found it
+_read_table_once = cache(read_table)  # a process reads these tables once
 
 
-def arms() -> dict[str, Arm]:
-    """Return the arms table by arm."""
-    return dict(_read_once(repository_root() / "config" / "arms.tsv", Arm, "arm"))
+def read_arms() -> dict[str, Arm]:
+    """Read the arms table, by arm."""
+    return dict(_read_table_once(find_repository_root() / "config" / "arms.tsv", Arm, "arm"))
 
 
-def methods() -> dict[str, Method]:
-    """Return the table of super-resolution methods by method."""
-    return dict(_read_once(repository_root() / "config" / "methods.tsv", Method, "method"))
+def read_methods() -> dict[str, Method]:
+    """Read the table of super-resolution methods, by method."""
+    return dict(
+        _read_table_once(find_repository_root() / "config" / "methods.tsv", Method, "method")
+    )
 
 
-def datasets() -> dict[str, Dataset]:
-    """Return the table of data sets by data set."""
-    return dict(_read_once(repository_root() / "config" / "datasets.tsv", Dataset, "dataset"))
+def read_datasets() -> dict[str, Dataset]:
+    """Read the table of data sets, by data set."""
+    return dict(
+        _read_table_once(find_repository_root() / "config" / "datasets.tsv", Dataset, "dataset")
+    )
 
 
-def short_names(benchmark: str) -> dict[str, str]:
-    """Return how captions call the arms ("native") or the methods ("asr") of a benchmark."""
+def list_short_names(benchmark: str) -> dict[str, str]:
+    """List the short names of the arms ("native") or methods ("asr") of a benchmark, by row."""
     if benchmark == "native":
-        return {name: arm.short for name, arm in arms().items()}
-    return {name: method.name for name, method in methods().items()}
+        return {name: arm.short for name, arm in read_arms().items()}
+    return {name: method.name for name, method in read_methods().items()}
 
 
-def dataset_title(name: str) -> str:
-    """Return the title of a data set; a name that config/datasets.tsv lacks stands for itself."""
-    row = datasets().get(name)
+def get_dataset_title(name: str) -> str:
+    """Return the title of a data set; the name itself if config/datasets.tsv lacks it."""
+    row = read_datasets().get(name)
     return row.title if row else name
 
 
-def assets() -> list[dict[str, str]]:
-    """Return the code and architectures that the project uses or follows, a row each."""
-    return read_csv(repository_root() / "config" / "assets.tsv", "\t")
+def read_assets() -> list[dict[str, str]]:
+    """Read the table of the code and architectures that the project uses or follows."""
+    return read_csv(find_repository_root() / "config" / "assets.tsv", "\t")
 
 
-def sized_datasets() -> set[str]:
-    """Return the data sets whose image sizes config/sizes.tsv knows."""
-    return {row["dataset"] for row in read_csv(repository_root() / "config" / "sizes.tsv", "\t")}
+def list_sized_datasets() -> set[str]:
+    """List the data sets whose image sizes are in config/sizes.tsv."""
+    return {
+        row["dataset"] for row in read_csv(find_repository_root() / "config" / "sizes.tsv", "\t")
+    }
 
 
-def arm_named(name: str) -> Arm:
-    """Return the arm of that name; `UserError` when the arms table has no such row."""
-    return _named(arms(), name, "arm", "config/arms.tsv")
+def find_arm(name: str) -> Arm:
+    """Find the arm with a name; `UserError` if config/arms.tsv lacks it."""
+    return _find_row(read_arms(), name, "arm", "config/arms.tsv")
 
 
-def method_named(name: str) -> Method:
-    """Return the super-resolution method of that name; `UserError` when there is no such row."""
-    return _named(methods(), name, "method", "config/methods.tsv")
+def find_method(name: str) -> Method:
+    """Find the super-resolution method with a name; `UserError` if config/methods.tsv lacks it."""
+    return _find_row(read_methods(), name, "method", "config/methods.tsv")
 
 
-def row_named(name: str) -> Arm | Method:
-    """Return the arm or method of that name; `UserError` when neither table has such a row."""
-    rows: dict[str, Arm | Method] = {**arms(), **methods()}
-    return _named(rows, name, "arm or method", "config/arms.tsv or config/methods.tsv")
+def find_row(name: str) -> Arm | Method:
+    """Find the arm or method with a name; `UserError` if neither table has it."""
+    rows: dict[str, Arm | Method] = {**read_arms(), **read_methods()}
+    return _find_row(rows, name, "arm or method", "config/arms.tsv or config/methods.tsv")
 
 
-def dataset_named(name: str) -> Dataset:
-    """Return the data set of that name; `UserError` when there is no such row."""
-    return _named(datasets(), name, "data set", "config/datasets.tsv")
+def find_dataset(name: str) -> Dataset:
+    """Find the data set with a name; `UserError` if config/datasets.tsv lacks it."""
+    return _find_row(read_datasets(), name, "data set", "config/datasets.tsv")
 
 
-def subject(row: Arm | Method) -> tuple[str, str, str]:
-    """Return the benchmark that a row is of, the kind of its runs (arm or method), and its key."""
+def locate_row(row: Arm | Method) -> tuple[str, str, str]:
+    """Locate a row: its benchmark, the column that names it (arm or method), and its name."""
     return ("native", "arm", row.arm) if isinstance(row, Arm) else ("asr", "method", row.method)
 
 
-def _named(table: Mapping[str, Row], name: str, kind: str, file: str) -> Row:
+def _find_row(table: Mapping[str, Row], name: str, noun: str, file: str) -> Row:
+    """Find the row with a name; `UserError` if the table lacks it."""
     if name not in table:
-        raise UserError(f"{file} has no {kind} {name!r}; {guess(name, table)}")
+        raise UserError(f"{file} has no {noun} {name!r}; {suggest(name, table)}")
     return table[name]
 
 
-def guess(name: str, known: Iterable[str]) -> str:
-    """Return how a sentence about an unknown name ends: with the one meant, or all there are."""
-    names = list(known)
+def suggest(name: str, candidates: Iterable[str]) -> str:
+    """Suggest the closest of some names, or list all: the end of a sentence about an unknown name.
+
+    As in "config/arms.tsv has no arm 'lif'; did you mean 'liif'?"
+    """
+    names = list(candidates)
     close = difflib.get_close_matches(name, names, 1)
-    return f"did you mean {close[0]!r}?" if close else f"known are {', '.join(names) or 'none'}."
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"use one of {', '.join(names)}." if names else "there are none."
 
 
-MAIN_TABLE = "build_main"  # the maker of the items that there is one of for every evaluation column
+MAIN_TABLE = "build_main"  # maker of the main tables, of which every evaluation column has one
 
 
 @dataclass(frozen=True)
 class Item:
-    """A row of config/items.tsv: one table or figure, of the paper or beside it.
+    """A row of config/items.tsv: one table or figure, of the paper or an extra one.
 
-    `maker` names the function of `gblsr_repro.reporting` that makes it, `part` what that is asked
-    for where it makes several (an evaluation column, a benchmark).
-    `benchmark` is native, asr or both; `paper` its number there, Extra where it has none; `needs`
-    the aggregates it is made from; `about` what the config must have for it, where that is more
-    than any arm or method (an arm's diagnostic or group, a method's group and table, one that is
-    trained here, a scale that is not trained); `compared` says whether it also comes as
-    <item>_vs_paper, with the published values; `readings` names what it rests on of
-    docs/readings.md; `scopes` the kinds of numbers it shows; `adds` what its caption tells of them:
-    lpips, spread, baselines; `caption` what stands after its title.
+    `maker` names the function of `gblsr_repro.reporting` that makes it, `part` its argument where
+    the function makes several items (an evaluation column, a benchmark); `kind` is table or figure;
+    `benchmark` is native, asr or both; `paper` its number in the paper, or Extra; `needs` the
+    aggregates that it reads; `about` what the config must have for it beyond any arm or method (an
+    arm's diagnostic or group, a method's group and table, one that is trained here, an untrained
+    scale, a timed column);
+    `compared` says whether <item>_vs_paper with the published values is made, too; `readings` names
+    the entries of docs/readings.md that it depends on; `scopes` the scopes of its numbers; `adds`
+    the sentences that its caption adds about them: lpips, spread, baselines; `caption` the text
+    after its title.
     """
 
     item: str
     maker: str
     part: str
-    kind: str
-    benchmark: str
+    kind: Literal["table", "figure"]
+    benchmark: Literal["native", "asr", "both"]
     paper: str
     needs: str
     about: str
-    compared: str
+    compared: Literal["yes", "no"]
     readings: str
     scopes: str
     adds: str
@@ -272,31 +314,32 @@ class Item:
     caption: str
 
 
-def items() -> dict[str, Item]:
-    """Return the paper's tables and figures by name."""
-    return read_table(repository_root() / "config" / "items.tsv", Item, "item")
+def read_items() -> dict[str, Item]:
+    """Read the table of the paper's tables and figures, by item."""
+    return read_table(find_repository_root() / "config" / "items.tsv", Item, "item")
 
 
-def selected_items(config: Config) -> dict[str, Item]:
-    """Return the tables and figures that the config makes.
+def list_items(config: Config) -> dict[str, Item]:
+    """List the tables and figures that a config makes.
 
     There is one main table per evaluation column, and no item about arms, methods, scales or timed
-    sets that the config leaves out: what is drawn from the same aggregates is drawn by one job,
-    which must not fail for one of them.
+    sets that the config leaves out: one job draws all items with the same aggregates, and must not
+    fail for one of them.
     """
     asr = config["asr"]
-    there = {word for a in selected_arms(config).values() for word in (a.diagnostic, a.group)}
-    there |= {f"{method.group} {method.table}" for method in selected_methods(config).values()}
-    there |= {"trained arm"} if _are_trained(selected_arms(config), config) else set()
-    there |= {"trained method"} if _are_trained(selected_methods(config), config) else set()
-    there |= {"untrained scale" for scale in asr["scales"] if scale not in asr["trained_scales"]}
-    there |= {f"timed {c}" for c in asr["timing"]["datasets"] if c in asr["evaluate"]}
-    table = {k: v for k, v in items().items() if not v.about or v.about in there}
+    arms, methods = list_arms(config), list_methods(config)
+    subjects: set[str] = {word for arm in arms.values() for word in (arm.diagnostic, arm.group)}
+    subjects |= {f"{method.group} {method.table}" for method in methods.values()}
+    subjects |= {"trained arm"} if _are_trained(arms, config) else set()
+    subjects |= {"trained method"} if _are_trained(methods, config) else set()
+    subjects |= {"untrained scale" for s in asr["scales"] if s not in asr["trained_scales"]}
+    subjects |= {f"timed {c}" for c in asr["timing"]["datasets"] if c in asr["evaluate"]}
+    table = {k: v for k, v in read_items().items() if not v.about or v.about in subjects}
     columns = config["native"]["data"]["evaluate"]
-    made = {k: v for k, v in table.items() if v.maker != MAIN_TABLE or v.part in columns}
+    items = {k: v for k, v in table.items() if v.maker != MAIN_TABLE or v.part in columns}
     pattern = next(row for row in table.values() if row.maker == MAIN_TABLE)
     for column in columns:
-        row = datasets().get(columns[column])
+        row = read_datasets().get(columns[column])
         title = f"Native benchmark on {row.title if row else column}, every arm"
         extra = replace(
             pattern,
@@ -307,40 +350,42 @@ def selected_items(config: Config) -> dict[str, Item]:
             readings="",
             title=title,
         )
-        made.setdefault(extra.item, extra)
-    return made
+        items.setdefault(extra.item, extra)
+    return items
 
 
-def _are_trained(rows: Iterable[str], config: Config) -> bool:
-    """Say whether any of some arms or methods is trained, and not imported."""
-    return any(name not in config.get("released", {}) for name in rows)
+def _are_trained(names: Iterable[str], config: Config) -> bool:
+    """Return whether any of some arms or methods is trained here, not imported."""
+    return any(name not in config.get("released", {}) for name in names)
 
 
-def select(
+def select_rows(
     table: Mapping[str, Row], names: Collection[str], setting: str, file: str
 ) -> dict[str, Row]:
-    """Return the named rows of a table in its order; `UserError` when one of them is not there."""
+    """Select rows of a table by name, in its order; `UserError` if it lacks one of them."""
     for name in names:
         if name not in table:
             raise UserError(
                 f"Config: {setting} names {name!r}, which {file} does not have; "
-                f"{guess(name, table)}"
+                f"{suggest(name, table)}"
             )
     return {name: row for name, row in table.items() if name in names}
 
 
-def selected_arms(config: Config) -> dict[str, Arm]:
-    """Return the arms that the config runs, in the order of the arms table."""
-    return select(arms(), config["native"]["arms"], "native.arms", "config/arms.tsv")
+def list_arms(config: Config) -> dict[str, Arm]:
+    """List the arms that a config runs, in the order of the arms table."""
+    return select_rows(read_arms(), config["native"]["arms"], "native.arms", "config/arms.tsv")
 
 
-def selected_methods(config: Config) -> dict[str, Method]:
-    """Return the super-resolution methods that the config runs, in the order of their table."""
-    return select(methods(), config["asr"]["methods"], "asr.methods", "config/methods.tsv")
+def list_methods(config: Config) -> dict[str, Method]:
+    """List the super-resolution methods that a config runs, in the order of their table."""
+    return select_rows(
+        read_methods(), config["asr"]["methods"], "asr.methods", "config/methods.tsv"
+    )
 
 
-def named_datasets(config: Config) -> dict[str, list[str]]:
-    """Return the names of the data sets whose images are used, by the setting that names them."""
+def list_named_datasets(config: Config) -> dict[str, list[str]]:
+    """List the names of the data sets whose images are used, by the setting that names them."""
     native, asr = config["native"]["data"], config["asr"]
     return {
         "native.data.train": native["train"],
@@ -350,11 +395,11 @@ def named_datasets(config: Config) -> dict[str, list[str]]:
     }
 
 
-def selected_datasets(config: Config) -> dict[str, Dataset]:
-    """Return the data sets that the config names, in the order of their table."""
-    named = named_datasets(config) | {"accept_partial": config["accept_partial"]}
-    table = datasets()
-    chosen: dict[str, Dataset] = {}
+def list_datasets(config: Config) -> dict[str, Dataset]:
+    """List the data sets that a config names, in the order of their table."""
+    named = list_named_datasets(config) | {"accept_partial": config["accept_partial"]}
+    table = read_datasets()
+    selected: dict[str, Dataset] = {}
     for setting, names in named.items():
-        chosen |= select(table, names, setting, "config/datasets.tsv")
-    return {name: row for name, row in table.items() if name in chosen}
+        selected |= select_rows(table, names, setting, "config/datasets.tsv")
+    return {name: row for name, row in table.items() if name in selected}

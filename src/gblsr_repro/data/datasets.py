@@ -42,7 +42,7 @@ from dataclasses import astuple, dataclass, fields
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
-from ..config import Config, Dataset, dataset_named, mirror_of
+from ..config import Config, Dataset, find_dataset, find_mirror
 from ..errors import UserError
 from ..files import sha256, verify, write_csv
 from .images import decode_native
@@ -312,11 +312,11 @@ class DataSet:
 
 def data_set(dataset: str, config: Config) -> DataSet:
     """Return a data set as the config has it; `UserError` when there is no such row or place."""
-    row, resources = dataset_named(dataset), Path(config["resources"])
+    row, resources = find_dataset(dataset), Path(config["resources"])
     records, root, downloads = resources / "manifests", resources, False
     if row.kind == "package":
         root = _package_folder(row)
-    elif mirror := mirror_of(config):
+    elif mirror := find_mirror(config):
         records, root = records / "mirror", mirror
     else:
         downloads = True

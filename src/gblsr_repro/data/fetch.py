@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from ..config import Config, Dataset, datasets
+from ..config import Config, Dataset, read_datasets
 from ..errors import UserError
 from ..files import exclusive_lock, sha256, write_text
 from ..progress import Progress, columns, each, log
@@ -169,7 +169,7 @@ def list_sources(config: Config) -> str:
         for folder in ("resources", "mirror")
         if config[folder] is not None
     ]
-    lines = columns([HEADINGS, *(_line(row, config) for row in datasets().values())])
+    lines = columns([HEADINGS, *(_line(row, config) for row in read_datasets().values())])
     return "\n".join([*places, *lines])
 
 

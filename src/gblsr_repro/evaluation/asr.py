@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, Method, follows
+from ..config import Config, Method, collect_dependencies
 from ..data import resize
 from ..data.ahead import Ahead
 from ..data.datasets import data_set
@@ -166,7 +166,7 @@ def score(
     column that shows another one has files of its own.
     """
     dataset = config["asr"]["evaluate"][column]
-    settings = follows("asr_bicubic", column, config)
+    settings = collect_dependencies("asr_bicubic", column, config)
     content = {"content_sha256": data_set(dataset, config).content_sha256()}
     for scale in config["asr"]["scales"]:
         path = Path(output) / f"{dataset}_x{scale:g}.csv"

@@ -19,14 +19,14 @@ import torch
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, Method, follows, repository_root
+from ..config import Config, Method, collect_dependencies, find_repository_root
 from ..data.datasets import data_set
 from ..data.images import as_rgb, planes
 from ..data.resize import crop_to_scale, downscale, low_side
 from ..data.sources import Source, dataset_record, sources
 from ..errors import UserError
 from ..files import read_csv
-from ..models.asr.model import build
+from ..models.asr.model import build_model
 from ..models.base import PLAIN
 from ..progress import log
 from . import latency
@@ -71,10 +71,10 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
     timing = config["asr"]["timing"]
     names = [config["asr"]["evaluate"].get(column, column) for column in timing["datasets"]]
     found = {name: list_images(name, config) for name in names}
-    model = build(method, config, seed).eval().to(device)
+    model = build_model(method, config, seed).eval().to(device)
 
     def to_time(image: TimedImage) -> latency.Image:
-        encoded = math.prod(map(model.encoder.extended, image.low_size(timing)))
+        encoded = math.prod(map(model.encoder.extend_length, image.low_size(timing)))
         return latency.Image(image.name, encoded, partial(image.low, config, device))
 
     sets = {
@@ -95,7 +95,9 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
         "size_divisor": timing["size_divisor"],
     }
     clocked = latency.Timing(model, config, device, partial(render, path=PLAIN), render, True)
-    clocked.write(subject, sets, follows("asr_latency", method, config), output, COLUMNS)
+    clocked.write(
+        subject, sets, collect_dependencies("asr_latency", method, config), output, COLUMNS
+    )
 
 
 def _describe(
@@ -132,7 +134,7 @@ def list_images(dataset: str, config: Config) -> list[TimedImage]:
         log.info("%s was not fetched: its images are timed blank", dataset)
     sizes = {
         row["image"]: (int(row["height"]), int(row["width"]))
-        for row in read_csv(repository_root() / "config" / "sizes.tsv", "\t")
+        for row in read_csv(find_repository_root() / "config" / "sizes.tsv", "\t")
         if row["dataset"] == dataset
     } or {name: image.load().shape[:2] for name, image in present.items()}
     if not sizes:

@@ -9,7 +9,7 @@ from PIL import Image
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, arm_named
+from ..config import Config, find_arm
 from ..data.arrays import Arrays
 from ..errors import UserError
 from ..files import atomic_path, read_json
@@ -52,7 +52,7 @@ def write_exemplars(
         write_png(output / TRUTH / f"{column}.png", truth[0])
     for run in runs:
         record = read_json(Path(run) / "run.json")
-        arm, seed = arm_named(record["arm"]), record["seed"]
+        arm, seed = find_arm(record["arm"]), record["seed"]
         model, _ = open_run(run, NativeModel, arm, seed, config, device)
         runtime.for_inference(model, device)
         for column, truth in truths.items():

@@ -242,7 +242,7 @@ class Timing:
                 saved = (
                     count_saved_bytes(self.plain, example, self.model) if self.gradients else 0.0
                 )
-                encoded = self.model.encoder.extended(EXAMPLE) ** 2
+                encoded = self.model.encoder.extend_length(EXAMPLE) ** 2
                 yield Clock(name, self.plain, self.gradients, saved / encoded)
             else:
                 runtime.for_inference(self.model, self.device)

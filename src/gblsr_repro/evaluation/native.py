@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .. import runtime
-from ..config import Arm, Config, follows
+from ..config import Arm, Config, collect_dependencies
 from ..data.arrays import Arrays
 from ..files import is_made_from, write_csv, write_json
 from ..models.native import NativeModel
@@ -67,7 +67,7 @@ def evaluate(
         "weights_sha256": trained["weights_sha256"],
         "versions": runtime.versions(),
     }
-    common = follows("evaluate", None, config) | {
+    common = collect_dependencies("evaluate", None, config) | {
         "weights_sha256": trained["weights_sha256"],
         "backbone_sha256": record["lpips"]["backbone_sha256"],
         "regions": asdict(bounds),

@@ -40,7 +40,10 @@ def write_fields(
     parts: list[tuple[Tensor, ...]] = []
     with torch.no_grad():
         for _, images in batches(arrays, count, device, f"fields of {arm.arm} seed {seed}"):
-            found = *model.fields(model.encode(images)), regions.label(images, bounds, settings)
+            found = (
+                *model.predict_fields(model.encode(images)),
+                regions.label(images, bounds, settings),
+            )
             parts.append(tuple(part.cpu() for part in found))
     bandwidth, order, region = (torch.cat(part).numpy() for part in zip(*parts, strict=True))
     Fields(bandwidth, order, region, arrays.names[:count]).write(output)

@@ -6,10 +6,10 @@ from functools import partial
 from pathlib import Path
 
 from .. import runtime
-from ..config import Arm, Config, follows
+from ..config import Arm, Config, collect_dependencies
 from ..data.arrays import Arrays
 from ..models.base import PLAIN
-from ..models.native import build
+from ..models.native import build_model
 from . import latency
 
 LATENCY_COLUMNS = ("dataset", "image", "clock", *latency.COLUMNS)
@@ -31,7 +31,7 @@ def time_arm(config: Config, arm: Arm, seed: int, arrays: Path | str, output: Pa
             for position, name in enumerate(opened.names[: config["latency"]["images_per_set"]])
         ]
         sets[column] = latency.Set(images, {"array_sha256": opened.record["sha256"]})
-    model = build(arm, config, seed).eval().to(device)
+    model = build_model(arm, config, seed).eval().to(device)
     timing = latency.Timing(model, config, device, partial(model, path=PLAIN), model, False)
-    made_from = follows("latency", arm, config)
+    made_from = collect_dependencies("latency", arm, config)
     timing.write({"arm": arm.arm, "seed": seed}, sets, made_from, output, LATENCY_COLUMNS)

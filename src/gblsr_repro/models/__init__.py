@@ -1,1 +1,1 @@
-"""models room."""
+"""Encoders, decoders and models of the native benchmark, and what super-resolution shares."""

@@ -1,9 +1,9 @@
-"""What the models of both benchmarks share: how parts are found by name, asked, and counted.
+"""Base classes of the models of both benchmarks, the weight cache, and class lookup by name.
 
-A model is an encoder and a decoder. Each is one class, named in a row of config/arms.tsv or
-config/methods.tsv, and is made from a section of the config and the row's options. "plain" is the
-path that is written as the method is defined; every other path gives the same values faster and is
-what tests and benchmarks hold against it.
+A model has an encoder and a decoder. Each is a class that a row of config/arms.tsv or
+config/methods.tsv names, built from a section of the config and the row's options. The "plain" path
+computes exactly as the method is defined; every other path computes the same values faster. Tests
+and benchmarks compare the others with it.
 """
 
 from __future__ import annotations
@@ -17,63 +17,65 @@ from typing import Any, ClassVar, Self, TypeVar
 import torch
 from torch import Tensor, nn
 
-from ..config import guess
+from ..config import suggest
 from ..errors import UserError
-from .layers import mirrored
+from .layers import extend_by_mirroring
 
 COLORS = 3
 PLAIN, FAST = "plain", "fast"
-# Scattered queries of one image answered at once: bounds their memory (the coefficients of a patch
-# take 3 kB per query, in super-resolution per query and corner).
+# Number of scattered queries of one image that are answered together; it bounds their memory (the
+# coefficients of a patch take 3 kB per query, in super-resolution per query and corner).
 QUERY_CHUNK = 16384
 
 Options = Mapping[str, tuple[str, ...] | type[int]]
-Part = TypeVar("Part", bound="Encoder | Decoder")
-Made = TypeVar("Made", bound=nn.Module)
+Component = TypeVar("Component", bound="Encoder | Decoder")
+Module = TypeVar("Module", bound=nn.Module)
 
 
-# --- what follows from the weights alone --------------------------------------------------------
+# --- cached functions of the weights ------------------------------------------------------------
 
 
 class WeightCache:
-    """Keeps derived tensors (a folded weight, a basis) while the weights they follow from stand.
+    """Cache tensors derived from weights (a folded weight, a basis) until the weights change.
 
-    Only inference remembers: wherever gradients are enabled the value is made anew, so autograd
-    sees the whole way from the weights, and what was kept is dropped, since an optimizer step may
-    follow (the fused ones write weights without counting up their version). Otherwise a weight
-    counts as changed when it was written in place (`load_state_dict`) or replaced (`module.to`).
-    A module that holds a WeightCache calls `clear` when it changes between training and evaluation.
+    Values are cached in inference only. Where gradients are enabled they are computed anew, so that
+    autograd sees every operation from the weights on, and the cache is emptied, since an optimizer
+    step may follow (fused optimizers write weights without increasing their version). Otherwise a
+    weight counts as changed when it was written in place (`load_state_dict`) or replaced
+    (`module.to`). A module that holds a WeightCache calls `clear` when it switches between training
+    and evaluation.
     """
 
     def __init__(self) -> None:
-        self._kept: dict[str, tuple[Any, Any]] = {}
+        self._entries: dict[str, tuple[Any, Any]] = {}
 
-    def get(
-        self, name: str, key: Hashable, sources: Sequence[Tensor], make: Callable[[], Any]
+    def get_or_compute(
+        self, name: str, key: Hashable, sources: Sequence[Tensor], compute: Callable[[], Any]
     ) -> Any:
-        """Return `make()`, or what it returned before for the same `key` and the same `sources`.
+        """Return the cached result of `compute()` for the same `key` and unchanged `sources`.
 
-        One value is kept per `name`: a new key or a changed source replaces it.
+        One value is cached per `name`: a new key or a changed source replaces it.
         """
         if torch.compiler.is_compiling():
-            return make()
+            return compute()
         if torch.is_grad_enabled() or any(s.is_inference() for s in sources):
             self.clear()
-            return make()
-        cast = [k for k in ("cpu", "cuda") if torch.is_autocast_enabled(k)]
-        told = [(s.data_ptr(), s._version, s.device, s.dtype, s.shape) for s in sources]
-        stamp = (key, [(kind, torch.get_autocast_dtype(kind)) for kind in cast], told)
-        kept = self._kept.get(name)
-        if kept is None or kept[0] != stamp:
-            # The detached aliases keep the storages alive, so that no later tensor can be given
-            # the same address and pass for an unchanged source.
-            kept = (stamp, (make(), [s.detach() for s in sources]))
-            self._kept[name] = kept
-        return kept[1][0]
+            return compute()
+        devices = [device for device in ("cpu", "cuda") if torch.is_autocast_enabled(device)]
+        versions = [(s.data_ptr(), s._version, s.device, s.dtype, s.shape) for s in sources]
+        dtypes = [(device, torch.get_autocast_dtype(device)) for device in devices]
+        stamp = (key, dtypes, versions)
+        entry = self._entries.get(name)
+        if entry is None or entry[0] != stamp:
+            # The detached aliases keep the storages alive, so that no later tensor can get the
+            # same address and pass for an unchanged source.
+            entry = (stamp, (compute(), [s.detach() for s in sources]))
+            self._entries[name] = entry
+        return entry[1][0]
 
     def clear(self) -> None:
-        """Forget everything."""
-        self._kept.clear()
+        """Drop all cached values."""
+        self._entries.clear()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> WeightCache:
         return WeightCache()
@@ -82,17 +84,17 @@ class WeightCache:
         return WeightCache, ()
 
 
-# --- what every model has -----------------------------------------------------------------------
+# --- base classes -------------------------------------------------------------------------------
 
 
 class Encoder(nn.Module):
-    """Maps images (B, 3, H, W) to features (B, D, h, w).
+    """Encode images (B, 3, H, W) into features (B, D, h, w).
 
-    `SETTINGS` names what the class reads of its section of the config: its constructor is given
-    those and no others, and only a change of those trains anew. `OPTIONS` says what a row of the
-    table may choose for the class, and must where the constructor has no default: by name the
-    values, or `int` for a whole number above 0. Each is given to the constructor as a keyword.
-    `channels_last` says whether that memory format is faster on a CPU,
+    `SETTINGS` lists the settings that the class reads from its section of the config: its
+    constructor receives those and no others, and only a change of those trains its runs anew.
+    `OPTIONS` lists the options that a row of the table may set, and must set where the constructor
+    has no default: by name the allowed values, or `int` for a whole number above 0. The constructor
+    receives them as keywords. `channels_last` says whether that memory format is faster on a CPU,
     `features` is D.
     """
 
@@ -102,46 +104,47 @@ class Encoder(nn.Module):
     features: int
 
     def forward(self, images: Tensor, path: str | None = None) -> Tensor:
-        """Encode images; the plain path computes as published, all others in one faster way."""
+        """Encode images; the plain path computes as published, every other path faster."""
         raise NotImplementedError
 
-    def extended(self, length: int) -> int:
-        """Return to how many pixels `extend` continues an axis of `length`; here no further."""
+    def extend_length(self, length: int) -> int:
+        """Compute the length to which `extend_images` extends an axis of `length` pixels."""
         return length
 
-    def extend(self, images: Tensor) -> Tensor:
-        """Continue whole images (B, C, h, w) by their mirror images as far as the encoder asks.
+    def extend_images(self, images: Tensor) -> Tensor:
+        """Extend whole images (B, C, h, w) by mirroring to the sizes that the encoder needs.
 
-        Made for showing a whole image: the map of the continued image is decoded, and what it shows
-        is cropped. Training gives patches as they are.
+        It serves the rendering of whole images: the features of the extended image are decoded and
+        the result is cropped. Patches in training are encoded without it.
         """
         height, width = images.shape[-2:]
-        return mirrored(images, (self.extended(height), self.extended(width)))
+        return extend_by_mirroring(images, (self.extend_length(height), self.extend_length(width)))
 
-    def field(self, first: int, last: int, length: int) -> tuple[int, int]:
-        """Return the pixels (first, last + 1) of an axis that the features of others depend on.
+    def compute_receptive_field(self, first: int, last: int, length: int) -> tuple[int, int]:
+        """Compute the pixels (first, last + 1) of an axis that the features of some cells see.
 
-        The features are those of the cells `first` ... `last` - 1 on an axis of `length`. What is
-        returned may be encoded by itself. Here for a chain of convolutions: the field reaches as
-        many pixels as their kernels' half sides add up to.
+        The cells are `first` ... `last` - 1 on an axis of `length`. The pixels may be encoded by
+        themselves. This is the field of a chain of convolutions: it reaches as many pixels as the
+        half sides of their kernels add up to.
         """
-        reach = sum(reach_of(layer) for layer in self.modules() if isinstance(layer, nn.Conv2d))
+        convolutions = (layer for layer in self.modules() if isinstance(layer, nn.Conv2d))
+        reach = sum(compute_reach(layer) for layer in convolutions)
         return max(first - reach, 0), min(last + reach, length)
 
-    def bytes_per_pixel(self) -> int:
-        """Return about how much memory a pixel takes at the peak, as measured on the CPU."""
+    def estimate_bytes_per_pixel(self) -> int:
+        """Estimate the peak memory per pixel in bytes, from measurements on the CPU."""
         raise NotImplementedError
 
 
-def reach_of(layer: nn.Conv2d) -> int:
-    """Return how many pixels a convolution sees on either side."""
+def compute_reach(layer: nn.Conv2d) -> int:
+    """Compute how many pixels a convolution reads on either side of its center."""
     return layer.kernel_size[0] // 2
 
 
 class Decoder(nn.Module):
-    """Shows features (B, D, h, w) at any pixel; `SETTINGS` and `OPTIONS` as for `Encoder`.
+    """Decode features (B, D, h, w) at any pixel; `SETTINGS` and `OPTIONS` as for `Encoder`.
 
-    `paths` are all its paths, the one that is taken unless another is named first.
+    `paths` lists the computation paths, the default first.
     """
 
     SETTINGS: ClassVar[tuple[str, ...]] = ()
@@ -154,20 +157,20 @@ class Decoder(nn.Module):
         self.cache = WeightCache()
 
     def train(self, mode: bool = True) -> Self:
-        """Set training or evaluation mode."""
+        """Set training or evaluation mode and empty the cache."""
         self.cache.clear()
         return super().train(mode)
 
-    def bandwidth(self) -> float | None:
-        """Return the one bandwidth of all patches or cells; None where there is no such number."""
+    def get_bandwidth(self) -> float | None:
+        """Return the bandwidth that all patches or cells share; None where they share none."""
         return None
 
 
 class Model(nn.Module):
-    """An encoder and a decoder; `path` tells which way the last call went, `name` what was trained.
+    """An encoder with a decoder; `path` is that of the last call, `name` the trained row's key.
 
-    Images and colors are RGB with values in [0, 1], colors unclamped. The plain path takes the
-    encoder as published, too.
+    Images and colors are RGB with values in [0, 1], colors unclamped. On the plain path the encoder
+    computes as published, too.
     """
 
     def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
@@ -177,38 +180,39 @@ class Model(nn.Module):
         self.path: str | None = None
         self.name = ""
 
-    def prepared(self, images: Tensor) -> Tensor:
-        """Return what the encoder is given of images (B, 3, H, W)."""
+    def prepare_images(self, images: Tensor) -> Tensor:
+        """Convert images (B, 3, H, W) into the input of the encoder."""
         raise NotImplementedError
 
     def encode(self, images: Tensor, path: str | None = None) -> Tensor:
-        """Return features (B, D, h, w) of images (B, 3, H, W)."""
+        """Encode images (B, 3, H, W) into features (B, D, h, w)."""
         if images.ndim != 4 or images.shape[1] != COLORS:
             raise ValueError(f"images must be (B, 3, H, W), not {tuple(images.shape)}")
-        return self.encoder(self.prepared(images), path)
+        return self.encoder(self.prepare_images(images), path)
 
-    def bandwidth(self) -> float | None:
-        """Return the decoder's one bandwidth; None for a decoder without such a number."""
-        return self.decoder.bandwidth()
+    def get_bandwidth(self) -> float | None:
+        """Return the bandwidth that all patches or cells share; None where they share none."""
+        return self.decoder.get_bandwidth()
 
-    def _take(self, path: str) -> str:
+    def _select_path(self, path: str) -> str:
+        """Check that the decoder has a path, and note it as that of the last call."""
         if path not in self.decoder.paths:
-            known = ", ".join(self.decoder.paths)
-            raise ValueError(f"{type(self.decoder).__name__} has the paths {known}, not {path!r}")
+            paths = ", ".join(self.decoder.paths)
+            raise ValueError(f"{type(self.decoder).__name__} has the paths {paths}, not {path!r}")
         self.path = path
         return path
 
 
-# --- parts by name ------------------------------------------------------------------------------
+# --- classes, settings and options by name ------------------------------------------------------
 
 
-def class_named(
-    name: str, base: type[Part], modules: Sequence[ModuleType], place: str
-) -> type[Part]:
-    """Return the subclass of `base` of that name in `modules`, or of "module:Class" elsewhere.
+def find_class(
+    name: str, base: type[Component], modules: Sequence[ModuleType], place: str
+) -> type[Component]:
+    """Find the subclass of `base` with a name in `modules`, or of "module:Class" elsewhere.
 
-    The name may be written in lower case. `place` opens the sentence of the `UserError` when there
-    is none.
+    The name may be written in lower case. Raises `UserError` when no class has that name; `place`
+    opens its sentence.
     """
     module_name, _, class_name = name.rpartition(":")
     try:
@@ -217,79 +221,79 @@ def class_named(
         raise UserError(
             f"{place} {name!r} does not exist ({error}); check the module's name."
         ) from error
-    known = {
-        found.__name__.lower() if class_name.islower() else found.__name__: found
+    classes = {
+        value.__name__.lower() if class_name.islower() else value.__name__: value
         for module in searched
-        for found in vars(module).values()
-        if isinstance(found, type) and issubclass(found, base)
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, base)
     }
-    if class_name in known:
-        return known[class_name]
-    raise UserError(f"{place} {name!r} does not exist; {guess(class_name, known)}")
+    if class_name in classes:
+        return classes[class_name]
+    raise UserError(f"{place} {name!r} does not exist; {suggest(class_name, classes)}")
 
 
-def settings_of(
-    part: type[Encoder | Decoder], section: Mapping[str, Any], name: str
+def select_class_settings(
+    component: type[Encoder | Decoder], section: Mapping[str, Any], section_name: str
 ) -> dict[str, Any]:
-    """Return those settings of a config section that `part` reads, its `SETTINGS`.
+    """Select the settings of a config section that a class reads, its `SETTINGS`.
 
-    `name` is the section's. Raises `UserError` for a setting that the section does not have.
+    Raises `UserError` for a setting that the section does not have.
     """
-    for setting in part.SETTINGS:
+    for setting in component.SETTINGS:
         if setting not in section:
             raise UserError(
-                f"{part.__module__}:{part.__name__} names the setting {setting!r} in its SETTINGS, "
-                f"which {name} does not have; {guess(setting, section)}"
+                f"{component.__module__}:{component.__name__} names the setting {setting!r} in its "
+                f"SETTINGS, which {section_name} does not have; {suggest(setting, section)}"
             )
-    return {setting: section[setting] for setting in part.SETTINGS}
+    return {setting: section[setting] for setting in component.SETTINGS}
 
 
-def options_of(
-    text: str, parts: Sequence[type[Encoder | Decoder]], place: str
+def parse_options(
+    text: str, components: Sequence[type[Encoder | Decoder]], place: str
 ) -> list[dict[str, Any]]:
-    """Return what a row's options, "key=value ...", choose for each of `parts`, checked.
+    """Parse and check a row's options, "key=value ...": a dictionary for every component.
 
-    Raises `UserError` for an option that no part has, that is no choice of its own, or that a part
-    lacks; `place` opens its sentence.
+    Raises `UserError` for an option that no component has, for a value that its option does not
+    allow, and for a missing option that has no default; `place` opens its sentence.
     """
-    given = dict(entry.partition("=")[::2] for entry in text.split())
-    choices = {name: values for part in parts for name, values in part.OPTIONS.items()}
-    names = " and ".join(part.__name__ for part in parts)
-    for name, value in given.items():
-        if name not in choices:
-            have = "have" if len(parts) > 1 else "has"
-            raise UserError(f"{place}: {names} {have} no option {name!r}; {guess(name, choices)}")
-        values = choices[name]
+    options = dict(entry.partition("=")[::2] for entry in text.split())
+    allowed = {name: values for item in components for name, values in item.OPTIONS.items()}
+    names = " and ".join(component.__name__ for component in components)
+    for name, value in options.items():
+        if name not in allowed:
+            have = "have" if len(components) > 1 else "has"
+            raise UserError(f"{place}: {names} {have} no option {name!r}; {suggest(name, allowed)}")
+        values = allowed[name]
         if isinstance(values, tuple):
             if value not in values:
                 raise UserError(f"{place}: {name}={value} must be one of {', '.join(values)}.")
         elif not (value.isdecimal() and int(value)):
             raise UserError(f"{place}: {name}={value} must be a whole number above 0.")
-    chosen = []
-    for part in parts:
-        arguments = inspect.signature(part).parameters
-        for name, values in part.OPTIONS.items():
-            if name not in given and arguments[name].default is inspect.Parameter.empty:
-                known = "|".join(values) if isinstance(values, tuple) else "N"
-                raise UserError(f"{place}: options lack {name}; add {name}={known}.")
-        chosen.append({name: v for name, v in given.items() if name in part.OPTIONS})
-    return chosen
+    keywords = []
+    for component in components:
+        arguments = inspect.signature(component).parameters
+        for name, values in component.OPTIONS.items():
+            if name not in options and arguments[name].default is inspect.Parameter.empty:
+                choices = "|".join(values) if isinstance(values, tuple) else "N"
+                raise UserError(f"{place}: options lack {name}; add {name}={choices}.")
+        keywords.append({name: v for name, v in options.items() if name in component.OPTIONS})
+    return keywords
 
 
-# --- counting -----------------------------------------------------------------------------------
+# --- parameter counts ---------------------------------------------------------------------------
 
 
 def count_parameters(module: nn.Module) -> int:
-    """Return the number of trainable parameters."""
+    """Count the trainable parameters of a module."""
     return sum(p.numel() for p in module.parameters() if p.requires_grad)
 
 
-def shape_only(make: Callable[[], Made]) -> Made:
-    """Make a module of shapes alone, on torch's meta device."""
+def build_on_meta(build: Callable[[], Module]) -> Module:
+    """Build a module on torch's meta device, which has shapes and no values."""
     with torch.device("meta"):
-        return make()
+        return build()
 
 
-def count_by_shapes(make: Callable[[], nn.Module]) -> int:
-    """Return the number of trainable parameters of what `make` makes, from its shapes alone."""
-    return count_parameters(shape_only(make))
+def count_parameters_by_shape(build: Callable[[], nn.Module]) -> int:
+    """Count the trainable parameters of the module that `build` returns, from its shapes alone."""
+    return count_parameters(build_on_meta(build))

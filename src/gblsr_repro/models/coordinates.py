@@ -1,4 +1,4 @@
-"""Where a query lies: image coordinates, pixel positions, cells and offsets within a cell.
+"""Convert between image coordinates, pixel positions, cells, and offsets within a cell.
 
 Three units are in use, always in the order (y, x):
 
@@ -15,8 +15,10 @@ import torch
 from torch import Tensor
 
 
-def pixel_coordinates(height: int, width: int, device: torch.device | None = None) -> Tensor:
-    """Return the coordinates of all pixel centers, row-major: (height * width, 2), float64."""
+def compute_pixel_coordinates(
+    height: int, width: int, device: torch.device | None = None
+) -> Tensor:
+    """Compute the coordinates of all pixel centers, row-major: (height * width, 2), float64."""
     axes = [
         (2 * torch.arange(n, dtype=torch.float64, device=device) + 1) / n - 1
         for n in (height, width)
@@ -24,20 +26,20 @@ def pixel_coordinates(height: int, width: int, device: torch.device | None = Non
     return torch.cartesian_prod(*axes)
 
 
-def pixel_positions(coordinates: Tensor, size: tuple[int, int]) -> Tensor:
-    """Map image coordinates (..., 2) in an image of `size` (H, W) to pixel positions, float64."""
+def convert_to_pixel_positions(coordinates: Tensor, size: tuple[int, int]) -> Tensor:
+    """Convert image coordinates (..., 2) in an image of `size` (H, W) to positions, float64."""
     axes = zip(coordinates.double().unbind(-1), size, strict=True)
     return torch.stack([((u + 1) * count - 1) / 2 for u, count in axes], dim=-1)
 
 
-def image_coordinates(positions: Tensor, size: tuple[int, int]) -> Tensor:
-    """Map pixel positions (..., 2) in an image of `size` (H, W) to image coordinates."""
+def convert_to_image_coordinates(positions: Tensor, size: tuple[int, int]) -> Tensor:
+    """Convert pixel positions (..., 2) in an image of `size` (H, W) to image coordinates."""
     axes = zip(positions.unbind(-1), size, strict=True)
     return torch.stack([(2 * pixel + 1) / count - 1 for pixel, count in axes], dim=-1)
 
 
-def owner(positions: Tensor, patch: int, cells: int, shift: float = 0.0) -> Tensor:
-    """Return the cell (int64) that owns each pixel position of one axis with `cells` cells.
+def find_cells(positions: Tensor, patch: int, cells: int, shift: float = 0.0) -> Tensor:
+    """Find the cell (int64) that contains each pixel position of an axis with `cells` cells.
 
     `shift` moves the position first, in cells: -0.5 and 0.5 give the two cells whose centers lie
     around the position. Positions outside the image belong to the border cells.
@@ -45,20 +47,20 @@ def owner(positions: Tensor, patch: int, cells: int, shift: float = 0.0) -> Tens
     return torch.floor((positions + 0.5 + shift * patch) / patch).long().clamp(0, cells - 1)
 
 
-def offset(positions: Tensor, patch: int, cell: Tensor) -> Tensor:
-    """Return positions relative to the center of `cell`, in half cells: [-1, 1) is its extent."""
+def compute_offsets(positions: Tensor, patch: int, cell: Tensor) -> Tensor:
+    """Compute offsets from the center of `cell` in half cells, within the cell in [-1, 1)."""
     return (positions - (cell * patch + (patch - 1) / 2)) * (2 / patch)
 
 
-def even_step(cells: int) -> float:
-    """Return the distance, in cells, of the places that linspace(-1, 1) gives an axis' cells.
+def compute_even_step(cells: int) -> float:
+    """Compute the distance, in cells, of the places that linspace(-1, 1) gives an axis' cells.
 
     The first and the last then lie on the image's edges, at -0.5 and cells - 0.5.
     """
     return cells / max(cells - 1, 1)
 
 
-def centers(patch: int, device: torch.device, dtype: torch.dtype) -> Tensor:
-    """Return the offsets of a cell's pixel centers, (patch,): -1 + 1/patch ... 1 - 1/patch."""
+def compute_center_offsets(patch: int, device: torch.device, dtype: torch.dtype) -> Tensor:
+    """Compute the offsets of a cell's pixel centers, (patch,): -1 + 1/patch ... 1 - 1/patch."""
     pixels = torch.arange(patch, device=device, dtype=torch.float64)
-    return offset(pixels, patch, torch.zeros_like(pixels)).to(dtype)
+    return compute_offsets(pixels, patch, torch.zeros_like(pixels)).to(dtype)

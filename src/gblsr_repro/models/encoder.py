@@ -1,4 +1,4 @@
-"""The convolutional encoder that all arms of the native benchmark share (paper section 3.1)."""
+"""The convolutional patch encoder of all arms of the native benchmark (paper section 3.1)."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from torch import Tensor, nn
 from .base import PLAIN, Encoder
 from .layers import SiLU
 
-# Values of one group from which its moments are worth operations of their own on CUDA.
+# Values of a group from which computing its moments separately is faster on CUDA.
 LARGE_GROUP = 1 << 19
 
 
 class GroupNorm(nn.GroupNorm):
-    """Group normalization that uses the whole of a GPU for the large groups of a single image.
+    """Group normalization that uses a whole GPU for the large groups of a single image.
 
-    CUDA's kernel takes the moments of a group in one block: those of one image occupy as many
-    multiprocessors as there are groups. Exact to rounding; in inference only.
+    CUDA's kernel computes the moments of a group in one block, so a single image occupies only as
+    many multiprocessors as it has groups. Exact to rounding; in inference only.
     """
 
     def forward(self, x: Tensor) -> Tensor:
         """Normalize (B, C, H, W)."""
-        alone = x.shape[0] == 1 and x.numel() >= self.num_groups * LARGE_GROUP
-        if x.device.type == "cpu" or torch.is_grad_enabled() or not (alone and x.is_contiguous()):
+        single = x.shape[0] == 1 and x.numel() >= self.num_groups * LARGE_GROUP
+        if x.device.type == "cpu" or torch.is_grad_enabled() or not (single and x.is_contiguous()):
             return super().forward(x)
-        return self.by_moments(x)
+        return self.normalize_by_moments(x)
 
-    def by_moments(self, x: Tensor) -> Tensor:
-        """Normalize one image (1, C, H, W) by moments that many blocks take together."""
+    def normalize_by_moments(self, x: Tensor) -> Tensor:
+        """Normalize one image (1, C, H, W) by moments that many blocks compute together."""
         moments = torch.var_mean(x.view(self.num_groups, -1), 1, correction=0)
-        each = self.num_channels // self.num_groups
-        var, mean = (m[:, None].expand(-1, each).reshape(-1) for m in moments)
+        channels = self.num_channels // self.num_groups
+        var, mean = (m[:, None].expand(-1, channels).reshape(-1) for m in moments)
         return F.batch_norm(x, mean, var, self.weight, self.bias, eps=self.eps)
 
 
 class PatchEncoder(Encoder):
-    """Maps images (B, 3, H, W) in [0, 1] to features (B, D, H / P, W / P).
+    """Encode images (B, 3, H, W) in [0, 1] into features (B, D, H / P, W / P).
 
     An input lift, log2(P) downsampling blocks and an output projection, all 3x3 convolutions; all
     but the last are followed by GroupNorm and SiLU. P is the patch side, a power of two; H and W

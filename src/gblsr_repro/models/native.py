@@ -1,4 +1,4 @@
-"""The native benchmark's model: the shared encoder and one arm's decoder, for any image size."""
+"""The model of the native benchmark: the shared encoder and an arm's decoder, for any size."""
 
 from __future__ import annotations
 
@@ -6,18 +6,28 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..config import Arm, Config, selected_arms
+from ..config import Arm, Config, list_arms
 from ..errors import UserError
 from ..runtime import seed_everything
-from . import baselines, decoders
-from .base import QUERY_CHUNK, Model, class_named, count_by_shapes, options_of, settings_of
-from .coordinates import pixel_positions
-from .decoders import PatchDecoder, SpectralDecoder
+from . import fourier_mlp, gblsr, liif, lte, wire
+from .base import (
+    QUERY_CHUNK,
+    Model,
+    count_parameters_by_shape,
+    find_class,
+    parse_options,
+    select_class_settings,
+)
+from .coordinates import convert_to_pixel_positions
+from .decoders import PatchDecoder
 from .encoder import PatchEncoder
+from .gblsr import SpectralDecoder
+
+DECODER_MODULES = (gblsr, fourier_mlp, liif, lte, wire)
 
 
-def padding(height: int, width: int, patch: int) -> tuple[int, int, int, int]:
-    """Return the pad (left, right, top, bottom) to multiples of `patch`.
+def compute_padding(height: int, width: int, patch: int) -> tuple[int, int, int, int]:
+    """Compute the padding (left, right, top, bottom) to multiples of `patch`.
 
     It is split evenly; an odd remainder goes to the right and the bottom.
     """
@@ -25,13 +35,14 @@ def padding(height: int, width: int, patch: int) -> tuple[int, int, int, int]:
     return across // 2, across - across // 2, down // 2, down - down // 2
 
 
-def pad(images: Tensor, patch: int) -> Tensor:
-    """Pad (B, C, H, W) to multiples of `patch` by reflection.
+def pad_images(images: Tensor, patch: int) -> Tensor:
+    """Pad images (B, C, H, W) to multiples of `patch` by reflection.
 
-    Replicates the border instead where a pad reaches the image's side, which reflection cannot.
+    Replicates the border where the padding is as long as the image's side, which reflection does
+    not allow.
     """
     height, width = images.shape[-2:]
-    sides = padding(height, width, patch)
+    sides = compute_padding(height, width, patch)
     if not any(sides):
         return images
     reflects = max(sides[:2]) < width and max(sides[2:]) < height
@@ -39,7 +50,7 @@ def pad(images: Tensor, patch: int) -> Tensor:
 
 
 class NativeModel(Model):
-    """Encodes an image into one vector per patch and decodes it again.
+    """Encode an image into one vector per patch and decode it again.
 
     Images are (B, 3, H, W), any H and W: they are padded to multiples of the patch side P, so that
     features are (B, D, ceil(H / P), ceil(W / P)), and the result is cropped back.
@@ -48,9 +59,9 @@ class NativeModel(Model):
     encoder: PatchEncoder
     decoder: PatchDecoder
 
-    def prepared(self, images: Tensor) -> Tensor:
-        """Return the images padded."""
-        return pad(images, self.decoder.patch)
+    def prepare_images(self, images: Tensor) -> Tensor:
+        """Pad the images to multiples of the patch side."""
+        return pad_images(images, self.decoder.patch)
 
     def forward(self, images: Tensor, path: str | None = None) -> Tensor:
         """Reconstruct images (B, 3, H, W), on the fast path unless another is named."""
@@ -59,82 +70,87 @@ class NativeModel(Model):
 
     def decode(self, features: Tensor, height: int, width: int, path: str | None = None) -> Tensor:
         """Render features on the pixel grid of the image they came from: (B, 3, height, width)."""
-        left, _, top, _ = self._padding(features, height, width)
-        image = self.decoder.render(features, self._take(path or self.decoder.paths[0]))
+        left, _, top, _ = self._compute_padding(features, height, width)
+        image = self.decoder.render(features, self._select_path(path or self.decoder.paths[0]))
         return image[..., top : top + height, left : left + width]
 
-    def pixels(self, images: Tensor, chosen: Tensor) -> Tensor:
-        """Reconstruct chosen pixels (B, N), row-major numbers, of images (B, 3, H, W): (B, N, 3).
+    def reconstruct_pixels(self, images: Tensor, pixels: Tensor) -> Tensor:
+        """Reconstruct single pixels of images (B, 3, H, W): (B, N, 3), for training on a part.
 
-        For training on a part of the pixels; H and W are multiples of the patch side.
+        `pixels` (B, N) are row-major indices; H and W are multiples of the patch side.
         """
-        return self.decoder.render_pixels(self.encode(images), chosen)
+        return self.decoder.render_pixels(self.encode(images), pixels)
 
     def query(self, features: Tensor, coordinates: Tensor, size: tuple[int, int]) -> Tensor:
-        """Evaluate at image coordinates (B, Q, 2): colors (B, Q, 3).
+        """Evaluate colors (B, Q, 3) at image coordinates (B, Q, 2).
 
         Coordinates are (y, x); -1 and 1 are the outer edges of the image, whose size in pixels is
-        `size` (H, W), so pixel i of n is at (2 i + 1) / n - 1 and gives what `decode` shows there
-        (to rounding; float64 coordinates keep the most digits). Memory is bounded for any Q.
+        `size` (H, W), so pixel i of n is at (2 i + 1) / n - 1 and has the color that `decode`
+        renders (to rounding; float64 coordinates keep the most digits). Memory is bounded for any
+        Q.
         """
-        left, _, top, _ = self._padding(features, *size)
+        left, _, top, _ = self._compute_padding(features, *size)
         shift = torch.tensor([top, left], dtype=torch.float64, device=coordinates.device)
-        positions = pixel_positions(coordinates, size) + shift
+        positions = convert_to_pixel_positions(coordinates, size) + shift
         parts = [self.decoder.query(features, p) for p in positions.split(QUERY_CHUNK, dim=1)]
         return torch.cat(parts, dim=1)
 
-    def fields(self, features: Tensor) -> tuple[Tensor, Tensor]:
-        """Return bandwidth and cutoff order per patch, each (B, h, w), of a GB-LSR arm.
+    def predict_fields(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """Predict bandwidth and cutoff order per patch, each (B, h, w), with a GB-LSR arm.
 
         Raises `UserError` for an arm without a spectral basis.
         """
         if not isinstance(self.decoder, SpectralDecoder):
             raise UserError(
-                f"{type(self.decoder).__name__} has no bandwidth field; choose a GB-LSR arm."
+                f"{type(self.decoder).__name__} has no bandwidth field; name a GB-LSR arm."
             )
-        return self.decoder.fields(features)
+        return self.decoder.predict_fields(features)
 
-    def _padding(self, features: Tensor, height: int, width: int) -> tuple[int, int, int, int]:
+    def _compute_padding(
+        self, features: Tensor, height: int, width: int
+    ) -> tuple[int, int, int, int]:
+        """Compute the padding of the image of these features; `ValueError` if the sizes differ."""
         patch = self.decoder.patch
         if tuple(features.shape[-2:]) != (-(-height // patch), -(-width // patch)):
             raise ValueError(
                 f"features of {tuple(features.shape[-2:])} patches do not belong to an image of "
                 f"{height} x {width} pixels"
             )
-        return padding(height, width, patch)
+        return compute_padding(height, width, patch)
 
 
-def build(arm: Arm, config: Config, seed: int) -> NativeModel:
-    """Build an untrained arm from the whole configuration; every draw follows from `seed`.
+def build_model(arm: Arm, config: Config, seed: int) -> NativeModel:
+    """Build an untrained arm from the whole configuration; `seed` determines every random draw.
 
-    Seeds all generators, then makes the encoder first, so arms of one seed start from the same
+    Seeds all generators and builds the encoder first, so arms of one seed start from the same
     encoder. The model is on the CPU, in training mode. Raises `UserError`.
     """
     seed_everything(seed)
-    return assemble(arm, config)
+    return assemble_model(arm, config)
 
 
-def assemble(arm: Arm, config: Config) -> NativeModel:
-    """Do what `build` does with the generators as they are."""
-    section, (encoder, decoder) = config["native"]["model"], classes_of(arm)
+def assemble_model(arm: Arm, config: Config) -> NativeModel:
+    """Build an untrained arm without seeding the random generators."""
+    section, classes = config["native"]["model"], find_classes(arm)
+    encoder, decoder = classes
     for_encoder, for_decoder = (
-        settings_of(part, section, "native.model") for part in (encoder, decoder)
+        select_class_settings(component, section, "native.model") for component in classes
     )
-    (options,) = options_of(arm.options, [decoder], f"config/arms.tsv, arm {arm.arm}")
+    (options,) = parse_options(arm.options, [decoder], f"config/arms.tsv, arm {arm.arm}")
     return NativeModel(encoder(for_encoder), decoder(for_decoder, **options))
 
 
-def classes_of(arm: Arm) -> tuple[type[PatchEncoder], type[PatchDecoder]]:
-    """Return the classes of an arm's encoder and decoder; `UserError` where there is none."""
+def find_classes(arm: Arm) -> tuple[type[PatchEncoder], type[PatchDecoder]]:
+    """Find the classes of an arm's encoder and decoder; `UserError` if they do not exist."""
     place = f"config/arms.tsv, arm {arm.arm}: decoder"
-    return PatchEncoder, class_named(arm.decoder, PatchDecoder, (decoders, baselines), place)
+    return PatchEncoder, find_class(arm.decoder, PatchDecoder, DECODER_MODULES, place)
 
 
-def parameters(arm: Arm, config: Config) -> int:
-    """Return the number of trainable parameters that an arm has, from its shapes alone."""
-    return count_by_shapes(lambda: assemble(arm, config))
+def count_model_parameters(arm: Arm, config: Config) -> int:
+    """Count the trainable parameters of an arm, from its shapes alone."""
+    return count_parameters_by_shape(lambda: assemble_model(arm, config))
 
 
-def parameter_counts(config: Config) -> dict[str, int]:
-    """Count the trainable parameters of every arm that the config runs, in the table's order."""
-    return {name: parameters(arm, config) for name, arm in selected_arms(config).items()}
+def count_arm_parameters(config: Config) -> dict[str, int]:
+    """Count the trainable parameters of all arms that the config selects, in the table's order."""
+    return {name: count_model_parameters(arm, config) for name, arm in list_arms(config).items()}

@@ -1,4 +1,4 @@
-"""What the code alone gives, whatever is trained: parameters, multiply-adds, constants."""
+"""Measure numbers that the code alone determines: parameters, multiply-adds, constants."""
 
 from __future__ import annotations
 
@@ -7,61 +7,69 @@ import math
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from ..config import Arm, Config, arms, merge, selected_arms, selected_methods
-from .asr.model import parameters
-from .base import shape_only
-from .coordinates import pixel_coordinates, pixel_positions
-from .native import assemble, parameter_counts
-from .spectral import cutoff, pixel_basis
+from ..config import Arm, Config, list_arms, list_methods, merge, read_arms
+from .asr.model import count_model_parameters
+from .base import build_on_meta
+from .coordinates import compute_pixel_coordinates, convert_to_pixel_positions
+from .native import assemble_model, count_arm_parameters
+from .spectral import build_pixel_basis, compute_cutoff
 
 
-def measure(config: Config) -> dict[str, float]:
-    """Return the numbers of the structure that `config` has, by name.
+def measure_structure(config: Config) -> dict[str, float]:
+    """Measure the structure of the models of a config, by name.
 
     The trainable parameters of every arm and method, by its name; `multiply_adds_<arm>` for every
-    arm (see `multiply_adds`), and by what factor those of the main arm grow
+    arm (see `count_multiply_adds`), and the factors by which those of the main arm grow
     `multiply_adds_at_twice_the_side` of the image and `multiply_adds_at_twice_the_modes`;
-    `highest_mode_weight`, the weight that the cutoff gives the highest mode at full order;
+    `highest_mode_weight`, the cutoff's weight of the highest mode at full order;
     `coordinate_stretch`, the step between two pixels in the patch coordinate over the step 2 / P
-    that dividing offsets by half the patch's width gives (both section 3.1).
+    of offsets divided by half the patch's width (both section 3.1).
     """
-    found: dict[str, float] = dict(parameter_counts(config))
-    found |= {name: parameters(m, config) for name, m in selected_methods(config).items()}
-    found |= _decoding(config)
+    numbers: dict[str, float] = dict(count_arm_parameters(config))
+    for name, method in list_methods(config).items():
+        numbers[name] = count_model_parameters(method, config)
+    numbers |= _count_decoding(config)
     model = config["native"]["model"]
     order = torch.tensor(float(model["modes"]), dtype=torch.float64)
-    weights = cutoff(order, model["modes"], model["cutoff_sharpness"])
+    weights = compute_cutoff(order, model["modes"], model["cutoff_sharpness"])
     bandwidth = torch.tensor(0.25, dtype=torch.float64)
-    sine = pixel_basis(model["patch"], 3, bandwidth)[:, 2]  # sin(pi s v), rising over [-1, 1]
+    sine = build_pixel_basis(model["patch"], 3, bandwidth)[:, 2]  # sin(pi s v), rising over [-1, 1]
     v = torch.asin(sine) / (math.pi * bandwidth)
     stretch = float(v[1] - v[0]) * model["patch"] / 2
-    return {**found, "highest_mode_weight": float(weights[-1, -1]), "coordinate_stretch": stretch}
+    numbers["highest_mode_weight"] = float(weights[-1, -1])
+    return {**numbers, "coordinate_stretch": stretch}
 
 
-def _decoding(config: Config) -> dict[str, float]:
+def _count_decoding(config: Config) -> dict[str, float]:
+    """Count the multiply-adds of all arms, and how those of the main arm grow."""
     size, modes = config["native"]["data"]["image_size"], config["native"]["model"]["modes"]
-    found = {
-        f"multiply_adds_{name}": multiply_adds(arm, config, size)
-        for name, arm in selected_arms(config).items()
+    numbers = {
+        f"multiply_adds_{name}": count_multiply_adds(arm, config, size)
+        for name, arm in list_arms(config).items()
     }
-    main = arms()[config["native"]["main_arm"]]
-    own = multiply_adds(main, config, size)
-    twice = merge(config, {"native": {"model": {"modes": 2 * modes}}})
-    found["multiply_adds_at_twice_the_side"] = multiply_adds(main, config, 2 * size) / own
-    found["multiply_adds_at_twice_the_modes"] = multiply_adds(main, twice, size) / own
-    return found
+    main = read_arms()[config["native"]["main_arm"]]
+    reference = count_multiply_adds(main, config, size)
+    more_modes = merge(config, {"native": {"model": {"modes": 2 * modes}}})
+    twice_the_side = count_multiply_adds(main, config, 2 * size)
+    twice_the_modes = count_multiply_adds(main, more_modes, size)
+    numbers["multiply_adds_at_twice_the_side"] = twice_the_side / reference
+    numbers["multiply_adds_at_twice_the_modes"] = twice_the_modes / reference
+    return numbers
 
 
-def multiply_adds(arm: Arm, config: Config, size: int) -> float:
-    """Return the multiply-adds that an arm's decoder takes per pixel of an image of `size` pixels.
+def count_multiply_adds(arm: Arm, config: Config, size: int) -> float:
+    """Count the multiply-adds of an arm's decoder per pixel of an image of side `size`.
 
-    Counted are those of the matrix products and convolutions by which the decoder, as it is
-    defined, answers a query at every pixel of the side `size`; nothing is computed.
+    Those of the matrix products and convolutions in the decoder's plain query of every pixel; no
+    values are computed.
     """
-    decoder = shape_only(lambda: assemble(arm, config)).decoder.eval()
+    decoder = build_on_meta(lambda: assemble_model(arm, config)).decoder.eval()
     cells, meta = size // decoder.patch, torch.device("meta")
     features = torch.empty(1, decoder.features, cells, cells, device=meta)
-    positions = pixel_positions(pixel_coordinates(size, size, meta), (size, size))
+    positions = convert_to_pixel_positions(
+        compute_pixel_coordinates(size, size, meta), (size, size)
+    )
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
         decoder.query(features, positions[None])
-    return float(counter.get_total_flops()) / 2 / size**2  # an addition and a multiplication each
+    # A multiply-add is two operations.
+    return float(counter.get_total_flops()) / 2 / size**2

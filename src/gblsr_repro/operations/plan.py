@@ -18,20 +18,20 @@ import torch
 
 from .. import devices
 from ..config import (
-    CODE,
+    CODE_DIGEST,
     Arm,
     Config,
     Dataset,
     Method,
-    datasets,
+    find_repository_root,
+    identify_run,
     is_imported,
-    paper_device,
-    protocol,
-    repository_root,
-    run_identity,
-    selected_arms,
-    selected_methods,
-    subject,
+    list_arms,
+    list_methods,
+    load_protocol,
+    locate_row,
+    read_datasets,
+    read_paper_device,
 )
 from ..data.datasets import Entry, data_set, read_manifest
 from ..errors import UserError
@@ -167,9 +167,9 @@ def _estimate_runs(config: Config, device: str) -> Iterator[Estimate]:
     """Yield every arm, then every method that the config runs."""
     results = Path(config["results"])
     recorded = list(_read_recorded_runs(results))
-    rows: list[Arm | Method] = [*selected_arms(config).values(), *selected_methods(config).values()]
+    rows: list[Arm | Method] = [*list_arms(config).values(), *list_methods(config).values()]
     for row in (row for row in rows if not is_imported(row, config)):
-        (benchmark, _, name), identity = subject(row), run_identity(row, config)
+        (benchmark, _, name), identity = locate_row(row), identify_run(row, config)
         steps = config[benchmark]["training"]["steps"]
         speeds = [
             run["steps_per_second"]
@@ -189,7 +189,7 @@ def _estimate_runs(config: Config, device: str) -> Iterator[Estimate]:
             if place in wanted
         )
         models = native_models if isinstance(row, Arm) else asr_models
-        parameters = models.parameters(row, config)
+        parameters = models.count_model_parameters(row, config)
         yield Estimate(benchmark, name, len(wanted), done, steps, seconds, basis, parameters)
 
 
@@ -198,7 +198,7 @@ def _keep_settings_of_a_step(identity: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in identity.items()
-        if not name.endswith(".steps") and name not in ("asr.train", CODE)
+        if not name.endswith(".steps") and name not in ("asr.train", CODE_DIGEST)
         if not name.startswith("native.data.") or name == "native.data.image_size"
     }
 
@@ -209,7 +209,11 @@ def _read_recorded_runs(results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     Records that do not say what a run follows from, how fast it was and on what are passed over.
     """
     # A preset keeps its results in a folder of its own inside `results`.
-    folders = {results, repository_root() / "results", *(repository_root() / "results").glob("*/")}
+    folders = {
+        results,
+        find_repository_root() / "results",
+        *(find_repository_root() / "results").glob("*/"),
+    }
     for path in sorted(p for f in folders for p in f.glob("*/runs/*/seed*/run.json")):
         match record := read_json(path):
             case {"steps_per_second": speed, "device": {"name": _}, "identity": dict()} if speed:
@@ -220,13 +224,13 @@ def _find_published_time(
     row: Arm | Method, identity: Mapping[str, Any], steps: int
 ) -> tuple[float | None, str]:
     """Return the paper's seconds of a run where its settings are those, and where that is from."""
-    paper, (benchmark, _, name) = protocol(), subject(row)
-    if _keep_settings_of_a_step(identity) == _keep_settings_of_a_step(run_identity(row, paper)):
-        for group in read_csv(repository_root() / "config" / "paper" / "compute.csv"):
+    paper, (benchmark, _, name) = load_protocol(), locate_row(row)
+    if _keep_settings_of_a_step(identity) == _keep_settings_of_a_step(identify_run(row, paper)):
+        for group in read_csv(find_repository_root() / "config" / "paper" / "compute.csv"):
             if group["benchmark"] == benchmark and name in group["subjects"].split():
                 share = steps / paper[benchmark]["training"]["steps"]
                 each = float(group["total_seconds"]) / int(group["runs"])
-                return each * share, f"the paper, on {paper_device()}"
+                return each * share, f"the paper, on {read_paper_device()}"
     return None, DASH
 
 
@@ -235,7 +239,7 @@ def _find_published_time(
 
 def _estimate_disk(config: Config, estimates: list[Estimate]) -> Iterator[Disk]:
     native, asr = config["native"]["data"], config["asr"]
-    table = datasets()
+    table = read_datasets()
     images = [table[name] for name in (*native["train"], *native["evaluate"].values())]
     trained = any(e.benchmark == "asr" for e in estimates)
     packed = [table[name] for name in asr["train"]] if trained else []

@@ -9,25 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..config import Arm, Config, Method, subject
+from ..config import Arm, Config, Method, locate_row
 from ..errors import UserError
-from ..models import decoders, native
+from ..models import fourier_mlp, gblsr, native
 from ..models.asr import model as asr
 from ..models.asr.local_spectral import GBLSR
 from ..models.asr.rdn import RDN
-from ..models.base import shape_only
+from ..models.base import build_on_meta
 
 Facts = Mapping[str, Any]
 
 OTHER_MAPS = ("data", "optimizer")  # of the training, with fields of the same names
 ARM_KINDS = ("local_spectral", "global_fourier_mlp")
 BANDWIDTH_MODES = {
-    decoders.FixedDecoder: "fixed_midpoint",
-    decoders.ScalarDecoder: "global_scalar",
-    decoders.BandwidthDecoder: "local_logspace",
-    decoders.FullDecoder: "local_logspace",
-    decoders.BandwidthLinearDecoder: "local_linear",
-    decoders.FullLinearDecoder: "local_linear",
+    gblsr.FixedDecoder: "fixed_midpoint",
+    gblsr.ScalarDecoder: "global_scalar",
+    gblsr.BandwidthDecoder: "local_logspace",
+    gblsr.FullDecoder: "local_logspace",
+    gblsr.BandwidthLinearDecoder: "local_linear",
+    gblsr.FullLinearDecoder: "local_linear",
 }
 KEPT = ("seed", "trained_steps", "total_steps", "epoch", "git_commit", "experiment_id")
 
@@ -66,7 +66,7 @@ def check_facts(facts: Facts, row: Arm | Method, seed: int, config: Config, plac
         if name in fields and fields[name] != value:
             if name == "arm" and fields[name] not in ARM_KINDS:
                 continue  # the name of a run, and not of a kind of model
-            target = "the run" if name == "seed" else subject(row)[2]
+            target = "the run" if name == "seed" else locate_row(row)[2]
             raise UserError(
                 f"{place} says {name} = {fields[name]!r}, but {target} to import has {value!r}; "
                 "import it as what it is."
@@ -76,10 +76,10 @@ def check_facts(facts: Facts, row: Arm | Method, seed: int, config: Config, plac
 def _of_arm(arm: Arm, config: Config) -> Iterator[tuple[str, Any]]:
     """Yield the fields of the authors' RunConfig that an arm decides."""
     model = config["native"]["model"]
-    _, decoder = native.classes_of(arm)
+    _, decoder = native.find_classes(arm)
     yield "d_feat", model["features"]
     yield "patch_size", model["patch"]
-    if decoder is decoders.GlobalFourierMLP:
+    if decoder is fourier_mlp.GlobalFourierMLP:
         yield "arm", "global_fourier_mlp"
         yield "n_global_freq", model["fourier_frequencies"]
         yield "decoder_hidden", model["hidden"]
@@ -87,7 +87,7 @@ def _of_arm(arm: Arm, config: Config) -> Iterator[tuple[str, Any]]:
     if decoder in BANDWIDTH_MODES:
         yield "arm", "local_spectral"
         yield "bandwidth_mode", BANDWIDTH_MODES[decoder]
-        yield "adapt_order", issubclass(decoder, decoders.FullDecoder)
+        yield "adapt_order", issubclass(decoder, gblsr.FullDecoder)
         yield "family", "fourier"
         yield "p_max", model["modes"]
         for field, setting in (("s_e", "bandwidth_range"), ("p_soft", "order_range")):
@@ -99,10 +99,10 @@ def _of_arm(arm: Arm, config: Config) -> Iterator[tuple[str, Any]]:
 def _of_method(method: Method, config: Config) -> Iterator[tuple[str, Any]]:
     """Yield the fields of the authors' encoder_cfg and decoder_cfg that a method decides."""
     model = config["asr"]["model"]
-    encoder, decoder = asr.classes_of(method)
+    encoder, decoder = asr.find_classes(method)
     if encoder is not RDN or decoder is not GBLSR:
         return
-    shapes = shape_only(lambda: asr.assemble(method, config))
+    shapes = build_on_meta(lambda: asr.assemble_model(method, config))
     yield "num_features", shapes.encoder.features
     yield "growth_rate", model["rdn_growth"]
     yield "num_rdbs", model["rdn_blocks"]

@@ -15,10 +15,10 @@ from ..config import (
     Config,
     Method,
     address_of,
+    identify_run,
     is_imported,
+    locate_row,
     parse_address,
-    run_identity,
-    subject,
 )
 from ..errors import UserError
 from ..files import read_json, write_csv, write_json
@@ -32,7 +32,7 @@ from .colors import Colors, decide_colors
 from .facts import check_facts, keep_facts
 from .folder import Files, find_files
 from .hub import download
-from .matching import assemble, check_match
+from .matching import assemble_row, check_match
 from .names import OURS, Naming, naming_of, rename_all
 from .reading import Checkpoint, read_checkpoint
 from .records import check_record
@@ -65,7 +65,7 @@ def import_run(
     measured where nothing says it. Raises `UserError` for what is no such run, and where `output`
     holds a trained one.
     """
-    name = subject(row)[2]
+    name = locate_row(row)[2]
     record = read_json(output / "run.json") if (output / "run.json").is_file() else None
     if record is not None and RELEASED not in record:
         raise UserError(
@@ -83,7 +83,7 @@ def import_run(
         check_record(checkpoint.record, row, seed, config, place)
     else:
         check_facts(checkpoint.facts, row, seed, config, place)
-    model = assemble(row, config)
+    model = assemble_row(row, config)
     model.load_state_dict(tensors)
     choice = choose_colors(model, checkpoint, colors, config, place)
     write_run(output, model, row, seed, config, describe(origin, checkpoint, naming), choice)
@@ -169,7 +169,7 @@ def write_run(
     There is nothing in it about time, memory or device: nothing was trained.
     """
     (output / "run.json").unlink(missing_ok=True)
-    half, kind, name = subject(row)
+    half, kind, name = locate_row(row)
     sections = {"model": config[half]["model"]}
     if isinstance(row, Method):
         sections["training"] = {"scale_range": config[half]["training"]["scale_range"]}
@@ -181,11 +181,13 @@ def write_run(
         "parameters": count_parameters(model),
         **({"colors": colors.range, "colors_by": asdict(colors)} if colors else {}),
         "config": sections,
-        "identity": run_identity(row, config),
+        "identity": identify_run(row, config),
         "released": dict(origin),
     }
     weights_sha256 = write_weights(output, model, facts)
-    write_csv(output / "log.csv", LOG_COLUMNS, [{"step": steps, "bandwidth": model.bandwidth()}])
+    write_csv(
+        output / "log.csv", LOG_COLUMNS, [{"step": steps, "bandwidth": model.get_bandwidth()}]
+    )
     written = {
         **facts,
         "git": runtime.git_record(),

@@ -7,26 +7,30 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from ..config import Arm, Config, Method, arms, methods, subject
+from ..config import Arm, Config, Method, locate_row, read_arms, read_methods
 from ..errors import UserError
 from ..models import native
 from ..models.asr import model as asr
-from ..models.base import Model, shape_only
-from ..models.decoders import BandwidthDecoder, FullDecoder, SpectralDecoder
+from ..models.base import Model, build_on_meta
+from ..models.gblsr import BandwidthDecoder, FullDecoder, SpectralDecoder
 
 Shapes = dict[str, tuple[int, ...]]
 HEAD = ("decoder.head.weight", "decoder.head.bias")
 HEAD_ROWS = ("bandwidth", "order")  # what the two outputs of the adaptivity head are
 
 
-def assemble(row: Arm | Method, config: Config) -> Model:
+def assemble_row(row: Arm | Method, config: Config) -> Model:
     """Make an untrained arm or method."""
-    return native.assemble(row, config) if isinstance(row, Arm) else asr.assemble(row, config)
+    return (
+        native.assemble_model(row, config)
+        if isinstance(row, Arm)
+        else asr.assemble_model(row, config)
+    )
 
 
 def shapes_of(row: Arm | Method, config: Config) -> Shapes:
     """Return the shape of every tensor that an arm or a method stores, by name."""
-    model = shape_only(lambda: assemble(row, config))
+    model = build_on_meta(lambda: assemble_row(row, config))
     return {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
 
 
@@ -42,7 +46,7 @@ def check_match(
     wanted = shapes_of(row, config)
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     if shapes != wanted:
-        name = subject(row)[2]
+        name = locate_row(row)[2]
         raise UserError(
             f"{place} does not hold the weights of {name}: {_first_difference(shapes, wanted)}; "
             f"{_say_what_fits(shapes, config)}."
@@ -73,8 +77,8 @@ def _size(shape: tuple[int, ...]) -> str:
 
 def _say_what_fits(shapes: Shapes, config: Config) -> str:
     """Say which arms and methods have exactly these shapes."""
-    rows: list[Arm | Method] = [*arms().values(), *methods().values()]
-    fitting = [subject(row)[2] for row in rows if shapes_of(row, config) == shapes]
+    rows: list[Arm | Method] = [*read_arms().values(), *read_methods().values()]
+    fitting = [locate_row(row)[2] for row in rows if shapes_of(row, config) == shapes]
     if fitting:
         return f"it fits {', '.join(fitting)}"
     return (
@@ -85,7 +89,7 @@ def _say_what_fits(shapes: Shapes, config: Config) -> str:
 
 def _check_head(tensors: Mapping[str, Tensor], arm: Arm, place: str) -> None:
     """Compare which outputs of the adaptivity head were trained with those that the arm uses."""
-    _, decoder = native.classes_of(arm)
+    _, decoder = native.find_classes(arm)
     if not issubclass(decoder, SpectralDecoder):
         return
     uses = {

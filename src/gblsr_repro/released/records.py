@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..config import Arm, Config, Method, subject
-from ..config.dependencies import definition, parts_of, settings_read
+from ..config import Arm, Config, Method, locate_row
+from ..config.dependencies import find_model_classes, list_class_settings, select_defining_columns
 from ..errors import UserError
 
 TRAINING_COLUMNS = ("methods.recipe",)  # of a row: they say how it is trained, not what it is
@@ -20,7 +20,7 @@ def check_record(
     Compared are the columns of the row that define the model, as far as the record has them, and
     the settings of the model that its classes read now. The name of the row may be another.
     """
-    half, kind, name = subject(row)
+    half, kind, name = locate_row(row)
     if kind not in record:
         raise UserError(f"{place} is a run of the other benchmark than {name}; name another run.")
     if record.get("seed") != seed:
@@ -28,11 +28,11 @@ def check_record(
             f"{place} is a run of seed {record.get('seed')}, not {seed}; import it as that."
         )
     identity = record.get("identity") or {}
-    wanted = {k: v for k, v in definition(row).items() if k not in TRAINING_COLUMNS}
+    wanted = {k: v for k, v in select_defining_columns(row).items() if k not in TRAINING_COLUMNS}
     pairs = [(column, identity.get(column, value), value) for column, value in wanted.items()]
     sections = record.get("config") or {}
     model = sections.get("model", {})
-    for setting in settings_read(parts_of(row)):
+    for setting in list_class_settings(find_model_classes(row)):
         value = config[half]["model"][setting]
         pairs.append((f"{half}.model.{setting}", model.get(setting, value), value))
     if isinstance(row, Method):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from ..analysis.provenance import PAPER_PRESET, RELEASED_PRESET, Provenance, Scope
 from ..analysis.statistics import Column
-from ..config import BASELINE, Item, arms, short_names
+from ..config import BASELINE, Item, list_short_names, read_arms
 from ..evaluation import OURS
 from ..wording import join_words
 from .items import list_short_differences
@@ -52,7 +52,7 @@ def compose_caption(
     if "spread" in topics:
         sentences.append(_describe_error_bars(provenance, scopes[0]))
     if "baselines" in topics:
-        rebuilt = [arm.short for arm in arms().values() if arm.group == BASELINE]
+        rebuilt = [arm.short for arm in read_arms().values() if arm.group == BASELINE]
         sentences.append(
             f"{join_words(rebuilt)} are rebuilt within the parameter budget and amortized; they do "
             "not stand for the published models"
@@ -133,7 +133,7 @@ def explain_bold(significance: float, columns: Iterable[Column]) -> str:
 def _describe_error_bars(provenance: Provenance, scope: Scope) -> str:
     """Describe over how many seeds a figure averages, and what its error bars show."""
     seeds = provenance.benchmark(scope.benchmark).seeds
-    names = short_names(scope.benchmark)
+    names = list_short_names(scope.benchmark)
     # The provenance counts no seeds of the arms beside the main tables, which these figures draw.
     uncounted = scope in (Scope.LOCALITY, Scope.ABLATION)
     counts = {} if uncounted else {names.get(arm, arm): [len(s)] for arm, s in seeds.items()}

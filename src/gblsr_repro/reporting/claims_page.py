@@ -11,7 +11,7 @@ from pathlib import Path
 from ..analysis.claims.rows import Row, Verdict, read_claims
 from ..analysis.provenance import Scope
 from ..analysis.provenance.recorded import read_paper
-from ..config import protocol
+from ..config import load_protocol
 from ..files import write_text
 from .layout import DASH, Table
 from .page import VERDICT_STYLES, Section, build_simple_table, render_markdown
@@ -91,7 +91,7 @@ def describe_paper_conditions(scope: Scope) -> str:
     paper = read_paper(scope.benchmark)
     if scope is Scope.STRUCTURE:
         return "none"
-    seeds = f"seeds {', '.join(map(str, protocol()['seeds']))}"
+    seeds = f"seeds {', '.join(map(str, load_protocol()['seeds']))}"
     if scope.measure == "latency":
         return f"{', '.join(paper.timed_on)}, fixed latency protocol, {seeds}"
     trained = f"{paper.settings[f'{scope.benchmark}.training.steps'][0]:,} steps, {seeds}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..analysis.provenance import Provenance, Scope
-from ..config import MAIN_TABLE, Config, Item, guess, items, selected_items
+from ..config import MAIN_TABLE, Config, Item, list_items, read_items, suggest
 from ..errors import UserError
 
 BUILDERS: dict[str, Callable[..., Any]] = {}
@@ -38,8 +38,8 @@ def select_items(kind: str, config: Config) -> dict[str, Item]:
     Beside those that the config's runs allow these are the others of the paper, which aggregates
     of other runs may allow, but for main tables of columns that the config does not have.
     """
-    selected = selected_items(config)
-    table = {**items(), **selected}
+    selected = list_items(config)
+    table = {**read_items(), **selected}
     return {
         name: row
         for name, row in table.items()
@@ -87,7 +87,7 @@ def write_items(
     """
     for name in only:
         if name not in names:
-            raise UserError(f"There is no {kind} {name!r}; {guess(name, [*names])}")
+            raise UserError(f"There is no {kind} {name!r}; {suggest(name, [*names])}")
     for name in only:
         write(name)
     if only:

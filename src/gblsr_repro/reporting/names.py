@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..analysis.reader import Aggregates
-from ..config import Method, selected_methods
+from ..config import Method, list_methods
 from ..wording import join_words
 
 
@@ -44,13 +44,13 @@ def format_device(source: Aggregates, benchmark: str) -> str:
 
 def select_methods(source: Aggregates, *groups: str) -> dict[str, Method]:
     """Select the methods of the config whose group is one of `groups`."""
-    methods = selected_methods(source.config)
+    methods = list_methods(source.config)
     return {name: method for name, method in methods.items() if method.group in groups}
 
 
 def select_compared_methods(source: Aggregates) -> dict[str, Method]:
     """Select the methods whose quality is compared: the variants where the config has no others."""
-    return select_methods(source, "baseline", "base") or selected_methods(source.config)
+    return select_methods(source, "baseline", "base") or list_methods(source.config)
 
 
 def sort_by_order(keys: Iterable[str], order: Iterable[str]) -> list[str]:

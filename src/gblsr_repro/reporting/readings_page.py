@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..analysis.reader import Aggregates, read
-from ..config import BASELINE, Config, protocol
+from ..config import BASELINE, Config, load_protocol
 from ..errors import UserError
 from ..files import write_text
 from .layout import format_summary
@@ -44,7 +44,7 @@ def build_page(source: Aggregates) -> Section:
     A baseline's readings are the arms of its decoder class; its published numbers are those of the
     arm that the benchmark takes for the paper's.
     """
-    paper = Aggregates.paper(protocol())
+    paper = Aggregates.paper(load_protocol())
     header = ["reading", *(heading for heading, _ in COLUMNS.values())]
     sections = []
     for dataset in dict.fromkeys(key[0] for key in source.cells("readings")):
@@ -84,7 +84,7 @@ def _format_row(label: str, source: Aggregates, *key: str) -> list[str]:
 
 
 def _describe_conditions(config: Config) -> str:
-    run, paper = config["native"]["training"], protocol()["native"]["training"]
+    run, paper = config["native"]["training"], load_protocol()["native"]["training"]
     fewer = ", ".join(f"{count:,} for {arm}" for arm, count in run["pixels"].items())
     return (
         f"{run['steps']:,} of {paper['steps']:,} steps, batches of {run['batch_size']} "

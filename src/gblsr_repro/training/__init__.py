@@ -1,1 +1,1 @@
-"""training room."""
+"""Train the models of both benchmarks: the loop, saved states, and the records of runs."""

@@ -1,4 +1,4 @@
-"""Training one arbitrary-scale super-resolution method with one seed (protocol, section 5)."""
+"""Train an arbitrary-scale super-resolution method with one seed (protocol, section 5)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..config import Config, Method
 from ..data.superres import Batch, PackedImages, Sampler
 from ..evaluation import asr as evaluation
 from ..files import check_dates, read_csv, write_csv
-from ..models.asr.model import ASRModel, build, normalize
+from ..models.asr.model import ASRModel, build_model, normalize
 from ..progress import log
 from .run_record import train_and_write
 
@@ -34,9 +34,9 @@ def train_run(
 ) -> None:
     """Train `method` and write weights.safetensors, log.csv, validation.csv, run.json (last).
 
-    `array` is the packed training set; `state` the file from which an interrupted run goes on, kept
-    at the end: while settings, images and code stay as they are, a run that is asked for again is
-    written from it and not trained again. Adam on the mean absolute error of normalized colors; the
+    `array` is the packed training set; `state` the file from which an interrupted run resumes. It
+    is kept at the end: while settings, images and code are unchanged, a repeated call writes the
+    run from it and does not train again. Adam on the mean absolute error of normalized colors; the
     learning rate is halved at the recipe's fractions of the steps. Raises `UserError` and
     `StopRequested`.
     """
@@ -48,10 +48,10 @@ def train_run(
     images = PackedImages.open(array)
     check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
     sampler = Sampler(images, settings, recipe["batch_size"], seed, device)
-    model = build(method, config, seed).to(device)
+    model = build_model(method, config, seed).to(device)
     forward = torch.compile(model) if settings["compile"] else model
     optimizer = torch.optim.Adam(model.parameters(), lr=recipe["learning_rate"], fused=True)
-    validation = Validation(model, config, output / "validation.csv", device)
+    validation = ValidationCurve(model, config, output / "validation.csv", device)
     if sampler.resident:
         log.info("the training images are held on the device")
     train_and_write(
@@ -66,27 +66,27 @@ def train_run(
         state,
         facts={"precision": settings["precision"], "recipe": recipe},
         batch=sampler.ahead(),
-        loss=lambda batch: absolute_error(forward, batch, settings["precision"]),
-        schedule=schedule(settings["steps"], recipe),
-        after_step=validation.after_step,
-        keep_state=True,  # days of training are not thrown away for a changed rule
+        loss=lambda batch: compute_absolute_error(forward, batch, settings["precision"]),
+        schedule=build_schedule(settings["steps"], recipe),
+        after_step=validation.measure_after_step,
+        keep_state=True,  # so that a changed rule does not cost days of training
     )
 
 
-def schedule(steps: int, recipe: Mapping[str, Any]) -> Callable[[int], float]:
-    """Return the learning rate by step (from 0): halved at each of the fractions of `steps`."""
+def build_schedule(steps: int, recipe: Mapping[str, Any]) -> Callable[[int], float]:
+    """Build the function from a step (from 0) to its learning rate, halved at `halve_at`."""
     milestones = [round(fraction * steps) for fraction in recipe["halve_at"]]
 
-    def rate(step: int) -> float:
+    def compute_rate(step: int) -> float:
         return recipe["learning_rate"] * 0.5 ** sum(step >= m for m in milestones)
 
-    return rate
+    return compute_rate
 
 
-def absolute_error(
+def compute_absolute_error(
     model: Callable[..., Tensor], batch: Batch, precision: str = runtime.DEFAULT
 ) -> Tensor:
-    """Return the mean absolute error of the normalized colors of a batch: a scalar.
+    """Compute the mean absolute error of the normalized colors of a batch: a scalar.
 
     With bf16 the encoder runs in bfloat16 autocast; decoder and loss stay in float32.
     """
@@ -96,11 +96,11 @@ def absolute_error(
     return F.l1_loss(normalize(colors), normalize(batch.colors))
 
 
-class Validation:
-    """The validation curve: mean PSNR-Y and SSIM-Y of a few images, every so many steps.
+class ValidationCurve:
+    """The validation curve: mean PSNR-Y and SSIM-Y of a few images, every `validate_every` steps.
 
     The images are the first ones of the first column of asr.evaluate, at validation_scale. They
-    choose nothing: no weights are kept for having scored well.
+    select nothing: the weights of the last step are the result.
     """
 
     def __init__(self, model: ASRModel, config: Config, path: Path, device: torch.device) -> None:
@@ -113,29 +113,30 @@ class Validation:
             self.column, self.scale, config, settings["validation_images"]
         )
 
-    def after_step(self, done: int) -> None:
-        """Measure after every `validate_every` steps and after the last; write the curve."""
-        if done % self.every and done != self.steps:
+    def measure_after_step(self, step: int) -> None:
+        """Measure and write the curve, after every `validate_every` steps and after the last."""
+        if step % self.every and step != self.steps:
             return
-        with evaluating(self.model):
+        with switch_to_evaluation(self.model):
             upsample = evaluation.upsampler(self.model, self.config, self.device)
             scores = evaluation.score_pairs(
                 upsample, self.pairs, evaluation.border(self.column, self.scale, self.config)
             )
             means = [fmean(row[i] for row in scores) for i in (1, 2)]
-        # A run that went on from an earlier step has measured what follows before.
-        rows = [row for row in self._rows() if int(row["step"]) < done]
-        rows.append(dict(zip(VALIDATION_COLUMNS, (done, *means, len(scores)), strict=True)))
+        # A run that resumed from an earlier step has measured the later steps before.
+        rows = [row for row in self._read_rows() if int(row["step"]) < step]
+        rows.append(dict(zip(VALIDATION_COLUMNS, (step, *means, len(scores)), strict=True)))
         write_csv(self.path, VALIDATION_COLUMNS, rows)
-        log.info("after step %d: PSNR-Y %.3f dB on %s x%g", done, means[0], self.column, self.scale)
+        log.info("after step %d: PSNR-Y %.3f dB on %s x%g", step, means[0], self.column, self.scale)
 
-    def _rows(self) -> list[dict[str, Any]]:
+    def _read_rows(self) -> list[dict[str, Any]]:
+        """Read the curve as far as it was written; empty without a file."""
         return list(read_csv(self.path)) if self.path.is_file() else []
 
 
 @contextmanager
-def evaluating(model: ASRModel) -> Iterator[None]:
-    """Put a model in eval mode for the block and back in training mode after it."""
+def switch_to_evaluation(model: ASRModel) -> Iterator[None]:
+    """Switch a model to evaluation mode for the block and back to training mode after it."""
     model.eval()
     try:
         with torch.no_grad():

@@ -1,4 +1,4 @@
-"""The resumable state of a run: saved atomically, checked when read; and stopping on a signal."""
+"""Save, check and load the resumable state of a training; stop on signals."""
 
 from __future__ import annotations
 
@@ -25,39 +25,38 @@ State = dict[str, Any]
 
 MAGIC = b"gblsr-repro state 4\n"
 SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
-# What an identity holds of things that a checksum stands for, and how they are named.
+# Checksums in an identity, and the sentence that names their difference.
 CHECKSUMS = {"train_sha256": "the training images differ", "code_sha256": "the code differs"}
 
 
 @contextmanager
-def locked(path: Path | str, label: str) -> Iterator[None]:
-    """Let one process at a time train the run whose state is at `path`.
+def lock_state(path: Path | str, label: str) -> Iterator[None]:
+    """Lock the state at `path` for the block, so that one process at a time trains its run.
 
-    Raises `UserError` when another is at it, as after a kill of the workflow that left its jobs
-    running.
+    Raises `UserError` when another process holds the lock, as after a kill of the workflow that
+    left its jobs running.
     """
 
-    def taken(holder: str) -> UserError:
+    def build_error(holder: str) -> UserError:
         return UserError(
             f"{label} is being trained by {holder}; wait for it, or end it with SIGTERM, which "
             "saves its state, and run again."
         )
 
-    with exclusive_lock(Path(path).with_name(f".{Path(path).name}.lock"), taken):
+    with exclusive_lock(Path(path).with_name(f".{Path(path).name}.lock"), build_error):
         yield
 
 
-def previous(path: Path) -> Path:
-    """Return where the state before the newest is kept."""
+def get_previous_path(path: Path) -> Path:
+    """Return the path of the state that was saved before the newest."""
     return path.with_suffix(f".previous{path.suffix}")
 
 
 def save_state(path: Path | str, state: Mapping[str, Any]) -> None:
-    """Save tensors and plain values; the state saved before is kept beside it.
+    """Save tensors and plain values; the state saved before moves to `get_previous_path`.
 
-    The file has a line that names the format, a line of JSON with the SHA-256 of what follows,
-    then what `torch.save` writes. A kill at any moment leaves at
-    least one whole state.
+    The file has a line that names the format, a line of JSON with the SHA-256 of the rest, then
+    the output of `torch.save`. A kill at any moment leaves at least one intact state.
     """
     path = Path(path)
     buffer = io.BytesIO()
@@ -69,73 +68,74 @@ def save_state(path: Path | str, state: Mapping[str, Any]) -> None:
             out.write(MAGIC + json.dumps(header).encode() + b"\n")
             out.write(content)
         if path.exists():
-            path.replace(previous(path))
+            path.replace(get_previous_path(path))
 
 
 def load_state(path: Path | str, identity: Mapping[str, Any]) -> State | None:
-    """Load the newest whole state of the run that `identity` describes; None when there is none.
+    """Load the newest intact state of the run with this identity; None if there is none.
 
-    A damaged newest state is passed over, with a warning, for the one before it. A state of another
-    run (other settings, other training images, other code) is moved to `superseded(path)`, in place
-    of what was there, with a warning that says what differs and how to go on from it all the same.
-    Raises `UserError` when all that is there is damaged, and when the state in whose place another
-    would be moved is that of the very run that is asked for.
+    If the newest state is damaged, the one before it is loaded, with a warning. A state of another
+    run (other settings, other training images, other code) is moved to `get_superseded_path`,
+    replacing the file there, with a warning that says what differs and how to resume from it.
+    Raises `UserError` when all states are damaged, and when the file that would be replaced is a
+    state of the run with this identity.
     """
     path = Path(path)
-    found = _newest(path)
-    if found is None:
+    newest = _read_newest(path)
+    if newest is None:
         return None
-    file, state = found
-    differences = _differences(state["identity"], identity)
+    file, state = newest
+    differences = _describe_differences(state["identity"], identity)
     if not differences:
         return state
-    aside, commit = superseded(path), _commit_of(state)
-    kept = _read_if_whole(aside)
-    if kept is not None and not _differences(kept["identity"], identity):
+    aside, commit = get_superseded_path(path), _describe_commit(state)
+    superseded = _read_if_intact(aside)
+    if superseded is not None and not _describe_differences(superseded["identity"], identity):
         raise UserError(
-            f"{path} is of another run, trained at {commit} ({differences}), and {aside} is of "
-            f"this one, after step {kept['step']}; rename it to {path.name} to go on from it, or "
-            "delete it to train anew."
+            f"{path} is a state of another run, trained at {commit} ({differences}), and {aside} "
+            f"is a state of this run after step {superseded['step']}; rename it to {path.name} to "
+            "resume from it, or delete it to train anew."
         )
-    for other in {path, previous(path)} - {file}:
+    for other in {path, get_previous_path(path)} - {file}:
         other.unlink(missing_ok=True)
     file.replace(aside)
     log.warning(
-        "%s is of another run, trained at %s (%s): this run starts at step 0. To go on from that "
-        "one's step %d instead, go back to what it was trained with and rename %s to %s.",
+        "%s is a state of another run, trained at %s (%s): this run starts at step 0. To resume "
+        "from step %d of the other run instead, restore what it was trained with and rename %s "
+        "to %s.",
         path, commit, differences, state["step"], aside, path.name,
     )  # fmt: skip
     return None
 
 
-def superseded(path: Path | str) -> Path:
-    """Return where the last state of a run is kept in whose place another run is trained."""
+def get_superseded_path(path: Path | str) -> Path:
+    """Return the path to which the state of another run is moved."""
     path = Path(path)
     return path.with_suffix(f".old{path.suffix}")
 
 
-def _newest(path: Path) -> tuple[Path, State] | None:
-    """Read the newest whole state at `path`, and say which file it is in.
+def _read_newest(path: Path) -> tuple[Path, State] | None:
+    """Read the newest intact state at `path`: its file and its content.
 
-    None when there is no file; `UserError` when there are only damaged ones.
+    None if there is no file; `UserError` if all files are damaged.
     """
-    present = [file for file in (path, previous(path)) if file.exists()]
-    for file in present:
-        state = _read_if_whole(file)
+    files = [file for file in (path, get_previous_path(path)) if file.exists()]
+    for file in files:
+        state = _read_if_intact(file)
         if state is not None:
             return file, state
-    if present:
+    if files:
         raise UserError(
-            f"The saved state {present[0]} cannot be read and there is no whole one before it; "
-            "delete it and run again to start from step 0."
+            f"The saved state {files[0]} cannot be read and no intact state precedes it; delete it "
+            "and run again to start from step 0."
         )
     return None
 
 
-def _read_if_whole(path: Path) -> State | None:
-    """Read a state; None when there is none, and with a warning when it is damaged."""
+def _read_if_intact(path: Path) -> State | None:
+    """Read a state; None if the file does not exist, and with a warning if it is damaged."""
     try:
-        return _read(path)
+        return _read_state(path)
     except FileNotFoundError:
         return None
     except (ValueError, LookupError, TypeError, RuntimeError, EOFError, OSError,
@@ -144,18 +144,19 @@ def _read_if_whole(path: Path) -> State | None:
         return None
 
 
-def _read(path: Path) -> State:
+def _read_state(path: Path) -> State:
+    """Read a state and compare its checksum; `ValueError` if it differs."""
     with path.open("rb") as stream:
         if stream.read(len(MAGIC)) != MAGIC:
             raise ValueError("it is not a state of this version of the package")
         header, content = json.loads(stream.readline()), stream.read()
     if hashlib.sha256(content).hexdigest() != header["sha256"]:
-        raise ValueError("it is damaged, its checksum does not fit")
+        raise ValueError("it is damaged: its checksum differs")
     return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
 
 
-def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """Say in what two identities differ; nothing where they are the same."""
+def _describe_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Describe the differences of two identities in words; empty if they agree."""
     return "; ".join(
         CHECKSUMS.get(name, f"{name} was {old.get(name)}, is {new.get(name)}")
         for name in dict.fromkeys([*old, *new])
@@ -163,27 +164,27 @@ def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     )
 
 
-def _commit_of(state: State) -> str:
-    """Say under which commit the training of a state began."""
+def _describe_commit(state: State) -> str:
+    """Describe the commit under which the training of a state began."""
     git = state["trained_by"][0]["git"]
     if git["commit"] is None:
         return "an unknown commit"
     return f"commit {git['commit'][:12]}{', modified' if git['modified'] else ''}"
 
 
-def progress_of(path: Path | str) -> Path:
-    """Return where a run tells how far it is, beside its state."""
+def get_progress_path(path: Path | str) -> Path:
+    """Return the path of the progress file of a run, beside its state."""
     return Path(path).with_suffix(".json")
 
 
 def remove_state(path: Path | str) -> None:
-    """Remove the states of a finished run, and its progress."""
+    """Remove the states and the progress file of a finished run."""
     path = Path(path)
-    for file in (path, previous(path), progress_of(path)):
+    for file in (path, get_previous_path(path), get_progress_path(path)):
         file.unlink(missing_ok=True)
 
 
-def random_state() -> State:
+def get_random_state() -> State:
     """Return the states of all random generators as tensors and plain values."""
     numpy = np.random.get_state(legacy=False)
     keys = torch.from_numpy(numpy["state"]["key"].astype(np.int64))
@@ -197,23 +198,23 @@ def random_state() -> State:
 
 
 def restore_random_state(state: Mapping[str, Any]) -> None:
-    """Put all random generators back to what `random_state` returned.
+    """Restore the states of all random generators that `get_random_state` returned.
 
-    The states of CUDA devices are restored where the same number of them is there.
+    The states of CUDA devices are restored if their number is the same.
     """
     torch.set_rng_state(state["torch"])
     if len(state["cuda"]) == torch.cuda.device_count() > 0:
         torch.cuda.set_rng_state_all(state["cuda"])
-    kind, keys, position, has_gauss, gauss = state["numpy"]
-    np.random.set_state((kind, keys.numpy().astype(np.uint32), position, has_gauss, gauss))
+    generator, keys, position, has_gauss, gauss = state["numpy"]
+    np.random.set_state((generator, keys.numpy().astype(np.uint32), position, has_gauss, gauss))
     random.setstate(state["python"])
 
 
 class StopOnSignal:
     """Within its block, SIGTERM and SIGUSR1 only set `name`, the signal's name.
 
-    The job finishes what it is at, saves its state and raises `StopRequested`. These are the
-    signals that schedulers send before they take a node back.
+    The job finishes its current step, saves its state and raises `StopRequested`. Schedulers send
+    these signals before they end a job.
     """
 
     def __init__(self) -> None:
@@ -221,12 +222,13 @@ class StopOnSignal:
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> StopOnSignal:
-        self._before = {s: signal.signal(s, self._note) for s in SIGNALS}
+        self._before = {s: signal.signal(s, self._store_name) for s in SIGNALS}
         return self
 
     def __exit__(self, *error: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
+    def _store_name(self, number: int, frame: FrameType | None) -> None:
+        """Handle a signal: store its name."""
         self.name = signal.Signals(number).name

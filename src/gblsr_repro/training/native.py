@@ -1,9 +1,10 @@
-"""Training one arm of the native benchmark with one seed (paper section 3.3)."""
+"""Train an arm of the native benchmark with one seed (paper section 3.3)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -14,13 +15,13 @@ from ..config import Arm, Config
 from ..data.arrays import Arrays, as_float
 from ..errors import UserError
 from ..files import check_dates
-from ..models.native import build
+from ..models.native import NativeModel, build_model
 from .checkpoint import remove_state
 from .run_record import train_and_write
-from .sampler import EpochSampler, pixels_of_step
+from .sampler import EpochSampler, draw_pixels
 
 Batch = tuple[Tensor, ...]
-"""Images (B, 3, S, S) and, where the loss takes a part of the pixels, their numbers (B, N)."""
+"""Images (B, 3, S, S) and, if the loss uses a part of the pixels, their indices (B, N)."""
 
 
 def train_run(
@@ -29,13 +30,13 @@ def train_run(
     """Train `arm` and write weights.safetensors, log.csv and run.json (last) into `output`.
 
     `array` is the standardized training array; `state` the file from which an interrupted run
-    goes on, removed at the end. AdamW on the mean squared error of the unclamped reconstruction,
-    of all pixels or of as many as native.training.pixels says for the arm, drawn anew for every
+    resumes, removed at the end. AdamW on the mean squared error of the unclamped reconstruction,
+    of all pixels or of as many as native.training.pixels has for the arm, drawn anew for every
     step; batches from shuffled epochs. Raises `UserError` and `StopRequested`.
 
     What repeats: on the CPU the same seed, settings, array, thread count, kind of processor and
-    torch version give the same bits, interrupted or not. On CUDA initialization and the order of
-    images are the same as on the CPU; precision "strict" asks for deterministic kernels, but torch
+    torch version produce the same bits, interrupted or not. On CUDA initialization and the order of
+    images are the same as on the CPU; precision "strict" uses deterministic kernels, but torch
     promises the same bits only on the same model of GPU, and warns where a kernel has no such
     variant.
     """
@@ -45,37 +46,10 @@ def train_run(
     device = runtime.prepare(config["device"], config["threads"], recipe["precision"])
     arrays = Arrays.open(array)
     check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
-    model = build(arm, config, seed)
+    model = build_model(arm, config, seed)
     sampler = EpochSampler(len(arrays), recipe["batch_size"], torch.get_rng_state())
     model = model.to(device)
-    images_of = batches(arrays, sampler, device)
-    count, chosen = arrays.images.shape[1] * arrays.images.shape[2], recipe["pixels"].get(arm.arm)
-    if chosen is not None and chosen > count:
-        raise UserError(
-            f"Config: native.training.pixels.{arm.arm} is {chosen}, but an image has {count}; "
-            "leave it out for all of them."
-        )
-    forward = model if chosen is None else model.pixels
-    forward = torch.compile(forward) if recipe["compile"] else forward
-
-    def batch(step: int) -> Batch:
-        images = images_of(step)
-        if chosen is None:
-            return (images,)
-        drawn = pixels_of_step(count, len(images), chosen, seed, step)
-        return images, drawn.to(device, non_blocking=True)
-
-    def split(batch: Batch) -> list[Batch]:
-        return list(zip(*(part.chunk(recipe["accumulate"]) for part in batch), strict=True))
-
-    def loss(batch: Batch) -> Tensor:
-        images, *drawn = batch
-        target = images
-        if drawn:
-            at = drawn[0][:, None].expand(-1, images.shape[1], -1)
-            target = images.flatten(2).gather(2, at).mT
-        return F.mse_loss(forward(*batch), target)
-
+    objective = Objective(model, arm, recipe, arrays, sampler, seed, device)
     optimizer = torch.optim.AdamW(
         model.parameters(),
         lr=recipe["learning_rate"],
@@ -93,21 +67,78 @@ def train_run(
         optimizer,
         output,
         state,
-        batch=batch,
-        split=split,
-        loss=loss,
+        batch=objective.read_batch,
+        split=objective.split_batch,
+        loss=objective.compute_loss,
         gradient_clip=recipe["gradient_clip"],
     )
     remove_state(state)
 
 
-def batches(arrays: Arrays, sampler: EpochSampler, device: torch.device) -> Callable[[int], Tensor]:
-    """Return the function from a step to its images, (B, 3, S, S) in [0, 1] on `device`.
+class Objective:
+    """Batches and loss of an arm: the mean squared error of all pixels, or of a drawn part.
+
+    Raises `UserError` when native.training.pixels has more pixels for the arm than an image.
+    """
+
+    def __init__(
+        self,
+        model: NativeModel,
+        arm: Arm,
+        recipe: Mapping[str, Any],
+        arrays: Arrays,
+        sampler: EpochSampler,
+        seed: int,
+        device: torch.device,
+    ) -> None:
+        self.read_images = build_batch_reader(arrays, sampler, device)
+        self.parts, self.seed, self.device = recipe["accumulate"], seed, device
+        self.image_pixels = arrays.images.shape[1] * arrays.images.shape[2]
+        self.loss_pixels: int | None = recipe["pixels"].get(arm.arm)
+        if self.loss_pixels is not None and self.loss_pixels > self.image_pixels:
+            raise UserError(
+                f"Config: native.training.pixels.{arm.arm} is {self.loss_pixels}, but an image has "
+                f"{self.image_pixels}; leave it out to use all pixels."
+            )
+        forward = model if self.loss_pixels is None else model.reconstruct_pixels
+        self.forward = torch.compile(forward) if recipe["compile"] else forward
+
+    def read_batch(self, step: int) -> Batch:
+        """Read the batch of a step counted from 0."""
+        images = self.read_images(step)
+        if self.loss_pixels is None:
+            return (images,)
+        pixels = draw_pixels(self.image_pixels, len(images), self.loss_pixels, self.seed, step)
+        return images, pixels.to(self.device, non_blocking=True)
+
+    def split_batch(self, batch: Batch) -> list[Batch]:
+        """Split a batch into the parts whose gradients are accumulated."""
+        return list(zip(*(tensor.chunk(self.parts) for tensor in batch), strict=True))
+
+    def compute_loss(self, batch: Batch) -> Tensor:
+        """Compute the mean squared error of a batch, a scalar."""
+        images, *pixels = batch
+        target = images
+        if pixels:
+            index = pixels[0][:, None].expand(-1, images.shape[1], -1)
+            target = images.flatten(2).gather(2, index).mT
+        return F.mse_loss(self.forward(*batch), target)
+
+
+def build_batch_reader(
+    arrays: Arrays, sampler: EpochSampler, device: torch.device
+) -> Callable[[int], Tensor]:
+    """Build the function from a step to its images, (B, 3, S, S) in [0, 1] on `device`.
 
     On CUDA the whole array is held on the device as uint8, so a step waits for no loader; on the
     CPU the batch is read from the memory-mapped file.
     """
     if device.type != "cuda":
-        return lambda step: arrays.tensor(sampler.indices(step).numpy(), device)
+        return lambda step: arrays.tensor(sampler.select_items(step).numpy(), device)
     resident = arrays.to_device(device)
-    return lambda step: as_float(resident[sampler.indices(step).to(device, non_blocking=True)])
+
+    def read_resident(step: int) -> Tensor:
+        items = sampler.select_items(step).to(device, non_blocking=True)
+        return as_float(resident[items])
+
+    return read_resident

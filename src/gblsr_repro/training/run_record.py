@@ -1,4 +1,4 @@
-"""One run from its first step to what it leaves: weights, log, and a record, written last."""
+"""Train a run and write its weights, its log and its record (run.json, written last)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import torch
 
 from .. import runtime
-from ..config import Arm, Config, Method, run_identity, subject
+from ..config import Arm, Config, Method, identify_run, locate_row
 from ..files import write_csv, write_json
 from ..models.base import Model, count_parameters
 from ..weights import write_weights
-from .loop import LOG_COLUMNS, Record, Settings, train
+from .loop import LOG_COLUMNS, LoopSettings, TrainingLog, train
 
 
 def train_and_write(
@@ -28,21 +28,21 @@ def train_and_write(
     output: Path,
     state: Path | str,
     facts: Mapping[str, Any] | None = None,
-    **how: Any,
+    **options: Any,
 ) -> None:
-    """Train `model` by `how` (see `loop.train`) as its row, seed and config say, and write the run.
+    """Train `model` with the options of `loop.train`, and write the run of its row and seed.
 
-    `sections` are those of the config that are recorded, training among them, `data` the checksum
-    of the training array (train) and what else is told of it; `facts` go into the record too.
-    What code, versions and device train is asked before the first step: files may change under way.
+    `sections` are the sections of the config to record, training among them; `data` describes the
+    training array, with its checksum (train); `facts` are further entries of the record. Code,
+    versions and device are recorded before the first step, since files may change during training.
     """
-    (_, kind, name), training = subject(row), sections["training"]
-    run, identity = {kind: name, "seed": seed}, run_identity(row, config)
-    record = train(
+    (_, key, name), training = locate_row(row), sections["training"]
+    run, identity = {key: name, "seed": seed}, identify_run(row, config)
+    training_log = train(
         f"{name} seed {seed}",
         model,
         optimizer,
-        Settings(**{key: training[key] for key in ("steps", "log_every", "checkpoint_every")}),
+        LoopSettings(**{key: training[key] for key in ("steps", "log_every", "checkpoint_every")}),
         state_path=Path(state),
         identity={**run, **identity, "train_sha256": data["train"]},
         trained_by={
@@ -50,10 +50,10 @@ def train_and_write(
             "versions": runtime.versions(),
             "device": runtime.device_record(next(model.parameters()).device),
         },
-        bandwidth=model.bandwidth,
-        **how,
+        bandwidth=model.get_bandwidth,
+        **options,
     )
-    told = {
+    record = {
         **run,
         "steps": training["steps"],
         "parameters": count_parameters(model),
@@ -62,29 +62,31 @@ def train_and_write(
         "identity": identity,
         "data": data,
     }
-    write_run(output, model, record, told)
+    write_run(output, model, training_log, record)
 
 
-def write_run(output: Path, model: Model, record: Record, facts: Mapping[str, Any]) -> None:
+def write_run(
+    output: Path, model: Model, training_log: TrainingLog, record: Mapping[str, Any]
+) -> None:
     """Write weights.safetensors, log.csv and run.json into `output`.
 
-    `facts` open the record: what was trained, for how many steps, on what, by which code. Commit,
-    versions and device follow, those under which the training began, and as `resumed_by` what was
-    another when it went on; then the cost. They are of the training also where its weights are
-    written again later, from its last state.
+    `record` has the first entries of run.json: what was trained, for how many steps, on which data,
+    by which code. Added are commit, versions and device under which the training began, as
+    `resumed_by` those that differed when it resumed, and the cost. All describe the training, also
+    when its weights are written again later from its last state.
     """
-    first, *others = record.trained_by
-    weights_sha256 = write_weights(output, model, facts)
-    write_csv(output / "log.csv", LOG_COLUMNS, record.rows)
-    written = {
-        **facts,
+    first, *others = training_log.trained_by
+    weights_sha256 = write_weights(output, model, record)
+    write_csv(output / "log.csv", LOG_COLUMNS, training_log.rows)
+    content = {
+        **record,
         **first,
-        "wall_seconds": record.wall_seconds,
-        "steps_per_second": facts["steps"] / record.wall_seconds,
-        "peak_memory_mib": record.peak_memory_mib,
-        "resumed": record.resumed,
+        "wall_seconds": training_log.wall_seconds,
+        "steps_per_second": record["steps"] / training_log.wall_seconds,
+        "peak_memory_mib": training_log.peak_memory_mib,
+        "resumed": training_log.resumed,
         "resumed_by": others,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "weights_sha256": weights_sha256,
     }
-    write_json(output / "run.json", written)
+    write_json(output / "run.json", content)

@@ -1,4 +1,4 @@
-"""What a native run draws while it trains: the order of images, and the pixels of a step."""
+"""Random draws of a native training: the order of the images, and the pixels of a step."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..errors import UserError
 class EpochSampler:
     """Shuffled epochs of `count` items in batches of `batch_size`, the partial last one dropped.
 
-    A pure function of step and `state`, the state of torch's generator once the model was made.
-    The draws from there are those of the authors' released trainer, with torch's own loader: one
-    number when the validation images are first read, one when the training loader starts, then
-    one per epoch, which seeds a generator of its own for that epoch's permutation. Raises
-    `UserError` when there are fewer items than a batch holds.
+    A pure function of step and `state`, the state of torch's generator after the model was built.
+    From there it draws as the authors' released trainer does, with torch's loader: one number when
+    the validation images are first read, one when the training loader starts, then one per epoch,
+    which seeds a separate generator for that epoch's permutation. Raises `UserError` when there are
+    fewer items than a batch needs.
     """
 
     def __init__(self, count: int, batch_size: int, state: Tensor) -> None:
@@ -29,6 +29,7 @@ class EpochSampler:
         self._restart()
 
     def _restart(self) -> None:
+        """Set the generator to the state after the two numbers before the first epoch."""
         self._generator = torch.Generator()
         self._generator.set_state(self.state)
         for _ in ("validation", "training"):
@@ -36,26 +37,27 @@ class EpochSampler:
         self._epoch, self._order = -1, torch.empty(0, dtype=torch.long)
 
     def _draw(self) -> int:
+        """Draw a number of 64 bits."""
         return int(torch.empty((), dtype=torch.int64).random_(generator=self._generator))
 
-    def indices(self, step: int) -> Tensor:
-        """Return the items (batch_size,), int64, of a step counted from 0."""
+    def select_items(self, step: int) -> Tensor:
+        """Select the items (batch_size,), int64, of a step counted from 0."""
         epoch, place = divmod(step, self.per_epoch)
         if epoch < self._epoch:
             self._restart()
         while self._epoch < epoch:
-            own = torch.Generator().manual_seed(self._draw())
-            self._order = torch.randperm(self.count, generator=own)
+            generator = torch.Generator().manual_seed(self._draw())
+            self._order = torch.randperm(self.count, generator=generator)
             self._epoch += 1
         return self._order[place * self.batch_size : (place + 1) * self.batch_size]
 
 
-def pixels_of_step(count: int, images: int, pixels: int, seed: int, step: int) -> Tensor:
-    """Draw which of an image's `count` pixels enter the loss: (images, pixels) int64, distinct.
+def draw_pixels(count: int, images: int, pixels: int, seed: int, step: int) -> Tensor:
+    """Draw the pixels of a step's loss among `count`: (images, pixels) int64, distinct.
 
-    From a generator that seed and step alone decide, so that no other draw of the run moves.
+    From a generator that depends on seed and step alone, so that no other draw of the run changes.
     """
-    # One number of 32 bits is all that torch's generator takes of a seed.
+    # Torch's generator uses 32 bits of a seed.
     generator = torch.Generator().manual_seed((seed * 1_000_003 + step) % 2**32)
     drawn = [torch.randperm(count, generator=generator)[:pixels] for _ in range(images)]
     return torch.stack(drawn)

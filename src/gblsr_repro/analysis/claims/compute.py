@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from ...config import datasets, protocol, repository_root
+from ...config import find_repository_root, load_protocol, read_datasets
 from ...files import read_csv
 from ...progress import duration
 from ..provenance import Scope
@@ -69,7 +69,7 @@ def claim_times(row: Mapping[str, str]) -> None:
         )(partial(time, subjects=members(row), of=of, unit=HOUR if in_hours else 1))  # fmt: skip
 
 
-TABLES = read_csv(repository_root() / "config" / "paper" / "compute.csv")
+TABLES = read_csv(find_repository_root() / "config" / "paper" / "compute.csv")
 TABLE16 = [row for row in TABLES if row["benchmark"] == "native"]
 TABLE17 = [row for row in TABLES if row["benchmark"] == "asr"]
 
@@ -150,8 +150,8 @@ asr.add_unmeasured(
 
 def images(column: str, half: str) -> int:
     """Return how many images the paper's evaluation set has."""
-    section = protocol()["native"]["data"] if half == "native" else protocol()["asr"]
-    return int(datasets()[section["evaluate"][column]].images)
+    section = load_protocol()["native"]["data"] if half == "native" else load_protocol()["asr"]
+    return int(read_datasets()[section["evaluate"][column]].images)
 
 
 @native.claim(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...config import protocol
+from ...config import load_protocol
 from ..criteria import COST
 from ..provenance import Scope
 from .estimates import Estimate, highest_mean, maximum, mean, span
@@ -34,7 +34,7 @@ def over(run: Measured, arm: str) -> Estimate:
     sentence="Inference-cost criterion: GB-LSR-Scalar's time over the slowest baseline's, highest "
     "of the data sets",
     rule=Criterion(why="the criterion of Table 5"),
-    published=f"<= {protocol()['native']['criteria'][COST]}",
+    published=f"<= {load_protocol()['native']['criteria'][COST]}",
     unit="×",
 )
 def gate_cost(run: Measured) -> Estimate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...config import protocol
+from ...config import load_protocol
 from ..provenance import Scope
 from .estimates import Estimate, concatenate, count, maximum, minimum, pooled_p, span
 from .measured import FIXED, FULL, SCALAR, Measured
@@ -17,8 +17,8 @@ fields = Topic("Log-space ablation", Scope.LOCALITY)
 BANDWIDTH = "gblsr_bandwidth"
 FULL_LINEAR, BANDWIDTH_LINEAR = LINEAR = ("gblsr_full_linear", "gblsr_bandwidth_linear")
 LOG = (BANDWIDTH, FULL)
-TESTS = protocol()["diagnostics"]["thresholds"]
-ALPHA = protocol()["native"]["significance"]
+TESTS = load_protocol()["diagnostics"]["thresholds"]
+ALPHA = load_protocol()["native"]["significance"]
 
 
 # --- the linear arms ------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...config import protocol
+from ...config import load_protocol
 from ..provenance import Scope
 from .estimates import (
     Estimate,
@@ -24,7 +24,7 @@ from .rules import TESTED, Bound, Criterion, Equals, Ordering
 topic = Topic("GB-LSR family", Scope.QUALITY)
 baselines = Topic("Baselines", Scope.QUALITY)
 spectrum = Topic("Local spectrum error", Scope.QUALITY)
-ALPHA = protocol()["native"]["significance"]
+ALPHA = load_protocol()["native"]["significance"]
 
 
 def others(*arms: str) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...config import Config, protocol
+from ...config import Config, load_protocol
 from ...errors import UserError
 from ..provenance import PAPER_PRESET, SHARED_GPU, Difference, Scope
 from ..reader import Aggregates
@@ -45,7 +45,7 @@ def write(aggregates: Path, output: Path, config: Config) -> list[Row]:
 
 def judge_all(run: Aggregates, sigmas: float) -> list[Row]:
     """Judge every claim on the aggregates of a run."""
-    paper = Measured(Aggregates.paper(protocol()))
+    paper = Measured(Aggregates.paper(load_protocol()))
     return [judge(claim, Measured(run), paper, sigmas) for claim in CLAIMS.values()]
 
 

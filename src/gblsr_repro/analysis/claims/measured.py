@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...config import methods, protocol
+from ...config import load_protocol, read_methods
 from ...evaluation import PAPER
 from ..criteria import COST, QUALITY, QUALITY_PARTS
 from ..reader import Aggregates
@@ -20,16 +20,16 @@ from .estimates import Estimate, NotMeasuredError, Source
 PSNR_PART, LPIPS_PART, CONTROL_PART = QUALITY_PARTS
 VALIDATION = "validation"  # the images of locality diagnostic and ablation
 
-SETS = tuple(protocol()["native"]["data"]["evaluate"])
+SETS = tuple(load_protocol()["native"]["data"]["evaluate"])
 CONTROL = "global_fourier_mlp"
 FIXED, SCALAR, FULL = FAMILY = ("gblsr_fixed", "gblsr_scalar", "gblsr_full")
 LIIF, LTE, WIRE = BASELINES = ("liif", "lte", "wire")
 ARMS = (CONTROL, *FAMILY, *BASELINES)
 
-ASR_SETS = tuple(protocol()["asr"]["evaluate"])
-TIMED = tuple(protocol()["asr"]["timing"]["datasets"])
-SCALES = tuple(map(format_scale, protocol()["asr"]["scales"]))
-TRAINED_SCALES = tuple(map(format_scale, protocol()["asr"]["trained_scales"]))
+ASR_SETS = tuple(load_protocol()["asr"]["evaluate"])
+TIMED = tuple(load_protocol()["asr"]["timing"]["datasets"])
+SCALES = tuple(map(format_scale, load_protocol()["asr"]["scales"]))
+TRAINED_SCALES = tuple(map(format_scale, load_protocol()["asr"]["trained_scales"]))
 LIIF_RDN, LTE_RDN, LTE_SWINIR = RIVALS = ("liif_rdn", "lte_rdn", "lte_swinir")
 BASE = "gblsr_asr"
 NOLE, NF96_NOLE, NF48_NOLE = ("gblsr_asr_nole", "gblsr_asr_nf96_nole", "gblsr_asr_nf48_nole")
@@ -102,7 +102,7 @@ class Measured:
         self, datasets: Names, method: Names, metric: str = "mean_ms", clock: str = PAPER
     ) -> Estimate:
         """Read time or memory of super-resolution at the timed scale, by the paper's clock."""
-        scale = format_scale(protocol()["asr"]["timing"]["scale"])
+        scale = format_scale(load_protocol()["asr"]["timing"]["scale"])
         return self._read_cells(
             "asr_latency", dataset=datasets, method=method, scale=scale, clock=clock, metric=metric
         )
@@ -149,7 +149,9 @@ class Measured:
         return f"{aggregate}.csv has no {' '.join(named.values())}"
 
     def _read_runs(self, subjects: Names, column: str) -> Estimate:
-        aggregates = {"asr_runs" if name in methods() else "runs" for name in _as_list(subjects)}
+        aggregates = {
+            "asr_runs" if name in read_methods() else "runs" for name in _as_list(subjects)
+        }
         return self._read_column(aggregates.pop(), "arm", subjects, column)
 
     def _read_column(self, aggregate: str, key: str, names: Names, column: str) -> Estimate:
@@ -176,7 +178,7 @@ def _has_other_bound(row: Mapping[str, Any] | None) -> bool:
     """Return whether a row of the criteria was decided by another bound than the paper's."""
     if row is None:
         return False
-    return bool(abs(row["bound"]) != protocol()["native"]["criteria"][row["criterion"]])
+    return bool(abs(row["bound"]) != load_protocol()["native"]["criteria"][row["criterion"]])
 
 
 def _as_list(names: Names) -> Sequence[str]:

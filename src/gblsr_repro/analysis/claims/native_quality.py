@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...config import datasets, protocol
+from ...config import load_protocol, read_datasets
 from ..criteria import QUALITY
 from ..provenance import Scope
 from .estimates import Estimate, count, highest_mean, lowest_mean, span
@@ -97,7 +97,7 @@ for column in SETS:
         topic.claim(
             name=f"{metric.lower()}_gap_{column}", where="§5.1, Table 4",
             sentence=f"{metric} of GB-LSR-Scalar minus the best baseline on "
-            f"{datasets()[column].title}",
+            f"{read_datasets()[column].title}",
             rule=Equals(), published=printed("winners", column, f"Δ {metric}"), unit=unit,
             note=ROUNDED.get((column, metric), ""),
         )(partial(gap, sets=column))  # fmt: skip
@@ -182,7 +182,7 @@ for name, (condition, words) in CONDITIONS.items():
     where="§4, §5.1, Table 5, A.6.5",
     sentence="Quality criterion: data sets on which all three conditions hold (2 are needed)",
     rule=Criterion(why=COUNTED),
-    published=f">= {protocol()['native']['criteria']['datasets_required']}",
+    published=f">= {load_protocol()['native']['criteria']['datasets_required']}",
     unit="of 3",
 )
 def gate_quality(run: Measured) -> Estimate:

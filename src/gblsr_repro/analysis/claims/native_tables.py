@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...config import arms, datasets, protocol
+from ...config import load_protocol, read_arms, read_datasets
 from ..provenance import Scope
 from ..statistics import QUALITY, Metric
 from .estimates import LSE, Estimate, bold, deviations
@@ -47,7 +47,7 @@ def spreads(run: Measured, table: Table) -> Estimate:
 
 def marked(run: Measured, table: Table) -> Estimate:
     """Say of the cells which are bold by the paper's rule."""
-    return bold(run.native(*table), protocol()["native"]["significance"])
+    return bold(run.native(*table), load_protocol()["native"]["significance"])
 
 
 def claim_cells(topic: Topic, name: str, where: str, of: str, table: Table, metric: Metric) -> None:
@@ -70,7 +70,7 @@ def claim_bold(
     """Claim which cells of a column are the best but for seed noise."""
     sets, names, _ = table
     best = BOLD[sets[0], metric.name]
-    titles = [arms()[arm].name for arm in best]
+    titles = [read_arms()[arm].name for arm in best]
     told = f"{titles[0]} alone" if len(titles) == 1 else " and ".join(titles)
     topic.claim(
         name=f"{name}_bold", where=where,
@@ -85,7 +85,7 @@ quality = Topic("Native benchmark: quality", Scope.QUALITY)
 spectrum = Topic("Local spectrum error", Scope.QUALITY)
 
 for number, column in enumerate(SETS, start=1):
-    title, where = datasets()[column].title, f"Table {number}"
+    title, where = read_datasets()[column].title, f"Table {number}"
     for metric in QUALITY:
         table: Table = ((column,), ARMS, metric.name)
         name = f"table{number}_{metric.name}"

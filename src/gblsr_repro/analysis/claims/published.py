@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-from ...config import repository_root
+from ...config import find_repository_root
 from ...errors import UserError
 from ..reader import read_rows
 from .estimates import Estimate
@@ -28,7 +28,7 @@ class Tabled:
 
 @cache
 def _read_printed() -> dict[tuple[str, str, str], str]:
-    rows = read_rows(repository_root() / "config" / "paper" / "printed.csv", ("table", "row"))
+    rows = read_rows(find_repository_root() / "config" / "paper" / "printed.csv", ("table", "row"))
     return {(row["table"], row["row"], row["column"]): row["text"] for row in rows}
 
 

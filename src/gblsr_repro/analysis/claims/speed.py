@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...config import methods
+from ...config import read_methods
 from ...evaluation import OURS
 from ..provenance import Scope
 from .estimates import Estimate, concatenate, geometric_mean, maximum, relative_deviations
@@ -61,7 +61,7 @@ FASTER = {  # the geometric mean and the three ratios that A.7 prints, and how o
 
 for short, (middle, three, note) in FASTER.items():
     reference = REFERENCES[short]
-    title = methods()[reference].name
+    title = read_methods()[reference].name
     topic.claim(
         name=f"speed_{short}",
         where="Abstract, Contribution 2, §5.5, §7, A.7, Table 6",
@@ -81,7 +81,7 @@ for short, (middle, three, note) in FASTER.items():
 
 def printed_speed(method: str, short: str) -> str:
     """Return the speed of a method in units of a reference as Table 6 prints it."""
-    return printed("asr_latency_main", method, f"vs {methods()[REFERENCES[short]].name}")
+    return printed("asr_latency_main", method, f"vs {read_methods()[REFERENCES[short]].name}")
 
 
 @topic.claim(
@@ -98,7 +98,7 @@ def speed_one_run(run: Measured) -> Estimate:
 
 
 for method in (*RIVALS, BASE, NOLE, NF96_NOLE):
-    name = methods()[method].name
+    name = read_methods()[method].name
     topic.claim(
         name=f"ms_{method}", where="Table 6",
         sentence=f"Time per image of {name} at x4 on Set14 and Urban100",
@@ -108,8 +108,8 @@ for method in (*RIVALS, BASE, NOLE, NF96_NOLE):
         if method not in (BASE, reference):  # the base's speeds are above, with a digit more
             topic.claim(
                 name=f"speed_{short}_{method}", where="Table 6",
-                sentence=f"Speed of {name} in units of {methods()[reference].name}'s (geometric "
-                "mean of three sets)",
+                sentence=f"Speed of {name} in units of {read_methods()[reference].name}'s "
+                "(geometric mean of three sets)",
                 rule=RATIO, published=printed_speed(method, short), unit="×",
             )(partial(mean_speed, method=method, reference=reference))  # fmt: skip
 
@@ -125,8 +125,8 @@ REPEATS = {
 for method, published in REPEATS.items():
     topic.claim(
         name=f"repeat_{method}", where="A.7",
-        sentence=f"Standard deviation over seeds of the time per image of {methods()[method].name} "
-        "on Set14, B100, Urban100",
+        sentence="Standard deviation over seeds of the time per image of "
+        f"{read_methods()[method].name} on Set14, B100, Urban100",
         rule=Spread(1.0, "the spread of three timings is uncertain by about a factor of two"),
         published=published, unit="%",
     )(partial(repeats, method=method))  # fmt: skip

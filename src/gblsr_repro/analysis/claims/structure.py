@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...config import methods, protocol
+from ...config import load_protocol, read_methods
 from ..provenance import Scope
 from .estimates import Estimate, maximum, span
 from .measured import (
@@ -30,7 +30,7 @@ from .rules import Structure
 topic = Topic("Parameter budget", Scope.STRUCTURE)
 decoding = Topic("Cost of decoding", Scope.STRUCTURE)
 sizes = Topic("Super-resolution: size and speed", Scope.STRUCTURE)
-MODEL = protocol()["native"]["model"]
+MODEL = load_protocol()["native"]["model"]
 MEGA = 1_000_000
 
 
@@ -238,6 +238,6 @@ PRINTED: dict[str, tuple[str, str | Tabled]] = {
 for method, (where, published) in PRINTED.items():
     sizes.claim(
         name=f"params_{method}", where=where,
-        sentence=f"Trainable parameters of {methods()[method].name}, in millions",
+        sentence=f"Trainable parameters of {read_methods()[method].name}, in millions",
         rule=Structure(), published=published, unit="M",
     )(partial(millions, name=method))  # fmt: skip

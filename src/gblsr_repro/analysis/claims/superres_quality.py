@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ...config import datasets, methods, protocol
+from ...config import load_protocol, read_datasets, read_methods
 from ..provenance import Scope
 from .estimates import Estimate, concatenate, deviations, highest_mean, maximum, span
 from .measured import (
@@ -108,8 +108,8 @@ for cell, (authors, deviation) in ANCHORS.items():
     method, column, scale = cell
     topic.claim(
         name=f"anchor_{method}_{column}_x{scale}", where="A.7",
-        sentence=f"PSNR-Y of {methods()[method].name} on {datasets()[column].title} x{scale} minus "
-        f"the {authors} dB of its authors",
+        sentence=f"PSNR-Y of {read_methods()[method].name} on {read_datasets()[column].title} "
+        f"x{scale} minus the {authors} dB of its authors",
         rule=Equals(), published=deviation, unit="dB",
     )(partial(from_anchor, cell=cell))  # fmt: skip
 
@@ -169,7 +169,7 @@ TABLES = {"psnr_y": ("Tables 11, 13, 14", 3, "dB"), "ssim_y": ("Table 15", 4, ""
 GRID = "of the four methods at x2 x3 x4 x6 x8"
 
 for column in ASR_SETS:
-    title = datasets()[protocol()["asr"]["evaluate"][column]].title
+    title = read_datasets()[load_protocol()["asr"]["evaluate"][column]].title
     for metric, (where, digits, unit) in TABLES.items():
         heading, chosen = metric.upper().replace("_", "-"), {"column": column, "metric": metric}
         topic.claim(
@@ -181,7 +181,7 @@ for column in ASR_SETS:
             sentence=f"Standard deviations of {heading} {GRID} on {title}",
             rule=Spread(), published=Tabled(digits), unit=unit,
         )(partial(spreads, **chosen))  # fmt: skip
-        first = " or ".join(methods()[method].name for method in WINNERS[metric][column])
+        first = " or ".join(read_methods()[method].name for method in WINNERS[metric][column])
         topic.claim(
             name=f"{metric}_{column}_best", where=where,
             sentence=f"{first} has the highest {heading} at x2 and LTE-SwinIR at x3 to x8 on "

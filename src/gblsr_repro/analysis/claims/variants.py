@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from ...config import methods
+from ...config import read_methods
 from ..provenance import Scope
 from .estimates import Estimate, concatenate, mean, minimum, pooled_p_above
 from .measured import (
@@ -115,7 +115,7 @@ COLUMNS: dict[str, Column] = {  # by the beginning of ids: column of the table, 
 }  # fmt: skip
 
 for variant, (table, key) in TABLES.items():
-    short = methods()[variant].name.rpartition("ASR-")[2]
+    short = read_methods()[variant].name.rpartition("ASR-")[2]
     for start, (topic, column, sentence, rule, unit, measure) in COLUMNS.items():
         text = printed(key, variant, column)
         topic.claim(
@@ -216,8 +216,8 @@ CELLS = {  # by variant and reference: its speed on Set14, B100 and Urban100
 }
 
 for (variant, reference, name), published in CELLS.items():
-    short = methods()[variant].name.rpartition("ASR-")[2]
-    title = "base" if reference == BASE else methods()[reference].name
+    short = read_methods()[variant].name.rpartition("ASR-")[2]
+    title = "base" if reference == BASE else read_methods()[reference].name
     cost.claim(
         name=f"cells_{name}_{variant}", where="A.7",
         sentence=f"Speed of {short} in units of {title} on Set14, B100, Urban100",

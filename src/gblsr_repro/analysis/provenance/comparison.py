@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from ...config import dataset_title, read_table, repository_root, short_names
+from ...config import find_repository_root, get_dataset_title, list_short_names, read_table
 from ...wording import join_words
 from .differences import PAPER_PRESET, RELEASED_PRESET, SHARED_GPU, Difference, Scope
 from .recorded import ImageSet, Recorded
@@ -111,7 +111,9 @@ class Setting:
 @cache
 def read_settings() -> dict[str, Setting]:
     """Read config/paper/settings.tsv by setting."""
-    return read_table(repository_root() / "config" / "paper" / "settings.tsv", Setting, "setting")
+    return read_table(
+        find_repository_root() / "config" / "paper" / "settings.tsv", Setting, "setting"
+    )
 
 
 @cache
@@ -198,7 +200,7 @@ def _list_changes(name: str, values: Sequence[Any], wanted: Any) -> list[Change]
     keys = [k for k in every if any(value.get(k) != wanted.get(k) for value in values)]
     if not keys:
         return []
-    names = short_names("native")
+    names = list_short_names("native")
     words = f"{_name_setting(name)} {join_words([names.get(key, key) for key in keys])}"
     return [Change(words, tuple(keys) if name.endswith(".pixels") else None)]
 
@@ -223,7 +225,7 @@ def _compare_seeds(run: Recorded, paper: Recorded) -> Iterator[Difference]:
 
     Weights that others released are of one seed, and named in whole.
     """
-    titles, timed = short_names(run.benchmark), _select_scopes(run, "latency")
+    titles, timed = list_short_names(run.benchmark), _select_scopes(run, "latency")
     released = {subject for subject, weights in run.imported.items() if weights.others}
     trained = {subject: seeds for subject, seeds in run.seeds.items() if subject not in released}
     others = tuple(scope for scope in run.scopes if scope not in timed)
@@ -293,7 +295,7 @@ def _compare_image_sets(sets: Sequence[ImageSet], wanted: Sequence[ImageSet] = (
     texts = []
     for images in sets:
         if images.stands_in_for:
-            texts.append(f"{images.title} in place of {dataset_title(images.stands_in_for)}")
+            texts.append(f"{images.title} in place of {get_dataset_title(images.stands_in_for)}")
         elif not images.complete:
             texts.append(f"{images.count} images of {images.title}")
     if wanted and not texts and [i.dataset for i in sets] != [i.dataset for i in wanted]:

@@ -11,7 +11,14 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from ...config import Config, chosen, datasets, paper_device, protocol, within
+from ...config import (
+    Config,
+    list_settings,
+    load_protocol,
+    read_datasets,
+    read_paper_device,
+    select_settings,
+)
 from ...files import read_json
 from .. import schemas
 from ..schemas import BICUBIC_GRID, GRID, RUN, SCHEMAS, SCORES, TIMES
@@ -191,10 +198,14 @@ def _collect_settings(config: Config, benchmark: str, runs: Sequence[Json]) -> d
     of another encoder, has the config's.
     """
     names = [
-        name for part in (benchmark, "latency", "diagnostics") for name in within(config, part)
+        name
+        for part in (benchmark, "latency", "diagnostics")
+        for name in list_settings(config, part)
     ]
     training = f"{benchmark}.training."
-    found = {k: [v] for k, v in chosen(config, names).items() if not k.startswith(training)}
+    found = {
+        k: [v] for k, v in select_settings(config, names).items() if not k.startswith(training)
+    }
     if not runs:
         return found
     identities = [_read_identity(run) for run in runs]
@@ -237,11 +248,11 @@ def read_paper(benchmark: str) -> Recorded:
 
     The settings are those of config/paper/protocol.yaml, the images those of config/datasets.tsv.
     """
-    config = protocol()
+    config = load_protocol()
     native = benchmark == "native"
     data = config["native"]["data"] if native else config["asr"]
     subjects = config["native"]["arms"] if native else config["asr"]["methods"]
-    training = chosen(config, [f"{benchmark}.training"])
+    training = select_settings(config, [f"{benchmark}.training"])
     seeds: list[int] = config["seeds"]
     files = (name for name in SCOPES if SCHEMAS[name].benchmark == benchmark)
     return Recorded(
@@ -255,12 +266,12 @@ def read_paper(benchmark: str) -> Recorded:
         evaluate={
             column: _list_published_sets([name]) for column, name in data["evaluate"].items()
         },
-        devices=[paper_device()],
-        timed_on=[paper_device()],
+        devices=[read_paper_device()],
+        timed_on=[read_paper_device()],
         passes=[config["latency"]["warmup"], config["latency"]["passes"]],
     )
 
 
 def _list_published_sets(names: Iterable[str]) -> list[ImageSet]:
-    rows = [datasets()[name] for name in names]
+    rows = [read_datasets()[name] for name in names]
     return [ImageSet(r.dataset, r.title, int(r.images), int(r.images), True) for r in rows]

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ...config import Config, dataset_title, short_names
+from ...config import Config, get_dataset_title, list_short_names
 from ...files import write_json
 from .comparison import compare
 from .differences import Scope
@@ -39,7 +39,7 @@ def build_content(run: Recorded) -> dict[str, Any]:
 
 def list_facts(run: Recorded) -> dict[str, str]:
     """List facts of a run by label: devices, image sets, and why a number is absent."""
-    names = short_names(run.benchmark)
+    names = list_short_names(run.benchmark)
     sets = {"training images": run.train}
     sets |= {f"measured on {column}": images for column, images in run.evaluate.items()}
     facts = {"trained on": ", ".join(run.devices), "timed on": ", ".join(run.timed_on)}
@@ -68,4 +68,4 @@ def _describe_weights(weights: Weights) -> str:
 def _describe_image_set(images: ImageSet) -> str:
     text = f"{images.title}, {images.count} images"
     other = images.stands_in_for
-    return f"{text}, in place of {dataset_title(other)}" if other else text
+    return f"{text}, in place of {get_dataset_title(other)}" if other else text

@@ -1,10 +1,9 @@
-"""What every arbitrary-scale decoder offers, and the two implicit ones: LIIF and LTE.
+"""The interface of arbitrary-scale decoders, and the two implicit ones: LIIF and LTE.
 
 A decoder turns features (B, D, h, w), one vector per low-resolution pixel (a latent cell), into
-colors at image coordinates (B, Q, 2), in order (y, x), each axis running from -1 to 1 over the
-image. Its values are in the normalized range that the model trains in. The size of a query's pixel
-is given as `cell`, LIIF's word, in image coordinates: 2 / H and 2 / W for the pixels of an H x W
-image.
+colors at image coordinates (B, Q, 2), in order (y, x), both axes from -1 to 1 over the image. Its
+values are in the normalized range that the model trains in. `cell`, LIIF's word, is the size of a
+query's pixel in image coordinates: 2 / H and 2 / W for the pixels of an H x W image.
 
 A fast path is named after what makes it fast.
 """
@@ -23,8 +22,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..base import COLORS, PLAIN, QUERY_CHUNK, Decoder
-from ..layers import ITEMS, modules, pointwise, relu
-from .local_ensemble import Length, Part, Taps, corners, taps_at, taps_of_pixels
+from ..layers import ONEDNN_BATCH, apply_pointwise, build_module_list, relu
+from .local_ensemble import (
+    Length,
+    RenderArea,
+    Taps,
+    compute_pixel_taps,
+    compute_taps,
+    iterate_corners,
+)
 
 HOISTED = "hoisted"
 
@@ -33,13 +39,13 @@ RenderRows = Callable[[int, int], Tensor]
 
 
 class QueryDecoder(Decoder):
-    """A decoder that answers queries one by one; `ensemble` says whether four cells answer each.
+    """Base class of arbitrary-scale decoders; with `ensemble` four cells blend into every query.
 
-    It is made from the settings of asr.model that its `SETTINGS` name, the encoder's `features`
+    It is built from the settings of asr.model that its `SETTINGS` name, the encoder's `features`
     and the `largest_scale` that training samples. `query_path` is the fastest path for scattered
     queries and `training_path` the fastest for training samples. `adds_input` says whether the
     model adds the bilinearly enlarged input. On a CPU at most `cpu_pixels` pixels are rendered at
-    once, but on the plain path.
+    once, except on the plain path.
     """
 
     query_path = PLAIN
@@ -51,57 +57,60 @@ class QueryDecoder(Decoder):
         super().__init__(section)
         self.ensemble = ensemble
 
-    # What a subclass says:
+    # A subclass overrides these two:
 
-    def maps(self, features: Tensor, path: str) -> Tensor:
+    def compute_maps(self, features: Tensor, path: str) -> Tensor:
         """Compute what depends on the cells alone, once: (B, h w, C) from (B, D, h, w)."""
         raise NotImplementedError
 
-    def values(self, maps: Tensor, found: Iterable[Corner], cell: Tensor, path: str) -> Tensor:
-        """Return the colors (B, Q, 3) of queries with these corners.
+    def evaluate_corners(
+        self, maps: Tensor, corners: Iterable[Corner], cell: Tensor, path: str
+    ) -> Tensor:
+        """Evaluate the colors (B, Q, 3) of queries from the cells at their corners.
 
         `maps` is (B, h w, C); `cell` (Z, Q or 1, 2) is the size of the queries' pixels in units of
         half a low-resolution cell, that is 2 / scale.
         """
         raise NotImplementedError
 
-    # What the model calls:
+    # The model calls these:
 
-    def fastest(self, cells: tuple[int, int], size: tuple[Length, Length]) -> str:
-        """Return the fastest path that renders `size` (H, W) from a map of `cells` (h, w)."""
+    def choose_path(self, cells: tuple[int, int], size: tuple[Length, Length]) -> str:
+        """Choose the fastest path to render `size` (H, W) from a map of `cells` (h, w)."""
         return self.paths[0]
 
     def query(self, features: Tensor, coordinates: Tensor, cell: Tensor, chunk: int) -> Tensor:
-        """Answer queries anywhere: coordinates (B, Q, 2) and cell (B, Q, 2) to (B, Q, 3).
+        """Evaluate colors (B, Q, 3) at any coordinates (B, Q, 2) with cell (B, Q, 2).
 
-        `chunk` queries of each image are answered at once, which bounds the memory.
+        `chunk` queries of an image are answered together, which bounds the memory.
         """
         h, w = features.shape[-2:]
         path = self.query_path
-        maps = self.maps(features, path)
-        relative = in_half_cells(cell.to(features.dtype), h, w)
+        maps = self.compute_maps(features, path)
+        half_cells = convert_to_half_cells(cell.to(features.dtype), h, w)
         parts = []
-        for some, its_cell in zip(
-            coordinates.split(chunk, 1), relative.split(chunk, 1), strict=True
+        for places, sizes in zip(
+            coordinates.split(chunk, 1), half_cells.split(chunk, 1), strict=True
         ):
-            rows = taps_at(some[..., 0], h, self.ensemble)
-            columns = taps_at(some[..., 1], w, self.ensemble)
-            parts.append(self.values(maps, corners(rows, columns, w), its_cell, path))
+            rows = compute_taps(places[..., 0], h, self.ensemble)
+            columns = compute_taps(places[..., 1], w, self.ensemble)
+            corners = iterate_corners(rows, columns, w)
+            parts.append(self.evaluate_corners(maps, corners, sizes, path))
         return torch.cat(parts, dim=1)
 
     def sample(self, features: Tensor, sizes: Tensor, pixels: Tensor, path: str) -> Tensor:
-        """Return the colors (B, Q, 3) of whole pixels of images of different sizes.
+        """Evaluate the colors (B, Q, 3) of whole pixels of images of different sizes.
 
         `sizes` (B, 2) are heights and widths, `pixels` (B, Q, 2) rows and columns, both int64. The
-        taps come from integer arithmetic. Differentiable; this is what training calls.
+        taps come from integer arithmetic. Differentiable, for training.
         """
         h, w = features.shape[-2:]
-        rows = taps_of_pixels(pixels[..., 0], sizes[:, :1], h, self.ensemble)
-        columns = taps_of_pixels(pixels[..., 1], sizes[:, 1:], w, self.ensemble)
-        cell = in_half_cells(2 / sizes.double(), h, w)
-        maps = self.maps(features, path)
-        found = corners(rows, columns, w)
-        return self.values(maps, found, cell.to(features.dtype)[:, None], path)
+        rows = compute_pixel_taps(pixels[..., 0], sizes[:, :1], h, self.ensemble)
+        columns = compute_pixel_taps(pixels[..., 1], sizes[:, 1:], w, self.ensemble)
+        cell = convert_to_half_cells(2 / sizes.double(), h, w)
+        maps = self.compute_maps(features, path)
+        corners = iterate_corners(rows, columns, w)
+        return self.evaluate_corners(maps, corners, cell.to(features.dtype)[:, None], path)
 
     def render(
         self,
@@ -109,90 +118,90 @@ class QueryDecoder(Decoder):
         size: tuple[Length, Length],
         tile_pixels: int,
         path: str,
-        part: Part | None = None,
+        area: RenderArea | None = None,
     ) -> Tensor:
-        """Render an image of `size` (H, W), or a part of it: (B, 3, rows, columns).
+        """Render an image of `size` (H, W), or an area of it: (B, 3, rows, columns).
 
-        Goes in bands of about `tile_pixels` pixels, at least `unit` rows (see `drawing`), which
-        change the memory, not the values.
+        Works in bands of about `tile_pixels` pixels, a multiple of the row count that
+        `prepare_rendering` returns; they change the memory, not the values.
         """
         h, w = features.shape[-2:]
         if features.device.type == "cpu" and path != PLAIN:
             tile_pixels = min(tile_pixels, self.cpu_pixels)
-        part = part or Part.whole((h, w), size)
-        (first, last), (left, right) = part.rows, part.columns
-        draw, unit = self.drawing(features, size, path, part)
+        area = area or RenderArea.cover((h, w), size)
+        (first, last), (left, right) = area.rows, area.columns
+        render_rows, unit = self.prepare_rendering(features, size, path, area)
         rows = max(tile_pixels // (features.shape[0] * (right - left)) // unit, 1) * unit
         if rows >= last - first:
-            return draw(first, last)
+            return render_rows(first, last)
         image = features.new_empty(features.shape[0], COLORS, last - first, right - left)
         for top in range(first, last, rows):
             bottom = min(top + rows, last)
-            image[:, :, top - first : bottom - first] = draw(top, bottom)
+            image[:, :, top - first : bottom - first] = render_rows(top, bottom)
         return image
 
-    def drawing(
-        self, features: Tensor, size: tuple[Length, Length], path: str, part: Part
+    def prepare_rendering(
+        self, features: Tensor, size: tuple[Length, Length], path: str, area: RenderArea
     ) -> tuple[RenderRows, int]:
-        """Return what draws rows top ... bottom of the image, in the columns of the part.
+        """Build the function that renders rows top ... bottom of the image in the area's columns.
 
-        Beside it stands the number of rows that are cheapest to draw together.
+        Returns it and the number of rows that are cheapest to render together.
         """
-        h, w = part.cells
+        h, w = area.cells
         height, width = size
         device, across = features.device, features.shape[-1]
-        maps = self.maps(features, path)
-        pixels = torch.arange(*part.columns, device=device)
-        columns = _from(part.origin[1], taps_of_pixels(pixels, width, w, self.ensemble))
+        maps = self.compute_maps(features, path)
+        pixels = torch.arange(*area.columns, device=device)
+        columns = _shift_taps(area.origin[1], compute_pixel_taps(pixels, width, w, self.ensemble))
         axes = [features.new_full((1, 1), float(2 / length)) for length in size]
-        cell = in_half_cells(torch.stack(axes, dim=-1), h, w)
+        cell = convert_to_half_cells(torch.stack(axes, dim=-1), h, w)
 
-        def draw(top: int, bottom: int) -> Tensor:
+        def render_rows(top: int, bottom: int) -> Tensor:
             pixels = torch.arange(top, bottom, device=device)[:, None]
-            rows = _from(part.origin[0], taps_of_pixels(pixels, height, h, self.ensemble))
-            found = [_flat(corner) for corner in corners(rows, columns, across)]
-            colors = self.values(maps, found, cell, path)
+            rows = _shift_taps(area.origin[0], compute_pixel_taps(pixels, height, h, self.ensemble))
+            corners = [_flatten_corner(corner) for corner in iterate_corners(rows, columns, across)]
+            colors = self.evaluate_corners(maps, corners, cell, path)
             return colors.mT.reshape(-1, COLORS, bottom - top, columns.latent.shape[-1])
 
-        return draw, 1
+        return render_rows, 1
 
 
-def in_half_cells(cell: Tensor, h: int, w: int) -> Tensor:
-    """Turn sizes (..., 2) in image coordinates into halves of one of the h x w cells."""
+def convert_to_half_cells(cell: Tensor, h: int, w: int) -> Tensor:
+    """Convert sizes (..., 2) from image coordinates to half cells of h x w cells."""
     return torch.stack((cell[..., 0] * h, cell[..., 1] * w), dim=-1)
 
 
-def _from(first: int, taps: Taps) -> Taps:
-    """Count the cells of taps from `first` on."""
+def _shift_taps(first: int, taps: Taps) -> Taps:
+    """Shift the cell indices of taps so that they count from cell `first`."""
     return replace(taps, latent=taps.latent - first)
 
 
-def _flat(corner: Corner) -> Corner:
-    """Lay the queries of a rectangle out in one row: (R, C) to (1, R C)."""
+def _flatten_corner(corner: Corner) -> Corner:
+    """Flatten the queries of a rectangle into one row: (R, C) to (1, R C)."""
     index, offsets, weight = corner
     return index.reshape(1, -1), offsets.reshape(1, -1, 2), weight.reshape(1, -1)
 
 
-def read(maps: Tensor, index: Tensor) -> Tensor:
-    """Read rows (Z, Q) of maps (B, n, C): (B, Q, C), Z being 1 or B."""
+def gather_cells(maps: Tensor, index: Tensor) -> Tensor:
+    """Gather the cells `index` (Z, Q) of maps (B, n, C): (B, Q, C); Z is 1 or B."""
     batch, cells, width = maps.shape
     start = torch.arange(batch, device=index.device)[:, None] * cells
     rows = maps.reshape(-1, width).index_select(0, (index + start).flatten())
     return rows.view(batch, -1, width)
 
 
-def by_cell(maps: Tensor) -> Tensor:
-    """Lay maps (B, C, h, w) out as one row per cell: (B, h w, C)."""
+def flatten_cells(maps: Tensor) -> Tensor:
+    """Flatten maps (B, C, h, w) into one row per cell: (B, h w, C)."""
     return maps.flatten(2).mT.contiguous()
 
 
 class ImplicitDecoder(QueryDecoder):
-    """A perceptron that answers for each corner; the answers are averaged by the corners' weights.
+    """A perceptron that is evaluated for every corner and averaged by the corners' weights.
 
-    On the "hoisted" path, what the first layers do with a cell alone is done once per cell, and
-    the layers between hidden values are `pointwise`. The average could move in front of the last
-    layer, which is linear; that was measured to save nothing, since averaging `hidden` values moves
-    more memory than averaging three.
+    On the "hoisted" path, the part of the first layer that depends on a cell alone is computed once
+    per cell, and the hidden layers use `apply_pointwise`. To average before the last layer, which
+    is linear, saves nothing as measured: averaging `hidden` values moves more memory than averaging
+    three.
     """
 
     SETTINGS: ClassVar[tuple[str, ...]] = (*QueryDecoder.SETTINGS, "hidden")
@@ -204,30 +213,33 @@ class ImplicitDecoder(QueryDecoder):
         super().__init__(section)
         hidden = section["hidden"]
         widths = [inputs] + [hidden] * depth
-        self.hidden = modules(nn.Linear(a, b) for a, b in pairwise(widths))
+        self.hidden = build_module_list(nn.Linear(a, b) for a, b in pairwise(widths))
         self.last = nn.Linear(hidden, COLORS)
 
-    def enter(self, own: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
-        """Return the first hidden layer, activated, from what a corner's cell holds (B, Q, C)."""
+    def apply_first_layer(self, cells: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
+        """Apply the first layer and ReLU to the values of corner cells (B, Q, C)."""
         raise NotImplementedError
 
     def apply_layer(self, layer: nn.Linear, x: Tensor, path: str) -> Tensor:
         """Apply a linear layer to (B, Q, inputs) and ReLU."""
-        return relu(layer(x) if path == PLAIN else pointwise(x, layer.weight, layer.bias))
+        return relu(layer(x) if path == PLAIN else apply_pointwise(x, layer.weight, layer.bias))
 
-    def drawing(
-        self, features: Tensor, size: tuple[Length, Length], path: str, part: Part
+    def prepare_rendering(
+        self, features: Tensor, size: tuple[Length, Length], path: str, area: RenderArea
     ) -> tuple[RenderRows, int]:
-        """Do what any decoder does; so many rows together as `pointwise` divides evenly."""
-        draw, _ = super().drawing(features, size, path, part)
-        left, right = part.columns
-        return draw, ITEMS // math.gcd(right - left, ITEMS)
+        """Build the function that renders rows, as many as `apply_pointwise` divides evenly."""
+        render_rows, _ = super().prepare_rendering(features, size, path, area)
+        left, right = area.columns
+        return render_rows, ONEDNN_BATCH // math.gcd(right - left, ONEDNN_BATCH)
 
-    def values(self, maps: Tensor, found: Iterable[Corner], cell: Tensor, path: str) -> Tensor:
-        """Answer for every corner and add up by weight."""
+    def evaluate_corners(
+        self, maps: Tensor, corners: Iterable[Corner], cell: Tensor, path: str
+    ) -> Tensor:
+        """Evaluate the perceptron for every corner and add up by weight."""
         total: Any = None  # a tensor from the first corner on
-        for index, offsets, weight in found:
-            x = self.enter(read(maps, index), offsets.to(maps.dtype), cell, path)
+        for index, offsets, weight in corners:
+            cells = gather_cells(maps, index)
+            x = self.apply_first_layer(cells, offsets.to(maps.dtype), cell, path)
             for layer in self.hidden[1:]:
                 x = self.apply_layer(layer, x, path)
             x = weight.to(maps.dtype)[..., None] * self.last(x)
@@ -247,34 +259,34 @@ class LIIF(ImplicitDecoder):
     def __init__(self, section: Mapping[str, Any]) -> None:
         super().__init__(section, 9 * section["features"] + 4, self.DEPTH)
 
-    def maps(self, features: Tensor, path: str) -> Tensor:
-        """Unfold features; hoisted: and apply the first layer's part for them, a convolution."""
+    def compute_maps(self, features: Tensor, path: str) -> Tensor:
+        """Unfold features; on the hoisted path apply the first layer to them as a convolution."""
         if path == PLAIN:
             return F.unfold(features, 3, padding=1).mT.contiguous()
         first = self.hidden[0]
         kernel = first.weight[:, :-4].unflatten(1, (-1, 3, 3))
-        return by_cell(F.conv2d(features, kernel, first.bias, padding=1))
+        return flatten_cells(F.conv2d(features, kernel, first.bias, padding=1))
 
-    def enter(self, own: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
-        """Apply the first layer to features, offset and pixel size."""
-        batch, queries, _ = own.shape
+    def apply_first_layer(self, cells: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
+        """Apply the first layer and ReLU to features, offset and pixel size."""
+        batch, queries, _ = cells.shape
         first = self.hidden[0]
         if path == PLAIN:
             place = [x.expand(batch, queries, 2) for x in (offsets, cell)]
-            return relu(first(torch.cat((own, *place), dim=-1)))
-        placed = own + F.linear(offsets, first.weight[:, -4:-2])
+            return relu(first(torch.cat((cells, *place), dim=-1)))
+        placed = cells + F.linear(offsets, first.weight[:, -4:-2])
         return relu(placed + F.linear(cell, first.weight[:, -2:]))
 
 
 class LTE(ImplicitDecoder):
     """The local texture estimator: the perceptron reads a local Fourier series of the features.
 
-    3x3 convolutions give each cell `hidden` amplitudes and hidden/2 two-dimensional frequencies;
-    the pixel's size gives the phases. amplitude * [cos, sin](pi (frequency . offset + phase)) ->
-    3 hidden layers with ReLU -> 3, to which the model adds the bilinearly enlarged input. Both
-    paths compute the heads once per cell; the hoisted one takes pi there too, all there is left.
-    Pixels smaller than any seen in training, those beyond `largest_scale`, are taken to be as small
-    as the smallest seen, as LTE does when it is tested.
+    3x3 convolutions compute `hidden` amplitudes and hidden/2 two-dimensional frequencies per cell;
+    the phases follow from the pixel's size. amplitude * [cos, sin](pi (frequency . offset + phase))
+    -> 3 hidden layers with ReLU -> 3, to which the model adds the bilinearly enlarged input. Both
+    paths compute the heads once per cell; the hoisted one also multiplies by pi there. Pixels
+    smaller than any seen in training, those beyond `largest_scale`, count as the smallest seen, as
+    in LTE's published tests.
     """
 
     DEPTH = 3
@@ -288,20 +300,20 @@ class LTE(ImplicitDecoder):
         self.frequency = nn.Conv2d(self.features, hidden, 3, padding=1)
         self.phase = nn.Linear(2, hidden // 2, bias=False)
 
-    def maps(self, features: Tensor, path: str) -> Tensor:
-        """Return the cells' amplitudes, then their frequencies along y, then along x.
+    def compute_maps(self, features: Tensor, path: str) -> Tensor:
+        """Compute the cells' amplitudes, then their frequencies along y, then along x.
 
         On the hoisted path the frequencies are multiplied by pi.
         """
         frequency = self.frequency(features)
         if path == HOISTED:
             frequency = math.pi * frequency
-        return by_cell(torch.cat((self.amplitude(features), frequency), dim=1))
+        return flatten_cells(torch.cat((self.amplitude(features), frequency), dim=1))
 
-    def enter(self, own: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
-        """Evaluate the Fourier series and apply the first layer."""
-        half = self.phase.out_features
-        amplitude, along_y, along_x = own.split((2 * half, half, half), dim=-1)
+    def apply_first_layer(self, cells: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
+        """Evaluate the Fourier series and apply the first layer and ReLU."""
+        count = self.phase.out_features
+        amplitude, along_y, along_x = cells.split((2 * count, count, count), dim=-1)
         phase = self.phase(cell.clamp(min=self.smallest_cell))
         if path == HOISTED:
             angle = torch.addcmul(math.pi * phase, along_y, offsets[..., :1])

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..base import Encoder
-from ..layers import modules
+from ..layers import build_module_list
 
 
 class ResidualBlock(nn.Module):
@@ -38,7 +38,7 @@ class EDSR(Encoder):
         super().__init__()
         self.features = features = int(nf)
         self.first = nn.Conv2d(3, features, 3, padding=1)
-        self.blocks = modules(ResidualBlock(features) for _ in range(int(blocks)))
+        self.blocks = build_module_list(ResidualBlock(features) for _ in range(int(blocks)))
         self.last = nn.Conv2d(features, features, 3, padding=1)
 
     def forward(self, images: Tensor, path: str | None = None) -> Tensor:
@@ -48,6 +48,6 @@ class EDSR(Encoder):
             x = block(x)
         return first + self.last(x)
 
-    def bytes_per_pixel(self) -> int:
-        """Return what the maps of a block take."""
+    def estimate_bytes_per_pixel(self) -> int:
+        """Estimate the peak memory per pixel: the maps of a block."""
         return 4 * 5 * self.features

@@ -12,10 +12,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..base import COLORS, PLAIN
-from ..spectral import modes
-from .decoders import Corner, QueryDecoder, RenderRows, by_cell, read
-from .local_ensemble import Length, Part
-from .rendering import Folded, fold, render_folded, render_separable, sample_separable
+from ..spectral import evaluate_modes
+from .decoders import Corner, QueryDecoder, RenderRows, flatten_cells, gather_cells
+from .local_ensemble import Length, RenderArea
+from .rendering import FoldedKernel, fold_decoder, render_folded, render_separable, sample_separable
 
 FOLDED, SEPARABLE = "folded", "separable"
 
@@ -27,12 +27,13 @@ LARGEST_FOLD = 8
 class GBLSR(QueryDecoder):
     """Coefficients of a separable spectral basis, linear in the features of each cell.
 
-    A 1x1 convolution gives every cell 3 x p x p coefficients; a query reads the p x p modes at its
-    offset from the cell's center, scaled to [-1, 1] over the cell. One trained bandwidth
-    s = softplus(raw) serves all cells and images. There is no cutoff of the order.
+    A 1x1 convolution computes 3 x p x p coefficients per cell; a query reads the p x p modes at its
+    offset from the cell's center, scaled to [-1, 1] over the cell. All cells and images share one
+    trained bandwidth s = softplus(raw). The order has no cutoff.
 
-    Whole images go the "folded" way at integer scales up to `LARGEST_FOLD` and the "separable" way
-    at any other; training samples go the separable way; scattered queries have the plain one.
+    Whole images take the "folded" path at integer scales up to `LARGEST_FOLD` and the "separable"
+    path at any other scale; training samples take the separable path, scattered queries the plain
+    one.
     """
 
     paths = (FOLDED, SEPARABLE, PLAIN)
@@ -56,93 +57,98 @@ class GBLSR(QueryDecoder):
         raw = math.log(math.expm1(section["bandwidth"]))
         self.raw_bandwidth = nn.Parameter(torch.tensor(raw))
 
-    def scale(self) -> Tensor:
-        """Return the bandwidth s as a tensor that follows the raw parameter."""
+    def compute_bandwidth(self) -> Tensor:
+        """Compute the bandwidth s from the raw parameter, a differentiable scalar tensor."""
         return F.softplus(self.raw_bandwidth)
 
-    def bandwidth(self) -> float:
-        """Return the one bandwidth of all cells."""
-        return self.scale().item()
+    def get_bandwidth(self) -> float:
+        """Return the bandwidth that all cells share."""
+        return self.compute_bandwidth().item()
 
-    def projection(self) -> Tensor:
-        """Return weights and, as the last plane, biases of all coefficients: (3, p, p, D + 1)."""
+    def join_projection(self) -> Tensor:
+        """Join weights and, as the last plane, biases of all coefficients: (3, p, p, D + 1)."""
         weight, bias = self.coefficients.parameters()
         joined = torch.cat((weight.flatten(1), bias[:, None]), dim=1)
         return joined.view(COLORS, self.count, self.count, -1)
 
-    def maps(self, features: Tensor, path: str) -> Tensor:
-        """Return every cell's coefficients, (B, h w, 3 p p)."""
-        return by_cell(self.coefficients(features))
+    def compute_maps(self, features: Tensor, path: str) -> Tensor:
+        """Compute every cell's coefficients, (B, h w, 3 p p)."""
+        return flatten_cells(self.coefficients(features))
 
-    def values(self, maps: Tensor, found: Iterable[Corner], cell: Tensor, path: str) -> Tensor:
-        """Contract the coefficients of each corner's cell with the basis at the query's offset."""
+    def evaluate_corners(
+        self, maps: Tensor, corners: Iterable[Corner], cell: Tensor, path: str
+    ) -> Tensor:
+        """Contract the coefficients of the corner cells with the basis at the query's offsets."""
         shape = (COLORS, self.count, self.count)
         total: Any = None  # a tensor from the first corner on
-        for index, offsets, weight in found:
-            own = read(maps, index).unflatten(-1, shape)
-            basis = modes(offsets.to(maps.dtype), self.count, self.scale())
-            basis = basis.expand(own.shape[0], -1, -1, -1)
-            part = torch.einsum("bqcij,bqi,bqj->bqc", own, basis[..., 0, :], basis[..., 1, :])
+        for index, offsets, weight in corners:
+            cells = gather_cells(maps, index).unflatten(-1, shape)
+            basis = evaluate_modes(offsets.to(maps.dtype), self.count, self.compute_bandwidth())
+            basis = basis.expand(cells.shape[0], -1, -1, -1)
+            part = torch.einsum("bqcij,bqi,bqj->bqc", cells, basis[..., 0, :], basis[..., 1, :])
             part = weight.to(maps.dtype)[..., None] * part
             total = part if total is None else total + part
         return total
 
-    def fastest(self, cells: tuple[int, int], size: tuple[Length, Length]) -> str:
-        """Return "folded" at integer scales up to `LARGEST_FOLD`, otherwise "separable"."""
-        return FOLDED if self._scale(cells, size) in range(1, LARGEST_FOLD + 1) else SEPARABLE
+    def choose_path(self, cells: tuple[int, int], size: tuple[Length, Length]) -> str:
+        """Choose "folded" at integer scales up to `LARGEST_FOLD`, otherwise "separable"."""
+        scale = self._find_integer_scale(cells, size)
+        return FOLDED if scale in range(1, LARGEST_FOLD + 1) else SEPARABLE
 
     @staticmethod
-    def _scale(cells: tuple[int, int], size: tuple[Length, Length]) -> int:
-        """Return the scale of both axes; 0 unless it is one integer."""
+    def _find_integer_scale(cells: tuple[int, int], size: tuple[Length, Length]) -> int:
+        """Find the scale that both axes share; 0 unless it is an integer."""
         scale = size[0] // cells[0]
         return scale if size == (scale * cells[0], scale * cells[1]) else 0
 
-    def folded(self, scale: int) -> Folded:
-        """Return the kernel for an integer scale, kept in inference while the weights stand."""
+    def get_folded_kernel(self, scale: int) -> FoldedKernel:
+        """Return the kernel for an integer scale, cached in inference until the weights change."""
         sources = (*self.coefficients.parameters(), self.raw_bandwidth)
-        return self.cache.get(
-            f"folded {scale}",
-            self.ensemble,
-            sources,
-            lambda: fold(self.projection(), self.scale(), scale, self.ensemble),
-        )
 
-    def drawing(
-        self, features: Tensor, size: tuple[Length, Length], path: str, part: Part
+        def compute() -> FoldedKernel:
+            projection, bandwidth = self.join_projection(), self.compute_bandwidth()
+            return fold_decoder(projection, bandwidth, scale, self.ensemble)
+
+        return self.cache.get_or_compute(f"folded {scale}", self.ensemble, sources, compute)
+
+    def prepare_rendering(
+        self, features: Tensor, size: tuple[Length, Length], path: str, area: RenderArea
     ) -> tuple[RenderRows, int]:
-        """RenderRows rows of the part's columns; on the folded path best by whole rows of cells.
+        """Build the function that renders rows; the folded path works best in rows of cells.
 
-        Raises `ValueError` when the folded path is asked for at a scale that is no integer.
+        Raises `ValueError` for the folded path at a scale that is no integer.
         """
         if path == PLAIN:
-            return super().drawing(features, size, path, part)
+            return super().prepare_rendering(features, size, path, area)
         if path == SEPARABLE:
-            table = (self.projection(), self.scale())
+            weights = (self.join_projection(), self.compute_bandwidth())
 
-            def draw(top: int, bottom: int) -> Tensor:
-                rows = replace(part, rows=(top, bottom))
-                return render_separable(features, *table, size, self.ensemble, rows)
+            def render_rows(top: int, bottom: int) -> Tensor:
+                rows = replace(area, rows=(top, bottom))
+                return render_separable(features, *weights, size, self.ensemble, rows)
 
-            return draw, 1
-        scale = self._scale(part.cells, size)
+            return render_rows, 1
+        scale = self._find_integer_scale(area.cells, size)
         if not scale:
-            raise ValueError(f"no integer scale takes {part.cells} to {size}")
-        folded = self.folded(scale)
+            raise ValueError(f"no integer scale takes {area.cells} to {size}")
+        kernel = self.get_folded_kernel(scale)
 
-        def draw_folded(top: int, bottom: int) -> Tensor:
-            spans = zip(((top, bottom), part.columns), part.cells, part.origin, strict=True)
-            (rows, down), (columns, across) = (_around(scale, *span) for span in spans)
-            image = render_folded(features[:, :, rows, columns], folded)
+        def render_folded_rows(top: int, bottom: int) -> Tensor:
+            spans = zip(((top, bottom), area.columns), area.cells, area.origin, strict=True)
+            (rows, down), (columns, across) = (
+                _find_surrounding_cells(scale, *span) for span in spans
+            )
+            image = render_folded(features[:, :, rows, columns], kernel)
             return image[:, :, down, across]
 
-        return draw_folded, scale
+        return render_folded_rows, scale
 
     def sample(self, features: Tensor, sizes: Tensor, pixels: Tensor, path: str) -> Tensor:
-        """Decode all pixels of each axis once and pick the chosen ones; plain: query by query.
+        """Decode the full grid of every image axis by axis and pick pixels; plain: query them.
 
         All images together pad every cell to the slots of the largest scale of training. On a CPU
-        they go in groups that need the same number of slots, which saves a quarter of the work; on
-        a GPU that would mean to wait for the sizes, and one batch is best.
+        they are split into groups that need the same number of slots, which saves a quarter of the
+        work; on a GPU that would have to wait for the sizes, and one batch is best.
 
         Raises `ValueError` for the folded path, which has no random scales, and for sizes beyond
         the largest scale of training (unless they are on a GPU).
@@ -150,10 +156,10 @@ class GBLSR(QueryDecoder):
         if path == PLAIN:
             return super().sample(features, sizes, pixels, path)
         if path == FOLDED:
-            raise ValueError("the folded path shows whole images only; sample on another one")
+            raise ValueError("the folded path renders whole images only; sample on another path")
         if torch.is_grad_enabled():
             self.cache.clear()  # an optimizer step may follow
-        shared = (self.projection(), self.scale())
+        shared = (self.join_projection(), self.compute_bandwidth())
         if sizes.device.type != "cpu":
             return sample_separable(features, *shared, sizes, pixels, self.slots, self.ensemble)
         cells = torch.tensor(features.shape[-2:])
@@ -170,12 +176,15 @@ class GBLSR(QueryDecoder):
         return colors
 
 
-def _around(scale: int, pixels: tuple[int, int], cells: int, origin: int) -> tuple[slice, slice]:
-    """Return where on an axis the cells of some pixels are, and where in them the pixels are.
+def _find_surrounding_cells(
+    scale: int, pixels: tuple[int, int], cells: int, origin: int
+) -> tuple[slice, slice]:
+    """Find the cells that some pixels of an axis read, and the place of the pixels within them.
 
-    There is one more cell on either side: the ensemble reads it, its own half is cut off.
+    It adds a cell on either side: the ensemble reads it, and the part of the image that it adds is
+    cut off.
     """
     first = max(pixels[0] // scale - 1, 0)
     last = min(-(-pixels[1] // scale) + 1, cells)
-    shown = slice(pixels[0] - first * scale, pixels[1] - first * scale)
-    return slice(first - origin, last - origin), shown
+    place = slice(pixels[0] - first * scale, pixels[1] - first * scale)
+    return slice(first - origin, last - origin), place

@@ -1,4 +1,4 @@
-"""The arbitrary-scale super-resolution model: an encoder, a decoder and the ways to ask them."""
+"""The arbitrary-scale super-resolution model: an encoder and a decoder, rendered or queried."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ..base import (
     QUERY_CHUNK,
     Encoder,
     Model,
-    class_named,
-    count_by_shapes,
-    options_of,
-    settings_of,
+    count_parameters_by_shape,
+    find_class,
+    parse_options,
+    select_class_settings,
 )
 from . import decoders, edsr, local_spectral, rdn, swinir
 from .decoders import QueryDecoder
-from .local_ensemble import Length, Part, shown_by, taps_of_pixels
+from .local_ensemble import Length, RenderArea, compute_pixel_taps, compute_shown_size
 
 
 def normalize(images: Tensor) -> Tensor:
-    """Map values in [0, 1] to the range [-1, 1] that networks and losses work in."""
+    """Map values from [0, 1] to the range [-1, 1] that networks and losses work in."""
     return (images - 0.5) / 0.5
 
 
 def denormalize(values: Tensor) -> Tensor:
-    """Undo `normalize`."""
+    """Map values from [-1, 1] back to [0, 1], undoing `normalize`."""
     return values.mul(0.5).add_(0.5)
 
 
@@ -38,11 +38,11 @@ NORMALIZED, UNIT = "normalized", "unit"
 
 
 class ASRModel(Model):
-    """Encodes a low-resolution image once and shows it at any size, anywhere.
+    """Encode a low-resolution image once and decode it at any size or coordinates.
 
-    Colors are normalized and denormalized in here and nowhere else, unless `colors` says that the
-    network was trained on values in [0, 1]. Coordinates are (y, x), each from -1 to 1 between the
-    outer edges of the image.
+    Only this class normalizes and denormalizes colors, unless `colors` says that the network was
+    trained on values in [0, 1]. Coordinates are (y, x), both from -1 to 1 between the outer edges
+    of the image.
 
     Only the encoder runs in a lower precision under autocast; basis and coordinates need the
     precision of the weights.
@@ -52,30 +52,31 @@ class ASRModel(Model):
     decoder: QueryDecoder
     colors = NORMALIZED
 
-    def prepared(self, images: Tensor) -> Tensor:
-        """Return images with values in [0, 1] in the range that the network takes."""
+    def prepare_images(self, images: Tensor) -> Tensor:
+        """Convert images with values in [0, 1] to the range that the network takes."""
         return images if self.colors == UNIT else normalize(images)
 
-    def shown(self, values: Tensor) -> Tensor:
-        """Return what the network gives as colors in [0, 1]; may overwrite `values`."""
+    def restore_colors(self, values: Tensor) -> Tensor:
+        """Convert outputs of the network to colors in [0, 1]; may overwrite `values`."""
         return values if self.colors == UNIT else denormalize(values)
 
     def forward(
         self, images: Tensor, sizes: Tensor, pixels: Tensor, path: str | None = None
     ) -> Tensor:
-        """Return chosen pixels of enlarged images, for training: (B, Q, 3).
+        """Compute single pixels of enlarged images, for training: (B, Q, 3).
 
-        `images` (B, 3, h, w); sample b is shown at `sizes`[b] = (H, W) and asked for the rows and
-        columns `pixels` (B, Q, 2); both int64. Differentiable; the fastest path unless named.
+        `images` (B, 3, h, w); image b is enlarged to `sizes`[b] = (H, W) and sampled at the rows
+        and columns `pixels` (B, Q, 2); both int64. Differentiable; `path` defaults to the fastest.
         """
         features = self.encode(images, path)
-        path = self._take(path or self.decoder.training_path)
+        path = self._select_path(path or self.decoder.training_path)
         with torch.autocast(features.device.type, enabled=False):
-            values = self.decoder.sample(self._full(features), sizes, pixels, path)
+            features = self._match_precision(features)
+            values = self.decoder.sample(features, sizes, pixels, path)
             if self.decoder.adds_input:
                 coordinates = (2 * pixels + 1).to(values.dtype) / sizes[:, None] - 1
-                values = values + enlarged_at(self.prepared(images), coordinates)
-            return self.shown(values)
+                values = values + enlarge_at(self.prepare_images(images), coordinates)
+            return self.restore_colors(values)
 
     def query(
         self,
@@ -85,41 +86,42 @@ class ASRModel(Model):
         images: Tensor | None = None,
         chunk: int = QUERY_CHUNK,
     ) -> Tensor:
-        """Return colors (B, Q, 3) at coordinates (B, Q, 2) of features (B, D, h, w).
+        """Evaluate colors (B, Q, 3) at coordinates (B, Q, 2) from features (B, D, h, w).
 
-        `cell` (B, Q, 2) is the size of each query's pixel in coordinates: (2 / H, 2 / W) for an
+        `cell` (B, Q, 2) is the size of every query's pixel in coordinates: (2 / H, 2 / W) for an
         H x W image. `images` (B, 3, h, w) are the encoder's input; LTE needs them (`ValueError`
-        without). Memory is bounded for any Q: `chunk` queries of each image at once. Float64
-        coordinates keep the most digits: an error e in a coordinate becomes pi p s n e / 2 in the
-        argument of the highest mode, on an axis of n cells.
+        without). Memory is bounded for any Q: `chunk` queries of an image are answered together.
+        Float64 coordinates keep the most digits: an error e in a coordinate becomes pi p s n e / 2
+        in the argument of the highest mode, on an axis of n cells.
         """
-        self._take(self.decoder.query_path)
+        self._select_path(self.decoder.query_path)
         with torch.autocast(features.device.type, enabled=False):
-            values = self.decoder.query(self._full(features), coordinates, cell, chunk)
+            values = self.decoder.query(self._match_precision(features), coordinates, cell, chunk)
             if self.decoder.adds_input:
                 if images is None:
-                    raise ValueError("this decoder adds the enlarged input: give query the images")
-                values = values + enlarged_at(self.prepared(images), coordinates.to(values.dtype))
-            return self.shown(values)
+                    raise ValueError("this decoder adds the enlarged input: pass images to query")
+                enlarged = enlarge_at(self.prepare_images(images), coordinates.to(values.dtype))
+                values = values + enlarged
+            return self.restore_colors(values)
 
     def render(
         self, images: Tensor, height: int, width: int, tile_pixels: int, path: str | None = None
     ) -> Tensor:
-        """Show images (B, 3, h, w) at height x width: (B, 3, height, width).
+        """Enlarge images (B, 3, h, w) to height x width: (B, 3, height, width).
 
-        Takes the fastest exact path, or the one named. About `tile_pixels` output pixels are
-        decoded at once, at least one row of cells; it bounds the memory and changes no value.
+        `path` defaults to the fastest exact one. About `tile_pixels` output pixels are decoded at
+        once, at least one row of cells; this bounds the memory and changes no value.
 
-        What the encoder adds to the images (`extend`) is cropped from what is shown. The plain path
-        decodes all of it first, as published; the others decode what is shown alone.
+        The encoder may extend the images (`extend_images`); the output of the extension is cropped.
+        The plain path decodes it first, as published; the others decode only what remains.
         """
-        whole = self.encoder.extend(images)
-        features = self.encode(whole, path)
-        cells = (whole.shape[-2], whole.shape[-1])
-        size = shown_by(cells, (images.shape[-2], images.shape[-1]), (height, width))
-        part = None if path == PLAIN else Part(cells, (0, 0), (0, height), (0, width))
-        shown = self.decode(features, *size, tile_pixels, whole, path, part)
-        return shown[..., :height, :width]
+        extended = self.encoder.extend_images(images)
+        features = self.encode(extended, path)
+        cells = (extended.shape[-2], extended.shape[-1])
+        size = compute_shown_size(cells, (images.shape[-2], images.shape[-1]), (height, width))
+        area = None if path == PLAIN else RenderArea(cells, (0, 0), (0, height), (0, width))
+        enlarged = self.decode(features, *size, tile_pixels, extended, path, area)
+        return enlarged[..., :height, :width]
 
     def decode(
         self,
@@ -129,42 +131,44 @@ class ASRModel(Model):
         tile_pixels: int,
         images: Tensor,
         path: str | None = None,
-        part: Part | None = None,
+        area: RenderArea | None = None,
     ) -> Tensor:
-        """Show features (B, D, h, w) of `images` (B, 3, h, w) as `render` does, cropping nothing.
+        """Decode features (B, D, h, w) of `images` (B, 3, h, w) as `render` does, without cropping.
 
-        With `part`, features and images are those of a part of the map and the result is that part
-        of the image, (B, 3, rows, columns); the size is still what the whole map shows.
+        With `area`, features and images are those of a part of the map and the result is that area
+        of the image, (B, 3, rows, columns); height and width are still those of the whole map.
         """
         size = (height, width)
-        part = part or Part.whole((features.shape[-2], features.shape[-1]), size)
-        path = self._take(path or self.decoder.fastest(part.cells, size))
+        area = area or RenderArea.cover((features.shape[-2], features.shape[-1]), size)
+        path = self._select_path(path or self.decoder.choose_path(area.cells, size))
         with torch.autocast(features.device.type, enabled=False):
-            values = self.decoder.render(self._full(features), size, tile_pixels, path, part)
+            features = self._match_precision(features)
+            values = self.decoder.render(features, size, tile_pixels, path, area)
             if self.decoder.adds_input:
-                values = values + enlarged(self.prepared(images), size, part)
-            return self.shown(values)
+                values = values + enlarge_area(self.prepare_images(images), size, area)
+            return self.restore_colors(values)
 
-    def _full(self, features: Tensor) -> Tensor:
+    def _match_precision(self, features: Tensor) -> Tensor:
+        """Convert features to the precision of the decoder's weights."""
         return features.to(next(self.decoder.parameters()).dtype)
 
 
-def enlarged_at(images: Tensor, coordinates: Tensor) -> Tensor:
+def enlarge_at(images: Tensor, coordinates: Tensor) -> Tensor:
     """Interpolate images (B, C, h, w) bilinearly at coordinates (B, Q, 2): (B, Q, C)."""
     grid = coordinates.flip(-1)[:, None]
-    found = F.grid_sample(images, grid, padding_mode="border", align_corners=False)
-    return found[:, :, 0].mT
+    colors = F.grid_sample(images, grid, padding_mode="border", align_corners=False)
+    return colors[:, :, 0].mT
 
 
-def enlarged(images: Tensor, size: tuple[Length, Length], part: Part) -> Tensor:
-    """Interpolate a part of images (B, C, h, w) of `size` bilinearly: (B, C, rows, columns)."""
-    shape = (part.rows[1] - part.rows[0], part.columns[1] - part.columns[0])
+def enlarge_area(images: Tensor, size: tuple[Length, Length], area: RenderArea) -> Tensor:
+    """Interpolate an area of images (B, C, h, w) of `size` bilinearly: (B, C, rows, columns)."""
+    shape = (area.rows[1] - area.rows[0], area.columns[1] - area.columns[0])
     if shape == size:
         return F.interpolate(images, shape, mode="bilinear")
-    for dim, span in ((2, part.rows), (3, part.columns)):
+    for dim, span in ((2, area.rows), (3, area.columns)):
         pixels = torch.arange(*span, device=images.device)
-        taps = taps_of_pixels(pixels, size[dim - 2], part.cells[dim - 2], ensemble=True)
-        lower, upper = (images.index_select(dim, c - part.origin[dim - 2]) for c in taps.latent)
+        taps = compute_pixel_taps(pixels, size[dim - 2], area.cells[dim - 2], ensemble=True)
+        lower, upper = (images.index_select(dim, c - area.origin[dim - 2]) for c in taps.latent)
         share = taps.weight[1].to(images.dtype)
         images = torch.lerp(lower, upper, share[:, None] if dim == 2 else share)
     return images
@@ -173,38 +177,42 @@ def enlarged(images: Tensor, size: tuple[Length, Length], part: Part) -> Tensor:
 # --- from a row of config/methods.tsv to a model -----------------------------------------------
 
 
-def build(method: Method, config: Config, seed: int) -> ASRModel:
-    """Build an untrained method from the whole configuration; every draw follows from `seed`.
+def build_model(method: Method, config: Config, seed: int) -> ASRModel:
+    """Build an untrained method from the whole configuration; `seed` sets every random draw.
 
-    Seeds all generators, then makes the encoder first, so methods of one seed and encoder start
-    from the same encoder. The model is on the CPU, in training mode. Raises `UserError` for a
-    name or an option that does not exist.
+    Seeds all generators and builds the encoder first, so methods of one seed and encoder start from
+    the same encoder. The model is on the CPU, in training mode. Raises `UserError` for a name or an
+    option that does not exist.
     """
     seed_everything(seed)
-    return assemble(method, config)
+    return assemble_model(method, config)
 
 
-def assemble(method: Method, config: Config) -> ASRModel:
-    """Do what `build` does with the generators as they are."""
-    section, parts = config["asr"]["model"], classes_of(method)
-    make_encoder, make_decoder = parts
-    given = [settings_of(part, section, "asr.model") for part in parts]
-    options = options_of(method.options, parts, f"config/methods.tsv, method {method.method}")
-    encoder = make_encoder(given[0], **options[0])
+def assemble_model(method: Method, config: Config) -> ASRModel:
+    """Build an untrained method without seeding the random generators."""
+    section, classes = config["asr"]["model"], find_classes(method)
+    encoder_class, decoder_class = classes
+    for_encoder, for_decoder = (
+        select_class_settings(component, section, "asr.model") for component in classes
+    )
+    encoder_options, decoder_options = parse_options(
+        method.options, classes, f"config/methods.tsv, method {method.method}"
+    )
+    encoder = encoder_class(for_encoder, **encoder_options)
     largest = config["asr"]["training"]["scale_range"][1]
-    sizes = {"features": encoder.features, "largest_scale": largest}
-    return ASRModel(encoder, make_decoder(given[1] | sizes, **options[1]))
+    for_decoder |= {"features": encoder.features, "largest_scale": largest}
+    return ASRModel(encoder, decoder_class(for_decoder, **decoder_options))
 
 
-def classes_of(method: Method) -> tuple[type[Encoder], type[QueryDecoder]]:
-    """Return the classes of a method's encoder and decoder; `UserError` where there is none."""
+def find_classes(method: Method) -> tuple[type[Encoder], type[QueryDecoder]]:
+    """Find the classes of a method's encoder and decoder; `UserError` if they do not exist."""
     place = f"config/methods.tsv, method {method.method}"
     return (
-        class_named(method.encoder, Encoder, (rdn, swinir, edsr), f"{place}: encoder"),
-        class_named(method.decoder, QueryDecoder, (decoders, local_spectral), f"{place}: decoder"),
+        find_class(method.encoder, Encoder, (rdn, swinir, edsr), f"{place}: encoder"),
+        find_class(method.decoder, QueryDecoder, (decoders, local_spectral), f"{place}: decoder"),
     )
 
 
-def parameters(method: Method, config: Config) -> int:
-    """Return the number of trainable parameters that a method has, from its shapes alone."""
-    return count_by_shapes(lambda: assemble(method, config))
+def count_model_parameters(method: Method, config: Config) -> int:
+    """Count the trainable parameters of a method, from its shapes alone."""
+    return count_parameters_by_shape(lambda: assemble_model(method, config))

@@ -6,9 +6,9 @@ over the modes i, j of
     w_y w_x psi_i(offset_y) psi_j(offset_x) (sum_d W[c, i, j, d] f[d] + b[c, i, j]),
 
 with f the features of the tap's cell. Both weight and basis are products over the axes, and the
-offsets on a pixel grid depend on the row or the column alone. So the sums can be done in any
-order; each function below picks the order that is cheapest for one kind of grid. Tables of basis
-and weights are made in float64 and rounded once.
+offsets on a pixel grid depend on the row or the column alone. So the sums can be computed in any
+order; every function below uses the order that is cheapest for one kind of grid. Tables of basis
+and weights are computed in float64 and rounded once.
 
 `projection` is W with b as one more plane, (3, p, p, D + 1): mode i of y before mode j of x.
 """
@@ -22,26 +22,27 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..spectral import modes
-from .local_ensemble import Length, PaddedGroups, Part, Span, group_of, padded_groups
+from ..spectral import evaluate_modes
+from .local_ensemble import Length, PaddedGroups, RenderArea, Span, find_group, group_pixels
 
 
-def bank(axis: PaddedGroups, count: int, bandwidth: Tensor) -> Tensor:
-    """Return weight times modes for all slots of an axis: (Z, G, T, S, p), float64."""
-    return axis.weight[..., None] * modes(axis.offset, count, bandwidth.double())
+def build_bank(axis: PaddedGroups, count: int, bandwidth: Tensor) -> Tensor:
+    """Build the bank of weight times modes for all slots of an axis: (Z, G, T, S, p), float64."""
+    return axis.weight[..., None] * evaluate_modes(axis.offset, count, bandwidth.double())
 
 
 # --- integer scales: one convolution and a pixel shuffle ---------------------------------------
 
 
 @dataclass(frozen=True)
-class Folded:
+class FoldedKernel:
     """The whole decoder at an integer scale s as one convolution on cells.
 
-    `kernel` is (3 s^2, D, T, T), `bias` (3 s^2, 1, T, T), T as for taps. With T = 2 the convolution
-    lives on the corners between cells: each of its outputs holds the s x s pixels around one
-    corner. Outside the map it reads zeros, so a border half-cell gets one tap with a hat weight
-    below 1; `gains` are the factors that make it 1, those of an axis' first pixels and of its last.
+    `kernel` is (3 s^2, D, T, T), `bias` (3 s^2, 1, T, T), T as for taps. With T = 2 the outputs of
+    the convolution belong to the corners between cells: one output has the s x s pixels around a
+    corner. Outside the map it reads zeros, so a border half-cell has one tap with a hat weight
+    below 1; `gains` are the factors that raise it to 1, for the first and the last pixels of an
+    axis.
     """
 
     kernel: Tensor
@@ -50,7 +51,7 @@ class Folded:
     gains: tuple[Tensor, ...]
 
 
-def fold(projection: Tensor, bandwidth: Tensor, scale: int, ensemble: bool) -> Folded:
+def fold_decoder(projection: Tensor, bandwidth: Tensor, scale: int, ensemble: bool) -> FoldedKernel:
     """Fold projection, basis and local ensemble into one kernel; differentiable.
 
     Per axis, the pixels of a cell lie at offsets r_t = (2 t + 1) / s - 1. Those with r_t >= 0 form
@@ -63,18 +64,18 @@ def fold(projection: Tensor, bandwidth: Tensor, scale: int, ensemble: bool) -> F
     near, far = offset[: scale // 2], offset[scale // 2 :]
     this = torch.cat((far, near + 2))
     taps = torch.stack((this, this - 2)) if ensemble else offset[None]
-    table = modes(taps, projection.shape[1], bandwidth.double())
+    table = evaluate_modes(taps, projection.shape[1], bandwidth.double())
     if ensemble:
         table = (1 - taps.abs() / 2)[..., None] * table
-    half = torch.einsum("euj,cijd->cidue", table, projection.double())
-    full = torch.einsum("ati,cidue->ctudae", table, half).to(projection.dtype)
+    sums = torch.einsum("euj,cijd->cidue", table, projection.double())
+    full = torch.einsum("ati,cidue->ctudae", table, sums).to(projection.dtype)
     kernel = full.reshape(-1, *full.shape[3:])
     weight, bias = kernel[:, :-1].contiguous(), kernel[:, -1:].contiguous()
-    gains = ((1 / (1 - half.abs() / 2)).to(projection.dtype) for half in (near, far))
-    return Folded(weight, bias, scale, tuple(gains) if ensemble else ())
+    gains = ((1 / (1 - offsets.abs() / 2)).to(projection.dtype) for offsets in (near, far))
+    return FoldedKernel(weight, bias, scale, tuple(gains) if ensemble else ())
 
 
-def render_folded(features: Tensor, folded: Folded) -> Tensor:
+def render_folded(features: Tensor, folded: FoldedKernel) -> Tensor:
     """Render features (B, D, h, w) at the integer scale of `folded`: (B, 3, s h, s w)."""
     scale, (h, w) = folded.scale, features.shape[-2:]
     if not folded.gains:
@@ -93,48 +94,48 @@ def render_folded(features: Tensor, folded: Folded) -> Tensor:
     return image
 
 
-# --- any scale: one axis after the other -------------------------------------------------------
+# --- any scale: sums over one axis, then over the other ----------------------------------------
 
 
-def along_columns(features: Tensor, projection: Tensor, table: Tensor) -> Tensor:
-    """Do the sums over x: features (B, D, h, w) and an x bank (Z, G, T, S, p) to (B, h, G S 3, p).
+def sum_over_x(features: Tensor, projection: Tensor, table: Tensor) -> Tensor:
+    """Sum over x: features (B, D, h, w) and an x bank (Z, G, T, S, p) to (B, h, G S 3, p).
 
-    Z is B, a table for each image, or 1, one for all. The result holds, per row of cells and per
-    slot, the coefficients of the y modes for each color. Mode j is summed on the weights, once
-    per slot and not once per slot and row: the map of all 3 p p coefficients is never formed.
+    Z is B, a table per image, or 1, one for all. The result has, per row of cells and per slot, the
+    coefficients of the y modes for every color. Mode j is summed on the weights, once per slot
+    instead of once per slot and row: the map of all 3 p p coefficients is never formed.
     """
     batch, _, h, w = features.shape
     tables, groups, taps, width, count = table.shape
     planes = projection.permute(2, 0, 1, 3).reshape(count, -1)
-    reads = [
+    weights = [
         (tap.reshape(-1, count) @ planes).view(tables * groups, width * 3 * count, -1)
         for tap in table.to(features.dtype).unbind(2)
     ]
-    # With one table for all, the images stand below each other as rows of one.
+    # With one table for all, the images are stacked as rows of one.
     order = (0, 3, 2, 1) if tables == batch else (3, 0, 2, 1)
     cells = features.permute(order).reshape(tables, w, batch * h // tables, -1)
-    cells = F.pad(cells, (0, 1), value=1.0)  # the plane that meets the biases
-    sums = _TapProducts.apply(True, _spaced(cells, taps), *reads)
+    cells = F.pad(cells, (0, 1), value=1.0)  # the plane that the biases multiply
+    sums = _TapProducts.apply(True, _line_up_cells(cells, taps), *weights)
     sums = sums.view(tables, groups, batch // tables, h, -1).permute(0, 2, 3, 1, 4)
     return sums.reshape(batch, h, -1, count)
 
 
-def along_rows(sums: Tensor, table: Tensor) -> Tensor:
-    """Do the sums over y: (B, h, X 3, p) and a y bank (Z, G, T, S, p) to (B, G S, X, 3)."""
+def sum_over_y(sums: Tensor, table: Tensor) -> Tensor:
+    """Sum over y: (B, h, X 3, p) and a y bank (Z, G, T, S, p) to (B, G S, X, 3)."""
     batch, _, _, count = sums.shape
     groups, taps, width = table.shape[1:4]
     table = table.to(sums.dtype).expand(batch, -1, -1, -1, -1)
     table = table.reshape(batch * groups, taps, width, count)
-    image = _TapProducts.apply(False, _spaced(sums, taps), *table.unbind(1))
+    image = _TapProducts.apply(False, _line_up_cells(sums, taps), *table.unbind(1))
     return image.view(batch, groups * width, -1, 3)
 
 
-def _spaced(cells: Tensor, taps: int) -> Tensor:
+def _line_up_cells(cells: Tensor, taps: int) -> Tensor:
     """Line up the cells of all images so that tap t of group g reads entry g + t: (B, n, ...).
 
-    With two taps a zero cell is put before each image and after the last; the tables have weight 0
-    there, so one such cell serves the end of one image and the start of the next. What follows the
-    last one of a batch is not read.
+    With two taps a zero cell is inserted before every image and after the last; the tables have
+    weight 0 at it, so one zero cell ends an image and starts the next. Entries after the last one
+    of a batch are not read.
     """
     if taps == 1:
         return cells.flatten(0, 1)
@@ -155,8 +156,8 @@ class _TapProducts(torch.autograd.Function):
     def forward(ctx: Any, cells_first: bool, cells: Tensor, *weights: Tensor) -> Tensor:
         ctx.save_for_backward(cells, *weights)
         ctx.cells_first = cells_first
-        read = [(cells[tap : tap + w.shape[0]], w) for tap, w in enumerate(weights)]
-        (left, right), *others = read if cells_first else [(w, own) for own, w in read]
+        pairs = [(cells[tap : tap + w.shape[0]], w) for tap, w in enumerate(weights)]
+        (left, right), *others = pairs if cells_first else [(w, part) for part, w in pairs]
         total = torch.bmm(left, right.mT)
         for left, right in others:
             total.baddbmm_(left, right.mT)
@@ -180,42 +181,44 @@ def render_separable(
     bandwidth: Tensor,
     size: tuple[Length, Length],
     ensemble: bool,
-    part: Part,
+    area: RenderArea,
 ) -> Tensor:
-    """Render a part of an image of any size (H, W) from features (B, D, h, w): (B, 3, rows, W)."""
+    """Render an area of an image of any size (H, W) from features (B, D, h, w): (B, 3, rows, W)."""
     axes = [
-        _axis(cells, length, span, ensemble, features.device)
-        for cells, length, span in zip(part.cells, size, (part.rows, part.columns), strict=True)
+        _group_axis(cells, length, span, ensemble, features.device)
+        for cells, length, span in zip(area.cells, size, (area.rows, area.columns), strict=True)
     ]
-    read = [
+    rows, columns = (
         slice(axis.cells[0] - origin, axis.cells[1] - origin)
-        for axis, origin in zip(axes, part.origin, strict=True)
-    ]
-    down, across = (bank(axis.slots, projection.shape[1], bandwidth) for axis in axes)
-    sums = along_columns(features[:, :, read[0], read[1]], projection, across)
-    image = along_rows(sums, down)
+        for axis, origin in zip(axes, area.origin, strict=True)
+    )
+    down, across = (build_bank(axis.groups, projection.shape[1], bandwidth) for axis in axes)
+    sums = sum_over_x(features[:, :, rows, columns], projection, across)
+    image = sum_over_y(sums, down)
     for dim, axis in enumerate(axes, 1):
-        image = image.index_select(dim, axis.shown)
+        image = image.index_select(dim, axis.slots)
     return image.permute(0, 3, 1, 2).contiguous()
 
 
-class _Axis(NamedTuple):
-    """The groups of some pixels, the cells (first, last + 1) they read, the pixels' slots."""
+class _AxisGroups(NamedTuple):
+    """The groups of some pixels of an axis, the cells that they read, and the pixels' slots."""
 
-    slots: PaddedGroups
+    groups: PaddedGroups
     cells: Span
-    shown: Tensor
+    slots: Tensor
 
 
-def _axis(cells: int, length: Length, pixels: Span, ensemble: bool, device: torch.device) -> _Axis:
+def _group_axis(
+    cells: int, length: Length, pixels: Span, ensemble: bool, device: torch.device
+) -> _AxisGroups:
     lengths, parts = torch.full((1,), length.numerator, device=device), length.denominator
-    whole = padded_groups(cells, lengths, -(-length // cells), ensemble, parts)
-    first, last = (group_of(p, length, cells, ensemble) for p in (pixels[0], pixels[1] - 1))
+    whole = group_pixels(cells, lengths, -(-length // cells), ensemble, parts)
+    first, last = (find_group(p, length, cells, ensemble) for p in (pixels[0], pixels[1] - 1))
     low, high = (max(first - 1, 0), min(last + 1, cells)) if ensemble else (first, last + 1)
-    shown = whole.index(torch.arange(*pixels, device=device)[None])[0] - low * whole.width
+    slots = whole.locate_slots(torch.arange(*pixels, device=device)[None])[0] - low * whole.width
     groups = slice(low, high + 1 if ensemble else high)
     fields = (whole.first[:, groups], whole.offset[:, groups], whole.weight[:, groups])
-    return _Axis(PaddedGroups(*fields), (low, high), shown)
+    return _AxisGroups(PaddedGroups(*fields), (low, high), slots)
 
 
 def sample_separable(
@@ -227,18 +230,19 @@ def sample_separable(
     slots_per_group: int,
     ensemble: bool,
 ) -> Tensor:
-    """Return the colors of chosen pixels of images of different sizes: (B, Q, 3).
+    """Compute the colors of single pixels of images of different sizes: (B, Q, 3).
 
     `sizes` (B, 2) are the images' heights and widths in pixels and `pixels` (B, Q, 2) rows and
     columns in them, int64. `slots_per_group` is at least ceil of the largest scale. All images of
-    the batch share the padded slots, so the whole batch is a handful of batched products;
+    the batch share the padded slots, so the whole batch takes a few batched products;
     differentiable in features, projection and bandwidth.
     """
     batch, _, h, w = features.shape
     count = projection.shape[1]
-    rows = padded_groups(h, sizes[:, 0], slots_per_group, ensemble)
-    columns = padded_groups(w, sizes[:, 1], slots_per_group, ensemble)
-    sums = along_columns(features, projection, bank(columns, count, bandwidth))
-    raster = along_rows(sums, bank(rows, count, bandwidth))
-    index = rows.index(pixels[..., 0]) * raster.shape[2] + columns.index(pixels[..., 1])
+    rows = group_pixels(h, sizes[:, 0], slots_per_group, ensemble)
+    columns = group_pixels(w, sizes[:, 1], slots_per_group, ensemble)
+    sums = sum_over_x(features, projection, build_bank(columns, count, bandwidth))
+    raster = sum_over_y(sums, build_bank(rows, count, bandwidth))
+    index = rows.locate_slots(pixels[..., 0]) * raster.shape[2]
+    index = index + columns.locate_slots(pixels[..., 1])
     return raster.view(batch, -1, 3).gather(1, index[..., None].expand(-1, -1, 3))

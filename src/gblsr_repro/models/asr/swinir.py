@@ -1,4 +1,4 @@
-"""SwinIR as an encoder: residual groups of shifted-window attention layers, no upsampling part."""
+"""SwinIR as an encoder: residual groups of shifted-window attention layers, no upsampling."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..base import PLAIN, Encoder, reach_of
-from ..layers import mirrored, modules, pointwise
+from ..base import PLAIN, Encoder, compute_reach
+from ..layers import apply_pointwise, build_module_list, extend_by_mirroring
 
-# CUDA's fused attention takes heads of such multiples only; at others it falls back to products
-# that write out all scores.
+# CUDA's fused attention needs head sizes that are multiples of this; for other sizes it falls back
+# to products that store all scores.
 HEAD_MULTIPLE = 8
-# Far below any attention score: what a query must not see gets no weight after the softmax.
+# Far below any attention score: a masked pair has no weight after the softmax.
 MASKED = -100.0
 INITIAL_STD = 0.02
 LEAK = 0.01  # of the tail's leaky ReLU
 
 
-def widening(size: int, device: torch.device) -> int:
-    """Return how many channels heads of `size` lack for the fused attention of a device."""
+def count_padding_channels(size: int, device: torch.device) -> int:
+    """Count the channels that heads of `size` lack for the fused attention of a device."""
     return 0 if device.type == "cpu" else -size % HEAD_MULTIPLE
 
 
-def windows(x: Tensor, side: int) -> Tensor:
-    """Cut (B, H, W, C) into (B * H/side * W/side, side * side, C)."""
+def split_windows(x: Tensor, side: int) -> Tensor:
+    """Split (B, H, W, C) into windows (B * H/side * W/side, side * side, C)."""
     batch, height, width, channels = x.shape
     x = x.view(batch, height // side, side, width // side, side, channels)
     return x.transpose(2, 3).reshape(-1, side * side, channels)
 
 
-def join(x: Tensor, side: int, height: int, width: int) -> Tensor:
-    """Undo `windows`: back to (B, height, width, C)."""
+def join_windows(x: Tensor, side: int, height: int, width: int) -> Tensor:
+    """Join windows, undoing `split_windows`: back to (B, height, width, C)."""
     x = x.view(-1, height // side, width // side, side, side, x.shape[-1])
     return x.transpose(2, 3).reshape(-1, height, width, x.shape[-1])
 
 
-def shift_mask(height: int, width: int, side: int, device: torch.device) -> Tensor:
-    """Return what separates pixels that only the cyclic shift by side // 2 has made neighbors.
+def build_shift_mask(height: int, width: int, side: int, device: torch.device) -> Tensor:
+    """Build the mask of pixels that are neighbors only by the cyclic shift of side // 2.
 
     The result (windows, side^2, side^2) is 0 within a region of the image and `MASKED` across.
     """
@@ -48,12 +48,14 @@ def shift_mask(height: int, width: int, side: int, device: torch.device) -> Tens
     for size in (height, width):
         index = torch.arange(size, device=device)
         bands.append((index >= size - side).long() + (index >= size - side // 2).long())
-    region = windows((3 * bands[0][:, None] + bands[1]).view(1, height, width, 1), side)[..., 0]
+    region = split_windows((3 * bands[0][:, None] + bands[1]).view(1, height, width, 1), side)[
+        ..., 0
+    ]
     return (region[:, None] != region[:, :, None]).float() * MASKED
 
 
 class DropPath(nn.Module):
-    """Stochastic depth: in training, leaves a sample's branch out with probability `rate`."""
+    """Stochastic depth: in training, drop a sample's branch with probability `rate`."""
 
     def __init__(self, rate: float) -> None:
         super().__init__()
@@ -89,39 +91,39 @@ class WindowAttention(nn.Module):
     def forward(self, x: Tensor, mask: Tensor | None, path: str | None = None) -> Tensor:
         """Attend within windows x (B * n, L, C); `mask` (n, L, L) is added to the scores.
 
-        Heads are widened on CUDA, but not on the plain path.
+        On CUDA heads are widened, except on the plain path.
         """
         count, length, width = x.shape
         size = width // self.heads
-        more = 0 if path == PLAIN else widening(size, x.device)
-        weight, offset, project = self.widened(more)
-        apply = F.linear if path == PLAIN else pointwise
+        extra = 0 if path == PLAIN else count_padding_channels(size, x.device)
+        weight, offset, project = self.widen_heads(extra)
+        apply = F.linear if path == PLAIN else apply_pointwise
         qkv = apply(x, weight, offset)
         q, k, v = qkv.view(count, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         bias = self.position_bias[self.relative].permute(2, 0, 1)
         if mask is not None:
-            each = bias + mask[:, None].to(bias.dtype)
-            bias = each.repeat(count // mask.shape[0], 1, 1, 1)
+            masked = bias + mask[:, None].to(bias.dtype)
+            bias = masked.repeat(count // mask.shape[0], 1, 1, 1)
         out = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, scale=size**-0.5)
         out = out.transpose(1, 2).reshape(count, length, -1)
         return apply(out, project, self.project.bias)
 
-    def widened(self, more: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Return weight and bias of `qkv` and the weight of `project` for wider heads.
+    def widen_heads(self, extra: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Widen the heads of `qkv` (weight, bias) and `project` (weight) by `extra` channels.
 
-        Each head has `more` channels that are always 0, so the result is the same.
+        The added channels are always 0, so the result is the same.
         """
         layer, project = self.qkv, self.project.weight
-        if not more:
+        if not extra:
             return layer.weight, layer.bias, project
-        weight = F.pad(layer.weight.unflatten(0, (3 * self.heads, -1)), (0, 0, 0, more))
-        bias = F.pad(layer.bias.unflatten(0, (3 * self.heads, -1)), (0, more))
-        project = F.pad(project.unflatten(1, (self.heads, -1)), (0, more))
+        weight = F.pad(layer.weight.unflatten(0, (3 * self.heads, -1)), (0, 0, 0, extra))
+        bias = F.pad(layer.bias.unflatten(0, (3 * self.heads, -1)), (0, extra))
+        project = F.pad(project.unflatten(1, (self.heads, -1)), (0, extra))
         return weight.flatten(0, 1), bias.flatten(), project.flatten(1)
 
 
 class SwinLayer(nn.Module):
-    """Window attention and a two-layer perceptron, each normalized before and residual."""
+    """Window attention and a two-layer perceptron, both pre-normalized and residual."""
 
     def __init__(
         self, width: int, heads: int, side: int, ratio: int, shift: int, drop: float
@@ -137,31 +139,31 @@ class SwinLayer(nn.Module):
         self.drop = DropPath(drop)
 
     def forward(self, x: Tensor, mask: Tensor, path: str | None = None) -> Tensor:
-        """Map (B, H, W, C) to the same shape; `mask` is used by layers that shift."""
+        """Map (B, H, W, C) to the same shape; layers that shift use `mask`."""
         _, height, width, _ = x.shape
         y = self.attention_norm(x)
         if self.shift:
             y = y.roll((-self.shift, -self.shift), dims=(1, 2))
-        y = self.attention(windows(y, self.side), mask if self.shift else None, path)
-        y = join(y, self.side, height, width)
+        y = self.attention(split_windows(y, self.side), mask if self.shift else None, path)
+        y = join_windows(y, self.side, height, width)
         if self.shift:
             y = y.roll((self.shift, self.shift), dims=(1, 2))
         x = x + self.drop(y)
         y = self.perceptron_norm(x)
-        apply = F.linear if path == PLAIN else pointwise
+        apply = F.linear if path == PLAIN else apply_pointwise
         enter, leave = (layer for layer in self.perceptron if isinstance(layer, nn.Linear))
         y = apply(F.gelu(apply(y, enter.weight, enter.bias)), leave.weight, leave.bias)
         return x + self.drop(y)
 
 
 class ResidualGroup(nn.Module):
-    """Layers that shift their windows every second time, then one convolution; residual."""
+    """Residual group of layers, every second with shifted windows, then a convolution."""
 
     def __init__(
         self, width: int, heads: int, side: int, ratio: int, drops: Sequence[float]
     ) -> None:
         super().__init__()
-        self.layers = modules(
+        self.layers = build_module_list(
             SwinLayer(width, heads, side, ratio, side // 2 * (i % 2), drop)
             for i, drop in enumerate(drops)
         )
@@ -176,9 +178,9 @@ class ResidualGroup(nn.Module):
 
 
 class SwinIR(Encoder):
-    """SwinIR without its upsampling part: its map of `embed` channels is the feature map.
+    """SwinIR encoder without upsampling: its map of `embed` channels is the feature map.
 
-    In the config section, swinir_depths are the layers of each group; the stochastic depth grows
+    In the config section, swinir_depths are the layers of every group; the stochastic depth grows
     evenly from 0 in the first layer to swinir_drop_path in the last. The option tail=64 narrows the
     map to that many channels by a 3x3 convolution and a leaky ReLU, as LTE's published model does.
     """
@@ -205,7 +207,7 @@ class SwinIR(Encoder):
         self.embed_norm = nn.LayerNorm(embed)
         last = max(sum(depths) - 1, 1)
         drops = iter([drop_path * i / last for i in range(sum(depths))])
-        self.groups = modules(
+        self.groups = build_module_list(
             ResidualGroup(embed, heads, window, mlp_ratio, [next(drops) for _ in range(depth)])
             for depth in depths
         )
@@ -220,14 +222,14 @@ class SwinIR(Encoder):
     def forward(self, images: Tensor, path: str | None = None) -> Tensor:
         """Encode normalized images (B, 3, H, W) into features (B, D, H, W).
 
-        Sides that are no multiple of the window are continued first and cropped back at the end:
-        those of patches, since whole images are extended to multiples.
+        Sides that are no multiple of the window are extended first and cropped back at the end:
+        those of patches, since whole images are extended to multiples before.
         """
         height, width = images.shape[-2:]
         full = (-(-height // self.window) * self.window, -(-width // self.window) * self.window)
-        first = self.first(mirrored(images, full))
+        first = self.first(extend_by_mirroring(images, full))
         rows, columns = first.shape[-2:]
-        mask = shift_mask(rows, columns, self.window, images.device)
+        mask = build_shift_mask(rows, columns, self.window, images.device)
         x = self.embed_norm(first.permute(0, 2, 3, 1))
         for group in self.groups:
             x = group(x, mask, path)
@@ -236,32 +238,32 @@ class SwinIR(Encoder):
             x = F.leaky_relu(self.tail(x), LEAK)
         return x[..., :height, :width]
 
-    def extended(self, length: int) -> int:
-        """Return the multiple of the window after `length`, a whole window more for a multiple.
+    def extend_length(self, length: int) -> int:
+        """Compute the next multiple of the window above `length`, even where it is a multiple.
 
-        So do SwinIR's and LTE's own tests. The map is not cropped before it is decoded.
+        SwinIR's and LTE's published tests do the same. The map is not cropped before decoding.
         """
         return (length // self.window + 1) * self.window
 
-    def field(self, first: int, last: int, length: int) -> tuple[int, int]:
-        """Go back through the layers: a convolution, then whole windows, group by group.
+    def compute_receptive_field(self, first: int, last: int, length: int) -> tuple[int, int]:
+        """Compute the pixels that features see, layer by layer from the last to the first.
 
-        Windows lie on a fixed grid, moved by half a window in every second layer; each layer widens
-        the field to the windows that it touches.
+        Windows lie on a fixed grid, moved by half a window in every second layer; a layer widens
+        the field to all windows that it touches, a convolution by its reach.
         """
-        side, edge = self.window, reach_of(self.last)
+        side, edge = self.window, compute_reach(self.last)
         if self.tail is not None:
-            edge += reach_of(self.tail)
+            edge += compute_reach(self.tail)
         first, last = first - edge, last + edge
         for group in reversed(self.groups):
-            first, last = first - reach_of(group.conv), last + reach_of(group.conv)
+            first, last = first - compute_reach(group.conv), last + compute_reach(group.conv)
             for layer in reversed(group.layers):
                 first = (first - layer.shift) // side * side + layer.shift
                 last = -((layer.shift - last) // side) * side + layer.shift
-        first, last = first - reach_of(self.first), last + reach_of(self.first)
+        first, last = first - compute_reach(self.first), last + compute_reach(self.first)
         return max(first // side * side, 0), min(-(-last // side) * side, length)
 
-    def bytes_per_pixel(self) -> int:
-        """Return what some maps and the scores of a window take."""
+    def estimate_bytes_per_pixel(self) -> int:
+        """Estimate the peak memory per pixel: some maps and the scores of a window."""
         scores = self.groups[0].layers[0].attention.heads * self.window**2
         return 4 * (16 * self.first.out_channels + 4 * scores)

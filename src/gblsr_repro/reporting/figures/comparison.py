@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import SCHEMAS
-from ...config import protocol
+from ...config import load_protocol
 from ...errors import UserError
 from ..items import register
 from ..names import name_subject, sort_by_order
@@ -41,7 +41,7 @@ def draw_measured_vs_published(source: Aggregates, differences: Sequence[str]) -
     On the diagonal both agree. Metrics of absent aggregates are left out. Raises `UserError` when
     nothing published was measured.
     """
-    paper = Aggregates.paper(protocol())
+    paper = Aggregates.paper(load_protocol())
     panels = {
         title: _read_cells(paper, source, aggregate, metric) / unit
         for aggregate, metric, title, unit in PANELS

@@ -17,11 +17,13 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import is_color_like
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
 from ...analysis.reader import BICUBIC, Aggregates
-from ...config import read_table, repository_root
+from ...config import find_repository_root, read_table
+from ...errors import UserError
 from ...files import atomic_path
 
 TEXT_WIDTH = 5.5  # inches: the text width of the paper's page
@@ -63,9 +65,17 @@ class Look:
 def read_looks(source: Aggregates) -> dict[str, Look]:
     """Read the look of every arm, every method and the bicubic reference.
 
-    Arms and methods without a look take the next free one, beginning again after the last.
+    Arms and methods without a look take the next free one, beginning again after the last. Raises
+    `UserError` where a color is none.
     """
-    rows = read_table(repository_root() / "config" / "looks.tsv", Look, "name")
+    path = find_repository_root() / "config" / "looks.tsv"
+    rows = read_table(path, Look, "name")
+    for name, look in rows.items():
+        if not is_color_like(look.color):
+            raise UserError(
+                f"{path}: color of {name!r} is {look.color!r}, not one of matplotlib; write "
+                "it as #RRGGBB."
+            )
     free = [look for name, look in rows.items() if name.startswith("free")]
     looks = {BICUBIC: rows[BICUBIC]}
     for table in (source.arms, source.methods):
@@ -79,7 +89,7 @@ def apply_style() -> Iterator[None]:
     """Apply config/figures.mplstyle, and no style of the user's, inside the block."""
     # Embedding a font into a PDF logs a hundred lines of detail at the level of our messages.
     logging.getLogger("fontTools").setLevel(logging.WARNING)
-    with rc_context(fname=repository_root() / "config" / "figures.mplstyle"):
+    with rc_context(fname=find_repository_root() / "config" / "figures.mplstyle"):
         yield
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...analysis.reader import Aggregates
-from ...config import assets
+from ...config import read_assets
 from ..items import register
 from ..layout import DASH, Row, Span, Table
 
@@ -23,7 +23,7 @@ def build_licenses(source: Aggregates) -> list[Table]:
         sets.append(Row(name, [row.title, row.license, _format_link(row.homepage)]))
     code = [
         Row(row["title"], [row["title"], row["license"], _format_link(row["url"])])
-        for row in assets()
+        for row in read_assets()
     ]
     header = ["Asset", "Licence or terms of use", "URL"]
     spec = [r"p{0.20\linewidth}", r"p{0.34\linewidth}", r"p{0.40\linewidth}"]

@@ -8,7 +8,7 @@ from itertools import product
 
 from ...analysis.reader import NATIVE_TIMES, Aggregates
 from ...analysis.statistics import LPIPS, PSNR, QUALITY, Column, Metric, Summary, pooled_p, ties
-from ...config import Arm, Config, protocol
+from ...config import Arm, Config, load_protocol
 from ...wording import join_words
 from ..captions import describe_seeds, explain_bold, list_missing_rows
 from ..items import register
@@ -186,7 +186,7 @@ def build_fairness(source: Aggregates) -> list[Table]:
 
 def _describe_sizes(config: Config) -> str | None:
     """Say at which sizes parameters are counted, where these are not the paper's."""
-    run, paper = config["native"]["model"], protocol()["native"]["model"]
+    run, paper = config["native"]["model"], load_protocol()["native"]["model"]
     sizes = [
         f"{name.replace('_', ' ')} {size} (paper: {paper[name]})"
         for name, size in run.items()

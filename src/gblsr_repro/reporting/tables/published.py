@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ...analysis.reader import Aggregates, read_rows
-from ...config import Config, Item, protocol, repository_root
+from ...config import Config, Item, find_repository_root, load_protocol
 from ..items import build_item
 from ..layout import Row, Table
 from .training_time import build_training_time, format_clock, group_runs
@@ -28,7 +28,7 @@ def build_published(source: Aggregates, item: Item, measured: Sequence[Table] = 
     if item.maker == build_training_time.__name__:
         return [_build_training_time(source, item.part, measured[0])]
     config = _adapt_protocol(source.config)
-    timing, paper_timing = source.config["asr"]["timing"], protocol()["asr"]["timing"]
+    timing, paper_timing = source.config["asr"]["timing"], load_protocol()["asr"]["timing"]
     same_sets = all(timing[key] == paper_timing[key] for key in ("datasets", "scale"))
     printed = _read_printed(item.item)
     tables = []
@@ -44,7 +44,7 @@ def build_published(source: Aggregates, item: Item, measured: Sequence[Table] = 
 
 def _adapt_protocol(config: Config) -> Config:
     """Return the paper's configuration with the columns and rows of a run's tables."""
-    paper = copy.deepcopy(protocol())
+    paper = copy.deepcopy(load_protocol())
     paper["native"]["data"]["evaluate"] = config["native"]["data"]["evaluate"]
     paper["native"]["arms"] = config["native"]["arms"]
     for key in ("evaluate", "scales", "trained_scales", "timing", "methods"):
@@ -54,7 +54,7 @@ def _adapt_protocol(config: Config) -> Config:
 
 def _read_printed(table: str) -> dict[tuple[str, str], str]:
     """Read the printed cells of a table, by the key of their row and the heading of the column."""
-    rows = read_rows(repository_root() / "config" / "paper" / "printed.csv", ("table", "row"))
+    rows = read_rows(find_repository_root() / "config" / "paper" / "printed.csv", ("table", "row"))
     return {(row["row"], row["column"]): row["text"] for row in rows if row["table"] == table}
 
 
@@ -73,7 +73,7 @@ def _insert_printed(
 def _build_training_time(source: Aggregates, benchmark: str, measured: Table) -> Table:
     """Build the rows of training time (Tables 16 and 17) of the groups that are measured here."""
     groups = group_runs(source, benchmark)
-    path = repository_root() / "config" / "paper" / "compute.csv"
+    path = find_repository_root() / "config" / "paper" / "compute.csv"
     published = [
         row for row in read_rows(path, ("benchmark", "subjects")) if row["benchmark"] == benchmark
     ]

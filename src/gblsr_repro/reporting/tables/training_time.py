@@ -10,7 +10,7 @@ import pandas as pd
 
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import ABLATION
-from ...config import READING, Arm, Method, short_names
+from ...config import READING, Arm, Method, list_short_names
 from ...errors import UserError
 from ...progress import duration
 from ...wording import join_words
@@ -54,7 +54,7 @@ def _name_group(row: Arm | Method) -> str:
 def build_training_time(source: Aggregates, benchmark: str) -> list[Table]:
     """Build Tables 16 and 17: training time of a benchmark by group of arms or methods."""
     native = benchmark == "native"
-    names = short_names(benchmark)
+    names = list_short_names(benchmark)
     aggregate = "runs" if native else "asr_runs"
     groups = group_runs(source, benchmark)
     source.require(source.table(aggregate), aggregate, "run")

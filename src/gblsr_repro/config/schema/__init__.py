@@ -1,0 +1,5 @@
+"""The schema of the configuration: the type, range and meaning of every setting.
+
+A setting with a default may be left out of a config file; the numbers of a protocol may not. Rules
+between settings are in `config.checks`; the values in use are in config/config.yaml.
+"""

@@ -1,0 +1,155 @@
+"""Settings of both benchmarks and of the workflow, and the whole configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, TypeGuard
+
+from pydantic import BeforeValidator, Field
+
+from .native import Native
+from .superres import ASR
+from .types import (
+    Column,
+    Count,
+    Distinct,
+    Folder,
+    Positive,
+    Section,
+    Seed,
+    Whole,
+    describe,
+    drop_nulls,
+)
+
+
+class Latency(Section):
+    """The fixed timing protocol of both benchmarks."""
+
+    warmup: Whole = describe("passes before the timed ones")
+    passes: Count = describe("timed passes")
+    clocks: Annotated[list[Literal["paper", "ours"]], Field(min_length=1), Distinct] = describe(
+        "what is timed (above)"
+    )
+    images_per_set: Count | None = describe("native images timed per set; null: all", default=None)
+
+
+class Thresholds(Section):
+    """The locality tests T1 to T4."""
+
+    t1_cov_median: Positive = describe("T1: median variation within an image, at least")
+    t2_fraction_collapsed: Positive = describe("T2: share of collapsed images, below")
+    t3_region_gap: Positive = describe("T3: gap between regions, at least")
+    t4_within_fraction: Positive = describe("T4: share of the variance within images, at least")
+    t4_within_variance: Positive = describe("T4: variance within images, at least")
+
+
+class Margins(Section):
+    """Criterion B of the ablation."""
+
+    psnr_texture: Positive = describe("gain in PSNR (dB) on texture, at least")
+    psnr_mixed: Positive = describe("gain in PSNR (dB) on mixed patches, at least")
+    lpips: float = describe("change of LPIPS, at most")
+    psnr_edge: float = describe("change of PSNR (dB) on edges, at least")
+
+
+class Diagnostics(Section):
+    """The locality diagnostic and its criteria."""
+
+    images: Count = describe("validation images of the locality diagnostic")
+    collapsed_range_fraction: Positive = describe(
+        "share of the bandwidth range below which a field counts as collapsed"
+    )
+    thresholds: Thresholds
+    margins: Margins
+
+
+class Claims(Section):
+    """How claims are judged."""
+
+    seed_noise_sigmas: Positive = describe("standard errors up to which a difference is seed noise")
+
+
+class Gpu(Section):
+    """How a job requests a GPU from a scheduler."""
+
+    gpu: Count | None = describe("number of GPUs", default=None)
+    gpu_model: str | None = describe("model of the GPUs, as the scheduler names it", default=None)
+    gres: str | None = describe("or a generic resource, as the scheduler names it", default=None)
+
+
+class Memory(Section):
+    """Megabytes of a job, by stage."""
+
+    training: Count = describe("native training")
+    evaluation: Count = describe("native evaluation and timing")
+    other: Count = describe("everything else")
+    asr_training: Count = describe("super-resolution training")
+    asr_evaluation: Count = describe("super-resolution evaluation and timing")
+
+
+class Minutes(Memory):
+    """Minutes of a job, by stage."""
+
+    timing: Count = describe("timing, both benchmarks")
+
+
+class Cluster(Section):
+    """Resources that jobs request from a scheduler; local runs ignore them."""
+
+    gpu: Gpu = describe("request for a GPU; {} without GPUs")
+    minutes: Minutes
+    memory_mb: Memory
+
+
+class Settings(Section):
+    """The whole configuration."""
+
+    preset: Literal["paper", "mirror", "short", "demo", "released"] = describe(
+        "name of the preset; any other than `paper` marks every table and page"
+    )
+    results: Folder = describe("folder of all outputs of the workflow")
+    resources: str = describe("folder of downloads and of their recorded checksums")
+    mirror: str | None = describe(
+        "local folder laid out like `resources`, used instead of downloading", default=None
+    )
+    accept_partial: Annotated[list[str], Distinct] = describe(
+        "data sets that may have fewer images than published; tables and pages say so", default=[]
+    )
+    lpips_backbone: str | None = describe(
+        "file with the AlexNet backbone; null: `GBLSR_LPIPS_BACKBONE`, then the download",
+        default=None,
+    )
+    require_lpips: bool = describe(
+        "stop before training when the backbone is missing; false: LPIPS is not measured",
+        default=True,
+    )
+    released: Annotated[dict[Column, str], BeforeValidator(drop_nulls)] = describe(
+        "by arm or method: file, folder or hub address of weights to import instead of training",
+        default={},
+    )
+    device: Literal["auto", "cpu", "cuda"] = describe("device of the jobs", default="auto")
+    threads: Count | None = describe("CPU threads of one job; null: all", default=None, le=1024)
+    seeds: Annotated[list[Seed], Field(min_length=1), Distinct] = describe(
+        "training seeds; they determine initialization and shuffling only"
+    )
+    native: Native
+    latency: Latency
+    diagnostics: Diagnostics
+    asr: ASR
+    claims: Claims
+    cluster: Cluster
+
+
+def is_section(value: Any) -> TypeGuard[type[Section]]:
+    """Decide whether a value is a section's class."""
+    return isinstance(value, type) and issubclass(value, Section)
+
+
+def list_setting_names(section: type[Section] = Settings, place: str = "") -> Iterator[str]:
+    """List the dotted names of all settings; a map by column or recipe is one setting."""
+    for name, field in section.model_fields.items():
+        if is_section(field.annotation):
+            yield from list_setting_names(field.annotation, f"{place}{name}.")
+        else:
+            yield f"{place}{name}"
