@@ -20,7 +20,7 @@ rule asr_standardize:
         runtime=runtime_by_attempt("other"),
     params:
         config=CONFIG,
-        follows=collect_dependencies("asr_standardize"),
+        follows=follows("asr_standardize"),
     shell:
         "python -m gblsr_repro asr standardize --config {params.config}"
         " --output {output.array} > {log} 2>&1"
@@ -52,7 +52,7 @@ rule asr_train_run:
         runtime=MINUTES["asr_training"],
     params:
         config=CONFIG,
-        follows=collect_dependencies("asr_train_run", "method", METHODS),
+        follows=follows("asr_train_run", "method", METHODS),
         run=subpath(output.record, parent=True),
         state=f"{R}/asr/state/{{method}}/seed{{seed}}.pt",
     shell:
@@ -92,7 +92,7 @@ rule asr_evaluate:
         runtime=runtime_by_attempt("asr_evaluation"),
     params:
         config=CONFIG,
-        follows=collect_dependencies("asr_evaluate"),
+        follows=follows("asr_evaluate"),
         run=subpath(input.weights, parent=True),
         metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
     shell:
@@ -118,7 +118,7 @@ rule asr_bicubic:
         runtime=runtime_by_attempt("other"),
     params:
         config=CONFIG,
-        follows=collect_dependencies("asr_bicubic", "dataset", ASR_COLUMNS),
+        follows=follows("asr_bicubic", "dataset", ASR_COLUMNS),
         metrics=lambda wildcards, output: os.path.dirname(output[0]),
     shell:
         "python -m gblsr_repro asr bicubic --config {params.config} --dataset {wildcards.dataset}"

@@ -110,7 +110,7 @@ def one_of(names):
     return "|".join(names) or "(?!)"
 
 
-def collect_dependencies(rule, wildcard=None, subjects=None):
+def follows(rule, wildcard=None, subjects=None):
     """Return as text what the output of a rule follows from; jobs run again when that changes.
 
     What a job is about stands in a wildcard, by its name or as one of `subjects`.

@@ -25,7 +25,7 @@ rule train:
         runtime=MINUTES["training"],
     params:
         config=CONFIG,
-        follows=collect_dependencies("train", "arm", ARMS),
+        follows=follows("train", "arm", ARMS),
         checked=checked,
         run=subpath(output.record, parent=True),
         state=f"{R}/native/state/{{arm}}/seed{{seed}}.pt",
@@ -65,7 +65,7 @@ rule evaluate:
         runtime=runtime_by_attempt("evaluation"),
     params:
         config=CONFIG,
-        follows=collect_dependencies("evaluate"),
+        follows=follows("evaluate"),
         run=subpath(input.weights, parent=True),
         arrays=subpath(input.regions, parent=True),
         metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
@@ -90,7 +90,7 @@ use rule evaluate as evaluate_validation with:
         f"{R}/logs/evaluate_validation/{{arm}}_seed{{seed}}.log",
     params:
         config=CONFIG,
-        follows=collect_dependencies("evaluate_validation"),
+        follows=follows("evaluate_validation"),
         run=subpath(input.weights, parent=True),
         arrays=subpath(input.regions, parent=True),
         metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
@@ -117,7 +117,7 @@ rule exemplars:
         runtime=runtime_by_attempt("evaluation"),
     params:
         config=CONFIG,
-        follows=collect_dependencies("exemplars"),
+        follows=follows("exemplars"),
         runs=lambda wildcards, input: [os.path.dirname(path) for path in input.weights],
         arrays=lambda wildcards, input: os.path.dirname(input.arrays[0]),
         exemplars=lambda wildcards, output: str(Path(output[0]).parents[1]),

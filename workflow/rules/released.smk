@@ -19,7 +19,7 @@ rule import_arm:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=collect_dependencies("import_arm", "arm", ARMS),
+        follows=follows("import_arm", "arm", ARMS),
         address=lambda wildcards: address_of(wildcards.arm, wildcards.seed, config),
         run=subpath(output.record, parent=True),
     shell:
@@ -48,7 +48,7 @@ rule import_method:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=collect_dependencies("import_method", "method", METHODS),
+        follows=follows("import_method", "method", METHODS),
         address=lambda wildcards: address_of(wildcards.method, wildcards.seed, config),
         run=subpath(output.record, parent=True),
     shell:

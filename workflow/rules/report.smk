@@ -16,7 +16,7 @@ rule aggregate:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=collect_dependencies("aggregate", "aggregate"),
+        follows=follows("aggregate", "aggregate"),
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro aggregate {wildcards.aggregate} --config {params.config}"
@@ -30,7 +30,7 @@ use rule aggregate as provenance with:
         f"{R}/logs/aggregate/{{aggregate}}.json.log",
     params:
         config=CONFIG,
-        follows=collect_dependencies("provenance"),
+        follows=follows("provenance"),
         results=lambda wildcards: R,
 
 
@@ -49,7 +49,7 @@ rule readings:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=collect_dependencies("readings"),
+        follows=follows("readings"),
     shell:
         "python -m gblsr_repro readings --config {params.config} --aggregate {input.rows}"
         " --output {output} > {log} 2>&1"
@@ -82,7 +82,7 @@ for (benchmark, needs), names in drawn_together("table").items():
             "../../envs/gblsr.yaml"
         params:
             config=CONFIG,
-            follows=collect_dependencies("tables"),
+            follows=follows("tables"),
             aggregates=lambda wildcards: f"{R}/aggregates",
             tables=lambda wildcards, output: os.path.dirname(output[0]),
             names=compared(names),
@@ -121,7 +121,7 @@ for (benchmark, needs), names in drawn_together("figure").items():
             "../../envs/gblsr.yaml"
         params:
             config=CONFIG,
-            follows=collect_dependencies("figures"),
+            follows=follows("figures"),
             aggregates=lambda wildcards: f"{R}/aggregates",
             figures=lambda wildcards, output: os.path.dirname(output.pdf[0]),
             names=names,
@@ -151,7 +151,7 @@ rule claims:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=collect_dependencies("claims"),
+        follows=follows("claims"),
         aggregates=lambda wildcards: f"{R}/aggregates",
     shell:
         "python -m gblsr_repro claims --config {params.config} --aggregates {params.aggregates}"
@@ -192,7 +192,7 @@ rule claims_page:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=collect_dependencies("claims_page"),
+        follows=follows("claims_page"),
     shell:
         "python -m gblsr_repro claims-page --config {params.config} --claims {input}"
         " --output {output} > {log} 2>&1"
@@ -239,7 +239,7 @@ rule report:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=collect_dependencies("report"),
+        follows=follows("report"),
         results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro report --config {params.config} --results {params.results}"
