@@ -39,7 +39,7 @@ def rows(monkeypatch):
     """The table of data sets, for a test to change."""
     table = {"set": SET}
     for module in ("config.tables", "data.fetch"):
-        monkeypatch.setattr(f"gblsr_repro.{module}.datasets", lambda: table)
+        monkeypatch.setattr(f"gblsr_repro.{module}.read_datasets", lambda: table)
     return table
 
 
