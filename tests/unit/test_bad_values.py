@@ -8,9 +8,8 @@ import pytest
 import yaml
 
 from gblsr_repro.analysis.reader import Aggregates
-from gblsr_repro.config import load
+from gblsr_repro.config import Arm, Dataset, Item, Method, load, read_table, read_yaml
 from gblsr_repro.config.checks import PROJECT_FOLDERS
-from gblsr_repro.config.tables import Arm, Dataset, Item, Method, read_table, read_yaml
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.weights import read_weights

@@ -1,6 +1,6 @@
 """The configuration: its tables, its schema and checks, loading, and what depends on it.
 
-Modules import one way: `tables`, then `schema`, `validation` and `checks`, then `load`;
+Modules import one way: `tables`, then `items`, `schema`, `validation` and `checks`, then `load`;
 `dependencies` reads settings, tables and code.
 """
 
@@ -17,6 +17,7 @@ from .dependencies import (
     select_settings,
 )
 from .identity import check_identity, check_origin
+from .items import MAIN_TABLE, Item, list_items, read_items
 from .load import (
     complete,
     find_mirror,
@@ -29,12 +30,10 @@ from .load import (
 )
 from .tables import (
     BASELINE,
-    MAIN_TABLE,
     READING,
     Arm,
     Config,
     Dataset,
-    Item,
     Method,
     find_arm,
     find_dataset,
@@ -44,7 +43,6 @@ from .tables import (
     get_dataset_title,
     list_arms,
     list_datasets,
-    list_items,
     list_methods,
     list_named_datasets,
     list_short_names,
@@ -53,7 +51,6 @@ from .tables import (
     read_arms,
     read_assets,
     read_datasets,
-    read_items,
     read_methods,
     read_table,
     read_yaml,

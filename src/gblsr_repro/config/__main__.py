@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..files import write_text
+from .items import read_items
 from .load import read_paper_device
 from .schema.settings import Settings
-from .tables import find_repository_root, read_items
+from .tables import find_repository_root
 
 HEADING = "## Settings\n"
 RANGES = {

@@ -1,4 +1,4 @@
-"""Read the tables beside the config: a typed row per arm, method, data set, table and figure."""
+"""Read the tables beside the config: a typed row per arm, method and data set."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import difflib
 import io
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_type_hints
@@ -277,86 +277,6 @@ def suggest(name: str, candidates: Iterable[str]) -> str:
     if close:
         return f"did you mean {close[0]!r}?"
     return f"use one of {', '.join(names)}." if names else "there are none."
-
-
-MAIN_TABLE = "build_main"  # maker of the main tables, of which every evaluation column has one
-
-
-@dataclass(frozen=True)
-class Item:
-    """A row of config/items.tsv: one table or figure, of the paper or an extra one.
-
-    `maker` names the function of `gblsr_repro.reporting` that makes it, `part` its argument where
-    the function makes several items (an evaluation column, a benchmark); `kind` is table or figure;
-    `benchmark` is native, asr or both; `paper` its number in the paper, or Extra; `needs` the
-    aggregates that it reads; `about` what the config must have for it beyond any arm or method (an
-    arm's diagnostic or group, a method's group and table, one that is trained here, an untrained
-    scale, a timed column);
-    `compared` says whether <item>_vs_paper with the published values is made, too; `readings` names
-    the entries of docs/readings.md that it depends on; `scopes` the scopes of its numbers; `adds`
-    the sentences that its caption adds about them: lpips, spread, baselines; `caption` the text
-    after its title.
-    """
-
-    item: str
-    maker: str
-    part: str
-    kind: Literal["table", "figure"]
-    benchmark: Literal["native", "asr", "both"]
-    paper: str
-    needs: str
-    about: str
-    compared: Literal["yes", "no"]
-    readings: str
-    scopes: str
-    adds: str
-    title: str
-    caption: str
-
-
-def read_items() -> dict[str, Item]:
-    """Read the table of the paper's tables and figures, by item."""
-    return read_table(find_repository_root() / "config" / "items.tsv", Item, "item")
-
-
-def list_items(config: Config) -> dict[str, Item]:
-    """List the tables and figures that a config makes.
-
-    There is one main table per evaluation column, and no item about arms, methods, scales or timed
-    sets that the config leaves out: one job draws all items with the same aggregates, and must not
-    fail for one of them.
-    """
-    asr = config["asr"]
-    arms, methods = list_arms(config), list_methods(config)
-    subjects: set[str] = {word for arm in arms.values() for word in (arm.diagnostic, arm.group)}
-    subjects |= {f"{method.group} {method.table}" for method in methods.values()}
-    subjects |= {"trained arm"} if _are_trained(arms, config) else set()
-    subjects |= {"trained method"} if _are_trained(methods, config) else set()
-    subjects |= {"untrained scale" for s in asr["scales"] if s not in asr["trained_scales"]}
-    subjects |= {f"timed {c}" for c in asr["timing"]["datasets"] if c in asr["evaluate"]}
-    table = {k: v for k, v in read_items().items() if not v.about or v.about in subjects}
-    columns = config["native"]["data"]["evaluate"]
-    items = {k: v for k, v in table.items() if v.maker != MAIN_TABLE or v.part in columns}
-    pattern = next(row for row in table.values() if row.maker == MAIN_TABLE)
-    for column in columns:
-        row = read_datasets().get(columns[column])
-        title = f"Native benchmark on {row.title if row else column}, every arm"
-        extra = replace(
-            pattern,
-            item=f"main_{column}",
-            part=column,
-            paper="Extra",
-            compared="no",
-            readings="",
-            title=title,
-        )
-        items.setdefault(extra.item, extra)
-    return items
-
-
-def _are_trained(names: Iterable[str], config: Config) -> bool:
-    """Return whether any of some arms or methods is trained here, not imported."""
-    return any(name not in config.get("released", {}) for name in names)
 
 
 def select_rows(
