@@ -12,10 +12,10 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from gblsr_repro.data.arrays import Arrays
-from gblsr_repro.data.images import open_rgb, planes
-from gblsr_repro.data.resize import pil_resize
-from gblsr_repro.data.standardize import training_crop
+from gblsr_repro.data.arrays import ImageArray
+from gblsr_repro.data.images import convert_to_tensor, read_rgb_image
+from gblsr_repro.data.resize import resize_like_pillow
+from gblsr_repro.data.standardize import draw_crop
 from gblsr_repro.data.superres import PackedImages, Sampler, SampleSpec
 from gblsr_repro.evaluation import asr, luma
 from gblsr_repro.evaluation.batches import BATCH
@@ -50,7 +50,7 @@ def plans(bench: Bench) -> list[Plan]:
 
 def photograph(size: tuple[int, int]) -> np.ndarray:
     """Return uint8 (H, W, 3): a photograph that scikit-image ships, repeated to fill the size."""
-    tile = open_rgb(Path(skimage.__file__).parent / "data" / "astronaut.png")
+    tile = read_rgb_image(Path(skimage.__file__).parent / "data" / "astronaut.png")
     height, width = size
     copies = (-(-height // tile.shape[0]), -(-width // tile.shape[1]), 1)
     return np.ascontiguousarray(np.tile(tile, copies)[:height, :width])
@@ -72,13 +72,13 @@ def standardized(bench: Bench) -> Case:
     png, jpeg = (QUICK_PNG, QUICK_JPEG) if bench.quick else (PNG, JPEG)
 
     def decode(path: Path) -> Tensor:
-        crops = [training_crop(open_rgb(path), side, seed) for seed in range(batch)]
+        crops = [draw_crop(read_rgb_image(path), side, seed) for seed in range(batch)]
         return torch.from_numpy(np.stack(crops)).to(bench.device)
 
     path = bench.scratch / "array.npy"
     pixels = np.resize(photograph((side, side)), (STORED, side, side, 3))
     np.save(path, pixels)
-    arrays = Arrays(path, np.load(path, mmap_mode="r", allow_pickle=False), [{}] * STORED, {})
+    arrays = ImageArray(path, np.load(path, mmap_mode="r", allow_pickle=False), [{}] * STORED, {})
     read = build_batch_reader(
         arrays, EpochSampler(STORED, batch, torch.get_rng_state()), bench.device
     )
@@ -111,10 +111,10 @@ def samples(bench: Bench) -> Case:
     sampler = Sampler(packed, training, batch, 0, bench.device)
 
     def one_by_one(load: Any) -> Tensor:
-        draws = [sampler.draw(0, place) for place in range(batch)]
+        draws = [sampler.draw_sample(0, place) for place in range(batch)]
         crops = [turned(load(), draw) for draw in draws]
         patch = training["lr_patch"]
-        low = np.stack([pil_resize(crop, patch, patch) for crop in crops])
+        low = np.stack([resize_like_pillow(crop, patch, patch) for crop in crops])
         colors = [
             crop.reshape(-1, 3)[draw.targets] for crop, draw in zip(crops, draws, strict=True)
         ]
@@ -122,9 +122,9 @@ def samples(bench: Bench) -> Case:
         return torch.from_numpy(low).to(bench.device).permute(0, 3, 1, 2).float() / 255
 
     variants = (
-        Variant("decode each PNG", partial(one_by_one, lambda: open_rgb(path))),
+        Variant("decode each PNG", partial(one_by_one, lambda: read_rgb_image(path))),
         Variant("decoded beforehand, one by one", partial(one_by_one, lambda: image)),
-        Variant("whole batch at once", lambda: sampler.batch(0).low),
+        Variant("whole batch at once", lambda: sampler.build_batch(0).low),
     )
     return Case(GROUP, "super-resolution batch", variants, shape(*size), items=batch, memory=False)
 
@@ -201,7 +201,7 @@ def superres_evaluation(bench: Bench, scale: int = 4) -> Case:
     pair, model = make(), rendering.ready(bench, "gblsr_asr")
     enlarge = asr.upsampler(model, bench.config, bench.device)
     output = enlarge(pair.low, *pair.high.shape[:2])
-    truth = planes(pair.high).to(bench.device)
+    truth = convert_to_tensor(pair.high).to(bench.device)
     variants = (
         Variant("render, PSNR-Y and SSIM-Y", partial(asr.score_pairs, enlarge, [pair], scale)),
         Variant("render", partial(enlarge, pair.low, *pair.high.shape[:2])),

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from gblsr_repro.data.resize import crop_to_scale, imresize
-from gblsr_repro.data.sources import sources
+from gblsr_repro.data.resize import crop_to_scale, resize_like_matlab
+from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import asr
 from gblsr_repro.evaluation.luma import luma, psnr, shave
@@ -42,14 +42,14 @@ def luma_alone(high: np.ndarray, scale: int) -> float:
     exact = high if high.ndim == 2 else luma(asr.planes(high)).numpy()
     exact = exact.round().astype(np.float64)
     height, width = exact.shape
-    small = imresize(exact, height // scale, width // scale)
-    back = imresize(small, height, width).clip(0, 255).round()
+    small = resize_like_matlab(exact, height // scale, width // scale)
+    back = resize_like_matlab(small, height, width).clip(0, 255).round()
     return psnr(*(shave(torch.from_numpy(plane), scale) for plane in (back, exact)))
 
 
 @pytest.mark.parametrize(("column", "scale"), CELLS)
 def test_the_luma_alone_has_the_published_values(mirrored, column, scale):
-    images = sources(mirrored["asr"]["evaluate"][column], mirrored, scale)
+    images = list_source_images(mirrored["asr"]["evaluate"][column], mirrored, scale)
     found = fmean(luma_alone(crop_to_scale(image.load(), scale), scale) for image in images)
     assert found == pytest.approx(PUBLISHED[column][scale], abs=0.008)
 

@@ -145,11 +145,11 @@ def test_a_super_resolution_run_goes_on_with_the_devices_own_random_numbers(
 def test_pixels_on_the_device_give_the_batches_of_those_on_the_host(config, arrays, monkeypatch):
     images = superres.PackedImages.open(arrays / "packed.npy")
     settings = config["asr"]["training"]
-    expected = superres.Sampler(images, settings, 3, 0).batch(5)
+    expected = superres.Sampler(images, settings, 3, 0).build_batch(5)
     with believed_cuda():
         for share in (superres.RESIDENT_SHARE, 0.0):
             monkeypatch.setattr(superres, "RESIDENT_SHARE", share)
-            batch = superres.Sampler(images, settings, 3, 0, "cuda").ahead()(5)
+            batch = superres.Sampler(images, settings, 3, 0, "cuda").prefetch_batches()(5)
             for name, part in batch._asdict().items():
                 assert isinstance(part, OnCuda)
                 assert torch.equal(part.cpu(), getattr(expected, name))

@@ -6,9 +6,9 @@ import torch
 
 from gblsr_repro import config as configuration
 from gblsr_repro.config import find_method
-from gblsr_repro.data.fetch import fetch
+from gblsr_repro.data.fetch import fetch_dataset
 from gblsr_repro.data.resize import crop_to_scale
-from gblsr_repro.data.sources import sources
+from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import asr, asr_latency, latency
 from gblsr_repro.files import sha256
@@ -28,12 +28,12 @@ def config(tmp_path_factory):
     found["asr"]["scales"] = [3, 6]
     found["asr"]["shave_extra"] = {"set14": 6}
     for dataset in found["asr"]["evaluate"].values():
-        fetch(dataset, found)
+        fetch_dataset(dataset, found)
     return found
 
 
 def test_grayscale_images_are_scored_on_their_own_samples(config):
-    image = sources("demo_set14", config, 3)[0]
+    image = list_source_images("demo_set14", config, 3)[0]
     high = crop_to_scale(image.load(), 3)
     assert high.ndim == 2
 
@@ -53,7 +53,7 @@ def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
     expected = {f"{d}_x{s}.{e}" for d in sets for s in (3, 6) for e in ("csv", "json")}
     assert {path.name for path in output.glob("[!.]*")} == expected
     rows = made.rows(output / "demo_set14_x3.csv")
-    names = [image.name for image in sources("demo_set14", config, 3)]
+    names = [image.name for image in list_source_images("demo_set14", config, 3)]
     assert [row["image"] for row in rows] == names
     assert all(0 < float(row["ssim_y"]) < 1 and 0 < float(row["psnr_y"]) < 60 for row in rows)
     shaved = {p.name: made.record(p)["shaved"] for p in output.glob("*.json")}
@@ -88,7 +88,7 @@ def test_every_image_is_timed_by_every_clock(config, tmp_path):
     output = tmp_path / "demo_set14.csv"
     rows = made.rows(output)
     assert tuple(rows[0]) == asr_latency.COLUMNS
-    images = sources("demo_set14", config, 4)[:2]
+    images = list_source_images("demo_set14", config, 4)[:2]
     names = [image.name for image in images]
     sizes = [tuple(str(side // 8 // 4) for side in i.load().shape[:2]) for i in images]
     assert [(r["image"], r["clock"]) for r in rows] == [

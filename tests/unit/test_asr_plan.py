@@ -7,8 +7,8 @@ import made
 import pytest
 
 from gblsr_repro import config as configuration
-from gblsr_repro.data.fetch import fetch
-from gblsr_repro.data.sources import sources
+from gblsr_repro.data.fetch import fetch_dataset
+from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.operations import plan
 
 
@@ -95,9 +95,9 @@ def test_disk_counts_what_is_missing_and_what_will_be_made(config):
     config["asr"]["evaluate"] = {"set5": "demo_set5", "div2kval": "div2k_valid"}
     before = {d.purpose: d for d in plan.survey(config).disk}
     assert before["downloads"].bytes == 448993893  # DIV2K's validation archive
-    fetch("demo_photos", config)
+    fetch_dataset("demo_photos", config)
     after = {d.purpose: d for d in plan.survey(config).disk}
-    pixels = sum(s.record.width * s.record.height for s in sources("demo_photos", config))
+    pixels = sum(s.entry.width * s.entry.height for s in list_source_images("demo_photos", config))
     assert after["super-resolution array"].bytes == 3 * pixels
     parameters = {e.name: e.parameters for e in plan.survey(config).estimates}
     assert parameters["gblsr_scalar"] == 989955

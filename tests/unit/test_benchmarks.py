@@ -109,7 +109,7 @@ def test_tf32_is_for_convolutions_alone_as_in_training():
 
 def test_a_super_resolution_step_is_the_trainers(tmp_path, monkeypatch):
     limits, sampled = [], []
-    clip, draw = nn.utils.clip_grad_norm_, Sampler.drawn
+    clip, draw = nn.utils.clip_grad_norm_, Sampler.draw_batch
     monkeypatch.setattr(nn.utils, "clip_grad_norm_", lambda *a: limits.append(a[1]) or clip(*a))
     monkeypatch.setattr(Sampler, "drawn", lambda *a: sampled.append(a[1]) or draw(*a))
     case = training.asr_steps(plans.Bench.open(CPU, True, tmp_path))

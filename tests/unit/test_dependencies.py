@@ -14,7 +14,7 @@ from gblsr_repro import config as configuration
 from gblsr_repro import inference
 from gblsr_repro.config import dependencies
 from gblsr_repro.data import standardize, superres
-from gblsr_repro.data.fetch import fetch
+from gblsr_repro.data.fetch import fetch_dataset
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import (
     asr,
@@ -113,7 +113,7 @@ CURVE = {"asr.evaluate", "asr.downsampling", "asr.shave_extra", "asr.tile_pixels
 # Modules that carry and write what others compute.
 CARRIERS = (
     "config", "devices", "errors", "files", "progress", "runs", "runtime", "training/run_record",
-    "weights", "data/ahead", "data/arrays", "evaluation/__init__", "evaluation/batches",
+    "weights", "data/prefetch", "data/arrays", "evaluation/__init__", "evaluation/batches",
 )  # fmt: skip
 # The rules whose output a rule reads: it runs again with them.
 ABOVE = {
@@ -175,11 +175,11 @@ def tiny(tmp_path_factory):
     settings = configuration.merge(configuration.load(), small | {"resources": str(root / "data")})
     configuration.validate(settings)
     for name in ("demo_photos", "demo_kodak", "demo_set5"):
-        fetch(name, settings)
+        fetch_dataset(name, settings)
     arrays = root / "arrays"
     for name in ("train", "validation", "kodak"):
-        standardize.make_array(name, settings, arrays / f"{name}.npy")
-    superres.make_array(settings, root / "asr.npy")
+        standardize.standardize_images(name, settings, arrays / f"{name}.npy")
+    superres.pack_training_sets(settings, root / "asr.npy")
     regions.write_thresholds(settings, arrays / "validation.npy", arrays / "regions.json")
     for name in ("gblsr_full", "gblsr_asr"):
         made.run(root / name, name, settings, spread=0.1)
@@ -188,8 +188,8 @@ def tiny(tmp_path_factory):
 
 ARM, METHOD = ARMS["gblsr_full"], METHODS["gblsr_asr"]
 JOBS = {
-    "standardize train": lambda c, r, o: standardize.make_array("train", c, o / "a.npy"),
-    "standardize kodak": lambda c, r, o: standardize.make_array("kodak", c, o / "a.npy"),
+    "standardize train": lambda c, r, o: standardize.standardize_images("train", c, o / "a.npy"),
+    "standardize kodak": lambda c, r, o: standardize.standardize_images("kodak", c, o / "a.npy"),
     "regions": lambda c, r, o: regions.write_thresholds(
         c, r / "arrays/validation.npy", o / "a.json"),
     **{
@@ -212,7 +212,7 @@ JOBS = {
             c, arm, 0, r / "arrays", o)
         for name in ("gblsr_full", "wire")
     },
-    "asr_standardize": lambda c, r, o: superres.make_array(c, o / "a.npy"),
+    "asr_standardize": lambda c, r, o: superres.pack_training_sets(c, o / "a.npy"),
     **{
         f"asr_train_run {name}": lambda c, r, o, m=METHODS[name]: asr_training.train_run(
             c, m, 0, r / "asr.npy", o / "run", o / "state.pt")

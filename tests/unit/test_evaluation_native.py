@@ -8,7 +8,7 @@ from PIL import Image
 
 from gblsr_repro import cli
 from gblsr_repro import config as configuration
-from gblsr_repro.data.arrays import Arrays
+from gblsr_repro.data.arrays import ImageArray
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import (
     exemplars,
@@ -87,7 +87,7 @@ def config_at(place):
 
 def test_thresholds_are_those_of_the_validation_images(place, thresholds):
     settings = metrics.Settings.of(config_at(place))
-    images = Arrays.open(place / "validation.npy").tensor(slice(None))
+    images = ImageArray.open(place / "validation.npy").load_images(slice(None))
     assert thresholds == regions.thresholds(images, settings)
     assert thresholds.patches == 20
 
@@ -100,9 +100,9 @@ def test_every_image_has_a_row_with_its_own_numbers(place, evaluated, thresholds
         rows = made.rows(evaluated / f"{name}.csv")
         assert [row["image"] for row in rows] == [f"{name}_{i}" for i in range(count)]
         assert tuple(rows[0]) == native.COLUMNS
-        arrays = Arrays.open(place / f"{name}.npy")
+        arrays = ImageArray.open(place / f"{name}.npy")
         for i, row in enumerate(rows):
-            truth = arrays.tensor([i])
+            truth = arrays.load_images([i])
             with torch.no_grad():
                 images = model(truth).clamp(0, 1)
             psnr = metrics.psnr(images, truth, settings).item()
@@ -142,7 +142,7 @@ class Constant:
 
 def test_lpips_enters_the_rows_where_it_is_measured(place, thresholds):
     settings = metrics.Settings.of(config_at(place))
-    truth = Arrays.open(place / "kodak.npy").tensor(slice(None))
+    truth = ImageArray.open(place / "kodak.npy").load_images(slice(None))
     images = truth * 0.5
     rows = native.image_rows(["a", "b"], images, truth, thresholds, settings, Constant())
     mask = metrics.edge_mask(truth, settings)
@@ -172,12 +172,12 @@ def test_exemplars_are_the_named_images(place):
     words = ["--runs", place / "run", "--arrays", place, "--output", output]
     assert command(place, "exemplars", *words) == 0
     for name, position in {"kodak": 1, "set14": 0}.items():
-        arrays = Arrays.open(place / f"{name}.npy")
+        arrays = ImageArray.open(place / f"{name}.npy")
         shown = np.asarray(Image.open(output / "ground_truth" / f"{name}.png"))
         np.testing.assert_array_equal(shown, arrays.images[position])
         with torch.no_grad():
             model = for_inference(load_run(place / "run", NativeModel, config_at(place)), CPU)
-            image = model(arrays.tensor([position]))[0].clamp(0, 1)
+            image = model(arrays.load_images([position]))[0].clamp(0, 1)
         drawn = np.asarray(Image.open(output / ARM / "seed3" / f"{name}.png"))
         np.testing.assert_allclose(drawn, 255 * image.permute(1, 2, 0), atol=0.51)
 
@@ -212,7 +212,7 @@ def test_fields_are_the_models_for_the_first_images(place, thresholds):
     config = config_at(place)
     stored = fields.Fields.read(output)
     assert stored.names == [f"validation_{i}" for i in range(4)]
-    images = Arrays.open(place / "validation.npy").tensor(slice(0, 4))
+    images = ImageArray.open(place / "validation.npy").load_images(slice(0, 4))
     model = for_inference(load_run(place / "run", NativeModel, config), CPU)
     with torch.no_grad():
         bandwidth, order = model.predict_fields(model.encode(images))

@@ -96,9 +96,9 @@ def _add_fetch(commands: Commands) -> None:
 
 def fetch(options: Options) -> None:
     """Download a data set, or find it in the mirror, and verify its files."""
-    from ..data.fetch import fetch
+    from ..data.fetch import fetch_dataset
 
-    fetch(options.dataset, load_config(options), options.output)
+    fetch_dataset(options.dataset, load_config(options), options.output)
 
 
 def _add_check(commands: Commands) -> None:
@@ -118,9 +118,9 @@ def _add_sources(commands: Commands) -> None:
 
 def list_sources(options: Options) -> None:
     """List the data sets with their folders and how complete they are."""
-    from ..data.fetch import list_sources
+    from ..data.fetch import list_datasets
 
-    print(list_sources(load_config(options)))
+    print(list_datasets(load_config(options)))
 
 
 # --- native reconstruction ----------------------------------------------------------------------
@@ -136,9 +136,9 @@ def _add_native_standardize(commands: Commands) -> None:
 
 def standardize_native(options: Options) -> None:
     """Crop the images of a split or evaluation set to one size and store them as an array."""
-    from ..data.standardize import make_array
+    from ..data.standardize import standardize_images
 
-    make_array(options.name, load_config(options), options.output)
+    standardize_images(options.name, load_config(options), options.output)
 
 
 def _add_native_regions(commands: Commands) -> None:
@@ -259,9 +259,9 @@ def _add_asr_standardize(commands: Commands) -> None:
 
 def standardize_asr(options: Options) -> None:
     """Store the training images in one array."""
-    from ..data.superres import make_array
+    from ..data.superres import pack_training_sets
 
-    make_array(load_config(options), options.output)
+    pack_training_sets(load_config(options), options.output)
 
 
 def _add_asr_train(commands: Commands) -> None:

@@ -19,7 +19,7 @@ BLOCK = 1 << 20
 Member = tuple[str, int, bool, Callable[[], IO[bytes] | None]]
 
 
-def extract(
+def extract_members(
     archive: Path,
     choose: Callable[[str], Path | None],
     limit: int,
@@ -37,26 +37,28 @@ def extract(
     done: dict[Path, None] = {}
     total = 0
     try:
-        for name, size, regular, content in _members(archive, limit):
+        for name, size, regular, content in _read_members(archive, limit):
             path = PurePosixPath(name.replace("\\", "/"))
             drive = bool(path.parts) and path.parts[0].endswith(":")
             if path.is_absolute() or drive or ".." in path.parts:
-                raise _refused(archive, f"holds {name!r}, which points outside its folder")
+                raise _build_refusal(archive, f"holds {name!r}, which points outside its folder")
             total += size
             if total > limit:
-                raise _bomb(archive, limit)
+                raise _build_size_error(archive, limit)
             target = choose(name)
             if target is None:
                 continue
             stream = content() if regular and target not in done else None
             if stream is None:
-                raise _refused(archive, f"holds {name} as something other than one plain file")
+                raise _build_refusal(
+                    archive, f"holds {name} as something other than one plain file"
+                )
             with stream, atomic_path(target) as temporary:
-                _copy(stream, temporary, size, archive)
+                _copy_member(stream, temporary, size, archive)
                 check(temporary, target)
             done[target] = None
     except _DAMAGE as error:
-        raise _damaged(archive, error) from error
+        raise _build_damage_error(archive, error) from error
     return list(done)
 
 
@@ -71,7 +73,7 @@ _DAMAGE = (
 )
 
 
-def _members(archive: Path, limit: int) -> Iterator[Member]:
+def _read_members(archive: Path, limit: int) -> Iterator[Member]:
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as packed:
             for info in packed.infolist():
@@ -102,36 +104,36 @@ def _check_gzip(archive: Path, limit: int) -> None:
         while block := stream.read(BLOCK):
             total += len(block)
             if total > limit:
-                raise _bomb(archive, limit)
+                raise _build_size_error(archive, limit)
 
 
-def _copy(stream: IO[bytes], target: Path, size: int, archive: Path) -> None:
+def _copy_member(stream: IO[bytes], target: Path, size: int, archive: Path) -> None:
     written = 0
     with target.open("wb") as out:
         while True:
             try:
                 block = stream.read(BLOCK)
             except OSError as error:
-                raise _damaged(archive, error) from error
+                raise _build_damage_error(archive, error) from error
             if not block:
                 break
             written += len(block)
             if written > size:
-                raise _bomb(archive, size)
+                raise _build_size_error(archive, size)
             out.write(block)
     if written != size:
-        raise _damaged(archive, EOFError("a member ends early"))
+        raise _build_damage_error(archive, EOFError("a member ends early"))
 
 
-def _bomb(archive: Path, limit: int) -> UserError:
-    return _refused(archive, f"unpacks to more than the {limit} bytes allowed for it")
+def _build_size_error(archive: Path, limit: int) -> UserError:
+    return _build_refusal(archive, f"unpacks to more than the {limit} bytes allowed for it")
 
 
-def _refused(archive: Path, why: str) -> UserError:
+def _build_refusal(archive: Path, why: str) -> UserError:
     return UserError(
         f"{archive} {why}; it is not the published archive: delete it and fetch again."
     )
 
 
-def _damaged(archive: Path, error: Exception) -> UserError:
+def _build_damage_error(archive: Path, error: Exception) -> UserError:
     return UserError(f"{archive} is damaged ({error}); delete it and fetch again.")

@@ -63,24 +63,24 @@ def open_array(
     """
     path = Path(path)
     index = path.with_suffix(".csv")
-    record = read_json(path.with_suffix(".json"))
+    description = read_json(path.with_suffix(".json"))
     for file, key in ((path, "sha256"), (index, "index_sha256")):
         if not file.is_file():
             raise UserError(f"{file} does not exist; run the step that makes it first.")
         # Of arrays that were packed before, the index's checksum stands beside it alone.
-        if (key == "sha256" or key in record) and sha256(file) != record.get(key):
-            raise damaged(file)
+        if (key == "sha256" or key in description) and sha256(file) != description.get(key):
+            raise build_damage_error(file)
     try:
         pixels = np.load(path, mmap_mode=mode, allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
-        raise damaged(path) from error
+        raise build_damage_error(path) from error
     rows = read_csv(index)
-    if pixels.dtype != np.uint8 or len(rows) != record.get("images"):
-        raise damaged(index)
-    return pixels, rows, record
+    if pixels.dtype != np.uint8 or len(rows) != description.get("images"):
+        raise build_damage_error(index)
+    return pixels, rows, description
 
 
-def damaged(path: Path | str) -> UserError:
+def build_damage_error(path: Path | str) -> UserError:
     """Return the error for an array, or a file beside it, that is not what was written."""
     return UserError(
         f"{path} is damaged or belongs to another run; delete the array and its .csv and .json and "
@@ -89,29 +89,29 @@ def damaged(path: Path | str) -> UserError:
 
 
 @dataclass(frozen=True)
-class Arrays:
-    """A standardized array, its index and its record.
+class ImageArray:
+    """A standardized array, its index and its description.
 
     `images` is uint8 (N, S, S, 3) RGB, memory-mapped and read-only; `index` has one row per image
     with the keys position, dataset, name, width, height, sha256 (of the source file; width and
-    height in pixels, before standardizing), all as text; `record` is the .json beside it.
+    height in pixels, before standardizing), all as text; `description` is the .json beside it.
     """
 
     path: Path
     images: NDArray[np.uint8]
     index: list[dict[str, str]]
-    record: dict[str, Any]
+    description: dict[str, Any]
 
     @classmethod
-    def open(cls, path: Path | str) -> Arrays:
-        """Map the array at `path` (.npy) and read its index (.csv) and record (.json).
+    def open(cls, path: Path | str) -> ImageArray:
+        """Map the array at `path` (.npy) and read its index (.csv) and description (.json).
 
         Raises `UserError` as `open_array` does.
         """
-        images, index, record = open_array(path, "r")
+        images, index, description = open_array(path, "r")
         if images.ndim != 4 or images.shape[3] != 3 or len(images) != len(index):
-            raise damaged(path)
-        return cls(Path(path), images, index, record)
+            raise build_damage_error(path)
+        return cls(Path(path), images, index, description)
 
     def __len__(self) -> int:
         return len(self.images)
@@ -126,22 +126,22 @@ class Arrays:
         """The images' names, in the order of the array."""
         return [row["name"] for row in self.index]
 
-    def tensor(
+    def load_images(
         self, indices: Sequence[int] | NDArray[np.int64] | slice, device: torch.device | str = "cpu"
     ) -> Tensor:
         """Return images as float32 (B, 3, S, S) in [0, 1] on `device`."""
         import torch
 
         chosen = np.array(self.images[indices])
-        return as_float(torch.from_numpy(chosen).to(device))
+        return convert_to_float(torch.from_numpy(chosen).to(device))
 
-    def to_device(self, device: torch.device | str) -> Tensor:
+    def copy_to_device(self, device: torch.device | str) -> Tensor:
         """Return the whole array as uint8 (N, S, S, 3) on `device`; batches go to `as_float`."""
         import torch
 
         return torch.from_numpy(np.array(self.images)).to(device)
 
 
-def as_float(images: Tensor) -> Tensor:
+def convert_to_float(images: Tensor) -> Tensor:
     """Turn uint8 (B, S, S, 3) in [0, 255] into contiguous float32 (B, 3, S, S) in [0, 1]."""
     return images.permute(0, 3, 1, 2).contiguous().float() / 255

@@ -45,7 +45,7 @@ from pathlib import Path, PurePosixPath
 from ..config import Config, Dataset, find_dataset, find_mirror
 from ..errors import UserError
 from ..files import sha256, verify, write_csv
-from .images import decode_native
+from .images import decode_image
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg")
 _BRACES = re.compile(r"\{([^{}]*)\}")
@@ -55,14 +55,14 @@ _RANGE = re.compile(r"(\d+)\.\.(\d+)")
 # --- patterns of files ----------------------------------------------------------------------------
 
 
-def expand(pattern: str) -> list[str]:
+def expand_braces(pattern: str) -> list[str]:
     """Write out the braces of a pattern; a `*` stays as it is."""
     parts = _BRACES.split(pattern)
-    choices = [_choices(part) if index % 2 else [part] for index, part in enumerate(parts)]
+    choices = [_list_choices(part) if index % 2 else [part] for index, part in enumerate(parts)]
     return ["".join(combination) for combination in itertools.product(*choices)]
 
 
-def _choices(braces: str) -> list[str]:
+def _list_choices(braces: str) -> list[str]:
     bounds = _RANGE.fullmatch(braces)
     if not bounds:
         return braces.split(",")
@@ -70,19 +70,19 @@ def _choices(braces: str) -> list[str]:
     return [f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]
 
 
-def matches(pattern: str, path: str) -> bool:
+def matches_pattern(pattern: str, path: str) -> bool:
     """Whether a relative path with forward slashes is one of those that the pattern names."""
     return any(
         re.fullmatch("[^/]+".join(map(re.escape, option.split("*"))), path)
-        for option in expand(pattern)
+        for option in expand_braces(pattern)
     )
 
 
-def find(pattern: str, root: Path) -> list[str]:
+def find_files(pattern: str, root: Path) -> list[str]:
     """Return the files under `root` that the pattern names, as relative paths in name order."""
     found = {
         path.relative_to(root).as_posix()
-        for option in expand(pattern)
+        for option in expand_braces(pattern)
         for path in (root.glob(option) if "*" in option else [root / option])
         if path.is_file()
     }
@@ -93,7 +93,7 @@ def find(pattern: str, root: Path) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ManifestEntry:
     """One file: relative path, size in bytes, SHA-256; of an image also its size and kind.
 
     `width` and `height` are pixels and `mode` is L or RGB; all three are None for other files.
@@ -107,35 +107,37 @@ class Entry:
     mode: str | None
 
 
-def inspect(file: Path, path: str) -> Entry:
+def inspect_file(file: Path, path: str) -> ManifestEntry:
     """Read a whole file, decode it if it is an image, and describe it as `path`.
 
     Raises `UserError` when it cannot be read or an image does not decode.
     """
     if PurePosixPath(path).suffix.lower() not in IMAGE_SUFFIXES:
-        return Entry(path, file.stat().st_size, sha256(file), None, None, None)
+        return ManifestEntry(path, file.stat().st_size, sha256(file), None, None, None)
     content = file.read_bytes()
-    pixels = decode_native(content, file)
+    pixels = decode_image(content, file)
     height, width = pixels.shape[:2]
     digest = hashlib.sha256(content).hexdigest()
-    return Entry(path, len(content), digest, width, height, "L" if pixels.ndim == 2 else "RGB")
+    return ManifestEntry(
+        path, len(content), digest, width, height, "L" if pixels.ndim == 2 else "RGB"
+    )
 
 
-def write_manifest(path: Path, entries: Iterable[Entry]) -> None:
+def write_manifest(path: Path, entries: Iterable[ManifestEntry]) -> None:
     """Write a manifest, sorted by path."""
     rows = sorted(entries, key=lambda entry: entry.path)
-    write_csv(path, [field.name for field in fields(Entry)], map(astuple, rows))
+    write_csv(path, [field.name for field in fields(ManifestEntry)], map(astuple, rows))
 
 
-def read_manifest(path: Path) -> dict[str, Entry]:
+def read_manifest(path: Path) -> dict[str, ManifestEntry]:
     """Read a manifest by relative path; `UserError` when it is damaged."""
-    columns = [field.name for field in fields(Entry)]
+    columns = [field.name for field in fields(ManifestEntry)]
     try:
         with path.open(newline="", encoding="utf-8") as stream:
             reader = csv.DictReader(stream)
             if reader.fieldnames != columns:
                 raise ValueError("its columns are not those of a manifest")
-            entries = {row["path"]: _entry(row) for row in reader}
+            entries = {row["path"]: _parse_entry(row) for row in reader}
             if not entries:
                 raise ValueError("it lists no file")
     except (ValueError, TypeError, csv.Error) as error:
@@ -144,20 +146,20 @@ def read_manifest(path: Path) -> dict[str, Entry]:
     return entries
 
 
-def _entry(row: dict[str, str]) -> Entry:
+def _parse_entry(row: dict[str, str]) -> ManifestEntry:
     relative = PurePosixPath(row["path"])
     if relative.is_absolute() or ".." in relative.parts or len(row["sha256"]) != 64:
         raise ValueError(f"line of {row['path']!r}")
     width, height = (int(row[key]) if row[key] else None for key in ("width", "height"))
     size = int(row["bytes"])
-    return Entry(row["path"], size, row["sha256"], width, height, row["mode"] or None)
+    return ManifestEntry(row["path"], size, row["sha256"], width, height, row["mode"] or None)
 
 
 # --- the data set ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class DataSet:
+class DatasetFiles:
     """A data set as a config has it.
 
     Its files lie under `root` and are recorded in `manifest`, or, where that was not fetched from,
@@ -168,9 +170,9 @@ class DataSet:
     row: Dataset
     root: Path
     manifest: Path
-    copy: Path
-    downloads: bool
-    partial: bool
+    manifest_copy: Path
+    is_downloaded: bool
+    accepts_partial: bool
 
     @property
     def name(self) -> str:
@@ -178,154 +180,156 @@ class DataSet:
         return self.row.dataset
 
     @property
-    def record(self) -> Path:
+    def manifest_to_read(self) -> Path:
         """The record of its files that is there: the manifest, else the workflow's copy of it."""
-        return self.manifest if self.manifest.is_file() else self.copy
+        return self.manifest if self.manifest.is_file() else self.manifest_copy
 
     @property
-    def pattern(self) -> str:
+    def image_pattern(self) -> str:
         """The pattern of its images."""
         return self.row.files.split()[0]
 
     @property
-    def companions(self) -> list[list[str]]:
+    def companion_patterns(self) -> list[list[str]]:
         """The patterns of what belongs to the images; of each the publisher's and other ways."""
         return [e.split("|") for e in self.row.files.split()[1:] if not e.startswith("@")]
 
     @property
-    def selection(self) -> str | None:
+    def selection_list(self) -> str | None:
         """The list of the images to use, where there is one."""
         return next((e[1:] for e in self.row.files.split() if e.startswith("@")), None)
 
     @property
-    def published(self) -> list[str]:
+    def published_patterns(self) -> list[str]:
         """The patterns of everything that the publisher's copy holds."""
-        listed = [self.selection] if self.selection else []
-        return [self.pattern, *(options[0] for options in self.companions), *listed]
+        listed = [self.selection_list] if self.selection_list else []
+        return [self.image_pattern, *(options[0] for options in self.companion_patterns), *listed]
 
     @property
-    def expected(self) -> int:
+    def published_count(self) -> int:
         """How many images (or other files) a complete copy gives."""
-        return int(self.row.images) or len(expand(self.pattern))
+        return int(self.row.images) or len(expand_braces(self.image_pattern))
 
     @property
-    def selected(self) -> str:
+    def selection_rule(self) -> str:
         """Which of its files are its images, and in what order, in words."""
-        if self.selection and (self.root / self.selection).is_file():
-            return f"those that {self.selection} names, in its order"
+        if self.selection_list and (self.root / self.selection_list).is_file():
+            return f"those that {self.selection_list} names, in its order"
         return "all, in the order of their names"
 
     @property
     def _remedy(self) -> str:
-        return "fetch the data set again" if self.downloads else "put it there"
+        return "fetch the data set again" if self.is_downloaded else "put it there"
 
-    def present(self) -> list[str]:
+    def list_present_files(self) -> list[str]:
         """Return those of its files that are there, in name order."""
-        paths = set(find(self.pattern, self.root))
-        for options in self.companions:
-            found = (find(option, self.root) for option in options)
+        paths = set(find_files(self.image_pattern, self.root))
+        for options in self.companion_patterns:
+            found = (find_files(option, self.root) for option in options)
             paths.update(next(filter(None, found), []))
-        if self.selection:
-            paths.update(find(self.selection, self.root))
+        if self.selection_list:
+            paths.update(find_files(self.selection_list, self.root))
         return sorted(paths)
 
-    def entries(self) -> dict[str, Entry]:
+    def read_entries(self) -> dict[str, ManifestEntry]:
         """Read the manifest and compare existence and size of every file with it.
 
         The list of images to use, if there is one, is compared in full. Raises `UserError` when the
         data set was not fetched or a file is missing or changed.
         """
-        if not self.record.is_file():
+        if not self.manifest_to_read.is_file():
             raise UserError(
                 f"Data set {self.name} was not fetched yet; run `gblsr-repro fetch {self.name}`."
             )
-        entries = read_manifest(self.record)
+        entries = read_manifest(self.manifest_to_read)
         for path, entry in entries.items():
             file = self.root / path
             if not file.is_file():
-                raise self.missing(path)
-            listed = path == self.selection
+                raise self.build_missing_error(path)
+            listed = path == self.selection_list
             if file.stat().st_size != entry.bytes or (listed and sha256(file) != entry.sha256):
-                raise self.changed(path)
+                raise self.build_changed_error(path)
         return entries
 
-    def content_sha256(self) -> str:
+    def digest_content(self) -> str:
         """Return the SHA-256 of what is recorded of its files: their paths and their content."""
-        told = [f"{path} {entry.sha256}\n" for path, entry in sorted(self.entries().items())]
+        told = [f"{path} {entry.sha256}\n" for path, entry in sorted(self.read_entries().items())]
         return hashlib.sha256("".join(told).encode()).hexdigest()
 
-    def missing(self, path: str) -> UserError:
+    def build_missing_error(self, path: str) -> UserError:
         """Return the error for a recorded file that is gone."""
         return UserError(f"{self.root / path} of data set {self.name} is missing; {self._remedy}.")
 
-    def changed(self, path: str) -> UserError:
+    def build_changed_error(self, path: str) -> UserError:
         """Return the error for a file whose content is not the recorded one."""
-        remedy = "delete it and fetch again" if self.downloads else "restore it"
+        remedy = "delete it and fetch again" if self.is_downloaded else "restore it"
         return UserError(
             f"{self.root / path} is not the file that was recorded when data set {self.name} was "
             f"first fetched; {remedy}, or delete {self.manifest} to record the data set anew."
         )
 
-    def images(self, paths: list[str]) -> list[str]:
+    def select_images(self, paths: list[str]) -> list[str]:
         """Return which of the present `paths` are the images, in the order of use.
 
         The order is that of the data set's list, where it has one, else that of the names. Raises
         `UserError` when there are more images than belong to the data set, or when something is
         missing and it is not `partial`.
         """
-        listed, pattern = self.selection, self.pattern
-        chosen = sorted(path for path in paths if matches(pattern, path))
+        listed, pattern = self.selection_list, self.image_pattern
+        chosen = sorted(path for path in paths if matches_pattern(pattern, path))
         if listed in paths:
             content = (self.root / str(listed)).read_bytes().decode(errors="replace")
             known, stem = set(chosen), pattern.partition("*")[0]
             named = (stem + line for line in content.split())
             chosen = [path for path in dict.fromkeys(named) if path in known]
-        elif listed and not self.partial:
-            raise self._incomplete(f"lacks {listed}, the list of images to use,")
-        if len(chosen) > self.expected:
+        elif listed and not self.accepts_partial:
+            raise self._build_incomplete_error(f"lacks {listed}, the list of images to use,")
+        if len(chosen) > self.published_count:
             raise UserError(
                 f"Data set {self.name} has {len(chosen)} images in {self.root} where "
-                f"{self.expected} belong; remove what is not part of it."
+                f"{self.published_count} belong; remove what is not part of it."
             )
         if not chosen:
             raise UserError(
                 f"Data set {self.name} has none of its files, {pattern}, in {self.root}; "
                 f"{self._remedy}."
             )
-        if self.partial:
+        if self.accepts_partial:
             return chosen
-        if len(chosen) < self.expected:
-            first = "" if "*" in pattern else f"lacks {_first_absent([pattern], chosen)} and "
-            raise self._incomplete(f"{first}has {len(chosen)} of {self.expected} images")
-        for options in self.companions:
-            absent = _first_absent(options, paths)
+        if len(chosen) < self.published_count:
+            first = "" if "*" in pattern else f"lacks {_find_first_absent([pattern], chosen)} and "
+            raise self._build_incomplete_error(
+                f"{first}has {len(chosen)} of {self.published_count} images"
+            )
+        for options in self.companion_patterns:
+            absent = _find_first_absent(options, paths)
             if absent:
-                raise self._incomplete(f"lacks {absent}")
+                raise self._build_incomplete_error(f"lacks {absent}")
         return chosen
 
-    def _incomplete(self, lack: str) -> UserError:
+    def _build_incomplete_error(self, lack: str) -> UserError:
         return UserError(
             f"Data set {self.name} {lack} in {self.root}; complete it, or name {self.name} under "
             "accept_partial in the config to use what is there."
         )
 
 
-def data_set(dataset: str, config: Config) -> DataSet:
+def locate_dataset(dataset: str, config: Config) -> DatasetFiles:
     """Return a data set as the config has it; `UserError` when there is no such row or place."""
     row, resources = find_dataset(dataset), Path(config["resources"])
     records, root, downloads = resources / "manifests", resources, False
     if row.kind == "package":
-        root = _package_folder(row)
+        root = _locate_package_folder(row)
     elif mirror := find_mirror(config):
         records, root = records / "mirror", mirror
     else:
         downloads = True
     partial = dataset in config["accept_partial"]
     copy = Path(config["results"]) / "sources" / f"{dataset}.csv"
-    return DataSet(row, root, records / f"{dataset}.csv", copy, downloads, partial)
+    return DatasetFiles(row, root, records / f"{dataset}.csv", copy, downloads, partial)
 
 
-def _package_folder(row: Dataset) -> Path:
+def _locate_package_folder(row: Dataset) -> Path:
     package, _, folder = row.url.partition("/")
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
@@ -336,8 +340,10 @@ def _package_folder(row: Dataset) -> Path:
     return Path(spec.submodule_search_locations[0]) / folder
 
 
-def _first_absent(options: list[str], paths: list[str]) -> str | None:
+def _find_first_absent(options: list[str], paths: list[str]) -> str | None:
     """Return the first missing file unless all files of one of the options are there."""
     present = set(paths)
-    missing = [[path for path in expand(option) if path not in present] for option in options]
+    missing = [
+        [path for path in expand_braces(option) if path not in present] for option in options
+    ]
     return None if any(not some for some in missing) else missing[0][0]

@@ -24,7 +24,7 @@ class _InterruptedError(Exception):
     """The transfer ended early in a way that another attempt may mend."""
 
 
-def new_session() -> requests.Session:
+def open_session() -> requests.Session:
     """Return a session that keeps connections open between files of one server."""
     session = requests.Session()
     session.headers["User-Agent"] = f"gblsr-repro/{__version__}"
@@ -32,7 +32,7 @@ def new_session() -> requests.Session:
     return session
 
 
-def download(
+def download_file(
     session: requests.Session,
     url: str,
     target: Path,
@@ -57,7 +57,7 @@ def download(
         target.parent.mkdir(parents=True, exist_ok=True)
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                _transfer(session, url, part, tag, limit, progress)
+                _attempt_transfer(session, url, part, tag, limit, progress)
                 break
             except (_InterruptedError, requests.ConnectionError, requests.Timeout) as error:
                 reason = " ".join(str(error).split()) or type(error).__name__
@@ -73,7 +73,7 @@ def download(
         try:
             check(part)
         except UserError:
-            _discard(part, tag)
+            _delete_files(part, tag)
             raise
         with part.open("rb") as stream:
             os.fsync(stream.fileno())
@@ -83,7 +83,7 @@ def download(
         raise cannot_write(target, error) from error
 
 
-def check_digest(file: Path, checksum: str, url: str) -> None:
+def check_checksum(file: Path, checksum: str, url: str) -> None:
     """Compare a file with a published checksum, written `sha256:...` or `md5:...`."""
     algorithm, _, published = checksum.partition(":")
     with file.open("rb") as stream:
@@ -95,7 +95,7 @@ def check_digest(file: Path, checksum: str, url: str) -> None:
         )
 
 
-def _transfer(
+def _attempt_transfer(
     session: requests.Session,
     url: str,
     part: Path,
@@ -110,7 +110,7 @@ def _transfer(
         if answer.status_code == requests.codes.requested_range_not_satisfiable:
             if answer.headers.get("Content-Range") == f"bytes */{have}":
                 return  # all of it came before; only the check was missing
-            _discard(part, tag)
+            _delete_files(part, tag)
             raise _InterruptedError("the server has another number of bytes than before")
         if answer.status_code >= 500 or answer.status_code == requests.codes.too_many_requests:
             raise _InterruptedError(f"the server answered {answer.status_code}")
@@ -119,11 +119,11 @@ def _transfer(
                 f"{url} cannot be fetched (the server answered {answer.status_code}); the address "
                 "may have moved: get the files by another way and set `mirror` in the config."
             )
-        size, total = _extent(answer, have)
+        size, total = _read_extent(answer, have)
         if size == 0:  # keep what identifies this version; without it nothing can be resumed
             etag = answer.headers.get("ETag", "")
             version = etag if etag.startswith('"') else answer.headers.get("Last-Modified", "")
-            _discard(tag)
+            _delete_files(tag)
             if version:
                 tag.write_text(version)
         if total is None or total <= limit:
@@ -141,7 +141,7 @@ def _transfer(
                     if progress is not None:
                         progress.update(max(0, size // MEGABYTE - progress.done))
     if max(size, total or 0) > limit:
-        _discard(part, tag)
+        _delete_files(part, tag)
         raise UserError(
             f"{url} is larger than the {limit} bytes allowed for it; it is not the published file, "
             "so check the row of the data set in config/datasets.tsv."
@@ -150,7 +150,7 @@ def _transfer(
         raise _InterruptedError(f"{size} of {total} bytes came")
 
 
-def _extent(answer: requests.Response, have: int) -> tuple[int, int | None]:
+def _read_extent(answer: requests.Response, have: int) -> tuple[int, int | None]:
     """Return where the answer's bytes begin and how many the whole file has, None if unknown."""
     if answer.status_code == requests.codes.partial_content:
         stated = answer.headers.get("Content-Range", "")
@@ -162,6 +162,6 @@ def _extent(answer: requests.Response, have: int) -> tuple[int, int | None]:
     return 0, int(length) if length.isdigit() else None
 
 
-def _discard(*files: Path) -> None:
+def _delete_files(*files: Path) -> None:
     for file in files:
         file.unlink(missing_ok=True)

@@ -13,25 +13,25 @@ from ..files import exclusive_lock, sha256, write_text
 from ..progress import Progress, columns, each, log
 from . import archives
 from .datasets import (
-    DataSet,
-    Entry,
-    data_set,
-    expand,
-    inspect,
-    matches,
+    DatasetFiles,
+    ManifestEntry,
+    expand_braces,
+    inspect_file,
+    locate_dataset,
+    matches_pattern,
     read_manifest,
     write_manifest,
 )
-from .download import MEGABYTE, check_digest, download, new_session
+from .download import MEGABYTE, check_checksum, download_file, open_session
 
 OVERRUN = 1.5  # a download may exceed the `bytes` of its row by this factor
 UNPACKED = 2.0  # an archive's content may exceed its `bytes` by this factor
 HEADINGS = ("DATA SET", "ROLE", "IMAGES", "FROM", "STATE", "TERMS")
 
-Entries = dict[str, Entry]
+Entries = dict[str, ManifestEntry]
 
 
-def fetch(dataset: str, config: Config, output: Path | None = None) -> Path:
+def fetch_dataset(dataset: str, config: Config, output: Path | None = None) -> Path:
     """Bring a data set's files into place, verify them, and return the path of their manifest.
 
     Downloads what is missing unless the files come from a mirror or a package. The first time
@@ -39,18 +39,18 @@ def fetch(dataset: str, config: Config, output: Path | None = None) -> Path:
     gets a copy of the manifest. Raises `UserError` with the first file that is missing, damaged,
     changed or not an image.
     """
-    data = data_set(dataset, config)
+    data = locate_dataset(dataset, config)
     # One process at a time downloads a data set; others wait and then find it there.
     lock = exclusive_lock(
         data.manifest.with_name(f".{data.name}.lock"),
         lambda _: log.info("%s: another process is fetching it; waiting", data.row.title),
     )
-    with lock if data.downloads else nullcontext():
+    with lock if data.is_downloaded else nullcontext():
         recorded = read_manifest(data.manifest) if data.manifest.is_file() else {}
-        entries = _download(data, recorded) if data.downloads else {}
-        paths = data.present()
-        data.images(paths)
-        _verify(data, paths, recorded, entries)
+        entries = _download_missing(data, recorded) if data.is_downloaded else {}
+        paths = data.list_present_files()
+        data.select_images(paths)
+        _verify_files(data, paths, recorded, entries)
         if not recorded:
             write_manifest(data.manifest, entries.values())
     if output:
@@ -58,11 +58,13 @@ def fetch(dataset: str, config: Config, output: Path | None = None) -> Path:
     return data.manifest
 
 
-def _verify(data: DataSet, paths: list[str], recorded: Entries, entries: Entries) -> None:
+def _verify_files(
+    data: DatasetFiles, paths: list[str], recorded: Entries, entries: Entries
+) -> None:
     """Compare every file with the record; where there is none, complete the `entries`."""
     gone = sorted(set(recorded) - set(paths))
     if gone:
-        raise data.missing(gone[0])
+        raise data.build_missing_error(gone[0])
     for path in each(paths, f"verify {data.row.title}", "file"):
         file = data.root / path
         if recorded and path not in recorded:
@@ -72,19 +74,21 @@ def _verify(data: DataSet, paths: list[str], recorded: Entries, entries: Entries
             )
         if path not in entries:
             if not recorded:
-                entries[path] = inspect(file, path)
+                entries[path] = inspect_file(file, path)
             elif sha256(file) != recorded[path].sha256:
-                raise data.changed(path)
+                raise data.build_changed_error(path)
 
 
-def _download(data: DataSet, recorded: Entries) -> Entries:
+def _download_missing(data: DatasetFiles, recorded: Entries) -> Entries:
     """Download the files that are not there; return what was found out about them.
 
     The whole row's `bytes` bound what all of them bring together.
     """
     row, entries, size = data.row, Entries(), int(data.row.bytes)
     # Paths, or patterns, of what a complete copy has and the folder lacks.
-    wanted = list(recorded) or [path for pattern in data.published for path in expand(pattern)]
+    wanted = list(recorded) or [
+        path for pattern in data.published_patterns for path in expand_braces(pattern)
+    ]
     missing = [path for path in wanted if "*" in path or not (data.root / path).is_file()]
     if missing and not row.url:
         raise UserError(
@@ -98,50 +102,50 @@ def _download(data: DataSet, recorded: Entries) -> Entries:
     large, allowed = row.kind != "files", int(size * OVERRUN)
     total, unit = (size // MEGABYTE, "MB") if large else (len(todo), "file")
     if todo:
-        with new_session() as session, Progress(f"download {row.title}", total, unit) as progress:
+        with open_session() as session, Progress(f"download {row.title}", total, unit) as progress:
             for path in todo:
                 url = row.url.replace("{path}", path.partition("/")[2])
 
                 def check(part: Path, path: str = path, url: str = url) -> None:
                     if row.checksum:
-                        check_digest(part, row.checksum, url)
+                        check_checksum(part, row.checksum, url)
                     if path != archive:
-                        entries[path] = _accept(path, part, url, recorded)
+                        entries[path] = _inspect_download(path, part, url, recorded)
 
                 target = data.root / path
-                download(session, url, target, allowed, check, progress if large else None)
+                download_file(session, url, target, allowed, check, progress if large else None)
                 allowed -= target.stat().st_size
                 if not large:
                     progress.update()
     if missing and row.kind == "archive":
-        _unpack(data, data.root / archive, missing, recorded, entries)
+        _unpack_archive(data, data.root / archive, missing, recorded, entries)
     return entries
 
 
-def _unpack(
-    data: DataSet, archive: Path, missing: list[str], recorded: Entries, entries: Entries
+def _unpack_archive(
+    data: DatasetFiles, archive: Path, missing: list[str], recorded: Entries, entries: Entries
 ) -> None:
     """Unpack what is missing from an archive, noting its entries, and delete the archive."""
-    folder = data.pattern.partition("/")[0]
+    folder = data.image_pattern.partition("/")[0]
 
     def choose(member: str) -> Path | None:
         path = f"{folder}/{member.removeprefix('./')}"
-        wanted = any(matches(pattern, path) for pattern in missing)
+        wanted = any(matches_pattern(pattern, path) for pattern in missing)
         return data.root / path if wanted and not (data.root / path).is_file() else None
 
     def check(temporary: Path, target: Path) -> None:
         path = target.relative_to(data.root).as_posix()
-        entries[path] = _accept(path, temporary, data.row.url, recorded)
+        entries[path] = _inspect_download(path, temporary, data.row.url, recorded)
 
     log.info("%s: unpacking %s", data.row.title, archive)
-    archives.extract(archive, choose, int(int(data.row.bytes) * UNPACKED), check)
+    archives.extract_members(archive, choose, int(int(data.row.bytes) * UNPACKED), check)
     archive.unlink()
 
 
-def _accept(path: str, file: Path, url: str, recorded: Entries) -> Entry:
+def _inspect_download(path: str, file: Path, url: str, recorded: Entries) -> ManifestEntry:
     """Describe a file that just came; refuse it when it is not the one recorded before."""
     try:
-        entry = inspect(file, path)
+        entry = inspect_file(file, path)
     except UserError as error:
         raise UserError(
             f"{url} did not bring a readable image {path}, which was discarded; run again, and if "
@@ -158,7 +162,7 @@ def _accept(path: str, file: Path, url: str, recorded: Entries) -> Entry:
 # --- a listing for people -------------------------------------------------------------------------
 
 
-def list_sources(config: Config) -> str:
+def list_datasets(config: Config) -> str:
     """Return where the data sets' files are, how complete and on what terms, a line each.
 
     Only looks for files, reads and downloads none of them. Raises `UserError` when the config's
@@ -169,22 +173,22 @@ def list_sources(config: Config) -> str:
         for folder in ("resources", "mirror")
         if config[folder] is not None
     ]
-    lines = columns([HEADINGS, *(_line(row, config) for row in read_datasets().values())])
+    lines = columns([HEADINGS, *(_format_row(row, config) for row in read_datasets().values())])
     return "\n".join([*places, *lines])
 
 
-def _line(row: Dataset, config: Config) -> tuple[str, ...]:
-    data = data_set(row.dataset, config)
-    paths = data.present()
+def _format_row(row: Dataset, config: Config) -> tuple[str, ...]:
+    data = locate_dataset(row.dataset, config)
+    paths = data.list_present_files()
     found = 0
-    if any(matches(data.pattern, path) for path in paths):
-        found = len(replace(data, partial=True).images(paths))
+    if any(matches_pattern(data.image_pattern, path) for path in paths):
+        found = len(replace(data, accepts_partial=True).select_images(paths))
     home = "package" if row.kind == "package" else "mirror" if config["mirror"] else "download"
     if data.manifest.is_file():
         state = "verified"
     elif found:
         state = "not fetched"
     else:
-        state = "absent" if row.url and data.downloads else "not there"
-    number = f"{found}/{data.expected}"
+        state = "absent" if row.url and data.is_downloaded else "not there"
+    number = f"{found}/{data.published_count}"
     return (row.dataset, row.role, number, home, state, f"{row.license} ({row.homepage})")

@@ -40,40 +40,40 @@ _SIXTEEN_BITS = ("I", "I;16", "I;16B", "I;16L")
 _ALPHA = ("LA", "La", "PA", "RGBA", "RGBa")
 
 
-def open_rgb(path: Path | str) -> Pixels:
+def read_rgb_image(path: Path | str) -> Pixels:
     """Decode an image file to uint8 (H, W, 3), greyscale repeated to three channels.
 
     Raises `UserError` when the file is absent, not an image, damaged, animated, of a sample type
     that is not taken, or larger than `MAX_PIXELS`.
     """
-    return as_rgb(open_native(path))
+    return convert_to_rgb(read_image(path))
 
 
-def open_native(path: Path | str) -> Pixels:
+def read_image(path: Path | str) -> Pixels:
     """Decode an image file to uint8: (H, W) when it is greyscale, else (H, W, 3).
 
     Raises `UserError` as `open_rgb` does.
     """
     try:
         with Path(path).open("rb") as stream:
-            return _decode(stream, path)
+            return _decode_stream(stream, path)
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; check the name or fetch it again.") from error
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}; make it readable.") from error
 
 
-def decode_native(content: bytes, name: Path | str) -> Pixels:
+def decode_image(content: bytes, name: Path | str) -> Pixels:
     """Decode the bytes of an image file as `open_native` does; `name` is used in messages."""
-    return _decode(io.BytesIO(content), name)
+    return _decode_stream(io.BytesIO(content), name)
 
 
-def as_rgb(pixels: Pixels) -> Pixels:
+def convert_to_rgb(pixels: Pixels) -> Pixels:
     """Return uint8 (H, W, 3) of (H, W) or (H, W, 3), greyscale repeated."""
     return np.repeat(pixels[:, :, None], 3, axis=2) if pixels.ndim == 2 else pixels
 
 
-def planes(pixels: Pixels) -> Tensor:
+def convert_to_tensor(pixels: Pixels) -> Tensor:
     """Return (H, W, 3) as a tensor (3, H, W), and (H, W) as it is; uint8, values as they are."""
     import torch
 
@@ -81,13 +81,13 @@ def planes(pixels: Pixels) -> Tensor:
     return tensor if tensor.ndim == 2 else tensor.permute(2, 0, 1)
 
 
-def _decode(stream: BinaryIO, name: Path | str) -> Pixels:
+def _decode_stream(stream: BinaryIO, name: Path | str) -> Pixels:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with Image.open(stream, formats=FORMATS) as image:
                 if image.width * image.height > MAX_PIXELS:
-                    raise _too_large(name)
+                    raise _build_size_error(name)
                 frames = getattr(image, "n_frames", 1)
                 if frames > 1 and image.format != "MPO":
                     raise UserError(
@@ -95,7 +95,7 @@ def _decode(stream: BinaryIO, name: Path | str) -> Pixels:
                         "file."
                     )
                 image.load()
-                return _flatten(image, name)
+                return _convert_pixels(image, name)
     except UserError:
         raise
     except Image.UnidentifiedImageError as error:
@@ -103,23 +103,23 @@ def _decode(stream: BinaryIO, name: Path | str) -> Pixels:
             f"{name} is not an image of a known format; replace it by a PNG or JPEG file."
         ) from error
     except (Image.DecompressionBombError, MemoryError) as error:
-        raise _too_large(name) from error
+        raise _build_size_error(name) from error
     except Exception as error:  # a damaged file makes Pillow's decoders raise nearly anything
         raise UserError(
             f"{name} is a damaged image ({error}); delete it and fetch or copy it again."
         ) from error
 
 
-def _too_large(name: Path | str) -> UserError:
+def _build_size_error(name: Path | str) -> UserError:
     return UserError(
         f"{name} is larger than {MAX_PIXELS // 1_000_000} megapixels and is not opened; scale it "
         "down or crop it."
     )
 
 
-def _flatten(image: Image.Image, name: Path | str) -> Pixels:
+def _convert_pixels(image: Image.Image, name: Path | str) -> Pixels:
     if image.mode in _SIXTEEN_BITS:
-        return _high_byte(np.asarray(image), name)
+        return _keep_high_byte(np.asarray(image), name)
     if image.mode == "F":
         raise UserError(f"{name} has floating-point samples; save it with 8 or 16 bits each.")
     if image.mode in _ALPHA or "transparency" in image.info:
@@ -130,7 +130,7 @@ def _flatten(image: Image.Image, name: Path | str) -> Pixels:
     return np.array(image.convert("L" if image.mode in _GRAY else "RGB"))
 
 
-def _high_byte(samples: NDArray[np.generic], name: Path | str) -> Pixels:
+def _keep_high_byte(samples: NDArray[np.generic], name: Path | str) -> Pixels:
     wide = samples.astype(np.int64)
     if wide.min() < 0 or wide.max() > 0xFFFF:
         raise UserError(f"{name} has samples wider than 16 bits; save it with 8 or 16 bits each.")

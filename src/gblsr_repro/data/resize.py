@@ -21,11 +21,11 @@ from PIL import Image
 if TYPE_CHECKING:
     from scipy import sparse
 
-PIL_BITS = 22
+PILLOW_BITS = 22
 """Fractional bits of Pillow's fixed-point weights for 8-bit images."""
 
 
-def cubic(distance: np.ndarray) -> np.ndarray:
+def evaluate_cubic(distance: np.ndarray) -> np.ndarray:
     """Return Keys' cubic convolution kernel (a = -0.5), zero beyond a distance of 2."""
     x = np.abs(distance)
     inner = (1.5 * x - 2.5) * x * x + 1
@@ -34,7 +34,7 @@ def cubic(distance: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=256)
-def matlab_weights(size: int, target: int) -> sparse.csr_array:
+def compute_matlab_weights(size: int, target: int) -> sparse.csr_array:
     """Return MATLAB's weights from `size` to `target` samples: (target, size), rows sum to 1."""
     from scipy import sparse
 
@@ -43,14 +43,14 @@ def matlab_weights(size: int, target: int) -> sparse.csr_array:
     center = (np.arange(target) + 0.5) * ratio - 0.5
     taps = int(np.ceil(4 * stretch)) + 2
     position = np.floor(center - 2 * stretch).astype(np.int64)[:, None] + np.arange(taps)
-    weight = cubic((center[:, None] - position) / stretch)
+    weight = evaluate_cubic((center[:, None] - position) / stretch)
     weight /= weight.sum(axis=1, keepdims=True)
     row = np.repeat(np.arange(target), taps)
     column = position.clip(0, size - 1).ravel()
     return sparse.csr_array((weight.ravel(), (row, column)), shape=(target, size))
 
 
-def imresize(image: np.ndarray, height: int, width: int) -> np.ndarray:
+def resize_like_matlab(image: np.ndarray, height: int, width: int) -> np.ndarray:
     """Resize to height x width as MATLAB's function of that name does: bicubic, antialiased.
 
     `image` is (H, W) or (H, W, C). An 8-bit image gives an 8-bit image, rounded (half up) after
@@ -59,10 +59,10 @@ def imresize(image: np.ndarray, height: int, width: int) -> np.ndarray:
     rounded = round_to_uint8 if image.dtype == np.uint8 else lambda values: values
     channels = image.shape[2:]
     lines = image.astype(np.float64).reshape(image.shape[0], -1)
-    tall = rounded(matlab_weights(image.shape[0], height) @ lines)
+    tall = rounded(compute_matlab_weights(image.shape[0], height) @ lines)
     # The second pass works on columns: bring them in front, and back afterwards.
     sideways = tall.reshape(height, image.shape[1], -1).transpose(1, 0, 2)
-    wide = matlab_weights(image.shape[1], width) @ np.ascontiguousarray(sideways).reshape(
+    wide = compute_matlab_weights(image.shape[1], width) @ np.ascontiguousarray(sideways).reshape(
         image.shape[1], -1
     )
     result = rounded(wide).reshape(width, height, -1).transpose(1, 0, 2)
@@ -76,7 +76,7 @@ def round_to_uint8(values: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=256)
-def pil_weights(size: int, target: int) -> np.ndarray:
+def compute_pillow_weights(size: int, target: int) -> np.ndarray:
     """Return Pillow's fixed-point weights from `size` to `target` samples as whole numbers.
 
     (target, size) float64; dividing by 2**PIL_BITS gives the weights. Products with 8-bit samples
@@ -89,19 +89,19 @@ def pil_weights(size: int, target: int) -> np.ndarray:
         center = (line + 0.5) * ratio
         first = max(int(center - 2 * stretch + 0.5), 0)
         last = min(int(center + 2 * stretch + 0.5), size)
-        weight = cubic((np.arange(first, last) - center + 0.5) / stretch)
-        weight = weight / weight.sum() * 2**PIL_BITS
+        weight = evaluate_cubic((np.arange(first, last) - center + 0.5) / stretch)
+        weight = weight / weight.sum() * 2**PILLOW_BITS
         weights[line, first:last] = np.trunc(weight + np.copysign(0.5, weight))
     return weights
 
 
-def pil_resize(image: np.ndarray, height: int, width: int) -> np.ndarray:
+def resize_like_pillow(image: np.ndarray, height: int, width: int) -> np.ndarray:
     """Resize an 8-bit image (H, W) or (H, W, 3) with Pillow's bicubic filter."""
     resized = Image.fromarray(image).resize((width, height), Image.Resampling.BICUBIC)
     return np.asarray(resized)
 
 
-RESIZERS = {"matlab": imresize, "pil": pil_resize}
+RESIZERS = {"matlab": resize_like_matlab, "pil": resize_like_pillow}
 """The ways of making a low-resolution image, by the name config asr.downsampling gives them."""
 
 
@@ -110,16 +110,16 @@ def crop_to_scale(image: np.ndarray, scale: float) -> np.ndarray:
 
     For a fractional scale the sides become round(scale * floor(side / scale)).
     """
-    height, width = (round(low_side(side, scale) * scale) for side in image.shape[:2])
+    height, width = (round(compute_low_side(side, scale) * scale) for side in image.shape[:2])
     return image[:height, :width]
 
 
-def low_side(side: int, scale: float) -> int:
+def compute_low_side(side: int, scale: float) -> int:
     """Return how many low-resolution samples fit into `side` samples: floor(side / scale)."""
     return int(side / scale + 1e-9)
 
 
 def downscale(image: np.ndarray, scale: float, semantics: str = "matlab") -> np.ndarray:
     """Make the low-resolution image of an 8-bit `image` whose sides are multiples of `scale`."""
-    height, width = (low_side(side, scale) for side in image.shape[:2])
+    height, width = (compute_low_side(side, scale) for side in image.shape[:2])
     return RESIZERS[semantics](image, height, width)

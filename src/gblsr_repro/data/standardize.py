@@ -19,14 +19,14 @@ from ..config import Config
 from ..errors import UserError
 from ..progress import each
 from .arrays import write_array
-from .images import Pixels, as_rgb
-from .sources import Source, dataset_record, sources
+from .images import Pixels, convert_to_rgb
+from .sources import SourceImage, describe_dataset, list_source_images
 
 SPLITS = ("train", "validation")
 INDEX_COLUMNS = ("position", "dataset", "name", "width", "height", "sha256")
 
 
-def split(count: int, fraction: float, seed: int) -> tuple[list[int], list[int]]:
+def split_indices(count: int, fraction: float, seed: int) -> tuple[list[int], list[int]]:
     """Divide the indices 0..count-1 of one data set into training and validation.
 
     A permutation is drawn from a generator seeded with `seed`; its first max(1, int(fraction *
@@ -40,7 +40,7 @@ def split(count: int, fraction: float, seed: int) -> tuple[list[int], list[int]]
     return order[held:], order[:held]
 
 
-def enlarge(pixels: Pixels, size: int) -> Pixels:
+def enlarge_to_fit(pixels: Pixels, size: int) -> Pixels:
     """Return RGB (H, W, 3) unchanged if no side is below `size`, else enlarged to fit.
 
     With s = max(size / W, size / H) the result is max(int(W s) + 1, size) wide and max(int(H s) +
@@ -56,21 +56,21 @@ def enlarge(pixels: Pixels, size: int) -> Pixels:
     return np.asarray(enlarged)
 
 
-def center_crop(pixels: Pixels, size: int) -> Pixels:
+def crop_center(pixels: Pixels, size: int) -> Pixels:
     """Return (size, size, 3) around the middle; the corner is at ((W-size)//2, (H-size)//2)."""
-    large = enlarge(pixels, size)
+    large = enlarge_to_fit(pixels, size)
     top, left = ((side - size) // 2 for side in large.shape[:2])
     return large[top : top + size, left : left + size]
 
 
-def training_crop(pixels: Pixels, size: int, seed: int) -> Pixels:
+def draw_crop(pixels: Pixels, size: int, seed: int) -> Pixels:
     """Return (size, size, 3) at a place drawn from a generator seeded with `seed`.
 
     The column is drawn first, then the row, each uniformly over all that fit.
     """
     import torch
 
-    large = enlarge(pixels, size)
+    large = enlarge_to_fit(pixels, size)
     height, width = large.shape[:2]
     generator = torch.Generator().manual_seed(seed)
     left = int(torch.randint(0, width - size + 1, (1,), generator=generator))
@@ -78,7 +78,7 @@ def training_crop(pixels: Pixels, size: int, seed: int) -> Pixels:
     return large[top : top + size, left : left + size]
 
 
-def images_of(name: str, config: Config) -> tuple[list[str], list[Source]]:
+def select_images(name: str, config: Config) -> tuple[list[str], list[SourceImage]]:
     """Return the data sets and the images, in the order of its rows, of an array.
 
     That is "train", "validation" or a column of native.data.evaluate. Training and validation take
@@ -92,11 +92,13 @@ def images_of(name: str, config: Config) -> tuple[list[str], list[Source]]:
                 f"There is no array {name!r}; there are {', '.join([*SPLITS, *data['evaluate']])}."
             )
         dataset = data["evaluate"][name]
-        return [dataset], sources(dataset, config)
-    rows: list[Source] = []
+        return [dataset], list_source_images(dataset, config)
+    rows: list[SourceImage] = []
     for dataset in data["train"]:
-        images = sources(dataset, config)
-        training, validation = split(len(images), data["holdout_fraction"], data["data_seed"])
+        images = list_source_images(dataset, config)
+        training, validation = split_indices(
+            len(images), data["holdout_fraction"], data["data_seed"]
+        )
         rows += [images[index] for index in (training if name == "train" else validation)]
     if not rows:
         raise UserError(
@@ -106,7 +108,7 @@ def images_of(name: str, config: Config) -> tuple[list[str], list[Source]]:
     return data["train"], rows
 
 
-def make_array(name: str, config: Config, output: Path) -> None:
+def standardize_images(name: str, config: Config, output: Path) -> None:
     """Write an array to `output` (.npy) and its index and record beside it (.csv, .json).
 
     Images are read, verified against the manifest, standardized and written one at a time, so
@@ -114,20 +116,20 @@ def make_array(name: str, config: Config, output: Path) -> None:
     file changed, or when the array cannot be written.
     """
     data = config["native"]["data"]
-    size, (datasets, rows) = data["image_size"], images_of(name, config)
+    size, (datasets, rows) = data["image_size"], select_images(name, config)
     index = [
-        (number, row.data.name, row.name, row.record.width, row.record.height, row.record.sha256)
+        (number, row.dataset.name, row.name, row.entry.width, row.entry.height, row.entry.sha256)
         for number, row in enumerate(rows)
     ]
 
     def parts() -> Iterator[Pixels]:
         for position, source in enumerate(each(rows, f"standardize {name}", "image")):
-            pixels = as_rgb(source.load())
+            pixels = convert_to_rgb(source.load())
             if name == "train":
                 seed = data["data_seed"] * data["crop_seed_stride"] + position
-                yield training_crop(pixels, size, seed)
+                yield draw_crop(pixels, size, seed)
             else:
-                yield center_crop(pixels, size)
+                yield crop_center(pixels, size)
 
-    facts = {"datasets": [dataset_record(dataset, config) for dataset in datasets]}
+    facts = {"datasets": [describe_dataset(dataset, config) for dataset in datasets]}
     write_array(output, (size, size, 3), parts(), INDEX_COLUMNS, index, facts)

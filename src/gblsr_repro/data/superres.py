@@ -23,11 +23,11 @@ from torch import Tensor
 from ..config import Config
 from ..errors import UserError
 from ..progress import each
-from .ahead import Ahead
-from .arrays import damaged, open_array, write_array
-from .images import as_rgb
-from .resize import PIL_BITS, pil_weights
-from .sources import Source, dataset_record, sources
+from .arrays import build_damage_error, open_array, write_array
+from .images import convert_to_rgb
+from .prefetch import Prefetcher
+from .resize import PILLOW_BITS, compute_pillow_weights
+from .sources import SourceImage, describe_dataset, list_source_images
 
 INDEX_COLUMNS = ("position", "dataset", "name", "offset", "height", "width")
 RESIDENT_SHARE = 0.25
@@ -37,18 +37,18 @@ RESIDENT_SHARE = 0.25
 EPOCH, SAMPLE = 0, 1
 
 
-def make_array(config: Config, output: Path | str) -> None:
+def pack_training_sets(config: Config, output: Path | str) -> None:
     """Pack the training sets that config asr.train names, in its order; see `pack`.
 
     Raises `UserError` when a set is not whole or a file of it changed.
     """
     names = config["asr"]["train"]
-    images = {dataset: sources(dataset, config) for dataset in names}
-    pack(images, output, [dataset_record(dataset, config) for dataset in names])
+    images = {dataset: list_source_images(dataset, config) for dataset in names}
+    pack_images(images, output, [describe_dataset(dataset, config) for dataset in names])
 
 
-def pack(
-    images: Mapping[str, Sequence[Source]],
+def pack_images(
+    images: Mapping[str, Sequence[SourceImage]],
     output: Path | str,
     records: Sequence[Mapping[str, Any]],
 ) -> None:
@@ -64,7 +64,7 @@ def pack(
     def parts() -> Iterator[np.ndarray]:
         offset = 0
         for position, (dataset, image) in enumerate(each(every, "packing", "image")):
-            pixels = as_rgb(image.load())
+            pixels = convert_to_rgb(image.load())
             height, width = pixels.shape[:2]
             rows.append((position, dataset, image.name, offset, height, width))
             offset += height * width
@@ -96,11 +96,11 @@ class PackedImages:
         numbers = np.array([[int(r[c]) for c in INDEX_COLUMNS[3:]] for r in rows], np.int64)
         offsets, heights, widths = numbers.reshape(-1, 3).T
         if not rows or pixels.shape != (int((heights * widths).sum()), 3):
-            raise damaged(path)
+            raise build_damage_error(path)
         names = tuple(row["name"] for row in rows)
         return cls(pixels, names, offsets, heights, widths, record["sha256"])
 
-    def image(self, position: int) -> np.ndarray:
+    def get_image(self, position: int) -> np.ndarray:
         """Return one image as (H, W, 3) uint8."""
         height, width = int(self.heights[position]), int(self.widths[position])
         start = int(self.offsets[position])
@@ -140,7 +140,7 @@ class Batch(NamedTuple):
     colors: Tensor
 
 
-class Drawn(NamedTuple):
+class HostBatch(NamedTuple):
     """The random part of a batch, on the host.
 
     `sides` (B,) int64 of the crops; `targets` (B, Q) as in `SampleSpec`; `crops` (B, S, S, 3) uint8
@@ -177,26 +177,26 @@ class Sampler:
         self.scales = tuple(training["scale_range"])
         self.device = torch.device(device)
         smallest, largest = (round(self.patch * scale) for scale in self.scales)
-        self._check(smallest, largest)
-        if self.resident:
+        self._check_sizes(smallest, largest)
+        if self.is_resident:
             self.pixels = torch.from_numpy(images.pixels).to(self.device)
         bank = np.zeros((largest - smallest + 1, self.patch, largest))
         for side in range(smallest, largest + 1):
-            bank[side - smallest, :, :side] = pil_weights(side, self.patch)
+            bank[side - smallest, :, :side] = compute_pillow_weights(side, self.patch)
         self.smallest, self.bank = smallest, torch.from_numpy(bank).to(self.device)
         self._order = lru_cache(maxsize=2)(
-            lambda epoch: self._random(EPOCH, epoch).permutation(len(images.names))
+            lambda epoch: self._build_generator(EPOCH, epoch).permutation(len(images.names))
         )
 
     @property
-    def resident(self) -> bool:
+    def is_resident(self) -> bool:
         """Whether the pixels live on the device: on CUDA, where they leave room for the rest."""
         if self.device.type != "cuda":
             return False
         memory = torch.cuda.get_device_properties(self.device).total_memory
         return self.images.pixels.nbytes <= RESIDENT_SHARE * memory
 
-    def _check(self, smallest: int, largest: int) -> None:
+    def _check_sizes(self, smallest: int, largest: int) -> None:
         short = np.minimum(self.images.heights, self.images.widths)
         if short.min() < largest:
             worst = int(short.argmin())
@@ -211,15 +211,15 @@ class Sampler:
                 f"{smallest**2} pixels; lower it or raise asr.training.lr_patch."
             )
 
-    def _random(self, *key: int) -> np.random.Generator:
+    def _build_generator(self, *key: int) -> np.random.Generator:
         sequence = np.random.SeedSequence(self.seed, spawn_key=key)
         return np.random.Generator(np.random.PCG64(sequence))
 
-    def draw(self, step: int, place: int) -> SampleSpec:
+    def draw_sample(self, step: int, place: int) -> SampleSpec:
         """Draw the sample at `place` of the batch of `step`: a pure function of seed and both."""
         epoch, turn = divmod(step * self.batch_size + place, len(self.images.names))
         image = int(self._order(epoch)[turn])
-        random = self._random(SAMPLE, step, place)
+        random = self._build_generator(SAMPLE, step, place)
         scale = random.uniform(*self.scales)
         side = round(self.patch * scale)
         top = int(random.integers(self.images.heights[image] - side + 1))
@@ -228,45 +228,45 @@ class Sampler:
         targets = random.choice(side * side, self.queries, replace=False, shuffle=False)
         return SampleSpec(image, scale, side, top, left, flip, mirror, transpose, targets)
 
-    def batch(self, step: int) -> Batch:
+    def build_batch(self, step: int) -> Batch:
         """Make the batch of `step` on the device."""
-        return self.made(self.drawn(step))
+        return self.assemble_batch(self.draw_batch(step))
 
-    def ahead(self) -> Callable[[int], Batch]:
+    def prefetch_batches(self) -> Callable[[int], Batch]:
         """Return `batch` with the random part of the next step drawn on a thread meanwhile."""
-        drawn = Ahead(self.drawn)
-        return lambda step: self.made(drawn(step))
+        drawn = Prefetcher(self.draw_batch)
+        return lambda step: self.assemble_batch(drawn(step))
 
-    def drawn(self, step: int) -> Drawn:
+    def draw_batch(self, step: int) -> HostBatch:
         """SampleSpec the batch of `step`, on the host."""
-        draws = [self.draw(step, place) for place in range(self.batch_size)]
+        draws = [self.draw_sample(step, place) for place in range(self.batch_size)]
         sides = np.array([draw.side for draw in draws])
         size = int(sides.max())
         # What row i and column j of each crop add to the place of a pixel: (B, 2, size). Beyond a
         # crop its last row and column are repeated; nothing reads them.
-        crops = np.stack([self._lines(draw, size) for draw in draws])
-        if not self.resident:
+        crops = np.stack([self._compute_line_offsets(draw, size) for draw in draws])
+        if not self.is_resident:
             index = crops[:, 0, :, None] + crops[:, 1, None, :]
             crops = self.images.pixels.take(index, axis=0)
         targets = np.stack([draw.targets for draw in draws])
         drawn = map(torch.from_numpy, (sides, targets, crops))
         # From pinned memory the copy does not wait for the steps queued before it.
         pin = self.device.type == "cuda"
-        return Drawn(*(part.pin_memory() if pin else part for part in drawn))
+        return HostBatch(*(part.pin_memory() if pin else part for part in drawn))
 
-    def made(self, drawn: Drawn) -> Batch:
+    def assemble_batch(self, drawn: HostBatch) -> Batch:
         """Make the batch of what was drawn, on the device, without waiting for it."""
         sides, targets, canvas = (part.to(self.device, non_blocking=True) for part in drawn)
-        if self.resident:
+        if self.is_resident:
             down, along = canvas.unbind(1)
             canvas = self.pixels[down[:, :, None] + along[:, None, :]]
-        low = self._reduce(canvas, sides - self.smallest)
+        low = self._reduce_crops(canvas, sides - self.smallest)
         row, column = targets // sides[:, None], targets % sides[:, None]
         chosen = (row * canvas.shape[2] + column)[..., None].expand(-1, -1, 3)
         colors = canvas.flatten(1, 2).gather(1, chosen).float() / 255
         return Batch(low, torch.stack([row, column], dim=-1), sides, colors)
 
-    def _lines(self, draw: SampleSpec, size: int) -> np.ndarray:
+    def _compute_line_offsets(self, draw: SampleSpec, size: int) -> np.ndarray:
         """Return (2, size): what row i and column j of a crop add to the place of a pixel."""
         step = np.arange(size).clip(max=draw.side - 1)
         turned = draw.side - 1 - step
@@ -276,13 +276,13 @@ class Sampler:
         pair = (columns, rows) if draw.transpose else (rows, columns)
         return np.stack([pair[0] + self.images.offsets[draw.image], pair[1]])
 
-    def _reduce(self, canvas: Tensor, which: Tensor) -> Tensor:
+    def _reduce_crops(self, canvas: Tensor, which: Tensor) -> Tensor:
         """Reduce crops (B, S, S, 3) uint8 as Pillow does; (B, 3, p, p) float32 in [0, 1]."""
         weights = self.bank[which, None, :, : canvas.shape[1]]
         planes = canvas.permute(0, 3, 1, 2).double()
-        wide = _round(planes @ weights.mT)
-        return (_round(weights @ wide) / 255).float()
+        wide = _round_sums(planes @ weights.mT)
+        return (_round_sums(weights @ wide) / 255).float()
 
 
-def _round(sums: Tensor) -> Tensor:
-    return torch.floor(sums / 2**PIL_BITS + 0.5).clamp(0, 255)
+def _round_sums(sums: Tensor) -> Tensor:
+    return torch.floor(sums / 2**PILLOW_BITS + 0.5).clamp(0, 255)

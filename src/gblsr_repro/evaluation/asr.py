@@ -20,10 +20,10 @@ from torch import Tensor
 from .. import runtime
 from ..config import Config, Method, collect_dependencies
 from ..data import resize
-from ..data.ahead import Ahead
-from ..data.datasets import data_set
-from ..data.images import as_rgb, planes
-from ..data.sources import Source, dataset_record, sources
+from ..data.datasets import locate_dataset
+from ..data.images import convert_to_rgb, convert_to_tensor
+from ..data.prefetch import Prefetcher
+from ..data.sources import SourceImage, describe_dataset, list_source_images
 from ..errors import UserError, memory_told
 from ..files import is_made_from, write_csv, write_json
 from ..models.asr.model import ASRModel
@@ -43,7 +43,7 @@ class Pair:
     high: np.ndarray
 
 
-def make_pair(image: Source, scale: float, downsampling: str) -> Pair:
+def make_pair(image: SourceImage, scale: float, downsampling: str) -> Pair:
     """Crop an image to a multiple of `scale` and make its low-resolution version."""
     high = resize.crop_to_scale(image.load(), scale)
     return Pair(image.name, resize.downscale(high, scale, downsampling), high)
@@ -60,8 +60,8 @@ Upsample = Callable[[np.ndarray, int, int], Tensor]
 
 def bicubic(low: np.ndarray, height: int, width: int) -> Tensor:
     """Enlarge by plain bicubic interpolation in floats, as MATLAB's imresize does."""
-    enlarged = resize.imresize(as_rgb(low).astype(np.float64), height, width)
-    return planes(enlarged) / 255
+    enlarged = resize.resize_like_matlab(convert_to_rgb(low).astype(np.float64), height, width)
+    return convert_to_tensor(enlarged) / 255
 
 
 def upsampler(model: ASRModel, config: Config, device: torch.device) -> Upsample:
@@ -73,7 +73,7 @@ def upsampler(model: ASRModel, config: Config, device: torch.device) -> Upsample
     """
 
     def enlarge(low: np.ndarray, height: int, width: int) -> Tensor:
-        images = planes(as_rgb(low))[None].to(device).float() / 255
+        images = convert_to_tensor(convert_to_rgb(low))[None].to(device).float() / 255
         size = f"{low.shape[1]}x{low.shape[0]} pixels enlarged to {width}x{height}"
         with memory_told(f"With asr.tile_pixels as it is, an image of {size}"):
             return model.render(images, height, width, config["asr"]["tile_pixels"])[0]
@@ -89,13 +89,15 @@ def score_pairs(upsample: Upsample, pairs: Iterable[Pair], shaved: int) -> list[
     rows: list[list[Any]] = []
     for pair in pairs:
         output = upsample(pair.low, *pair.high.shape[:2])
-        rows.append([pair.name, *luma.score(output, planes(pair.high).to(output.device), shaved)])
+        rows.append(
+            [pair.name, *luma.score(output, convert_to_tensor(pair.high).to(output.device), shaved)]
+        )
     return rows
 
 
 def first_pairs(column: str, scale: float, config: Config, count: int) -> list[Pair]:
     """Return the first `count` images of a column of the tables at one scale."""
-    images = sources(config["asr"]["evaluate"][column], config, scale)
+    images = list_source_images(config["asr"]["evaluate"][column], config, scale)
     return [make_pair(image, scale, config["asr"]["downsampling"]) for image in images[:count]]
 
 
@@ -105,14 +107,14 @@ def score_set(upsample: Upsample, column: str, scale: float, config: Config) -> 
     Raises `UserError` when the data set is not there or an image is too small for the metrics.
     """
     settings = config["asr"]
-    images = sources(settings["evaluate"][column], config, scale)
+    images = list_source_images(settings["evaluate"][column], config, scale)
 
     def pair(number: int) -> Pair | None:
         left = images[number : number + 1]
         return make_pair(left[0], scale, settings["downsampling"]) if left else None
 
     # Decoding and resizing the next image takes no time from the device.
-    made = map(Ahead(pair), each(range(len(images)), f"{column} x{scale:g}", "image"))
+    made = map(Prefetcher(pair), each(range(len(images)), f"{column} x{scale:g}", "image"))
     return score_pairs(upsample, cast("Iterator[Pair]", made), border(column, scale, config))
 
 
@@ -167,11 +169,11 @@ def score(
     """
     dataset = config["asr"]["evaluate"][column]
     settings = collect_dependencies("asr_bicubic", column, config)
-    content = {"content_sha256": data_set(dataset, config).content_sha256()}
+    content = {"content_sha256": locate_dataset(dataset, config).digest_content()}
     for scale in config["asr"]["scales"]:
         path = Path(output) / f"{dataset}_x{scale:g}.csv"
         record = {
-            "datasets": [dataset_record(dataset, config)],
+            "datasets": [describe_dataset(dataset, config)],
             "scale": scale,
             "downsampling": config["asr"]["downsampling"],
             "shaved": border(column, scale, config),

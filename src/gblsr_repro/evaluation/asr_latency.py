@@ -20,10 +20,10 @@ from torch import Tensor
 
 from .. import runtime
 from ..config import Config, Method, collect_dependencies, find_repository_root
-from ..data.datasets import data_set
-from ..data.images import as_rgb, planes
-from ..data.resize import crop_to_scale, downscale, low_side
-from ..data.sources import Source, dataset_record, sources
+from ..data.datasets import locate_dataset
+from ..data.images import convert_to_rgb, convert_to_tensor
+from ..data.resize import compute_low_side, crop_to_scale, downscale
+from ..data.sources import SourceImage, describe_dataset, list_source_images
 from ..errors import UserError
 from ..files import read_csv
 from ..models.asr.model import build_model
@@ -41,12 +41,12 @@ class TimedImage:
     name: str
     height: int
     width: int
-    source: Source | None
+    source: SourceImage | None
 
     def low_size(self, timing: Mapping[str, Any]) -> tuple[int, int]:
         """Return height and width of its low-resolution image at the timed scale."""
         sides = (side // timing["size_divisor"] for side in (self.height, self.width))
-        height, width = (low_side(side, timing["scale"]) for side in sides)
+        height, width = (compute_low_side(side, timing["scale"]) for side in sides)
         return height, width
 
     def low(self, config: Config, device: torch.device) -> Tensor:
@@ -55,9 +55,9 @@ class TimedImage:
         if self.source is None:
             return torch.zeros(1, 3, *self.low_size(timing), device=device)
         height, width = (side // timing["size_divisor"] for side in (self.height, self.width))
-        high = crop_to_scale(as_rgb(self.source.load())[:height, :width], timing["scale"])
+        high = crop_to_scale(convert_to_rgb(self.source.load())[:height, :width], timing["scale"])
         small = downscale(high, timing["scale"], config["asr"]["downsampling"])
-        return planes(small)[None].to(device).float() / 255
+        return convert_to_tensor(small)[None].to(device).float() / 255
 
 
 def time_method(config: Config, method: Method, seed: int, output: Path | str) -> None:
@@ -107,13 +107,12 @@ def _describe(
     blank = sum(image.source is None for image in images)
     made_from = {
         "images": [
-            [i.name, i.height, i.width, i.source.record.sha256 if i.source else None]
-            for i in images
+            [i.name, i.height, i.width, i.source.entry.sha256 if i.source else None] for i in images
         ]
     }
     told = {
         "images": len(images),
-        "datasets": [] if blank else [dataset_record(dataset, config)],
+        "datasets": [] if blank else [describe_dataset(dataset, config)],
         "blank_images": blank,
         "sizes_only": bool(blank),
     }
@@ -127,9 +126,11 @@ def list_images(dataset: str, config: Config) -> list[TimedImage]:
     set is timed on the images that are there.
     """
     timing = config["asr"]["timing"]
-    present: dict[str, Source] = {}
-    if data_set(dataset, config).record.is_file():
-        present = {image.name: image for image in sources(dataset, config, timing["scale"])}
+    present: dict[str, SourceImage] = {}
+    if locate_dataset(dataset, config).manifest_to_read.is_file():
+        present = {
+            image.name: image for image in list_source_images(dataset, config, timing["scale"])
+        }
     else:
         log.info("%s was not fetched: its images are timed blank", dataset)
     sizes = {

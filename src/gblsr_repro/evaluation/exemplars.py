@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .. import runtime
 from ..config import Config, find_arm
-from ..data.arrays import Arrays
+from ..data.arrays import ImageArray
 from ..errors import UserError
 from ..files import atomic_path, read_json
 from ..models.native import NativeModel
@@ -20,7 +20,7 @@ from .native import reconstruct
 TRUTH = "ground_truth"
 
 
-def exemplar(config: Config, column: str, arrays: Arrays) -> Tensor:
+def exemplar(config: Config, column: str, arrays: ImageArray) -> Tensor:
     """Return the image of an evaluation set that the qualitative figure shows: (1, 3, S, S).
 
     Raises `UserError` when the config names none for this set, or one that the set lacks.
@@ -31,7 +31,7 @@ def exemplar(config: Config, column: str, arrays: Arrays) -> Tensor:
             f"Config: native.data.exemplars.{column} is {name!r}, which is no image of {column}; "
             f"choose one of {', '.join(arrays.names[:5])}, ..."
         )
-    return arrays.tensor([arrays.names.index(name)])
+    return arrays.load_images([arrays.names.index(name)])
 
 
 def write_exemplars(
@@ -45,7 +45,7 @@ def write_exemplars(
     device = runtime.prepare(config["device"], config["threads"])
     output = Path(output)
     truths = {
-        column: exemplar(config, column, Arrays.open(Path(arrays) / f"{column}.npy"))
+        column: exemplar(config, column, ImageArray.open(Path(arrays) / f"{column}.npy"))
         for column in config["native"]["data"]["evaluate"]
     }
     for column, truth in truths.items():

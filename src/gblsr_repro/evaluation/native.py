@@ -12,7 +12,7 @@ from torch import Tensor
 
 from .. import runtime
 from ..config import Arm, Config, collect_dependencies
-from ..data.arrays import Arrays
+from ..data.arrays import ImageArray
 from ..files import is_made_from, write_csv, write_json
 from ..models.native import NativeModel
 from ..progress import log
@@ -73,10 +73,10 @@ def evaluate(
         "regions": asdict(bounds),
     }
     for name in only or [*config["native"]["data"]["evaluate"], VALIDATION]:
-        opened = Arrays.open(arrays / f"{name}.npy")
+        opened = ImageArray.open(arrays / f"{name}.npy")
         limit = config["diagnostics"]["images"] if name == VALIDATION else len(opened)
         count = min(limit, len(opened))
-        made_from = common | {"array_sha256": opened.record["sha256"], "images": count}
+        made_from = common | {"array_sha256": opened.description["sha256"], "images": count}
         label = f"evaluate {arm.arm} seed {seed} on {name}"
         if is_made_from(output / f"{name}.csv", made_from):
             log.info("%s: kept as it is", label)

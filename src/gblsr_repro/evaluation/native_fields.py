@@ -9,7 +9,7 @@ from torch import Tensor
 
 from .. import runtime
 from ..config import Arm, Config
-from ..data.arrays import Arrays
+from ..data.arrays import ImageArray
 from ..models.native import NativeModel
 from ..runs import open_run
 from . import regions
@@ -35,7 +35,7 @@ def write_fields(
     model, _ = open_run(run, NativeModel, arm, seed, config, device)
     runtime.for_inference(model, device)
     settings, bounds = Settings.of(config), regions.Thresholds.read(thresholds)
-    arrays = Arrays.open(array)
+    arrays = ImageArray.open(array)
     count = min(config["diagnostics"]["images"], len(arrays))
     parts: list[tuple[Tensor, ...]] = []
     with torch.no_grad():

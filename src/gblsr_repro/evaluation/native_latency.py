@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .. import runtime
 from ..config import Arm, Config, collect_dependencies
-from ..data.arrays import Arrays
+from ..data.arrays import ImageArray
 from ..models.base import PLAIN
 from ..models.native import build_model
 from . import latency
@@ -25,12 +25,12 @@ def time_arm(config: Config, arm: Arm, seed: int, arrays: Path | str, output: Pa
     device = runtime.prepare(config["device"], config["threads"])
     sets = {}
     for column in config["native"]["data"]["evaluate"]:
-        opened = Arrays.open(Path(arrays) / f"{column}.npy")
+        opened = ImageArray.open(Path(arrays) / f"{column}.npy")
         images = [
-            latency.Image(name, opened.size**2, partial(opened.tensor, [position], device))
+            latency.Image(name, opened.size**2, partial(opened.load_images, [position], device))
             for position, name in enumerate(opened.names[: config["latency"]["images_per_set"]])
         ]
-        sets[column] = latency.Set(images, {"array_sha256": opened.record["sha256"]})
+        sets[column] = latency.Set(images, {"array_sha256": opened.description["sha256"]})
     model = build_model(arm, config, seed).eval().to(device)
     timing = latency.Timing(model, config, device, partial(model, path=PLAIN), model, False)
     made_from = collect_dependencies("latency", arm, config)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from ..config import Config
-from ..data.datasets import data_set
+from ..data.datasets import locate_dataset
 from ..errors import UserError
 from ..files import sha256
 
@@ -51,8 +51,8 @@ def find_backbone(config: Config) -> tuple[Path | None, str | None]:
             if not path.is_file():
                 raise UserError(f"{who} names {path}, which does not exist; correct or unset it.")
             return path, None
-    data = data_set(BACKBONE_DATASET, config)
-    path = data.root / data.pattern
+    data = locate_dataset(BACKBONE_DATASET, config)
+    path = data.root / data.image_pattern
     if path.is_file():
         return path, None
     remedy = (

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from ..config import Config
-from ..data.arrays import Arrays
+from ..data.arrays import ImageArray
 from ..errors import UserError
 from ..files import read_json, write_json
 from . import REGIONS
@@ -101,7 +101,7 @@ def label(images: Tensor, bounds: Thresholds, settings: Settings) -> Tensor:
 def write_thresholds(config: Config, array: Path | str, output: Path | str) -> None:
     """Set the thresholds on a standardized array (.npy) and write them as JSON."""
     settings = Settings.of(config)
-    arrays = Arrays.open(array)
+    arrays = ImageArray.open(array)
     per_image = (arrays.size // settings.patch) ** 2
     needed = -(-settings.region_patches // max(per_image, 1))
-    thresholds(arrays.tensor(slice(needed)), settings).write(output)
+    thresholds(arrays.load_images(slice(needed)), settings).write(output)

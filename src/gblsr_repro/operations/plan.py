@@ -32,7 +32,7 @@ from ..config import (
     read_datasets,
     read_paper_device,
 )
-from ..data.datasets import Entry, data_set, read_manifest
+from ..data.datasets import ManifestEntry, locate_dataset, read_manifest
 from ..errors import UserError
 from ..files import read_csv, read_json
 from ..models import native as native_models
@@ -261,10 +261,10 @@ def _estimate_disk(config: Config, estimates: list[Estimate]) -> Iterator[Disk]:
         yield Disk("states to go on from", largest, "for each run at work, while it is")
 
 
-def _read_manifest(row: Dataset, config: Config) -> list[Entry] | None:
+def _read_manifest(row: Dataset, config: Config) -> list[ManifestEntry] | None:
     """Return what is recorded of a data set's files; None when it was not fetched."""
     try:
-        path = data_set(row.dataset, config).manifest
+        path = locate_dataset(row.dataset, config).manifest
     except UserError:
         return None
     return list(read_manifest(path).values()) if path.is_file() else None

@@ -52,20 +52,20 @@ def train_run(
     forward = torch.compile(model) if settings["compile"] else model
     optimizer = torch.optim.Adam(model.parameters(), lr=recipe["learning_rate"], fused=True)
     validation = ValidationCurve(model, config, output / "validation.csv", device)
-    if sampler.resident:
+    if sampler.is_resident:
         log.info("the training images are held on the device")
     train_and_write(
         method,
         seed,
         config,
         sections,
-        {"train": images.sha256, "on_device": sampler.resident},
+        {"train": images.sha256, "on_device": sampler.is_resident},
         model,
         optimizer,
         output,
         state,
         facts={"precision": settings["precision"], "recipe": recipe},
-        batch=sampler.ahead(),
+        batch=sampler.prefetch_batches(),
         loss=lambda batch: compute_absolute_error(forward, batch, settings["precision"]),
         schedule=build_schedule(settings["steps"], recipe),
         after_step=validation.measure_after_step,

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 Result = TypeVar("Result")
 
 
-class Ahead(Generic[Result]):
+class Prefetcher(Generic[Result]):
     """Calls `make(step)` and, on a thread, already `make(step + 1)`.
 
     `make` must follow from the step alone: then it does not matter which steps are asked for, and
