@@ -19,10 +19,10 @@ from gblsr_repro.data.standardize import draw_crop
 from gblsr_repro.data.superres import PackedImages, Sampler, SampleSpec
 from gblsr_repro.evaluation import asr, luma
 from gblsr_repro.evaluation.batches import BATCH
-from gblsr_repro.evaluation.metrics import Settings
-from gblsr_repro.evaluation.native import image_rows, reconstruct
-from gblsr_repro.evaluation.perceptual import Perceptual
-from gblsr_repro.evaluation.regions import thresholds
+from gblsr_repro.evaluation.metrics import MetricSettings
+from gblsr_repro.evaluation.native import measure_images, reconstruct
+from gblsr_repro.evaluation.perceptual import PerceptualDistance
+from gblsr_repro.evaluation.regions import compute_thresholds
 from gblsr_repro.training.native import build_batch_reader
 from gblsr_repro.training.sampler import EpochSampler
 
@@ -146,8 +146,8 @@ def evaluation(bench: Bench) -> Case:
     side = 64 if bench.quick else bench.image_side
     model = native.ready(bench, native.MAIN)
     truth = native.random_images(bench, side, BATCH)
-    settings = Settings.of(bench.config)
-    bounds = thresholds(truth, settings)
+    settings = MetricSettings.from_config(bench.config)
+    bounds = compute_thresholds(truth, settings)
     backbone = bench.scratch / "backbone.pth"
     weights = {
         f"features.{layer}.{kind}": torch.randn(size) * 0.05
@@ -155,12 +155,12 @@ def evaluation(bench: Bench) -> Case:
         for kind, size in (("weight", (outputs, inputs, kernel, kernel)), ("bias", (outputs,)))
     }
     torch.save(weights, backbone)
-    perceptual = Perceptual(backbone, bench.device)
+    perceptual = PerceptualDistance(backbone, bench.device)
     names = [str(position) for position in range(BATCH)]
 
-    def measured(network: Perceptual | None) -> Any:
+    def measured(network: PerceptualDistance | None) -> Any:
         images = reconstruct(model, truth)
-        return image_rows(names, images, truth, bounds, settings, network)
+        return measure_images(names, images, truth, bounds, settings, network)
 
     variants = (
         Variant("reconstruct", partial(reconstruct, model, truth)),
@@ -197,15 +197,15 @@ def superres_evaluation(bench: Bench, scale: int = 4) -> Case:
     """
     low = (12, 15) if bench.quick else (120, 125) if bench.cuda else (48, 48)
     image = Photograph("photograph", photograph((low[0] * scale, low[1] * scale)))
-    make = partial(asr.make_pair, image, scale, bench.config["asr"]["downsampling"])
+    make = partial(asr.build_pair, image, scale, bench.config["asr"]["downsampling"])
     pair, model = make(), rendering.ready(bench, "gblsr_asr")
-    enlarge = asr.upsampler(model, bench.config, bench.device)
+    enlarge = asr.build_upsampler(model, bench.config, bench.device)
     output = enlarge(pair.low, *pair.high.shape[:2])
     truth = convert_to_tensor(pair.high).to(bench.device)
     variants = (
         Variant("render, PSNR-Y and SSIM-Y", partial(asr.score_pairs, enlarge, [pair], scale)),
         Variant("render", partial(enlarge, pair.low, *pair.high.shape[:2])),
-        Variant("PSNR-Y and SSIM-Y", partial(luma.score, output, truth, scale)),
+        Variant("PSNR-Y and SSIM-Y", partial(luma.score_image, output, truth, scale)),
         Variant("make the input", make),
     )
     return Case(

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from gblsr_repro import runtime
-from gblsr_repro.evaluation.latency import gpu_is_shared
+from gblsr_repro.evaluation.latency import is_gpu_shared
 from gblsr_repro.files import write_text
 
 from .measure import Case, Comparison, Result, verdict
@@ -41,7 +41,7 @@ class Record:
         self.common = {
             "device": described["name"],
             "threads": described["threads"],
-            "gpu_shared": gpu_is_shared(device),
+            "gpu_shared": is_gpu_shared(device),
             "torch": torch.__version__,
             "date": datetime.now(UTC).date().isoformat(),
             "commit": commit,

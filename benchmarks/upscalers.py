@@ -69,17 +69,17 @@ def quality(bench: Bench, column: str, scale: int) -> Case:
     """
     config = on_mirror(bench)
     fetch_dataset(config["asr"]["evaluate"][column], config)
-    pairs = asr.first_pairs(column, scale, config, IMAGES[column])
+    pairs = asr.build_first_pairs(column, scale, config, IMAGES[column])
     model = inference.load_superres(bench.model, bench.device)
-    shaved = asr.border(column, scale, config)
+    shaved = asr.compute_border(column, scale, config)
 
     def scored(upsample: asr.Upsample) -> float:
         return fmean(row[1] for row in asr.score_pairs(upsample, pairs, shaved))
 
     ours = {
-        "bicubic": asr.bicubic,
+        "bicubic": asr.enlarge_bicubically,
         "Lanczos": lanczos,
-        method_of(bench): asr.upsampler(model, config, bench.device),
+        method_of(bench): asr.build_upsampler(model, config, bench.device),
     }
     variants = [Variant(name, partial(scored, upsample)) for name, upsample in ours.items()]
     for name, values in PUBLISHED.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .config import Config, find_arm, read_arms
 from .errors import UserError
-from .evaluation.perceptual import Perceptual, find_backbone
+from .evaluation.perceptual import PerceptualDistance, find_backbone
 from .models.native import count_arm_parameters, count_model_parameters
 from .progress import columns
 
@@ -43,7 +43,7 @@ def require_backbone(config: Config) -> str:
     """
     backbone, reason = find_backbone(config)
     if backbone is not None:
-        Perceptual(backbone)  # a damaged file is told now, not after the training
+        PerceptualDistance(backbone)  # a damaged file is told now, not after the training
     return str(backbone or reason)
 
 

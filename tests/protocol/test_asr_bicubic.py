@@ -15,7 +15,7 @@ from gblsr_repro.data.resize import crop_to_scale, resize_like_matlab
 from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import asr
-from gblsr_repro.evaluation.luma import luma, psnr, shave
+from gblsr_repro.evaluation.luma import compute_luma, compute_psnr, shave_border
 
 PUBLISHED = {
     "set5": {2: 33.66, 3: 30.39, 4: 28.42},
@@ -32,19 +32,19 @@ CELLS = [
 
 @pytest.mark.parametrize(("column", "scale"), CELLS)
 def test_the_bicubic_row_has_nearly_the_published_values(mirrored, column, scale):
-    rows = asr.score_set(asr.bicubic, column, scale, mirrored)
+    rows = asr.score_set(asr.enlarge_bicubically, column, scale, mirrored)
     assert len(rows) == IMAGES[column]
     assert fmean(row[1] for row in rows) == pytest.approx(PUBLISHED[column][scale], abs=0.03)
 
 
 def luma_alone(high: np.ndarray, scale: int) -> float:
     """PSNR-Y of the luma of an image after it was reduced and enlarged."""
-    exact = high if high.ndim == 2 else luma(asr.planes(high)).numpy()
+    exact = high if high.ndim == 2 else compute_luma(asr.planes(high)).numpy()
     exact = exact.round().astype(np.float64)
     height, width = exact.shape
     small = resize_like_matlab(exact, height // scale, width // scale)
     back = resize_like_matlab(small, height, width).clip(0, 255).round()
-    return psnr(*(shave(torch.from_numpy(plane), scale) for plane in (back, exact)))
+    return compute_psnr(*(shave_border(torch.from_numpy(plane), scale) for plane in (back, exact)))
 
 
 @pytest.mark.parametrize(("column", "scale"), CELLS)

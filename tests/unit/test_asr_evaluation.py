@@ -40,7 +40,7 @@ def test_grayscale_images_are_scored_on_their_own_samples(config):
     def perfect(low, height, width):
         return torch.from_numpy(high).double().expand(3, -1, -1) / 255
 
-    rows = asr.score_pairs(perfect, [asr.make_pair(image, 3, "matlab")], 3)
+    rows = asr.score_pairs(perfect, [asr.build_pair(image, 3, "matlab")], 3)
     assert rows[0][1] > 200  # equal but for the rounding of float64
     assert rows[0][2] == pytest.approx(1)
 
@@ -48,7 +48,7 @@ def test_grayscale_images_are_scored_on_their_own_samples(config):
 def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
     run = made.run(tmp_path / "run", "gblsr_asr_nole", config)
     output = tmp_path / "metrics"
-    asr.evaluate(config, find_method("gblsr_asr_nole"), 0, run, output)
+    asr.evaluate_run(config, find_method("gblsr_asr_nole"), 0, run, output)
     sets = ("demo_set5", "demo_set14")
     expected = {f"{d}_x{s}.{e}" for d in sets for s in (3, 6) for e in ("csv", "json")}
     assert {path.name for path in output.glob("[!.]*")} == expected
@@ -59,7 +59,7 @@ def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
     shaved = {p.name: made.record(p)["shaved"] for p in output.glob("*.json")}
     assert shaved["demo_set14_x3.json"] == 9  # the scale and the column's own 6
     assert shaved["demo_set5_x6.json"] == 6
-    assert asr.border("set5", 2.5, config) == 3
+    assert asr.compute_border("set5", 2.5, config) == 3
     record = made.record(output / "demo_set14_x3.json")
     assert record["datasets"][0]["stands_in_for"] == "set14"
     assert record["weights_sha256"] == sha256(run / "weights.safetensors")
@@ -68,15 +68,15 @@ def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
 def test_what_was_scored_from_the_same_is_kept(config, tmp_path, monkeypatch):
     run = made.run(tmp_path / "run", "gblsr_asr_nole", config)
     output, method = tmp_path / "metrics", find_method("gblsr_asr_nole")
-    asr.evaluate(config, method, 0, run, output)
+    asr.evaluate_run(config, method, 0, run, output)
     scored = []
     monkeypatch.setattr(
         asr, "score_set", lambda up, column, scale, c: scored.append((column, scale)) or []
     )
-    asr.evaluate(config, method, 0, run, output)
+    asr.evaluate_run(config, method, 0, run, output)
     assert scored == []
     more = configuration.merge(config, {"asr": {"shave_extra": {"set5": 1}}})
-    asr.evaluate(more, method, 0, run, output)
+    asr.evaluate_run(more, method, 0, run, output)
     assert scored == [("set5", 3), ("set5", 6)]
 
 
@@ -152,18 +152,18 @@ def test_absent_images_are_timed_blank_by_their_sizes(config, tmp_path):
 def test_the_sets_of_the_paper_are_timed_whole(config):
     settings = configuration.merge(config, {"asr": {"timing": {"images_per_set": None}}})
     for column, count in {"set14": 14, "b100": 100, "urban100": 100}.items():
-        images = asr_latency.list_images(column, settings)
+        images = asr_latency.list_timed_images(column, settings)
         assert len(images) == count
         assert all(image.source is None for image in images)
     with pytest.raises(UserError, match=r"sizes\.tsv"):
-        asr_latency.list_images("kodak", config)
+        asr_latency.list_timed_images("kodak", config)
 
 
 def test_sizes_of_a_mirror_are_those_of_the_table(mirrored):
     for dataset in ("set14", "urban100"):
-        for image in asr_latency.list_images(dataset, mirrored):
+        for image in asr_latency.list_timed_images(dataset, mirrored):
             if image.source is not None:
-                low = image.low(mirrored, torch.device("cpu"))
+                low = image.load_low(mirrored, torch.device("cpu"))
                 assert tuple(low.shape[2:]) == (image.height // 4, image.width // 4)
                 assert image.source.load().shape[0] in range(
                     image.height // 4 * 4, image.height + 1

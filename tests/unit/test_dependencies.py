@@ -198,9 +198,9 @@ JOBS = {
         for name in ("gblsr_fixed", "gblsr_scalar", "gblsr_full", "liif", "lte", "wire",
                      "global_fourier_mlp")
     },
-    "evaluate": lambda c, r, o: native.evaluate(
+    "evaluate": lambda c, r, o: native.evaluate_run(
         c, ARM, 0, r / "gblsr_full", r / "arrays", o, ["kodak"]),
-    "evaluate_validation": lambda c, r, o: native.evaluate(
+    "evaluate_validation": lambda c, r, o: native.evaluate_run(
         c, ARM, 0, r / "gblsr_full", r / "arrays", o, ["validation"]),
     "exemplars": lambda c, r, o: exemplars.write_exemplars(
         c, [r / "gblsr_full"], r / "arrays", o),
@@ -218,7 +218,7 @@ JOBS = {
             c, m, 0, r / "asr.npy", o / "run", o / "state.pt")
         for name in ("gblsr_asr_nf48_nole", "liif_rdn", "lte_swinir")
     },
-    "asr_evaluate": lambda c, r, o: asr.evaluate(c, METHOD, 0, r / "gblsr_asr", o),
+    "asr_evaluate": lambda c, r, o: asr.evaluate_run(c, METHOD, 0, r / "gblsr_asr", o),
     "asr_bicubic": lambda c, r, o: asr.evaluate_bicubic(c, "demo_set5", o),
     **{
         f"asr_latency {name}": lambda c, r, o, m=METHODS[name]: asr_latency.time_method(c, m, 0, o)
@@ -249,7 +249,7 @@ def watched(tiny, monkeypatch):
     for name in ("identify_run", "write_run"):
         monkeypatch.setattr(run_record, name, unwatched(getattr(run_record, name)))
     monkeypatch.setattr(configuration, "identify_run", unwatched(configuration.identify_run))
-    monkeypatch.setattr(metrics.Settings, "of", Lazy)
+    monkeypatch.setattr(metrics.MetricSettings, "of", Lazy)
     monkeypatch.delenv(perceptual.BACKBONE_VARIABLE, raising=False)
     return Watched(settings, seen)
 
@@ -324,7 +324,7 @@ def test_a_run_of_other_code_is_not_evaluated(tiny, tmp_path, monkeypatch):
     assert told == dependencies.identify_run(ARM, settings)
     monkeypatch.setattr(dependencies, "digest_code", lambda *_: "another")
     with pytest.raises(UserError, match="was trained by other code than the current one; train it"):
-        native.evaluate(settings, ARM, 0, root / "gblsr_full", root / "arrays", tmp_path)
+        native.evaluate_run(settings, ARM, 0, root / "gblsr_full", root / "arrays", tmp_path)
 
 
 def test_images_made_from_the_code_of_a_run_of_other_code_come_with_a_warning(

@@ -86,15 +86,15 @@ def config_at(place):
 
 
 def test_thresholds_are_those_of_the_validation_images(place, thresholds):
-    settings = metrics.Settings.of(config_at(place))
+    settings = metrics.MetricSettings.from_config(config_at(place))
     images = ImageArray.open(place / "validation.npy").load_images(slice(None))
-    assert thresholds == regions.thresholds(images, settings)
+    assert thresholds == regions.compute_thresholds(images, settings)
     assert thresholds.patches == 20
 
 
 def test_every_image_has_a_row_with_its_own_numbers(place, evaluated, thresholds):
     config = config_at(place)
-    settings = metrics.Settings.of(config)
+    settings = metrics.MetricSettings.from_config(config)
     model = for_inference(load_run(place / "run", NativeModel, config), CPU)
     for name, count in (COUNTS | {"validation": 4}).items():
         rows = made.rows(evaluated / f"{name}.csv")
@@ -105,10 +105,10 @@ def test_every_image_has_a_row_with_its_own_numbers(place, evaluated, thresholds
             truth = arrays.load_images([i])
             with torch.no_grad():
                 images = model(truth).clamp(0, 1)
-            psnr = metrics.psnr(images, truth, settings).item()
+            psnr = metrics.compute_psnr(images, truth, settings).item()
             assert float(row["psnr"]) == pytest.approx(psnr, rel=1e-5)
-            labels = regions.label(truth, thresholds, settings)[0]
-            patch = metrics.patch_ssim(images, truth, settings)[0]
+            labels = regions.label_patches(truth, thresholds, settings)[0]
+            patch = metrics.compute_patch_ssim(images, truth, settings)[0]
             for code, region in enumerate(metrics.REGIONS):
                 cell, part = row[f"ssim_{region}"], patch[labels == code]
                 assert (cell == "") == (part.numel() == 0)
@@ -137,15 +137,15 @@ class Constant:
         return (images - truth).abs().mean(dim=(1, 2, 3)).double()
 
     def edge_lpips(self, images, truth, mask):
-        return 2 * self.lpips(images * mask, truth * mask)
+        return 2 * self.measure_lpips(images * mask, truth * mask)
 
 
 def test_lpips_enters_the_rows_where_it_is_measured(place, thresholds):
-    settings = metrics.Settings.of(config_at(place))
+    settings = metrics.MetricSettings.from_config(config_at(place))
     truth = ImageArray.open(place / "kodak.npy").load_images(slice(None))
     images = truth * 0.5
-    rows = native.image_rows(["a", "b"], images, truth, thresholds, settings, Constant())
-    mask = metrics.edge_mask(truth, settings)
+    rows = native.measure_images(["a", "b"], images, truth, thresholds, settings, Constant())
+    mask = metrics.compute_edge_mask(truth, settings)
     for i, row in enumerate(rows):
         assert row["lpips"] == (truth[i] / 2).abs().mean().double().item()
         assert row["edge_lpips"] == pytest.approx((truth[i] * mask[i]).mean().item(), rel=1e-6)
@@ -218,9 +218,9 @@ def test_fields_are_the_models_for_the_first_images(place, thresholds):
         bandwidth, order = model.predict_fields(model.encode(images))
     np.testing.assert_allclose(stored.bandwidth, bandwidth, rtol=1e-5)
     np.testing.assert_allclose(stored.order, order, rtol=1e-5)
-    labels = regions.label(images, thresholds, metrics.Settings.of(config))
+    labels = regions.label_patches(images, thresholds, metrics.MetricSettings.from_config(config))
     np.testing.assert_array_equal(stored.region, labels)
-    (found,) = locality.summarize([output], config)
+    (found,) = locality.compute_statistics_of_files([output], config)
     assert found["var_within"] > 0
     with pytest.raises(UserError, match="does not exist; run the fields step"):
         fields.Fields.read(place / "none.npz")

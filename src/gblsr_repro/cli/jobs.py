@@ -183,10 +183,10 @@ def _add_native_evaluate(commands: Commands) -> None:
 
 def evaluate_arm(options: Options) -> None:
     """Score a trained run on all images of the evaluation sets and the validation split."""
-    from ..evaluation.native import evaluate
+    from ..evaluation.native import evaluate_run
 
     config, arm = read_arm(options)
-    evaluate(
+    evaluate_run(
         config,
         arm,
         options.seed,
@@ -289,10 +289,10 @@ def _add_asr_evaluate(commands: Commands) -> None:
 
 def evaluate_method(options: Options) -> None:
     """Score a trained run on all images of the evaluation sets."""
-    from ..evaluation.asr import evaluate
+    from ..evaluation.asr import evaluate_run
 
     config, method = read_method(options)
-    evaluate(config, method, options.seed, options.run, options.output)
+    evaluate_run(config, method, options.seed, options.run, options.output)
 
 
 def _add_asr_bicubic(commands: Commands) -> None:

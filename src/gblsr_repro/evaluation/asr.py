@@ -35,7 +35,7 @@ COLUMNS = ("image", "psnr_y", "ssim_y")
 
 
 @dataclass(frozen=True)
-class Pair:
+class ImagePair:
     """One image at one scale: `low` and `high`, uint8 (H, W, 3), or (H, W) when greyscale."""
 
     name: str
@@ -43,13 +43,13 @@ class Pair:
     high: np.ndarray
 
 
-def make_pair(image: SourceImage, scale: float, downsampling: str) -> Pair:
+def build_pair(image: SourceImage, scale: float, downsampling: str) -> ImagePair:
     """Crop an image to a multiple of `scale` and make its low-resolution version."""
     high = resize.crop_to_scale(image.load(), scale)
-    return Pair(image.name, resize.downscale(high, scale, downsampling), high)
+    return ImagePair(image.name, resize.downscale(high, scale, downsampling), high)
 
 
-def border(column: str, scale: float, config: Config) -> int:
+def compute_border(column: str, scale: float, config: Config) -> int:
     """Return the pixels shaved off every side: the scale and what the column adds to it."""
     return int(np.ceil(scale)) + config["asr"]["shave_extra"].get(column, 0)
 
@@ -58,13 +58,13 @@ Upsample = Callable[[np.ndarray, int, int], Tensor]
 """From a low-resolution image, uint8 (h, w[, 3]), and the size H, W to (3, H, W) in [0, 1]."""
 
 
-def bicubic(low: np.ndarray, height: int, width: int) -> Tensor:
+def enlarge_bicubically(low: np.ndarray, height: int, width: int) -> Tensor:
     """Enlarge by plain bicubic interpolation in floats, as MATLAB's imresize does."""
     enlarged = resize.resize_like_matlab(convert_to_rgb(low).astype(np.float64), height, width)
     return convert_to_tensor(enlarged) / 255
 
 
-def upsampler(model: ASRModel, config: Config, device: torch.device) -> Upsample:
+def build_upsampler(model: ASRModel, config: Config, device: torch.device) -> Upsample:
     """Return the function that enlarges by a model on `device`, tiled by config asr.tile_pixels.
 
     Only the decoder works in tiles, and its tiling changes no value. The encoder sees the whole
@@ -81,7 +81,7 @@ def upsampler(model: ASRModel, config: Config, device: torch.device) -> Upsample
     return enlarge
 
 
-def score_pairs(upsample: Upsample, pairs: Iterable[Pair], shaved: int) -> list[list[Any]]:
+def score_pairs(upsample: Upsample, pairs: Iterable[ImagePair], shaved: int) -> list[list[Any]]:
     """Score images one by one, `shaved` pixels left out on every side: rows of `COLUMNS`.
 
     Raises `UserError` when an image is too small for the metrics.
@@ -90,15 +90,18 @@ def score_pairs(upsample: Upsample, pairs: Iterable[Pair], shaved: int) -> list[
     for pair in pairs:
         output = upsample(pair.low, *pair.high.shape[:2])
         rows.append(
-            [pair.name, *luma.score(output, convert_to_tensor(pair.high).to(output.device), shaved)]
+            [
+                pair.name,
+                *luma.score_image(output, convert_to_tensor(pair.high).to(output.device), shaved),
+            ]
         )
     return rows
 
 
-def first_pairs(column: str, scale: float, config: Config, count: int) -> list[Pair]:
+def build_first_pairs(column: str, scale: float, config: Config, count: int) -> list[ImagePair]:
     """Return the first `count` images of a column of the tables at one scale."""
     images = list_source_images(config["asr"]["evaluate"][column], config, scale)
-    return [make_pair(image, scale, config["asr"]["downsampling"]) for image in images[:count]]
+    return [build_pair(image, scale, config["asr"]["downsampling"]) for image in images[:count]]
 
 
 def score_set(upsample: Upsample, column: str, scale: float, config: Config) -> list[list[Any]]:
@@ -109,26 +112,28 @@ def score_set(upsample: Upsample, column: str, scale: float, config: Config) -> 
     settings = config["asr"]
     images = list_source_images(settings["evaluate"][column], config, scale)
 
-    def pair(number: int) -> Pair | None:
+    def pair(number: int) -> ImagePair | None:
         left = images[number : number + 1]
-        return make_pair(left[0], scale, settings["downsampling"]) if left else None
+        return build_pair(left[0], scale, settings["downsampling"]) if left else None
 
     # Decoding and resizing the next image takes no time from the device.
     made = map(Prefetcher(pair), each(range(len(images)), f"{column} x{scale:g}", "image"))
-    return score_pairs(upsample, cast("Iterator[Pair]", made), border(column, scale, config))
+    return score_pairs(
+        upsample, cast("Iterator[ImagePair]", made), compute_border(column, scale, config)
+    )
 
 
 def evaluate_bicubic(config: Config, dataset: str, output: Path | str) -> None:
     """Score plain bicubic upsampling of a data set, as `score` does. Raises `UserError`."""
-    columns = columns_of(config)
+    columns = map_datasets_to_columns(config)
     if dataset not in columns:
         raise UserError(
             f"asr.evaluate does not name the data set {dataset!r}; it names {', '.join(columns)}."
         )
-    score(bicubic, columns[dataset], config, output, {}, {})
+    score_column(enlarge_bicubically, columns[dataset], config, output, {}, {})
 
 
-def evaluate(
+def evaluate_run(
     config: Config, method: Method, seed: int, run: Path | str, output: Path | str
 ) -> None:
     """Score a trained run on every set at every scale, as `score` does.
@@ -137,22 +142,22 @@ def evaluate(
     """
     device = runtime.prepare(config["device"], config["threads"])
     model, record = open_run(run, ASRModel, method, seed, config, device)
-    upsample = upsampler(model, config, device)
+    upsample = build_upsampler(model, config, device)
     weights = {"weights_sha256": record["weights_sha256"]}
     facts = {"device": runtime.device_record(device)}
     with torch.inference_mode():
-        for column in columns_of(config).values():
-            score(upsample, column, config, output, weights, facts)
+        for column in map_datasets_to_columns(config).values():
+            score_column(upsample, column, config, output, weights, facts)
     peak = runtime.peak_memory_mib(device)
     log.info("%s seed %d: peak memory %.0f MiB", method.method, seed, peak)
 
 
-def columns_of(config: Config) -> dict[str, str]:
+def map_datasets_to_columns(config: Config) -> dict[str, str]:
     """Return the columns of the tables by their data sets."""
     return {dataset: column for column, dataset in config["asr"]["evaluate"].items()}
 
 
-def score(
+def score_column(
     upsample: Upsample,
     column: str,
     config: Config,
@@ -176,7 +181,7 @@ def score(
             "datasets": [describe_dataset(dataset, config)],
             "scale": scale,
             "downsampling": config["asr"]["downsampling"],
-            "shaved": border(column, scale, config),
+            "shaved": compute_border(column, scale, config),
             **weights,
         }
         made_from = {**settings, **weights, **content, "scale": scale}

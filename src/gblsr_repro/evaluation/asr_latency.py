@@ -43,17 +43,17 @@ class TimedImage:
     width: int
     source: SourceImage | None
 
-    def low_size(self, timing: Mapping[str, Any]) -> tuple[int, int]:
+    def compute_low_size(self, timing: Mapping[str, Any]) -> tuple[int, int]:
         """Return height and width of its low-resolution image at the timed scale."""
         sides = (side // timing["size_divisor"] for side in (self.height, self.width))
         height, width = (compute_low_side(side, timing["scale"]) for side in sides)
         return height, width
 
-    def low(self, config: Config, device: torch.device) -> Tensor:
+    def load_low(self, config: Config, device: torch.device) -> Tensor:
         """Return its low-resolution image (1, 3, h, w) in [0, 1]."""
         timing = config["asr"]["timing"]
         if self.source is None:
-            return torch.zeros(1, 3, *self.low_size(timing), device=device)
+            return torch.zeros(1, 3, *self.compute_low_size(timing), device=device)
         height, width = (side // timing["size_divisor"] for side in (self.height, self.width))
         high = crop_to_scale(convert_to_rgb(self.source.load())[:height, :width], timing["scale"])
         small = downscale(high, timing["scale"], config["asr"]["downsampling"])
@@ -70,15 +70,15 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
     device = runtime.prepare(config["device"], config["threads"])
     timing = config["asr"]["timing"]
     names = [config["asr"]["evaluate"].get(column, column) for column in timing["datasets"]]
-    found = {name: list_images(name, config) for name in names}
+    found = {name: list_timed_images(name, config) for name in names}
     model = build_model(method, config, seed).eval().to(device)
 
-    def to_time(image: TimedImage) -> latency.Image:
-        encoded = math.prod(map(model.encoder.extend_length, image.low_size(timing)))
-        return latency.Image(image.name, encoded, partial(image.low, config, device))
+    def to_time(image: TimedImage) -> latency.TimedInput:
+        encoded = math.prod(map(model.encoder.extend_length, image.compute_low_size(timing)))
+        return latency.TimedInput(image.name, encoded, partial(image.load_low, config, device))
 
     sets = {
-        name: latency.Set(list(map(to_time, images)), *_describe(images, name, config))
+        name: latency.TimedSet(list(map(to_time, images)), *_describe_images(images, name, config))
         for name, images in found.items()
     }
 
@@ -94,13 +94,13 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
         "scale": timing["scale"],
         "size_divisor": timing["size_divisor"],
     }
-    clocked = latency.Timing(model, config, device, partial(render, path=PLAIN), render, True)
-    clocked.write(
+    clocked = latency.Timer(model, config, device, partial(render, path=PLAIN), render, True)
+    clocked.write_times(
         subject, sets, collect_dependencies("asr_latency", method, config), output, COLUMNS
     )
 
 
-def _describe(
+def _describe_images(
     images: Sequence[TimedImage], dataset: str, config: Config
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what the times of a data set follow from, and what is recorded of it besides."""
@@ -119,7 +119,7 @@ def _describe(
     return made_from, told
 
 
-def list_images(dataset: str, config: Config) -> list[TimedImage]:
+def list_timed_images(dataset: str, config: Config) -> list[TimedImage]:
     """Return the images of one data set to time: by their sizes, real where at hand.
 
     A set that config/sizes.tsv lists is timed whole, whichever of its images are there; any other

@@ -13,7 +13,7 @@ from ..progress import Progress
 BATCH = 4  # the largest arm, WIRE, takes about 0.6 GB of activations per 256x256 image
 
 
-def batches(
+def read_batches(
     arrays: ImageArray, count: int, device: torch.device, label: str
 ) -> Iterator[tuple[Sequence[str], Tensor]]:
     """Yield names and images (B, 3, S, S) of the first `count` images, in order; show how far."""

@@ -20,7 +20,7 @@ from .native import reconstruct
 TRUTH = "ground_truth"
 
 
-def exemplar(config: Config, column: str, arrays: ImageArray) -> Tensor:
+def read_exemplar(config: Config, column: str, arrays: ImageArray) -> Tensor:
     """Return the image of an evaluation set that the qualitative figure shows: (1, 3, S, S).
 
     Raises `UserError` when the config names none for this set, or one that the set lacks.
@@ -45,7 +45,7 @@ def write_exemplars(
     device = runtime.prepare(config["device"], config["threads"])
     output = Path(output)
     truths = {
-        column: exemplar(config, column, ImageArray.open(Path(arrays) / f"{column}.npy"))
+        column: read_exemplar(config, column, ImageArray.open(Path(arrays) / f"{column}.npy"))
         for column in config["native"]["data"]["evaluate"]
     }
     for column, truth in truths.items():

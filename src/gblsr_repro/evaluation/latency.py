@@ -56,7 +56,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def measure(
+def time_call(
     call: Callable[[], Any],
     device: torch.device,
     warmup: int,
@@ -75,10 +75,10 @@ def measure(
             torch.cuda.reset_peak_memory_stats(device)
         times = [time_pass_ms(call, device) for _ in range(passes)]
     peak = runtime.peak_memory_mib(device) if device.type == "cuda" else None
-    return summarize(times, peak)
+    return summarize_times(times, peak)
 
 
-def summarize(times: list[float], peak_memory_mib: float | None) -> dict[str, float | None]:
+def summarize_times(times: list[float], peak_memory_mib: float | None) -> dict[str, float | None]:
     """Describe the times of single passes, in milliseconds, by the names in `COLUMNS`.
 
     `std_ms` is the sample standard deviation (None for one pass), `p90_ms` and `p95_ms` are linear
@@ -130,11 +130,11 @@ def select_clocks(config: Config) -> list[str]:
 
 def count_saved_bytes(call: Call, images: Tensor, model: nn.Module) -> int:
     """Return the bytes that autograd saves in one call, each storage once, weights left out."""
-    own = {_address(part) for part in (*model.parameters(), *model.buffers())}
+    own = {_get_address(part) for part in (*model.parameters(), *model.buffers())}
     saved: dict[int, int] = {}
 
     def pack(tensor: Tensor) -> Tensor:
-        saved[_address(tensor)] = tensor.untyped_storage().nbytes()
+        saved[_get_address(tensor)] = tensor.untyped_storage().nbytes()
         return tensor
 
     with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda kept: kept):
@@ -143,7 +143,7 @@ def count_saved_bytes(call: Call, images: Tensor, model: nn.Module) -> int:
     return sum(size for address, size in saved.items() if address not in own)
 
 
-def _address(tensor: Tensor) -> int:
+def _get_address(tensor: Tensor) -> int:
     return tensor.untyped_storage().data_ptr()
 
 
@@ -151,7 +151,7 @@ def _address(tensor: Tensor) -> int:
 
 
 @dataclass(frozen=True)
-class Image:
+class TimedInput:
     """An image to time: its name, how many pixels are encoded, and what loads it (1, 3, h, w)."""
 
     name: str
@@ -160,16 +160,16 @@ class Image:
 
 
 @dataclass(frozen=True)
-class Set:
+class TimedSet:
     """A set of images to time: what its times follow from, and what is told of it besides."""
 
-    images: Sequence[Image]
-    made_from: Mapping[str, Any]
-    told: Mapping[str, Any] = field(default_factory=dict)
+    images: Sequence[TimedInput]
+    dependencies: Mapping[str, Any]
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Timing:
+class Timer:
     """A model to time on a device as the config says.
 
     `plain` is the paper's call, with `gradients` if it records them; `own` is the package's.
@@ -178,14 +178,14 @@ class Timing:
     model: NativeModel | ASRModel
     config: Config
     device: torch.device
-    plain: Call
-    own: Call
+    plain_call: Call
+    user_call: Call
     gradients: bool
 
-    def write(
+    def write_times(
         self,
         subject: Mapping[str, Any],
-        sets: Mapping[str, Set],
+        sets: Mapping[str, TimedSet],
         made_from: Mapping[str, Any],
         output: Path | str,
         columns: Sequence[str],
@@ -201,7 +201,8 @@ class Timing:
         output, label = Path(output), next(iter(subject.values()))
         device = runtime.device_record(self.device)
         follows = {
-            name: {**made_from, **timed.made_from, "device": device} for name, timed in sets.items()
+            name: {**made_from, **timed.dependencies, "device": device}
+            for name, timed in sets.items()
         }
         left = {
             name: timed
@@ -212,10 +213,10 @@ class Timing:
             log.info("%s: the times of %s are kept as they are", label, name)
         if not left:
             return
-        record = {**subject, **describe_conditions(self.config, self.device)}
+        record = {**subject, **describe_measurement(self.config, self.device)}
         record["gradients_recorded"] = self.gradients
         images = {name: timed.images for name, timed in left.items()}
-        rows, not_timed = self.time_sets(label, images, self.clocks())
+        rows, not_timed = self.time_sets(label, images, self.build_clocks())
         for name, timed in left.items():
             own = [row for row in rows if row["dataset"] == name]
             paths: dict[str, list[str]] = {}
@@ -223,10 +224,10 @@ class Timing:
                 paths.setdefault(clock, []).append(path)
             reasons = {k: why[name] for k, why in not_timed.items() if name in why}
             write_csv(output / f"{name}.csv", columns, own)
-            told = {**timed.told, "not_timed": reasons, "decoder_paths": paths}
+            told = {**timed.facts, "not_timed": reasons, "decoder_paths": paths}
             write_json(output / f"{name}.json", record | told | {"follows": follows[name]})
 
-    def clocks(self) -> Iterator[Clock]:
+    def build_clocks(self) -> Iterator[Clock]:
         """Yield the clocks of `select_clocks`.
 
         To be used one after another: from `ours` on the model has the memory format of users.
@@ -234,22 +235,24 @@ class Timing:
 
         def inferred(images: Tensor) -> Any:
             with torch.inference_mode():
-                return self.own(images)
+                return self.user_call(images)
 
         for name in select_clocks(self.config):
             if name == PAPER:
                 example = torch.zeros(1, 3, EXAMPLE, EXAMPLE, device=self.device)
                 saved = (
-                    count_saved_bytes(self.plain, example, self.model) if self.gradients else 0.0
+                    count_saved_bytes(self.plain_call, example, self.model)
+                    if self.gradients
+                    else 0.0
                 )
                 encoded = self.model.encoder.extend_length(EXAMPLE) ** 2
-                yield Clock(name, self.plain, self.gradients, saved / encoded)
+                yield Clock(name, self.plain_call, self.gradients, saved / encoded)
             else:
                 runtime.for_inference(self.model, self.device)
                 yield Clock(name, inferred)
 
     def time_sets(
-        self, label: str, sets: Mapping[str, Sequence[Image]], clocks: Iterable[Clock]
+        self, label: str, sets: Mapping[str, Sequence[TimedInput]], clocks: Iterable[Clock]
     ) -> tuple[list[dict[str, Any]], dict[str, dict[str, str]]]:
         """Time every image of every set by every clock.
 
@@ -265,10 +268,10 @@ class Timing:
             for clock in clocks:
                 for dataset, images in sets.items():
                     found: list[dict[str, Any]] = []
-                    reason = _too_large(clock, images, self.device)
+                    reason = _explain_shortage(clock, images, self.device)
                     try:
                         for image in images if not reason else ():
-                            found.append({"dataset": dataset} | self._row(image, clock))
+                            found.append({"dataset": dataset} | self._time_image(image, clock))
                             progress.update()
                     except torch.OutOfMemoryError as error:
                         why = str(error).partition("\n")[0]
@@ -285,17 +288,17 @@ class Timing:
                         rows += found
         return rows, not_timed
 
-    def _row(self, image: Image, clock: Clock) -> dict[str, Any]:
+    def _time_image(self, image: TimedInput, clock: Clock) -> dict[str, Any]:
         images = image.load()
         call = partial(clock.call, images)
         counts = self.config["latency"]
-        record = measure(call, self.device, counts["warmup"], counts["passes"], clock.gradients)
+        record = time_call(call, self.device, counts["warmup"], counts["passes"], clock.gradients)
         height, width = images.shape[-2:]
         place = {"image": image.name, "height": height, "width": width, "clock": clock.name}
         return place | {"path": getattr(self.model, "path", None)} | record
 
 
-def _too_large(clock: Clock, images: Sequence[Image], device: torch.device) -> str:
+def _explain_shortage(clock: Clock, images: Sequence[TimedInput], device: torch.device) -> str:
     """Return why the largest image cannot be timed, by what a small one takes; empty if it can.
 
     On a CPU, running out of memory ends the process instead of raising an error.
@@ -314,9 +317,9 @@ def _too_large(clock: Clock, images: Sequence[Image], device: torch.device) -> s
     )
 
 
-def describe_conditions(config: Config, device: torch.device) -> dict[str, Any]:
+def describe_measurement(config: Config, device: torch.device) -> dict[str, Any]:
     """Describe what times were taken on and how; warns when other processes use the GPU."""
-    shared = gpu_is_shared(device)
+    shared = is_gpu_shared(device)
     if shared:
         log.warning("Other processes use this GPU: its times are recorded, but not judged.")
     cuda = device.type == "cuda"
@@ -333,7 +336,7 @@ def describe_conditions(config: Config, device: torch.device) -> dict[str, Any]:
     }
 
 
-def gpu_is_shared(device: torch.device) -> bool | None:
+def is_gpu_shared(device: torch.device) -> bool | None:
     """Return whether other processes compute on the GPU; None where that cannot be told.
 
     This process has a context on the GPU, so a list without a single process shows nothing.

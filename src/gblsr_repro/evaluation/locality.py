@@ -33,13 +33,13 @@ TESTS = ("t1", "t2", "t3", "t4")
 # --- statistics of one seed ---------------------------------------------------------------------
 
 
-def variation(bandwidth: Field) -> NDArray[np.float64]:
+def compute_variation(bandwidth: Field) -> NDArray[np.float64]:
     """Return the coefficient of variation, std / mean, within each image of (N, h, w): (N,)."""
-    flat = _flat(bandwidth)
-    return np.sqrt(_variance(flat)) / flat.mean(axis=1)
+    flat = _flatten(bandwidth)
+    return np.sqrt(_compute_variance(flat)) / flat.mean(axis=1)
 
 
-def statistics(
+def compute_statistics(
     bandwidth: Field, region: Labels, allowed_range: float, collapsed_fraction: float
 ) -> Statistics:
     """Return every statistic of the diagnostic for one field (N, h, w) and its region labels.
@@ -54,13 +54,13 @@ def statistics(
 
     What needs a region without any patch is None.
     """
-    flat = _flat(bandwidth)
+    flat = _flatten(bandwidth)
     labels = region.reshape(flat.shape)
     mean = float(flat.mean())
     spread = flat.max(axis=1) - flat.min(axis=1)
-    within = float(_variance(flat).mean())
-    across = float(_variance(flat.mean(axis=1)[None])[0])
-    total = float(_variance(flat.reshape(1, -1))[0])
+    within = float(_compute_variance(flat).mean())
+    across = float(_compute_variance(flat.mean(axis=1)[None])[0])
+    total = float(_compute_variance(flat.reshape(1, -1))[0])
     means = {
         f"mean_{name}": float(flat[labels == code].mean()) if (labels == code).any() else None
         for code, name in enumerate(REGIONS)
@@ -75,19 +75,19 @@ def statistics(
         "var_within": within,
         "var_across": across,
         "var_total": total,
-        "t1": float(np.median(variation(bandwidth))),
-        "t1_p99": float(np.quantile(variation(bandwidth), 0.99)),
+        "t1": float(np.median(compute_variation(bandwidth))),
+        "t1_p99": float(np.quantile(compute_variation(bandwidth), 0.99)),
         "t2": float(np.mean(spread < collapsed_fraction * allowed_range)),
         "t3": None if gap is None else gap / mean,
         "t4": within / total if total > 0 else 0.0,
     }
 
 
-def _flat(bandwidth: Field) -> NDArray[np.float64]:
+def _flatten(bandwidth: Field) -> NDArray[np.float64]:
     return np.asarray(bandwidth, dtype=np.float64).reshape(len(bandwidth), -1)
 
 
-def _variance(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def _compute_variance(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the population variance of each row; exactly 0 where a row is constant."""
     return (rows - rows[:, :1]).var(axis=1)
 
@@ -95,21 +95,21 @@ def _variance(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 # --- over seeds ---------------------------------------------------------------------------------
 
 
-def summarize(paths: Iterable[Path | str], config: Config) -> list[Statistics]:
+def compute_statistics_of_files(paths: Iterable[Path | str], config: Config) -> list[Statistics]:
     """Return the statistics of each field file, one per seed, in the order of `paths`."""
     low, high = config["native"]["model"]["bandwidth_range"]
     fraction = config["diagnostics"]["collapsed_range_fraction"]
     fields = (Fields.read(path) for path in paths)
-    return [statistics(f.bandwidth, f.region, high - low, fraction) for f in fields]
+    return [compute_statistics(f.bandwidth, f.region, high - low, fraction) for f in fields]
 
 
-def average(seeds: Sequence[Statistics]) -> Statistics:
+def average_seeds(seeds: Sequence[Statistics]) -> Statistics:
     """Average each statistic over the seeds that have it; None where no seed has."""
     values = {key: [v for s in seeds if (v := s[key]) is not None] for key in seeds[0]}
     return {key: fmean(found) if found else None for key, found in values.items()}
 
 
-def tests(averaged: Statistics, thresholds: Mapping[str, float]) -> dict[str, bool | None]:
+def apply_tests(averaged: Statistics, thresholds: Mapping[str, float]) -> dict[str, bool | None]:
     """Say for t1 to t4 whether the test is met; `thresholds` is config diagnostics.thresholds.
 
     T1, T3 and T4 must reach their thresholds and T2 stay below its own. T4 also asks for a floor
@@ -121,25 +121,25 @@ def tests(averaged: Statistics, thresholds: Mapping[str, float]) -> dict[str, bo
         "t1": _reaches(t1, thresholds["t1_cov_median"]),
         "t2": None if t2 is None else t2 < thresholds["t2_fraction_collapsed"],
         "t3": _reaches(t3, thresholds["t3_region_gap"]),
-        "t4": all_of(
+        "t4": are_all_met(
             _reaches(value, thresholds[f"t4_within_{name}"])
             for value, name in ((t4, "fraction"), (within, "variance"))
         ),
     }
 
 
-def tests_met(met: Mapping[str, bool | None]) -> int | None:
+def count_tests_met(met: Mapping[str, bool | None]) -> int | None:
     """Count the tests that are met; None where one could not be made."""
     return None if None in met.values() else sum(map(bool, met.values()))
 
 
-def verdict(met: Mapping[str, bool | None]) -> str | None:
+def decide_verdict(met: Mapping[str, bool | None]) -> str | None:
     """Apply the decision rule: what the bandwidth field is, by the tests it meets.
 
     "collapsed" (no test: the bandwidth is global, not spatial), "local" (all tests) or "partly
     local"; None where a test could not be made.
     """
-    count = tests_met(met)
+    count = count_tests_met(met)
     if count is None:
         return None
     return {0: "collapsed", len(met): "local"}.get(count, "partly local")
@@ -164,7 +164,7 @@ class Criteria:
     edge: bool | None
 
 
-def criteria(
+def judge_criteria(
     met: Mapping[str, bool | None],
     deltas: Mapping[str, float | None],
     margins: Mapping[str, float],
@@ -184,8 +184,8 @@ def criteria(
     perceptual = deltas.get("lpips")
     lpips = None if perceptual is None else perceptual <= margins["lpips"]
     return Criteria(
-        a=all_of(met.values()),
-        b=all_of([any_of([texture, mixed, lpips]), edge]),
+        a=are_all_met(met.values()),
+        b=are_all_met([is_any_met([texture, mixed, lpips]), edge]),
         texture=texture,
         mixed=mixed,
         lpips=lpips,
@@ -193,13 +193,13 @@ def criteria(
     )
 
 
-def all_of(parts: Iterable[bool | None]) -> bool | None:
+def are_all_met(parts: Iterable[bool | None]) -> bool | None:
     """Return whether all parts hold: False if one fails, else None if one is not measured."""
     known = list(parts)
     return False if False in known else None if None in known else True
 
 
-def any_of(parts: Iterable[bool | None]) -> bool | None:
+def is_any_met(parts: Iterable[bool | None]) -> bool | None:
     """Return whether any part holds: True if one does, else None if one is not measured."""
     known = list(parts)
     return True if True in known else None if None in known else False

@@ -23,14 +23,14 @@ BLACK, RANGE, PEAK = 16.0, 219.0, 255.0
 WINDOW = 7
 
 
-class Score(NamedTuple):
+class LumaScore(NamedTuple):
     """PSNR-Y in dB (infinite for equal images) and SSIM-Y of one image."""
 
     psnr_y: float
     ssim_y: float
 
 
-def luma(image: Tensor, full_range: bool = False) -> Tensor:
+def compute_luma(image: Tensor, full_range: bool = False) -> Tensor:
     """Return the luma (H, W) of an RGB `image` (3, H, W) in [0, 255], as float64.
 
     Studio range: 16 + (65.481 R + 128.553 G + 24.966 B) / 255. With `full_range` the same weights
@@ -42,19 +42,19 @@ def luma(image: Tensor, full_range: bool = False) -> Tensor:
     return mixed / RANGE if full_range else BLACK + mixed / PEAK
 
 
-def shave(plane: Tensor, border: int) -> Tensor:
+def shave_border(plane: Tensor, border: int) -> Tensor:
     """Cut `border` pixels off every side of (H, W)."""
     height, width = plane.shape
     return plane[border : height - border, border : width - border]
 
 
-def psnr(plane: Tensor, truth: Tensor) -> float:
+def compute_psnr(plane: Tensor, truth: Tensor) -> float:
     """Return 10 log10(255^2 / mse) of two (H, W) planes in dB, infinite where they are equal."""
     mse = float((plane.double() - truth.double()).square().mean())
     return 10 * math.log10(PEAK**2 / mse) if mse else math.inf
 
 
-def ssim(plane: Tensor, truth: Tensor) -> float:
+def compute_ssim(plane: Tensor, truth: Tensor) -> float:
     """Return the mean SSIM of two (H, W) planes in [0, 255] over all whole windows.
 
     Raises `UserError` when the planes are smaller than the window.
@@ -68,14 +68,14 @@ def ssim(plane: Tensor, truth: Tensor) -> float:
     return float(structural_similarity(a, b, win_size=WINDOW, data_range=PEAK))
 
 
-def score(output: Tensor, truth: Tensor, border: int) -> Score:
+def score_image(output: Tensor, truth: Tensor, border: int) -> LumaScore:
     """Compare an RGB `output` (3, H, W) in [0, 1] with the 8-bit image it should be.
 
     `truth` is (3, H, W), or (H, W) for a greyscale image, whose samples are its luma. The output
     is clamped first and not rounded; `border` pixels are left out on every side.
     """
     gray = truth.ndim == 2
-    wanted = truth.double() if gray else luma(truth)
-    found = luma(output.double().clamp(0, 1) * PEAK, full_range=gray)
-    planes = shave(found, border), shave(wanted, border)
-    return Score(psnr(*planes), ssim(*planes))
+    wanted = truth.double() if gray else compute_luma(truth)
+    found = compute_luma(output.double().clamp(0, 1) * PEAK, full_range=gray)
+    planes = shave_border(found, border), shave_border(wanted, border)
+    return LumaScore(compute_psnr(*planes), compute_ssim(*planes))

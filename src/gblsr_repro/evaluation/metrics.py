@@ -22,11 +22,11 @@ from . import REGIONS
 SSIM_C1, SSIM_C2 = 0.01**2, 0.03**2
 
 
-class Settings(SimpleNamespace):
+class MetricSettings(SimpleNamespace):
     """The config's native.metrics by their names there, and `patch`, the patch side in pixels."""
 
     @classmethod
-    def of(cls, config: Config) -> Settings:
+    def from_config(cls, config: Config) -> MetricSettings:
         """Take the settings from the whole configuration."""
         native = config["native"]
         return cls(patch=native["model"]["patch"], **native["metrics"])
@@ -35,12 +35,12 @@ class Settings(SimpleNamespace):
 # --- building blocks ----------------------------------------------------------------------------
 
 
-def gray(images: Tensor) -> Tensor:
+def average_channels(images: Tensor) -> Tensor:
     """Return the channel mean of (B, 3, H, W) as float64 (B, H, W)."""
     return images.double().mean(dim=1)
 
 
-def to_patches(planes: Tensor, patch: int) -> Tensor:
+def cut_into_patches(planes: Tensor, patch: int) -> Tensor:
     """Cut (..., H, W) into (..., h, w, P, P); `UserError` unless P divides H and W."""
     height, width = planes.shape[-2:]
     if height % patch or width % patch:
@@ -52,24 +52,24 @@ def to_patches(planes: Tensor, patch: int) -> Tensor:
     return cut.transpose(-3, -2)
 
 
-def sobel(images: Tensor) -> Tensor:
+def compute_sobel(images: Tensor) -> Tensor:
     """Return the Sobel gradient magnitude of the channel mean, zero-padded: float64 (B, H, W)."""
     across = torch.tensor([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]], device=images.device).double()
     kernels = torch.stack((across, across.T)).unsqueeze(1)
-    gradient = F.conv2d(gray(images).unsqueeze(1), kernels, padding=1)
+    gradient = F.conv2d(average_channels(images).unsqueeze(1), kernels, padding=1)
     return gradient.square().sum(dim=1).sqrt()
 
 
-def patch_power(images: Tensor, patch: int) -> Tensor:
+def compute_patch_power(images: Tensor, patch: int) -> Tensor:
     """Return the power |FFT|^2 of every patch of the channel mean: float64 (B, h, w, P, P).
 
     The transform is orthonormal; frequencies are in the order of `torch.fft.fftfreq`.
     """
-    spectrum = torch.fft.fft2(to_patches(gray(images), patch), norm="ortho")
+    spectrum = torch.fft.fft2(cut_into_patches(average_channels(images), patch), norm="ortho")
     return spectrum.real.square() + spectrum.imag.square()
 
 
-def _gaussian_blur(size: int, window: int, sigma: float, device: torch.device) -> Tensor:
+def _build_blur_matrix(size: int, window: int, sigma: float, device: torch.device) -> Tensor:
     """Return the (size, size) matrix that blurs one axis, zero-padded at its ends."""
     position = torch.arange(size, device=device, dtype=torch.float64)
     distance = (position[:, None] - position).abs()
@@ -78,7 +78,7 @@ def _gaussian_blur(size: int, window: int, sigma: float, device: torch.device) -
     return weights / torch.exp(-(taps**2) / (2 * sigma**2)).sum().to(device)
 
 
-def _ssim(means: tuple[Tensor, Tensor], moments: tuple[Tensor, Tensor, Tensor], epsilon: float
+def _combine_moments(means: tuple[Tensor, Tensor], moments: tuple[Tensor, Tensor, Tensor], epsilon: float
           ) -> Tensor:  # fmt: skip
     """Return SSIM from two means, two variances and the covariance, all of one shape."""
     (mean_a, mean_b), (variance_a, variance_b, covariance) = means, moments
@@ -90,18 +90,18 @@ def _ssim(means: tuple[Tensor, Tensor], moments: tuple[Tensor, Tensor, Tensor], 
 # --- whole-image metrics: (B, 3, H, W) twice -> (B,) --------------------------------------------
 
 
-def psnr(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
+def compute_psnr(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
     """Return 10 log10(1 / (mse + epsilon)) in dB over all pixels and channels of each image."""
     mse = (images.double() - truth.double()).square().mean(dim=(-3, -2, -1))
     return -10 * torch.log10(mse + settings.psnr_epsilon)
 
 
-def ssim(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
+def compute_ssim(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
     """Return SSIM, averaged over pixels and channels of each image; see `ssim_map`."""
-    return ssim_map(images, truth, settings).mean(dim=(-3, -2, -1))
+    return compute_ssim_map(images, truth, settings).mean(dim=(-3, -2, -1))
 
 
-def ssim_map(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
+def compute_ssim_map(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
     """Return SSIM at every pixel and channel: (B, 3, H, W).
 
     Gaussian window, biased moments, images zero-padded so that border pixels count, an epsilon on
@@ -110,27 +110,27 @@ def ssim_map(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
     a, b = images.double(), truth.double()
     window, sigma = settings.ssim_window, settings.ssim_sigma
     rows, columns = (
-        _gaussian_blur(size, window, sigma, images.device) for size in images.shape[-2:]
+        _build_blur_matrix(size, window, sigma, images.device) for size in images.shape[-2:]
     )
     mean_a, mean_b, square_a, square_b, product = (
         rows @ plane @ columns for plane in (a, b, a * a, b * b, a * b)
     )
     moments = (square_a - mean_a**2, square_b - mean_b**2, product - mean_a * mean_b)
-    return _ssim((mean_a, mean_b), moments, settings.ssim_epsilon)
+    return _combine_moments((mean_a, mean_b), moments, settings.ssim_epsilon)
 
 
-def lse(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
+def compute_lse(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
     """Return the local spectrum error of each image: the mean of `patch_lse` over its patches."""
-    return patch_lse(images, truth, settings).mean(dim=(-2, -1))
+    return compute_patch_lse(images, truth, settings).mean(dim=(-2, -1))
 
 
-def edge_mask(truth: Tensor, settings: Settings) -> Tensor:
+def compute_edge_mask(truth: Tensor, settings: MetricSettings) -> Tensor:
     """Return where the edges of `truth` are: bool (B, 1, H, W).
 
     Pixels whose Sobel magnitude reaches the set percentile of their image, dilated by the set
     number of pixels.
     """
-    magnitude = sobel(truth)
+    magnitude = compute_sobel(truth)
     level = [torch.quantile(m.flatten(), settings.edge_percentile) for m in magnitude]
     mask = magnitude >= torch.stack(level)[:, None, None]
     reach = settings.edge_dilation
@@ -138,7 +138,9 @@ def edge_mask(truth: Tensor, settings: Settings) -> Tensor:
     return wide > 0
 
 
-def seams(images: Tensor, settings: Settings) -> tuple[list[float | None], list[float | None]]:
+def measure_seams(
+    images: Tensor, settings: MetricSettings
+) -> tuple[list[float | None], list[float | None]]:
     """Return how much larger steps are across patch borders, and across patch centers, per image.
 
     A step is the absolute difference of two neighboring pixels, on both axes and in all channels;
@@ -165,39 +167,39 @@ def seams(images: Tensor, settings: Settings) -> tuple[list[float | None], list[
 # --- per-patch metrics: (B, 3, H, W) twice -> (B, h, w) -----------------------------------------
 
 
-def patch_psnr(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
+def compute_patch_psnr(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
     """Return the PSNR in dB of every patch over its pixels and channels."""
-    errors = to_patches((images.double() - truth.double()).square(), settings.patch)
+    errors = cut_into_patches((images.double() - truth.double()).square(), settings.patch)
     return -10 * torch.log10(errors.mean(dim=(1, -2, -1)) + settings.psnr_epsilon)
 
 
-def patch_ssim(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
+def compute_patch_ssim(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
     """Return SSIM of every patch from its own moments, averaged over channels.
 
     One mean, biased variance and covariance per patch and channel; no window and no epsilon.
     """
-    a, b = (to_patches(x.double(), settings.patch).flatten(-2) for x in (images, truth))
+    a, b = (cut_into_patches(x.double(), settings.patch).flatten(-2) for x in (images, truth))
     mean_a, mean_b = a.mean(dim=-1), b.mean(dim=-1)
     off_a, off_b = a - mean_a.unsqueeze(-1), b - mean_b.unsqueeze(-1)
     square_a, square_b, product = (
         (x * y).mean(dim=-1) for x, y in ((off_a, off_a), (off_b, off_b), (off_a, off_b))
     )
-    return _ssim((mean_a, mean_b), (square_a, square_b, product), 0.0).mean(dim=1)
+    return _combine_moments((mean_a, mean_b), (square_a, square_b, product), 0.0).mean(dim=1)
 
 
-def patch_lse(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
+def compute_patch_lse(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
     """Return the mean over frequencies of |log power - log power of the truth| of every patch.
 
     Channel mean, orthonormal FFT, power clamped from below (paper section 4, Metrics).
     """
     logs = [
-        patch_power(x, settings.patch).clamp_min(settings.power_floor).log()
+        compute_patch_power(x, settings.patch).clamp_min(settings.power_floor).log()
         for x in (images, truth)
     ]
     return (logs[0] - logs[1]).abs().mean(dim=(-2, -1))
 
 
-def region_means(values: Tensor, labels: Tensor) -> list[dict[str, float | None]]:
+def average_regions(values: Tensor, labels: Tensor) -> list[dict[str, float | None]]:
     """Average a per-patch metric (B, h, w) over the patches of each region, image by image.
 
     `labels` (B, h, w) hold positions in `REGIONS`. A region that an image lacks is None.
@@ -213,5 +215,5 @@ def region_means(values: Tensor, labels: Tensor) -> list[dict[str, float | None]
 
 # --- the metrics of the score files, by column; a region's are columns of their own ---------------
 
-WHOLE_IMAGE = {"psnr": psnr, "ssim": ssim, "lse": lse}
-PER_PATCH = {"psnr": patch_psnr, "ssim": patch_ssim, "lse": patch_lse}
+WHOLE_IMAGE = {"psnr": compute_psnr, "ssim": compute_ssim, "lse": compute_lse}
+PER_PATCH = {"psnr": compute_patch_psnr, "ssim": compute_patch_ssim, "lse": compute_patch_lse}

@@ -18,9 +18,9 @@ from ..models.native import NativeModel
 from ..progress import log
 from ..runs import open_run
 from . import REGIONS, metrics, regions
-from .batches import batches
-from .metrics import Settings
-from .perceptual import Perceptual, find_backbone
+from .batches import read_batches
+from .metrics import MetricSettings
+from .perceptual import PerceptualDistance, find_backbone
 
 VALIDATION = "validation"
 WHOLE_IMAGE = (*metrics.WHOLE_IMAGE, "lpips", "edge_lpips", "border_step", "center_step")
@@ -31,7 +31,7 @@ COLUMNS = ("image", *WHOLE_IMAGE, *PER_REGION)
 # --- quality ------------------------------------------------------------------------------------
 
 
-def evaluate(
+def evaluate_run(
     config: Config,
     arm: Arm,
     seed: int,
@@ -51,10 +51,10 @@ def evaluate(
     arrays, output = Path(arrays), Path(output)
     model, trained = open_run(run, NativeModel, arm, seed, config, device)
     runtime.for_inference(model, device)
-    settings = Settings.of(config)
+    settings = MetricSettings.from_config(config)
     bounds = regions.Thresholds.read(arrays / "regions.json")
     backbone, reason = find_backbone(config)
-    perceptual = Perceptual(backbone, device) if backbone else None
+    perceptual = PerceptualDistance(backbone, device) if backbone else None
     record = {
         "arm": arm.arm,
         "seed": seed,
@@ -83,8 +83,8 @@ def evaluate(
             continue
         rows = [
             row
-            for names, truth in batches(opened, count, device, label)
-            for row in image_rows(
+            for names, truth in read_batches(opened, count, device, label)
+            for row in measure_images(
                 names, reconstruct(model, truth), truth, bounds, settings, perceptual
             )
         ]
@@ -99,13 +99,13 @@ def reconstruct(model: NativeModel, images: Tensor) -> Tensor:
     return model(images).clamp(0, 1)
 
 
-def image_rows(
+def measure_images(
     names: Sequence[str],
     images: Tensor,
     truth: Tensor,
     bounds: regions.Thresholds,
-    settings: Settings,
-    perceptual: Perceptual | None,
+    settings: MetricSettings,
+    perceptual: PerceptualDistance | None,
 ) -> list[dict[str, Any]]:
     """Measure clamped reconstructions (B, 3, H, W) against the `truth`: one row per image.
 
@@ -115,18 +115,18 @@ def image_rows(
         name: measure(images, truth, settings).tolist()
         for name, measure in metrics.WHOLE_IMAGE.items()
     }
-    columns["border_step"], columns["center_step"] = metrics.seams(images, settings)
+    columns["border_step"], columns["center_step"] = metrics.measure_seams(images, settings)
     if perceptual:
-        mask = metrics.edge_mask(truth, settings)
-        columns["lpips"] = perceptual.lpips(images, truth).tolist()
-        columns["edge_lpips"] = perceptual.edge_lpips(images, truth, mask).tolist()
+        mask = metrics.compute_edge_mask(truth, settings)
+        columns["lpips"] = perceptual.measure_lpips(images, truth).tolist()
+        columns["edge_lpips"] = perceptual.measure_edge_lpips(images, truth, mask).tolist()
     rows: list[dict[str, Any]] = [
         {"image": name} | dict.fromkeys(COLUMNS[1:]) | {c: v[i] for c, v in columns.items()}
         for i, name in enumerate(names)
     ]
-    labels = regions.label(truth, bounds, settings)
+    labels = regions.label_patches(truth, bounds, settings)
     for metric, measure in metrics.PER_PATCH.items():
-        means = metrics.region_means(measure(images, truth, settings), labels)
+        means = metrics.average_regions(measure(images, truth, settings), labels)
         for row, of_image in zip(rows, means, strict=True):
             row |= {f"{metric}_{region}": mean for region, mean in of_image.items()}
     return rows

@@ -13,9 +13,9 @@ from ..data.arrays import ImageArray
 from ..models.native import NativeModel
 from ..runs import open_run
 from . import regions
-from .batches import batches
+from .batches import read_batches
 from .fields import Fields
-from .metrics import Settings
+from .metrics import MetricSettings
 
 
 def write_fields(
@@ -34,15 +34,15 @@ def write_fields(
     device = runtime.prepare(config["device"], config["threads"])
     model, _ = open_run(run, NativeModel, arm, seed, config, device)
     runtime.for_inference(model, device)
-    settings, bounds = Settings.of(config), regions.Thresholds.read(thresholds)
+    settings, bounds = MetricSettings.from_config(config), regions.Thresholds.read(thresholds)
     arrays = ImageArray.open(array)
     count = min(config["diagnostics"]["images"], len(arrays))
     parts: list[tuple[Tensor, ...]] = []
     with torch.no_grad():
-        for _, images in batches(arrays, count, device, f"fields of {arm.arm} seed {seed}"):
+        for _, images in read_batches(arrays, count, device, f"fields of {arm.arm} seed {seed}"):
             found = (
                 *model.predict_fields(model.encode(images)),
-                regions.label(images, bounds, settings),
+                regions.label_patches(images, bounds, settings),
             )
             parts.append(tuple(part.cpu() for part in found))
     bandwidth, order, region = (torch.cat(part).numpy() for part in zip(*parts, strict=True))

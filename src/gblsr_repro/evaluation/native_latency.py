@@ -27,11 +27,13 @@ def time_arm(config: Config, arm: Arm, seed: int, arrays: Path | str, output: Pa
     for column in config["native"]["data"]["evaluate"]:
         opened = ImageArray.open(Path(arrays) / f"{column}.npy")
         images = [
-            latency.Image(name, opened.size**2, partial(opened.load_images, [position], device))
+            latency.TimedInput(
+                name, opened.size**2, partial(opened.load_images, [position], device)
+            )
             for position, name in enumerate(opened.names[: config["latency"]["images_per_set"]])
         ]
-        sets[column] = latency.Set(images, {"array_sha256": opened.description["sha256"]})
+        sets[column] = latency.TimedSet(images, {"array_sha256": opened.description["sha256"]})
     model = build_model(arm, config, seed).eval().to(device)
-    timing = latency.Timing(model, config, device, partial(model, path=PLAIN), model, False)
+    timing = latency.Timer(model, config, device, partial(model, path=PLAIN), model, False)
     made_from = collect_dependencies("latency", arm, config)
-    timing.write({"arm": arm.arm, "seed": seed}, sets, made_from, output, LATENCY_COLUMNS)
+    timing.write_times({"arm": arm.arm, "seed": seed}, sets, made_from, output, LATENCY_COLUMNS)

@@ -40,7 +40,7 @@ def find_backbone(config: Config) -> tuple[Path | None, str | None]:
     and config `require_lpips` is set.
     """
     if find_spec("lpips") is None:
-        return _without(config, "the package lpips is not installed", "install it")
+        return _refuse_or_explain(config, "the package lpips is not installed", "install it")
     named = [
         ("lpips_backbone in the config", config["lpips_backbone"]),
         (f"environment variable {BACKBONE_VARIABLE}", os.environ.get(BACKBONE_VARIABLE)),
@@ -59,10 +59,10 @@ def find_backbone(config: Config) -> tuple[Path | None, str | None]:
         f"run `gblsr-repro fetch {BACKBONE_DATASET}`, name its file in lpips_backbone or "
         f"{BACKBONE_VARIABLE}"
     )
-    return _without(config, "the AlexNet backbone is not at hand", remedy)
+    return _refuse_or_explain(config, "the AlexNet backbone is not at hand", remedy)
 
 
-def _without(config: Config, reason: str, remedy: str) -> tuple[None, str]:
+def _refuse_or_explain(config: Config, reason: str, remedy: str) -> tuple[None, str]:
     if config["require_lpips"]:
         raise UserError(
             f"LPIPS cannot be measured, since {reason}; {remedy}, or set require_lpips: false to "
@@ -71,7 +71,7 @@ def _without(config: Config, reason: str, remedy: str) -> tuple[None, str]:
     return None, reason
 
 
-class Perceptual:
+class PerceptualDistance:
     """LPIPS on one device; `sha256` is the checksum of the backbone's file.
 
     Raises `UserError` when the file does not hold AlexNet's five convolutions.
@@ -80,7 +80,9 @@ class Perceptual:
     def __init__(self, backbone: Path | str, device: torch.device | str = "cpu") -> None:
         self.device = torch.device(device)
         try:
-            self.network = _network(_backbone_weights(backbone)).to(self.device, torch.float32)
+            self.network = _assemble_network(_read_backbone(backbone)).to(
+                self.device, torch.float32
+            )
         except (
             OSError,
             EOFError,
@@ -96,20 +98,20 @@ class Perceptual:
         self.sha256 = sha256(backbone)
 
     @torch.no_grad()
-    def lpips(self, images: Tensor, truth: Tensor) -> Tensor:
+    def measure_lpips(self, images: Tensor, truth: Tensor) -> Tensor:
         """Return the distance of each pair: (B, 3, H, W) in [0, 1] twice -> (B,), float64."""
         pair = (x.to(self.device, torch.float32) for x in (images, truth))
         return self.network(*pair, normalize=True).flatten().double()
 
-    def edge_lpips(self, images: Tensor, truth: Tensor, mask: Tensor) -> Tensor:
+    def measure_edge_lpips(self, images: Tensor, truth: Tensor, mask: Tensor) -> Tensor:
         """Return the distance of each pair at its edges: (B,).
 
         Both images are mid-grey (0.5) outside `mask` (B, 1, H, W), see `metrics.edge_mask`.
         """
-        return self.lpips(*(torch.where(mask, x, 0.5) for x in (images, truth)))
+        return self.measure_lpips(*(torch.where(mask, x, 0.5) for x in (images, truth)))
 
 
-def _backbone_weights(path: Path | str) -> dict[str, Tensor]:
+def _read_backbone(path: Path | str) -> dict[str, Tensor]:
     """Read the five convolutions, named as `lpips` names them; other entries do not matter."""
     state = torch.load(path, map_location="cpu", weights_only=True)
     return {
@@ -119,7 +121,7 @@ def _backbone_weights(path: Path | str) -> dict[str, Tensor]:
     }
 
 
-def _network(backbone: dict[str, Tensor]) -> Any:
+def _assemble_network(backbone: dict[str, Tensor]) -> Any:
     """Assemble the network from the backbone's and the package's own weights, ready to use."""
     import lpips
 

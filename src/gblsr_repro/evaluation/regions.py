@@ -17,7 +17,7 @@ from ..data.arrays import ImageArray
 from ..errors import UserError
 from ..files import read_json, write_json
 from . import REGIONS
-from .metrics import Settings, patch_power, sobel, to_patches
+from .metrics import MetricSettings, compute_patch_power, compute_sobel, cut_into_patches
 
 SMOOTH, EDGE, TEXTURE, MIXED = range(len(REGIONS))
 
@@ -47,34 +47,34 @@ class Thresholds:
         write_json(path, asdict(self))
 
 
-def high_frequency_share(images: Tensor, settings: Settings) -> Tensor:
+def compute_high_frequency_share(images: Tensor, settings: MetricSettings) -> Tensor:
     """Return power above the cutoff over all power (mean included) of every patch: (B, h, w).
 
     `images` are (B, 3, H, W) in [0, 1]; the cutoff is a radial frequency in cycles per pixel.
     """
-    power = patch_power(images, settings.patch)
+    power = compute_patch_power(images, settings.patch)
     frequency = torch.fft.fftfreq(settings.patch, device=images.device, dtype=torch.float64)
     radius = torch.hypot(frequency[:, None], frequency[None, :])
     high = (power * (radius > settings.high_frequency_cutoff)).sum(dim=(-2, -1))
     return high / (power.sum(dim=(-2, -1)) + settings.power_floor)
 
 
-def edge_density(images: Tensor, settings: Settings) -> Tensor:
+def compute_edge_density(images: Tensor, settings: MetricSettings) -> Tensor:
     """Return the mean Sobel magnitude of every patch: (B, h, w).
 
     The gradient is that of the whole image, so patch borders are no edges.
     """
-    return to_patches(sobel(images), settings.patch).mean(dim=(-2, -1))
+    return cut_into_patches(compute_sobel(images), settings.patch).mean(dim=(-2, -1))
 
 
-def thresholds(images: Tensor, settings: Settings) -> Thresholds:
+def compute_thresholds(images: Tensor, settings: MetricSettings) -> Thresholds:
     """Set the thresholds on the first patches of `images`, image by image and row by row.
 
     `settings.region_patches` are taken, or all there are. Quantiles interpolate linearly.
     """
     count = settings.region_patches
-    share = high_frequency_share(images, settings).flatten()[:count]
-    density = edge_density(images, settings).flatten()[:count]
+    share = compute_high_frequency_share(images, settings).flatten()[:count]
+    density = compute_edge_density(images, settings).flatten()[:count]
     return Thresholds(
         hf_q1=float(torch.quantile(share, 0.25)),
         hf_q3=float(torch.quantile(share, 0.75)),
@@ -83,14 +83,14 @@ def thresholds(images: Tensor, settings: Settings) -> Thresholds:
     )
 
 
-def label(images: Tensor, bounds: Thresholds, settings: Settings) -> Tensor:
+def label_patches(images: Tensor, bounds: Thresholds, settings: MetricSettings) -> Tensor:
     """Return the region of every patch of `images` (B, 3, H, W): int64 (B, h, w).
 
     texture: share >= q3. edge: density >= median, share < q3. smooth: share < q1, density <
     median. mixed: the rest.
     """
-    share = high_frequency_share(images, settings)
-    density = edge_density(images, settings)
+    share = compute_high_frequency_share(images, settings)
+    density = compute_edge_density(images, settings)
     labels = torch.full_like(share, MIXED, dtype=torch.int64)
     labels[(share < bounds.hf_q1) & (density < bounds.edge_median)] = SMOOTH
     labels[density >= bounds.edge_median] = EDGE
@@ -100,8 +100,8 @@ def label(images: Tensor, bounds: Thresholds, settings: Settings) -> Tensor:
 
 def write_thresholds(config: Config, array: Path | str, output: Path | str) -> None:
     """Set the thresholds on a standardized array (.npy) and write them as JSON."""
-    settings = Settings.of(config)
+    settings = MetricSettings.from_config(config)
     arrays = ImageArray.open(array)
     per_image = (arrays.size // settings.patch) ** 2
     needed = -(-settings.region_patches // max(per_image, 1))
-    thresholds(arrays.load_images(slice(needed)), settings).write(output)
+    compute_thresholds(arrays.load_images(slice(needed)), settings).write(output)

@@ -109,7 +109,7 @@ class ValidationCurve:
         self.every, self.steps = settings["validate_every"], settings["steps"]
         self.scale = settings["validation_scale"]
         self.column = next(iter(config["asr"]["evaluate"]))
-        self.pairs = evaluation.first_pairs(
+        self.pairs = evaluation.build_first_pairs(
             self.column, self.scale, config, settings["validation_images"]
         )
 
@@ -118,9 +118,11 @@ class ValidationCurve:
         if step % self.every and step != self.steps:
             return
         with switch_to_evaluation(self.model):
-            upsample = evaluation.upsampler(self.model, self.config, self.device)
+            upsample = evaluation.build_upsampler(self.model, self.config, self.device)
             scores = evaluation.score_pairs(
-                upsample, self.pairs, evaluation.border(self.column, self.scale, self.config)
+                upsample,
+                self.pairs,
+                evaluation.compute_border(self.column, self.scale, self.config),
             )
             means = [fmean(row[i] for row in scores) for i in (1, 2)]
         # A run that resumed from an earlier step has measured the later steps before.
