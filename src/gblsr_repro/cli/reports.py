@@ -235,7 +235,7 @@ def print_plan(options: Options) -> None:
     """Estimate the runs to train, their GPU-hours, days and disk space; runs nothing."""
     from ..operations import plan
 
-    print(plan.text(plan.survey(load_config(options))))
+    print(plan.format_plan(plan.estimate_plan(load_config(options))))
 
 
 def _add_progress(commands: Commands) -> None:

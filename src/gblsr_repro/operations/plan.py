@@ -75,7 +75,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Disk:
+class DiskUse:
     """Bytes that are needed for one purpose; `note` says how they were found."""
 
     purpose: str
@@ -89,10 +89,10 @@ class Plan:
 
     device: str
     estimates: list[Estimate]
-    disk: list[Disk]
+    disk: list[DiskUse]
 
 
-def survey(config: Config) -> Plan:
+def estimate_plan(config: Config) -> Plan:
     """Estimate what a configuration takes; nothing is run and the network is not used."""
     cuda = config["device"] != "cpu" and torch.cuda.is_available()
     name = str(device_record(torch.device("cuda" if cuda else "cpu"))["name"])
@@ -100,7 +100,7 @@ def survey(config: Config) -> Plan:
     return Plan(name, estimates, list(_estimate_disk(config, estimates)))
 
 
-def text(plan: Plan) -> str:
+def format_plan(plan: Plan) -> str:
     """Format a plan as a table for the terminal."""
     lines = [f"This machine: {plan.device}", ""]
     for benchmark, title in (("native", "Native benchmark"), ("asr", "Super-resolution")):
@@ -116,7 +116,7 @@ def text(plan: Plan) -> str:
         rows.append(["all", f"{runs}", "", _format_hours(sum(known) if known else None), note])
         lines += [title, *_indent_columns(rows), ""]
     several = gpus if (gpus := len(devices.visible())) > 1 else NODE
-    one, many = (days(plan.estimates, count) for count in (1, several))
+    one, many = (estimate_days(plan.estimates, count) for count in (1, several))
     lines.append(
         f"Days of training: {one:,.1f} on one GPU, {many:,.1f} on {several}, a run to each GPU"
     )
@@ -129,7 +129,7 @@ def text(plan: Plan) -> str:
     return "\n".join([*lines, f"  in all {_format_bytes(total)}", "", FOOTNOTE])
 
 
-def days(estimates: list[Estimate], gpus: int) -> float:
+def estimate_days(estimates: list[Estimate], gpus: int) -> float:
     """Return the days that the runs left of known cost take on so many GPUs, one run to each.
 
     Whichever GPU is free first takes the longest run that is left.
@@ -170,13 +170,13 @@ def _estimate_runs(config: Config, device: str) -> Iterator[Estimate]:
             run["steps_per_second"]
             for _, run in recorded
             if run["device"]["name"] == device
-            and _keep_settings_of_a_step(run["identity"]) == _keep_settings_of_a_step(identity)
+            and _select_step_settings(run["identity"]) == _select_step_settings(identity)
         ]
         if speeds:
             seconds: float | None = steps / fmean(speeds)
             basis = f"{counted(len(speeds), 'run')} recorded on {device}"
         else:
-            seconds, basis = _find_published_time(row, identity, steps)
+            seconds, basis = _read_published_time(row, identity, steps)
         wanted = {results / benchmark / "runs" / name / f"seed{s}" for s in config["seeds"]}
         done = sum(
             run["identity"] == identity and (place / "weights.safetensors").is_file()
@@ -188,7 +188,7 @@ def _estimate_runs(config: Config, device: str) -> Iterator[Estimate]:
         yield Estimate(benchmark, name, len(wanted), done, steps, seconds, basis, parameters)
 
 
-def _keep_settings_of_a_step(identity: Mapping[str, Any]) -> dict[str, Any]:
+def _select_step_settings(identity: Mapping[str, Any]) -> dict[str, Any]:
     """Return what decides the cost of a step: all but the steps' number, the images, the code."""
     return {
         name: value
@@ -215,12 +215,12 @@ def _read_recorded_runs(results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
                 yield path.parent, record
 
 
-def _find_published_time(
+def _read_published_time(
     row: Arm | Method, identity: Mapping[str, Any], steps: int
 ) -> tuple[float | None, str]:
     """Return the paper's seconds of a run where its settings are those, and where that is from."""
     paper, (benchmark, _, name) = load_protocol(), locate_row(row)
-    if _keep_settings_of_a_step(identity) == _keep_settings_of_a_step(identify_run(row, paper)):
+    if _select_step_settings(identity) == _select_step_settings(identify_run(row, paper)):
         for group in read_csv(find_repository_root() / "config" / "paper" / "compute.csv"):
             if group["benchmark"] == benchmark and name in group["subjects"].split():
                 share = steps / paper[benchmark]["training"]["steps"]
@@ -232,7 +232,7 @@ def _find_published_time(
 # --- disk ---------------------------------------------------------------------------------------
 
 
-def _estimate_disk(config: Config, estimates: list[Estimate]) -> Iterator[Disk]:
+def _estimate_disk(config: Config, estimates: list[Estimate]) -> Iterator[DiskUse]:
     native, asr = config["native"]["data"], config["asr"]
     table = read_datasets()
     images = [table[name] for name in (*native["train"], *native["evaluate"].values())]
@@ -240,28 +240,30 @@ def _estimate_disk(config: Config, estimates: list[Estimate]) -> Iterator[Disk]:
     if config["mirror"] is None:
         used = {row.dataset: row for row in images + packed}
         used |= {name: table[name] for name in asr["evaluate"].values()}
-        missing = [row for row in used.values() if row.url and _read_manifest(row, config) is None]
+        missing = [
+            row for row in used.values() if row.url and _read_manifest_entries(row, config) is None
+        ]
         size = sum(int(row.bytes) for row in missing)
-        yield Disk("downloads", size, f"{len(missing)} data sets that are not here yet")
+        yield DiskUse("downloads", size, f"{len(missing)} data sets that are not here yet")
     count = sum(int(row.images) for row in images)
     side = native["image_size"]
-    yield Disk("native arrays", count * side * side * 3, f"{count:,} images of {side}x{side}")
+    yield DiskUse("native arrays", count * side * side * 3, f"{count:,} images of {side}x{side}")
     for row in packed:
-        entries = _read_manifest(row, config)
+        entries = _read_manifest_entries(row, config)
         size, note = DECODED * int(row.bytes), f"about, before {row.title} is fetched"
         if entries is not None:
             size = sum(e.width * e.height * 3 for e in entries if e.width and e.height)
             note = f"{len(entries)} images of {row.title}"
-        yield Disk("super-resolution array", size, note)
+        yield DiskUse("super-resolution array", size, note)
     weights = sum(e.parameters * 4 * e.runs for e in estimates)
-    yield Disk("weights", weights, f"{sum(e.runs for e in estimates)} runs")
+    yield DiskUse("weights", weights, f"{sum(e.runs for e in estimates)} runs")
     left = [e.parameters for e in estimates if e.done < e.runs]
     if left:
         largest = max(left) * 4 * STATE_COPIES * STATES_KEPT
-        yield Disk("states to go on from", largest, "for each run at work, while it is")
+        yield DiskUse("states to go on from", largest, "for each run at work, while it is")
 
 
-def _read_manifest(row: Dataset, config: Config) -> list[ManifestEntry] | None:
+def _read_manifest_entries(row: Dataset, config: Config) -> list[ManifestEntry] | None:
     """Return what is recorded of a data set's files; None when it was not fetched."""
     try:
         path = locate_dataset(row.dataset, config).manifest
