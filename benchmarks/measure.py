@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from gblsr_repro.evaluation import latency
-from gblsr_repro.runtime import MIB, free_memory, release_memory
+from gblsr_repro.runtime import MIB, measure_free_memory, release_memory
 
 from .memory import operations, peak_mib
 
@@ -299,9 +299,9 @@ def _beyond(variant: Variant, device: torch.device, limit: float | None) -> str:
     _, peak = peak_mib(scout.call, device)
     expected = (time.perf_counter() - began) * scout.factor
     needed = peak * scout.factor
-    if needed > MEMORY_SHARE * free_memory(device) / MIB:
+    if needed > MEMORY_SHARE * measure_free_memory(device) / MIB:
         release_memory(device)
-    if needed > (allowed := MEMORY_SHARE * free_memory(device) / MIB):
+    if needed > (allowed := MEMORY_SHARE * measure_free_memory(device) / MIB):
         return (
             f"needs about {needed / 1024:.1f} GiB of memory, and {allowed / 1024:.1f} GiB are "
             "allowed"

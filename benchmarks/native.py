@@ -12,7 +12,7 @@ from gblsr_repro.config import read_arms
 from gblsr_repro.models.base import PLAIN
 from gblsr_repro.models.gblsr import SpectralDecoder
 from gblsr_repro.models.native import NativeModel, build_model, find_classes
-from gblsr_repro.runtime import for_inference
+from gblsr_repro.runtime import prepare_for_inference
 
 from .measure import (
     MILLISECONDS,
@@ -102,7 +102,7 @@ def deployment(bench: Bench, side: int) -> Case:
     """Time the main arm's eager call beside the call that its users get on this device."""
     images = random_images(bench, side)
     model = ready(bench, MAIN)
-    fast = for_inference(copy.deepcopy(model), bench.device)
+    fast = prepare_for_inference(copy.deepcopy(model), bench.device)
 
     def inferred(images: Tensor) -> Tensor:
         with torch.inference_mode():

@@ -36,7 +36,7 @@ class Record:
 
     def __init__(self, path: Path, device: torch.device, groups: Iterable[str]) -> None:
         self.path = path
-        described, git = runtime.device_record(device), runtime.git_record()
+        described, git = runtime.describe_device(device), runtime.describe_commit()
         commit = git["commit"] and git["commit"][:12] + ("+" if git["modified"] else "")
         self.common = {
             "device": described["name"],

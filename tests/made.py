@@ -76,7 +76,7 @@ def array(path: Path, images: np.ndarray) -> Path:
     index = path.with_suffix(".csv")
     rows = [(i, "noise", f"{name}_{i}", size, size, "0" * 64) for i in range(len(images))]
     files.write_csv(index, columns, rows)
-    sums = {"sha256": files.sha256(path), "index_sha256": files.sha256(index)}
+    sums = {"sha256": files.compute_sha256(path), "index_sha256": files.compute_sha256(index)}
     files.write_json(path.with_suffix(".json"), {"datasets": [], "images": len(images)} | sums)
     return path
 

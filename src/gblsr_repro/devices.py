@@ -29,16 +29,16 @@ DRIVERS = {11: 450, 12: 525, 13: 580}
 _held: list[int] = []  # open handles: a lock lasts as long as its process, however that ends
 
 
-def visible() -> list[str]:
+def list_visible_gpus() -> list[str]:
     """Return the identifiers of the GPUs that this process may use, in their order.
 
     Those of CUDA_VISIBLE_DEVICES, whose numbers are taken as nvidia-smi counts, or all. Empty
     where there is none, or no nvidia-smi to name them.
     """
     named = os.environ.get(VISIBLE)
-    if named is not None and _first(named) in NONE:
+    if named is not None and _get_first(named) in NONE:
         return []
-    gpus = _listed()
+    gpus = _query_gpus()
     if named is None:
         return list(gpus.values())
     found = []
@@ -52,16 +52,16 @@ def visible() -> list[str]:
     return found
 
 
-def take_one() -> None:
+def reserve_gpu() -> None:
     """Give this process one of the visible GPUs for itself, by CUDA_VISIBLE_DEVICES and a lock.
 
     Where all are taken by other jobs of this package it waits for one. A single GPU that Slurm gave
     to a job is used without waiting.
     """
-    if _held or not (gpus := visible()):
+    if _held or not (gpus := list_visible_gpus()):
         return
     jobs = int(os.environ.get(JOBS_PER_GPU, "1"))
-    taken = _lock_one(gpus, jobs)
+    taken = _lock_gpu(gpus, jobs)
     if len(gpus) == 1 and VISIBLE in os.environ and SLURM_JOB in os.environ:
         return
     if taken is None:
@@ -71,11 +71,11 @@ def take_one() -> None:
         )  # fmt: skip
     while taken is None:
         time.sleep(POLL_SECONDS)
-        taken = _lock_one(gpus, jobs)
+        taken = _lock_gpu(gpus, jobs)
     os.environ[VISIBLE] = taken
 
 
-def check_usable() -> None:
+def check_gpu() -> None:
     """Raise `UserError` where this machine has an NVIDIA GPU that torch cannot use.
 
     A GPU that CUDA_VISIBLE_DEVICES hides, or whose device file this process may not open, as in a
@@ -83,9 +83,13 @@ def check_usable() -> None:
     """
     import torch
 
-    if torch.cuda.is_available() or _first(os.environ.get(VISIBLE, "0")) in NONE or not _present():
+    if (
+        torch.cuda.is_available()
+        or _get_first(os.environ.get(VISIBLE, "0")) in NONE
+        or not _has_device_file()
+    ):
         return
-    build, driver = torch.version.cuda, _driver()
+    build, driver = torch.version.cuda, _read_driver_version()
     if build is None:
         why = "is built without CUDA; install the wheel that PyPI has for Linux"
     else:
@@ -101,11 +105,11 @@ def check_usable() -> None:
 # --- what the machine says ----------------------------------------------------------------------
 
 
-def _first(named: str) -> str:
+def _get_first(named: str) -> str:
     return named.split(",")[0].strip()
 
 
-def _listed() -> dict[str, str]:
+def _query_gpus() -> dict[str, str]:
     """Return the UUIDs of all GPUs by their number, as nvidia-smi tells; none where it cannot."""
     query = ["nvidia-smi", "--query-gpu=index,uuid", "--format=csv,noheader"]
     try:
@@ -116,7 +120,7 @@ def _listed() -> dict[str, str]:
     return {row[0].strip(): row[1].strip() for row in rows if len(row) == 2}
 
 
-def _present(devices: Path = Path("/dev")) -> bool:
+def _has_device_file(devices: Path = Path("/dev")) -> bool:
     """Return whether there is an NVIDIA device file that this process may open."""
     for file in devices.glob("nvidia[0-9]*"):
         try:
@@ -127,7 +131,7 @@ def _present(devices: Path = Path("/dev")) -> bool:
     return False
 
 
-def _driver(version: Path = Path("/proc/driver/nvidia/version")) -> str:
+def _read_driver_version(version: Path = Path("/proc/driver/nvidia/version")) -> str:
     """Return the loaded driver's version, as the kernel module tells."""
     try:
         words = version.read_text().split()
@@ -139,11 +143,13 @@ def _driver(version: Path = Path("/proc/driver/nvidia/version")) -> str:
 # --- locks --------------------------------------------------------------------------------------
 
 
-def _lock_one(gpus: Sequence[str], jobs: int) -> str | None:
+def _lock_gpu(gpus: Sequence[str], jobs: int) -> str | None:
     """Lock a place on the GPU with the fewest jobs of `jobs` each; None where all are taken."""
     for place in range(jobs):
         for gpu in gpus:
-            handle = _open(Path(tempfile.gettempdir()) / f"gblsr-repro-{gpu}.{place}.lock")
+            handle = _open_lock_file(
+                Path(tempfile.gettempdir()) / f"gblsr-repro-{gpu}.{place}.lock"
+            )
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -154,7 +160,7 @@ def _lock_one(gpus: Sequence[str], jobs: int) -> str | None:
     return None
 
 
-def _open(lock: Path) -> int:
+def _open_lock_file(lock: Path) -> int:
     """Open a lock file, another user's too; the file stays, since others may wait for it."""
     try:
         return os.open(lock, os.O_RDONLY)

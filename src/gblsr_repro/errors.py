@@ -21,7 +21,7 @@ class StopRequested(Exception):
     """
 
 
-def cannot_write(path: object, error: OSError) -> UserError:
+def build_write_error(path: object, error: OSError) -> UserError:
     """Return the error for a file that could not be written."""
     return UserError(
         f"Cannot write {path}: {error.strerror or error}; free some space or make the folder "
@@ -30,7 +30,7 @@ def cannot_write(path: object, error: OSError) -> UserError:
 
 
 @contextmanager
-def memory_told(what: str) -> Iterator[None]:
+def explain_memory_shortage(what: str) -> Iterator[None]:
     """Raise a `UserError` that opens with `what` where the memory runs out within the block."""
     try:
         yield

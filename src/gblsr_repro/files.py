@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from .errors import UserError, cannot_write
+from .errors import UserError, build_write_error
 from .progress import log
 
 TEMPORARY = ".unfinished"
@@ -25,7 +25,7 @@ CLOCK_SKEW_SECONDS = 60.0
 
 
 @contextmanager
-def atomic_path(path: Path | str) -> Iterator[Path]:
+def write_atomically(path: Path | str) -> Iterator[Path]:
     """Yield a temporary sibling of `path`; rename it to `path` when the block ends well.
 
     The temporary file is flushed to disk before the rename and removed when the block raises, so
@@ -37,10 +37,10 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(path)
-        handle, temporary = _locked_temporary(path)
+        _remove_leftovers(path)
+        handle, temporary = _create_temporary(path)
     except OSError as error:
-        raise cannot_write(path, error) from error
+        raise build_write_error(path, error) from error
     try:
         yield temporary
         with temporary.open("rb") as stream:
@@ -50,13 +50,13 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         temporary.chmod(0o666 & ~mask)
         temporary.replace(path)
     except OSError as error:
-        raise cannot_write(path, error) from error
+        raise build_write_error(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)
         os.close(handle)
 
 
-def _locked_temporary(path: Path) -> tuple[int, Path]:
+def _create_temporary(path: Path) -> tuple[int, Path]:
     """Create a temporary sibling of `path` and lock it as long as its handle is open."""
     while True:
         handle, name = tempfile.mkstemp(TEMPORARY, _temporary_prefix(path), path.parent)
@@ -68,7 +68,7 @@ def _locked_temporary(path: Path) -> tuple[int, Path]:
 
 
 @contextmanager
-def exclusive_lock(lock: Path, taken: Callable[[str], UserError | None]) -> Iterator[None]:
+def hold_lock(lock: Path, taken: Callable[[str], UserError | None]) -> Iterator[None]:
     """Hold a lock file, one process at a time; it is removed again.
 
     Where another process holds it, `taken` is given its name: what it returns is raised, and after
@@ -77,11 +77,11 @@ def exclusive_lock(lock: Path, taken: Callable[[str], UserError | None]) -> Iter
     """
     try:
         lock.parent.mkdir(parents=True, exist_ok=True)
-        handle = _acquire(lock, taken)
+        handle = _acquire_lock(lock, taken)
         os.ftruncate(handle, 0)
         os.write(handle, f"process {os.getpid()} of {socket.gethostname()}".encode())
     except OSError as error:
-        raise cannot_write(lock, error) from error
+        raise build_write_error(lock, error) from error
     try:
         yield
     finally:
@@ -90,7 +90,7 @@ def exclusive_lock(lock: Path, taken: Callable[[str], UserError | None]) -> Iter
         os.close(handle)
 
 
-def _acquire(lock: Path, taken: Callable[[str], UserError | None]) -> int:
+def _acquire_lock(lock: Path, taken: Callable[[str], UserError | None]) -> int:
     while True:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
         try:
@@ -116,7 +116,7 @@ def _temporary_prefix(path: Path) -> str:
     return f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}."
 
 
-def _sweep(path: Path) -> None:
+def _remove_leftovers(path: Path) -> None:
     """Remove the temporary siblings of `path` that no living process has locked."""
     for leftover in path.parent.glob(f"{_temporary_prefix(path)}????????{TEMPORARY}"):
         with suppress(OSError), leftover.open("rb+") as stream:
@@ -126,7 +126,7 @@ def _sweep(path: Path) -> None:
 
 def write_bytes(path: Path | str, content: bytes) -> None:
     """Write bytes atomically."""
-    with atomic_path(path) as temporary:
+    with write_atomically(path) as temporary:
         temporary.write_bytes(content)
 
 
@@ -165,13 +165,13 @@ def write_csv(
     for row in rows:
         values = [row.get(c) for c in columns] if isinstance(row, Mapping) else row
         writer.writerow(["" if value is None else value for value in values])
-    write_checked(path, text.getvalue().encode())
+    write_with_checksum(path, text.getvalue().encode())
 
 
-def write_checked(path: Path, content: bytes) -> None:
+def write_with_checksum(path: Path, content: bytes) -> None:
     """Write bytes atomically, and beside them the checksum that `verify` compares."""
-    checksum = _checksum_of(path)
-    with atomic_path(path) as temporary:
+    checksum = _get_checksum_path(path)
+    with write_atomically(path) as temporary:
         temporary.write_bytes(content)
         # A kill from here on leaves a whole file without a checksum, never one with another's.
         checksum.unlink(missing_ok=True)
@@ -180,22 +180,22 @@ def write_checked(path: Path, content: bytes) -> None:
 
 def read_csv(path: Path | str, delimiter: str = ",") -> list[dict[str, str]]:
     """Read the rows of a table by column; `UserError` when `write_csv` wrote something else."""
-    verify(path)
+    verify_checksum(path)
     with Path(path).open(newline="", encoding="utf-8") as stream:
         return list(csv.DictReader(stream, delimiter=delimiter))
 
 
-def verify(path: Path | str) -> bool:
+def verify_checksum(path: Path | str) -> bool:
     """Raise `UserError` when a file is no longer what `write_checked` wrote.
 
     A file that is absent, or has no checksum beside it because something else wrote it, passes;
     returns whether there was one.
     """
     path = Path(path)
-    checksum = _checksum_of(path)
+    checksum = _get_checksum_path(path)
     if not (path.is_file() and checksum.is_file()):
         return False
-    if checksum.read_bytes().split()[:1] != [sha256(path).encode()]:
+    if checksum.read_bytes().split()[:1] != [compute_sha256(path).encode()]:
         raise UserError(
             f"{path} was damaged or changed after it was written; delete it and run again, or "
             f"delete {checksum} to use it as it is."
@@ -203,7 +203,7 @@ def verify(path: Path | str) -> bool:
     return True
 
 
-def is_made_from(path: Path | str, follows: Mapping[str, Any]) -> bool:
+def is_up_to_date(path: Path | str, follows: Mapping[str, Any]) -> bool:
     """Return whether a table is there whose record beside it (.json) says that it `follows` so.
 
     Such a table need not be made again. Raises `UserError` where either is damaged.
@@ -212,11 +212,11 @@ def is_made_from(path: Path | str, follows: Mapping[str, Any]) -> bool:
     record = path.with_suffix(".json")
     if not (path.is_file() and record.is_file()):
         return False
-    verify(path)
+    verify_checksum(path)
     return read_json(record).get("follows") == json.loads(json.dumps(follows))
 
 
-def _checksum_of(path: Path) -> Path:
+def _get_checksum_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.sha256")
 
 
@@ -235,7 +235,7 @@ def check_dates(paths: Iterable[Path | str]) -> None:
             )
 
 
-def sha256(path: Path | str) -> str:
+def compute_sha256(path: Path | str) -> str:
     """Return the SHA-256 of a file as lower-case hexadecimal text."""
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

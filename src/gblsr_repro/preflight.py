@@ -6,19 +6,19 @@ from .config import Config, find_arm, read_arms
 from .errors import UserError
 from .evaluation.perceptual import PerceptualDistance, find_backbone
 from .models.native import count_arm_parameters, count_model_parameters
-from .progress import columns
+from .progress import format_columns
 
 
-def check(config: Config) -> str:
+def check_native_benchmark(config: Config) -> str:
     """Check the native benchmark of `config`; return the table of parameter counts, and of LPIPS.
 
     The table has each arm's trainable parameters and their ratio to the main arm's. Raises
     `UserError` as `require_budget` and `require_backbone` do.
     """
-    counts, main, names = count_arm_parameters(config), _of_main_arm(config), read_arms()
+    counts, main, names = count_arm_parameters(config), _count_main_parameters(config), read_arms()
     rows = [[names[arm].name, f"{n:,}", f"{n / main:.3f}x"] for arm, n in counts.items()]
     require_budget(config)
-    return "\n".join([*columns(rows, right=True), f"LPIPS: {require_backbone(config)}"])
+    return "\n".join([*format_columns(rows, right=True), f"LPIPS: {require_backbone(config)}"])
 
 
 def require_budget(config: Config) -> None:
@@ -27,7 +27,7 @@ def require_budget(config: Config) -> None:
     Their ratio to the main arm's must be inside 1/band ... band, native.criteria.parameter_band
     (the paper's F1).
     """
-    band, main = config["native"]["criteria"]["parameter_band"], _of_main_arm(config)
+    band, main = config["native"]["criteria"]["parameter_band"], _count_main_parameters(config)
     for arm, count in count_arm_parameters(config).items():
         if not 1 / band <= count / main <= band:
             raise UserError(
@@ -47,5 +47,5 @@ def require_backbone(config: Config) -> str:
     return str(backbone or reason)
 
 
-def _of_main_arm(config: Config) -> int:
+def _count_main_parameters(config: Config) -> int:
     return count_model_parameters(find_arm(config["native"]["main_arm"]), config)

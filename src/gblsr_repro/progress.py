@@ -15,13 +15,13 @@ LOG_INTERVAL_SECONDS = 15.0
 Item = TypeVar("Item")
 
 
-def setup_logging() -> None:
+def set_up_logging() -> None:
     """Send the package's messages to standard error, with the time of day."""
     logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     log.setLevel(logging.INFO)
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Format seconds for people: 45s, 3m07s, 2h05m."""
     whole = round(seconds)
     if whole < 60:
@@ -31,12 +31,12 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
 
 
-def counted(number: int, unit: str) -> str:
+def format_count(number: int, unit: str) -> str:
     """Return a number with its unit: 1 image, 2 images."""
     return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
-def columns(rows: Sequence[Sequence[str]], right: bool = False) -> list[str]:
+def format_columns(rows: Sequence[Sequence[str]], right: bool = False) -> list[str]:
     """Lay rows of cells out as lines, in columns; with `right` those between the outer ones."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     aligned = ["<", *[">" if right else "<"] * (len(widths) - 2), "<"]
@@ -66,8 +66,9 @@ class Progress:
             )
         else:
             resumed = f", going on from {start}" if start else ""
-            log.info("%s: %s%s", label, counted(total, unit), resumed)
+            log.info("%s: %s%s", label, format_count(total, unit), resumed)
 
+    @property
     def rate(self) -> float:
         """Units per second since this process began; 0 before the first."""
         elapsed = time.monotonic() - self.began
@@ -85,8 +86,8 @@ class Progress:
         if now - self.told < LOG_INTERVAL_SECONDS or self.done >= self.total:
             return
         self.told = now
-        rate = self.rate()
-        left = duration((self.total - self.done) / rate) if rate else "unknown"
+        rate = self.rate
+        left = format_duration((self.total - self.done) / rate) if rate else "unknown"
         shown = "".join(f", {k} {v:.4g}" for k, v in values.items())
         log.info(
             "%s: %d/%d, %.2f %ss/s, %s left%s",
@@ -100,10 +101,10 @@ class Progress:
         if self.bar is not None:
             self.bar.close()
         elif kind is None:
-            log.info("%s: done in %s", self.label, duration(time.monotonic() - self.began))
+            log.info("%s: done in %s", self.label, format_duration(time.monotonic() - self.began))
 
 
-def each(items: Sequence[Item], label: str, unit: str) -> Iterator[Item]:
+def show_progress(items: Sequence[Item], label: str, unit: str) -> Iterator[Item]:
     """Yield the items one by one and show how far it is, where there is more than one."""
     if len(items) < 2:
         yield from items

@@ -25,7 +25,7 @@ Model = TypeVar("Model", NativeModel, ASRModel)
 
 
 @dataclass(frozen=True)
-class Kind:
+class RunType:
     """How the runs of a benchmark, a section of the config, are told and made again.
 
     `subject` is the key of a record that names what was trained.
@@ -35,23 +35,23 @@ class Kind:
     subject: str
     assemble: Callable[[Any, Config], Any]
 
-    def row(self, name: str) -> Any:
+    def find_row(self, name: str) -> Any:
         """Return the row of that name; `UserError` when the table has none."""
         return getattr(configuration, f"find_{self.subject}")(name)
 
 
-KINDS: dict[type[torch.nn.Module], Kind] = {
-    NativeModel: Kind("native", "arm", native.assemble_model),
-    ASRModel: Kind("asr", "method", asr.assemble_model),
+RUN_TYPES: dict[type[torch.nn.Module], RunType] = {
+    NativeModel: RunType("native", "arm", native.assemble_model),
+    ASRModel: RunType("asr", "method", asr.assemble_model),
 }
 
 
-def kind_of(record: Mapping[str, Any]) -> Kind:
+def find_run_type(record: Mapping[str, Any]) -> RunType:
     """Return the kind of run that a record is of."""
-    return next(kind for kind in KINDS.values() if kind.subject in record)
+    return next(kind for kind in RUN_TYPES.values() if kind.subject in record)
 
 
-def open_run(
+def load_matching_run(
     run: Path | str,
     model: type[Model],
     row: Arm | Method,
@@ -84,14 +84,14 @@ def load_run(
     (a bundled file brings its own), or, where `config` is given, from other settings than those, or
     by other code. Without one, other code is a warning.
     """
-    kind = KINDS[model]
+    kind = RUN_TYPES[model]
     record, weights = read_weights(path)
     if kind.subject not in record:
         raise UserError(f"{path} holds no {kind.benchmark} run; name that of a trained one.")
     if "row" in record:
         row = SimpleNamespace(**record["row"])
     else:
-        row = kind.row(record[kind.subject])
+        row = kind.find_row(record[kind.subject])
         identity = (
             configuration.identify_run(row, config) if config else select_defining_columns(row)
         )

@@ -20,7 +20,7 @@ import torch
 
 from . import __version__, devices
 from .errors import UserError
-from .progress import counted, log
+from .progress import format_count, log
 
 if TYPE_CHECKING:
     from .models import base
@@ -49,7 +49,7 @@ def keep_large_blocks() -> bool:
     return all([mallopt(-4, 0), mallopt(-1, -1), mallopt(-2, 1 << 26)])
 
 
-def prepare(
+def prepare_device(
     device: str = "auto", threads: int | None = None, precision: str = DEFAULT
 ) -> torch.device:
     """Choose the device and settle everything on it that changes speed or results.
@@ -60,7 +60,7 @@ def prepare(
     NVIDIA GPU that torch cannot use and that is not asked to be left out.
     """
     if device != "cpu":
-        devices.check_usable()
+        devices.check_gpu()
     if device == "cuda" and not torch.cuda.is_available():
         raise UserError(
             "device: cuda is set in the config but no CUDA GPU is visible; set device: auto or run "
@@ -73,8 +73,10 @@ def prepare(
         keep_large_blocks()
     set_precision(precision)
     # Said at once, so that nobody finds out after days what a job runs on.
-    name = torch.cuda.get_device_name() if chosen == "cuda" else _cpu_name()
-    log.info("device: %s (%s), %s", name, chosen, counted(torch.get_num_threads(), "CPU thread"))
+    name = torch.cuda.get_device_name() if chosen == "cuda" else _read_cpu_name()
+    log.info(
+        "device: %s (%s), %s", name, chosen, format_count(torch.get_num_threads(), "CPU thread")
+    )
     return torch.device(chosen)
 
 
@@ -104,7 +106,7 @@ def set_precision(precision: str) -> None:
     _precision = precision
 
 
-def for_inference(model: Model, device: torch.device) -> Model:
+def prepare_for_inference(model: Model, device: torch.device) -> Model:
     """Move a model to `device` in eval mode and in the memory format that is fastest there.
 
     On the CPU an `encoder` of convolutions turns to channels last: they and GroupNorm run up to 1.6
@@ -130,7 +132,7 @@ def synchronize(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
-def peak_memory_mib(device: torch.device) -> float:
+def measure_peak_memory_mib(device: torch.device) -> float:
     """Return peak memory in MiB: that of tensors on CUDA, the process's resident set on the CPU."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device) / MIB
@@ -138,7 +140,7 @@ def peak_memory_mib(device: torch.device) -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / MIB
 
 
-def free_memory(device: torch.device) -> int:
+def measure_free_memory(device: torch.device) -> int:
     """Return the bytes that new tensors can have on `device`."""
     if device.type == "cuda":
         cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
@@ -163,13 +165,13 @@ def release_memory(device: torch.device) -> None:
         ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
-def device_record(device: torch.device) -> dict[str, Any]:
+def describe_device(device: torch.device) -> dict[str, Any]:
     """Describe the device and how it computes.
 
     Type, name, memory in MiB, threads, CUDA and cuDNN versions; the name of the precision that was
     set, and the flags it stands for, which the CPU has as well but does not heed.
     """
-    record: dict[str, Any] = {"type": device.type, "name": _cpu_name()}
+    record: dict[str, Any] = {"type": device.type, "name": _read_cpu_name()}
     if device.type == "cuda":
         properties = torch.cuda.get_device_properties(device)
         record |= {
@@ -180,7 +182,7 @@ def device_record(device: torch.device) -> dict[str, Any]:
         }
     return record | {
         "threads": torch.get_num_threads(),
-        "host_cpu": _cpu_name(),
+        "host_cpu": _read_cpu_name(),
         "precision": _precision,
         "cudnn_tf32": torch.backends.cudnn.allow_tf32,
         "matmul_tf32": torch.backends.cuda.matmul.allow_tf32,
@@ -188,7 +190,7 @@ def device_record(device: torch.device) -> dict[str, Any]:
     }
 
 
-def _cpu_name() -> str:
+def _read_cpu_name() -> str:
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -198,7 +200,7 @@ def _cpu_name() -> str:
     return platform.processor() or platform.machine()
 
 
-def versions() -> dict[str, str]:
+def list_versions() -> dict[str, str]:
     """Return the versions of Python, this package and the packages that can change a number.
 
     A package that is not installed is left out. This package need not be: a checkout is enough.
@@ -210,7 +212,7 @@ def versions() -> dict[str, str]:
     return found | {"gblsr-repro": __version__}
 
 
-def git_record() -> dict[str, Any]:
+def describe_commit() -> dict[str, Any]:
     """Return the commit this code is at and whether it differs from it.
 
     Outside a git checkout both are None: the package version then stands alone.

@@ -13,11 +13,11 @@ import torch
 from torch import Tensor, nn
 
 from .errors import UserError
-from .files import read_json, sha256, write_bytes
+from .files import compute_sha256, read_json, write_bytes
 
 NAME = "weights.safetensors"
 # Types of the safetensors format, in its order.
-TYPES = {
+DTYPES = {
     "I64": torch.int64,
     "F64": torch.float64,
     "F32": torch.float32,
@@ -32,13 +32,15 @@ BUILT_FROM = ("arm", "method", "seed", "identity")
 BUILT_FROM_TRAINING = ("scale_range",)
 
 
-def serialized(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> bytes:
+def serialize_tensors(
+    tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None
+) -> bytes:
     """Return tensors in the safetensors format, byte for byte as that package writes them.
 
     The length of the header (8 bytes), the header as JSON (filled up to a multiple of 8 bytes), the
     values of one tensor after another. Written here, so that training needs torch alone.
     """
-    names, types = {kind: name for name, kind in TYPES.items()}, list(TYPES)
+    names, types = {kind: name for name, kind in DTYPES.items()}, list(DTYPES)
     header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
     values = []
     end = 0
@@ -54,7 +56,7 @@ def serialized(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None
     return b"".join([len(text).to_bytes(8, "little"), text, *(v.tobytes() for v in values)])
 
 
-def parsed(content: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
+def parse_tensors(content: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
     """Return metadata and tensors of `serialized` bytes; `ValueError` when they are none."""
     try:
         start = 8 + int.from_bytes(content[:8], "little")
@@ -62,7 +64,7 @@ def parsed(content: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
         metadata = header.pop("__metadata__", {})
         values = bytearray(content[start:])
         return metadata, {
-            name: torch.frombuffer(values, dtype=TYPES[fact["dtype"]],
+            name: torch.frombuffer(values, dtype=DTYPES[fact["dtype"]],
                                    offset=fact["data_offsets"][0], count=math.prod(fact["shape"]),
                                    ).reshape(fact["shape"])
             for name, fact in header.items()
@@ -75,10 +77,10 @@ def write_tensors(
     path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None
 ) -> None:
     """Write tensors to a safetensors file atomically; `UserError` when it cannot be written."""
-    write_bytes(path, serialized(tensors, metadata))
+    write_bytes(path, serialize_tensors(tensors, metadata))
 
 
-def checksum(tensors: Mapping[str, Tensor], text: str) -> str:
+def compute_checksum(tensors: Mapping[str, Tensor], text: str) -> str:
     """Return the SHA-256 of a text and of the names, types, shapes and values of tensors."""
     digest = hashlib.sha256(text.encode())
     for name, tensor in sorted(tensors.items()):
@@ -94,11 +96,11 @@ def write_weights(run_dir: Path, model: nn.Module, facts: Mapping[str, Any] | No
     file, so that `read_weights` needs no run.json beside it.
     """
     tensors = {k: v.contiguous().cpu() for k, v in model.state_dict().items()}
-    write_tensors(run_dir / NAME, tensors, metadata(facts, tensors) if facts else None)
-    return sha256(run_dir / NAME)
+    write_tensors(run_dir / NAME, tensors, build_metadata(facts, tensors) if facts else None)
+    return compute_sha256(run_dir / NAME)
 
 
-def metadata(
+def build_metadata(
     facts: Mapping[str, Any],
     tensors: Mapping[str, Tensor],
     more: Mapping[str, Any] | None = None,
@@ -113,7 +115,7 @@ def metadata(
         "training": {k: training[k] for k in BUILT_FROM_TRAINING if k in training},
     }
     record = {k: facts[k] for k in BUILT_FROM if k in facts} | {"config": config, **(more or {})}
-    digest = checksum(tensors, json.dumps(record))
+    digest = compute_checksum(tensors, json.dumps(record))
     return {"run": json.dumps({"record": record, "sha256": digest})}
 
 
@@ -142,7 +144,7 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
             f"{file.parent} and train again."
         )
     try:
-        header, tensors = parsed(content)
+        header, tensors = parse_tensors(content)
     except ValueError as error:
         raise UserError(
             f"{file} is not a weights file ({error}); name a {NAME} that training wrote."
@@ -155,7 +157,7 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
         )
     try:
         told = json.loads(header["run"])
-        intact = told["sha256"] == checksum(tensors, json.dumps(told["record"]))
+        intact = told["sha256"] == compute_checksum(tensors, json.dumps(told["record"]))
     except (ValueError, KeyError, TypeError):
         intact = False
     if not intact:

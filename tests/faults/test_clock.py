@@ -50,7 +50,7 @@ def test_timing_and_progress(backwards):
     assert measured["median_ms"] > 0
     with Progress("work", 3) as progress:
         progress.update()
-        assert progress.rate() > 0
+        assert progress.rate > 0
 
 
 def test_a_state_from_the_future_is_gone_on_from(processes, job, undisturbed, tmp_path):

@@ -11,7 +11,7 @@ from gblsr_repro.data.resize import crop_to_scale
 from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import asr, asr_latency, latency
-from gblsr_repro.files import sha256
+from gblsr_repro.files import compute_sha256
 from gblsr_repro.models.asr.model import build_model
 
 
@@ -62,7 +62,7 @@ def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
     assert asr.compute_border("set5", 2.5, config) == 3
     record = made.record(output / "demo_set14_x3.json")
     assert record["datasets"][0]["stands_in_for"] == "set14"
-    assert record["weights_sha256"] == sha256(run / "weights.safetensors")
+    assert record["weights_sha256"] == compute_sha256(run / "weights.safetensors")
 
 
 def test_what_was_scored_from_the_same_is_kept(config, tmp_path, monkeypatch):

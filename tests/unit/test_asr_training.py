@@ -72,7 +72,7 @@ def test_a_run_leaves_weights_log_curve_and_record(place, tmp_path, method):
     assert record["recipe"]["batch_size"] == 2
     assert record["data"]["train"] == PackedImages.open(place / "train.npy").sha256
     assert record["device"]["type"] == "cpu"
-    assert record["git"] == runtime.git_record()
+    assert record["git"] == runtime.describe_commit()
     assert record["resumed_by"] == []
     rows = made.rows(tmp_path / "log.csv")
     assert [int(row["step"]) for row in rows] == [3, 6, 9, 12]

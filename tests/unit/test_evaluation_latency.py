@@ -129,7 +129,7 @@ def test_a_set_that_gradients_do_not_fit_for_is_refused_before_it_is_timed(
     room, chosen = 1.75 * per_pixel * (64 + 8) ** 2, settings(warmup=0, passes=1)
 
     def time(free):
-        monkeypatch.setattr(runtime, "free_memory", lambda device: free)
+        monkeypatch.setattr(runtime, "measure_free_memory", lambda device: free)
         timing = latency.Timer(model, chosen, CPU, model, model, gradients=True)
         rows, not_timed = timing.time_sets("tiny", sets, timing.build_clocks())
         return [row["clock"] + row["image"] for row in rows], not_timed
@@ -158,7 +158,7 @@ def test_a_set_that_does_not_fit_the_memory_is_left_out_by_that_clock(model, cap
 
 
 def test_conditions_say_what_is_not_measured(monkeypatch, caplog):
-    runtime.prepare("cpu")
+    runtime.prepare_device("cpu")
     record = latency.describe_measurement(config.load(), CPU)
     assert (record["peak_memory"], record["gpu_shared"]) == (None, None)
     assert (record["warmup"], record["passes"], record["clocks"]) == (10, 50, ["paper", "ours"])

@@ -23,7 +23,7 @@ from gblsr_repro.evaluation import (
 from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.models.native import NativeModel
 from gblsr_repro.runs import load_run
-from gblsr_repro.runtime import for_inference
+from gblsr_repro.runtime import prepare_for_inference
 
 SIZE = 64
 CPU = torch.device("cpu")
@@ -95,7 +95,7 @@ def test_thresholds_are_those_of_the_validation_images(place, thresholds):
 def test_every_image_has_a_row_with_its_own_numbers(place, evaluated, thresholds):
     config = config_at(place)
     settings = metrics.MetricSettings.from_config(config)
-    model = for_inference(load_run(place / "run", NativeModel, config), CPU)
+    model = prepare_for_inference(load_run(place / "run", NativeModel, config), CPU)
     for name, count in (COUNTS | {"validation": 4}).items():
         rows = made.rows(evaluated / f"{name}.csv")
         assert [row["image"] for row in rows] == [f"{name}_{i}" for i in range(count)]
@@ -176,7 +176,9 @@ def test_exemplars_are_the_named_images(place):
         shown = np.asarray(Image.open(output / "ground_truth" / f"{name}.png"))
         np.testing.assert_array_equal(shown, arrays.images[position])
         with torch.no_grad():
-            model = for_inference(load_run(place / "run", NativeModel, config_at(place)), CPU)
+            model = prepare_for_inference(
+                load_run(place / "run", NativeModel, config_at(place)), CPU
+            )
             image = model(arrays.load_images([position]))[0].clamp(0, 1)
         drawn = np.asarray(Image.open(output / ARM / "seed3" / f"{name}.png"))
         np.testing.assert_allclose(drawn, 255 * image.permute(1, 2, 0), atol=0.51)
@@ -213,7 +215,7 @@ def test_fields_are_the_models_for_the_first_images(place, thresholds):
     stored = fields.Fields.read(output)
     assert stored.names == [f"validation_{i}" for i in range(4)]
     images = ImageArray.open(place / "validation.npy").load_images(slice(0, 4))
-    model = for_inference(load_run(place / "run", NativeModel, config), CPU)
+    model = prepare_for_inference(load_run(place / "run", NativeModel, config), CPU)
     with torch.no_grad():
         bandwidth, order = model.predict_fields(model.encode(images))
     np.testing.assert_allclose(stored.bandwidth, bandwidth, rtol=1e-5)

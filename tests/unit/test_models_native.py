@@ -11,7 +11,7 @@ from gblsr_repro import config, inference
 from gblsr_repro.errors import UserError
 from gblsr_repro.models import native
 from gblsr_repro.models.encoder import GroupNorm
-from gblsr_repro.preflight import check
+from gblsr_repro.preflight import check_native_benchmark
 from gblsr_repro.runs import load_run
 
 
@@ -127,7 +127,7 @@ def checked(tmp_path, monkeypatch):
 
 
 def test_counts_are_told_with_what_is_known_of_lpips(checked):
-    said = check(checked)
+    said = check_native_benchmark(checked)
     lines = [line.split() for line in said.splitlines()]
     assert ["GB-LSR-Scalar", "989,955", "1.000x"] in lines
     assert ["LIIF", "(matched-budget", "amortized)", "1,122,819", "1.134x"] in lines
@@ -137,14 +137,14 @@ def test_counts_are_told_with_what_is_known_of_lpips(checked):
 def test_an_arm_outside_the_band_stops_before_anything_runs(checked):
     narrow = config.merge(checked, {"native": {"criteria": {"parameter_band": 1.1}}})
     with pytest.raises(UserError, match="Arm liif has 1,122,819 parameters"):
-        check(narrow)
+        check_native_benchmark(narrow)
     small = config.merge(narrow, {"native": {"main_arm": "liif"}})
     with pytest.raises(UserError, match=r"Arm gblsr_scalar .* 0\.882 times the main arm's"):
-        check(small)
+        check_native_benchmark(small)
 
 
 def test_a_required_backbone_that_is_missing_stops(checked):
     with pytest.raises(UserError, match="AlexNet backbone"):
-        check(config.merge(checked, {"require_lpips": True}))
+        check_native_benchmark(config.merge(checked, {"require_lpips": True}))
     with pytest.raises(UserError, match="does not hold the weights of torchvision's AlexNet"):
-        check(config.merge(checked, {"lpips_backbone": "pyproject.toml"}))
+        check_native_benchmark(config.merge(checked, {"lpips_backbone": "pyproject.toml"}))

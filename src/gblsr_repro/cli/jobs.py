@@ -66,7 +66,7 @@ def read_method(options: Options) -> tuple[Config, Method]:
 def _lock_gpu(config: Config) -> Config:
     """Lock a GPU for this process unless the config says device: cpu; return the config."""
     if config["device"] != "cpu":
-        devices.take_one()
+        devices.reserve_gpu()
     return config
 
 
@@ -107,9 +107,9 @@ def _add_check(commands: Commands) -> None:
 
 def check(options: Options) -> None:
     """Check the parameter budget and the LPIPS backbone, before any training."""
-    from ..preflight import check
+    from ..preflight import check_native_benchmark
 
-    print(check(load_config(options)))
+    print(check_native_benchmark(load_config(options)))
 
 
 def _add_sources(commands: Commands) -> None:

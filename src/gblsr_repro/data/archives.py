@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from ..errors import UserError
-from ..files import atomic_path
+from ..files import write_atomically
 
 BLOCK = 1 << 20
 
@@ -53,7 +53,7 @@ def extract_members(
                 raise _build_refusal(
                     archive, f"holds {name} as something other than one plain file"
                 )
-            with stream, atomic_path(target) as temporary:
+            with stream, write_atomically(target) as temporary:
                 _copy_member(stream, temporary, size, archive)
                 check(temporary, target)
             done[target] = None

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UserError
-from ..files import atomic_path, read_csv, read_json, sha256, write_csv, write_json
+from ..files import compute_sha256, read_csv, read_json, write_atomically, write_csv, write_json
 from .images import Pixels
 
 if TYPE_CHECKING:  # torch takes longer to import than most arrays to write
@@ -35,14 +35,17 @@ def write_array(
     checksums of the other two. The same parts give the same bytes on every machine.
     """
     count, size = 0, math.prod(shape)
-    with atomic_path(path) as temporary, temporary.open("w+b") as out:
+    with write_atomically(path) as temporary, temporary.open("w+b") as out:
         _write_header(out, 0, shape)
         for part in parts:
             out.write(np.ascontiguousarray(part).data)
             count += part.size // size
         _write_header(out, count, shape)
     write_csv(path.with_suffix(".csv"), columns, rows)
-    checksums = {"sha256": sha256(path), "index_sha256": sha256(path.with_suffix(".csv"))}
+    checksums = {
+        "sha256": compute_sha256(path),
+        "index_sha256": compute_sha256(path.with_suffix(".csv")),
+    }
     write_json(path.with_suffix(".json"), {**facts, **checksums, "images": len(rows)})
 
 
@@ -68,7 +71,7 @@ def open_array(
         if not file.is_file():
             raise UserError(f"{file} does not exist; run the step that makes it first.")
         # Of arrays that were packed before, the index's checksum stands beside it alone.
-        if (key == "sha256" or key in description) and sha256(file) != description.get(key):
+        if (key == "sha256" or key in description) and compute_sha256(file) != description.get(key):
             raise build_damage_error(file)
     try:
         pixels = np.load(path, mmap_mode=mode, allow_pickle=False)

@@ -44,7 +44,7 @@ from pathlib import Path, PurePosixPath
 
 from ..config import Config, Dataset, find_dataset, find_mirror
 from ..errors import UserError
-from ..files import sha256, verify, write_csv
+from ..files import compute_sha256, verify_checksum, write_csv
 from .images import decode_image
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg")
@@ -113,7 +113,7 @@ def inspect_file(file: Path, path: str) -> ManifestEntry:
     Raises `UserError` when it cannot be read or an image does not decode.
     """
     if PurePosixPath(path).suffix.lower() not in IMAGE_SUFFIXES:
-        return ManifestEntry(path, file.stat().st_size, sha256(file), None, None, None)
+        return ManifestEntry(path, file.stat().st_size, compute_sha256(file), None, None, None)
     content = file.read_bytes()
     pixels = decode_image(content, file)
     height, width = pixels.shape[:2]
@@ -142,7 +142,7 @@ def read_manifest(path: Path) -> dict[str, ManifestEntry]:
                 raise ValueError("it lists no file")
     except (ValueError, TypeError, csv.Error) as error:
         raise UserError(f"{path} is damaged ({error}); delete it and fetch again.") from error
-    verify(path)
+    verify_checksum(path)
     return entries
 
 
@@ -247,7 +247,9 @@ class DatasetFiles:
             if not file.is_file():
                 raise self.build_missing_error(path)
             listed = path == self.selection_list
-            if file.stat().st_size != entry.bytes or (listed and sha256(file) != entry.sha256):
+            if file.stat().st_size != entry.bytes or (
+                listed and compute_sha256(file) != entry.sha256
+            ):
                 raise self.build_changed_error(path)
         return entries
 

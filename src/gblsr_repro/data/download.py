@@ -11,7 +11,7 @@ from pathlib import Path
 import requests
 
 from .. import __version__
-from ..errors import UserError, cannot_write
+from ..errors import UserError, build_write_error
 from ..progress import Progress, log
 
 ATTEMPTS = 4
@@ -80,7 +80,7 @@ def download_file(
         part.replace(target)
         tag.unlink(missing_ok=True)
     except OSError as error:
-        raise cannot_write(target, error) from error
+        raise build_write_error(target, error) from error
 
 
 def check_checksum(file: Path, checksum: str, url: str) -> None:

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from ..config import Config, Dataset, read_datasets
 from ..errors import UserError
-from ..files import exclusive_lock, sha256, write_text
-from ..progress import Progress, columns, each, log
+from ..files import compute_sha256, hold_lock, write_text
+from ..progress import Progress, format_columns, log, show_progress
 from . import archives
 from .datasets import (
     DatasetFiles,
@@ -41,7 +41,7 @@ def fetch_dataset(dataset: str, config: Config, output: Path | None = None) -> P
     """
     data = locate_dataset(dataset, config)
     # One process at a time downloads a data set; others wait and then find it there.
-    lock = exclusive_lock(
+    lock = hold_lock(
         data.manifest.with_name(f".{data.name}.lock"),
         lambda _: log.info("%s: another process is fetching it; waiting", data.row.title),
     )
@@ -65,7 +65,7 @@ def _verify_files(
     gone = sorted(set(recorded) - set(paths))
     if gone:
         raise data.build_missing_error(gone[0])
-    for path in each(paths, f"verify {data.row.title}", "file"):
+    for path in show_progress(paths, f"verify {data.row.title}", "file"):
         file = data.root / path
         if recorded and path not in recorded:
             raise UserError(
@@ -75,7 +75,7 @@ def _verify_files(
         if path not in entries:
             if not recorded:
                 entries[path] = inspect_file(file, path)
-            elif sha256(file) != recorded[path].sha256:
+            elif compute_sha256(file) != recorded[path].sha256:
                 raise data.build_changed_error(path)
 
 
@@ -173,7 +173,9 @@ def list_datasets(config: Config) -> str:
         for folder in ("resources", "mirror")
         if config[folder] is not None
     ]
-    lines = columns([HEADINGS, *(_format_row(row, config) for row in read_datasets().values())])
+    lines = format_columns(
+        [HEADINGS, *(_format_row(row, config) for row in read_datasets().values())]
+    )
     return "\n".join([*places, *lines])
 
 

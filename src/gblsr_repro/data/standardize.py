@@ -17,7 +17,7 @@ from PIL import Image
 
 from ..config import Config
 from ..errors import UserError
-from ..progress import each
+from ..progress import show_progress
 from .arrays import write_array
 from .images import Pixels, convert_to_rgb
 from .sources import SourceImage, describe_dataset, list_source_images
@@ -123,7 +123,7 @@ def standardize_images(name: str, config: Config, output: Path) -> None:
     ]
 
     def parts() -> Iterator[Pixels]:
-        for position, source in enumerate(each(rows, f"standardize {name}", "image")):
+        for position, source in enumerate(show_progress(rows, f"standardize {name}", "image")):
             pixels = convert_to_rgb(source.load())
             if name == "train":
                 seed = data["data_seed"] * data["crop_seed_stride"] + position

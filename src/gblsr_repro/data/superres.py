@@ -22,7 +22,7 @@ from torch import Tensor
 
 from ..config import Config
 from ..errors import UserError
-from ..progress import each
+from ..progress import show_progress
 from .arrays import build_damage_error, open_array, write_array
 from .images import convert_to_rgb
 from .prefetch import Prefetcher
@@ -63,7 +63,7 @@ def pack_images(
 
     def parts() -> Iterator[np.ndarray]:
         offset = 0
-        for position, (dataset, image) in enumerate(each(every, "packing", "image")):
+        for position, (dataset, image) in enumerate(show_progress(every, "packing", "image")):
             pixels = convert_to_rgb(image.load())
             height, width = pixels.shape[:2]
             rows.append((position, dataset, image.name, offset, height, width))

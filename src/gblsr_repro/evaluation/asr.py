@@ -24,11 +24,11 @@ from ..data.datasets import locate_dataset
 from ..data.images import convert_to_rgb, convert_to_tensor
 from ..data.prefetch import Prefetcher
 from ..data.sources import SourceImage, describe_dataset, list_source_images
-from ..errors import UserError, memory_told
-from ..files import is_made_from, write_csv, write_json
+from ..errors import UserError, explain_memory_shortage
+from ..files import is_up_to_date, write_csv, write_json
 from ..models.asr.model import ASRModel
-from ..progress import each, log
-from ..runs import open_run
+from ..progress import log, show_progress
+from ..runs import load_matching_run
 from . import luma
 
 COLUMNS = ("image", "psnr_y", "ssim_y")
@@ -75,7 +75,7 @@ def build_upsampler(model: ASRModel, config: Config, device: torch.device) -> Up
     def enlarge(low: np.ndarray, height: int, width: int) -> Tensor:
         images = convert_to_tensor(convert_to_rgb(low))[None].to(device).float() / 255
         size = f"{low.shape[1]}x{low.shape[0]} pixels enlarged to {width}x{height}"
-        with memory_told(f"With asr.tile_pixels as it is, an image of {size}"):
+        with explain_memory_shortage(f"With asr.tile_pixels as it is, an image of {size}"):
             return model.render(images, height, width, config["asr"]["tile_pixels"])[0]
 
     return enlarge
@@ -117,7 +117,7 @@ def score_set(upsample: Upsample, column: str, scale: float, config: Config) -> 
         return build_pair(left[0], scale, settings["downsampling"]) if left else None
 
     # Decoding and resizing the next image takes no time from the device.
-    made = map(Prefetcher(pair), each(range(len(images)), f"{column} x{scale:g}", "image"))
+    made = map(Prefetcher(pair), show_progress(range(len(images)), f"{column} x{scale:g}", "image"))
     return score_pairs(
         upsample, cast("Iterator[ImagePair]", made), compute_border(column, scale, config)
     )
@@ -140,15 +140,15 @@ def evaluate_run(
 
     Raises `UserError` when the run or a data set is not there or is not the one asked for.
     """
-    device = runtime.prepare(config["device"], config["threads"])
-    model, record = open_run(run, ASRModel, method, seed, config, device)
+    device = runtime.prepare_device(config["device"], config["threads"])
+    model, record = load_matching_run(run, ASRModel, method, seed, config, device)
     upsample = build_upsampler(model, config, device)
     weights = {"weights_sha256": record["weights_sha256"]}
-    facts = {"device": runtime.device_record(device)}
+    facts = {"device": runtime.describe_device(device)}
     with torch.inference_mode():
         for column in map_datasets_to_columns(config).values():
             score_column(upsample, column, config, output, weights, facts)
-    peak = runtime.peak_memory_mib(device)
+    peak = runtime.measure_peak_memory_mib(device)
     log.info("%s seed %d: peak memory %.0f MiB", method.method, seed, peak)
 
 
@@ -185,7 +185,7 @@ def score_column(
             **weights,
         }
         made_from = {**settings, **weights, **content, "scale": scale}
-        if is_made_from(path, made_from):
+        if is_up_to_date(path, made_from):
             log.info("%s x%g: kept as it is", dataset, scale)
             continue
         write_csv(path, COLUMNS, score_set(upsample, column, scale, config))

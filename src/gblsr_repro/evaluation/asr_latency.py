@@ -67,7 +67,7 @@ def time_method(config: Config, method: Method, seed: int, output: Path | str) -
     with the low-resolution height and width, and beside it the record of device and images (.json).
     Raises `UserError` where neither images nor sizes of a set are known.
     """
-    device = runtime.prepare(config["device"], config["threads"])
+    device = runtime.prepare_device(config["device"], config["threads"])
     timing = config["asr"]["timing"]
     names = [config["asr"]["evaluate"].get(column, column) for column in timing["datasets"]]
     found = {name: list_timed_images(name, config) for name in names}

@@ -12,9 +12,9 @@ from .. import runtime
 from ..config import Config, find_arm
 from ..data.arrays import ImageArray
 from ..errors import UserError
-from ..files import atomic_path, read_json
+from ..files import read_json, write_atomically
 from ..models.native import NativeModel
-from ..runs import open_run
+from ..runs import load_matching_run
 from .native import reconstruct
 
 TRUTH = "ground_truth"
@@ -42,7 +42,7 @@ def write_exemplars(
     `runs` are run folders, `arrays` holds the standardized arrays. Writes into `output`
     ground_truth/<column>.png and <arm>/seed<k>/<column>.png. Raises `UserError`.
     """
-    device = runtime.prepare(config["device"], config["threads"])
+    device = runtime.prepare_device(config["device"], config["threads"])
     output = Path(output)
     truths = {
         column: read_exemplar(config, column, ImageArray.open(Path(arrays) / f"{column}.npy"))
@@ -53,8 +53,8 @@ def write_exemplars(
     for run in runs:
         record = read_json(Path(run) / "run.json")
         arm, seed = find_arm(record["arm"]), record["seed"]
-        model, _ = open_run(run, NativeModel, arm, seed, config, device)
-        runtime.for_inference(model, device)
+        model, _ = load_matching_run(run, NativeModel, arm, seed, config, device)
+        runtime.prepare_for_inference(model, device)
         for column, truth in truths.items():
             picture = reconstruct(model, truth.to(device))[0]
             write_png(output / arm.arm / f"seed{seed}" / f"{column}.png", picture)
@@ -63,5 +63,5 @@ def write_exemplars(
 def write_png(path: Path | str, image: Tensor) -> None:
     """Write one image (3, H, W) in [0, 1] as 8-bit PNG, atomically."""
     pixels = (image.clamp(0, 1) * 255).round().byte().permute(1, 2, 0).cpu().numpy()
-    with atomic_path(path) as temporary:
+    with write_atomically(path) as temporary:
         Image.fromarray(pixels).save(temporary, format="PNG")

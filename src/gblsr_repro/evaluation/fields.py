@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UserError
-from ..files import atomic_path
+from ..files import write_atomically
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Fields:
 
     def write(self, path: Path | str) -> None:
         """Write one compressed .npz file atomically."""
-        with atomic_path(path) as temporary, temporary.open("wb") as stream:
+        with write_atomically(path) as temporary, temporary.open("wb") as stream:
             kinds = {"bandwidth": np.float32, "order": np.float32, "region": np.int8}
             arrays = {name: getattr(self, name).astype(kind) for name, kind in kinds.items()}
             np.savez_compressed(stream, **arrays, names=np.array(self.names))

@@ -35,7 +35,7 @@ from torch import Tensor, nn
 
 from .. import runtime
 from ..config import Config
-from ..files import is_made_from, write_csv, write_json
+from ..files import is_up_to_date, write_csv, write_json
 from ..progress import Progress, log
 from . import OURS, PAPER
 
@@ -74,7 +74,7 @@ def time_call(
         if device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(device)
         times = [time_pass_ms(call, device) for _ in range(passes)]
-    peak = runtime.peak_memory_mib(device) if device.type == "cuda" else None
+    peak = runtime.measure_peak_memory_mib(device) if device.type == "cuda" else None
     return summarize_times(times, peak)
 
 
@@ -199,7 +199,7 @@ class Timer:
         device, is kept.
         """
         output, label = Path(output), next(iter(subject.values()))
-        device = runtime.device_record(self.device)
+        device = runtime.describe_device(self.device)
         follows = {
             name: {**made_from, **timed.dependencies, "device": device}
             for name, timed in sets.items()
@@ -207,7 +207,7 @@ class Timer:
         left = {
             name: timed
             for name, timed in sets.items()
-            if not is_made_from(output / f"{name}.csv", follows[name])
+            if not is_up_to_date(output / f"{name}.csv", follows[name])
         }
         for name in set(sets) - set(left):
             log.info("%s: the times of %s are kept as they are", label, name)
@@ -248,7 +248,7 @@ class Timer:
                 encoded = self.model.encoder.extend_length(EXAMPLE) ** 2
                 yield Clock(name, self.plain_call, self.gradients, saved / encoded)
             else:
-                runtime.for_inference(self.model, self.device)
+                runtime.prepare_for_inference(self.model, self.device)
                 yield Clock(name, inferred)
 
     def time_sets(
@@ -308,7 +308,7 @@ def _explain_shortage(clock: Clock, images: Sequence[TimedInput], device: torch.
     largest = max(images, key=lambda image: image.pixels)
     needed = PEAK_OVER_SAVED[device.type] * clock.saved_per_pixel * largest.pixels
     runtime.release_memory(device)
-    free = runtime.free_memory(device)
+    free = runtime.measure_free_memory(device)
     if needed <= free:
         return ""
     return (
@@ -324,15 +324,15 @@ def describe_measurement(config: Config, device: torch.device) -> dict[str, Any]
         log.warning("Other processes use this GPU: its times are recorded, but not judged.")
     cuda = device.type == "cuda"
     return {
-        "device": runtime.device_record(device),
+        "device": runtime.describe_device(device),
         "timer": "CUDA events" if cuda else "monotonic clock",
         "peak_memory": "CUDA tensors, MiB" if cuda else None,
         "gpu_shared": shared,
         "clocks": select_clocks(config),
         "warmup": config["latency"]["warmup"],
         "passes": config["latency"]["passes"],
-        "versions": runtime.versions(),
-        "git": runtime.git_record(),
+        "versions": runtime.list_versions(),
+        "git": runtime.describe_commit(),
     }
 
 

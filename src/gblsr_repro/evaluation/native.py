@@ -13,10 +13,10 @@ from torch import Tensor
 from .. import runtime
 from ..config import Arm, Config, collect_dependencies
 from ..data.arrays import ImageArray
-from ..files import is_made_from, write_csv, write_json
+from ..files import is_up_to_date, write_csv, write_json
 from ..models.native import NativeModel
 from ..progress import log
-from ..runs import open_run
+from ..runs import load_matching_run
 from . import REGIONS, metrics, regions
 from .batches import read_batches
 from .metrics import MetricSettings
@@ -47,10 +47,10 @@ def evaluate_run(
     device and by which weights, whether LPIPS was measured, and under `follows` from what: a set
     that was measured from the same is kept. Raises `UserError`.
     """
-    device = runtime.prepare(config["device"], config["threads"])
+    device = runtime.prepare_device(config["device"], config["threads"])
     arrays, output = Path(arrays), Path(output)
-    model, trained = open_run(run, NativeModel, arm, seed, config, device)
-    runtime.for_inference(model, device)
+    model, trained = load_matching_run(run, NativeModel, arm, seed, config, device)
+    runtime.prepare_for_inference(model, device)
     settings = MetricSettings.from_config(config)
     bounds = regions.Thresholds.read(arrays / "regions.json")
     backbone, reason = find_backbone(config)
@@ -63,9 +63,9 @@ def evaluate_run(
             "reason": reason,
             "backbone_sha256": perceptual.sha256 if perceptual else None,
         },
-        "device": runtime.device_record(device),
+        "device": runtime.describe_device(device),
         "weights_sha256": trained["weights_sha256"],
-        "versions": runtime.versions(),
+        "versions": runtime.list_versions(),
     }
     common = collect_dependencies("evaluate", None, config) | {
         "weights_sha256": trained["weights_sha256"],
@@ -78,7 +78,7 @@ def evaluate_run(
         count = min(limit, len(opened))
         made_from = common | {"array_sha256": opened.description["sha256"], "images": count}
         label = f"evaluate {arm.arm} seed {seed} on {name}"
-        if is_made_from(output / f"{name}.csv", made_from):
+        if is_up_to_date(output / f"{name}.csv", made_from):
             log.info("%s: kept as it is", label)
             continue
         rows = [

@@ -11,7 +11,7 @@ from .. import runtime
 from ..config import Arm, Config
 from ..data.arrays import ImageArray
 from ..models.native import NativeModel
-from ..runs import open_run
+from ..runs import load_matching_run
 from . import regions
 from .batches import read_batches
 from .fields import Fields
@@ -31,9 +31,9 @@ def write_fields(
 
     `thresholds` is regions.json. Raises `UserError`, also for an arm without a bandwidth.
     """
-    device = runtime.prepare(config["device"], config["threads"])
-    model, _ = open_run(run, NativeModel, arm, seed, config, device)
-    runtime.for_inference(model, device)
+    device = runtime.prepare_device(config["device"], config["threads"])
+    model, _ = load_matching_run(run, NativeModel, arm, seed, config, device)
+    runtime.prepare_for_inference(model, device)
     settings, bounds = MetricSettings.from_config(config), regions.Thresholds.read(thresholds)
     arrays = ImageArray.open(array)
     count = min(config["diagnostics"]["images"], len(arrays))

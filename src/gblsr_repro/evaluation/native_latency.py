@@ -22,7 +22,7 @@ def time_arm(config: Config, arm: Arm, seed: int, arrays: Path | str, output: Pa
     `latency`), and beside it the record of the device (.json). Times do not depend on the weights,
     so no training is waited for.
     """
-    device = runtime.prepare(config["device"], config["threads"])
+    device = runtime.prepare_device(config["device"], config["threads"])
     sets = {}
     for column in config["native"]["data"]["evaluate"]:
         opened = ImageArray.open(Path(arrays) / f"{column}.npy")

@@ -19,7 +19,7 @@ from torch import Tensor
 from ..config import Config
 from ..data.datasets import locate_dataset
 from ..errors import UserError
-from ..files import sha256
+from ..files import compute_sha256
 
 BACKBONE_VARIABLE = "GBLSR_LPIPS_BACKBONE"
 BACKBONE_DATASET = "alexnet"
@@ -95,7 +95,7 @@ class PerceptualDistance:
                 f"{backbone} does not hold the weights of torchvision's AlexNet; get "
                 "alexnet-owt-7be5be79.pth again or name another file."
             ) from e
-        self.sha256 = sha256(backbone)
+        self.sha256 = compute_sha256(backbone)
 
     @torch.no_grad()
     def measure_lpips(self, images: Tensor, truth: Tensor) -> Tensor:

@@ -37,8 +37,8 @@ from ..errors import UserError
 from ..files import read_csv, read_json
 from ..models import native as native_models
 from ..models.asr import model as asr_models
-from ..progress import columns, counted
-from ..runtime import device_record
+from ..progress import format_columns, format_count
+from ..runtime import describe_device
 
 DASH = "—"
 STATES_KEPT = 3  # the last two, and the one being written
@@ -95,7 +95,7 @@ class Plan:
 def estimate_plan(config: Config) -> Plan:
     """Estimate what a configuration takes; nothing is run and the network is not used."""
     cuda = config["device"] != "cpu" and torch.cuda.is_available()
-    name = str(device_record(torch.device("cuda" if cuda else "cpu"))["name"])
+    name = str(describe_device(torch.device("cuda" if cuda else "cpu"))["name"])
     estimates = list(_estimate_runs(config, name))
     return Plan(name, estimates, list(_estimate_disk(config, estimates)))
 
@@ -115,7 +115,7 @@ def format_plan(plan: Plan) -> str:
         runs = sum(e.runs - e.done for e in chosen)
         rows.append(["all", f"{runs}", "", _format_hours(sum(known) if known else None), note])
         lines += [title, *_indent_columns(rows), ""]
-    several = gpus if (gpus := len(devices.visible())) > 1 else NODE
+    several = gpus if (gpus := len(devices.list_visible_gpus())) > 1 else NODE
     one, many = (estimate_days(plan.estimates, count) for count in (1, several))
     lines.append(
         f"Days of training: {one:,.1f} on one GPU, {many:,.1f} on {several}, a run to each GPU"
@@ -142,7 +142,7 @@ def estimate_days(estimates: list[Estimate], gpus: int) -> float:
 
 
 def _indent_columns(rows: list[list[str]]) -> list[str]:
-    return [f"  {line}" for line in columns(rows, right=True)]
+    return [f"  {line}" for line in format_columns(rows, right=True)]
 
 
 def _format_hours(hours: float | None) -> str:
@@ -174,7 +174,7 @@ def _estimate_runs(config: Config, device: str) -> Iterator[Estimate]:
         ]
         if speeds:
             seconds: float | None = steps / fmean(speeds)
-            basis = f"{counted(len(speeds), 'run')} recorded on {device}"
+            basis = f"{format_count(len(speeds), 'run')} recorded on {device}"
         else:
             seconds, basis = _read_published_time(row, identity, steps)
         wanted = {results / benchmark / "runs" / name / f"seed{s}" for s in config["seeds"]}

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from ..files import read_json
-from ..progress import columns, duration
+from ..progress import format_columns, format_duration
 
 HEADINGS = ["run", "step", "of", "steps/s", "left", "last heard"]
 
@@ -24,8 +24,8 @@ def list_trainings(results: Path) -> str:
             continue
         step = told["step"] if told["running"] else told["saved"]
         rate = told["steps_per_second"]
-        left = duration((told["steps"] - step) / rate) if rate else "unknown"
-        heard = f"{duration(max(time.time() - path.stat().st_mtime, 0.0))} ago"
+        left = format_duration((told["steps"] - step) / rate) if rate else "unknown"
+        heard = f"{format_duration(max(time.time() - path.stat().st_mtime, 0.0))} ago"
         rows.append(
             [
                 told["run"],
@@ -38,4 +38,4 @@ def list_trainings(results: Path) -> str:
         )
     if not rows:
         return f"No training has begun in {results} that has not ended."
-    return "\n".join(columns([HEADINGS, *rows], right=True))
+    return "\n".join(format_columns([HEADINGS, *rows], right=True))

@@ -44,7 +44,7 @@ def train_run(
     sections = {name: config["asr"][name] for name in ("model", "training")}
     settings = sections["training"]
     recipe = settings["recipes"][method.recipe]
-    device = runtime.prepare(config["device"], config["threads"], settings["precision"])
+    device = runtime.prepare_device(config["device"], config["threads"], settings["precision"])
     images = PackedImages.open(array)
     check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
     sampler = Sampler(images, settings, recipe["batch_size"], seed, device)

@@ -43,7 +43,7 @@ def train_run(
     output = Path(output)
     sections = {name: config["native"][name] for name in ("model", "data", "training")}
     recipe = sections["training"]
-    device = runtime.prepare(config["device"], config["threads"], recipe["precision"])
+    device = runtime.prepare_device(config["device"], config["threads"], recipe["precision"])
     arrays = ImageArray.open(array)
     check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
     model = build_model(arm, config, seed)
