@@ -50,7 +50,7 @@ def test_lost_between_fetch_and_standardize(standardized, tmp_path, capsys, lost
     assert standardized() == 2
     said = capsys.readouterr().err.strip()
     assert "\n" not in said
-    assert "is missing; put it there." in said
+    assert "is missing; restore its files." in said
     assert not (tmp_path / "out").exists()
     if lost == "mirror":
         (tmp_path / lost).rmdir()

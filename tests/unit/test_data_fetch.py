@@ -141,7 +141,7 @@ def test_what_changes_later_is_named(mirror, rows, tmp_path):
     file.write_bytes(content)
     rows["set"] = replace(SET, files="set/*.png", images="5")
     put(tmp_path / "mirror", "set/img_4.png", png(4))
-    assert "img_4.png was not there" in sentence(mirror)
+    assert "img_4.png did not exist" in sentence(mirror)
 
 
 @pytest.mark.parametrize(

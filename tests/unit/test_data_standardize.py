@@ -103,7 +103,7 @@ def test_lost_and_foreign_files_are_named(array, config, suffix):
 
 
 def test_unknown_arrays_and_unfetched_sets_are_named(config, tmp_path):
-    with pytest.raises(UserError, match="There is no array 'kodac'; there are train, validation"):
+    with pytest.raises(UserError, match="No array is named 'kodac'; name one of train, validation"):
         standardize_images("kodac", config, tmp_path / "kodac.npy")
     with pytest.raises(UserError, match="gblsr-repro fetch demo_kodak"):
         standardize_images("kodak", config, tmp_path / "kodak.npy")
