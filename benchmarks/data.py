@@ -20,7 +20,7 @@ from gblsr_repro.data.superres import PackedImages, Sampler, SampleSpec
 from gblsr_repro.evaluation import asr, luma
 from gblsr_repro.evaluation.batches import BATCH
 from gblsr_repro.evaluation.metrics import MetricSettings
-from gblsr_repro.evaluation.native import measure_images, reconstruct
+from gblsr_repro.evaluation.native import reconstruct, score_images
 from gblsr_repro.evaluation.perceptual import PerceptualDistance
 from gblsr_repro.evaluation.regions import compute_thresholds
 from gblsr_repro.training.native import build_batch_reader
@@ -160,7 +160,7 @@ def evaluation(bench: Bench) -> Case:
 
     def measured(network: PerceptualDistance | None) -> Any:
         images = reconstruct(model, truth)
-        return measure_images(names, images, truth, bounds, settings, network)
+        return score_images(names, images, truth, bounds, settings, network)
 
     variants = (
         Variant("reconstruct", partial(reconstruct, model, truth)),

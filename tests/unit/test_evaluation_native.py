@@ -133,10 +133,10 @@ def test_lpips_without_a_backbone_is_empty_and_says_why(evaluated):
 class Constant:
     """Stands for LPIPS: the mean absolute difference."""
 
-    def lpips(self, images, truth):
+    def measure_lpips(self, images, truth):
         return (images - truth).abs().mean(dim=(1, 2, 3)).double()
 
-    def edge_lpips(self, images, truth, mask):
+    def measure_edge_lpips(self, images, truth, mask):
         return 2 * self.measure_lpips(images * mask, truth * mask)
 
 
@@ -144,7 +144,7 @@ def test_lpips_enters_the_rows_where_it_is_measured(place, thresholds):
     settings = metrics.MetricSettings.from_config(config_at(place))
     truth = ImageArray.open(place / "kodak.npy").load_images(slice(None))
     images = truth * 0.5
-    rows = native.measure_images(["a", "b"], images, truth, thresholds, settings, Constant())
+    rows = native.score_images(["a", "b"], images, truth, thresholds, settings, Constant())
     mask = metrics.compute_edge_mask(truth, settings)
     for i, row in enumerate(rows):
         assert row["lpips"] == (truth[i] / 2).abs().mean().double().item()
@@ -235,7 +235,7 @@ def test_latency_has_a_row_per_image_and_clock(place, arm):
     assert command(place, "latency", *words) == 0
     for dataset in ("kodak", "set14"):
         rows = made.rows(output / f"{dataset}.csv")
-        assert tuple(rows[0]) == native_latency.LATENCY_COLUMNS
+        assert tuple(rows[0]) == native_latency.COLUMNS
         assert [(r["dataset"], r["image"], r["clock"]) for r in rows] == [
             (dataset, f"{dataset}_0", clock) for clock in ("paper", "ours")
         ]

@@ -74,7 +74,7 @@ def convert_to_rgb(pixels: Pixels) -> Pixels:
 
 
 def convert_to_tensor(pixels: Pixels) -> Tensor:
-    """Convert uint8 (H, W, 3) to a tensor (3, H, W), or (H, W) to (H, W); values are kept."""
+    """Convert an array (H, W, 3) to a tensor (3, H, W), or (H, W) to (H, W); values are kept."""
     import torch
 
     tensor = torch.from_numpy(np.array(pixels))

@@ -1,4 +1,4 @@
-"""Reading an array's images a few at a time."""
+"""Read the images of an array in batches."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ BATCH = 4  # the largest arm, WIRE, takes about 0.6 GB of activations per 256x25
 
 
 def read_batches(
-    arrays: ImageArray, count: int, device: torch.device, label: str
+    array: ImageArray, count: int, device: torch.device, label: str
 ) -> Iterator[tuple[Sequence[str], Tensor]]:
-    """Yield names and images (B, 3, S, S) of the first `count` images, in order; show how far."""
+    """Yield names and images (B, 3, S, S) of the first `count` images, and show the progress."""
     with Progress(label, count, "image") as progress:
         for start in range(0, count, BATCH):
-            chosen = slice(start, min(start + BATCH, count))
-            yield arrays.names[chosen], arrays.load_images(chosen, device)
-            progress.update(chosen.stop - start)
+            batch = slice(start, min(start + BATCH, count))
+            yield array.names[batch], array.load_images(batch, device)
+            progress.update(batch.stop - start)

@@ -1,4 +1,4 @@
-"""Is a per-patch bandwidth local? Fields, statistics, tests T1-T4, criteria A and B.
+"""Test whether a per-patch bandwidth is local: statistics, tests T1 to T4, criteria A and B.
 
 Paper appendices "Closed-form locality diagnostic" and "Per-patch log-space adaptive-bandwidth
 ablation". A field s holds one bandwidth per patch of every image, (N, h, w). Statistics are
@@ -34,7 +34,7 @@ TESTS = ("t1", "t2", "t3", "t4")
 
 
 def compute_variation(bandwidth: Field) -> NDArray[np.float64]:
-    """Return the coefficient of variation, std / mean, within each image of (N, h, w): (N,)."""
+    """Compute the coefficient of variation, std / mean, within every image of (N, h, w): (N,)."""
     flat = _flatten(bandwidth)
     return np.sqrt(_compute_variance(flat)) / flat.mean(axis=1)
 
@@ -42,7 +42,7 @@ def compute_variation(bandwidth: Field) -> NDArray[np.float64]:
 def compute_statistics(
     bandwidth: Field, region: Labels, allowed_range: float, collapsed_fraction: float
 ) -> Statistics:
-    """Return every statistic of the diagnostic for one field (N, h, w) and its region labels.
+    """Compute the statistics of the diagnostic for one field (N, h, w) and its region labels.
 
     - global_mean, global_std over all patches; mean_<region> over the patches of a region;
     - gap: |mean_texture - mean_smooth|;
@@ -52,7 +52,7 @@ def compute_statistics(
       `allowed_range`;
     - t3: gap / global_mean; t4: var_within / var_total, 0 for a constant field.
 
-    What needs a region without any patch is None.
+    Statistics of a region without patches are None.
     """
     flat = _flatten(bandwidth)
     labels = region.reshape(flat.shape)
@@ -62,8 +62,8 @@ def compute_statistics(
     across = float(_compute_variance(flat.mean(axis=1)[None])[0])
     total = float(_compute_variance(flat.reshape(1, -1))[0])
     means = {
-        f"mean_{name}": float(flat[labels == code].mean()) if (labels == code).any() else None
-        for code, name in enumerate(REGIONS)
+        f"mean_{name}": float(flat[labels == label].mean()) if (labels == label).any() else None
+        for label, name in enumerate(REGIONS)
     }
     texture, smooth = means["mean_texture"], means["mean_smooth"]
     gap = None if texture is None or smooth is None else abs(texture - smooth)
@@ -84,11 +84,12 @@ def compute_statistics(
 
 
 def _flatten(bandwidth: Field) -> NDArray[np.float64]:
+    """Flatten (N, h, w) to float64 (N, h w)."""
     return np.asarray(bandwidth, dtype=np.float64).reshape(len(bandwidth), -1)
 
 
 def _compute_variance(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the population variance of each row; exactly 0 where a row is constant."""
+    """Compute the population variance of every row; exactly 0 where a row is constant."""
     return (rows - rows[:, :1]).var(axis=1)
 
 
@@ -96,7 +97,7 @@ def _compute_variance(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def compute_statistics_of_files(paths: Iterable[Path | str], config: Config) -> list[Statistics]:
-    """Return the statistics of each field file, one per seed, in the order of `paths`."""
+    """Compute the statistics of field files, one per seed, in the order of `paths`."""
     low, high = config["native"]["model"]["bandwidth_range"]
     fraction = config["diagnostics"]["collapsed_range_fraction"]
     fields = (Fields.read(path) for path in paths)
@@ -104,17 +105,20 @@ def compute_statistics_of_files(paths: Iterable[Path | str], config: Config) -> 
 
 
 def average_seeds(seeds: Sequence[Statistics]) -> Statistics:
-    """Average each statistic over the seeds that have it; None where no seed has."""
-    values = {key: [v for s in seeds if (v := s[key]) is not None] for key in seeds[0]}
-    return {key: fmean(found) if found else None for key, found in values.items()}
+    """Average every statistic over the seeds that have it; None where no seed has it."""
+    means: Statistics = {}
+    for name in seeds[0]:
+        values = [value for statistics in seeds if (value := statistics[name]) is not None]
+        means[name] = fmean(values) if values else None
+    return means
 
 
 def apply_tests(averaged: Statistics, thresholds: Mapping[str, float]) -> dict[str, bool | None]:
-    """Say for t1 to t4 whether the test is met; `thresholds` is config diagnostics.thresholds.
+    """Apply the tests t1 to t4 to averaged statistics; return which are met.
 
-    T1, T3 and T4 must reach their thresholds and T2 stay below its own. T4 also asks for a floor
-    on the variance within images, because a ratio of two negligible variances shows nothing. A
-    test whose statistic is not measured is None.
+    `thresholds` is config diagnostics.thresholds. T1, T3 and T4 must reach their thresholds and T2
+    must stay below its threshold. T4 also requires a minimum variance within images, because a
+    ratio of two negligible variances shows nothing. A test whose statistic is not measured is None.
     """
     t1, t2, t3, t4, within = (averaged[key] for key in (*TESTS, "var_within"))
     return {
@@ -129,20 +133,22 @@ def apply_tests(averaged: Statistics, thresholds: Mapping[str, float]) -> dict[s
 
 
 def count_tests_met(met: Mapping[str, bool | None]) -> int | None:
-    """Count the tests that are met; None where one could not be made."""
+    """Count the tests that are met; None if one could not be applied."""
     return None if None in met.values() else sum(map(bool, met.values()))
 
 
 def decide_verdict(met: Mapping[str, bool | None]) -> str | None:
-    """Apply the decision rule: what the bandwidth field is, by the tests it meets.
+    """Decide by the tests that are met what the bandwidth field is.
 
-    "collapsed" (no test: the bandwidth is global, not spatial), "local" (all tests) or "partly
-    local"; None where a test could not be made.
+    "collapsed" (no test is met: the bandwidth is global, not spatial), "local" (all are met) or
+    "partly local"; None if a test could not be applied.
     """
     count = count_tests_met(met)
     if count is None:
         return None
-    return {0: "collapsed", len(met): "local"}.get(count, "partly local")
+    if count == 0:
+        return "collapsed"
+    return "local" if count == len(met) else "partly local"
 
 
 # --- the ablation's criteria --------------------------------------------------------------------
@@ -150,10 +156,10 @@ def decide_verdict(met: Mapping[str, bool | None]) -> str | None:
 
 @dataclass(frozen=True)
 class Criteria:
-    """Criteria A and B for one arm, and each part of B; None is not measured.
+    """Whether one arm meets criteria A and B, and the parts of B; None is not measured.
 
-    `texture`, `mixed`, `lpips` say which gains over the control reach their margins, `edge`
-    whether the edge regression stays within its own.
+    `texture`, `mixed` and `lpips` say whether these gains over the control reach their margins,
+    `edge` whether the loss on edge patches stays within its margin.
     """
 
     a: bool | None
@@ -172,10 +178,10 @@ def judge_criteria(
     """Judge one per-patch log-space arm against the global-scalar control.
 
     A: all locality tests are met. B: PSNR on texture patches, PSNR on mixed patches or LPIPS
-    gains its margin, and PSNR on edge patches does not lose more than its own. `deltas` (arm
+    gains at least its margin, and PSNR on edge patches loses at most its margin. `deltas` (arm
     minus control: psnr_texture, psnr_mixed, lpips, psnr_edge) and `margins` (config
-    diagnostics.margins) have the same keys; LPIPS gains downwards. The ablation's criteria hold
-    when they hold for any such arm.
+    diagnostics.margins) have the same keys; a gain in LPIPS is negative. The ablation meets a
+    criterion when any of its arms does.
     """
     texture, mixed, edge = (
         _reaches(deltas.get(key), margins[key])
@@ -194,16 +200,21 @@ def judge_criteria(
 
 
 def are_all_met(parts: Iterable[bool | None]) -> bool | None:
-    """Return whether all parts hold: False if one fails, else None if one is not measured."""
-    known = list(parts)
-    return False if False in known else None if None in known else True
+    """Return whether all parts are met: False if one is not, else None if one is not measured."""
+    parts = list(parts)
+    if False in parts:
+        return False
+    return None if None in parts else True
 
 
 def is_any_met(parts: Iterable[bool | None]) -> bool | None:
-    """Return whether any part holds: True if one does, else None if one is not measured."""
-    known = list(parts)
-    return True if True in known else None if None in known else False
+    """Return whether any part is met: True if one is, else None if one is not measured."""
+    parts = list(parts)
+    if True in parts:
+        return True
+    return None if None in parts else False
 
 
 def _reaches(value: float | None, bound: float) -> bool | None:
+    """Return whether a value is at least a bound; None if it is not measured."""
     return None if value is None else value >= bound
