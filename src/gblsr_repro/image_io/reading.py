@@ -21,7 +21,7 @@ SIDEWAYS = (5, 6, 7, 8)  # its values for pictures whose rows and columns are ex
 
 
 def read(path: Path | str, metadata: bool = False) -> Photo:
-    """Read an image file as a photograph; raises `UserError` as `data.images.open_rgb` does.
+    """Read an image file as a photograph; raises `UserError` as `data.images.read_rgb_image` does.
 
     Pixels are turned upright. Transparent ones keep the color that the file gives them. The density
     and what says which colors are meant come along, with `metadata` the EXIF data too. CMYK colors
