@@ -1,4 +1,4 @@
-"""Trained runs of both benchmarks: read back as the model that they were trained to be."""
+"""Load trained runs of both benchmarks as models."""
 
 from __future__ import annotations
 
@@ -26,29 +26,28 @@ Model = TypeVar("Model", NativeModel, ASRModel)
 
 @dataclass(frozen=True)
 class RunType:
-    """How the runs of a benchmark, a section of the config, are told and made again.
+    """How to recognize the runs of a benchmark and to rebuild their models.
 
-    `subject` is the key of a record that names what was trained.
+    `benchmark` is a section of the config; `subject` is the key of a run's record that names the
+    trained arm or method; `find_row` finds the row of an arm or method by name; `assemble` builds
+    the untrained model of a row.
     """
 
     benchmark: str
     subject: str
+    find_row: Callable[[str], Any]
     assemble: Callable[[Any, Config], Any]
-
-    def find_row(self, name: str) -> Any:
-        """Return the row of that name; `UserError` when the table has none."""
-        return getattr(configuration, f"find_{self.subject}")(name)
 
 
 RUN_TYPES: dict[type[torch.nn.Module], RunType] = {
-    NativeModel: RunType("native", "arm", native.assemble_model),
-    ASRModel: RunType("asr", "method", asr.assemble_model),
+    NativeModel: RunType("native", "arm", configuration.find_arm, native.assemble_model),
+    ASRModel: RunType("asr", "method", configuration.find_method, asr.assemble_model),
 }
 
 
 def find_run_type(record: Mapping[str, Any]) -> RunType:
-    """Return the kind of run that a record is of."""
-    return next(kind for kind in RUN_TYPES.values() if kind.subject in record)
+    """Find the type of run that a record describes."""
+    return next(run_type for run_type in RUN_TYPES.values() if run_type.subject in record)
 
 
 def load_matching_run(
@@ -59,14 +58,15 @@ def load_matching_run(
     config: Config,
     device: torch.device,
 ) -> tuple[Model, dict[str, Any]]:
-    """Load the run in a folder, and its record; `UserError` unless it is of that row and seed."""
-    record, (_, kind, name) = read_json(Path(run) / "run.json"), locate_row(row)
+    """Load the run in a folder and its record; `UserError` unless it is of this row and seed."""
+    record, (_, key, name) = read_json(Path(run) / "run.json"), locate_row(row)
     if not isinstance(record, dict):
         raise UserError(f"{run}/run.json is not the record of a run; train this run again.")
-    holds = record.get(kind), record.get("seed")
-    if holds != (name, seed):
+    recorded_name, recorded_seed = record.get(key), record.get("seed")
+    if (recorded_name, recorded_seed) != (name, seed):
         raise UserError(
-            f"{run} holds {holds[0]}, seed {holds[1]}, not {name}, seed {seed}; name the right run."
+            f"{run} holds {recorded_name}, seed {recorded_seed}, not {name}, seed {seed}; name the "
+            "right run."
         )
     return load_run(run, model, config, device), record
 
@@ -79,33 +79,31 @@ def load_run(
 ) -> Model:
     """Load a trained model from its run folder or a weights file, in eval mode on `device` (CPU).
 
-    It is built from the settings that the run records. Raises `UserError` when the run is of the
-    other benchmark, incomplete or damaged, when it was trained from another row than its table has
-    (a bundled file brings its own), or, where `config` is given, from other settings than those, or
-    by other code. Without one, other code is a warning.
+    The model is built from the settings in the run's record. Raises `UserError` when the run is of
+    the other benchmark, incomplete or damaged, or when the row of its arm or method changed since
+    the training (a bundled file contains its row). With `config`, also when its settings or the
+    code differ from those of the training; without, other code is logged as a warning.
     """
-    kind = RUN_TYPES[model]
+    run_type = RUN_TYPES[model]
     record, weights = read_weights(path)
-    if kind.subject not in record:
-        raise UserError(f"{path} holds no {kind.benchmark} run; name that of a trained one.")
+    if run_type.subject not in record:
+        raise UserError(f"{path} holds no {run_type.benchmark} run; name the folder of one.")
     if "row" in record:
         row = SimpleNamespace(**record["row"])
     else:
-        row = kind.find_row(record[kind.subject])
-        identity = (
-            configuration.identify_run(row, config) if config else select_defining_columns(row)
-        )
-        configuration.check_identity(path, record, identity)
-        if not config and configuration.digest_training_code(row) != record["identity"].get(
-            CODE_DIGEST
-        ):
-            log.warning("%s was trained by other code than there is now.", path)
-    made = kind.assemble(row, config or {kind.benchmark: record["config"]})
+        row = run_type.find_row(record[run_type.subject])
+        if config:
+            configuration.check_identity(path, record, configuration.identify_run(row, config))
+        else:
+            configuration.check_identity(path, record, select_defining_columns(row))
+            if configuration.digest_training_code(row) != record["identity"].get(CODE_DIGEST):
+                log.warning("%s was trained by other code than there is now.", path)
+    loaded = run_type.assemble(row, config or {run_type.benchmark: record["config"]})
     try:
-        made.load_state_dict(weights)
+        loaded.load_state_dict(weights)
     except RuntimeError as error:
         raise UserError(
-            f"{path} holds the weights of another model than it says; train this run again."
+            f"{path} holds weights that do not fit the model of its record; train this run again."
         ) from error
-    made.name = record[kind.subject]
-    return made.eval().to(device or torch.device("cpu"))
+    loaded.name = record[run_type.subject]
+    return loaded.eval().to(device or torch.device("cpu"))

@@ -1,4 +1,4 @@
-"""The weights of a run: written whole, and read back only as they were written."""
+"""Write and read the weights of a run in the safetensors format, with a record and checksums."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .errors import UserError
 from .files import compute_sha256, read_json, write_bytes
 
 NAME = "weights.safetensors"
-# Types of the safetensors format, in its order.
+# Data types of the safetensors format, in its order.
 DTYPES = {
     "I64": torch.int64,
     "F64": torch.float64,
@@ -27,7 +27,8 @@ DTYPES = {
     "U8": torch.uint8,
     "BOOL": torch.bool,
 }
-# What of a run's record its model is built from or told by, and what of its training settings.
+# Keys of a run's record, and of its training settings, that a weights file repeats: those that the
+# model is built from and identified by.
 BUILT_FROM = ("arm", "method", "seed", "identity")
 BUILT_FROM_TRAINING = ("scale_range",)
 
@@ -35,12 +36,12 @@ BUILT_FROM_TRAINING = ("scale_range",)
 def serialize_tensors(
     tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None
 ) -> bytes:
-    """Return tensors in the safetensors format, byte for byte as that package writes them.
+    """Serialize tensors in the safetensors format, with the same bytes as that package.
 
-    The length of the header (8 bytes), the header as JSON (filled up to a multiple of 8 bytes), the
-    values of one tensor after another. Written here, so that training needs torch alone.
+    The length of the header (8 bytes), the header as JSON (padded to a multiple of 8 bytes), the
+    values of one tensor after the other. Implemented here, so that training needs torch alone.
     """
-    names, types = {kind: name for name, kind in DTYPES.items()}, list(DTYPES)
+    names, types = {dtype: name for name, dtype in DTYPES.items()}, list(DTYPES)
     header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
     values = []
     end = 0
@@ -57,7 +58,7 @@ def serialize_tensors(
 
 
 def parse_tensors(content: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
-    """Return metadata and tensors of `serialized` bytes; `ValueError` when they are none."""
+    """Parse bytes in the safetensors format into metadata and tensors; else `ValueError`."""
     try:
         start = 8 + int.from_bytes(content[:8], "little")
         header = json.loads(content[8:start])
@@ -81,7 +82,7 @@ def write_tensors(
 
 
 def compute_checksum(tensors: Mapping[str, Tensor], text: str) -> str:
-    """Return the SHA-256 of a text and of the names, types, shapes and values of tensors."""
+    """Compute the SHA-256 of a text and of the names, types, shapes and values of tensors."""
     digest = hashlib.sha256(text.encode())
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
@@ -92,8 +93,8 @@ def compute_checksum(tensors: Mapping[str, Tensor], text: str) -> str:
 def write_weights(run_dir: Path, model: nn.Module, facts: Mapping[str, Any] | None = None) -> str:
     """Write a model's weights into its run folder and return the SHA-256 of the file.
 
-    `facts` is the run's record as far as it is known; what the model is built from goes into the
-    file, so that `read_weights` needs no run.json beside it.
+    `facts` is the run's record, of which the file repeats what the model is built from, so that
+    `read_weights` needs no run.json.
     """
     tensors = {k: v.contiguous().cpu() for k, v in model.state_dict().items()}
     write_tensors(run_dir / NAME, tensors, build_metadata(facts, tensors) if facts else None)
@@ -105,9 +106,9 @@ def build_metadata(
     tensors: Mapping[str, Tensor],
     more: Mapping[str, Any] | None = None,
 ) -> dict[str, str]:
-    """Return what a weights file says of itself: what its model is built from, and `more`.
+    """Build the metadata of a weights file: what its model is built from, and `more`.
 
-    It is one entry: safetensors writes several in an order that changes with the process.
+    All of it is one entry, because safetensors writes several in a random order.
     """
     training = facts["config"].get("training", {})
     config = {
@@ -120,10 +121,10 @@ def build_metadata(
 
 
 def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Return the record and the weights of a run, named by its folder or by a weights file.
+    """Read the record and the weights of a run from its folder or from a weights file.
 
-    The record is the run.json beside the file where that records this very file, else what the
-    file says of itself. Raises `UserError` when there is neither or the file is damaged.
+    The record is the run.json beside the file if that has the checksum of the file, else the one in
+    the file. Raises `UserError` when the file has no record or is damaged.
     """
     path = Path(path)
     file = path / NAME if path.is_dir() else path
@@ -131,7 +132,7 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
         content = file.read_bytes()
     except FileNotFoundError as error:
         raise UserError(
-            f"{path} is no trained run; name a folder with {NAME} or such a file."
+            f"{path} is no trained run; name a folder that holds {NAME}, or a weights file."
         ) from error
     beside = file.with_name("run.json")
     record = read_json(beside) if beside.is_file() else {}
@@ -156,10 +157,10 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
             f"{file} does not say which run it is of; put the run.json of that run beside it."
         )
     try:
-        told = json.loads(header["run"])
-        intact = told["sha256"] == compute_checksum(tensors, json.dumps(told["record"]))
+        entry = json.loads(header["run"])
+        intact = entry["sha256"] == compute_checksum(tensors, json.dumps(entry["record"]))
     except (ValueError, KeyError, TypeError):
         intact = False
     if not intact:
         raise UserError(f"{file} is damaged; copy it again from the run.")
-    return told["record"], tensors
+    return entry["record"], tensors

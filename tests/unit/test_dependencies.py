@@ -249,7 +249,7 @@ def watched(tiny, monkeypatch):
     for name in ("identify_run", "write_run"):
         monkeypatch.setattr(run_record, name, unwatched(getattr(run_record, name)))
     monkeypatch.setattr(configuration, "identify_run", unwatched(configuration.identify_run))
-    monkeypatch.setattr(metrics.MetricSettings, "of", Lazy)
+    monkeypatch.setattr(metrics.MetricSettings, "from_config", Lazy)
     monkeypatch.delenv(perceptual.BACKBONE_VARIABLE, raising=False)
     return Watched(settings, seen)
 

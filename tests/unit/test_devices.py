@@ -15,7 +15,7 @@ from gblsr_repro.errors import UserError
 
 # Takes a GPU as a job does, says which, and holds it until its input ends.
 JOB = (
-    "import os, sys; from gblsr_repro import devices; devices.take_one();"
+    "import os, sys; from gblsr_repro import devices; devices.reserve_gpu();"
     "print(os.environ.get('CUDA_VISIBLE_DEVICES'), flush=True); sys.stdin.read()"
 )
 
