@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import made
 import pytest
@@ -24,7 +25,7 @@ def config(tmp_path):
 def finished(config, benchmark, name, seed, steps_per_second, device):
     """Leave the record of a finished run."""
     folder = f"{config['results']}/{benchmark}/runs/{name}/seed{seed}"
-    path = configuration.resolve(config, folder) / "run.json"
+    path = Path(folder) / "run.json"
     path.parent.mkdir(parents=True)
     row = (configuration.read_arms() | configuration.read_methods())[name]
     record = {"identity": configuration.identify_run(row, config), "device": {"name": device}}

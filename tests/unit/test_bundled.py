@@ -63,7 +63,7 @@ def test_bundled_weights_are_the_default(
     assert "0123456789abcdef" in card
 
     monkeypatch.chdir("/")  # outside a checkout: the file brings all that is needed along
-    monkeypatch.setattr(config, "repository_root", None)
+    monkeypatch.setattr(config, "find_repository_root", None)
     caplog.set_level("INFO")
     caplog.clear()
     image = inference.read(photo_file)
