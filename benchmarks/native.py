@@ -16,7 +16,6 @@ from gblsr_repro.runtime import prepare_for_inference
 
 from .measure import (
     MILLISECONDS,
-    OPERATIONS,
     SPEEDUP,
     Case,
     Target,
@@ -26,7 +25,6 @@ from .plans import Bench, Plan, shape
 
 GROUP = "native"
 MAIN = "gblsr_scalar"
-LIGHT = ("gblsr_fixed", MAIN)  # one bandwidth for all patches: the fewest operations
 
 
 def plans(bench: Bench) -> list[Plan]:
@@ -43,7 +41,7 @@ def plans(bench: Bench) -> list[Plan]:
     ]
     return [
         *out,
-        Plan("whole model", 25, partial(whole, side=base), True),
+        Plan("whole model", 25, partial(whole, side=base), bench.cuda),
         Plan("deployment", 8, partial(deployment, side=base), not bench.cuda),
     ]
 
@@ -89,13 +87,9 @@ def whole(bench: Bench, side: int) -> Case:
     first = next(iter(models.values()))
     variants = [Variant("encoder alone", partial(first.encode, images))]
     for name, model in models.items():
-        targets = [Target(OPERATIONS, 25)] if name in LIGHT else []
-        if bench.cuda and name == MAIN:
-            targets.append(Target(MILLISECONDS, 0.5))
-        variants.append(Variant(name, partial(model, images), tuple(targets)))
-    return Case(
-        GROUP, "whole model", tuple(variants), size=shape(side, side), same=False, count=True
-    )
+        targets = (Target(MILLISECONDS, 0.5),) if bench.cuda and name == MAIN else ()
+        variants.append(Variant(name, partial(model, images), targets))
+    return Case(GROUP, "whole model", tuple(variants), size=shape(side, side), same=False)
 
 
 def deployment(bench: Bench, side: int) -> Case:

@@ -21,7 +21,7 @@ from .measure import Case, Comparison, Result, verdict
 
 COLUMNS = (
     "group", "case", "variant", "reference", "size", "scale", "items",
-    "median_ms", "p25_ms", "p75_ms", "items_per_s", "peak_mib", "operations", "difference",
+    "median_ms", "p25_ms", "p75_ms", "items_per_s", "peak_mib", "difference",
     "ratio_to_reference", "ratio_p25", "ratio_p75", "memory_ratio", "target", "met", "repeats",
     "psnr_y", "note", "device", "threads", "busy_elsewhere", "gpu_shared", "torch", "date",
     "commit",
@@ -76,7 +76,6 @@ def measured(case: Case, own: Result, reference: Result) -> dict[str, Any]:
     row = {
         "variant": own.variant.name,
         "peak_mib": own.peak_mib,
-        "operations": own.operations,
         "difference": own.difference,
         "ratio_to_reference": comparison.speedup,
         "memory_ratio": comparison.memory_saving,
