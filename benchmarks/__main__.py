@@ -15,7 +15,7 @@ from types import ModuleType
 
 from gblsr_repro import runtime
 from gblsr_repro.errors import StopRequested, UserError
-from gblsr_repro.progress import log, setup_logging
+from gblsr_repro.progress import log, set_up_logging
 
 from . import data, measure, native, rendering, training, upscalers
 from .page import write_page
@@ -32,7 +32,7 @@ RECORDS = Path(__file__).resolve().parent / "records"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
-    setup_logging()
+    set_up_logging()
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         measure_all(options)
@@ -74,7 +74,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def measure_all(options: argparse.Namespace) -> None:
     """Measure what was asked for and write record, page and plot, also when stopped early."""
     began = time.monotonic()
-    device = runtime.prepare("auto", threads=1)
+    device = runtime.prepare_device("auto", threads=1)
     output = options.output or RECORDS / folder_name(device)
     groups = options.only or list(GROUPS)
     record = Record(output / "results.csv", device, groups)
@@ -95,7 +95,7 @@ def measure_all(options: argparse.Namespace) -> None:
 
 def folder_name(device: object) -> str:
     """Return the date and the device's name as a folder's name."""
-    name = runtime.device_record(device)["name"].lower()
+    name = runtime.describe_device(device)["name"].lower()
     return f"{datetime.now(UTC).date()}-{re.sub('[^a-z0-9]+', '-', name).strip('-')}"
 
 

@@ -26,9 +26,9 @@ from .training import native_step
 def main(allocator: str, side: int, batch: int, count: int) -> None:
     if allocator == "default":
         with mock.patch.object(runtime, "keep_large_blocks"):
-            device = runtime.prepare("cpu", 1)
+            device = runtime.prepare_device("cpu", 1)
     else:
-        device = runtime.prepare("cpu", 1)
+        device = runtime.prepare_device("cpu", 1)
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench.open(device, quick=False, scratch=Path(scratch))
     step = partial(native_step(bench, MAIN, side, batch), batch)

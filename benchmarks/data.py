@@ -12,17 +12,17 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from gblsr_repro.data.arrays import Arrays
-from gblsr_repro.data.images import open_rgb, planes
-from gblsr_repro.data.resize import pil_resize
-from gblsr_repro.data.standardize import training_crop
+from gblsr_repro.data.arrays import ImageArray
+from gblsr_repro.data.images import convert_to_tensor, read_rgb_image
+from gblsr_repro.data.resize import resize_like_pillow
+from gblsr_repro.data.standardize import draw_crop
 from gblsr_repro.data.superres import PackedImages, Sampler, SampleSpec
 from gblsr_repro.evaluation import asr, luma
 from gblsr_repro.evaluation.batches import BATCH
-from gblsr_repro.evaluation.metrics import Settings
-from gblsr_repro.evaluation.native import image_rows, reconstruct
-from gblsr_repro.evaluation.perceptual import Perceptual
-from gblsr_repro.evaluation.regions import thresholds
+from gblsr_repro.evaluation.metrics import MetricSettings
+from gblsr_repro.evaluation.native import reconstruct, score_images
+from gblsr_repro.evaluation.perceptual import PerceptualDistance
+from gblsr_repro.evaluation.regions import compute_thresholds
 from gblsr_repro.training.native import build_batch_reader
 from gblsr_repro.training.sampler import EpochSampler
 
@@ -50,7 +50,7 @@ def plans(bench: Bench) -> list[Plan]:
 
 def photograph(size: tuple[int, int]) -> np.ndarray:
     """Return uint8 (H, W, 3): a photograph that scikit-image ships, repeated to fill the size."""
-    tile = open_rgb(Path(skimage.__file__).parent / "data" / "astronaut.png")
+    tile = read_rgb_image(Path(skimage.__file__).parent / "data" / "astronaut.png")
     height, width = size
     copies = (-(-height // tile.shape[0]), -(-width // tile.shape[1]), 1)
     return np.ascontiguousarray(np.tile(tile, copies)[:height, :width])
@@ -72,13 +72,13 @@ def standardized(bench: Bench) -> Case:
     png, jpeg = (QUICK_PNG, QUICK_JPEG) if bench.quick else (PNG, JPEG)
 
     def decode(path: Path) -> Tensor:
-        crops = [training_crop(open_rgb(path), side, seed) for seed in range(batch)]
+        crops = [draw_crop(read_rgb_image(path), side, seed) for seed in range(batch)]
         return torch.from_numpy(np.stack(crops)).to(bench.device)
 
     path = bench.scratch / "array.npy"
     pixels = np.resize(photograph((side, side)), (STORED, side, side, 3))
     np.save(path, pixels)
-    arrays = Arrays(path, np.load(path, mmap_mode="r", allow_pickle=False), [{}] * STORED, {})
+    arrays = ImageArray(path, np.load(path, mmap_mode="r", allow_pickle=False), [{}] * STORED, {})
     read = build_batch_reader(
         arrays, EpochSampler(STORED, batch, torch.get_rng_state()), bench.device
     )
@@ -111,10 +111,10 @@ def samples(bench: Bench) -> Case:
     sampler = Sampler(packed, training, batch, 0, bench.device)
 
     def one_by_one(load: Any) -> Tensor:
-        draws = [sampler.draw(0, place) for place in range(batch)]
+        draws = [sampler.draw_sample(0, place) for place in range(batch)]
         crops = [turned(load(), draw) for draw in draws]
         patch = training["lr_patch"]
-        low = np.stack([pil_resize(crop, patch, patch) for crop in crops])
+        low = np.stack([resize_like_pillow(crop, patch, patch) for crop in crops])
         colors = [
             crop.reshape(-1, 3)[draw.targets] for crop, draw in zip(crops, draws, strict=True)
         ]
@@ -122,9 +122,9 @@ def samples(bench: Bench) -> Case:
         return torch.from_numpy(low).to(bench.device).permute(0, 3, 1, 2).float() / 255
 
     variants = (
-        Variant("decode each PNG", partial(one_by_one, lambda: open_rgb(path))),
+        Variant("decode each PNG", partial(one_by_one, lambda: read_rgb_image(path))),
         Variant("decoded beforehand, one by one", partial(one_by_one, lambda: image)),
-        Variant("whole batch at once", lambda: sampler.batch(0).low),
+        Variant("whole batch at once", lambda: sampler.build_batch(0).low),
     )
     return Case(GROUP, "super-resolution batch", variants, shape(*size), items=batch, memory=False)
 
@@ -146,8 +146,8 @@ def evaluation(bench: Bench) -> Case:
     side = 64 if bench.quick else bench.image_side
     model = native.ready(bench, native.MAIN)
     truth = native.random_images(bench, side, BATCH)
-    settings = Settings.of(bench.config)
-    bounds = thresholds(truth, settings)
+    settings = MetricSettings.from_config(bench.config)
+    bounds = compute_thresholds(truth, settings)
     backbone = bench.scratch / "backbone.pth"
     weights = {
         f"features.{layer}.{kind}": torch.randn(size) * 0.05
@@ -155,12 +155,12 @@ def evaluation(bench: Bench) -> Case:
         for kind, size in (("weight", (outputs, inputs, kernel, kernel)), ("bias", (outputs,)))
     }
     torch.save(weights, backbone)
-    perceptual = Perceptual(backbone, bench.device)
+    perceptual = PerceptualDistance(backbone, bench.device)
     names = [str(position) for position in range(BATCH)]
 
-    def measured(network: Perceptual | None) -> Any:
+    def measured(network: PerceptualDistance | None) -> Any:
         images = reconstruct(model, truth)
-        return image_rows(names, images, truth, bounds, settings, network)
+        return score_images(names, images, truth, bounds, settings, network)
 
     variants = (
         Variant("reconstruct", partial(reconstruct, model, truth)),
@@ -197,15 +197,15 @@ def superres_evaluation(bench: Bench, scale: int = 4) -> Case:
     """
     low = (12, 15) if bench.quick else (120, 125) if bench.cuda else (48, 48)
     image = Photograph("photograph", photograph((low[0] * scale, low[1] * scale)))
-    make = partial(asr.make_pair, image, scale, bench.config["asr"]["downsampling"])
+    make = partial(asr.build_pair, image, scale, bench.config["asr"]["downsampling"])
     pair, model = make(), rendering.ready(bench, "gblsr_asr")
-    enlarge = asr.upsampler(model, bench.config, bench.device)
+    enlarge = asr.build_upsampler(model, bench.config, bench.device)
     output = enlarge(pair.low, *pair.high.shape[:2])
-    truth = planes(pair.high).to(bench.device)
+    truth = convert_to_tensor(pair.high).to(bench.device)
     variants = (
         Variant("render, PSNR-Y and SSIM-Y", partial(asr.score_pairs, enlarge, [pair], scale)),
         Variant("render", partial(enlarge, pair.low, *pair.high.shape[:2])),
-        Variant("PSNR-Y and SSIM-Y", partial(luma.score, output, truth, scale)),
+        Variant("PSNR-Y and SSIM-Y", partial(luma.score_image, output, truth, scale)),
         Variant("make the input", make),
     )
     return Case(

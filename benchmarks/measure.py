@@ -20,9 +20,9 @@ import torch
 from torch import Tensor
 
 from gblsr_repro.evaluation import latency
-from gblsr_repro.runtime import MIB, free_memory, release_memory
+from gblsr_repro.runtime import MIB, measure_free_memory, release_memory
 
-from .memory import operations, peak_mib
+from .memory import measure_call
 
 ROUNDS, QUICK_ROUNDS = 30, 2
 QUARTILE_ROUNDS = 3  # fewer have no quartiles, and their times meet or miss no target
@@ -37,8 +37,8 @@ TOLERANCE = 1e-4  # of the reference's largest value: equal up to float32 roundi
 # What a target bounds; "at most" where the name is in AT_MOST, else "at least".
 SPEEDUP, MEMORY_SAVING = "speedup", "memory saving"
 TIME_RATIO, MEMORY_RATIO = "time ratio", "memory ratio"
-OPERATIONS, MILLISECONDS = "operations", "ms"
-AT_MOST = (TIME_RATIO, MEMORY_RATIO, OPERATIONS, MILLISECONDS)
+MILLISECONDS = "ms"
+AT_MOST = (TIME_RATIO, MEMORY_RATIO, MILLISECONDS)
 TIMED = (SPEEDUP, TIME_RATIO, MILLISECONDS)  # the others come out the same in every call
 
 # What is said of a target.
@@ -86,8 +86,8 @@ class Case:
 
     `size` and `scale` describe the input, `items` is how many images, samples or steps one call
     does. With `same` the variants must return equal tensors. `training` keeps gradients on and the
-    training settings; `tf32` allows TF32 convolutions on CUDA. `count` counts operations, `memory`
-    takes peak memory. The calls of an `outside` case run in processes of their own and return
+    training settings; `tf32` allows TF32 convolutions on CUDA. `memory` takes peak
+    memory. The calls of an `outside` case run in processes of their own and return
     milliseconds. The calls of a `scored` case return a mean PSNR-Y in dB and are made once.
     """
 
@@ -100,7 +100,6 @@ class Case:
     same: bool = True
     training: bool = False
     tf32: bool = False
-    count: bool = False
     memory: bool = True
     outside: bool = False
     scored: bool = False
@@ -127,7 +126,6 @@ class Result:
     times: list[list[float]] = field(default_factory=list)
     first_ms: float | None = None
     peak_mib: float | None = None
-    operations: int | None = None
     difference: float | None = None
     psnr_y: float | None = None
     missing: str = ""
@@ -181,7 +179,6 @@ def verdict(target: Target, own: Result, comparison: Comparison) -> str:
         TIME_RATIO: 1 / speedup if speedup else None,
         MEMORY_SAVING: saving,
         MEMORY_RATIO: 1 / saving if saving else None,
-        OPERATIONS: own.operations,
         MILLISECONDS: median(own.all_times) if own.times else None,
     }[target.quantity]
     if value is None:
@@ -248,7 +245,7 @@ def _time(result: Result, case: Case, device: torch.device) -> float:
 
 
 def _first_calls(case: Case, results: list[Result], device: torch.device, seconds: float) -> None:
-    """Warm up, taking memory and operations, and compare the outputs with the reference's."""
+    """Warm up, measure memory, and compare the outputs with the reference's."""
     expected: Tensor | None = None
     for result in results:
         variant = result.variant
@@ -268,8 +265,6 @@ def _first_calls(case: Case, results: list[Result], device: torch.device, second
         if device.type == "cpu" and result.first_ms < QUICK_MS:
             # The memory of what follows from the weights alone, and is kept, is not a call's own.
             output = _first_call(result, case, device)
-        if case.count:  # now that what follows from the weights alone has been computed
-            result.operations = operations(variant.call)
         if not case.same:
             continue
         if result is results[0]:
@@ -280,11 +275,12 @@ def _first_calls(case: Case, results: list[Result], device: torch.device, second
 
 def _first_call(result: Result, case: Case, device: torch.device) -> Any:
     """Call a variant, take its time and peak memory, and return its output."""
-    began = time.perf_counter()
     if case.memory:
-        output, result.peak_mib = peak_mib(result.variant.call, device)
-    else:
-        output = result.variant.call()
+        measured = measure_call(result.variant.call, device)
+        result.peak_mib, result.first_ms = measured.peak_mib, measured.seconds * 1e3
+        return measured.output
+    began = time.perf_counter()
+    output = result.variant.call()
     result.first_ms = (time.perf_counter() - began) * 1e3
     return output
 
@@ -295,13 +291,12 @@ def _beyond(variant: Variant, device: torch.device, limit: float | None) -> str:
     `limit` bounds its seconds (None: nothing does).
     """
     scout = variant.scout
-    began = time.perf_counter()
-    _, peak = peak_mib(scout.call, device)
-    expected = (time.perf_counter() - began) * scout.factor
-    needed = peak * scout.factor
-    if needed > MEMORY_SHARE * free_memory(device) / MIB:
+    measured = measure_call(scout.call, device)
+    expected = measured.seconds * scout.factor
+    needed = measured.peak_mib * scout.factor
+    if needed > MEMORY_SHARE * measure_free_memory(device) / MIB:
         release_memory(device)
-    if needed > (allowed := MEMORY_SHARE * free_memory(device) / MIB):
+    if needed > (allowed := MEMORY_SHARE * measure_free_memory(device) / MIB):
         return (
             f"needs about {needed / 1024:.1f} GiB of memory, and {allowed / 1024:.1f} GiB are "
             "allowed"

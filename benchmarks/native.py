@@ -12,11 +12,10 @@ from gblsr_repro.config import read_arms
 from gblsr_repro.models.base import PLAIN
 from gblsr_repro.models.gblsr import SpectralDecoder
 from gblsr_repro.models.native import NativeModel, build_model, find_classes
-from gblsr_repro.runtime import for_inference
+from gblsr_repro.runtime import prepare_for_inference
 
 from .measure import (
     MILLISECONDS,
-    OPERATIONS,
     SPEEDUP,
     Case,
     Target,
@@ -26,7 +25,6 @@ from .plans import Bench, Plan, shape
 
 GROUP = "native"
 MAIN = "gblsr_scalar"
-LIGHT = ("gblsr_fixed", MAIN)  # one bandwidth for all patches: the fewest operations
 
 
 def plans(bench: Bench) -> list[Plan]:
@@ -43,7 +41,7 @@ def plans(bench: Bench) -> list[Plan]:
     ]
     return [
         *out,
-        Plan("whole model", 25, partial(whole, side=base), True),
+        Plan("whole model", 25, partial(whole, side=base), bench.cuda),
         Plan("deployment", 8, partial(deployment, side=base), not bench.cuda),
     ]
 
@@ -89,20 +87,16 @@ def whole(bench: Bench, side: int) -> Case:
     first = next(iter(models.values()))
     variants = [Variant("encoder alone", partial(first.encode, images))]
     for name, model in models.items():
-        targets = [Target(OPERATIONS, 25)] if name in LIGHT else []
-        if bench.cuda and name == MAIN:
-            targets.append(Target(MILLISECONDS, 0.5))
-        variants.append(Variant(name, partial(model, images), tuple(targets)))
-    return Case(
-        GROUP, "whole model", tuple(variants), size=shape(side, side), same=False, count=True
-    )
+        targets = (Target(MILLISECONDS, 0.5),) if bench.cuda and name == MAIN else ()
+        variants.append(Variant(name, partial(model, images), targets))
+    return Case(GROUP, "whole model", tuple(variants), size=shape(side, side), same=False)
 
 
 def deployment(bench: Bench, side: int) -> Case:
     """Time the main arm's eager call beside the call that its users get on this device."""
     images = random_images(bench, side)
     model = ready(bench, MAIN)
-    fast = for_inference(copy.deepcopy(model), bench.device)
+    fast = prepare_for_inference(copy.deepcopy(model), bench.device)
 
     def inferred(images: Tensor) -> Tensor:
         with torch.inference_mode():

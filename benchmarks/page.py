@@ -16,7 +16,7 @@ GROUPS = {
     "native": (
         "Native benchmark",
         "Batch 1, random weights. `plain` renders by the defining sum or query by query, `fast` is "
-        "the model's own call. Operations do not count those that only make views.",
+        "the model's own call.",
     ),
     "rendering": (
         "Super-resolution rendering",
@@ -45,7 +45,7 @@ GROUPS = {
 }
 HEAD = (
     "Case", "Size", "Scale", "Variant", "Speedup", "of single rounds", "Memory saving",
-    "Median ms", "Per second", "Peak MiB", "Operations", "Target", "Met", "Rounds",
+    "Median ms", "Per second", "Peak MiB", "Target", "Met", "Rounds",
 )  # fmt: skip
 
 
@@ -130,13 +130,10 @@ def value(row: Row, target: str) -> str:
         "time ratio": ("ratio_to_reference", True),
         "memory saving": ("memory_ratio", False),
         "memory ratio": ("memory_ratio", True),
-        "operations": ("operations", False),
         "ms": ("median_ms", False),
     }[quantity]
     if not row[column]:
         return "-"
-    if quantity == "operations":
-        return row[column]
     return number(str(1 / float(row[column])) if inverse else row[column])
 
 
@@ -159,7 +156,6 @@ def cells(row: Row) -> list[str]:
         number(row["memory_ratio"], "x"),
     ]  # fmt: skip
     numbers = [number(row[c]) for c in ("median_ms", "items_per_s", "peak_mib")]
-    numbers.append(row["operations"])
     met = ", ".join(verdict_word(verdict) for verdict in split(row["met"]))
     place = [row["case"], row["size"], row["scale"], row["variant"]]
     return [*place, *ratios, *numbers, row["target"].replace("; ", ", "), met, row["repeats"]]

@@ -7,7 +7,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from gblsr_repro.files import atomic_path
+from gblsr_repro.files import write_atomically
 
 from .page import Row
 from .record import read
@@ -52,7 +52,7 @@ def write_plot(record: Path, output: Path) -> bool:
         axes.set_xticks(list(sizes.values()), list(sizes), fontsize="small")
         axes.set_xticks([], minor=True)
         draw(axes, by_case[case])
-    with atomic_path(output) as temporary:
+    with write_atomically(output) as temporary:
         figure.savefig(temporary, format="png", dpi=130)
     return True
 

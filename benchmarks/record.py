@@ -14,14 +14,14 @@ import numpy as np
 import torch
 
 from gblsr_repro import runtime
-from gblsr_repro.evaluation.latency import gpu_is_shared
+from gblsr_repro.evaluation.latency import is_gpu_shared
 from gblsr_repro.files import write_text
 
 from .measure import Case, Comparison, Result, verdict
 
 COLUMNS = (
     "group", "case", "variant", "reference", "size", "scale", "items",
-    "median_ms", "p25_ms", "p75_ms", "items_per_s", "peak_mib", "operations", "difference",
+    "median_ms", "p25_ms", "p75_ms", "items_per_s", "peak_mib", "difference",
     "ratio_to_reference", "ratio_p25", "ratio_p75", "memory_ratio", "target", "met", "repeats",
     "psnr_y", "note", "device", "threads", "busy_elsewhere", "gpu_shared", "torch", "date",
     "commit",
@@ -36,12 +36,12 @@ class Record:
 
     def __init__(self, path: Path, device: torch.device, groups: Iterable[str]) -> None:
         self.path = path
-        described, git = runtime.device_record(device), runtime.git_record()
+        described, git = runtime.describe_device(device), runtime.describe_commit()
         commit = git["commit"] and git["commit"][:12] + ("+" if git["modified"] else "")
         self.common = {
             "device": described["name"],
             "threads": described["threads"],
-            "gpu_shared": gpu_is_shared(device),
+            "gpu_shared": is_gpu_shared(device),
             "torch": torch.__version__,
             "date": datetime.now(UTC).date().isoformat(),
             "commit": commit,
@@ -76,7 +76,6 @@ def measured(case: Case, own: Result, reference: Result) -> dict[str, Any]:
     row = {
         "variant": own.variant.name,
         "peak_mib": own.peak_mib,
-        "operations": own.operations,
         "difference": own.difference,
         "ratio_to_reference": comparison.speedup,
         "memory_ratio": comparison.memory_saving,

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 import gblsr_repro
 from gblsr_repro.config import read_arms, read_methods
-from gblsr_repro.data.arrays import Arrays, as_float
+from gblsr_repro.data.arrays import ImageArray, convert_to_float
 from gblsr_repro.data.superres import Batch, PackedImages, Sampler
 from gblsr_repro.models.asr.local_spectral import SEPARABLE
 from gblsr_repro.models.asr.model import build_model as build_asr
@@ -84,7 +84,7 @@ def native_step(
     shown = torch.randint(256, (batch, side, side, 3), dtype=torch.uint8).to(bench.device)
 
     def step(size: int) -> Tensor:
-        images = as_float(shown[:size])
+        images = convert_to_float(shown[:size])
         loss = F.mse_loss(model(images, path), images)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), recipe["gradient_clip"])
@@ -128,7 +128,7 @@ def native_loop(bench: Bench) -> Case:
     batch, steps = recipe["batch_size"], LOOP_STEPS[bench.device.type]
     model, optimizer = native_model(bench, MAIN)
     pixels = np.random.default_rng(0).integers(256, size=(STORED, side, side, 3), dtype=np.uint8)
-    arrays = Arrays(bench.scratch / "random.npy", pixels, [{}] * STORED, {})
+    arrays = ImageArray(bench.scratch / "random.npy", pixels, [{}] * STORED, {})
     draw = build_batch_reader(
         arrays, EpochSampler(STORED, batch, torch.get_rng_state()), bench.device
     )
@@ -351,7 +351,7 @@ def asr_steps(bench: Bench) -> Case:
     model = build_asr(read_methods()["gblsr_asr"], bench.config, 0).to(bench.device)
     optimizer = torch.optim.Adam(model.parameters(), recipe["learning_rate"], fused=True)
     make_state(optimizer)
-    drawn, steps = sampler(bench, batch).ahead(), count()
+    drawn, steps = sampler(bench, batch).prefetch_batches(), count()
 
     each = ASR_STEPS[bench.device.type]
 

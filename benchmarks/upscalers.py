@@ -12,8 +12,8 @@ from torch import Tensor
 
 from gblsr_repro import inference
 from gblsr_repro.config import Config, merge
-from gblsr_repro.data.fetch import fetch
-from gblsr_repro.data.images import as_rgb, planes
+from gblsr_repro.data.fetch import fetch_dataset
+from gblsr_repro.data.images import convert_to_rgb, convert_to_tensor
 from gblsr_repro.evaluation import asr
 from gblsr_repro.image_io import Photo
 from gblsr_repro.models.asr.decoders import LIIF, LTE
@@ -58,8 +58,8 @@ def plans(bench: Bench) -> list[Plan]:
 
 def lanczos(low: np.ndarray, height: int, width: int) -> Tensor:
     """Enlarge an 8-bit image as Pillow does."""
-    image = Image.fromarray(as_rgb(low)).resize((width, height), Image.Resampling.LANCZOS)
-    return planes(np.asarray(image)) / 255
+    image = Image.fromarray(convert_to_rgb(low)).resize((width, height), Image.Resampling.LANCZOS)
+    return convert_to_tensor(np.asarray(image)) / 255
 
 
 def quality(bench: Bench, column: str, scale: int) -> Case:
@@ -68,18 +68,18 @@ def quality(bench: Bench, column: str, scale: int) -> Case:
     Each variant enlarges and scores every image once; the low-resolution images are made before.
     """
     config = on_mirror(bench)
-    fetch(config["asr"]["evaluate"][column], config)
-    pairs = asr.first_pairs(column, scale, config, IMAGES[column])
+    fetch_dataset(config["asr"]["evaluate"][column], config)
+    pairs = asr.build_first_pairs(column, scale, config, IMAGES[column])
     model = inference.load_superres(bench.model, bench.device)
-    shaved = asr.border(column, scale, config)
+    shaved = asr.compute_border(column, scale, config)
 
     def scored(upsample: asr.Upsample) -> float:
         return fmean(row[1] for row in asr.score_pairs(upsample, pairs, shaved))
 
     ours = {
-        "bicubic": asr.bicubic,
+        "bicubic": asr.enlarge_bicubically,
         "Lanczos": lanczos,
-        method_of(bench): asr.upsampler(model, config, bench.device),
+        method_of(bench): asr.build_upsampler(model, config, bench.device),
     }
     variants = [Variant(name, partial(scored, upsample)) for name, upsample in ours.items()]
     for name, values in PUBLISHED.items():

@@ -42,7 +42,7 @@ def mirrored(shared: Path, repository: Path, tmp_path_factory: pytest.TempPathFa
     found = merge(found, local)
     native, asr = found["native"]["data"], ("set5", "set14", "b100", "urban100")
     for dataset in {*native["train"], *native["evaluate"].values(), *asr}:
-        fetch.fetch(dataset, found)
+        fetch.fetch_dataset(dataset, found)
     return found
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from gblsr_repro import config, files
-from gblsr_repro.data.sources import sources
+from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.models import native
 from gblsr_repro.models.asr import model as asr
 from gblsr_repro.models.base import count_parameters
@@ -41,7 +41,7 @@ def noise(*shape: int, seed: int = 0) -> np.ndarray:
 
 def located(dataset: str, settings: config.Config) -> list[Path]:
     """The files of a data set's images, in the order of use."""
-    return [source.file for source in sources(dataset, settings)]
+    return [source.file for source in list_source_images(dataset, settings)]
 
 
 class Picture:
@@ -76,7 +76,7 @@ def array(path: Path, images: np.ndarray) -> Path:
     index = path.with_suffix(".csv")
     rows = [(i, "noise", f"{name}_{i}", size, size, "0" * 64) for i in range(len(images))]
     files.write_csv(index, columns, rows)
-    sums = {"sha256": files.sha256(path), "index_sha256": files.sha256(index)}
+    sums = {"sha256": files.compute_sha256(path), "index_sha256": files.compute_sha256(index)}
     files.write_json(path.with_suffix(".json"), {"datasets": [], "images": len(images)} | sums)
     return path
 

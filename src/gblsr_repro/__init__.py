@@ -1,3 +1,3 @@
-"""GB-LSR, reproducible end to end: models, protocol and reporting behind the Snakemake workflow."""
+"""Reproduce GB-LSR: models, protocol, analysis and reporting behind the Snakemake workflow."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""Lets `python -m gblsr_repro` stand for `gblsr-repro`."""
+"""Run the command line `gblsr-repro` by `python -m gblsr_repro`."""
 
 import sys
 

@@ -27,8 +27,8 @@ from .files import read_csv, read_json, write_bytes, write_text
 from .image_io import Photo
 from .models.native import NativeModel
 from .progress import log
-from .runs import kind_of
-from .weights import BUILT_FROM, metadata, read_weights, serialized
+from .runs import find_run_type
+from .weights import BUILT_FROM, build_metadata, read_weights, serialize_tensors
 
 LIMIT = 4_000_000  # bytes of a file
 # Columns of the metrics that are shown, with their names and units; the first is the one in short.
@@ -59,7 +59,7 @@ def describe_model(path: Path | str) -> str:
     Of many measurements those on the smallest set stand for all; the card has every one.
     """
     record, _ = read_weights(path)
-    kind, measured = kind_of(record), record["quality"]
+    kind, measured = find_run_type(record), record["quality"]
     column, name = next(iter(MEASURES[kind.benchmark].items()))
     fewest = min(means["images"] for means in measured.values())
     quality = ", ".join(
@@ -83,7 +83,7 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
     """
     run_dir, output = Path(run_dir), Path(output)
     trained, weights = read_weights(run_dir)
-    kind = kind_of(trained)
+    kind = find_run_type(trained)
     if RELEASED in trained:
         raise UserError(
             f"{run_dir} holds weights by {trained[RELEASED]['by']}, which are not bundled; name a "
@@ -95,7 +95,7 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
     if not commit or "steps" not in trained:
         raise UserError(f"{run_dir} does not record steps and commit; train it from a checkout.")
     facts = {
-        "row": asdict(kind.row(trained[kind.subject])),
+        "row": asdict(kind.find_row(trained[kind.subject])),
         "steps": trained["steps"],
         "trained_on": trained_on,
         "commit": commit + ("+" if trained["git"].get("modified") else ""),
@@ -116,7 +116,7 @@ def _write_bundle(
     facts: Mapping[str, Any],
 ) -> None:
     """Write a bundled file and its card; `facts` is what the record says beyond `trained`."""
-    content = serialized(tensors, metadata(trained, tensors, facts))
+    content = serialize_tensors(tensors, build_metadata(trained, tensors, facts))
     if len(content) > LIMIT:
         raise UserError(
             f"{output} would take {len(content) / 1e6:.1f} MB, more than the {LIMIT / 1e6:g} MB of "
@@ -160,7 +160,7 @@ def measure_color_cast(model: NativeModel, photos: Iterable[Path]) -> dict[str, 
 def format_card(path: Path | str) -> str:
     """Return the page of a bundled file, from what the file says of itself."""
     record, tensors = read_weights(path)
-    kind = kind_of(record)
+    kind = find_run_type(record)
     measures = MEASURES[kind.benchmark]
     lines = [
         f"# {Path(path).name}: {record[kind.subject]}",

@@ -1,6 +1,6 @@
-"""The NVIDIA GPUs of this machine: which there are, whether torch can use them, one for each job.
+"""List the NVIDIA GPUs of this machine, check that torch can use them, and reserve one for a job.
 
-Nothing here starts CUDA in this process: what CUDA_VISIBLE_DEVICES says when it starts is final.
+Nothing here initializes CUDA in this process, because CUDA_VISIBLE_DEVICES has no effect later.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .errors import UserError
@@ -18,95 +18,113 @@ from .progress import log
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 JOBS_PER_GPU = "GBLSR_JOBS_PER_GPU"
-"""The environment variable that says how many jobs may share a GPU; one, where it is not set."""
-SLURM_JOB = "SLURM_JOB_ID"  # of the environment of what Slurm runs
+"""The environment variable for the number of jobs that may share a GPU (default: 1)."""
+SLURM_JOB = "SLURM_JOB_ID"  # an environment variable that Slurm sets for its jobs
 
 POLL_SECONDS = 0.5
-NONE = ("", "-1", "NoDevFiles")  # what a scheduler or a user sets to hide every GPU
-# The first driver that runs programs of each CUDA (its release notes, table of drivers).
+NONE = ("", "-1", "NoDevFiles")  # values of CUDA_VISIBLE_DEVICES that hide every GPU
+# The first driver for every major version of CUDA (table of drivers in its release notes).
 DRIVERS = {11: 450, 12: 525, 13: 580}
 
-_held: list[int] = []  # open handles: a lock lasts as long as its process, however that ends
+_lock_handles: list[int] = []  # kept open, so that a lock lasts until its process ends
 
 
-def visible() -> list[str]:
-    """Return the identifiers of the GPUs that this process may use, in their order.
+def list_visible_gpus() -> list[str]:
+    """List the identifiers of the GPUs that this process may use, in order.
 
-    Those of CUDA_VISIBLE_DEVICES, whose numbers are taken as nvidia-smi counts, or all. Empty
-    where there is none, or no nvidia-smi to name them.
+    Those of CUDA_VISIBLE_DEVICES, whose numbers are taken as those of nvidia-smi, else all. Empty
+    when the machine has no GPU or no nvidia-smi.
     """
-    named = os.environ.get(VISIBLE)
-    if named is not None and _first(named) in NONE:
+    setting = os.environ.get(VISIBLE)
+    if setting is not None and _get_first(setting) in NONE:
         return []
-    gpus = _listed()
-    if named is None:
+    gpus = _query_gpus()
+    if setting is None:
         return list(gpus.values())
-    found = []
-    for token in map(str.strip, named.split(",")):
-        # A number, a UUID or, as CUDA allows, the beginning of one.
-        begins = token if token.startswith("GPU-") else None
-        known = [u for n, u in gpus.items() if token == n or (begins and u.startswith(begins))]
-        if not (known or token.startswith("MIG-")):
-            break  # as CUDA does: what follows a name that it does not know is not used
-        found += known or [token]
-    return found
+    visible = []
+    for token in map(str.strip, setting.split(",")):
+        matching = _match_gpus(token, gpus)
+        if not matching:
+            break  # like CUDA, which ignores everything after a GPU that does not exist
+        visible += matching
+    return visible
 
 
-def take_one() -> None:
-    """Give this process one of the visible GPUs for itself, by CUDA_VISIBLE_DEVICES and a lock.
+def _match_gpus(token: str, gpus: Mapping[str, str]) -> list[str]:
+    """Return the GPUs that a token of CUDA_VISIBLE_DEVICES names.
 
-    Where all are taken by other jobs of this package it waits for one. A single GPU that Slurm gave
-    to a job is used without waiting.
+    A token is a number, a UUID, the beginning of a UUID, or the name of a MIG instance.
     """
-    if _held or not (gpus := visible()):
+    if token.startswith("MIG-"):
+        return [token]
+    if token.startswith("GPU-"):
+        return [uuid for uuid in gpus.values() if uuid.startswith(token)]
+    return [gpus[token]] if token in gpus else []
+
+
+def reserve_gpu() -> None:
+    """Reserve one of the visible GPUs for this process by a lock, and set CUDA_VISIBLE_DEVICES.
+
+    Waits while other jobs of this package use all GPUs. The only GPU of a Slurm job is used without
+    waiting.
+    """
+    if _lock_handles:
+        return
+    gpus = list_visible_gpus()
+    if not gpus:
         return
     jobs = int(os.environ.get(JOBS_PER_GPU, "1"))
-    taken = _lock_one(gpus, jobs)
+    gpu = _lock_gpu(gpus, jobs)
     if len(gpus) == 1 and VISIBLE in os.environ and SLURM_JOB in os.environ:
         return
-    if taken is None:
+    if gpu is None:
         log.info(
-            "all %d GPUs are taken by other jobs; waiting for one (%s=2 shares them)",
+            "all %d GPUs are used by other jobs; waiting for one (%s=2 lets two jobs share a GPU)",
             len(gpus), JOBS_PER_GPU,
         )  # fmt: skip
-    while taken is None:
+    while gpu is None:
         time.sleep(POLL_SECONDS)
-        taken = _lock_one(gpus, jobs)
-    os.environ[VISIBLE] = taken
+        gpu = _lock_gpu(gpus, jobs)
+    os.environ[VISIBLE] = gpu
 
 
-def check_usable() -> None:
-    """Raise `UserError` where this machine has an NVIDIA GPU that torch cannot use.
+def check_gpu() -> None:
+    """Raise `UserError` when this machine has an NVIDIA GPU that torch cannot use.
 
-    A GPU that CUDA_VISIBLE_DEVICES hides, or whose device file this process may not open, as in a
-    Slurm job that asked for none, does not count.
+    GPUs that CUDA_VISIBLE_DEVICES hides, or whose device files this process may not open (as in a
+    Slurm job without a GPU), do not count.
     """
     import torch
 
-    if torch.cuda.is_available() or _first(os.environ.get(VISIBLE, "0")) in NONE or not _present():
+    if (
+        torch.cuda.is_available()
+        or _get_first(os.environ.get(VISIBLE, "0")) in NONE
+        or not _has_device_file()
+    ):
         return
-    build, driver = torch.version.cuda, _driver()
+    build, driver = torch.version.cuda, _read_driver_version()
     if build is None:
-        why = "is built without CUDA; install the wheel that PyPI has for Linux"
+        reason = "is built without CUDA; install the wheel that PyPI has for Linux"
     else:
         needed = DRIVERS.get(int(build.split(".")[0]))
-        of = f"{needed} or newer" if needed else "a newer series"
-        why = f"is built for CUDA {build}, which needs driver {of}; update the driver"
+        version = f"{needed} or newer" if needed else "a newer series"
+        reason = f"is built for CUDA {build}, which needs driver {version}; update the driver"
     raise UserError(
-        f"This machine has an NVIDIA GPU, driver {driver}, but torch {torch.__version__} {why}, "
+        f"This machine has an NVIDIA GPU, driver {driver}, but torch {torch.__version__} {reason}, "
         f"or set device: cpu in the config (or {VISIBLE} to nothing) to do without the GPU."
     )
 
 
-# --- what the machine says ----------------------------------------------------------------------
+# --- queries of the machine ---------------------------------------------------------------------
 
 
-def _first(named: str) -> str:
-    return named.split(",")[0].strip()
+def _get_first(setting: str) -> str:
+    """Return the first name of a comma-separated list."""
+    return setting.split(",")[0].strip()
 
 
-def _listed() -> dict[str, str]:
-    """Return the UUIDs of all GPUs by their number, as nvidia-smi tells; none where it cannot."""
+def _query_gpus() -> dict[str, str]:
+    """Query nvidia-smi for the UUIDs of all GPUs, by number; empty when it fails."""
     query = ["nvidia-smi", "--query-gpu=index,uuid", "--format=csv,noheader"]
     try:
         answer = subprocess.run(query, capture_output=True, text=True, check=True, timeout=60)
@@ -116,8 +134,8 @@ def _listed() -> dict[str, str]:
     return {row[0].strip(): row[1].strip() for row in rows if len(row) == 2}
 
 
-def _present(devices: Path = Path("/dev")) -> bool:
-    """Return whether there is an NVIDIA device file that this process may open."""
+def _has_device_file(devices: Path = Path("/dev")) -> bool:
+    """Return whether this process may open an NVIDIA device file."""
     for file in devices.glob("nvidia[0-9]*"):
         try:
             os.close(os.open(file, os.O_RDWR))
@@ -127,8 +145,8 @@ def _present(devices: Path = Path("/dev")) -> bool:
     return False
 
 
-def _driver(version: Path = Path("/proc/driver/nvidia/version")) -> str:
-    """Return the loaded driver's version, as the kernel module tells."""
+def _read_driver_version(version: Path = Path("/proc/driver/nvidia/version")) -> str:
+    """Read the version of the loaded driver from its kernel module."""
     try:
         words = version.read_text().split()
     except OSError:
@@ -139,26 +157,28 @@ def _driver(version: Path = Path("/proc/driver/nvidia/version")) -> str:
 # --- locks --------------------------------------------------------------------------------------
 
 
-def _lock_one(gpus: Sequence[str], jobs: int) -> str | None:
-    """Lock a place on the GPU with the fewest jobs of `jobs` each; None where all are taken."""
+def _lock_gpu(gpus: Sequence[str], jobs: int) -> str | None:
+    """Lock a place on the GPU with the fewest jobs; None if all have `jobs` jobs already."""
     for place in range(jobs):
         for gpu in gpus:
-            handle = _open(Path(tempfile.gettempdir()) / f"gblsr-repro-{gpu}.{place}.lock")
+            handle = _open_lock_file(
+                Path(tempfile.gettempdir()) / f"gblsr-repro-{gpu}.{place}.lock"
+            )
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 os.close(handle)
                 continue
-            _held.append(handle)
+            _lock_handles.append(handle)
             return gpu
     return None
 
 
-def _open(lock: Path) -> int:
-    """Open a lock file, another user's too; the file stays, since others may wait for it."""
+def _open_lock_file(lock: Path) -> int:
+    """Open a lock file, also of another user; it is kept, because other jobs may wait for it."""
     try:
         return os.open(lock, os.O_RDONLY)
     except FileNotFoundError:
         handle = os.open(lock, os.O_RDONLY | os.O_CREAT, 0o644)
-        os.fchmod(handle, 0o644)  # whatever the user's mask
+        os.fchmod(handle, 0o644)  # also under a stricter umask
         return handle

@@ -1,4 +1,4 @@
-"""Exceptions that the command line turns into one sentence and an exit status."""
+"""Define the exceptions that the command line prints as one sentence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 class UserError(Exception):
-    """Something the user can put right.
+    """An error that the user can correct.
 
     The message is one sentence that says what is wrong, where, and what to do. The command line
     prints it without a traceback and exits with status 2.
@@ -15,14 +15,14 @@ class UserError(Exception):
 
 
 class StopRequested(Exception):
-    """A signal asked a long job to stop; its state is saved and the same command goes on.
+    """A signal stopped a long job; its state is saved and the same command resumes it.
 
     The command line prints the message and exits with status 75 (EX_TEMPFAIL of sysexits.h).
     """
 
 
-def cannot_write(path: object, error: OSError) -> UserError:
-    """Return the error for a file that could not be written."""
+def build_write_error(path: object, error: OSError) -> UserError:
+    """Build the error for a file that could not be written."""
     return UserError(
         f"Cannot write {path}: {error.strerror or error}; free some space or make the folder "
         "writable."
@@ -30,17 +30,17 @@ def cannot_write(path: object, error: OSError) -> UserError:
 
 
 @contextmanager
-def memory_told(what: str) -> Iterator[None]:
-    """Raise a `UserError` that opens with `what` where the memory runs out within the block."""
+def explain_memory_shortage(subject: str) -> Iterator[None]:
+    """Raise a `UserError` that begins with `subject` when the memory runs out in the block."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:
-        # Python's and numpy's, a GPU's, and what torch says of the CPU's.
-        said = ("not enough memory", "DefaultCPUAllocator", "out of memory")
-        known = isinstance(error, MemoryError) or any(text in str(error) for text in said)
-        if not known:
+        # MemoryError is Python's and numpy's; torch raises a RuntimeError with one of these texts.
+        texts = ("not enough memory", "DefaultCPUAllocator", "out of memory")
+        is_shortage = isinstance(error, MemoryError) or any(text in str(error) for text in texts)
+        if not is_shortage:
             raise
         raise UserError(
-            f"{what} does not fit the memory; use a smaller image, a crop of it or a machine with "
-            "more memory."
+            f"{subject} does not fit the memory; use a smaller image, a crop of it or a machine "
+            "with more memory."
         ) from error

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .errors import UserError
-from .files import atomic_path
+from .files import write_atomically
 from .models.asr.local_spectral import GBLSR
 from .models.asr.model import ASRModel
 from .models.asr.rdn import RDN
@@ -97,7 +97,7 @@ def export(model: Path, scale: int, output: Path) -> None:
             "The package onnx is not installed; install it with pip install 'gblsr-repro[export]'."
         )
     axes = {0: "images", 2: "height", 3: "width"}
-    with atomic_path(output) as temporary, warnings.catch_warnings(), torch.no_grad():
+    with write_atomically(output) as temporary, warnings.catch_warnings(), torch.no_grad():
         # The exporter by tracing: the newer one needs a third package, for the same graph.
         warnings.simplefilter("ignore", DeprecationWarning)
         torch.onnx.export(

@@ -1,4 +1,4 @@
-"""Writing files so that a reader never sees half of one."""
+"""Write files atomically, read them with their checksums, and lock them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from .errors import UserError, cannot_write
+from .errors import UserError, build_write_error
 from .progress import log
 
 TEMPORARY = ".unfinished"
@@ -25,22 +25,22 @@ CLOCK_SKEW_SECONDS = 60.0
 
 
 @contextmanager
-def atomic_path(path: Path | str) -> Iterator[Path]:
-    """Yield a temporary sibling of `path`; rename it to `path` when the block ends well.
+def write_atomically(path: Path | str) -> Iterator[Path]:
+    """Yield a temporary file beside `path`; rename it to `path` when the block succeeds.
 
     The temporary file is flushed to disk before the rename and removed when the block raises, so
-    `path` either keeps its old content or has the whole new one. A full disk or a folder that
-    cannot be written raises `UserError`. What a killed process left of the same `path` is removed;
-    a lock on the temporary file tells it from another process's work, so the block must write
-    into that file and not put another in its place.
+    `path` has either its old or its complete new content. Raises `UserError` when the disk is full
+    or the folder cannot be written. Temporary files that killed processes left for the same `path`
+    are removed; a lock protects those of running processes, so the block must write into the
+    temporary file and not replace it.
     """
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(path)
-        handle, temporary = _locked_temporary(path)
+        _remove_leftovers(path)
+        handle, temporary = _create_temporary(path)
     except OSError as error:
-        raise cannot_write(path, error) from error
+        raise build_write_error(path, error) from error
     try:
         yield temporary
         with temporary.open("rb") as stream:
@@ -50,38 +50,38 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         temporary.chmod(0o666 & ~mask)
         temporary.replace(path)
     except OSError as error:
-        raise cannot_write(path, error) from error
+        raise build_write_error(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)
         os.close(handle)
 
 
-def _locked_temporary(path: Path) -> tuple[int, Path]:
-    """Create a temporary sibling of `path` and lock it as long as its handle is open."""
+def _create_temporary(path: Path) -> tuple[int, Path]:
+    """Create a temporary file beside `path` and lock it; return its open handle and its path."""
     while True:
-        handle, name = tempfile.mkstemp(TEMPORARY, _temporary_prefix(path), path.parent)
-        with suppress(OSError):  # a file system without locks: `_sweep` then removes nothing
+        handle, name = tempfile.mkstemp(TEMPORARY, _build_temporary_prefix(path), path.parent)
+        with suppress(OSError):  # without locks `_remove_leftovers` removes nothing
             fcntl.flock(handle, fcntl.LOCK_EX)
         if os.fstat(handle).st_nlink:
             return handle, Path(name)
-        os.close(handle)  # another process swept it away before it was locked
+        os.close(handle)  # another process removed it before it was locked
 
 
 @contextmanager
-def exclusive_lock(lock: Path, taken: Callable[[str], UserError | None]) -> Iterator[None]:
-    """Hold a lock file, one process at a time; it is removed again.
+def hold_lock(lock: Path, on_busy: Callable[[str], UserError | None]) -> Iterator[None]:
+    """Hold a lock file that one process at a time can hold, and remove it afterwards.
 
-    Where another process holds it, `taken` is given its name: what it returns is raised, and after
-    None the process is waited for. The system frees the lock of a process that ends, however it
-    ends. Raises `UserError` where the file cannot be written.
+    While another process holds it, `on_busy` is called with a description of that process; the
+    error that it returns is raised, and after None this process waits. The system releases the lock
+    of a process that ends or is killed. Raises `UserError` when the file cannot be written.
     """
     try:
         lock.parent.mkdir(parents=True, exist_ok=True)
-        handle = _acquire(lock, taken)
+        handle = _acquire_lock(lock, on_busy)
         os.ftruncate(handle, 0)
         os.write(handle, f"process {os.getpid()} of {socket.gethostname()}".encode())
     except OSError as error:
-        raise cannot_write(lock, error) from error
+        raise build_write_error(lock, error) from error
     try:
         yield
     finally:
@@ -90,35 +90,36 @@ def exclusive_lock(lock: Path, taken: Callable[[str], UserError | None]) -> Iter
         os.close(handle)
 
 
-def _acquire(lock: Path, taken: Callable[[str], UserError | None]) -> int:
+def _acquire_lock(lock: Path, on_busy: Callable[[str], UserError | None]) -> int:
+    """Open and lock a file as `hold_lock` describes; return its handle."""
     while True:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            refused = taken(os.read(handle, 200).decode() or "another process")
-            if refused:
+            refusal = on_busy(os.read(handle, 200).decode() or "another process")
+            if refusal:
                 os.close(handle)
-                raise refused from error
+                raise refusal from error
             fcntl.flock(handle, fcntl.LOCK_EX)
         except OSError as error:
-            log.warning("%s: %s; a second job goes unnoticed", lock, error.strerror)
+            log.warning("%s: %s; a second job would not be noticed", lock, error.strerror)
         if os.fstat(handle).st_nlink:
             return handle
-        os.close(handle)  # the holder before removed the file between opening and locking
+        os.close(handle)  # the previous holder removed the file before it was locked here
 
 
-def _temporary_prefix(path: Path) -> str:
-    """Return what names of the temporary siblings of `path` begin with.
+def _build_temporary_prefix(path: Path) -> str:
+    """Build the beginning of the names of temporary files for `path`.
 
-    A checksum stands for the name of `path`: that may be as long as the file system takes.
+    It is a checksum, because the name of `path` may be as long as the file system allows.
     """
     return f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}."
 
 
-def _sweep(path: Path) -> None:
-    """Remove the temporary siblings of `path` that no living process has locked."""
-    for leftover in path.parent.glob(f"{_temporary_prefix(path)}????????{TEMPORARY}"):
+def _remove_leftovers(path: Path) -> None:
+    """Remove temporary files beside `path` that no running process has locked."""
+    for leftover in path.parent.glob(f"{_build_temporary_prefix(path)}????????{TEMPORARY}"):
         with suppress(OSError), leftover.open("rb+") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             leftover.unlink()
@@ -126,7 +127,7 @@ def _sweep(path: Path) -> None:
 
 def write_bytes(path: Path | str, content: bytes) -> None:
     """Write bytes atomically."""
-    with atomic_path(path) as temporary:
+    with write_atomically(path) as temporary:
         temporary.write_bytes(content)
 
 
@@ -136,12 +137,12 @@ def write_text(path: Path | str, text: str) -> None:
 
 
 def write_json(path: Path | str, value: Any) -> None:
-    """Write a JSON document atomically, keys in the order given, with a final newline."""
+    """Write a JSON document atomically, with the keys in the order of `value`."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def read_json(path: Path | str) -> Any:
-    """Read a JSON document; `UserError` names a file that is missing or damaged."""
+    """Read a JSON document; `UserError` when the file is missing or damaged."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -153,10 +154,10 @@ def read_json(path: Path | str) -> Any:
 def write_csv(
     path: Path | str, columns: Sequence[str], rows: Iterable[Mapping[str, Any] | Sequence[Any]]
 ) -> None:
-    """Write rows atomically as CSV, and beside it the checksum that `verify` compares.
+    """Write rows as CSV atomically, with a checksum beside it for `verify_checksum`.
 
-    `rows` holds mappings by column name or sequences in column order. Floats keep their full
-    precision (shortest text that reads back the same); None becomes an empty cell.
+    `rows` are mappings by column name or sequences in the order of `columns`. Floats are written as
+    the shortest text that reads back as the same number; None becomes an empty cell.
     """
     path = Path(path)
     text = io.StringIO(newline="")
@@ -165,66 +166,67 @@ def write_csv(
     for row in rows:
         values = [row.get(c) for c in columns] if isinstance(row, Mapping) else row
         writer.writerow(["" if value is None else value for value in values])
-    write_checked(path, text.getvalue().encode())
+    write_with_checksum(path, text.getvalue().encode())
 
 
-def write_checked(path: Path, content: bytes) -> None:
-    """Write bytes atomically, and beside them the checksum that `verify` compares."""
-    checksum = _checksum_of(path)
-    with atomic_path(path) as temporary:
+def write_with_checksum(path: Path, content: bytes) -> None:
+    """Write bytes atomically, with a checksum beside them for `verify_checksum`."""
+    checksum = _get_checksum_path(path)
+    with write_atomically(path) as temporary:
         temporary.write_bytes(content)
-        # A kill from here on leaves a whole file without a checksum, never one with another's.
+        # A process killed after this leaves a file without a checksum, not one with a wrong one.
         checksum.unlink(missing_ok=True)
     write_text(checksum, f"{hashlib.sha256(content).hexdigest()}  {path.name}\n")
 
 
 def read_csv(path: Path | str, delimiter: str = ",") -> list[dict[str, str]]:
-    """Read the rows of a table by column; `UserError` when `write_csv` wrote something else."""
-    verify(path)
+    """Read the rows of a table by column name; raises `UserError` as `verify_checksum` does."""
+    verify_checksum(path)
     with Path(path).open(newline="", encoding="utf-8") as stream:
         return list(csv.DictReader(stream, delimiter=delimiter))
 
 
-def verify(path: Path | str) -> bool:
-    """Raise `UserError` when a file is no longer what `write_checked` wrote.
+def verify_checksum(path: Path | str) -> bool:
+    """Compare a file with the checksum that `write_with_checksum` wrote beside it.
 
-    A file that is absent, or has no checksum beside it because something else wrote it, passes;
-    returns whether there was one.
+    Raises `UserError` when they differ. Returns False when the file or its checksum does not exist.
     """
     path = Path(path)
-    checksum = _checksum_of(path)
+    checksum = _get_checksum_path(path)
     if not (path.is_file() and checksum.is_file()):
         return False
-    if checksum.read_bytes().split()[:1] != [sha256(path).encode()]:
+    if checksum.read_bytes().split()[:1] != [compute_sha256(path).encode()]:
         raise UserError(
             f"{path} was damaged or changed after it was written; delete it and run again, or "
-            f"delete {checksum} to use it as it is."
+            f"delete {checksum} to use the changed file."
         )
     return True
 
 
-def is_made_from(path: Path | str, follows: Mapping[str, Any]) -> bool:
-    """Return whether a table is there whose record beside it (.json) says that it `follows` so.
+def is_up_to_date(path: Path | str, dependencies: Mapping[str, Any]) -> bool:
+    """Return whether a table exists and was written from the same dependencies.
 
-    Such a table need not be made again. Raises `UserError` where either is damaged.
+    The .json beside the table holds them under `follows`. Raises `UserError` when the table or the
+    .json is damaged.
     """
     path = Path(path)
-    record = path.with_suffix(".json")
-    if not (path.is_file() and record.is_file()):
+    description = path.with_suffix(".json")
+    if not (path.is_file() and description.is_file()):
         return False
-    verify(path)
-    return read_json(record).get("follows") == json.loads(json.dumps(follows))
+    verify_checksum(path)
+    return read_json(description).get("follows") == json.loads(json.dumps(dependencies))
 
 
-def _checksum_of(path: Path) -> Path:
+def _get_checksum_path(path: Path) -> Path:
+    """Return the path of the hidden file that holds the checksum of a file."""
     return path.with_name(f".{path.name}.sha256")
 
 
 def check_dates(paths: Iterable[Path | str]) -> None:
-    """Raise `UserError` when a file seems to come from the future, as when a clock was set back.
+    """Raise `UserError` for a file dated in the future, as after a clock was set back.
 
-    Snakemake throws away what is older than what it was made from, though it took days to make.
-    Files that do not exist pass.
+    Snakemake would delete and remake results that are older than their inputs. Files that do not
+    exist are skipped.
     """
     latest = time.time() + CLOCK_SKEW_SECONDS
     for path in map(Path, paths):
@@ -235,7 +237,7 @@ def check_dates(paths: Iterable[Path | str]) -> None:
             )
 
 
-def sha256(path: Path | str) -> str:
-    """Return the SHA-256 of a file as lower-case hexadecimal text."""
+def compute_sha256(path: Path | str) -> str:
+    """Compute the SHA-256 of a file as lower-case hexadecimal text."""
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

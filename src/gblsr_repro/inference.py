@@ -40,8 +40,8 @@ from .models.bands import Track
 from .models.gblsr import SpectralDecoder
 from .models.native import NativeModel
 from .runs import load_run
-from .runtime import for_inference
-from .weights import checksum, parsed, write_tensors
+from .runtime import prepare_for_inference
+from .weights import compute_checksum, parse_tensors, write_tensors
 
 CODE_FORMAT = "gblsr-code-1"
 BYTE_TAGS = ("profile", "exif")  # fields of a code's tags that are stored as tensors of bytes
@@ -84,12 +84,12 @@ class Window:
 
 def load_native(path: Path | str, device: torch.device | None = None) -> NativeModel:
     """Load a trained arm from its run folder or from a weights file, as `runs.load_run` does."""
-    return for_inference(load_run(path, NativeModel), device or torch.device("cpu"))
+    return prepare_for_inference(load_run(path, NativeModel), device or torch.device("cpu"))
 
 
 def load_superres(path: Path | str, device: torch.device | None = None) -> ASRModel:
     """Load a trained super-resolution method from its run folder or from a weights file."""
-    return for_inference(load_run(path, ASRModel), device or torch.device("cpu"))
+    return prepare_for_inference(load_run(path, ASRModel), device or torch.device("cpu"))
 
 
 @torch.inference_mode()
@@ -149,14 +149,14 @@ def save_code(path: Path | str, code: Code) -> None:
     facts |= {"density": code.tags.density}
     facts |= {"chunks": {name: content.hex() for name, content in code.tags.chunks.items()}}
     text = json.dumps(facts)
-    header = {"format": CODE_FORMAT, "image": text, "sha256": checksum(tensors, text)}
+    header = {"format": CODE_FORMAT, "image": text, "sha256": compute_checksum(tensors, text)}
     write_tensors(path, tensors, header)
 
 
 def load_code(path: Path | str) -> Code:
     """Read an encoded image; `UserError` when it is missing, damaged or of another format."""
     try:
-        header, tensors = parsed(Path(path).read_bytes())
+        header, tensors = parse_tensors(Path(path).read_bytes())
     except FileNotFoundError as error:
         raise UserError(
             f"{path} does not exist; name a file that the encode command made."
@@ -165,7 +165,7 @@ def load_code(path: Path | str) -> Code:
         raise UserError(f"{path} is not an encoded image ({error}); encode it again.") from error
     if header.get("format") != CODE_FORMAT:
         raise UserError(f"{path} is not an encoded image; make one with the encode command.")
-    if header.get("sha256") != checksum(tensors, header.get("image", "")):
+    if header.get("sha256") != compute_checksum(tensors, header.get("image", "")):
         raise UserError(f"{path} is damaged; encode the image again.")
     facts = json.loads(header["image"])
     # Codes of earlier versions have neither density nor chunks.

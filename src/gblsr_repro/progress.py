@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, sober lines in a log."""
+"""Show the progress of long work: a bar on a terminal, lines in a log."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ LOG_INTERVAL_SECONDS = 15.0
 Item = TypeVar("Item")
 
 
-def setup_logging() -> None:
-    """Send the package's messages to standard error, with the time of day."""
+def set_up_logging() -> None:
+    """Set up logging to standard error with the time of day."""
     logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     log.setLevel(logging.INFO)
 
 
-def duration(seconds: float) -> str:
-    """Format seconds for people: 45s, 3m07s, 2h05m."""
+def format_duration(seconds: float) -> str:
+    """Format a duration in seconds: 45s, 3m07s, 2h05m."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole}s"
@@ -31,13 +31,16 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
 
 
-def counted(number: int, unit: str) -> str:
-    """Return a number with its unit: 1 image, 2 images."""
+def format_count(number: int, unit: str) -> str:
+    """Format a number with its unit in singular or plural: 1 image, 2 images."""
     return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
-def columns(rows: Sequence[Sequence[str]], right: bool = False) -> list[str]:
-    """Lay rows of cells out as lines, in columns; with `right` those between the outer ones."""
+def format_columns(rows: Sequence[Sequence[str]], right: bool = False) -> list[str]:
+    """Format rows of cells as lines of aligned columns.
+
+    With `right` all but the first and the last column are aligned to the right.
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     aligned = ["<", *[">" if right else "<"] * (len(widths) - 2), "<"]
     return [
@@ -47,34 +50,35 @@ def columns(rows: Sequence[Sequence[str]], right: bool = False) -> list[str]:
 
 
 class Progress:
-    """Counts units of work; shows rate and time left.
+    """Counts units of work and shows their rate and the remaining time.
 
-    On a terminal it is a tqdm bar. Elsewhere it logs a line when it starts, at most one line every
-    `LOG_INTERVAL_SECONDS`, and one when it is done. `start` units are counted as done before (a
-    resumed run) and do not enter the rate. A bar within another one goes away when it is done.
+    On a terminal a tqdm bar is shown. Elsewhere a line is logged at the start, at most every
+    `LOG_INTERVAL_SECONDS`, and at the end. `start` units were done before (by a resumed run) and do
+    not count for the rate. A bar inside another bar is removed at its end.
     """
 
     def __init__(self, label: str, total: int, unit: str = "step", start: int = 0) -> None:
         self.label, self.total, self.unit, self.done, self.start = label, total, unit, start, start
-        self.began = self.told = time.monotonic()
+        self.began = self.logged_at = time.monotonic()
         self.bar = None
         if sys.stderr.isatty():
-            from tqdm import tqdm  # most processes write to a log
+            from tqdm import tqdm  # most processes log lines and do not need it
 
             self.bar = tqdm(
                 total=total, initial=start, desc=label, unit=unit, dynamic_ncols=True, leave=None
             )
         else:
-            resumed = f", going on from {start}" if start else ""
-            log.info("%s: %s%s", label, counted(total, unit), resumed)
+            resumed = f", resumed at {start}" if start else ""
+            log.info("%s: %s%s", label, format_count(total, unit), resumed)
 
+    @property
     def rate(self) -> float:
-        """Units per second since this process began; 0 before the first."""
+        """Units per second since this process began; 0 before the first unit."""
         elapsed = time.monotonic() - self.began
         return (self.done - self.start) / elapsed if elapsed > 0 else 0.0
 
     def update(self, count: int = 1, **values: float) -> None:
-        """Count `count` more units; `values` are shown beside the count (loss, bandwidth)."""
+        """Count `count` more units; `values`, such as the loss, are shown beside the count."""
         self.done += count
         if self.bar is not None:
             if values:
@@ -82,11 +86,11 @@ class Progress:
             self.bar.update(count)
             return
         now = time.monotonic()
-        if now - self.told < LOG_INTERVAL_SECONDS or self.done >= self.total:
+        if now - self.logged_at < LOG_INTERVAL_SECONDS or self.done >= self.total:
             return
-        self.told = now
-        rate = self.rate()
-        left = duration((self.total - self.done) / rate) if rate else "unknown"
+        self.logged_at = now
+        rate = self.rate
+        left = format_duration((self.total - self.done) / rate) if rate else "unknown"
         shown = "".join(f", {k} {v:.4g}" for k, v in values.items())
         log.info(
             "%s: %d/%d, %.2f %ss/s, %s left%s",
@@ -96,15 +100,15 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+    def __exit__(self, error_type: type[BaseException] | None, *error: object) -> None:
         if self.bar is not None:
             self.bar.close()
-        elif kind is None:
-            log.info("%s: done in %s", self.label, duration(time.monotonic() - self.began))
+        elif error_type is None:
+            log.info("%s: done in %s", self.label, format_duration(time.monotonic() - self.began))
 
 
-def each(items: Sequence[Item], label: str, unit: str) -> Iterator[Item]:
-    """Yield the items one by one and show how far it is, where there is more than one."""
+def show_progress(items: Sequence[Item], label: str, unit: str) -> Iterator[Item]:
+    """Yield items one by one and show the progress, if there is more than one item."""
     if len(items) < 2:
         yield from items
         return

@@ -1,4 +1,4 @@
-"""Trained runs of both benchmarks: read back as the model that they were trained to be."""
+"""Load trained runs of both benchmarks as models."""
 
 from __future__ import annotations
 
@@ -25,41 +25,44 @@ Model = TypeVar("Model", NativeModel, ASRModel)
 
 
 @dataclass(frozen=True)
-class Kind:
-    """How the runs of a benchmark, a section of the config, are told and made again.
+class RunType:
+    """How to recognize the runs of a benchmark and to rebuild their models.
 
-    `subject` is the key of a record that names what was trained; `assemble` takes the row, the
-    config and the record.
+    `benchmark` is a section of the config; `subject` is the key of a run's record that names the
+    trained arm or method; `find_row` finds the row of an arm or method by name; `assemble` builds
+    the untrained model of a row, a config and a record.
     """
 
     benchmark: str
     subject: str
+    find_row: Callable[[str], Any]
     assemble: Callable[[Any, Config, Mapping[str, Any]], Any]
 
-    def row(self, name: str) -> Any:
-        """Return the row of that name; `UserError` when the table has none."""
-        return getattr(configuration, f"find_{self.subject}")(name)
+
+def _assemble_arm(row: Any, config: Config, record: Mapping[str, Any]) -> NativeModel:
+    """Build an untrained arm; a record of a run changes nothing of it."""
+    return native.assemble_model(row, config)
 
 
 def _assemble_method(row: Any, config: Config, record: Mapping[str, Any]) -> ASRModel:
-    """Make an untrained method that takes and gives colors as the run's record says."""
+    """Build an untrained method with the range of color values that a run's record states."""
     model = asr.assemble_model(row, config)
     model.colors = record.get("colors", asr.NORMALIZED)
     return model
 
 
-KINDS: dict[type[torch.nn.Module], Kind] = {
-    NativeModel: Kind("native", "arm", lambda row, config, _: native.assemble_model(row, config)),
-    ASRModel: Kind("asr", "method", _assemble_method),
+RUN_TYPES: dict[type[torch.nn.Module], RunType] = {
+    NativeModel: RunType("native", "arm", configuration.find_arm, _assemble_arm),
+    ASRModel: RunType("asr", "method", configuration.find_method, _assemble_method),
 }
 
 
-def kind_of(record: Mapping[str, Any]) -> Kind:
-    """Return the kind of run that a record is of."""
-    return next(kind for kind in KINDS.values() if kind.subject in record)
+def find_run_type(record: Mapping[str, Any]) -> RunType:
+    """Find the type of run that a record describes."""
+    return next(run_type for run_type in RUN_TYPES.values() if run_type.subject in record)
 
 
-def open_run(
+def load_matching_run(
     run: Path | str,
     model: type[Model],
     row: Arm | Method,
@@ -67,14 +70,15 @@ def open_run(
     config: Config,
     device: torch.device,
 ) -> tuple[Model, dict[str, Any]]:
-    """Load the run in a folder, and its record; `UserError` unless it is of that row and seed."""
-    record, (_, kind, name) = read_json(Path(run) / "run.json"), locate_row(row)
+    """Load the run in a folder and its record; `UserError` unless it is of this row and seed."""
+    record, (_, key, name) = read_json(Path(run) / "run.json"), locate_row(row)
     if not isinstance(record, dict):
         raise UserError(f"{run}/run.json is not the record of a run; train this run again.")
-    holds = record.get(kind), record.get("seed")
-    if holds != (name, seed):
+    recorded_name, recorded_seed = record.get(key), record.get("seed")
+    if (recorded_name, recorded_seed) != (name, seed):
         raise UserError(
-            f"{run} holds {holds[0]}, seed {holds[1]}, not {name}, seed {seed}; name the right run."
+            f"{run} holds {recorded_name}, seed {recorded_seed}, not {name}, seed {seed}; name the "
+            "right run."
         )
     return load_run(run, model, config, device), record
 
@@ -87,34 +91,34 @@ def load_run(
 ) -> Model:
     """Load a trained model from its run folder or a weights file, in eval mode on `device` (CPU).
 
-    It is built from the settings that the run records. Raises `UserError` when the run is of the
-    other benchmark, incomplete or damaged, when it was trained from another row than its table has
-    (a bundled file brings its own), or, where `config` is given, from other settings than those, by
-    other code, or imported instead of trained or the reverse. Without one, other code is a warning.
+    The model is built from the settings in the run's record. Raises `UserError` when the run is of
+    the other benchmark, incomplete or damaged, or when the row of its arm or method changed since
+    the training (a bundled file contains its row). With `config`, also when its settings or the
+    code differ from those of the training, or it was imported instead of trained or the reverse;
+    without, other code is logged as a warning.
     """
-    kind = KINDS[model]
+    run_type = RUN_TYPES[model]
     record, weights = read_weights(path)
-    if kind.subject not in record:
-        raise UserError(f"{path} holds no {kind.benchmark} run; name that of a trained one.")
+    if run_type.subject not in record:
+        raise UserError(f"{path} holds no {run_type.benchmark} run; name the folder of one.")
     if "row" in record:
         row = SimpleNamespace(**record["row"])
     else:
-        row = kind.row(record[kind.subject])
-        identity = (
-            configuration.identify_run(row, config) if config else select_defining_columns(row)
-        )
+        row = run_type.find_row(record[run_type.subject])
         if config:
+            identity = configuration.identify_run(row, config)
             configuration.check_origin(path, record, identity)
-        configuration.check_identity(path, record, identity)
-        code = configuration.digest_run_code(row, record)
-        if not config and code != record["identity"].get(CODE_DIGEST):
-            log.warning("%s was trained by other code than there is now.", path)
-    made = kind.assemble(row, config or {kind.benchmark: record["config"]}, record)
+            configuration.check_identity(path, record, identity)
+        else:
+            configuration.check_identity(path, record, select_defining_columns(row))
+            if configuration.digest_run_code(row, record) != record["identity"].get(CODE_DIGEST):
+                log.warning("%s was trained by other code than there is now.", path)
+    loaded = run_type.assemble(row, config or {run_type.benchmark: record["config"]}, record)
     try:
-        made.load_state_dict(weights)
+        loaded.load_state_dict(weights)
     except RuntimeError as error:
         raise UserError(
-            f"{path} holds the weights of another model than it says; train this run again."
+            f"{path} holds weights that do not fit the model of its record; train this run again."
         ) from error
-    made.name = record[kind.subject]
-    return made.eval().to(device or torch.device("cpu"))
+    loaded.name = record[run_type.subject]
+    return loaded.eval().to(device or torch.device("cpu"))

@@ -1,4 +1,4 @@
-"""The device, its threads and allocator, and the record of what a result was made on."""
+"""Prepare the device, its threads and allocator, and describe them for the records of results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import torch
 
 from . import __version__, devices
 from .errors import UserError
-from .progress import counted, log
+from .progress import format_count, log
 
 if TYPE_CHECKING:
     from .models import base
@@ -30,7 +30,7 @@ MIB = 2**20  # bytes; the unit of every memory figure
 
 DEFAULT, STRICT, BF16 = "default", "strict", "bf16"
 PRECISIONS = (DEFAULT, STRICT, BF16)
-_precision = DEFAULT  # the name of torch's flags, which are as much of the whole process
+_precision = DEFAULT  # a global like torch's flags, which it names
 
 Model = TypeVar("Model", bound="base.Model")
 
@@ -38,9 +38,9 @@ Model = TypeVar("Model", bound="base.Model")
 def keep_large_blocks() -> bool:
     """Make glibc keep freed memory instead of returning it to the kernel.
 
-    Large CPU tensors are otherwise mapped and unmapped at every allocation, and the page faults
-    dominate the run time (about half of a training step). Sets M_MMAP_MAX 0, M_TRIM_THRESHOLD -1
-    and M_TOP_PAD 64 MiB through mallopt(3). Returns False where the C library is not glibc.
+    Otherwise large CPU tensors are mapped and unmapped at every allocation, and the page faults
+    take about half of a training step. Sets M_MMAP_MAX 0, M_TRIM_THRESHOLD -1 and M_TOP_PAD 64 MiB
+    by mallopt(3). Returns False when the C library is not glibc.
     """
     try:
         mallopt = ctypes.CDLL("libc.so.6").mallopt
@@ -49,70 +49,74 @@ def keep_large_blocks() -> bool:
     return all([mallopt(-4, 0), mallopt(-1, -1), mallopt(-2, 1 << 26)])
 
 
-def prepare(
+def prepare_device(
     device: str = "auto", threads: int | None = None, precision: str = DEFAULT
 ) -> torch.device:
-    """Choose the device and settle everything on it that changes speed or results.
+    """Select the device and set its threads, allocator and precision; log the device.
 
-    `device` is "auto" (CUDA when there is one), "cpu" or "cuda"; `threads` bounds the CPU threads
-    (None: what the scheduler or the machine gives); `precision` is one of `PRECISIONS` (see
-    `set_precision`). Raises `UserError` when CUDA is asked for and absent, and when there is an
-    NVIDIA GPU that torch cannot use and that is not asked to be left out.
+    `device` is "auto" (CUDA if available), "cpu" or "cuda"; `threads` limits the CPU threads (None:
+    torch's default); `precision` is one of `PRECISIONS` (see `set_precision`). Raises `UserError`
+    when CUDA is requested but not available, or when the machine has an NVIDIA GPU that torch
+    cannot use and `device` is not "cpu".
     """
     if device != "cpu":
-        devices.check_usable()
+        devices.check_gpu()
     if device == "cuda" and not torch.cuda.is_available():
         raise UserError(
             "device: cuda is set in the config but no CUDA GPU is visible; set device: auto or run "
             "on a GPU node."
         )
-    chosen = "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
+    selected = "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
     if threads is not None:
         torch.set_num_threads(threads)
-    if chosen == "cpu":
+    if selected == "cpu":
         keep_large_blocks()
     set_precision(precision)
-    # Said at once, so that nobody finds out after days what a job runs on.
-    name = torch.cuda.get_device_name() if chosen == "cuda" else _cpu_name()
-    log.info("device: %s (%s), %s", name, chosen, counted(torch.get_num_threads(), "CPU thread"))
-    return torch.device(chosen)
+    # Logged at the start, so that a job on the wrong device is noticed before days have passed.
+    name = torch.cuda.get_device_name() if selected == "cuda" else _read_cpu_name()
+    log.info(
+        "device: %s (%s), %s", name, selected, format_count(torch.get_num_threads(), "CPU thread")
+    )
+    return torch.device(selected)
 
 
 def set_precision(precision: str) -> None:
-    """Set torch's precision and kernels for this process, by a name of `PRECISIONS`.
+    """Set torch's precision and kernels for this process by a name of `PRECISIONS`.
 
-    - "default": what torch comes with, and so the paper's: on CUDA TF32 in cuDNN's convolutions,
-      fp32 in matrix products, cuDNN's own choice of algorithms, no deterministic mode;
-    - "strict": fp32 in both, and deterministic kernels are asked for;
-    - "bf16": as default; the trainer runs the encoder in bfloat16 autocast.
+    - "default": torch's defaults, hence the paper's: on CUDA TF32 in cuDNN's convolutions, fp32 in
+      matrix products, cuDNN's default algorithms, no deterministic mode;
+    - "strict": fp32 in both, and deterministic kernels where torch has them;
+    - "bf16": like default; the trainer runs the encoder in bfloat16 autocast.
+
+    Raises `ValueError` for another name.
     """
     global _precision
     if precision not in PRECISIONS:
-        raise ValueError(f"precision is {precision!r}; known are {', '.join(PRECISIONS)}")
+        raise ValueError(f"precision is {precision!r}, but must be one of {', '.join(PRECISIONS)}")
     strict = precision == STRICT
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = not strict
     torch.backends.cudnn.benchmark = False
     if strict:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    # The same as use_deterministic_algorithms(strict, warn_only=True), which also imports the
-    # compiler and so adds seconds to the start of every job.
+    # The same as use_deterministic_algorithms(strict, warn_only=True), which would also import the
+    # compiler and add seconds to the start of every job.
     torch.set_deterministic_debug_mode("warn" if strict else "default")
-    # Or else every new tensor is first filled with NaN: one more pass over it, one more kernel.
-    # (A property that torch adds to the module, which its types do not show.)
+    # Otherwise deterministic mode fills every new tensor with NaN first. (torch adds the property
+    # to the module at run time, so its types do not declare it.)
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     _precision = precision
 
 
-def for_inference(model: Model, device: torch.device) -> Model:
-    """Move a model to `device` in eval mode and in the memory format that is fastest there.
+def prepare_for_inference(model: Model, device: torch.device) -> Model:
+    """Prepare a model for inference: in eval mode, on `device`, in its fastest memory format.
 
-    On the CPU an `encoder` of convolutions turns to channels last: they and GroupNorm run up to 1.6
-    times faster.
+    On the CPU a convolutional `encoder` is converted to channels last, in which convolutions and
+    GroupNorm run up to 1.6 times faster.
     """
     model.eval().to(device)
     if device.type == "cpu" and model.encoder.channels_last:
-        # torch's types lack this overload of `to`, which its documentation names.
+        # torch's types lack this documented overload of `to`.
         model.encoder.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     return model
 
@@ -125,28 +129,28 @@ def seed_everything(seed: int) -> None:
 
 
 def synchronize(device: torch.device) -> None:
-    """Wait until the device has done all work queued on it."""
+    """Wait until the device has finished all queued work."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 
 
-def peak_memory_mib(device: torch.device) -> float:
-    """Return peak memory in MiB: that of tensors on CUDA, the process's resident set on the CPU."""
+def measure_peak_memory_mib(device: torch.device) -> float:
+    """Measure the peak memory in MiB: of tensors on CUDA, of the whole process on the CPU."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device) / MIB
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / MIB
 
 
-def free_memory(device: torch.device) -> int:
-    """Return the bytes that new tensors can have on `device`."""
+def measure_free_memory(device: torch.device) -> int:
+    """Measure the bytes that are free for new tensors on `device`."""
     if device.type == "cuda":
         cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         return torch.cuda.mem_get_info(device)[0] + cached
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
-            facts = dict(line.split(":") for line in lines)
-        return int(facts["MemAvailable"].split()[0]) * 1024
+            values = dict(line.split(":") for line in lines)
+        return int(values["MemAvailable"].split()[0]) * 1024
     except OSError:  # not Linux
         import psutil
 
@@ -154,7 +158,7 @@ def free_memory(device: torch.device) -> int:
 
 
 def release_memory(device: torch.device) -> None:
-    """Give the memory that no tensor holds back to the device or the system."""
+    """Release the memory of freed tensors to the device or the system."""
     gc.collect()
     if device.type == "cuda":
         torch.cuda.empty_cache()
@@ -163,24 +167,24 @@ def release_memory(device: torch.device) -> None:
         ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
-def device_record(device: torch.device) -> dict[str, Any]:
-    """Describe the device and how it computes.
+def describe_device(device: torch.device) -> dict[str, Any]:
+    """Describe the device and its precision.
 
-    Type, name, memory in MiB, threads, CUDA and cuDNN versions; the name of the precision that was
-    set, and the flags it stands for, which the CPU has as well but does not heed.
+    Type, name, memory in MiB, threads, CUDA and cuDNN versions, the name of the precision and the
+    torch flags that it sets (the CPU ignores those of CUDA).
     """
-    record: dict[str, Any] = {"type": device.type, "name": _cpu_name()}
+    description: dict[str, Any] = {"type": device.type, "name": _read_cpu_name()}
     if device.type == "cuda":
         properties = torch.cuda.get_device_properties(device)
-        record |= {
+        description |= {
             "name": properties.name,
             "memory_mib": round(properties.total_memory / MIB),
             "cuda": torch.version.cuda,
             "cudnn": torch.backends.cudnn.version(),
         }
-    return record | {
+    return description | {
         "threads": torch.get_num_threads(),
-        "host_cpu": _cpu_name(),
+        "host_cpu": _read_cpu_name(),
         "precision": _precision,
         "cudnn_tf32": torch.backends.cudnn.allow_tf32,
         "matmul_tf32": torch.backends.cuda.matmul.allow_tf32,
@@ -188,7 +192,8 @@ def device_record(device: torch.device) -> dict[str, Any]:
     }
 
 
-def _cpu_name() -> str:
+def _read_cpu_name() -> str:
+    """Read the model name of the CPU from /proc/cpuinfo, else from the platform module."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -198,22 +203,22 @@ def _cpu_name() -> str:
     return platform.processor() or platform.machine()
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of Python, this package and the packages that can change a number.
+def list_versions() -> dict[str, str]:
+    """List the versions of Python, this package and the packages that can change results.
 
-    A package that is not installed is left out. This package need not be: a checkout is enough.
+    Packages that are not installed are left out. This package may be a checkout.
     """
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for name in RECORDED_PACKAGES:
         with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found | {"gblsr-repro": __version__}
+            versions[name] = metadata.version(name)
+    return versions | {"gblsr-repro": __version__}
 
 
-def git_record() -> dict[str, Any]:
-    """Return the commit this code is at and whether it differs from it.
+def describe_commit() -> dict[str, Any]:
+    """Describe the git commit of this code and whether files were modified since.
 
-    Outside a git checkout both are None: the package version then stands alone.
+    Both are None outside a git checkout.
     """
     git = ["git", "-C", str(Path(__file__).resolve().parent)]
     try:

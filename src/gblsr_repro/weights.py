@@ -1,4 +1,4 @@
-"""The weights of a run: written whole, and read back only as they were written."""
+"""Write and read the weights of a run in the safetensors format, with a record and checksums."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import torch
 from torch import Tensor, nn
 
 from .errors import UserError
-from .files import read_json, sha256, write_bytes
+from .files import compute_sha256, read_json, write_bytes
 
 NAME = "weights.safetensors"
-# Types of the safetensors format, in its order.
-TYPES = {
+# Data types of the safetensors format, in its order.
+DTYPES = {
     "I64": torch.int64,
     "F64": torch.float64,
     "F32": torch.float32,
@@ -30,18 +30,21 @@ TYPES = {
 }
 LARGEST = 2**48  # values along an axis, or bytes of a file
 LARGEST_HEADER = 100_000_000  # bytes, as the format's own library allows
-# What of a run's record its model is built from or told by, and what of its training settings.
+# Keys of a run's record, and of its training settings, that a weights file repeats: those that the
+# model is built from and identified by.
 BUILT_FROM = ("arm", "method", "seed", "identity", "colors", "released")
 BUILT_FROM_TRAINING = ("scale_range",)
 
 
-def serialized(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> bytes:
-    """Return tensors in the safetensors format, byte for byte as that package writes them.
+def serialize_tensors(
+    tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None
+) -> bytes:
+    """Serialize tensors in the safetensors format, with the same bytes as that package.
 
-    The length of the header (8 bytes), the header as JSON (filled up to a multiple of 8 bytes), the
-    values of one tensor after another. Written here, so that training needs torch alone.
+    The length of the header (8 bytes), the header as JSON (padded to a multiple of 8 bytes), the
+    values of one tensor after the other. Implemented here, so that training needs torch alone.
     """
-    names, types = {kind: name for name, kind in TYPES.items()}, list(TYPES)
+    names, types = {dtype: name for name, dtype in DTYPES.items()}, list(DTYPES)
     header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
     values = []
     end = 0
@@ -57,8 +60,8 @@ def serialized(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None
     return b"".join([len(text).to_bytes(8, "little"), text, *(v.tobytes() for v in values)])
 
 
-def parsed(content: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
-    """Return metadata and tensors of a safetensors file; `ValueError` says what is wrong with it.
+def parse_tensors(content: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
+    """Parse bytes in the safetensors format into metadata and tensors; else `ValueError`.
 
     The tensors must fill what follows the header exactly: none overlaps another, no byte between
     them or after the last belongs to none, and each is as long as its type and shape say. Then no
@@ -81,28 +84,28 @@ def parsed(content: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
 
 
 @dataclass(frozen=True)
-class _Place:
-    """What a header says of a tensor: its type, its shape, its first byte and the one after it."""
+class _Entry:
+    """A header's entry of a tensor: its type, its shape, its first byte and the one after it."""
 
     dtype: torch.dtype
     shape: tuple[int, ...]
     span: tuple[int, int]
 
     @classmethod
-    def parse(cls, name: str, fact: Any) -> _Place:
-        """Read the entry of a tensor; `ValueError` where it is none."""
+    def parse(cls, name: str, fact: Any) -> _Entry:
+        """Parse the entry of a tensor; `ValueError` where it is malformed."""
         match fact:
             case {"dtype": str(kind), "shape": list(shape), "data_offsets": list(span), **others}:
                 numbers = [*shape, *span]
-                if kind not in TYPES:
+                if kind not in DTYPES:
                     raise ValueError(f"its tensor {name!r} has the unknown type {kind!r}")
                 sensible = all(type(n) is int and 0 <= n < LARGEST for n in numbers)
                 if sensible and len(span) == 2 and not others:
-                    return cls(TYPES[kind], tuple(shape), (span[0], span[1]))
+                    return cls(DTYPES[kind], tuple(shape), (span[0], span[1]))
         raise ValueError(f"its header says nothing sensible of the tensor {name!r}")
 
     def read(self, values: bytearray) -> Tensor:
-        """Return the tensor, which shares the memory of all `values`."""
+        """Read the tensor, which shares the memory of all `values`."""
         count = math.prod(self.shape)
         if not count:
             return torch.empty(self.shape, dtype=self.dtype)
@@ -110,13 +113,13 @@ class _Place:
         return flat.reshape(self.shape)
 
 
-def _split(content: bytes) -> tuple[dict[str, str], dict[str, _Place], bytearray]:
-    """Return metadata, what the header says of each tensor, and the bytes after the header."""
+def _split(content: bytes) -> tuple[dict[str, str], dict[str, _Entry], bytearray]:
+    """Split a file into metadata, the entries of its tensors, and the bytes after the header."""
     length = int.from_bytes(content[:8], "little")
     if not 2 <= length <= min(len(content) - 8, LARGEST_HEADER):
         raise ValueError(f"its header cannot be {length:,} bytes long")
     try:
-        header = json.loads(content[8 : 8 + length], object_pairs_hook=_without_doubles)
+        header = json.loads(content[8 : 8 + length], object_pairs_hook=_refuse_repeated_names)
     except (ValueError, RecursionError) as error:
         raise ValueError("its header is not a JSON map that names each tensor once") from error
     if not isinstance(header, dict):
@@ -124,26 +127,27 @@ def _split(content: bytes) -> tuple[dict[str, str], dict[str, _Place], bytearray
     metadata = header.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
         raise ValueError("what its header says of the file is no map of texts")
-    places = {name: _Place.parse(name, fact) for name, fact in header.items()}
+    places = {name: _Entry.parse(name, fact) for name, fact in header.items()}
     return metadata, places, bytearray(content[8 + length :])
 
 
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name is there twice")
-    return found
+def _refuse_repeated_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Build a map from pairs; `ValueError` where a name repeats."""
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
+        raise ValueError("a name repeats")
+    return mapping
 
 
 def write_tensors(
     path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None
 ) -> None:
     """Write tensors to a safetensors file atomically; `UserError` when it cannot be written."""
-    write_bytes(path, serialized(tensors, metadata))
+    write_bytes(path, serialize_tensors(tensors, metadata))
 
 
-def checksum(tensors: Mapping[str, Tensor], text: str) -> str:
-    """Return the SHA-256 of a text and of the names, types, shapes and values of tensors."""
+def compute_checksum(tensors: Mapping[str, Tensor], text: str) -> str:
+    """Compute the SHA-256 of a text and of the names, types, shapes and values of tensors."""
     digest = hashlib.sha256(text.encode())
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
@@ -154,22 +158,22 @@ def checksum(tensors: Mapping[str, Tensor], text: str) -> str:
 def write_weights(run_dir: Path, model: nn.Module, facts: Mapping[str, Any] | None = None) -> str:
     """Write a model's weights into its run folder and return the SHA-256 of the file.
 
-    `facts` is the run's record as far as it is known; what the model is built from goes into the
-    file, so that `read_weights` needs no run.json beside it.
+    `facts` is the run's record, of which the file repeats what the model is built from, so that
+    `read_weights` needs no run.json.
     """
     tensors = {k: v.contiguous().cpu() for k, v in model.state_dict().items()}
-    write_tensors(run_dir / NAME, tensors, metadata(facts, tensors) if facts else None)
-    return sha256(run_dir / NAME)
+    write_tensors(run_dir / NAME, tensors, build_metadata(facts, tensors) if facts else None)
+    return compute_sha256(run_dir / NAME)
 
 
-def metadata(
+def build_metadata(
     facts: Mapping[str, Any],
     tensors: Mapping[str, Tensor],
     more: Mapping[str, Any] | None = None,
 ) -> dict[str, str]:
-    """Return what a weights file says of itself: what its model is built from, and `more`.
+    """Build the metadata of a weights file: what its model is built from, and `more`.
 
-    It is one entry: safetensors writes several in an order that changes with the process.
+    All of it is one entry, because safetensors writes several in a random order.
     """
     training = facts["config"].get("training", {})
     config = {
@@ -177,15 +181,15 @@ def metadata(
         "training": {k: training[k] for k in BUILT_FROM_TRAINING if k in training},
     }
     record = {k: facts[k] for k in BUILT_FROM if k in facts} | {"config": config, **(more or {})}
-    digest = checksum(tensors, json.dumps(record))
+    digest = compute_checksum(tensors, json.dumps(record))
     return {"run": json.dumps({"record": record, "sha256": digest})}
 
 
 def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Return the record and the weights of a run, named by its folder or by a weights file.
+    """Read the record and the weights of a run from its folder or from a weights file.
 
-    The record is the run.json beside the file where that records this very file, else what the
-    file says of itself. Raises `UserError` when there is neither or the file is damaged.
+    The record is the run.json beside the file if that has the checksum of the file, else the one in
+    the file. Raises `UserError` when the file has no record or is damaged.
     """
     path = Path(path)
     file = path / NAME if path.is_dir() else path
@@ -193,7 +197,7 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
         content = file.read_bytes()
     except FileNotFoundError as error:
         raise UserError(
-            f"{path} is no trained run; name a folder with {NAME} or such a file."
+            f"{path} is no trained run; name a folder that holds {NAME}, or a weights file."
         ) from error
     beside = file.with_name("run.json")
     record = read_json(beside) if beside.is_file() else {}
@@ -206,7 +210,7 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
             f"{file.parent} and train again."
         )
     try:
-        header, tensors = parsed(content)
+        header, tensors = parse_tensors(content)
     except ValueError as error:
         raise UserError(
             f"{file} is not a weights file ({error}); name a {NAME} that training wrote."
@@ -218,10 +222,10 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
             f"{file} does not say which run it is of; put the run.json of that run beside it."
         )
     try:
-        told = json.loads(header["run"])
-        intact = told["sha256"] == checksum(tensors, json.dumps(told["record"]))
+        entry = json.loads(header["run"])
+        intact = entry["sha256"] == compute_checksum(tensors, json.dumps(entry["record"]))
     except (ValueError, KeyError, TypeError):
         intact = False
     if not intact:
         raise UserError(f"{file} is damaged; copy it again from the run.")
-    return told["record"], tensors
+    return entry["record"], tensors

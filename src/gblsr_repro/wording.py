@@ -1,4 +1,4 @@
-"""Format lists of words for sentences."""
+"""Join words into sentences."""
 
 from __future__ import annotations
 

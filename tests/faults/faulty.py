@@ -13,13 +13,13 @@ import psutil
 import yaml
 
 from gblsr_repro import config
-from gblsr_repro.files import sha256
+from gblsr_repro.files import compute_sha256
 
 
 def outcome(run: Path) -> tuple[str, list[str]]:
     """What two runs of the same seed must share: the weights, and the log but for its speed."""
     record = made.record(run / "run.json")
-    weights = sha256(run / "weights.safetensors")
+    weights = compute_sha256(run / "weights.safetensors")
     assert record["weights_sha256"] == weights
     return weights, [line.rpartition(",")[0] for line in (run / "log.csv").read_text().splitlines()]
 

@@ -46,11 +46,11 @@ def test_training(backwards, job, undisturbed, tmp_path):
 def test_timing_and_progress(backwards):
     model = torch.nn.Linear(100, 100).eval()
     inputs = torch.zeros(50, 100)
-    measured = latency.measure(lambda: model(inputs), torch.device("cpu"), 1, 5)
+    measured = latency.time_call(lambda: model(inputs), torch.device("cpu"), 1, 5)
     assert measured["median_ms"] > 0
     with Progress("work", 3) as progress:
         progress.update()
-        assert progress.rate() > 0
+        assert progress.rate > 0
 
 
 def test_a_state_from_the_future_is_gone_on_from(processes, job, undisturbed, tmp_path):

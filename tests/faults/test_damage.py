@@ -19,8 +19,8 @@ from gblsr_repro.analysis.aggregate import read_images, read_latency
 from gblsr_repro.analysis.reader import read
 from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.data import archives, datasets
-from gblsr_repro.data.arrays import Arrays
-from gblsr_repro.data.superres import PackedImages, pack
+from gblsr_repro.data.arrays import ImageArray
+from gblsr_repro.data.superres import PackedImages, pack_images
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.fields import Fields
 from gblsr_repro.models.native import NativeModel
@@ -38,11 +38,11 @@ def stored(tmp_path_factory, small_config, array, undisturbed):
     for suffix in (".npy", ".csv", ".json"):
         shutil.copy(array.with_suffix(suffix), folder)
     shutil.copy(array.with_name(".train.csv.sha256"), folder)
-    pack({"noise": noise}, folder / "packed.npy", [{"dataset": "noise"}])
+    pack_images({"noise": noise}, folder / "packed.npy", [{"dataset": "noise"}])
     shutil.copytree(undisturbed, folder / "run")
     state = {"identity": {}, "step": 3, "model": {"w": torch.arange(5000.0)}, "rows": [{"step": 3}]}
     checkpoint.save_state(folder / "state.pt", state)
-    entries = [datasets.Entry(f"{n}.png", n, f"{n:064}", 8, 8, "RGB") for n in range(40)]
+    entries = [datasets.ManifestEntry(f"{n}.png", n, f"{n:064}", 8, 8, "RGB") for n in range(40)]
     datasets.write_manifest(folder / "manifest.csv", entries)
     metrics = ("image", "psnr", "ssim")
     rows = [(f"img_{n:03}", 20 + n / 7, n / 90) for n in range(40)]
@@ -78,7 +78,7 @@ def weights(folder, settings):
 
 def packed(folder, _):
     images = PackedImages.open(folder / "packed.npy")
-    return [images.image(n).tobytes() for n in range(3)] + list(images.names)
+    return [images.get_image(n).tobytes() for n in range(3)] + list(images.names)
 
 
 def code(folder, _):
@@ -87,7 +87,7 @@ def code(folder, _):
 
 
 def array_of(folder, _):
-    arrays = Arrays.open(folder / "train.npy")
+    arrays = ImageArray.open(folder / "train.npy")
     return [arrays.images.tobytes(), arrays.index]
 
 
@@ -99,7 +99,7 @@ def unpacked(name):
 
     def read(folder, _):
         with TemporaryDirectory(dir=folder) as out:
-            members = archives.extract(
+            members = archives.extract_members(
                 folder / name, lambda member: Path(out, member), 100_000, lambda *_: None
             )
             for member in members:
@@ -158,7 +158,7 @@ def test_a_row_that_is_missing_is_noticed(tmp_path):
     with pytest.raises(UserError, match=r"rows.csv was damaged or changed .* delete it and run"):
         read_images(path, ("psnr",))
     (tmp_path / ".rows.csv.sha256").unlink()  # of other making, or a kill before it was written
-    files.verify(path)
+    files.verify_checksum(path)
 
 
 def test_a_record_that_is_damaged_is_named(stored, small_config, tmp_path):

@@ -11,7 +11,7 @@ from PIL import Image
 
 from gblsr_repro import cli, config
 from gblsr_repro.data import standardize
-from gblsr_repro.data.download import download, new_session
+from gblsr_repro.data.download import download_file, open_session
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_lost_between_fetch_and_standardize(standardized, tmp_path, capsys, lost
     assert standardized() == 2
     said = capsys.readouterr().err.strip()
     assert "\n" not in said
-    assert "is missing; put it there." in said
+    assert "is missing; restore its files." in said
     assert not (tmp_path / "out").exists()
     if lost == "mirror":
         (tmp_path / lost).rmdir()
@@ -59,13 +59,13 @@ def test_lost_between_fetch_and_standardize(standardized, tmp_path, capsys, lost
 
 
 def test_lost_while_standardizing(standardized, mirror, tmp_path, capsys, monkeypatch):
-    crop = standardize.center_crop
+    crop = standardize.crop_center
 
     def lose(pixels, size):
         shutil.rmtree(mirror / "odd", ignore_errors=True)
         return crop(pixels, size)
 
-    monkeypatch.setattr(standardize, "center_crop", lose)
+    monkeypatch.setattr(standardize, "crop_center", lose)
     capsys.readouterr()
     assert standardized() == 2
     said = capsys.readouterr().err.strip().splitlines()[-1]
@@ -80,9 +80,9 @@ CONTENT = np.random.default_rng(0).bytes(2_000_000)
 
 
 def fetch(url, target):
-    session = new_session()
+    session = open_session()
     session.trust_env = False  # this machine is reached without a proxy
-    download(session, url, target, 10**7, lambda part: None)
+    download_file(session, url, target, 10**7, lambda part: None)
 
 
 def test_killed_download(processes, repeats, chance, tmp_path):

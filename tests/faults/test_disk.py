@@ -8,7 +8,7 @@ import torch
 from faulty import outcome, unfinished
 
 from gblsr_repro import cli, files
-from gblsr_repro.data.datasets import Entry, write_manifest
+from gblsr_repro.data.datasets import ManifestEntry, write_manifest
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.exemplars import write_png
 from gblsr_repro.evaluation.fields import Fields
@@ -18,7 +18,7 @@ from gblsr_repro.weights import write_tensors
 
 NOISE = torch.rand(3, 120, 120, generator=torch.Generator().manual_seed(0))
 GRID = np.random.default_rng(0).random((4, 60, 60))
-ENTRIES = [Entry(f"{n:05}.png", n, "0" * 64, 1, 1, "RGB") for n in range(1000)]
+ENTRIES = [ManifestEntry(f"{n:05}.png", n, "0" * 64, 1, 1, "RGB") for n in range(1000)]
 
 WRITERS = {
     "text": lambda path: files.write_text(path, "x" * 100_000),
@@ -82,7 +82,7 @@ def test_an_unforeseen_error_of_the_system_is_one_sentence_too(monkeypatch, tmp_
     def fail(config, name, output):
         raise OSError(5, "Input/output error", str(tmp_path / "photo.png"))
 
-    monkeypatch.setattr("gblsr_repro.data.standardize.make_array", fail)
+    monkeypatch.setattr("gblsr_repro.data.standardize.standardize_images", fail)
     assert cli.main(["native", "standardize", "train", "--output", str(tmp_path / "a.npy")]) == 2
     said = capsys.readouterr().err.strip()
     assert said.startswith(f"gblsr-repro: {tmp_path}/photo.png cannot be read or written")

@@ -14,7 +14,7 @@ SIZE = 100_000
 
 
 def write_slowly(path: Path, started: Path) -> None:
-    with files.atomic_path(path) as temporary:
+    with files.write_atomically(path) as temporary:
         temporary.write_text("half")
         started.touch()
         time.sleep(60)

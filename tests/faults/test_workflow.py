@@ -11,8 +11,8 @@ import pytest
 from faulty import kill_session, outcome, unfinished
 
 from gblsr_repro import cli, config
-from gblsr_repro.data.standardize import make_array
-from gblsr_repro.files import sha256
+from gblsr_repro.data.standardize import standardize_images
+from gblsr_repro.files import compute_sha256
 
 pytestmark = pytest.mark.slow
 
@@ -25,9 +25,9 @@ def undisturbed(workflow, folder):
     settings = config.load([workflow.results / "config.yaml"])
     settings["resources"] = str(workflow.folder / "resources")
     config.write_resolved(settings, resolved)
-    make_array("train", settings, folder / "train.npy")
+    standardize_images("train", settings, folder / "train.npy")
     made = workflow.results / "native" / "arrays" / "train.npy"
-    assert sha256(folder / "train.npy") == sha256(made)
+    assert compute_sha256(folder / "train.npy") == compute_sha256(made)
     command = [
         "native", "train", "--config", resolved, "--arm", "gblsr_scalar", "--seed", 0,
         "--array", made, "--output", folder / "run", "--state", folder / "state.pt",

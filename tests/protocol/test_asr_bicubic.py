@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 import torch
 
-from gblsr_repro.data.resize import crop_to_scale, imresize
-from gblsr_repro.data.sources import sources
+from gblsr_repro.data.images import convert_to_tensor
+from gblsr_repro.data.resize import crop_to_scale, resize_like_matlab
+from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import asr
-from gblsr_repro.evaluation.luma import luma, psnr, shave
+from gblsr_repro.evaluation.luma import compute_luma, compute_psnr, shave_border
 
 PUBLISHED = {
     "set5": {2: 33.66, 3: 30.39, 4: 28.42},
@@ -32,24 +33,24 @@ CELLS = [
 
 @pytest.mark.parametrize(("column", "scale"), CELLS)
 def test_the_bicubic_row_has_nearly_the_published_values(mirrored, column, scale):
-    rows = asr.score_set(asr.bicubic, column, scale, mirrored)
+    rows = asr.score_set(asr.enlarge_bicubically, column, scale, mirrored)
     assert len(rows) == IMAGES[column]
     assert fmean(row[1] for row in rows) == pytest.approx(PUBLISHED[column][scale], abs=0.03)
 
 
 def luma_alone(high: np.ndarray, scale: int) -> float:
     """PSNR-Y of the luma of an image after it was reduced and enlarged."""
-    exact = high if high.ndim == 2 else luma(asr.planes(high)).numpy()
+    exact = high if high.ndim == 2 else compute_luma(convert_to_tensor(high)).numpy()
     exact = exact.round().astype(np.float64)
     height, width = exact.shape
-    small = imresize(exact, height // scale, width // scale)
-    back = imresize(small, height, width).clip(0, 255).round()
-    return psnr(*(shave(torch.from_numpy(plane), scale) for plane in (back, exact)))
+    small = resize_like_matlab(exact, height // scale, width // scale)
+    back = resize_like_matlab(small, height, width).clip(0, 255).round()
+    return compute_psnr(*(shave_border(torch.from_numpy(plane), scale) for plane in (back, exact)))
 
 
 @pytest.mark.parametrize(("column", "scale"), CELLS)
 def test_the_luma_alone_has_the_published_values(mirrored, column, scale):
-    images = sources(mirrored["asr"]["evaluate"][column], mirrored, scale)
+    images = list_source_images(mirrored["asr"]["evaluate"][column], mirrored, scale)
     found = fmean(luma_alone(crop_to_scale(image.load(), scale), scale) for image in images)
     assert found == pytest.approx(PUBLISHED[column][scale], abs=0.008)
 

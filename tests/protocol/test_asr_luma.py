@@ -9,7 +9,7 @@ from skimage.color import rgb2ycbcr
 from skimage.metrics import peak_signal_noise_ratio
 
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation.luma import luma, score, shave, ssim
+from gblsr_repro.evaluation.luma import compute_luma, compute_ssim, score_image, shave_border
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def reference(output: np.ndarray, truth: np.ndarray, border: int) -> tuple[float
 
 def test_luma_is_bt601_studio_range(pair):
     _, truth = pair
-    np.testing.assert_allclose(luma(planar(truth)), rgb2ycbcr(truth)[..., 0], atol=1e-10)
+    np.testing.assert_allclose(compute_luma(planar(truth)), rgb2ycbcr(truth)[..., 0], atol=1e-10)
 
 
 def liif_psnr(output: np.ndarray, truth: np.ndarray, border: int) -> float:
@@ -55,16 +55,16 @@ def liif_psnr(output: np.ndarray, truth: np.ndarray, border: int) -> float:
 def test_psnr_y_is_that_of_liif_on_an_output_that_is_not_rounded(pair, noise):
     _, truth = pair
     output = truth / 255 + np.random.default_rng(1).normal(0, noise, truth.shape)
-    measured = score(planar(output), planar(truth), 3).psnr_y
+    measured = score_image(planar(output), planar(truth), 3).psnr_y
     assert measured == pytest.approx(liif_psnr(output, truth, 3), abs=2e-4)
     rounded = np.round(output.clip(0, 1) * 255) / 255
-    assert abs(score(planar(rounded), planar(truth), 3).psnr_y - measured) > 1e-3
+    assert abs(score_image(planar(rounded), planar(truth), 3).psnr_y - measured) > 1e-3
 
 
 def test_scores_equal_their_formulas(pair):
     noisy, truth = pair
     expected = reference(rgb2ycbcr(noisy.clip(0, 1))[..., 0], rgb2ycbcr(truth)[..., 0], 3)
-    measured = score(planar(noisy), planar(truth), 3)
+    measured = score_image(planar(noisy), planar(truth), 3)
     assert measured.psnr_y == pytest.approx(expected[0], abs=1e-9)
     assert measured.ssim_y == pytest.approx(expected[1], abs=1e-9)
 
@@ -73,10 +73,10 @@ def test_a_grayscale_image_is_its_own_luma(pair):
     noisy, truth = pair
     gray, output = truth[..., 0], np.repeat(noisy[..., :1], 3, axis=2)
     expected = reference(noisy[..., 0].clip(0, 1) * 255, gray.astype(float), 2)
-    measured = score(planar(output), torch.from_numpy(gray), 2)
+    measured = score_image(planar(output), torch.from_numpy(gray), 2)
     assert measured.psnr_y == pytest.approx(expected[0], abs=1e-9)
     assert measured.ssim_y == pytest.approx(expected[1], abs=1e-9)
-    as_color = score(planar(output), torch.from_numpy(gray).expand(3, -1, -1), 2)
+    as_color = score_image(planar(output), torch.from_numpy(gray).expand(3, -1, -1), 2)
     assert as_color.psnr_y - measured.psnr_y == pytest.approx(20 * math.log10(255 / 219), abs=1e-6)
 
 
@@ -84,11 +84,13 @@ def test_the_border_is_left_out(pair):
     _, truth = pair
     output = planar(truth) / 255
     output[:, :4] = 0
-    assert score(output, planar(truth), 4).psnr_y > 150  # equal but for the rounding of float32
-    assert score(output, planar(truth), 3).psnr_y < 30
-    assert shave(torch.zeros(20, 30), 6).shape == (8, 18)
+    assert (
+        score_image(output, planar(truth), 4).psnr_y > 150
+    )  # equal but for the rounding of float32
+    assert score_image(output, planar(truth), 3).psnr_y < 30
+    assert shave_border(torch.zeros(20, 30), 6).shape == (8, 18)
 
 
 def test_too_small_an_image_for_ssim_is_a_users_error():
     with pytest.raises(UserError, match="7x7"):
-        ssim(torch.zeros(6, 40), torch.zeros(6, 40))
+        compute_ssim(torch.zeros(6, 40), torch.zeros(6, 40))

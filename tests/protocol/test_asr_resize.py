@@ -7,12 +7,12 @@ import pytest
 from PIL import Image
 
 from gblsr_repro.data.resize import (
-    PIL_BITS,
+    PILLOW_BITS,
+    compute_pillow_weights,
     crop_to_scale,
     downscale,
-    imresize,
-    pil_resize,
-    pil_weights,
+    resize_like_matlab,
+    resize_like_pillow,
 )
 
 
@@ -63,14 +63,16 @@ def plain_imresize(image: np.ndarray, height: int, width: int) -> np.ndarray:
 def test_float_resize_is_matlabs_algorithm(height, width):
     image = np.random.default_rng(0).uniform(0, 255, (12, 20))
     expected = plain_imresize(image, height, width)
-    np.testing.assert_allclose(imresize(image, height, width), expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        resize_like_matlab(image, height, width), expected, rtol=0, atol=1e-10
+    )
 
 
 def test_bytes_are_rounded_after_each_pass():
     image = np.random.default_rng(1).integers(0, 256, (16, 24), dtype=np.uint8)
     rows = np.floor(plain_imresize(image.astype(float), 8, 24) + 0.5).clip(0, 255)
     both = np.floor(plain_imresize(rows, 8, 12) + 0.5).clip(0, 255)
-    np.testing.assert_array_equal(imresize(image, 8, 12), both)
+    np.testing.assert_array_equal(resize_like_matlab(image, 8, 12), both)
     once = np.floor(plain_imresize(image.astype(float), 8, 12) + 0.5).clip(0, 255)
     assert (once != both).any()
 
@@ -78,14 +80,14 @@ def test_bytes_are_rounded_after_each_pass():
 @pytest.mark.parametrize("side", [48, 49, 77, 100, 133, 191, 192])
 def test_pillow_weights_give_pillows_bytes(side):
     image = np.random.default_rng(side).integers(0, 256, (side, side, 3), dtype=np.uint8)
-    weights = pil_weights(side, 48)
+    weights = compute_pillow_weights(side, 48)
 
     def settle(sums):
-        return np.floor(sums / 2**PIL_BITS + 0.5).clip(0, 255)
+        return np.floor(sums / 2**PILLOW_BITS + 0.5).clip(0, 255)
 
     wide = settle(np.einsum("xj,ijc->ixc", weights, image.astype(float)))
     both = settle(np.einsum("yi,ixc->yxc", weights, wide))
-    np.testing.assert_array_equal(both, pil_resize(image, 48, 48))
+    np.testing.assert_array_equal(both, resize_like_pillow(image, 48, 48))
 
 
 @pytest.mark.parametrize(

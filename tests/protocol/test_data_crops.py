@@ -12,15 +12,15 @@ from PIL import Image
 
 from gblsr_repro.config import load, merge
 from gblsr_repro.data import fetch
-from gblsr_repro.data.arrays import Arrays
-from gblsr_repro.data.standardize import make_array, split
+from gblsr_repro.data.arrays import ImageArray
+from gblsr_repro.data.standardize import split_indices, standardize_images
 
 STRIDE = 1_000_003
 
 
 def test_permutation_of_the_data_seed():
     """A change of PyTorch's generator would change every split; this one is long known."""
-    training, validation = split(10, 0.1, 0)
+    training, validation = split_indices(10, 0.1, 0)
     assert validation + training == [4, 1, 7, 5, 3, 9, 0, 8, 6, 2]
 
 
@@ -81,7 +81,7 @@ def demo(tmp_path_factory):
 
 
 def package_files(dataset, config):
-    fetch.fetch(dataset, config)
+    fetch.fetch_dataset(dataset, config)
     files = made.located(dataset, config)
     assert [path.name for path in files] == sorted(path.name for path in files)
     return files
@@ -92,16 +92,16 @@ def test_demo_splits(name, demo, tmp_path):
     paths = []
     for dataset in ("demo_textures", "demo_photos"):
         paths += expected_split(package_files(dataset, demo), name)
-    make_array(name, demo, tmp_path / f"{name}.npy")
-    arrays = Arrays.open(tmp_path / f"{name}.npy")
+    standardize_images(name, demo, tmp_path / f"{name}.npy")
+    arrays = ImageArray.open(tmp_path / f"{name}.npy")
     assert arrays.size == 256
     check(arrays, paths, training=name == "train")
 
 
 def test_demo_evaluation_is_centered(demo, tmp_path):
     paths = package_files("demo_set14", demo)
-    make_array("set14", demo, tmp_path / "set14.npy")
-    check(Arrays.open(tmp_path / "set14.npy"), paths, training=False)
+    standardize_images("set14", demo, tmp_path / "set14.npy")
+    check(ImageArray.open(tmp_path / "set14.npy"), paths, training=False)
 
 
 # --- the real images ------------------------------------------------------------------------------
@@ -115,12 +115,14 @@ def test_mirror_splits(name, mirrored, shared, tmp_path):
     bsds = sorted((data / "bsds500").rglob("*.jpg"), key=str)
     paths = expected_split(dtd, name) + expected_split(bsds, name)
     assert len(paths) == {"train": 756 + 360, "validation": 84 + 39}[name]
-    make_array(name, mirrored, tmp_path / f"{name}.npy")
-    arrays = Arrays.open(tmp_path / f"{name}.npy")
+    standardize_images(name, mirrored, tmp_path / f"{name}.npy")
+    arrays = ImageArray.open(tmp_path / f"{name}.npy")
     check(arrays, paths, training=name == "train")
     folders = [path.relative_to(data).parts[0] for path in paths]
     assert [row["dataset"] for row in arrays.index] == folders
-    assert [(r["images"], r["expected"], r["complete"]) for r in arrays.record["datasets"]] == [
+    assert [
+        (r["images"], r["expected"], r["complete"]) for r in arrays.description["datasets"]
+    ] == [
         (840, 1880, False),
         (399, 399, True),
     ]
@@ -131,15 +133,15 @@ def test_kodak_and_set14_are_centered(mirrored, shared, tmp_path):
     folders = {"kodak": data / "kodak", "set14": data / "selfexsr/data/Set14/image_SRF_2"}
     for name, folder in folders.items():
         paths = sorted([*folder.glob("kodim*.png"), *folder.glob("*_HR.png")], key=str)
-        make_array(name, mirrored, tmp_path / f"{name}.npy")
-        arrays = Arrays.open(tmp_path / f"{name}.npy")
+        standardize_images(name, mirrored, tmp_path / f"{name}.npy")
+        arrays = ImageArray.open(tmp_path / f"{name}.npy")
         check(arrays, paths, training=False)
     assert arrays.names[0] == "img_001"
 
 
 def test_urban100_crops_are_those_of_the_whole_images(mirrored, shared, tmp_path):
-    make_array("urban100", mirrored, tmp_path / "urban100.npy")
-    arrays = Arrays.open(tmp_path / "urban100.npy")
+    standardize_images("urban100", mirrored, tmp_path / "urban100.npy")
+    arrays = ImageArray.open(tmp_path / "urban100.npy")
     whole = sorted((shared / "data/selfexsr/data/Urban100/image_SRF_4").glob("*_HR.png"))
     assert len(whole) == 30
     for position, path in enumerate(whole):

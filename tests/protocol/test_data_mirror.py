@@ -13,7 +13,7 @@ SETS = ("set5", "set14", "b100", "urban100")
 def test_manifests_agree_with_the_mirrors_own(shared, mirrored):
     listed = {row["path"]: row for row in made.rows(shared / "data" / "MANIFEST.csv")}
     for dataset in SETS:
-        for path, entry in datasets.read_manifest(fetch.fetch(dataset, mirrored)).items():
+        for path, entry in datasets.read_manifest(fetch.fetch_dataset(dataset, mirrored)).items():
             row = listed[path]
             assert entry.sha256 == row["sha256"]
             found = (entry.bytes, entry.width, entry.height, entry.mode)
@@ -25,7 +25,7 @@ def test_manifests_agree_with_the_mirrors_own(shared, mirrored):
 @pytest.mark.parametrize("dataset", ["set5", "set14"])
 @pytest.mark.parametrize("scale", [2, 3, 4])
 def test_each_published_scale_has_its_own_images(dataset, scale, shared, mirrored):
-    images = sources.sources(dataset, mirrored, scale)
+    images = sources.list_source_images(dataset, mirrored, scale)
     folder = shared / "data/selfexsr/data" / dataset.title() / f"image_SRF_{scale}"
     files = sorted(folder.glob("*_HR.png"))
     assert [image.name for image in images] == [path.name[:7] for path in files]
@@ -36,18 +36,20 @@ def test_each_published_scale_has_its_own_images(dataset, scale, shared, mirrore
 @pytest.mark.parametrize("dataset", SETS)
 @pytest.mark.parametrize("scale", [6, 8])
 def test_unpublished_scales_use_the_largest_image(dataset, scale, mirrored):
-    images = sources.sources(dataset, mirrored, scale)
+    images = sources.list_source_images(dataset, mirrored, scale)
     assert [image.file for image in images] == made.located(dataset, mirrored)
 
 
 def test_the_one_gray_image_stays_gray(mirrored):
-    shapes = {image.name: image.load().ndim for image in sources.sources("set14", mirrored, 2)}
+    shapes = {
+        image.name: image.load().ndim for image in sources.list_source_images("set14", mirrored, 2)
+    }
     assert [name for name, dimensions in shapes.items() if dimensions == 2] == ["img_003"]
 
 
 @pytest.mark.parametrize("scale", [2, 3, 4])
 def test_urban100_uses_its_whole_images(scale, mirrored):
-    images = sources.sources("urban100", mirrored, scale)
+    images = sources.list_source_images("urban100", mirrored, scale)
     assert len(images) == 30
     assert all(image.file.name.endswith("SRF_4_HR.png") for image in images)
     assert images[0].load().shape == (644, 1024, 3)
@@ -55,8 +57,8 @@ def test_urban100_uses_its_whole_images(scale, mirrored):
 
 def test_b100_at_three_has_one_more_line(shared, mirrored):
     lines = np.asarray(Image.open(shared / "data/selfexsr/data/BSD100/srf3_hr_extra_line.png"))
-    double = sources.sources("b100", mirrored, 2)
-    triple = sources.sources("b100", mirrored, 3)
+    double = sources.list_source_images("b100", mirrored, 2)
+    triple = sources.list_source_images("b100", mirrored, 3)
     assert len(triple) == 100
     assert {image.load().shape for image in triple} == {(321, 480, 3), (480, 321, 3)}
     for number, (two, three) in enumerate(zip(double, triple, strict=True)):

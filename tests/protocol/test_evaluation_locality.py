@@ -21,7 +21,7 @@ def statistics(bandwidth, region=None):
         region = np.broadcast_to(
             np.arange(bandwidth[0].size) % 4, (len(bandwidth), bandwidth[0].size)
         )
-    return locality.statistics(
+    return locality.compute_statistics(
         bandwidth, np.asarray(region).reshape(bandwidth.shape), RANGE, COLLAPSED
     )
 
@@ -41,10 +41,10 @@ def test_field_that_is_constant_in_each_image_fails_every_test(levels, kind, thr
     across = pytest.approx(levels.astype(float).var(), rel=1e-12, abs=1e-30)
     assert found["var_across"] == across
     assert found["var_total"] == across
-    met = locality.tests(found, thresholds)
+    met = locality.apply_tests(found, thresholds)
     assert met == {"t1": False, "t2": False, "t3": False, "t4": False}
-    assert locality.tests_met(met) == 0
-    assert locality.verdict(met) == "collapsed"
+    assert locality.count_tests_met(met) == 0
+    assert locality.decide_verdict(met) == "collapsed"
 
 
 def test_collapsed_images_span_strictly_less_than_the_fraction_of_the_allowed_range():
@@ -56,7 +56,7 @@ def test_collapsed_images_span_strictly_less_than_the_fraction_of_the_allowed_ra
 
     def collapsed(field):
         region = np.zeros(field.shape, dtype=int)
-        return locality.statistics(field, region, 2.0, 0.0625)["t2"]
+        return locality.compute_statistics(field, region, 2.0, 0.0625)["t2"]
 
     assert collapsed(images(0.125, 0.1249, 0.0, 0.2)) == 0.5
     assert collapsed(images(0.125, 0.125)) == 0.0
@@ -111,10 +111,10 @@ def test_absent_region_leaves_the_gap_unmeasured_and_nothing_is_nan(absent, thre
     assert found["gap"] is None
     assert found["t3"] is None
     assert all(v is None or np.isfinite(v) for v in found.values())
-    met = locality.tests(found, thresholds)
+    met = locality.apply_tests(found, thresholds)
     assert met == {"t1": True, "t2": True, "t3": None, "t4": True}
-    assert locality.tests_met(met) is None
-    assert locality.verdict(met) is None
+    assert locality.count_tests_met(met) is None
+    assert locality.decide_verdict(met) is None
 
 
 def measured(**changes):
@@ -134,19 +134,19 @@ def measured(**changes):
     ],
 )
 def test_each_test_turns_at_its_threshold(changes, met, thresholds):
-    found = locality.tests(measured(**changes), thresholds)
+    found = locality.apply_tests(measured(**changes), thresholds)
     assert list(found.values()) == met
-    assert locality.tests_met(found) == sum(met)
-    assert locality.verdict(found) == ("local" if all(met) else "partly local")
+    assert locality.count_tests_met(found) == sum(met)
+    assert locality.decide_verdict(found) == ("local" if all(met) else "partly local")
 
 
 def test_seeds_are_averaged_before_testing(thresholds):
     seeds = [measured(t1=0.02), measured(t1=0.07), measured(t1=0.09, t3=None)]
-    averaged = locality.average(seeds)
+    averaged = locality.average_seeds(seeds)
     assert averaged["t1"] == pytest.approx(0.06, rel=1e-12)
     assert averaged["t3"] == 0.05
-    assert locality.average([measured(t3=None)])["t3"] is None
-    assert locality.tests(averaged, thresholds)["t1"]
+    assert locality.average_seeds([measured(t3=None)])["t3"] is None
+    assert locality.apply_tests(averaged, thresholds)["t1"]
 
 
 # --- criteria -----------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ NO_GAIN = {"psnr_texture": 0.0, "psnr_mixed": 0.0, "lpips": 0.0, "psnr_edge": 0.
 )
 def test_criterion_b(changes, b):
     margins = config.load()["diagnostics"]["margins"]
-    found = locality.criteria(NONE_MET, NO_GAIN | changes, margins)
+    found = locality.judge_criteria(NONE_MET, NO_GAIN | changes, margins)
     assert found.b is b
     assert found.a is False
 
@@ -184,8 +184,8 @@ def test_criteria_name_the_margins_that_are_reached():
     margins = config.load()["diagnostics"]["margins"]
     deltas = {"psnr_texture": 0.1, "psnr_mixed": 0.5, "psnr_edge": -0.1}
     met = dict.fromkeys(NONE_MET, True)
-    assert locality.criteria(met, deltas, margins) == locality.Criteria(
+    assert locality.judge_criteria(met, deltas, margins) == locality.Criteria(
         a=True, b=True, texture=False, mixed=True, lpips=None, edge=True
     )
-    assert locality.criteria(met | {"t3": None}, deltas, margins).a is None
-    assert locality.criteria(met | {"t3": None, "t1": False}, deltas, margins).a is False
+    assert locality.judge_criteria(met | {"t3": None}, deltas, margins).a is None
+    assert locality.judge_criteria(met | {"t3": None, "t1": False}, deltas, margins).a is False

@@ -35,14 +35,14 @@ def images():
 
 
 def test_published_example_pair(shared):
-    measure = perceptual.Perceptual(shared / "weights" / "alexnet_features.pth")
+    measure = perceptual.PerceptualDistance(shared / "weights" / "alexnet_features.pth")
 
     def image(name):
         pixels = np.asarray(Image.open(shared / "weights" / "lpips_example" / name).convert("RGB"))
         return torch.from_numpy(pixels.copy()).permute(2, 0, 1).float() / 255
 
     reference, first, second = map(image, ("ex_ref.png", "ex_p0.png", "ex_p1.png"))
-    found = measure.lpips(torch.stack([first, second]), torch.stack([reference, reference]))
+    found = measure.measure_lpips(torch.stack([first, second]), torch.stack([reference, reference]))
     assert found.numpy().round(3).tolist() == [0.722, 0.138]
 
 
@@ -56,8 +56,8 @@ def test_network_is_the_packages_own_with_our_backbone(backbone, images):
             module.weight.copy_(state[f"features.{layer}.weight"])
             module.bias.copy_(state[f"features.{layer}.bias"])
         expected = theirs(2 * images - 1, 2 * images.flip(0) - 1).flatten()
-    measure = perceptual.Perceptual(backbone)
-    found = measure.lpips(images, images.flip(0))
+    measure = perceptual.PerceptualDistance(backbone)
+    found = measure.measure_lpips(images, images.flip(0))
     assert found.tolist() == pytest.approx(expected.tolist(), rel=1e-6)
     assert found.dtype == torch.float64
     assert not any(p.is_meta for p in measure.network.parameters())
@@ -67,16 +67,18 @@ def test_network_is_the_packages_own_with_our_backbone(backbone, images):
 
 
 def test_edge_distance_sees_only_the_mask(backbone, images):
-    measure = perceptual.Perceptual(backbone)
-    settings = metrics.Settings.of(configuration.load())
-    mask = metrics.edge_mask(images, settings)
+    measure = perceptual.PerceptualDistance(backbone)
+    settings = metrics.MetricSettings.from_config(configuration.load())
+    mask = metrics.compute_edge_mask(images, settings)
     other = images.flip(3)
     gray = torch.full_like(images, 0.5)
     by_hand = [torch.where(mask.expand_as(x), x, gray) for x in (other, images)]
-    assert torch.equal(measure.edge_lpips(other, images, mask), measure.lpips(*by_hand))
+    assert torch.equal(
+        measure.measure_edge_lpips(other, images, mask), measure.measure_lpips(*by_hand)
+    )
     off_the_edges = torch.where(mask, images, other)
-    assert measure.edge_lpips(off_the_edges, images, mask).tolist() == [0.0] * 3
-    assert (measure.lpips(off_the_edges, images) > 0).all()
+    assert measure.measure_edge_lpips(off_the_edges, images, mask).tolist() == [0.0] * 3
+    assert (measure.measure_lpips(off_the_edges, images) > 0).all()
 
 
 @pytest.mark.parametrize("content", ["text", "list", "lacking", "misshapen"])
@@ -92,7 +94,7 @@ def test_file_that_is_no_backbone_is_one_sentence(tmp_path, backbone, content):
     else:
         torch.save(state | {"features.3.weight": torch.zeros(192, 64, 3, 3)}, path)
     with pytest.raises(UserError, match="does not hold the weights of torchvision's AlexNet; get"):
-        perceptual.Perceptual(path)
+        perceptual.PerceptualDistance(path)
 
 
 # --- where the backbone is found ----------------------------------------------------------------

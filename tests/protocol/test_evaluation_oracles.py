@@ -18,11 +18,11 @@ P = 32
 
 @pytest.fixture(scope="module")
 def settings():
-    return metrics.Settings.of(config.load())
+    return metrics.MetricSettings.from_config(config.load())
 
 
 def with_(settings, **changed):
-    return metrics.Settings(**vars(settings) | changed)
+    return metrics.MetricSettings(**vars(settings) | changed)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def per_patch(function, a, b):
 def test_psnr(pair, settings):
     mse = ((pair[0] - pair[1]) ** 2).reshape(2, -1).mean(axis=1)
     np.testing.assert_allclose(
-        call(metrics.psnr, pair, settings), 10 * np.log10(1 / (mse + 1e-8)), rtol=1e-12
+        call(metrics.compute_psnr, pair, settings), 10 * np.log10(1 / (mse + 1e-8)), rtol=1e-12
     )
 
 
@@ -78,14 +78,16 @@ def test_ssim_against_numpy_on_every_pixel(pair, settings):
     va, vb, cov = mean(a * a) - ma**2, mean(b * b) - mb**2, mean(a * b) - ma * mb
     above = (2 * ma * mb + 1e-4) * (2 * cov + 9e-4)
     below = (ma**2 + mb**2 + 1e-4) * (va + vb + 9e-4) + 1e-8
-    np.testing.assert_allclose(call(metrics.ssim_map, pair, settings), above / below, rtol=1e-9)
     np.testing.assert_allclose(
-        call(metrics.ssim, pair, settings), (above / below).mean(axis=(1, 2, 3)), rtol=1e-10
+        call(metrics.compute_ssim_map, pair, settings), above / below, rtol=1e-9
+    )
+    np.testing.assert_allclose(
+        call(metrics.compute_ssim, pair, settings), (above / below).mean(axis=(1, 2, 3)), rtol=1e-10
     )
 
 
 def test_ssim_against_scikit_image_inside_the_border(pair, settings):
-    ours = call(metrics.ssim_map, pair, with_(settings, ssim_epsilon=0.0))
+    ours = call(metrics.compute_ssim_map, pair, with_(settings, ssim_epsilon=0.0))
     for i in range(2):
         _, theirs = structural_similarity(
             pair[0][i], pair[1][i], data_range=1.0, channel_axis=0, gaussian_weights=True,
@@ -104,16 +106,16 @@ def log_spectrum_error(x, y):
 
 def test_lse(pair, settings):
     expected = per_patch(log_spectrum_error, *pair)
-    np.testing.assert_allclose(call(metrics.patch_lse, pair, settings), expected, rtol=1e-8)
+    np.testing.assert_allclose(call(metrics.compute_patch_lse, pair, settings), expected, rtol=1e-8)
     np.testing.assert_allclose(
-        call(metrics.lse, pair, settings), expected.mean(axis=(1, 2)), rtol=1e-8
+        call(metrics.compute_lse, pair, settings), expected.mean(axis=(1, 2)), rtol=1e-8
     )
 
 
 def test_lse_floor_hides_power_below_it(settings):
     flat = torch.full((1, 3, P, P), 0.5)
     ripple = flat + 1e-6 * torch.cos(torch.arange(P) * torch.pi / 4)
-    assert metrics.lse(ripple, flat, settings).item() < 1e-6
+    assert metrics.compute_lse(ripple, flat, settings).item() < 1e-6
 
 
 def test_patch_psnr_and_ssim(pair, settings):
@@ -131,10 +133,10 @@ def test_patch_psnr_and_ssim(pair, settings):
         return np.mean(values)
 
     np.testing.assert_allclose(
-        call(metrics.patch_psnr, pair, settings), per_patch(psnr, *pair), rtol=1e-12
+        call(metrics.compute_patch_psnr, pair, settings), per_patch(psnr, *pair), rtol=1e-12
     )
     np.testing.assert_allclose(
-        call(metrics.patch_ssim, pair, settings), per_patch(ssim, *pair), rtol=1e-10
+        call(metrics.compute_patch_ssim, pair, settings), per_patch(ssim, *pair), rtol=1e-10
     )
 
 
@@ -144,7 +146,7 @@ def sobel(image):
 
 
 def test_edge_mask(pair, settings):
-    mask = metrics.edge_mask(torch.from_numpy(pair[1]).float(), settings).numpy()
+    mask = metrics.compute_edge_mask(torch.from_numpy(pair[1]).float(), settings).numpy()
     assert mask.shape == (2, 1, 64, 96)
     for ours, image in zip(mask, pair[1], strict=True):
         magnitude = sobel(image)
@@ -166,15 +168,17 @@ def test_region_features(pair, settings):
     density = per_patch(lambda x, _: x.mean(), density, density)
     images = torch.from_numpy(truth).float()
     np.testing.assert_allclose(
-        regions.high_frequency_share(images, settings).numpy(), share, rtol=1e-8
+        regions.compute_high_frequency_share(images, settings).numpy(), share, rtol=1e-8
     )
-    np.testing.assert_allclose(regions.edge_density(images, settings).numpy(), density, rtol=1e-10)
+    np.testing.assert_allclose(
+        regions.compute_edge_density(images, settings).numpy(), density, rtol=1e-10
+    )
 
 
 @pytest.mark.parametrize("frequency", [7, 8, 9])
 def test_high_frequencies_begin_above_a_quarter_cycle_per_pixel(frequency, settings):
     wave = 0.5 + 0.25 * torch.cos(2 * torch.pi * frequency * torch.arange(P) / P)
-    share = regions.high_frequency_share(wave.expand(1, 3, P, P), settings).item()
+    share = regions.compute_high_frequency_share(wave.expand(1, 3, P, P), settings).item()
     # The wave carries an eighth of the mean's power: 0.25^2 / 2 beside 0.5^2.
     assert share == pytest.approx(1 / 9 if frequency > 8 else 0.0, abs=1e-6)
 
@@ -182,10 +186,10 @@ def test_high_frequencies_begin_above_a_quarter_cycle_per_pixel(frequency, setti
 def test_thresholds_are_linear_quantiles_of_the_first_patches(settings):
     images = torch.rand(3, 3, 64, 96, generator=torch.Generator().manual_seed(3))
     images[:, :, :, 48:] *= 0.3
-    found = regions.thresholds(images, with_(settings, region_patches=8))
+    found = regions.compute_thresholds(images, with_(settings, region_patches=8))
     # 6 patches an image: all of the first, and the first two of the second in its top row.
-    share = regions.high_frequency_share(images, settings).numpy()
-    density = regions.edge_density(images, settings).numpy()
+    share = regions.compute_high_frequency_share(images, settings).numpy()
+    density = regions.compute_edge_density(images, settings).numpy()
     first = [np.concatenate([x[0].ravel(), x[1, 0, :2]]) for x in (share, density)]
     assert found == regions.Thresholds(
         pytest.approx(np.quantile(first[0], 0.25), rel=1e-12),
@@ -198,10 +202,10 @@ def test_thresholds_are_linear_quantiles_of_the_first_patches(settings):
 def test_labels_follow_their_definition(settings, monkeypatch):
     share = torch.tensor([[[0.1, 0.1, 0.2, 0.5, 0.8, 0.8, 0.7999, 0.2]]]).double()
     density = torch.tensor([[[0.3, 0.5, 0.4, 0.6, 0.1, 0.9, 0.4, 0.5]]]).double()
-    monkeypatch.setattr(regions, "high_frequency_share", lambda *_: share)
-    monkeypatch.setattr(regions, "edge_density", lambda *_: density)
+    monkeypatch.setattr(regions, "compute_high_frequency_share", lambda *_: share)
+    monkeypatch.setattr(regions, "compute_edge_density", lambda *_: density)
     bounds = regions.Thresholds(hf_q1=0.2, hf_q3=0.8, edge_median=0.5, patches=1)
-    names = [metrics.REGIONS[i] for i in regions.label(share, bounds, settings)[0, 0]]
+    names = [metrics.REGIONS[i] for i in regions.label_patches(share, bounds, settings)[0, 0]]
     assert names == ["smooth", "edge", "mixed", "edge", "texture", "texture", "mixed", "edge"]
 
 
@@ -210,24 +214,26 @@ def test_labels_follow_their_definition(settings, monkeypatch):
 
 def test_equal_images_score_the_maximum(settings):
     images = torch.rand(2, 3, 64, 32, generator=torch.Generator().manual_seed(0))
-    assert metrics.psnr(images, images, settings).tolist() == pytest.approx([80.0, 80.0])
-    assert metrics.ssim(images, images, settings).tolist() == pytest.approx([1.0, 1.0], abs=1e-5)
-    assert metrics.patch_ssim(images, images, settings).shape == (2, 2, 1)
-    assert metrics.lse(images, images, settings).tolist() == [0.0, 0.0]
+    assert metrics.compute_psnr(images, images, settings).tolist() == pytest.approx([80.0, 80.0])
+    assert metrics.compute_ssim(images, images, settings).tolist() == pytest.approx(
+        [1.0, 1.0], abs=1e-5
+    )
+    assert metrics.compute_patch_ssim(images, images, settings).shape == (2, 2, 1)
+    assert metrics.compute_lse(images, images, settings).tolist() == [0.0, 0.0]
 
 
 def test_flat_image_has_finite_metrics(settings):
     flat = torch.zeros(1, 3, 32, 32)
-    for metric in (metrics.psnr, metrics.ssim, metrics.lse):
+    for metric in (metrics.compute_psnr, metrics.compute_ssim, metrics.compute_lse):
         assert math.isfinite(metric(flat, 1 - flat, settings).item())
-    assert metrics.edge_mask(flat, settings).all()
-    assert regions.high_frequency_share(flat, settings).item() == 0.0
+    assert metrics.compute_edge_mask(flat, settings).all()
+    assert regions.compute_high_frequency_share(flat, settings).item() == 0.0
 
 
 def test_absent_region_is_none_and_the_others_are_means():
     values = torch.tensor([[[1.0, 2.0, 6.0]], [[4.0, 5.0, 9.0]]])
     labels = torch.tensor([[[1, 1, 3]], [[0, 0, 0]]])
-    assert metrics.region_means(values, labels) == [
+    assert metrics.average_regions(values, labels) == [
         {"smooth": None, "edge": 1.5, "texture": None, "mixed": 6.0},
         {"smooth": 6.0, "edge": None, "texture": None, "mixed": None},
     ]
@@ -235,7 +241,7 @@ def test_absent_region_is_none_and_the_others_are_means():
 
 def test_size_that_patches_do_not_divide_is_one_sentence(settings):
     with pytest.raises(UserError, match="100x64 pixels do not divide into patches of 32; set"):
-        metrics.lse(torch.rand(1, 3, 100, 64), torch.rand(1, 3, 100, 64), settings)
+        metrics.compute_lse(torch.rand(1, 3, 100, 64), torch.rand(1, 3, 100, 64), settings)
 
 
 def test_thresholds_are_read_from_no_other_file(tmp_path):
@@ -251,7 +257,7 @@ def test_seams_tell_a_jump_at_borders_from_one_at_centers(settings):
     steps[1, 15::32] = 3.0
     ramp = torch.cat((torch.zeros(2, 1), steps.cumsum(1)), dim=1)
     images = (ramp[:, None, :, None] + ramp[:, None, None, :]).expand(2, 3, 96, 96)
-    border, center = metrics.seams(images, settings)
+    border, center = metrics.measure_seams(images, settings)
     assert border == pytest.approx([5.0, 1.0])
     assert center == pytest.approx([1.0, 3.0])
-    assert metrics.seams(torch.zeros(1, 3, 32, 32), settings) == ([None], [None])
+    assert metrics.measure_seams(torch.zeros(1, 3, 32, 32), settings) == ([None], [None])

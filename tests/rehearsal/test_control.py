@@ -24,7 +24,7 @@ from gblsr_repro.evaluation import (
     regions,
 )
 from gblsr_repro.evaluation import native as evaluation
-from gblsr_repro.evaluation.perceptual import Perceptual
+from gblsr_repro.evaluation.perceptual import PerceptualDistance
 from gblsr_repro.training import checkpoint
 
 pytestmark = pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is here: it need not be")
@@ -66,7 +66,7 @@ def test_what_waits_is_refused(cuda, wait):
 def test_passes_are_timed_by_events_with_a_synchronization_after_each(cuda):
     model = nn.Conv2d(3, 4, 3).to("cuda").eval()
     image = torch.rand(1, 3, 8, 8, device="cuda")
-    record = latency.measure(lambda: model(image), CUDA, warmup=2, passes=3)
+    record = latency.time_call(lambda: model(image), CUDA, warmup=2, passes=3)
     order = ["synchronize", "reset_peak_memory_stats", *["synchronize"] * 3, "max_memory_allocated"]
     assert cuda == order
     assert (record["median_ms"], record["peak_memory_mib"]) == (1.0, PEAK / 2**20)
@@ -145,11 +145,11 @@ def test_a_super_resolution_run_goes_on_with_the_devices_own_random_numbers(
 def test_pixels_on_the_device_give_the_batches_of_those_on_the_host(config, arrays, monkeypatch):
     images = superres.PackedImages.open(arrays / "packed.npy")
     settings = config["asr"]["training"]
-    expected = superres.Sampler(images, settings, 3, 0).batch(5)
+    expected = superres.Sampler(images, settings, 3, 0).build_batch(5)
     with believed_cuda():
         for share in (superres.RESIDENT_SHARE, 0.0):
             monkeypatch.setattr(superres, "RESIDENT_SHARE", share)
-            batch = superres.Sampler(images, settings, 3, 0, "cuda").ahead()(5)
+            batch = superres.Sampler(images, settings, 3, 0, "cuda").prefetch_batches()(5)
             for name, part in batch._asdict().items():
                 assert isinstance(part, OnCuda)
                 assert torch.equal(part.cpu(), getattr(expected, name))
@@ -166,7 +166,7 @@ def test_a_run_is_evaluated_and_its_fields_are_read_on_cuda(cuda, config, arrays
             (tmp_path / f"{name}{ending}").write_bytes((arrays / f"{name}{ending}").read_bytes())
     regions.write_thresholds(config, tmp_path / "validation.npy", tmp_path / "regions.json")
     arm = configuration.find_arm("gblsr_full")
-    evaluation.evaluate(config, arm, 0, run, tmp_path, tmp_path / "metrics")
+    evaluation.evaluate_run(config, arm, 0, run, tmp_path, tmp_path / "metrics")
     record = made.record(tmp_path / "metrics" / "kodak.json")
     assert record["device"]["name"] == GPU.name
     fields = tmp_path / "fields.npz"
@@ -180,11 +180,11 @@ def test_lpips_on_cuda_is_that_of_the_cpu(cuda, tmp_path):
     backbone = made.backbone(tmp_path / "backbone.pth")
     images, truth = torch.rand(2, 1, 3, 64, 64)
     mask = torch.rand(1, 1, 64, 64) < 0.5
-    here, there = (Perceptual(backbone, device) for device in ("cpu", CUDA))
+    here, there = (PerceptualDistance(backbone, device) for device in ("cpu", CUDA))
     assert all(isinstance(p, OnCuda) for p in there.network.parameters())
-    measured = there.edge_lpips(*(x.to(CUDA) for x in (images, truth, mask)))
+    measured = there.measure_edge_lpips(*(x.to(CUDA) for x in (images, truth, mask)))
     assert isinstance(measured, OnCuda)
-    torch.testing.assert_close(measured.cpu(), here.edge_lpips(images, truth, mask))
+    torch.testing.assert_close(measured.cpu(), here.measure_edge_lpips(images, truth, mask))
 
 
 # --- benchmarks ---------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def test_lpips_on_cuda_is_that_of_the_cpu(cuda, tmp_path):
 def test_memory_is_asked_of_the_device(cuda):
     result, peak = memory.peak_mib(lambda: 7, CUDA)
     assert (result, peak) == (7, (PEAK - HELD) / 2**20)
-    assert runtime.free_memory(CUDA) == GPU.total_memory // 2 + (20 << 20)
+    assert runtime.measure_free_memory(CUDA) == GPU.total_memory // 2 + (20 << 20)
     runtime.release_memory(CUDA)
     assert cuda[-1] == "empty_cache"
 

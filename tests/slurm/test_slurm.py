@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from gblsr_repro.files import sha256
+from gblsr_repro.files import compute_sha256
 
 pytestmark = pytest.mark.slow
 
@@ -70,7 +70,9 @@ def measured(results: Path) -> pd.DataFrame:
 
 
 def weights(results: Path) -> dict[str, str]:
-    return {str(p.relative_to(results)): sha256(p) for p in results.rglob("weights.safetensors")}
+    return {
+        str(p.relative_to(results)): compute_sha256(p) for p in results.rglob("weights.safetensors")
+    }
 
 
 def test_same_results_as_locally(reduced, slurm):

@@ -9,8 +9,8 @@ import torch
 from PIL import Image as Picture
 
 from gblsr_repro.data import superres
-from gblsr_repro.data.ahead import Ahead
-from gblsr_repro.data.superres import PackedImages, Sampler, pack
+from gblsr_repro.data.prefetch import Prefetcher
+from gblsr_repro.data.superres import PackedImages, Sampler, pack_images
 from gblsr_repro.errors import UserError
 
 TRAINING = {"lr_patch": 16, "queries": 200, "scale_range": [1.0, 4.0]}
@@ -28,7 +28,7 @@ def images():
 @pytest.fixture(scope="module")
 def packed(images, tmp_path_factory):
     path = tmp_path_factory.mktemp("packed") / "train.npy"
-    pack({"made_up": images}, path, [RECORD])
+    pack_images({"made_up": images}, path, [RECORD])
     return PackedImages.open(path)
 
 
@@ -44,18 +44,18 @@ def test_packing_keeps_every_pixel_and_is_deterministic(images, packed, tmp_path
     for position, image in enumerate(images):
         pixels = image.load()
         expected = pixels if pixels.ndim == 3 else np.stack([pixels] * 3, axis=-1)
-        np.testing.assert_array_equal(packed.image(position), expected)
+        np.testing.assert_array_equal(packed.get_image(position), expected)
     assert packed.names == ("img0", "img1", "img2", "img3")
-    pack({"made_up": images}, tmp_path / "again.npy", [RECORD])
+    pack_images({"made_up": images}, tmp_path / "again.npy", [RECORD])
     assert PackedImages.open(tmp_path / "again.npy").sha256 == packed.sha256
 
 
 def test_a_foreign_or_absent_array_is_a_users_error(images, tmp_path):
     """Damaged ones: tests/faults."""
     path = tmp_path / "train.npy"
-    pack({"made_up": images}, path, [RECORD])
+    pack_images({"made_up": images}, path, [RECORD])
     other = tmp_path / "other.npy"
-    pack({"made_up": images[:2]}, other, [RECORD])
+    pack_images({"made_up": images[:2]}, other, [RECORD])
     path.with_suffix(".csv").write_bytes(other.with_suffix(".csv").read_bytes())
     path.with_name(".train.csv.sha256").unlink()
     with pytest.raises(UserError, match="is damaged or belongs to another run"):
@@ -67,11 +67,11 @@ def test_a_foreign_or_absent_array_is_a_users_error(images, tmp_path):
 def test_a_batch_holds_the_turned_crops_pixels_and_what_pillow_makes_of_them(packed):
     sampler = Sampler(packed, TRAINING, 8, seed=3)
     for step in range(4):
-        batch = sampler.batch(step)
+        batch = sampler.build_batch(step)
         assert batch.colors.shape == (8, 200, 3)
         for place in range(8):
-            draw = sampler.draw(step, place)
-            crop = turned_crop(packed.image(draw.image), draw)
+            draw = sampler.draw_sample(step, place)
+            crop = turned_crop(packed.get_image(draw.image), draw)
             expected = Picture.fromarray(crop).resize((16, 16), Picture.Resampling.BICUBIC)
             measured = batch.low[place].permute(1, 2, 0) * 255
             np.testing.assert_allclose(measured, np.asarray(expected), rtol=0, atol=1e-4)
@@ -84,18 +84,18 @@ def test_a_batch_holds_the_turned_crops_pixels_and_what_pillow_makes_of_them(pac
 
 def test_a_sample_follows_from_seed_step_and_place_alone(packed):
     one, two = (Sampler(packed, TRAINING, 8, seed=1) for _ in range(2))
-    two.batch(0)
-    two.batch(17)  # other steps in between change nothing
-    for a, b in zip(one.batch(9), two.batch(9), strict=True):
+    two.build_batch(0)
+    two.build_batch(17)  # other steps in between change nothing
+    for a, b in zip(one.build_batch(9), two.build_batch(9), strict=True):
         assert torch.equal(a, b)
-    other = Sampler(packed, TRAINING, 8, seed=2).batch(9)
-    assert not torch.equal(one.batch(9).low, other.low)
-    assert not torch.equal(one.batch(9).low, one.batch(10).low)
+    other = Sampler(packed, TRAINING, 8, seed=2).build_batch(9)
+    assert not torch.equal(one.build_batch(9).low, other.low)
+    assert not torch.equal(one.build_batch(9).low, one.build_batch(10).low)
 
 
 def test_draws_have_the_protocols_distribution(packed):
     sampler = Sampler(packed, TRAINING, 8, seed=0)
-    draws = [sampler.draw(step, place) for step in range(100) for place in range(8)]
+    draws = [sampler.draw_sample(step, place) for step in range(100) for place in range(8)]
     scales = np.array([d.scale for d in draws])
     assert 1 <= scales.min() < 1.05
     assert 3.95 < scales.max() < 4
@@ -123,9 +123,9 @@ def test_what_cannot_be_sampled_is_a_users_error(packed, setting, sentence):
 
 def test_batches_drawn_ahead_are_those_of_their_steps(packed):
     sampler = Sampler(packed, TRAINING, 8, seed=1)
-    ahead = sampler.ahead()
+    ahead = sampler.prefetch_batches()
     for step in (3, 4, 5, 9, 0):  # as it comes, resumed later, begun anew
-        for part, expected in zip(ahead(step), sampler.batch(step), strict=True):
+        for part, expected in zip(ahead(step), sampler.build_batch(step), strict=True):
             assert torch.equal(part, expected)
 
 
@@ -135,7 +135,7 @@ def test_what_fails_while_drawing_ahead_is_raised_in_its_step():
             raise ValueError("no such image")
         return step
 
-    ahead = Ahead(make)
+    ahead = Prefetcher(make)
     assert [ahead(0), ahead(1)] == [0, 1]
     with pytest.raises(ValueError, match="no such image"):
         ahead(2)

@@ -6,12 +6,12 @@ import torch
 
 from gblsr_repro import config as configuration
 from gblsr_repro.config import find_method
-from gblsr_repro.data.fetch import fetch
+from gblsr_repro.data.fetch import fetch_dataset
 from gblsr_repro.data.resize import crop_to_scale
-from gblsr_repro.data.sources import sources
+from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import asr, asr_latency, latency
-from gblsr_repro.files import sha256
+from gblsr_repro.files import compute_sha256
 from gblsr_repro.models.asr.model import build_model
 
 
@@ -28,19 +28,19 @@ def config(tmp_path_factory):
     found["asr"]["scales"] = [3, 6]
     found["asr"]["shave_extra"] = {"set14": 6}
     for dataset in found["asr"]["evaluate"].values():
-        fetch(dataset, found)
+        fetch_dataset(dataset, found)
     return found
 
 
 def test_grayscale_images_are_scored_on_their_own_samples(config):
-    image = sources("demo_set14", config, 3)[0]
+    image = list_source_images("demo_set14", config, 3)[0]
     high = crop_to_scale(image.load(), 3)
     assert high.ndim == 2
 
     def perfect(low, height, width):
         return torch.from_numpy(high).double().expand(3, -1, -1) / 255
 
-    rows = asr.score_pairs(perfect, [asr.make_pair(image, 3, "matlab")], 3)
+    rows = asr.score_pairs(perfect, [asr.build_pair(image, 3, "matlab")], 3)
     assert rows[0][1] > 200  # equal but for the rounding of float64
     assert rows[0][2] == pytest.approx(1)
 
@@ -48,35 +48,35 @@ def test_grayscale_images_are_scored_on_their_own_samples(config):
 def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
     run = made.run(tmp_path / "run", "gblsr_asr_nole", config)
     output = tmp_path / "metrics"
-    asr.evaluate(config, find_method("gblsr_asr_nole"), 0, run, output)
+    asr.evaluate_run(config, find_method("gblsr_asr_nole"), 0, run, output)
     sets = ("demo_set5", "demo_set14")
     expected = {f"{d}_x{s}.{e}" for d in sets for s in (3, 6) for e in ("csv", "json")}
     assert {path.name for path in output.glob("[!.]*")} == expected
     rows = made.rows(output / "demo_set14_x3.csv")
-    names = [image.name for image in sources("demo_set14", config, 3)]
+    names = [image.name for image in list_source_images("demo_set14", config, 3)]
     assert [row["image"] for row in rows] == names
     assert all(0 < float(row["ssim_y"]) < 1 and 0 < float(row["psnr_y"]) < 60 for row in rows)
     shaved = {p.name: made.record(p)["shaved"] for p in output.glob("*.json")}
     assert shaved["demo_set14_x3.json"] == 9  # the scale and the column's own 6
     assert shaved["demo_set5_x6.json"] == 6
-    assert asr.border("set5", 2.5, config) == 3
+    assert asr.compute_border("set5", 2.5, config) == 3
     record = made.record(output / "demo_set14_x3.json")
     assert record["datasets"][0]["stands_in_for"] == "set14"
-    assert record["weights_sha256"] == sha256(run / "weights.safetensors")
+    assert record["weights_sha256"] == compute_sha256(run / "weights.safetensors")
 
 
 def test_what_was_scored_from_the_same_is_kept(config, tmp_path, monkeypatch):
     run = made.run(tmp_path / "run", "gblsr_asr_nole", config)
     output, method = tmp_path / "metrics", find_method("gblsr_asr_nole")
-    asr.evaluate(config, method, 0, run, output)
+    asr.evaluate_run(config, method, 0, run, output)
     scored = []
     monkeypatch.setattr(
         asr, "score_set", lambda up, column, scale, c: scored.append((column, scale)) or []
     )
-    asr.evaluate(config, method, 0, run, output)
+    asr.evaluate_run(config, method, 0, run, output)
     assert scored == []
     more = configuration.merge(config, {"asr": {"shave_extra": {"set5": 1}}})
-    asr.evaluate(more, method, 0, run, output)
+    asr.evaluate_run(more, method, 0, run, output)
     assert scored == [("set5", 3), ("set5", 6)]
 
 
@@ -88,7 +88,7 @@ def test_every_image_is_timed_by_every_clock(config, tmp_path):
     output = tmp_path / "demo_set14.csv"
     rows = made.rows(output)
     assert tuple(rows[0]) == asr_latency.COLUMNS
-    images = sources("demo_set14", config, 4)[:2]
+    images = list_source_images("demo_set14", config, 4)[:2]
     names = [image.name for image in images]
     sizes = [tuple(str(side // 8 // 4) for side in i.load().shape[:2]) for i in images]
     assert [(r["image"], r["clock"]) for r in rows] == [
@@ -152,18 +152,18 @@ def test_absent_images_are_timed_blank_by_their_sizes(config, tmp_path):
 def test_the_sets_of_the_paper_are_timed_whole(config):
     settings = configuration.merge(config, {"asr": {"timing": {"images_per_set": None}}})
     for column, count in {"set14": 14, "b100": 100, "urban100": 100}.items():
-        images = asr_latency.list_images(column, settings)
+        images = asr_latency.list_timed_images(column, settings)
         assert len(images) == count
         assert all(image.source is None for image in images)
     with pytest.raises(UserError, match=r"sizes\.tsv"):
-        asr_latency.list_images("kodak", config)
+        asr_latency.list_timed_images("kodak", config)
 
 
 def test_sizes_of_a_mirror_are_those_of_the_table(mirrored):
     for dataset in ("set14", "urban100"):
-        for image in asr_latency.list_images(dataset, mirrored):
+        for image in asr_latency.list_timed_images(dataset, mirrored):
             if image.source is not None:
-                low = image.low(mirrored, torch.device("cpu"))
+                low = image.load_low(mirrored, torch.device("cpu"))
                 assert tuple(low.shape[2:]) == (image.height // 4, image.width // 4)
                 assert image.source.load().shape[0] in range(
                     image.height // 4 * 4, image.height + 1

@@ -8,8 +8,8 @@ import made
 import pytest
 
 from gblsr_repro import config as configuration
-from gblsr_repro.data.fetch import fetch
-from gblsr_repro.data.sources import sources
+from gblsr_repro.data.fetch import fetch_dataset
+from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.operations import plan
 
 
@@ -35,7 +35,7 @@ def finished(config, benchmark, name, seed, steps_per_second, device):
 
 
 def estimate(config, name):
-    return next(e for e in plan.survey(config).estimates if e.name == name)
+    return next(e for e in plan.estimate_plan(config).estimates if e.name == name)
 
 
 def test_without_records_the_papers_times_are_used_which_hold_for_its_settings_alone(config):
@@ -52,14 +52,14 @@ def test_without_records_the_papers_times_are_used_which_hold_for_its_settings_a
 
 
 def test_the_papers_super_resolution_adds_up():
-    every = plan.survey(configuration.load() | {"device": "cpu"}).estimates
+    every = plan.estimate_plan(configuration.load() | {"device": "cpu"}).estimates
     hours = sum(e.hours for e in every if e.benchmark == "asr")
     assert hours == pytest.approx(1232.05, abs=0.01)
     assert sum(e.runs for e in every if e.benchmark == "asr") == 27
 
 
 def test_recorded_runs_of_this_device_go_first(config):
-    device = plan.survey(config).device
+    device = plan.estimate_plan(config).device
     finished(config, "asr", "liif_rdn", 0, 40.0, device)
     finished(config, "asr", "liif_rdn", 1, 60.0, device)
     finished(config, "asr", "gblsr_asr_nf48", 0, 40.0, "Another GPU")
@@ -76,12 +76,14 @@ def test_recorded_runs_of_this_device_go_first(config):
 def test_imported_weights_are_nothing_to_train(config):
     """Neither their runs nor, where nothing else is trained, the training images."""
     config["released"] = {"liif_rdn": "rdn-liif.pth"}
-    survey = plan.survey(config)
+    survey = plan.estimate_plan(config)
     assert {e.name for e in survey.estimates} == {"gblsr_scalar", "gblsr_asr_nf48"}
-    assert "Imported and not trained: liif_rdn\n" in plan.text(survey)
+    assert "Imported and not trained: liif_rdn\n" in plan.format_plan(survey)
     assert any("super-resolution array" in each.purpose for each in survey.disk)
     config["released"]["gblsr_asr_nf48"] = "hub"
-    assert not any("super-resolution array" in each.purpose for each in plan.survey(config).disk)
+    assert not any(
+        "super-resolution array" in each.purpose for each in plan.estimate_plan(config).disk
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,24 +107,24 @@ def test_disk_counts_what_is_missing_and_what_will_be_made(config):
     config["native"]["data"]["evaluate"] = {"kodak": "demo_kodak"}
     config["asr"]["train"] = ["demo_photos"]
     config["asr"]["evaluate"] = {"set5": "demo_set5", "div2kval": "div2k_valid"}
-    before = {d.purpose: d for d in plan.survey(config).disk}
+    before = {d.purpose: d for d in plan.estimate_plan(config).disk}
     assert before["downloads"].bytes == 448993893  # DIV2K's validation archive
-    fetch("demo_photos", config)
-    after = {d.purpose: d for d in plan.survey(config).disk}
-    pixels = sum(s.record.width * s.record.height for s in sources("demo_photos", config))
+    fetch_dataset("demo_photos", config)
+    after = {d.purpose: d for d in plan.estimate_plan(config).disk}
+    pixels = sum(s.entry.width * s.entry.height for s in list_source_images("demo_photos", config))
     assert after["super-resolution array"].bytes == 3 * pixels
-    parameters = {e.name: e.parameters for e in plan.survey(config).estimates}
+    parameters = {e.name: e.parameters for e in plan.estimate_plan(config).estimates}
     assert parameters["gblsr_scalar"] == 989955
     assert after["weights"].bytes == 3 * 4 * sum(parameters.values())
 
 
 def test_the_text_tells_the_total_and_what_is_unknown(config):
-    text = plan.text(plan.survey(config))
+    text = plan.format_plan(plan.estimate_plan(config))
     assert "3 of 3  1,000,000" in text
     assert "GPU-hours" in text
     assert re.search(r"Days of training: \d+\.\d on one GPU, \d+\.\d on 8", text)
     config["asr"]["model"] |= made.ASR
-    text = plan.text(plan.survey(config))
+    text = plan.format_plan(plan.estimate_plan(config))
     assert "without 2 of unknown cost" in text
     assert plan.DASH in text
 
@@ -134,4 +136,4 @@ def test_days_are_those_of_a_run_to_each_gpu(gpus, expected):
         return plan.Estimate("asr", "a", count + 1, 1, 10, seconds, "", 0)
 
     estimates = [runs(1, 3.0), runs(1, 2.0), runs(5, 1.0), runs(2, None)]
-    assert plan.days(estimates, gpus) == pytest.approx(expected)
+    assert plan.estimate_days(estimates, gpus) == pytest.approx(expected)

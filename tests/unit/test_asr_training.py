@@ -14,8 +14,8 @@ from safetensors.torch import load_file
 from gblsr_repro import config as configuration
 from gblsr_repro import runtime
 from gblsr_repro.config import find_method
-from gblsr_repro.data.fetch import fetch
-from gblsr_repro.data.superres import PackedImages, Sampler, pack
+from gblsr_repro.data.fetch import fetch_dataset
+from gblsr_repro.data.superres import PackedImages, Sampler, pack_images
 from gblsr_repro.errors import StopRequested
 from gblsr_repro.models.asr.model import build_model
 from gblsr_repro.training import asr as training
@@ -47,8 +47,8 @@ def place(tmp_path_factory):
     coarse = [made.noise(6, 6, 3, seed=i) for i in range(3)]
     blocks = np.ones((8, 8, 1), np.uint8)
     pictures = [made.Picture(f"m{i}", np.kron(c, blocks)) for i, c in enumerate(coarse)]
-    pack({"made_up": pictures}, folder / "train.npy", [{}])
-    fetch("demo_set5", load(folder))
+    pack_images({"made_up": pictures}, folder / "train.npy", [{}])
+    fetch_dataset("demo_set5", load(folder))
     return folder
 
 
@@ -72,7 +72,7 @@ def test_a_run_leaves_weights_log_curve_and_record(place, tmp_path, method):
     assert record["recipe"]["batch_size"] == 2
     assert record["data"]["train"] == PackedImages.open(place / "train.npy").sha256
     assert record["device"]["type"] == "cpu"
-    assert record["git"] == runtime.git_record()
+    assert record["git"] == runtime.describe_commit()
     assert record["resumed_by"] == []
     rows = made.rows(tmp_path / "log.csv")
     assert [int(row["step"]) for row in rows] == [3, 6, 9, 12]
@@ -215,7 +215,7 @@ def test_the_loss_is_the_mean_absolute_error_of_normalized_colors(place):
     config = load(place)
     sampler = Sampler(PackedImages.open(place / "train.npy"), config["asr"]["training"], 2, 0)
     model = build_model(find_method("gblsr_asr_nole"), config, 0)
-    batch = sampler.batch(0)
+    batch = sampler.build_batch(0)
     with torch.no_grad():
         colors = model(batch.low, batch.sides[:, None].expand(-1, 2), batch.pixels)
         expected = 2 * (colors - batch.colors).abs().mean()  # normalized, they are in [-1, 1]
@@ -230,7 +230,8 @@ def test_bf16_runs_the_encoder_in_bfloat16(place):
     model.encoder.register_forward_hook(lambda _, __, out: seen.append(out.dtype))
     with torch.no_grad():
         values = [
-            float(compute_absolute_error(model, sampler.batch(0), p)) for p in ("default", "bf16")
+            float(compute_absolute_error(model, sampler.build_batch(0), p))
+            for p in ("default", "bf16")
         ]
     assert seen == [torch.float32, torch.bfloat16]
     assert values[0] != values[1]

@@ -8,7 +8,7 @@ from PIL import Image, ImageCms
 
 from gblsr_repro import cli, config, inference
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation.asr import upsampler
+from gblsr_repro.evaluation.asr import build_upsampler
 
 
 def test_command_line_takes_folders(native_run, photo_file, tmp_path):
@@ -68,7 +68,9 @@ def test_no_memory_is_one_sentence(native_run, photo_file, tmp_path, capsys, mon
         sentence = capsys.readouterr().err.splitlines()[-1]
         assert said[name] in sentence
         assert "a machine with more memory" in sentence
-    enlarge = upsampler(type("Model", (), {"render": fails})(), config.load(), torch.device("cpu"))
+    enlarge = build_upsampler(
+        type("Model", (), {"render": fails})(), config.load(), torch.device("cpu")
+    )
     with pytest.raises(UserError, match=r"5x4 pixels enlarged to 10x8 does not fit the memory"):
         enlarge(np.zeros((4, 5, 3), np.uint8), 8, 10)
 

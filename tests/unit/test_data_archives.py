@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from gblsr_repro.data.archives import extract
+from gblsr_repro.data.archives import extract_members
 from gblsr_repro.errors import UserError
 
 
@@ -29,14 +29,14 @@ def zipped(path, *members):
 
 
 def unpack(archive, into, limit=10**6):
-    return extract(archive, lambda name: into / name, limit, lambda temporary, target: None)
+    return extract_members(archive, lambda name: into / name, limit, lambda temporary, target: None)
 
 
 @pytest.mark.parametrize("make", [tar, zipped])
 def test_chosen_members_come_out(make, tmp_path):
     archive = make(tmp_path / "archive", ("a/one.txt", b"1" * 5000), ("a/two.txt", b"2"))
     seen = []
-    done = extract(
+    done = extract_members(
         archive,
         lambda name: tmp_path / "out" / name if name.endswith("one.txt") else None,
         10**6,

@@ -7,7 +7,7 @@ import pytest
 from data_server import serve
 
 from gblsr_repro.data import download as module
-from gblsr_repro.data.download import BLOCK, check_digest, download, new_session
+from gblsr_repro.data.download import BLOCK, check_checksum, download_file, open_session
 from gblsr_repro.errors import UserError
 from gblsr_repro.progress import Progress
 
@@ -32,7 +32,7 @@ def leftovers(folder):
 
 
 def get(server, target, limit=10**7, check=accept, **more):
-    download(new_session(), f"{server.url}/file", target, limit, check, **more)
+    download_file(open_session(), f"{server.url}/file", target, limit, check, **more)
 
 
 def test_whole_file_arrives(server, tmp_path):
@@ -97,19 +97,21 @@ def test_no_server_is_one_sentence(tmp_path):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     with pytest.raises(UserError, match="check the network") as caught:
-        download(new_session(), f"http://127.0.0.1:{port}/f", tmp_path / "f", 10, accept)
+        download_file(open_session(), f"http://127.0.0.1:{port}/f", tmp_path / "f", 10, accept)
     assert "\n" not in str(caught.value)
     with pytest.raises(UserError, match="check the address"):
-        download(new_session(), "ftp://host/file", tmp_path / "file", 10, accept)
+        download_file(open_session(), "ftp://host/file", tmp_path / "file", 10, accept)
     (tmp_path / "no_folder").write_text("")
     with pytest.raises(UserError, match="Cannot write"):
-        download(new_session(), "ftp://host/file", tmp_path / "no_folder" / "file", 10, accept)
+        download_file(
+            open_session(), "ftp://host/file", tmp_path / "no_folder" / "file", 10, accept
+        )
 
 
 @pytest.mark.parametrize("announced", [True, False])
 def test_too_large_is_refused(server, tmp_path, announced, monkeypatch):
     if not announced:
-        monkeypatch.setattr(module, "_extent", lambda answer, have: (0, None))
+        monkeypatch.setattr(module, "_read_extent", lambda answer, have: (0, None))
     with pytest.raises(UserError, match="larger than the 1000 bytes"):
         get(server, tmp_path / "file", limit=1000)
     assert not (tmp_path / "file").exists()
@@ -120,7 +122,7 @@ def test_too_large_is_refused(server, tmp_path, announced, monkeypatch):
 def test_refused_content_leaves_nothing(server, tmp_path, algorithm):
     def published(content):
         digest = f"{algorithm}:{hashlib.new(algorithm, content).hexdigest()}"
-        return lambda part: check_digest(part, digest, "address")
+        return lambda part: check_checksum(part, digest, "address")
 
     with pytest.raises(UserError, match="instead of the published"):
         get(server, tmp_path / "file", check=published(b"other"))

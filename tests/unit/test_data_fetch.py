@@ -15,7 +15,7 @@ from PIL import Image
 from gblsr_repro.cli import main
 from gblsr_repro.config import load, read_datasets
 from gblsr_repro.data import download, fetch, sources
-from gblsr_repro.data.datasets import data_set, expand, matches
+from gblsr_repro.data.datasets import expand_braces, locate_dataset, matches_pattern
 from gblsr_repro.errors import UserError
 
 FACTS = {"title": "Set", "role": "evaluate", "kind": "files", "images": "3", "bytes": "20000"}
@@ -69,7 +69,7 @@ def server(monkeypatch, rows):
         yield running
 
 
-def sentence(config, action=fetch.fetch):
+def sentence(config, action=fetch.fetch_dataset):
     with pytest.raises(UserError) as caught:
         action("set", config)
     text = str(caught.value)
@@ -83,7 +83,7 @@ def sentence(config, action=fetch.fetch):
 
 def test_mirror_is_used_in_place_and_recorded(mirror, tmp_path):
     before = {p: p.stat().st_mtime_ns for p in (tmp_path / "mirror").rglob("*")}
-    manifest = fetch.fetch("set", mirror)
+    manifest = fetch.fetch_dataset("set", mirror)
     assert made.located("set", mirror) == [tmp_path / "mirror" / path for path in PATHS]
     lines = manifest.read_text().splitlines()
     digest = hashlib.sha256(png(0)).hexdigest()
@@ -112,28 +112,28 @@ def test_missing_file_is_named_unless_partial_is_accepted(mirror, tmp_path):
     text = sentence(mirror)
     assert PATHS[1] in text
     assert "2 of 3 images" in text
-    assert re.search(r" 2/3 .* not fetched", fetch.list_sources(mirror))
+    assert re.search(r" 2/3 .* not fetched", fetch.list_datasets(mirror))
     assert "accept_partial" in text
     mirror["accept_partial"] = ["set"]
-    fetch.fetch("set", mirror)
+    fetch.fetch_dataset("set", mirror)
     assert [path.stem for path in made.located("set", mirror)] == ["img_1", "img_3"]
     mirror["accept_partial"] = []
     assert "2 of 3 images" in sentence(mirror, made.located)
 
 
 def test_what_changes_later_is_named(mirror, rows, tmp_path):
-    fetch.fetch("set", mirror)
+    fetch.fetch_dataset("set", mirror)
     file = tmp_path / "mirror" / PATHS[1]
     content = file.read_bytes()
     for partial in ([], ["set"]):
         mirror["accept_partial"] = partial
-        for action in (fetch.fetch, made.located):
+        for action in (fetch.fetch_dataset, made.located):
             file.write_bytes(content[:-10])
             assert f"{file} is not the file that was recorded" in sentence(mirror, action)
             file.unlink()
             assert PATHS[1] in sentence(mirror, action)
     file.write_bytes(content[:-30] + bytes([content[-30] ^ 1]) + content[-29:])
-    found = sources.sources("set", mirror)
+    found = sources.list_source_images("set", mirror)
     assert found[0].load().shape == (20, 30, 3)
     with pytest.raises(UserError, match=r"img_2\.png is not the file that was recorded"):
         found[1].load()
@@ -141,7 +141,7 @@ def test_what_changes_later_is_named(mirror, rows, tmp_path):
     file.write_bytes(content)
     rows["set"] = replace(SET, files="set/*.png", images="5")
     put(tmp_path / "mirror", "set/img_4.png", png(4))
-    assert "img_4.png was not there" in sentence(mirror)
+    assert "img_4.png did not exist" in sentence(mirror)
 
 
 @pytest.mark.parametrize(
@@ -155,9 +155,9 @@ def test_what_changes_later_is_named(mirror, rows, tmp_path):
     ],
 )
 def test_damaged_manifest_is_named(mirror, content):
-    manifest = fetch.fetch("set", mirror)
+    manifest = fetch.fetch_dataset("set", mirror)
     manifest.write_text(content)
-    for action in (fetch.fetch, made.located):
+    for action in (fetch.fetch_dataset, made.located):
         assert "delete it and fetch again" in sentence(mirror, action)
 
 
@@ -165,9 +165,9 @@ def test_list_chooses_images_and_their_order(mirror, rows, tmp_path):
     rows["set"] = replace(SET, files="set/*.png @set/list.txt", images="2")
     assert "lacks set/list.txt" in sentence(mirror)
     put(tmp_path / "mirror", "set/list.txt", b"img_3.png\nimg_1.png\n")
-    fetch.fetch("set", mirror)
+    fetch.fetch_dataset("set", mirror)
     assert [path.stem for path in made.located("set", mirror)] == ["img_3", "img_1"]
-    assert "set/list.txt" in data_set("set", mirror).selected
+    assert "set/list.txt" in locate_dataset("set", mirror).selection_rule
     put(tmp_path / "mirror", "set/list.txt", b"img_1.png\nimg_3.png\n")
     assert "list.txt is not the file that was recorded" in sentence(mirror, made.located)
 
@@ -175,9 +175,9 @@ def test_list_chooses_images_and_their_order(mirror, rows, tmp_path):
 def test_without_its_list_a_partial_set_is_used_by_name(mirror, rows):
     rows["set"] = replace(SET, files="set/*.png @set/list.txt")
     mirror["accept_partial"] = ["set"]
-    fetch.fetch("set", mirror)
+    fetch.fetch_dataset("set", mirror)
     assert [path.stem for path in made.located("set", mirror)] == ["img_1", "img_2", "img_3"]
-    assert data_set("set", mirror).selected == "all, in the order of their names"
+    assert locate_dataset("set", mirror).selection_rule == "all, in the order of their names"
 
 
 @pytest.mark.parametrize("held", ["set/x3_{1..3}.png", "set/lines.png"])
@@ -186,7 +186,7 @@ def test_mirror_may_hold_the_alternative(mirror, rows, tmp_path, held):
     assert "lacks set/x3_1.png" in sentence(mirror)
     for path in ["set/x3_1.png", "set/x3_2.png", "set/x3_3.png"] if "x3" in held else [held]:
         put(tmp_path / "mirror", path, png(7))
-    fetch.fetch("set", mirror)
+    fetch.fetch_dataset("set", mirror)
     assert len(made.located("set", mirror)) == 3
 
 
@@ -195,11 +195,11 @@ def test_mirror_may_hold_the_alternative(mirror, rows, tmp_path, held):
 
 def test_download_brings_only_what_is_missing_and_later_the_same(server, online, tmp_path):
     put(tmp_path / "resources", PATHS[0], png(0))
-    fetch.fetch("set", online)
+    fetch.fetch_dataset("set", online)
     assert [path for path, _ in server.asked] == ["/set/img_2.png", "/set/img_3.png"]
     assert made.located("set", online) == [tmp_path / "resources" / path for path in PATHS]
     (tmp_path / "resources" / PATHS[1]).unlink()
-    fetch.fetch("set", online)
+    fetch.fetch_dataset("set", online)
     assert len(server.asked) == 3
     assert (tmp_path / "resources" / PATHS[1]).read_bytes() == png(1)
     (tmp_path / "resources" / PATHS[1]).unlink()
@@ -213,7 +213,7 @@ def test_downloaded_page_that_is_no_image_is_discarded(server, online, tmp_path)
     assert "did not bring a readable image set/img_2.png" in sentence(online)
     assert [p.name for p in (tmp_path / "resources" / "set").iterdir()] == ["img_1.png"]
     server.content["/set/img_2.png"] = png(1)
-    fetch.fetch("set", online)
+    fetch.fetch_dataset("set", online)
     assert len(made.located("set", online)) == 3
 
 
@@ -228,7 +228,7 @@ def test_unwritable_resources_are_one_sentence(server, online, tmp_path):
 
 
 def test_two_processes_download_once(server, online):
-    threads = [threading.Thread(target=fetch.fetch, args=("set", online)) for _ in range(3)]
+    threads = [threading.Thread(target=fetch.fetch_dataset, args=("set", online)) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -264,19 +264,19 @@ def packed(server, rows):
 
 
 def test_archive_gives_only_what_is_needed(packed, server, online, tmp_path):
-    fetch.fetch("set", online)
+    fetch.fetch_dataset("set", online)
     assert [path.stem for path in made.located("set", online)] == ["img_3", "img_1"]
     unpacked = {p.name for p in (tmp_path / "resources" / "set" / "s").iterdir()}
     assert unpacked == {"img_1.png", "img_2.png", "img_3.png", "list.txt"}
     assert not list((tmp_path / "resources" / "archives").iterdir())
-    fetch.fetch("set", online)
+    fetch.fetch_dataset("set", online)
     assert len(server.asked) == 1
     lost = tmp_path / "resources" / "set" / "s" / "img_3.png"
     for again in (packed, None):  # what an interruption left is unpacked, else it comes anew
         if again:
             put(tmp_path / "resources", "archives/set.tar.gz", again)
         lost.unlink()
-        fetch.fetch("set", online)
+        fetch.fetch_dataset("set", online)
         assert lost.read_bytes() == png(2)
         assert len(server.asked) == (1 if again else 2)
 
@@ -296,7 +296,7 @@ def test_weights_are_one_file_with_a_checksum(server, online, rows, tmp_path):
     server.content["/net.pth"] = content
     facts = {"files": "weights/net.pth", "images": "0"}
     rows["set"] = published("file", f"{server.url}/net.pth", content, **facts)
-    fetch.fetch("set", online)
+    fetch.fetch_dataset("set", online)
     assert made.located("set", online) == [tmp_path / "resources" / "weights" / "net.pth"]
 
 
@@ -308,7 +308,7 @@ def test_absent_packages_and_unknown_sets_are_named(online, rows):
     rows["set"] = replace(SET, kind="package", url="no_such_package/data")
     assert "no_such_package" in sentence(online)
     with pytest.raises(UserError, match="has no data set 'sett'; did you mean 'set'"):
-        fetch.fetch("sett", online)
+        fetch.fetch_dataset("sett", online)
 
 
 def test_command_writes_the_manifest_where_asked(tmp_path, repository, capsys):
@@ -329,10 +329,10 @@ def test_command_writes_the_manifest_where_asked(tmp_path, repository, capsys):
 
 
 def test_braces_are_written_out():
-    assert expand("a/{x,y}/b{08..10}.png") == [
+    assert expand_braces("a/{x,y}/b{08..10}.png") == [
         f"a/{folder}/b{number}.png" for folder in "xy" for number in ("08", "09", "10")
     ]
-    assert expand("plain") == ["plain"]
+    assert expand_braces("plain") == ["plain"]
 
 
 @pytest.mark.parametrize(
@@ -347,7 +347,7 @@ def test_braces_are_written_out():
     ],
 )
 def test_matching(pattern, path, expected):
-    assert matches(pattern, path) is expected
+    assert matches_pattern(pattern, path) is expected
 
 
 @pytest.mark.parametrize("row", read_datasets().values(), ids=lambda row: row.dataset)
@@ -358,13 +358,13 @@ def test_row_is_sound(row):
     assert row.license
     assert row.homepage.startswith("https://")
     assert row.stands_in_for in {"", *table}
-    data = data_set(row.dataset, load())
-    if row.images != "0" and "*" not in data.pattern:
-        names = [sources.name_of(path) for path in expand(data.pattern)]
+    data = locate_dataset(row.dataset, load())
+    if row.images != "0" and "*" not in data.image_pattern:
+        names = [sources.derive_image_name(path) for path in expand_braces(data.image_pattern)]
         assert len(set(names)) == len(names) == int(row.images)
     if row.kind == "files":
         assert not row.url or "{path}" in row.url
-        assert not row.url or "*" not in "".join(data.published)
+        assert not row.url or "*" not in "".join(data.published_patterns)
     if row.kind in ("archive", "file"):
         algorithm, _, digest = row.checksum.partition(":")
         assert {"sha256": 64, "md5": 32}[algorithm] == len(digest)
@@ -376,12 +376,16 @@ def test_demo_trains_on_nothing_that_it_evaluates():
     table = read_datasets()
     used = {role: set() for role in ("train", "evaluate")}
     for row in (row for row in table.values() if row.kind == "package"):
-        used[row.role].update(expand(data_set(row.dataset, load()).pattern))
+        used[row.role].update(expand_braces(locate_dataset(row.dataset, load()).image_pattern))
     assert used["train"]
     assert used["evaluate"]
     assert not used["train"] & used["evaluate"]
     # the two views of the motorcycle are one scene
     assert not any("motorcycle" in name for name in used["train"])
     columns = [table[f"demo_{name}"] for name in ("kodak", "set14", "urban100")]
-    shown = [path for row in columns for path in expand(data_set(row.dataset, load()).pattern)]
+    shown = [
+        path
+        for row in columns
+        for path in expand_braces(locate_dataset(row.dataset, load()).image_pattern)
+    ]
     assert len(set(shown)) == len(shown)

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from gblsr_repro.data import images
-from gblsr_repro.data.images import decode_native, open_native, open_rgb
+from gblsr_repro.data.images import decode_image, read_image, read_rgb_image
 from gblsr_repro.errors import UserError
 
 RAMP = np.arange(48, dtype=np.uint8).reshape(6, 8) * 5
@@ -48,7 +48,7 @@ def test_samples_are_those_of_the_picture(kind, tmp_path):
     image, suffixes, options, expected = KINDS[kind]
     for suffix in suffixes.split():
         file = saved(tmp_path / f"a.{suffix}", image, **options)
-        native, rgb = open_native(file), open_rgb(file)
+        native, rgb = read_image(file), read_rgb_image(file)
         np.testing.assert_array_equal(native, expected)
         np.testing.assert_array_equal(
             rgb, native if native.ndim == 3 else np.stack([native] * 3, axis=2)
@@ -57,7 +57,7 @@ def test_samples_are_those_of_the_picture(kind, tmp_path):
 
 def test_alpha_is_composited_over_white(tmp_path):
     half = Image.new("RGBA", (1, 1), (100, 0, 200, 128))
-    pixel = open_rgb(saved(tmp_path / "a.png", half))[0, 0]
+    pixel = read_rgb_image(saved(tmp_path / "a.png", half))[0, 0]
     expected = np.array([100, 0, 200]) * 128 / 255 + 255 * 127 / 255
     assert np.abs(pixel - expected).max() <= 1
 
@@ -106,33 +106,33 @@ REFUSED = {
 def test_what_is_no_single_whole_photograph_is_named(sentence, refused, tmp_path):
     (tmp_path / "a.png").write_bytes(refused)
     with pytest.raises(UserError, match=rf"a\.png .*{sentence}") as caught:
-        open_rgb(tmp_path / "a.png")
+        read_rgb_image(tmp_path / "a.png")
     assert "\n" not in str(caught.value)
 
 
 def test_absent_file_and_folder_are_named(tmp_path):
     with pytest.raises(UserError, match=r"a\.png does not exist"):
-        open_rgb(tmp_path / "a.png")
+        read_rgb_image(tmp_path / "a.png")
     with pytest.raises(UserError, match="cannot be read"):
-        open_rgb(tmp_path)
+        read_rgb_image(tmp_path)
 
 
 def test_the_limit_itself_is_allowed(tmp_path, monkeypatch):
     monkeypatch.setattr(images, "MAX_PIXELS", COLOR[..., 0].size)
-    assert open_rgb(saved(tmp_path / "a.png", Image.fromarray(COLOR))).shape == COLOR.shape
+    assert read_rgb_image(saved(tmp_path / "a.png", Image.fromarray(COLOR))).shape == COLOR.shape
     with pytest.raises(UserError, match="megapixels"):
-        open_rgb(saved(tmp_path / "b.png", Image.new("RGB", (7, 7))))
+        read_rgb_image(saved(tmp_path / "b.png", Image.new("RGB", (7, 7))))
 
 
 def test_multi_picture_jpeg_gives_the_photograph(tmp_path):
     first, second = (Image.new("RGB", (16, 16), color) for color in ("white", "black"))
     file = tmp_path / "a.jpg"
     first.save(file, format="MPO", save_all=True, append_images=[second])
-    assert open_rgb(file).min() > 250
+    assert read_rgb_image(file).min() > 250
 
 
 def test_bytes_decode_as_files_do():
     stored = content(Image.fromarray(COLOR), "PNG")
-    np.testing.assert_array_equal(decode_native(stored, "given"), COLOR)
+    np.testing.assert_array_equal(decode_image(stored, "given"), COLOR)
     with pytest.raises(UserError, match="given is "):
-        decode_native(stored[:50], "given")
+        decode_image(stored[:50], "given")

@@ -7,8 +7,8 @@ import torch
 
 from gblsr_repro.config import load, merge
 from gblsr_repro.data import fetch
-from gblsr_repro.data.arrays import Arrays, as_float
-from gblsr_repro.data.standardize import make_array
+from gblsr_repro.data.arrays import ImageArray, convert_to_float
+from gblsr_repro.data.standardize import standardize_images
 from gblsr_repro.errors import UserError
 
 DEMO = {
@@ -28,40 +28,40 @@ def config(tmp_path_factory, repository):
     overlay = DEMO | {"resources": str(tmp_path_factory.mktemp("resources"))}
     whole = merge(load([repository / "config" / "config.yaml"]), overlay)
     for dataset in ("demo_textures", "demo_photos", "demo_set14"):
-        fetch.fetch(dataset, whole)
+        fetch.fetch_dataset(dataset, whole)
     return whole
 
 
 @pytest.fixture
 def array(config, tmp_path):
     """The array of the demo's Set14."""
-    make_array("set14", config, tmp_path / "arrays" / "set14.npy")
+    standardize_images("set14", config, tmp_path / "arrays" / "set14.npy")
     return tmp_path / "arrays" / "set14.npy"
 
 
 def test_two_builds_are_the_same_bytes(config, tmp_path):
     for name in ("train", "validation", "set14"):
         first, second = tmp_path / "1" / f"{name}.npy", tmp_path / "2" / f"{name}.npy"
-        make_array(name, config, first)
-        make_array(name, config, second)
+        standardize_images(name, config, first)
+        standardize_images(name, config, second)
         for suffix in (".npy", ".csv", ".json"):
             assert first.with_suffix(suffix).read_bytes() == second.with_suffix(suffix).read_bytes()
 
 
 def test_a_build_leaves_the_global_generators_alone(config, tmp_path):
     before = torch.random.get_rng_state(), np.random.get_state()[1].copy()
-    make_array("train", config, tmp_path / "train.npy")
+    standardize_images("train", config, tmp_path / "train.npy")
     assert torch.equal(torch.random.get_rng_state(), before[0])
     assert (np.random.get_state()[1] == before[1]).all()
 
 
 def test_array_index_and_record(array):
-    arrays = Arrays.open(array)
+    arrays = ImageArray.open(array)
     assert arrays.images.shape == (2, 64, 64, 3)
     assert arrays.images.dtype == np.uint8
     assert (len(arrays), arrays.size, arrays.names) == (2, 64, ["camera", "coffee"])
     assert arrays.index[1]["width"] == "600"
-    (record,) = arrays.record["datasets"]
+    (record,) = arrays.description["datasets"]
     assert (record["dataset"], record["images"], record["complete"]) == ("demo_set14", 2, True)
     assert (record["title"], record["stands_in_for"]) == ("Set14 stand-in", "set14")
     assert record["selection"] == "all, in the order of their names"
@@ -78,32 +78,32 @@ def test_array_index_and_record(array):
 
 
 def test_tensors(array):
-    arrays = Arrays.open(array)
-    tensor = arrays.tensor([1, 0])
+    arrays = ImageArray.open(array)
+    tensor = arrays.load_images([1, 0])
     assert tensor.shape == (2, 3, 64, 64)
     assert tensor.dtype == torch.float32
     expected = arrays.images[1].transpose(2, 0, 1).astype(np.float32) / np.float32(255)
     np.testing.assert_array_equal(tensor[0].numpy(), expected)
-    assert torch.equal(arrays.tensor(slice(0, 1)), tensor[1:])
-    whole = arrays.to_device("cpu")
+    assert torch.equal(arrays.load_images(slice(0, 1)), tensor[1:])
+    whole = arrays.copy_to_device("cpu")
     assert (whole.dtype, whole.shape) == (torch.uint8, (2, 64, 64, 3))
-    assert torch.equal(as_float(whole[torch.tensor([1, 0])]), tensor)
+    assert torch.equal(convert_to_float(whole[torch.tensor([1, 0])]), tensor)
 
 
 @pytest.mark.parametrize("suffix", [".npy", ".csv", ".json"])
 def test_lost_and_foreign_files_are_named(array, config, suffix):
     """Damaged ones: tests/faults."""
-    make_array("validation", config, array.with_name("validation.npy"))
+    standardize_images("validation", config, array.with_name("validation.npy"))
     file = array.with_suffix(suffix)
     for content in (b"", array.with_name(f"validation{suffix}").read_bytes(), None):
         file.unlink() if content is None else file.write_bytes(content)
         with pytest.raises(UserError, match=r"set14\.(npy|csv|json)") as caught:
-            Arrays.open(array)
+            ImageArray.open(array)
         assert "\n" not in str(caught.value)
 
 
 def test_unknown_arrays_and_unfetched_sets_are_named(config, tmp_path):
-    with pytest.raises(UserError, match="There is no array 'kodac'; there are train, validation"):
-        make_array("kodac", config, tmp_path / "kodac.npy")
+    with pytest.raises(UserError, match="No array is named 'kodac'; name one of train, validation"):
+        standardize_images("kodac", config, tmp_path / "kodac.npy")
     with pytest.raises(UserError, match="gblsr-repro fetch demo_kodak"):
-        make_array("kodak", config, tmp_path / "kodak.npy")
+        standardize_images("kodak", config, tmp_path / "kodak.npy")

@@ -15,7 +15,7 @@ from gblsr_repro import config as configuration
 from gblsr_repro import inference
 from gblsr_repro.config import dependencies
 from gblsr_repro.data import standardize, superres
-from gblsr_repro.data.fetch import fetch
+from gblsr_repro.data.fetch import fetch_dataset
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import (
     asr,
@@ -115,7 +115,7 @@ CURVE = {"asr.evaluate", "asr.downsampling", "asr.shave_extra", "asr.tile_pixels
 # Modules that carry and write what others compute.
 CARRIERS = (
     "config", "devices", "errors", "files", "progress", "runs", "runtime", "training/run_record",
-    "weights", "data/ahead", "data/arrays", "evaluation/__init__", "evaluation/batches",
+    "weights", "data/prefetch", "data/arrays", "evaluation/__init__", "evaluation/batches",
     "released/folder",
 )  # fmt: skip
 # The rules whose output a rule reads: it runs again with them.
@@ -187,11 +187,11 @@ def tiny(tmp_path_factory):
     settings = configuration.merge(configuration.load(), small | {"resources": str(root / "data")})
     configuration.validate(settings)
     for name in ("demo_photos", "demo_kodak", "demo_set5"):
-        fetch(name, settings)
+        fetch_dataset(name, settings)
     arrays = root / "arrays"
     for name in ("train", "validation", "kodak"):
-        standardize.make_array(name, settings, arrays / f"{name}.npy")
-    superres.make_array(settings, root / "asr.npy")
+        standardize.standardize_images(name, settings, arrays / f"{name}.npy")
+    superres.pack_training_sets(settings, root / "asr.npy")
     regions.write_thresholds(settings, arrays / "validation.npy", arrays / "regions.json")
     for name in ("gblsr_full", "gblsr_asr"):
         made.run(root / name, name, settings, spread=0.1)
@@ -212,8 +212,8 @@ def imported(config, root, output, name):
 
 ARM, METHOD = ARMS["gblsr_full"], METHODS["gblsr_asr"]
 JOBS = {
-    "standardize train": lambda c, r, o: standardize.make_array("train", c, o / "a.npy"),
-    "standardize kodak": lambda c, r, o: standardize.make_array("kodak", c, o / "a.npy"),
+    "standardize train": lambda c, r, o: standardize.standardize_images("train", c, o / "a.npy"),
+    "standardize kodak": lambda c, r, o: standardize.standardize_images("kodak", c, o / "a.npy"),
     "regions": lambda c, r, o: regions.write_thresholds(
         c, r / "arrays/validation.npy", o / "a.json"),
     **{
@@ -222,9 +222,9 @@ JOBS = {
         for name in ("gblsr_fixed", "gblsr_scalar", "gblsr_full", "liif", "lte", "wire",
                      "global_fourier_mlp")
     },
-    "evaluate": lambda c, r, o: native.evaluate(
+    "evaluate": lambda c, r, o: native.evaluate_run(
         c, ARM, 0, r / "gblsr_full", r / "arrays", o, ["kodak"]),
-    "evaluate_validation": lambda c, r, o: native.evaluate(
+    "evaluate_validation": lambda c, r, o: native.evaluate_run(
         c, ARM, 0, r / "gblsr_full", r / "arrays", o, ["validation"]),
     "exemplars": lambda c, r, o: exemplars.write_exemplars(
         c, [r / "gblsr_full"], r / "arrays", o),
@@ -236,7 +236,7 @@ JOBS = {
             c, arm, 0, r / "arrays", o)
         for name in ("gblsr_full", "wire")
     },
-    "asr_standardize": lambda c, r, o: superres.make_array(c, o / "a.npy"),
+    "asr_standardize": lambda c, r, o: superres.pack_training_sets(c, o / "a.npy"),
     **{
         f"asr_train_run {name}": lambda c, r, o, m=METHODS[name]: asr_training.train_run(
             c, m, 0, r / "asr.npy", o / "run", o / "state.pt")
@@ -245,7 +245,7 @@ JOBS = {
     **{
         f"{IMPORTS[name]} {name}": lambda c, r, o, n=name: imported(c, r, o, n) for name in IMPORTS
     },
-    "asr_evaluate": lambda c, r, o: asr.evaluate(c, METHOD, 0, r / "gblsr_asr", o),
+    "asr_evaluate": lambda c, r, o: asr.evaluate_run(c, METHOD, 0, r / "gblsr_asr", o),
     "asr_bicubic": lambda c, r, o: asr.evaluate_bicubic(c, "demo_set5", o),
     **{
         f"asr_latency {name}": lambda c, r, o, m=METHODS[name]: asr_latency.time_method(c, m, 0, o)
@@ -277,7 +277,7 @@ def watched(tiny, monkeypatch):
         monkeypatch.setattr(run_record, name, unwatched(getattr(run_record, name)))
     monkeypatch.setattr(importing, "write_run", unwatched(importing.write_run))
     monkeypatch.setattr(configuration, "identify_run", unwatched(configuration.identify_run))
-    monkeypatch.setattr(metrics.Settings, "of", Lazy)
+    monkeypatch.setattr(metrics.MetricSettings, "from_config", Lazy)
     monkeypatch.delenv(perceptual.BACKBONE_VARIABLE, raising=False)
     return Watched(settings, seen)
 
@@ -352,7 +352,7 @@ def test_a_run_of_other_code_is_not_evaluated(tiny, tmp_path, monkeypatch):
     assert told == dependencies.identify_run(ARM, settings)
     monkeypatch.setattr(dependencies, "digest_code", lambda *_: "another")
     with pytest.raises(UserError, match="was trained by other code than the current one; train it"):
-        native.evaluate(settings, ARM, 0, root / "gblsr_full", root / "arrays", tmp_path)
+        native.evaluate_run(settings, ARM, 0, root / "gblsr_full", root / "arrays", tmp_path)
 
 
 def test_images_made_from_the_code_of_a_run_of_other_code_come_with_a_warning(

@@ -15,7 +15,7 @@ from gblsr_repro.errors import UserError
 
 # Takes a GPU as a job does, says which, and holds it until its input ends.
 JOB = (
-    "import os, sys; from gblsr_repro import devices; devices.take_one();"
+    "import os, sys; from gblsr_repro import devices; devices.reserve_gpu();"
     "print(os.environ.get('CUDA_VISIBLE_DEVICES'), flush=True); sys.stdin.read()"
 )
 
@@ -109,7 +109,7 @@ def test_names_are_read_as_cuda_reads_them(smi, monkeypatch, named, expected):
     names = smi(3)
     if named is not None:
         monkeypatch.setenv(devices.VISIBLE, names[1][:12] if named == "uuid" else named)
-    assert devices.visible() == [i if isinstance(i, str) else names[i] for i in expected]
+    assert devices.list_visible_gpus() == [i if isinstance(i, str) else names[i] for i in expected]
 
 
 # --- a GPU that torch cannot use ----------------------------------------------------------------
@@ -123,8 +123,8 @@ def node(tmp_path, monkeypatch):
     (tmp_path / "nvidiactl").touch()
     version = tmp_path / "version"
     version.write_text("NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  Thu Jan 23\n")
-    monkeypatch.setattr(devices._present, "__defaults__", (tmp_path,))
-    monkeypatch.setattr(devices._driver, "__defaults__", (version,))
+    monkeypatch.setattr(devices._has_device_file, "__defaults__", (tmp_path,))
+    monkeypatch.setattr(devices._read_driver_version, "__defaults__", (version,))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     return tmp_path
 
@@ -139,19 +139,19 @@ def test_a_gpu_that_torch_cannot_use_is_an_error_that_names_driver_and_wheel(
     monkeypatch.setattr(torch.version, "cuda", build)
     for device in ("auto", "cuda"):
         with pytest.raises(UserError, match=r"driver 570\.86\.15") as error:
-            runtime.prepare(device)
+            runtime.prepare_device(device)
         assert f"torch {torch.__version__}" in str(error.value)
         assert told in str(error.value)
         assert str(error.value).count(". ") == 0
 
 
 def test_a_gpu_that_is_hidden_or_not_ours_is_done_without(node, monkeypatch):
-    assert runtime.prepare("cpu").type == "cpu"
+    assert runtime.prepare_device("cpu").type == "cpu"
     monkeypatch.setenv(devices.VISIBLE, "")
-    assert runtime.prepare("auto").type == "cpu"
+    assert runtime.prepare_device("auto").type == "cpu"
     with pytest.raises(UserError, match="no CUDA GPU is visible"):
-        runtime.prepare("cuda")
+        runtime.prepare_device("cuda")
     monkeypatch.delenv(devices.VISIBLE)
     (node / "nvidia0").unlink()
     (node / "nvidia0").mkdir()  # cannot be opened, as in a job that was given no GPU
-    assert runtime.prepare("auto").type == "cpu"
+    assert runtime.prepare_device("auto").type == "cpu"

@@ -14,7 +14,7 @@ from gblsr_repro import config, runtime
 from gblsr_repro.evaluation import latency
 
 CPU = torch.device("cpu")
-IMAGE = latency.Image("a", 64, lambda: torch.rand(1, 3, 8, 8))
+IMAGE = latency.TimedInput("a", 64, lambda: torch.rand(1, 3, 8, 8))
 
 
 class Tiny(nn.Module):
@@ -51,7 +51,7 @@ def test_passes_are_warmed_up_then_timed_and_drop_their_outputs(model, gradients
         outputs.append(StorageWeakRef(output.untyped_storage()))
         return output
 
-    record = latency.measure(call, CPU, warmup=3, passes=5, gradients=gradients)
+    record = latency.time_call(call, CPU, warmup=3, passes=5, gradients=gradients)
     assert seen == [(gradients, 0)] * 8
     assert record["timed_passes"] == 5
     assert record["peak_memory_mib"] is None
@@ -60,7 +60,7 @@ def test_passes_are_warmed_up_then_timed_and_drop_their_outputs(model, gradients
 
 def test_summary_of_known_times():
     times = [5.0, 1.0, 2.0, 4.0, 3.0, 10.0]
-    assert latency.summarize(times, 12.5) == {
+    assert latency.summarize_times(times, 12.5) == {
         "median_ms": 3.5,
         "mean_ms": statistics.fmean(times),
         "std_ms": pytest.approx(np.std(times, ddof=1)),
@@ -69,7 +69,7 @@ def test_summary_of_known_times():
         "peak_memory_mib": 12.5,
         "timed_passes": 6,
     }
-    assert latency.summarize([2.0], None)["std_ms"] is None
+    assert latency.summarize_times([2.0], None)["std_ms"] is None
 
 
 # --- clocks -------------------------------------------------------------------------------------
@@ -91,8 +91,8 @@ def timed_modes(model, gradients, **latency_settings):
         return call
 
     chosen = settings(warmup=1, passes=2, **latency_settings)
-    timing = latency.Timing(model, chosen, CPU, watched("plain"), watched("own"), gradients)
-    rows, not_timed = timing.time_sets("tiny", {"set": [IMAGE]}, timing.clocks())
+    timing = latency.Timer(model, chosen, CPU, watched("plain"), watched("own"), gradients)
+    rows, not_timed = timing.time_sets("tiny", {"set": [IMAGE]}, timing.build_clocks())
     assert not not_timed
     return seen, [row["clock"] for row in rows]
 
@@ -120,7 +120,7 @@ def test_a_set_that_gradients_do_not_fit_for_is_refused_before_it_is_timed(
 ):
     def image(side):
         encoded = model.encoder.extend_length(side) ** 2
-        return latency.Image(f"i{side}", encoded, lambda: torch.rand(1, 3, side, side))
+        return latency.TimedInput(f"i{side}", encoded, lambda: torch.rand(1, 3, side, side))
 
     sets = {"small": [image(8), image(16)], "large": [image(9), image(64)]}
     example = torch.zeros(1, 3, latency.EXAMPLE, latency.EXAMPLE)
@@ -129,9 +129,9 @@ def test_a_set_that_gradients_do_not_fit_for_is_refused_before_it_is_timed(
     room, chosen = 1.75 * per_pixel * (64 + 8) ** 2, settings(warmup=0, passes=1)
 
     def time(free):
-        monkeypatch.setattr(runtime, "free_memory", lambda device: free)
-        timing = latency.Timing(model, chosen, CPU, model, model, gradients=True)
-        rows, not_timed = timing.time_sets("tiny", sets, timing.clocks())
+        monkeypatch.setattr(runtime, "measure_free_memory", lambda device: free)
+        timing = latency.Timer(model, chosen, CPU, model, model, gradients=True)
+        rows, not_timed = timing.time_sets("tiny", sets, timing.build_clocks())
         return [row["clock"] + row["image"] for row in rows], not_timed
 
     rows, not_timed = time(int(room) - 1)
@@ -147,7 +147,7 @@ def test_a_set_that_does_not_fit_the_memory_is_left_out_by_that_clock(model, cap
         raise torch.OutOfMemoryError("the device says so\nsecond line")
 
     clocks = [latency.Clock("ours", model), latency.Clock("paper", fail)]
-    timing = latency.Timing(model, settings(warmup=0, passes=1), CPU, model, model, False)
+    timing = latency.Timer(model, settings(warmup=0, passes=1), CPU, model, model, False)
     rows, not_timed = timing.time_sets("tiny", {"set": [IMAGE]}, clocks)
     assert [row["clock"] for row in rows] == ["ours"]
     assert not_timed == {"paper": {"set": "the memory does not suffice: the device says so"}}
@@ -158,12 +158,12 @@ def test_a_set_that_does_not_fit_the_memory_is_left_out_by_that_clock(model, cap
 
 
 def test_conditions_say_what_is_not_measured(monkeypatch, caplog):
-    runtime.prepare("cpu")
-    record = latency.describe_conditions(config.load(), CPU)
+    runtime.prepare_device("cpu")
+    record = latency.describe_measurement(config.load(), CPU)
     assert (record["peak_memory"], record["gpu_shared"]) == (None, None)
     assert (record["warmup"], record["passes"], record["clocks"]) == (10, 50, ["paper", "ours"])
-    monkeypatch.setattr(latency, "gpu_is_shared", lambda device: True)
-    assert latency.describe_conditions(config.load(), CPU)["gpu_shared"]
+    monkeypatch.setattr(latency, "is_gpu_shared", lambda device: True)
+    assert latency.describe_measurement(config.load(), CPU)["gpu_shared"]
     assert "Other processes use this GPU" in caplog.text
 
 
@@ -181,4 +181,4 @@ def test_sharing_is_told_from_the_list_of_processes(monkeypatch, listed, shared)
     monkeypatch.setattr(
         torch.cuda, "get_device_properties", lambda device: SimpleNamespace(uuid="0")
     )
-    assert latency.gpu_is_shared(torch.device("cuda")) is shared
+    assert latency.is_gpu_shared(torch.device("cuda")) is shared

@@ -8,7 +8,7 @@ from PIL import Image
 
 from gblsr_repro import cli
 from gblsr_repro import config as configuration
-from gblsr_repro.data.arrays import Arrays
+from gblsr_repro.data.arrays import ImageArray
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import (
     exemplars,
@@ -23,7 +23,7 @@ from gblsr_repro.evaluation import (
 from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.models.native import NativeModel
 from gblsr_repro.runs import load_run
-from gblsr_repro.runtime import for_inference
+from gblsr_repro.runtime import prepare_for_inference
 
 SIZE = 64
 CPU = torch.device("cpu")
@@ -86,29 +86,29 @@ def config_at(place):
 
 
 def test_thresholds_are_those_of_the_validation_images(place, thresholds):
-    settings = metrics.Settings.of(config_at(place))
-    images = Arrays.open(place / "validation.npy").tensor(slice(None))
-    assert thresholds == regions.thresholds(images, settings)
+    settings = metrics.MetricSettings.from_config(config_at(place))
+    images = ImageArray.open(place / "validation.npy").load_images(slice(None))
+    assert thresholds == regions.compute_thresholds(images, settings)
     assert thresholds.patches == 20
 
 
 def test_every_image_has_a_row_with_its_own_numbers(place, evaluated, thresholds):
     config = config_at(place)
-    settings = metrics.Settings.of(config)
-    model = for_inference(load_run(place / "run", NativeModel, config), CPU)
+    settings = metrics.MetricSettings.from_config(config)
+    model = prepare_for_inference(load_run(place / "run", NativeModel, config), CPU)
     for name, count in (COUNTS | {"validation": 4}).items():
         rows = made.rows(evaluated / f"{name}.csv")
         assert [row["image"] for row in rows] == [f"{name}_{i}" for i in range(count)]
         assert tuple(rows[0]) == native.COLUMNS
-        arrays = Arrays.open(place / f"{name}.npy")
+        arrays = ImageArray.open(place / f"{name}.npy")
         for i, row in enumerate(rows):
-            truth = arrays.tensor([i])
+            truth = arrays.load_images([i])
             with torch.no_grad():
                 images = model(truth).clamp(0, 1)
-            psnr = metrics.psnr(images, truth, settings).item()
+            psnr = metrics.compute_psnr(images, truth, settings).item()
             assert float(row["psnr"]) == pytest.approx(psnr, rel=1e-5)
-            labels = regions.label(truth, thresholds, settings)[0]
-            patch = metrics.patch_ssim(images, truth, settings)[0]
+            labels = regions.label_patches(truth, thresholds, settings)[0]
+            patch = metrics.compute_patch_ssim(images, truth, settings)[0]
             for code, region in enumerate(metrics.REGIONS):
                 cell, part = row[f"ssim_{region}"], patch[labels == code]
                 assert (cell == "") == (part.numel() == 0)
@@ -133,19 +133,19 @@ def test_lpips_without_a_backbone_is_empty_and_says_why(evaluated):
 class Constant:
     """Stands for LPIPS: the mean absolute difference."""
 
-    def lpips(self, images, truth):
+    def measure_lpips(self, images, truth):
         return (images - truth).abs().mean(dim=(1, 2, 3)).double()
 
-    def edge_lpips(self, images, truth, mask):
-        return 2 * self.lpips(images * mask, truth * mask)
+    def measure_edge_lpips(self, images, truth, mask):
+        return 2 * self.measure_lpips(images * mask, truth * mask)
 
 
 def test_lpips_enters_the_rows_where_it_is_measured(place, thresholds):
-    settings = metrics.Settings.of(config_at(place))
-    truth = Arrays.open(place / "kodak.npy").tensor(slice(None))
+    settings = metrics.MetricSettings.from_config(config_at(place))
+    truth = ImageArray.open(place / "kodak.npy").load_images(slice(None))
     images = truth * 0.5
-    rows = native.image_rows(["a", "b"], images, truth, thresholds, settings, Constant())
-    mask = metrics.edge_mask(truth, settings)
+    rows = native.score_images(["a", "b"], images, truth, thresholds, settings, Constant())
+    mask = metrics.compute_edge_mask(truth, settings)
     for i, row in enumerate(rows):
         assert row["lpips"] == (truth[i] / 2).abs().mean().double().item()
         assert row["edge_lpips"] == pytest.approx((truth[i] * mask[i]).mean().item(), rel=1e-6)
@@ -172,12 +172,14 @@ def test_exemplars_are_the_named_images(place):
     words = ["--runs", place / "run", "--arrays", place, "--output", output]
     assert command(place, "exemplars", *words) == 0
     for name, position in {"kodak": 1, "set14": 0}.items():
-        arrays = Arrays.open(place / f"{name}.npy")
+        arrays = ImageArray.open(place / f"{name}.npy")
         shown = np.asarray(Image.open(output / "ground_truth" / f"{name}.png"))
         np.testing.assert_array_equal(shown, arrays.images[position])
         with torch.no_grad():
-            model = for_inference(load_run(place / "run", NativeModel, config_at(place)), CPU)
-            image = model(arrays.tensor([position]))[0].clamp(0, 1)
+            model = prepare_for_inference(
+                load_run(place / "run", NativeModel, config_at(place)), CPU
+            )
+            image = model(arrays.load_images([position]))[0].clamp(0, 1)
         drawn = np.asarray(Image.open(output / ARM / "seed3" / f"{name}.png"))
         np.testing.assert_allclose(drawn, 255 * image.permute(1, 2, 0), atol=0.51)
 
@@ -212,15 +214,15 @@ def test_fields_are_the_models_for_the_first_images(place, thresholds):
     config = config_at(place)
     stored = fields.Fields.read(output)
     assert stored.names == [f"validation_{i}" for i in range(4)]
-    images = Arrays.open(place / "validation.npy").tensor(slice(0, 4))
-    model = for_inference(load_run(place / "run", NativeModel, config), CPU)
+    images = ImageArray.open(place / "validation.npy").load_images(slice(0, 4))
+    model = prepare_for_inference(load_run(place / "run", NativeModel, config), CPU)
     with torch.no_grad():
         bandwidth, order = model.predict_fields(model.encode(images))
     np.testing.assert_allclose(stored.bandwidth, bandwidth, rtol=1e-5)
     np.testing.assert_allclose(stored.order, order, rtol=1e-5)
-    labels = regions.label(images, thresholds, metrics.Settings.of(config))
+    labels = regions.label_patches(images, thresholds, metrics.MetricSettings.from_config(config))
     np.testing.assert_array_equal(stored.region, labels)
-    (found,) = locality.summarize([output], config)
+    (found,) = locality.compute_statistics_of_files([output], config)
     assert found["var_within"] > 0
     with pytest.raises(UserError, match="does not exist; run the fields step"):
         fields.Fields.read(place / "none.npz")
@@ -233,7 +235,7 @@ def test_latency_has_a_row_per_image_and_clock(place, arm):
     assert command(place, "latency", *words) == 0
     for dataset in ("kodak", "set14"):
         rows = made.rows(output / f"{dataset}.csv")
-        assert tuple(rows[0]) == native_latency.LATENCY_COLUMNS
+        assert tuple(rows[0]) == native_latency.COLUMNS
         assert [(r["dataset"], r["image"], r["clock"]) for r in rows] == [
             (dataset, f"{dataset}_0", clock) for clock in ("paper", "ours")
         ]

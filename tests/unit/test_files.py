@@ -13,7 +13,7 @@ from gblsr_repro.errors import UserError
 def test_failure_keeps_the_old_file_and_leaves_nothing_behind(tmp_path):
     path = tmp_path / "a.txt"
     files.write_text(path, "old")
-    with pytest.raises(ValueError, match="boom"), files.atomic_path(path) as temporary:
+    with pytest.raises(ValueError, match="boom"), files.write_atomically(path) as temporary:
         temporary.write_text("half")
         raise ValueError("boom")
     assert path.read_text() == "old"
@@ -43,11 +43,11 @@ def test_json_refuses_nan_and_names_a_damaged_file(tmp_path):
 def test_weights_are_written_as_the_safetensors_package_writes_them(metadata):
     tensors = {
         name: torch.randn(3, 5).to(kind)
-        for name, kind in {**weights.TYPES, "a.b": torch.half}.items()
+        for name, kind in {**weights.DTYPES, "a.b": torch.half}.items()
     }
-    content = weights.serialized(tensors, metadata)
+    content = weights.serialize_tensors(tensors, metadata)
     assert content == save(tensors, metadata)
-    _, found = weights.parsed(content)
+    _, found = weights.parse_tensors(content)
     assert found.keys() == tensors.keys()
     assert all(torch.equal(found[name], tensors[name]) for name in tensors)
 

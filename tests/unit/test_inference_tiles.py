@@ -12,7 +12,7 @@ from gblsr_repro.models import native as native_models
 from gblsr_repro.models.asr import model as asr
 from gblsr_repro.models.asr import tiling
 from gblsr_repro.models.asr.swinir import SwinIR
-from gblsr_repro.runtime import for_inference
+from gblsr_repro.runtime import prepare_for_inference
 
 
 def superres(method):
@@ -83,7 +83,7 @@ def native(arm):
     small = {"features": 16, "hidden": 16, "modes": 6, "patch": 8, "norm_groups": 4}
     settings = config.merge(config.load(), {"native": {"model": small}})
     model = made.moved(native_models.build_model(config.read_arms()[arm], settings, 0), 0.1)
-    return for_inference(model, torch.device("cpu"))
+    return prepare_for_inference(model, torch.device("cpu"))
 
 
 @pytest.mark.parametrize("kept", [1, 30_000])  # nothing but the last map; all but the first two

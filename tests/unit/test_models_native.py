@@ -11,8 +11,8 @@ from gblsr_repro import config, inference
 from gblsr_repro.errors import UserError
 from gblsr_repro.models import native
 from gblsr_repro.models.encoder import GroupNorm
-from gblsr_repro.preflight import check
-from gblsr_repro.runs import load_run
+from gblsr_repro.preflight import check_native_benchmark
+from gblsr_repro.runs import RUN_TYPES, load_run
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,8 @@ def test_a_run_with_other_settings_is_refused(settings, run_dir):
 
 def test_a_run_of_another_definition_is_refused(settings, run_dir, monkeypatch):
     row = replace(config.read_arms()["gblsr_scalar"], decoder="FixedDecoder")
-    monkeypatch.setattr(config, "find_arm", lambda name: row)
+    run_type = replace(RUN_TYPES[native.NativeModel], find_row=lambda name: row)
+    monkeypatch.setitem(RUN_TYPES, native.NativeModel, run_type)
     said = r"decoder = ScalarDecoder, but config/arms.tsv has FixedDecoder; train it again"
     for load in (
         lambda: load_run(run_dir, native.NativeModel, settings),
@@ -127,7 +128,7 @@ def checked(tmp_path, monkeypatch):
 
 
 def test_counts_are_told_with_what_is_known_of_lpips(checked):
-    said = check(checked)
+    said = check_native_benchmark(checked)
     lines = [line.split() for line in said.splitlines()]
     assert ["GB-LSR-Scalar", "989,955", "1.000x"] in lines
     assert ["LIIF", "(matched-budget", "amortized)", "1,122,819", "1.134x"] in lines
@@ -137,14 +138,14 @@ def test_counts_are_told_with_what_is_known_of_lpips(checked):
 def test_an_arm_outside_the_band_stops_before_anything_runs(checked):
     narrow = config.merge(checked, {"native": {"criteria": {"parameter_band": 1.1}}})
     with pytest.raises(UserError, match="Arm liif has 1,122,819 parameters"):
-        check(narrow)
+        check_native_benchmark(narrow)
     small = config.merge(narrow, {"native": {"main_arm": "liif"}})
     with pytest.raises(UserError, match=r"Arm gblsr_scalar .* 0\.882 times the main arm's"):
-        check(small)
+        check_native_benchmark(small)
 
 
 def test_a_required_backbone_that_is_missing_stops(checked):
     with pytest.raises(UserError, match="AlexNet backbone"):
-        check(config.merge(checked, {"require_lpips": True}))
+        check_native_benchmark(config.merge(checked, {"require_lpips": True}))
     with pytest.raises(UserError, match="does not hold the weights of torchvision's AlexNet"):
-        check(config.merge(checked, {"lpips_backbone": "pyproject.toml"}))
+        check_native_benchmark(config.merge(checked, {"lpips_backbone": "pyproject.toml"}))

@@ -10,12 +10,12 @@ import torch
 from gblsr_repro import config as configuration
 from gblsr_repro.cli import main
 from gblsr_repro.errors import UserError
-from gblsr_repro.files import sha256
+from gblsr_repro.files import compute_sha256
 from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.models.native import NativeModel
 from gblsr_repro.released.importing import import_run
 from gblsr_repro.released.matching import shapes_of
-from gblsr_repro.runs import load_run, open_run
+from gblsr_repro.runs import load_matching_run, load_run
 
 COUNTS = {
     **dict.fromkeys(published.NATIVE, 989_954),
@@ -79,7 +79,7 @@ def test_published_weights_show_what_they_show_under_our_names(name, form, setti
     model = made.model(name, settings)
     model.load_state_dict(weights.ours)
     kind = NativeModel if name in published.NATIVE else ASRModel
-    loaded, record = open_run(run, kind, row(name), 0, named, torch.device("cpu"))
+    loaded, record = load_matching_run(run, kind, row(name), 0, named, torch.device("cpu"))
     for here, there in zip(shown(loaded, name), shown(model.eval(), name), strict=True):
         assert torch.equal(here, there)
         assert there.std() > 1e-3
@@ -110,7 +110,7 @@ def test_a_record_says_where_weights_are_from(settings, tmp_path):
     assert told["licence"] == "CC-BY-NC-4.0"
     assert told["address"] == str(path.parent)
     assert told["file"] == "model.safetensors"
-    assert told["sha256"] == sha256(path)
+    assert told["sha256"] == compute_sha256(path)
     assert told["says"] == {"seed": 0, "trained_steps": 1000}
     assert record["steps"] == 1000
     assert not {"wall_seconds", "device", "steps_per_second", "finished"} & set(record)
@@ -187,7 +187,7 @@ def test_a_run_of_an_older_commit_comes_in_with_what_it_says(name, settings, tmp
     with pytest.raises(UserError, match="trained by other code"):
         load_run(run, kind, settings)
     imported, named = brought_in(tmp_path / "run", name, run, settings, seed=3)
-    loaded, record = open_run(imported, kind, row(name), 3, named, torch.device("cpu"))
+    loaded, record = load_matching_run(imported, kind, row(name), 3, named, torch.device("cpu"))
     before = load_run(run, kind).state_dict()
     assert all(torch.equal(v, before[k]) for k, v in loaded.state_dict().items())
     assert record["released"]["by"] == "this project"

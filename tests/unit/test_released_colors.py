@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gblsr_repro import config as configuration
-from gblsr_repro.data.fetch import fetch
+from gblsr_repro.data.fetch import fetch_dataset
 from gblsr_repro.errors import UserError
 from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.released.importing import import_run
@@ -26,7 +26,7 @@ def settings(tmp_path_factory):
     loaded = configuration.merge(configuration.load(), small)
     loaded["resources"] = str(tmp_path_factory.mktemp("resources"))
     configuration.validate(loaded)
-    fetch("demo_set5", loaded)
+    fetch_dataset("demo_set5", loaded)
     return loaded
 
 

@@ -26,8 +26,8 @@ def _put_back():
 def test_every_precision_sets_and_records_all_flags(monkeypatch, precision, flags):
     monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
     for before in runtime.PRECISIONS:  # whatever was set earlier in the process
-        runtime.prepare("cpu", precision=before)
-        device = runtime.prepare("cpu", precision=precision)
+        runtime.prepare_device("cpu", precision=before)
+        device = runtime.prepare_device("cpu", precision=precision)
         assert device == CPU
         assert (
             torch.backends.cudnn.allow_tf32,
@@ -35,7 +35,7 @@ def test_every_precision_sets_and_records_all_flags(monkeypatch, precision, flag
             torch.are_deterministic_algorithms_enabled(),
         ) == flags[1:]
         assert (torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic) == (False,) * 2
-        record = runtime.device_record(device)
+        record = runtime.describe_device(device)
         assert tuple(record[name] for name in FLAGS) == flags
 
 
@@ -44,11 +44,11 @@ def test_the_papers_preset_takes_torchs_defaults_and_others_do_not_exist():
     for benchmark in ("native", "asr"):
         assert config.load_protocol()[benchmark]["training"]["precision"] == runtime.DEFAULT
     with pytest.raises(ValueError, match="tf32"):
-        runtime.prepare("cpu", precision="tf32")
+        runtime.prepare_device("cpu", precision="tf32")
 
 
 def test_memory_is_in_mebibytes(monkeypatch):
     monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda *_: 5 * 2**20)
-    assert runtime.peak_memory_mib(torch.device("cuda")) == 5.0
-    resident = runtime.peak_memory_mib(CPU)
+    assert runtime.measure_peak_memory_mib(torch.device("cuda")) == 5.0
+    resident = runtime.measure_peak_memory_mib(CPU)
     assert 50 < resident < 2**20  # of this process, neither kilobytes nor bytes

@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 
 from gblsr_repro import config
 from gblsr_repro.errors import UserError
-from gblsr_repro.files import sha256
+from gblsr_repro.files import compute_sha256
 from gblsr_repro.models import native
 from gblsr_repro.models.base import count_parameters
 from gblsr_repro.runs import load_run
@@ -50,8 +50,8 @@ def test_a_run_leaves_weights_log_and_record(settings, array, tmp_path):
         "weights.safetensors",
     ]
     assert list((tmp_path / "state").iterdir()) == []
-    assert record["weights_sha256"] == sha256(output / "weights.safetensors")
-    assert record["data"] == {"train": sha256(array)}
+    assert record["weights_sha256"] == compute_sha256(output / "weights.safetensors")
+    assert record["data"] == {"train": compute_sha256(array)}
     assert record["config"]["training"] == settings["native"]["training"]
     assert (record["arm"], record["seed"], record["steps"]) == ("gblsr_scalar", 0, 30)
     assert record["steps_per_second"] == pytest.approx(30 / record["wall_seconds"])
@@ -73,7 +73,9 @@ def test_seed_decides_the_weights(settings, array, tmp_path):
 
 def test_only_the_named_arm_takes_a_part_of_the_pixels(settings, array, tmp_path):
     def weights(arm, name):
-        return sha256(run(settings, array, tmp_path / name, arm=arm) / "weights.safetensors")
+        return compute_sha256(
+            run(settings, array, tmp_path / name, arm=arm) / "weights.safetensors"
+        )
 
     before = weights("liif", "a"), weights("gblsr_fixed", "b")
     settings["native"]["training"]["pixels"] = {"liif": 40}

@@ -38,7 +38,7 @@ log, number = sys.argv[1:]
 def note(what):
     with open(log, "a") as out:
         print(time.time(), number, os.environ["CUDA_VISIBLE_DEVICES"], what, file=out)
-devices.take_one()
+devices.reserve_gpu()
 note("from")
 time.sleep(1.0)
 victim = Path(log).with_name("killed")

@@ -137,14 +137,16 @@ def aggregate_locality(find: Find, config: Config) -> pd.DataFrame:
     """
     values, outcomes = [], []
     for arm, files in groupby(find(schemas.FIELDS), lambda file: file[0]["subject"]):
-        seeds = diagnostic.summarize([path for _, path in files], config)
+        seeds = diagnostic.compute_statistics_of_files([path for _, path in files], config)
         values += [
             (arm, name, seed[name]) for name in seeds[0] for seed in seeds if seed[name] is not None
         ]
-        met = diagnostic.tests(diagnostic.average(seeds), config["diagnostics"]["thresholds"])
+        met = diagnostic.apply_tests(
+            diagnostic.average_seeds(seeds), config["diagnostics"]["thresholds"]
+        )
         flags = {f"{test}_met": holds for test, holds in met.items()} | {
-            "tests_met": diagnostic.tests_met(met),
-            "criterion_a": diagnostic.all_of(met.values()),
+            "tests_met": diagnostic.count_tests_met(met),
+            "criterion_a": diagnostic.are_all_met(met.values()),
         }
         outcomes += [
             (arm, name, int(flag), None, len(seeds))
@@ -185,7 +187,7 @@ def decide_criterion_b(rows: pd.DataFrame, config: Config) -> Values:
             continue
         gaps = {m: float(own["mean"].get(f"delta_{m}", math.nan)) for m in margins}
         measured = {m: None if math.isnan(gap) else gap for m, gap in gaps.items()}
-        met = diagnostic.criteria({}, measured, margins).b
+        met = diagnostic.judge_criteria({}, measured, margins).b
         if met is not None:
             yield name, "criterion_b", int(met), None, int(own["n"].max())
 

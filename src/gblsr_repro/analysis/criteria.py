@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..config import Config
-from ..evaluation.locality import all_of
+from ..evaluation.locality import are_all_met
 
 Mean = Callable[[str, str, str], float]
 """From a data set, an arm and a metric to the mean, NaN where it is not measured."""
@@ -60,7 +60,7 @@ def measure_criteria(
             below = name in ("lpips_above_best_baseline", COST)
             met[name][column] = _holds(values[name], bound, below)
             yield name, column, values[name], bound, _as_number(met[name][column])
-        together = all_of(met[part][column] for part in QUALITY_PARTS)
+        together = are_all_met(met[part][column] for part in QUALITY_PARTS)
         met[QUALITY][column] = together
         yield QUALITY, column, math.nan, math.nan, _as_number(together)
     for name, by_dataset in met.items():

@@ -27,7 +27,7 @@ from ..config import (
 )
 from ..errors import UserError
 from ..evaluation import OURS, PAPER
-from ..files import verify
+from ..files import verify_checksum
 from .criteria import Outcome, measure_criteria, read_outcomes
 from .provenance import Provenance
 from .schemas import RUN_COLUMNS, SCHEMAS, VALUES, format_scale
@@ -65,7 +65,7 @@ def read_rows(path: Path, columns: Sequence[str], keys: Sequence[str] = ()) -> T
     Raises `UserError` where the file is damaged, one of `columns` is missing, or two rows have the
     same `keys`.
     """
-    verify(path)
+    verify_checksum(path)
     try:
         with path.open(newline="", encoding="utf-8") as stream:
             reader = csv.reader(stream)

@@ -14,8 +14,8 @@ import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from ..errors import StopRequested, UserError, memory_told
-from ..progress import setup_logging
+from ..errors import StopRequested, UserError, explain_memory_shortage
+from ..progress import set_up_logging
 from . import images, jobs, released, reports
 
 
@@ -37,10 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: finished; 2: a mistake of the user, described in one sentence; 75: stopped by a signal with
     the state saved, so that the same command resumes from it.
     """
-    setup_logging()
+    set_up_logging()
     options = build_parser().parse_args(arguments)
     try:
-        with memory_told("The computation of this command"):
+        with explain_memory_shortage("The computation of this command"):
             options.execute(options)
     except UserError as error:
         print(f"gblsr-repro: {error}", file=sys.stderr)

@@ -74,7 +74,7 @@ def decode(options: Options) -> None:
     """Render stored images, at any scale."""
     from .. import inference, runtime
 
-    runtime.prepare("cpu")
+    runtime.prepare_device("cpu")
     work = partial(inference.decode, scale=options.scale, crop=options.crop)
     _convert_to_photos(options, inference.load_code, work, is_input=_is_code, ending=".png")
 
@@ -156,7 +156,7 @@ def _load_model(benchmark: str, options: Options) -> Any:
     from .. import bundled, inference, runtime
     from ..progress import log
 
-    device = runtime.prepare(options.device)
+    device = runtime.prepare_device(options.device)
     path = options.model
     if path is None:
         path = bundled.find_bundled_model(benchmark)
@@ -174,9 +174,9 @@ def _make_reader(options: Options) -> Callable[[Path], Any]:
 
 def _show_parts(source: Path) -> Callable[[Any], Any]:
     """Return a `track` that shows how many parts of an image are done."""
-    from ..progress import each
+    from ..progress import show_progress
 
-    return partial(each, label=source.name, unit="part")
+    return partial(show_progress, label=source.name, unit="part")
 
 
 def _convert_to_photos(

@@ -66,7 +66,7 @@ def read_method(options: Options) -> tuple[Config, Method]:
 def _lock_gpu(config: Config) -> Config:
     """Lock a GPU for this process unless the config says device: cpu; return the config."""
     if config["device"] != "cpu":
-        devices.take_one()
+        devices.reserve_gpu()
     return config
 
 
@@ -96,9 +96,9 @@ def _add_fetch(commands: Commands) -> None:
 
 def fetch(options: Options) -> None:
     """Download a data set, or find it in the mirror, and verify its files."""
-    from ..data.fetch import fetch
+    from ..data.fetch import fetch_dataset
 
-    fetch(options.dataset, load_config(options), options.output)
+    fetch_dataset(options.dataset, load_config(options), options.output)
 
 
 def _add_check(commands: Commands) -> None:
@@ -107,9 +107,9 @@ def _add_check(commands: Commands) -> None:
 
 def check(options: Options) -> None:
     """Check the parameter budget and the LPIPS backbone, before any training."""
-    from ..preflight import check
+    from ..preflight import check_native_benchmark
 
-    print(check(load_config(options)))
+    print(check_native_benchmark(load_config(options)))
 
 
 def _add_sources(commands: Commands) -> None:
@@ -118,9 +118,9 @@ def _add_sources(commands: Commands) -> None:
 
 def list_sources(options: Options) -> None:
     """List the data sets with their folders and how complete they are."""
-    from ..data.fetch import list_sources
+    from ..data.fetch import list_datasets
 
-    print(list_sources(load_config(options)))
+    print(list_datasets(load_config(options)))
 
 
 # --- native reconstruction ----------------------------------------------------------------------
@@ -136,9 +136,9 @@ def _add_native_standardize(commands: Commands) -> None:
 
 def standardize_native(options: Options) -> None:
     """Crop the images of a split or evaluation set to one size and store them as an array."""
-    from ..data.standardize import make_array
+    from ..data.standardize import standardize_images
 
-    make_array(options.name, load_config(options), options.output)
+    standardize_images(options.name, load_config(options), options.output)
 
 
 def _add_native_regions(commands: Commands) -> None:
@@ -183,10 +183,10 @@ def _add_native_evaluate(commands: Commands) -> None:
 
 def evaluate_arm(options: Options) -> None:
     """Score a trained run on all images of the evaluation sets and the validation split."""
-    from ..evaluation.native import evaluate
+    from ..evaluation.native import evaluate_run
 
     config, arm = read_arm(options)
-    evaluate(
+    evaluate_run(
         config,
         arm,
         options.seed,
@@ -259,9 +259,9 @@ def _add_asr_standardize(commands: Commands) -> None:
 
 def standardize_asr(options: Options) -> None:
     """Store the training images in one array."""
-    from ..data.superres import make_array
+    from ..data.superres import pack_training_sets
 
-    make_array(load_config(options), options.output)
+    pack_training_sets(load_config(options), options.output)
 
 
 def _add_asr_train(commands: Commands) -> None:
@@ -289,10 +289,10 @@ def _add_asr_evaluate(commands: Commands) -> None:
 
 def evaluate_method(options: Options) -> None:
     """Score a trained run on all images of the evaluation sets."""
-    from ..evaluation.asr import evaluate
+    from ..evaluation.asr import evaluate_run
 
     config, method = read_method(options)
-    evaluate(config, method, options.seed, options.run, options.output)
+    evaluate_run(config, method, options.seed, options.run, options.output)
 
 
 def _add_asr_bicubic(commands: Commands) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..config import list_arms
 from ..errors import UserError
 from ..operations import trainings
-from ..progress import counted, log
+from ..progress import format_count, log
 from .arguments import (
     Commands,
     Options,
@@ -211,7 +211,7 @@ def print_summary(options: Options) -> None:
             texts = (f"{cell.mean:12.2f}" if cell.measured else f"{'-':>12}" for cell in cells)
             print(f"{row.name:<32}" + "".join(texts))
     steps = config["native"]["training"]["steps"]
-    print(f"{steps} steps, {counted(len(config['seeds']), 'seed')}, preset {config['preset']}")
+    print(f"{steps} steps, {format_count(len(config['seeds']), 'seed')}, preset {config['preset']}")
     if config["preset"] != "paper":
         print("These numbers show that everything runs; they are not the paper's experiment.")
     if (results / rows.FILE).is_file():
@@ -235,7 +235,7 @@ def print_plan(options: Options) -> None:
     """Estimate the runs to train, their GPU-hours, days and disk space; runs nothing."""
     from ..operations import plan
 
-    print(plan.text(plan.survey(load_config(options))))
+    print(plan.format_plan(plan.estimate_plan(load_config(options))))
 
 
 def _add_progress(commands: Commands) -> None:

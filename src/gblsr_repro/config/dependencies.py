@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..files import read_csv, sha256
+from ..files import compute_sha256, read_csv
 from .addresses import is_imported
 from .source_digest import digest_files
 from .tables import Arm, Config, Dataset, Method, find_repository_root, list_arms, locate_row
@@ -329,7 +329,7 @@ def digest_code(code: Iterable[str], classes: Iterable[type] = ()) -> str:
     paths = [PACKAGE / name for name in code]
     digest = hashlib.sha256(digest_files([*paths, *find_source_files(classes)]).encode())
     for text in sorted(file for path in paths if path.is_dir() for file in _find_text_files(path)):
-        digest.update(f"{text.relative_to(PACKAGE)} {sha256(text)}".encode())
+        digest.update(f"{text.relative_to(PACKAGE)} {compute_sha256(text)}".encode())
     return digest.hexdigest()
 
 

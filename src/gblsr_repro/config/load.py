@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from ..errors import UserError
-from ..files import verify, write_checked
+from ..files import verify_checksum, write_with_checksum
 from .checks import check_config
 from .tables import Config, find_repository_root, read_yaml
 
@@ -37,7 +37,7 @@ def load(paths: Sequence[Path | str] = ()) -> Config:
     files = [Path(path) for path in paths or [find_repository_root() / "config" / "config.yaml"]]
     for path in files:
         config = merge(config, read_yaml(path))
-    if not all(path.suffix == ".json" and verify(path) for path in files):
+    if not all(path.suffix == ".json" and verify_checksum(path) for path in files):
         validate(config)
     return config
 
@@ -96,4 +96,4 @@ def write_resolved(config: Config, path: Path | str) -> None:
     for suffix, text in ((".json", as_json), (".yaml", as_yaml)):
         file = Path(path).with_suffix(suffix)
         if not file.is_file() or file.read_text(encoding="utf-8") != text:
-            write_checked(file, text.encode())
+            write_with_checksum(file, text.encode())

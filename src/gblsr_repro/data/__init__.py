@@ -1,1 +1,1 @@
-"""data room."""
+"""Fetch, record, decode, standardize and sample the images of both benchmarks."""

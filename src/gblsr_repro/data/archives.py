@@ -1,4 +1,4 @@
-"""Unpacking chosen members of a gzipped tar or a zip archive without trusting it."""
+"""Unpack selected members of a gzipped tar or zip archive from an untrusted source."""
 
 from __future__ import annotations
 
@@ -8,59 +8,16 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, NamedTuple
 
 from ..errors import UserError
-from ..files import atomic_path
+from ..files import write_atomically
 
-BLOCK = 1 << 20
+BLOCK = 1 << 20  # bytes read at once
 
-Member = tuple[str, int, bool, Callable[[], IO[bytes] | None]]
-
-
-def extract(
-    archive: Path,
-    choose: Callable[[str], Path | None],
-    limit: int,
-    check: Callable[[Path, Path], None],
-) -> list[Path]:
-    """Unpack the members for which `choose(name)` gives a target, in the archive's order.
-
-    Every target appears whole or not at all, after `check(temporary, target)`, which raises
-    `UserError` to refuse it. The kind of archive is told from its content.
-
-    Raises `UserError`, and unpacks no further, when a name is absolute or climbs out with `..`,
-    when a chosen member is a link, a device or there twice, when the archive holds more than
-    `limit` bytes in all (of a tar: with its headers), or when it is damaged or encrypted.
-    """
-    done: dict[Path, None] = {}
-    total = 0
-    try:
-        for name, size, regular, content in _members(archive, limit):
-            path = PurePosixPath(name.replace("\\", "/"))
-            drive = bool(path.parts) and path.parts[0].endswith(":")
-            if path.is_absolute() or drive or ".." in path.parts:
-                raise _refused(archive, f"holds {name!r}, which points outside its folder")
-            total += size
-            if total > limit:
-                raise _bomb(archive, limit)
-            target = choose(name)
-            if target is None:
-                continue
-            stream = content() if regular and target not in done else None
-            if stream is None:
-                raise _refused(archive, f"holds {name} as something other than one plain file")
-            with stream, atomic_path(target) as temporary:
-                _copy(stream, temporary, size, archive)
-                check(temporary, target)
-            done[target] = None
-    except _DAMAGE as error:
-        raise _damaged(archive, error) from error
-    return list(done)
-
-
-_DAMAGE = (
+READ_ERRORS = (
     tarfile.TarError,
     zipfile.BadZipFile,
     zlib.error,
@@ -69,69 +26,123 @@ _DAMAGE = (
     RuntimeError,
     ValueError,
 )
+"""What the standard library raises for a damaged or encrypted archive."""
 
 
-def _members(archive: Path, limit: int) -> Iterator[Member]:
+class Member(NamedTuple):
+    """One member of an archive: its name, its size in bytes, whether it is a plain file.
+
+    `open` opens its content; None where it has none.
+    """
+
+    name: str
+    size: int
+    is_file: bool
+    open: Callable[[], IO[bytes] | None]
+
+
+def extract_members(
+    archive: Path,
+    select_target: Callable[[str], Path | None],
+    limit: int,
+    check: Callable[[Path, Path], None],
+) -> list[Path]:
+    """Unpack the members for which `select_target(name)` returns a path, in archive order.
+
+    A target appears only when it is complete and `check(temporary, target)` has accepted it;
+    `check` raises `UserError` to refuse it. The format, tar or zip, is detected from the content.
+    Returns the targets.
+
+    Raises `UserError`, and unpacks no further, when a name is absolute or climbs out of its folder
+    with `..`, when a selected member is a link, a device or listed twice, when the archive holds
+    more than `limit` bytes in all (of a tar: with its headers), or when it is damaged or encrypted.
+    """
+    targets: dict[Path, None] = {}  # in order, and quick to look up
+    total = 0
+    try:
+        for member in _read_members(archive, limit):
+            _check_name(member.name, archive)
+            total += member.size
+            if total > limit:
+                raise _build_size_error(archive, limit)
+            target = select_target(member.name)
+            if target is None:
+                continue
+            stream = member.open() if member.is_file and target not in targets else None
+            if stream is None:
+                raise _build_refusal(
+                    archive, f"holds {member.name} as something other than one plain file"
+                )
+            with stream, write_atomically(target) as temporary:
+                _copy_member(stream, temporary, member.size, archive)
+                check(temporary, target)
+            targets[target] = None
+    except READ_ERRORS as error:
+        raise _build_damage_error(archive, error) from error
+    return list(targets)
+
+
+def _check_name(name: str, archive: Path) -> None:
+    """Raise `UserError` for a member name that points outside the folder to unpack into."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    has_drive = bool(path.parts) and path.parts[0].endswith(":")
+    if path.is_absolute() or has_drive or ".." in path.parts:
+        raise _build_refusal(archive, f"holds {name!r}, which points outside its folder")
+
+
+def _read_members(archive: Path, limit: int) -> Iterator[Member]:
+    """Yield the members of a zip or gzipped tar archive in its order."""
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as packed:
             for info in packed.infolist():
-                kind = stat.S_IFMT(info.external_attr >> 16)
-                regular = not info.is_dir() and kind in (0, stat.S_IFREG)
-                yield (
-                    info.filename,
-                    info.file_size,
-                    regular,
-                    lambda info=info: packed.open(info),  # type: ignore[misc]
-                )
+                file_type = stat.S_IFMT(info.external_attr >> 16)
+                is_file = not info.is_dir() and file_type in (0, stat.S_IFREG)
+                yield Member(info.filename, info.file_size, is_file, partial(packed.open, info))
         return
     _check_gzip(archive, limit)
     with tarfile.open(archive, "r:gz") as tape:
-        for member in tape:
-            yield (
-                member.name,
-                member.size,
-                member.isreg(),
-                lambda member=member: tape.extractfile(member),  # type: ignore[misc]
-            )
+        for entry in tape:
+            yield Member(entry.name, entry.size, entry.isreg(), partial(tape.extractfile, entry))
 
 
 def _check_gzip(archive: Path, limit: int) -> None:
-    """Read all of it: tarfile alone never compares gzip's checksum, which stands at the end."""
+    """Decompress the whole archive to verify its gzip checksum, which tarfile does not compare."""
     total = 0
     with gzip.open(archive) as stream:
         while block := stream.read(BLOCK):
             total += len(block)
             if total > limit:
-                raise _bomb(archive, limit)
+                raise _build_size_error(archive, limit)
 
 
-def _copy(stream: IO[bytes], target: Path, size: int, archive: Path) -> None:
+def _copy_member(stream: IO[bytes], target: Path, size: int, archive: Path) -> None:
+    """Copy a member to `target`; `UserError` unless it has exactly `size` bytes."""
     written = 0
     with target.open("wb") as out:
         while True:
             try:
                 block = stream.read(BLOCK)
             except OSError as error:
-                raise _damaged(archive, error) from error
+                raise _build_damage_error(archive, error) from error
             if not block:
                 break
             written += len(block)
             if written > size:
-                raise _bomb(archive, size)
+                raise _build_size_error(archive, size)
             out.write(block)
     if written != size:
-        raise _damaged(archive, EOFError("a member ends early"))
+        raise _build_damage_error(archive, EOFError("a member ends early"))
 
 
-def _bomb(archive: Path, limit: int) -> UserError:
-    return _refused(archive, f"unpacks to more than the {limit} bytes allowed for it")
+def _build_size_error(archive: Path, limit: int) -> UserError:
+    return _build_refusal(archive, f"unpacks to more than the {limit} bytes allowed for it")
 
 
-def _refused(archive: Path, why: str) -> UserError:
+def _build_refusal(archive: Path, reason: str) -> UserError:
     return UserError(
-        f"{archive} {why}; it is not the published archive: delete it and fetch again."
+        f"{archive} {reason}; it is not the published archive: delete it and fetch again."
     )
 
 
-def _damaged(archive: Path, error: Exception) -> UserError:
+def _build_damage_error(archive: Path, error: Exception) -> UserError:
     return UserError(f"{archive} is damaged ({error}); delete it and fetch again.")

@@ -1,4 +1,4 @@
-"""Arrays of images: written with their index and description; read, memory-mapped and verified."""
+"""Write, memory-map and verify arrays of 8-bit images with their index and description."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UserError
-from ..files import atomic_path, read_csv, read_json, sha256, write_csv, write_json
+from ..files import compute_sha256, read_csv, read_json, write_atomically, write_csv, write_json
 from .images import Pixels
 
 if TYPE_CHECKING:  # torch takes longer to import than most arrays to write
@@ -28,26 +28,28 @@ def write_array(
     rows: Sequence[Sequence[Any]],
     facts: Mapping[str, Any],
 ) -> None:
-    """Write 8-bit `parts` one after the other as one array (N, *shape), and what it is of.
+    """Write uint8 `parts` one after the other as one array (N, *shape), part by part.
 
-    Memory does not grow with their number. Beside `path` (.npy) stand the index (.csv), its `rows`
-    one an image and read once the parts are written, and a description (.json): `facts` and the
-    checksums of the other two. The same parts give the same bytes on every machine.
+    Beside `path` (.npy) stand the index (.csv), with `columns` and one of the `rows` per image, and
+    the description (.json): `facts`, the checksums of the other two files and the number of images.
+    `rows` are read after the last part is written, so producing the parts may add to them. The
+    files have the same bytes on every machine.
     """
     count, size = 0, math.prod(shape)
-    with atomic_path(path) as temporary, temporary.open("w+b") as out:
+    with write_atomically(path) as temporary, temporary.open("w+b") as out:
         _write_header(out, 0, shape)
         for part in parts:
             out.write(np.ascontiguousarray(part).data)
             count += part.size // size
         _write_header(out, count, shape)
-    write_csv(path.with_suffix(".csv"), columns, rows)
-    checksums = {"sha256": sha256(path), "index_sha256": sha256(path.with_suffix(".csv"))}
+    index = path.with_suffix(".csv")
+    write_csv(index, columns, rows)
+    checksums = {"sha256": compute_sha256(path), "index_sha256": compute_sha256(index)}
     write_json(path.with_suffix(".json"), {**facts, **checksums, "images": len(rows)})
 
 
 def _write_header(out: BinaryIO, count: int, shape: tuple[int, ...]) -> None:
-    # The format leaves room for the first axis to grow, so the header keeps its length.
+    """Write the .npy header; its length does not depend on `count`, the size of the first axis."""
     out.seek(0)
     header = {"descr": "|u1", "fortran_order": False, "shape": (count, *shape)}
     np.lib.format.write_array_header_1_0(out, header)
@@ -56,32 +58,33 @@ def _write_header(out: BinaryIO, count: int, shape: tuple[int, ...]) -> None:
 def open_array(
     path: Path | str, mode: Literal["r", "c"]
 ) -> tuple[NDArray[np.uint8], list[dict[str, str]], dict[str, Any]]:
-    """Map an array that `write_array` wrote, with the rows of its index and its description.
+    """Memory-map an array of `write_array`; return it, the rows of its index, its description.
 
-    The whole array is read once to check it: seconds, before a run of many hours. Raises
-    `UserError` where one of the three is missing, damaged or not of the same making.
+    `mode` is numpy's: "r" maps it read-only, "c" copy-on-write. The whole array is read once to
+    verify its checksum. Raises `UserError` when one of the three files is missing or damaged, or
+    when they do not belong together.
     """
     path = Path(path)
     index = path.with_suffix(".csv")
-    record = read_json(path.with_suffix(".json"))
+    description = read_json(path.with_suffix(".json"))
     for file, key in ((path, "sha256"), (index, "index_sha256")):
         if not file.is_file():
             raise UserError(f"{file} does not exist; run the step that makes it first.")
-        # Of arrays that were packed before, the index's checksum stands beside it alone.
-        if (key == "sha256" or key in record) and sha256(file) != record.get(key):
-            raise damaged(file)
+        # Descriptions of older arrays lack the checksum of the index, which has a file of its own.
+        if (key == "sha256" or key in description) and compute_sha256(file) != description.get(key):
+            raise build_damage_error(file)
     try:
         pixels = np.load(path, mmap_mode=mode, allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
-        raise damaged(path) from error
+        raise build_damage_error(path) from error
     rows = read_csv(index)
-    if pixels.dtype != np.uint8 or len(rows) != record.get("images"):
-        raise damaged(index)
-    return pixels, rows, record
+    if pixels.dtype != np.uint8 or len(rows) != description.get("images"):
+        raise build_damage_error(index)
+    return pixels, rows, description
 
 
-def damaged(path: Path | str) -> UserError:
-    """Return the error for an array, or a file beside it, that is not what was written."""
+def build_damage_error(path: Path | str) -> UserError:
+    """Build the error for an array, index or description with unexpected content."""
     return UserError(
         f"{path} is damaged or belongs to another run; delete the array and its .csv and .json and "
         "standardize again."
@@ -89,29 +92,30 @@ def damaged(path: Path | str) -> UserError:
 
 
 @dataclass(frozen=True)
-class Arrays:
-    """A standardized array, its index and its record.
+class ImageArray:
+    """A standardized array of images with its index and description.
 
-    `images` is uint8 (N, S, S, 3) RGB, memory-mapped and read-only; `index` has one row per image
-    with the keys position, dataset, name, width, height, sha256 (of the source file; width and
-    height in pixels, before standardizing), all as text; `record` is the .json beside it.
+    `images` is uint8 (N, S, S, 3) RGB, memory-mapped and read-only. `index` has one row per image
+    with the keys position, dataset, name, width, height, sha256 (the last three of the source
+    file: pixels before standardizing, and its checksum), all as text. `description` is the content
+    of the .json beside the array.
     """
 
     path: Path
     images: NDArray[np.uint8]
     index: list[dict[str, str]]
-    record: dict[str, Any]
+    description: dict[str, Any]
 
     @classmethod
-    def open(cls, path: Path | str) -> Arrays:
-        """Map the array at `path` (.npy) and read its index (.csv) and record (.json).
+    def open(cls, path: Path | str) -> ImageArray:
+        """Open the array at `path` (.npy), its index (.csv) and its description (.json).
 
         Raises `UserError` as `open_array` does.
         """
-        images, index, record = open_array(path, "r")
+        images, index, description = open_array(path, "r")
         if images.ndim != 4 or images.shape[3] != 3 or len(images) != len(index):
-            raise damaged(path)
-        return cls(Path(path), images, index, record)
+            raise build_damage_error(path)
+        return cls(Path(path), images, index, description)
 
     def __len__(self) -> int:
         return len(self.images)
@@ -123,25 +127,25 @@ class Arrays:
 
     @property
     def names(self) -> list[str]:
-        """The images' names, in the order of the array."""
+        """Names of the images, in the order of the array."""
         return [row["name"] for row in self.index]
 
-    def tensor(
+    def load_images(
         self, indices: Sequence[int] | NDArray[np.int64] | slice, device: torch.device | str = "cpu"
     ) -> Tensor:
-        """Return images as float32 (B, 3, S, S) in [0, 1] on `device`."""
+        """Load the images at `indices` as float32 (B, 3, S, S) in [0, 1] on `device`."""
         import torch
 
-        chosen = np.array(self.images[indices])
-        return as_float(torch.from_numpy(chosen).to(device))
+        selected = np.array(self.images[indices])
+        return convert_to_float(torch.from_numpy(selected).to(device))
 
-    def to_device(self, device: torch.device | str) -> Tensor:
-        """Return the whole array as uint8 (N, S, S, 3) on `device`; batches go to `as_float`."""
+    def copy_to_device(self, device: torch.device | str) -> Tensor:
+        """Copy the whole array to `device` as uint8 (N, S, S, 3), for `convert_to_float`."""
         import torch
 
         return torch.from_numpy(np.array(self.images)).to(device)
 
 
-def as_float(images: Tensor) -> Tensor:
-    """Turn uint8 (B, S, S, 3) in [0, 255] into contiguous float32 (B, 3, S, S) in [0, 1]."""
+def convert_to_float(images: Tensor) -> Tensor:
+    """Convert uint8 (B, S, S, 3) in [0, 255] to contiguous float32 (B, 3, S, S) in [0, 1]."""
     return images.permute(0, 3, 1, 2).contiguous().float() / 255

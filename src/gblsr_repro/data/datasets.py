@@ -1,34 +1,35 @@
-"""A data set: which files it has, where they lie, what is recorded of them, which are its images.
+"""Locate the files of a data set, record them in a manifest and select its images.
 
 A data set is a row of config/datasets.tsv. Its columns:
 
-- `dataset` the name used in the config; `title` the name that tables show; `role` train, evaluate
-  or weights; `license` the terms in short; `homepage` where they are stated; `note` remarks.
-- `kind` archive (one tar or zip to unpack), files (many single downloads), file (one download) or
-  package (photographs inside an installed Python package).
-- `url` of an archive or file: its address; of files: an address with `{path}` for the file's path
-  below its first folder; of a package: its name and the folder in it. Empty: only a mirror has it.
-- `files` the files' paths (below). A member of an archive has the name that its path has below its
-  first folder.
-- `images` how many images a complete copy gives to the runs (0: the files are not images).
-- `bytes` what is downloaded in all; half as much again is refused.
-- `checksum` of an archive or file, `sha256:...` or `md5:...`, where one is known.
-- `stands_in_for` the data set that it replaces in the demo or with a mirror.
+- `dataset`: the name used in the config; `title`: the name that tables show; `role`: train,
+  evaluate or weights; `license`: the terms in short; `homepage`: the page that states them;
+  `note`: remarks.
+- `kind`: archive (one tar or zip file to unpack), files (many single downloads), file (one
+  download) or package (photographs inside an installed Python package).
+- `url`: of an archive or file, its address; of files, an address with `{path}` in place of the path
+  below the first folder; of a package, its name and the folder in it. Empty: only a mirror has it.
+- `files`: patterns of the files' paths (see below). A member of an archive has the name of its path
+  below the first folder.
+- `images`: the number of images in a complete copy (0: the files are not images).
+- `bytes`: the size of the whole download; more than one and a half times as much is refused.
+- `checksum`: of an archive or file, `sha256:...` or `md5:...`, where its publisher states one.
+- `stands_in_for`: the data set that this one replaces in the demo or with a mirror.
 
-Files lie in one of three places: the config's `resources` (downloads), its `mirror` (used as it
-is, never written to), or a package. At the first `fetch` every file is read, decoded and recorded
-under resources/manifests. From then on files must be the recorded ones: `entries` compares sizes,
-`Source.read` and a later `fetch` compare contents.
+Files lie in one of three places: the config's `resources` (downloads), its `mirror` (never written
+to) or a package. The first fetch reads and decodes every file and records it in a manifest under
+resources/manifests. Later the files must match the manifest: `DatasetFiles.read_entries` compares
+sizes, `SourceImage.read_bytes` and later fetches compare contents.
 
-`files` is a space-separated list of entries, relative to the folder that holds the files:
+`files` is a space-separated list of patterns, relative to the folder that holds the files:
 
-- the first entry names the images themselves, each at its largest;
+- the first pattern names the images themselves, at their largest size;
 - `{a,b}` and `{001..100}` stand for several names, `*` for anything within one name; `*` needs a
-  folder or archive to look into, so downloads of single files list theirs in full;
-- a later entry names files that belong to them; `A|B` is satisfied by A, which the publisher has,
-  or by B, which a mirror may hold in its place;
-- `@path` is a text file that lists the images to use, in order, one name a line, relative to the
-  part of the first entry before its first `*`.
+  folder or archive to search, so single downloads are listed in full;
+- a later pattern names files that belong to the images; `A|B` is satisfied by A, which the
+  publisher has, or by B, which a mirror may have instead;
+- `@path` is a text file with the images to use, in order, one name a line, relative to the part of
+  the first pattern before its first `*`.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ from pathlib import Path, PurePosixPath
 
 from ..config import Config, Dataset, find_dataset, find_mirror
 from ..errors import UserError
-from ..files import sha256, verify, write_csv
-from .images import decode_native
+from ..files import compute_sha256, verify_checksum, write_csv
+from .images import decode_image
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg")
 _BRACES = re.compile(r"\{([^{}]*)\}")
@@ -55,14 +56,15 @@ _RANGE = re.compile(r"(\d+)\.\.(\d+)")
 # --- patterns of files ----------------------------------------------------------------------------
 
 
-def expand(pattern: str) -> list[str]:
-    """Write out the braces of a pattern; a `*` stays as it is."""
+def expand_braces(pattern: str) -> list[str]:
+    """Expand the braces of a pattern into all its alternatives; a `*` is kept."""
     parts = _BRACES.split(pattern)
-    choices = [_choices(part) if index % 2 else [part] for index, part in enumerate(parts)]
+    choices = [_list_choices(part) if index % 2 else [part] for index, part in enumerate(parts)]
     return ["".join(combination) for combination in itertools.product(*choices)]
 
 
-def _choices(braces: str) -> list[str]:
+def _list_choices(braces: str) -> list[str]:
+    """List the alternatives of the text between two braces: `a,b` or `001..100`."""
     bounds = _RANGE.fullmatch(braces)
     if not bounds:
         return braces.split(",")
@@ -70,33 +72,33 @@ def _choices(braces: str) -> list[str]:
     return [f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]
 
 
-def matches(pattern: str, path: str) -> bool:
-    """Whether a relative path with forward slashes is one of those that the pattern names."""
+def matches_pattern(pattern: str, path: str) -> bool:
+    """Return whether a pattern names a relative path with forward slashes."""
     return any(
         re.fullmatch("[^/]+".join(map(re.escape, option.split("*"))), path)
-        for option in expand(pattern)
+        for option in expand_braces(pattern)
     )
 
 
-def find(pattern: str, root: Path) -> list[str]:
-    """Return the files under `root` that the pattern names, as relative paths in name order."""
-    found = {
+def find_files(pattern: str, root: Path) -> list[str]:
+    """Find the files under `root` that a pattern names; return sorted relative paths."""
+    paths = {
         path.relative_to(root).as_posix()
-        for option in expand(pattern)
+        for option in expand_braces(pattern)
         for path in (root.glob(option) if "*" in option else [root / option])
         if path.is_file()
     }
-    return sorted(found)
+    return sorted(paths)
 
 
-# --- the record of files: made when they first arrive, compared from then on ----------------------
+# --- the manifest: files as they were at the first fetch ------------------------------------------
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One file: relative path, size in bytes, SHA-256; of an image also its size and kind.
+class ManifestEntry:
+    """One file in a manifest: relative path, size in bytes, SHA-256.
 
-    `width` and `height` are pixels and `mode` is L or RGB; all three are None for other files.
+    Of an image also `width` and `height` in pixels and `mode`, L or RGB; None for other files.
     """
 
     path: str
@@ -107,225 +109,256 @@ class Entry:
     mode: str | None
 
 
-def inspect(file: Path, path: str) -> Entry:
-    """Read a whole file, decode it if it is an image, and describe it as `path`.
+def inspect_file(file: Path, path: str) -> ManifestEntry:
+    """Read a whole file, decode it if it is an image, and build its manifest entry.
 
-    Raises `UserError` when it cannot be read or an image does not decode.
+    `path` is the relative path of the entry. Raises `UserError` when an image does not decode.
     """
     if PurePosixPath(path).suffix.lower() not in IMAGE_SUFFIXES:
-        return Entry(path, file.stat().st_size, sha256(file), None, None, None)
+        return ManifestEntry(path, file.stat().st_size, compute_sha256(file), None, None, None)
     content = file.read_bytes()
-    pixels = decode_native(content, file)
+    pixels = decode_image(content, file)
     height, width = pixels.shape[:2]
     digest = hashlib.sha256(content).hexdigest()
-    return Entry(path, len(content), digest, width, height, "L" if pixels.ndim == 2 else "RGB")
+    return ManifestEntry(
+        path, len(content), digest, width, height, "L" if pixels.ndim == 2 else "RGB"
+    )
 
 
-def write_manifest(path: Path, entries: Iterable[Entry]) -> None:
-    """Write a manifest, sorted by path."""
+def write_manifest(path: Path, entries: Iterable[ManifestEntry]) -> None:
+    """Write a manifest (.csv), sorted by path."""
     rows = sorted(entries, key=lambda entry: entry.path)
-    write_csv(path, [field.name for field in fields(Entry)], map(astuple, rows))
+    write_csv(path, [field.name for field in fields(ManifestEntry)], map(astuple, rows))
 
 
-def read_manifest(path: Path) -> dict[str, Entry]:
-    """Read a manifest by relative path; `UserError` when it is damaged."""
-    columns = [field.name for field in fields(Entry)]
+def read_manifest(path: Path) -> dict[str, ManifestEntry]:
+    """Read the entries of a manifest by relative path; `UserError` when it is damaged."""
+    columns = [field.name for field in fields(ManifestEntry)]
     try:
         with path.open(newline="", encoding="utf-8") as stream:
             reader = csv.DictReader(stream)
             if reader.fieldnames != columns:
-                raise ValueError("its columns are not those of a manifest")
-            entries = {row["path"]: _entry(row) for row in reader}
+                raise ValueError("it lacks the columns of a manifest")
+            entries = {row["path"]: _parse_entry(row) for row in reader}
             if not entries:
                 raise ValueError("it lists no file")
     except (ValueError, TypeError, csv.Error) as error:
         raise UserError(f"{path} is damaged ({error}); delete it and fetch again.") from error
-    verify(path)
+    verify_checksum(path)
     return entries
 
 
-def _entry(row: dict[str, str]) -> Entry:
+def _parse_entry(row: dict[str, str]) -> ManifestEntry:
+    """Parse one line of a manifest; `ValueError` when it is not valid."""
     relative = PurePosixPath(row["path"])
     if relative.is_absolute() or ".." in relative.parts or len(row["sha256"]) != 64:
-        raise ValueError(f"line of {row['path']!r}")
+        raise ValueError(f"the line of {row['path']!r} is not valid")
     width, height = (int(row[key]) if row[key] else None for key in ("width", "height"))
     size = int(row["bytes"])
-    return Entry(row["path"], size, row["sha256"], width, height, row["mode"] or None)
+    return ManifestEntry(row["path"], size, row["sha256"], width, height, row["mode"] or None)
 
 
 # --- the data set ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class DataSet:
-    """A data set as a config has it.
+class DatasetFiles:
+    """The files of a data set in the place that a config names.
 
-    Its files lie under `root` and are recorded in `manifest`, or, where that was not fetched from,
-    in the workflow's `copy` of the record: where files lie is not what they are. `downloads` says
-    whether we download them, `partial` whether fewer images than published will do.
+    They lie under `root` and are recorded in `manifest`; where that does not exist, in
+    `manifest_copy`, which the workflow keeps with the results. `is_downloaded` tells a download
+    from a mirror or package; `accepts_partial` allows fewer images than were published.
     """
 
     row: Dataset
     root: Path
     manifest: Path
-    copy: Path
-    downloads: bool
-    partial: bool
+    manifest_copy: Path
+    is_downloaded: bool
+    accepts_partial: bool
 
     @property
     def name(self) -> str:
-        """Its name in the config."""
+        """Name of the data set in the config."""
         return self.row.dataset
 
     @property
-    def record(self) -> Path:
-        """The record of its files that is there: the manifest, else the workflow's copy of it."""
-        return self.manifest if self.manifest.is_file() else self.copy
+    def manifest_to_read(self) -> Path:
+        """Path of the manifest if it exists, else of its copy."""
+        return self.manifest if self.manifest.is_file() else self.manifest_copy
 
     @property
-    def pattern(self) -> str:
-        """The pattern of its images."""
+    def image_pattern(self) -> str:
+        """Pattern of the images."""
         return self.row.files.split()[0]
 
     @property
-    def companions(self) -> list[list[str]]:
-        """The patterns of what belongs to the images; of each the publisher's and other ways."""
+    def companion_patterns(self) -> list[list[str]]:
+        """Patterns of the files that belong to the images, with their alternatives."""
         return [e.split("|") for e in self.row.files.split()[1:] if not e.startswith("@")]
 
     @property
-    def selection(self) -> str | None:
-        """The list of the images to use, where there is one."""
+    def selection_list(self) -> str | None:
+        """Path of the text file that lists the images to use; None if the data set has none."""
         return next((e[1:] for e in self.row.files.split() if e.startswith("@")), None)
 
     @property
-    def published(self) -> list[str]:
-        """The patterns of everything that the publisher's copy holds."""
-        listed = [self.selection] if self.selection else []
-        return [self.pattern, *(options[0] for options in self.companions), *listed]
+    def published_patterns(self) -> list[str]:
+        """Patterns of all files in the publisher's copy."""
+        listed = [self.selection_list] if self.selection_list else []
+        return [self.image_pattern, *(options[0] for options in self.companion_patterns), *listed]
 
     @property
-    def expected(self) -> int:
-        """How many images (or other files) a complete copy gives."""
-        return int(self.row.images) or len(expand(self.pattern))
+    def published_count(self) -> int:
+        """Number of images, or of other files, in a complete copy."""
+        return int(self.row.images) or len(expand_braces(self.image_pattern))
 
     @property
-    def selected(self) -> str:
-        """Which of its files are its images, and in what order, in words."""
-        if self.selection and (self.root / self.selection).is_file():
-            return f"those that {self.selection} names, in its order"
+    def selection_rule(self) -> str:
+        """How the images are selected and ordered, in words."""
+        if self.selection_list and (self.root / self.selection_list).is_file():
+            return f"those that {self.selection_list} names, in its order"
         return "all, in the order of their names"
 
     @property
     def _remedy(self) -> str:
-        return "fetch the data set again" if self.downloads else "put it there"
+        """What to do about missing files, as part of a sentence."""
+        return "fetch the data set again" if self.is_downloaded else "restore its files"
 
-    def present(self) -> list[str]:
-        """Return those of its files that are there, in name order."""
-        paths = set(find(self.pattern, self.root))
-        for options in self.companions:
-            found = (find(option, self.root) for option in options)
-            paths.update(next(filter(None, found), []))
-        if self.selection:
-            paths.update(find(self.selection, self.root))
+    def list_present_files(self) -> list[str]:
+        """List the paths of the files that exist, sorted by name."""
+        paths = set(find_files(self.image_pattern, self.root))
+        for options in self.companion_patterns:
+            for option in options:
+                companions = find_files(option, self.root)
+                if companions:
+                    paths.update(companions)
+                    break
+        if self.selection_list:
+            paths.update(find_files(self.selection_list, self.root))
         return sorted(paths)
 
-    def entries(self) -> dict[str, Entry]:
-        """Read the manifest and compare existence and size of every file with it.
+    def read_entries(self) -> dict[str, ManifestEntry]:
+        """Read the manifest and check that every file exists with its recorded size.
 
-        The list of images to use, if there is one, is compared in full. Raises `UserError` when the
-        data set was not fetched or a file is missing or changed.
+        Of the list of images to use the content is checked too. Raises `UserError` when the data
+        set was not fetched, or when a file is missing or changed.
         """
-        if not self.record.is_file():
+        if not self.manifest_to_read.is_file():
             raise UserError(
                 f"Data set {self.name} was not fetched yet; run `gblsr-repro fetch {self.name}`."
             )
-        entries = read_manifest(self.record)
+        entries = read_manifest(self.manifest_to_read)
         for path, entry in entries.items():
             file = self.root / path
             if not file.is_file():
-                raise self.missing(path)
-            listed = path == self.selection
-            if file.stat().st_size != entry.bytes or (listed and sha256(file) != entry.sha256):
-                raise self.changed(path)
+                raise self.build_missing_error(path)
+            is_changed = file.stat().st_size != entry.bytes
+            if path == self.selection_list:
+                is_changed = compute_sha256(file) != entry.sha256
+            if is_changed:
+                raise self.build_changed_error(path)
         return entries
 
-    def content_sha256(self) -> str:
-        """Return the SHA-256 of what is recorded of its files: their paths and their content."""
-        told = [f"{path} {entry.sha256}\n" for path, entry in sorted(self.entries().items())]
-        return hashlib.sha256("".join(told).encode()).hexdigest()
+    def digest_content(self) -> str:
+        """Compute the SHA-256 of the manifest's paths and checksums, as hexadecimal text."""
+        entries = sorted(self.read_entries().items())
+        lines = [f"{path} {entry.sha256}\n" for path, entry in entries]
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
 
-    def missing(self, path: str) -> UserError:
-        """Return the error for a recorded file that is gone."""
+    def build_missing_error(self, path: str) -> UserError:
+        """Build the error for a file of the manifest that does not exist."""
         return UserError(f"{self.root / path} of data set {self.name} is missing; {self._remedy}.")
 
-    def changed(self, path: str) -> UserError:
-        """Return the error for a file whose content is not the recorded one."""
-        remedy = "delete it and fetch again" if self.downloads else "restore it"
+    def build_changed_error(self, path: str) -> UserError:
+        """Build the error for a file whose content differs from the manifest."""
+        remedy = "delete it and fetch again" if self.is_downloaded else "restore it"
         return UserError(
             f"{self.root / path} is not the file that was recorded when data set {self.name} was "
             f"first fetched; {remedy}, or delete {self.manifest} to record the data set anew."
         )
 
-    def images(self, paths: list[str]) -> list[str]:
-        """Return which of the present `paths` are the images, in the order of use.
+    def select_images(self, paths: list[str]) -> list[str]:
+        """Select the images among the existing `paths` and return them in the order of use.
 
-        The order is that of the data set's list, where it has one, else that of the names. Raises
-        `UserError` when there are more images than belong to the data set, or when something is
-        missing and it is not `partial`.
+        The order is that of `selection_list`, else that of the names. Raises `UserError` when the
+        data set has no image or too many, or when files are missing and `accepts_partial` is off.
         """
-        listed, pattern = self.selection, self.pattern
-        chosen = sorted(path for path in paths if matches(pattern, path))
-        if listed in paths:
-            content = (self.root / str(listed)).read_bytes().decode(errors="replace")
-            known, stem = set(chosen), pattern.partition("*")[0]
-            named = (stem + line for line in content.split())
-            chosen = [path for path in dict.fromkeys(named) if path in known]
-        elif listed and not self.partial:
-            raise self._incomplete(f"lacks {listed}, the list of images to use,")
-        if len(chosen) > self.expected:
+        images = self._select_listed(paths)
+        if len(images) > self.published_count:
             raise UserError(
-                f"Data set {self.name} has {len(chosen)} images in {self.root} where "
-                f"{self.expected} belong; remove what is not part of it."
+                f"Data set {self.name} has {len(images)} images in {self.root} where "
+                f"{self.published_count} belong; remove what is not part of it."
             )
-        if not chosen:
+        if not images:
             raise UserError(
-                f"Data set {self.name} has none of its files, {pattern}, in {self.root}; "
-                f"{self._remedy}."
+                f"Data set {self.name} has none of its files, {self.image_pattern}, in "
+                f"{self.root}; {self._remedy}."
             )
-        if self.partial:
-            return chosen
-        if len(chosen) < self.expected:
-            first = "" if "*" in pattern else f"lacks {_first_absent([pattern], chosen)} and "
-            raise self._incomplete(f"{first}has {len(chosen)} of {self.expected} images")
-        for options in self.companions:
-            absent = _first_absent(options, paths)
-            if absent:
-                raise self._incomplete(f"lacks {absent}")
-        return chosen
+        if not self.accepts_partial:
+            self._check_completeness(images, paths)
+        return images
 
-    def _incomplete(self, lack: str) -> UserError:
+    def _select_listed(self, paths: list[str]) -> list[str]:
+        """Select the images, by `selection_list` where the data set has one."""
+        images = sorted(path for path in paths if matches_pattern(self.image_pattern, path))
+        if self.selection_list is None:
+            return images
+        if self.selection_list not in paths:
+            if self.accepts_partial:
+                return images
+            raise self._build_incomplete_error(
+                f"lacks {self.selection_list}, the list of images to use,"
+            )
+        content = (self.root / self.selection_list).read_bytes().decode(errors="replace")
+        prefix, existing = self.image_pattern.partition("*")[0], set(images)
+        listed = dict.fromkeys(prefix + line for line in content.split())
+        return [path for path in listed if path in existing]
+
+    def _check_completeness(self, images: list[str], paths: list[str]) -> None:
+        """Raise `UserError` when images, or files that belong to them, are missing."""
+        if len(images) < self.published_count:
+            lack = f"has {len(images)} of {self.published_count} images"
+            if "*" not in self.image_pattern:
+                lack = f"lacks {_find_first_absent([self.image_pattern], images)} and {lack}"
+            raise self._build_incomplete_error(lack)
+        for options in self.companion_patterns:
+            absent = _find_first_absent(options, paths)
+            if absent:
+                raise self._build_incomplete_error(f"lacks {absent}")
+
+    def _build_incomplete_error(self, lack: str) -> UserError:
         return UserError(
             f"Data set {self.name} {lack} in {self.root}; complete it, or name {self.name} under "
-            "accept_partial in the config to use what is there."
+            "accept_partial in the config to use the existing files."
         )
 
 
-def data_set(dataset: str, config: Config) -> DataSet:
-    """Return a data set as the config has it; `UserError` when there is no such row or place."""
+def locate_dataset(dataset: str, config: Config) -> DatasetFiles:
+    """Locate the files of a data set as the config says.
+
+    Raises `UserError` when no row has this name, or the mirror or the package does not exist.
+    """
     row, resources = find_dataset(dataset), Path(config["resources"])
-    records, root, downloads = resources / "manifests", resources, False
+    manifests, root, is_downloaded = resources / "manifests", resources, False
     if row.kind == "package":
-        root = _package_folder(row)
+        root = _locate_package_folder(row)
     elif mirror := find_mirror(config):
-        records, root = records / "mirror", mirror
+        manifests, root = manifests / "mirror", mirror
     else:
-        downloads = True
-    partial = dataset in config["accept_partial"]
-    copy = Path(config["results"]) / "sources" / f"{dataset}.csv"
-    return DataSet(row, root, records / f"{dataset}.csv", copy, downloads, partial)
+        is_downloaded = True
+    return DatasetFiles(
+        row,
+        root,
+        manifest=manifests / f"{dataset}.csv",
+        manifest_copy=Path(config["results"]) / "sources" / f"{dataset}.csv",
+        is_downloaded=is_downloaded,
+        accepts_partial=dataset in config["accept_partial"],
+    )
 
 
-def _package_folder(row: Dataset) -> Path:
+def _locate_package_folder(row: Dataset) -> Path:
+    """Locate the folder of a data set inside an installed package, without importing it."""
     package, _, folder = row.url.partition("/")
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
@@ -336,8 +369,10 @@ def _package_folder(row: Dataset) -> Path:
     return Path(spec.submodule_search_locations[0]) / folder
 
 
-def _first_absent(options: list[str], paths: list[str]) -> str | None:
-    """Return the first missing file unless all files of one of the options are there."""
+def _find_first_absent(options: list[str], paths: list[str]) -> str | None:
+    """Find the first missing file of the first option; None if any option is complete."""
     present = set(paths)
-    missing = [[path for path in expand(option) if path not in present] for option in options]
-    return None if any(not some for some in missing) else missing[0][0]
+    missing = [
+        [path for path in expand_braces(option) if path not in present] for option in options
+    ]
+    return missing[0][0] if all(missing) else None

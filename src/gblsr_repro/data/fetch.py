@@ -1,7 +1,11 @@
-"""Bringing a data set's files into place and recording them; the only code that downloads data."""
+"""Fetch the files of a data set, verify them and record them in its manifest.
+
+This is the only module that downloads data.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -9,139 +13,170 @@ from urllib.parse import urlsplit
 
 from ..config import Config, Dataset, read_datasets
 from ..errors import UserError
-from ..files import exclusive_lock, sha256, write_text
-from ..progress import Progress, columns, each, log
+from ..files import compute_sha256, hold_lock, write_text
+from ..progress import Progress, format_columns, log, show_progress
 from . import archives
 from .datasets import (
-    DataSet,
-    Entry,
-    data_set,
-    expand,
-    inspect,
-    matches,
+    DatasetFiles,
+    ManifestEntry,
+    expand_braces,
+    inspect_file,
+    locate_dataset,
+    matches_pattern,
     read_manifest,
     write_manifest,
 )
-from .download import MEGABYTE, check_digest, download, new_session
+from .download import MEGABYTE, check_checksum, download_file, open_session
 
 OVERRUN = 1.5  # a download may exceed the `bytes` of its row by this factor
 UNPACKED = 2.0  # an archive's content may exceed its `bytes` by this factor
 HEADINGS = ("DATA SET", "ROLE", "IMAGES", "FROM", "STATE", "TERMS")
 
-Entries = dict[str, Entry]
+Entries = dict[str, ManifestEntry]
 
 
-def fetch(dataset: str, config: Config, output: Path | None = None) -> Path:
-    """Bring a data set's files into place, verify them, and return the path of their manifest.
+def fetch_dataset(dataset: str, config: Config, output: Path | None = None) -> Path:
+    """Fetch and verify the files of a data set; return the path of their manifest.
 
-    Downloads what is missing unless the files come from a mirror or a package. The first time
-    every file is decoded and recorded; later every file must have the recorded content. `output`
-    gets a copy of the manifest. Raises `UserError` with the first file that is missing, damaged,
-    changed or not an image.
+    Downloads the missing files unless they come from a mirror or a package. The first fetch decodes
+    every file and writes the manifest; later fetches compare every file with it. The manifest is
+    copied to `output`. Raises `UserError` for the first file that is missing, damaged or changed.
     """
-    data = data_set(dataset, config)
-    # One process at a time downloads a data set; others wait and then find it there.
-    lock = exclusive_lock(
-        data.manifest.with_name(f".{data.name}.lock"),
-        lambda _: log.info("%s: another process is fetching it; waiting", data.row.title),
+    files = locate_dataset(dataset, config)
+    # One process at a time downloads a data set; the others wait and then use its files.
+    lock = hold_lock(
+        files.manifest.with_name(f".{files.name}.lock"),
+        lambda _: log.info("%s: another process is fetching it; waiting", files.row.title),
     )
-    with lock if data.downloads else nullcontext():
-        recorded = read_manifest(data.manifest) if data.manifest.is_file() else {}
-        entries = _download(data, recorded) if data.downloads else {}
-        paths = data.present()
-        data.images(paths)
-        _verify(data, paths, recorded, entries)
-        if not recorded:
-            write_manifest(data.manifest, entries.values())
+    with lock if files.is_downloaded else nullcontext():
+        recorded = read_manifest(files.manifest) if files.manifest.is_file() else {}
+        inspected = _download_missing(files, recorded) if files.is_downloaded else {}
+        paths = files.list_present_files()
+        files.select_images(paths)  # raises where images are missing
+        if recorded:
+            _verify_files(files, paths, recorded, set(inspected))
+        else:
+            write_manifest(files.manifest, _inspect_files(files, paths, inspected))
     if output:
-        write_text(output, data.manifest.read_text(encoding="utf-8"))
-    return data.manifest
+        write_text(output, files.manifest.read_text(encoding="utf-8"))
+    return files.manifest
 
 
-def _verify(data: DataSet, paths: list[str], recorded: Entries, entries: Entries) -> None:
-    """Compare every file with the record; where there is none, complete the `entries`."""
-    gone = sorted(set(recorded) - set(paths))
-    if gone:
-        raise data.missing(gone[0])
-    for path in each(paths, f"verify {data.row.title}", "file"):
-        file = data.root / path
-        if recorded and path not in recorded:
+def _inspect_files(
+    files: DatasetFiles, paths: list[str], inspected: Entries
+) -> list[ManifestEntry]:
+    """Return the manifest entries of all `paths`; those in `inspected` are not read again."""
+    return [
+        inspected.get(path) or inspect_file(files.root / path, path)
+        for path in show_progress(paths, f"verify {files.row.title}", "file")
+    ]
+
+
+def _verify_files(
+    files: DatasetFiles, paths: list[str], recorded: Entries, verified: set[str]
+) -> None:
+    """Compare every file with the manifest, except those just `verified`."""
+    missing = sorted(set(recorded) - set(paths))
+    if missing:
+        raise files.build_missing_error(missing[0])
+    for path in show_progress(paths, f"verify {files.row.title}", "file"):
+        file = files.root / path
+        if path not in recorded:
             raise UserError(
-                f"{file} was not there when data set {data.name} was first fetched; remove "
-                f"it, or delete {data.manifest} to record the data set anew."
+                f"{file} did not exist when data set {files.name} was first fetched; remove "
+                f"it, or delete {files.manifest} to record the data set anew."
             )
-        if path not in entries:
-            if not recorded:
-                entries[path] = inspect(file, path)
-            elif sha256(file) != recorded[path].sha256:
-                raise data.changed(path)
+        if path not in verified and compute_sha256(file) != recorded[path].sha256:
+            raise files.build_changed_error(path)
 
 
-def _download(data: DataSet, recorded: Entries) -> Entries:
-    """Download the files that are not there; return what was found out about them.
-
-    The whole row's `bytes` bound what all of them bring together.
-    """
-    row, entries, size = data.row, Entries(), int(data.row.bytes)
-    # Paths, or patterns, of what a complete copy has and the folder lacks.
-    wanted = list(recorded) or [path for pattern in data.published for path in expand(pattern)]
-    missing = [path for path in wanted if "*" in path or not (data.root / path).is_file()]
-    if missing and not row.url:
+def _download_missing(files: DatasetFiles, recorded: Entries) -> Entries:
+    """Download the files that do not exist; return their manifest entries."""
+    # Paths, or patterns, of a complete copy.
+    wanted = list(recorded) or [
+        path for pattern in files.published_patterns for path in expand_braces(pattern)
+    ]
+    missing = [path for path in wanted if "*" in path or not (files.root / path).is_file()]
+    if not missing:
+        return {}
+    if not files.row.url:
         raise UserError(
-            f"Data set {data.name} cannot be downloaded; set `mirror` in the config to a folder "
+            f"Data set {files.name} cannot be downloaded; set `mirror` in the config to a folder "
             "that has it."
         )
-    archive = f"archives/{PurePosixPath(urlsplit(row.url).path).name}"
-    todo = missing
-    if missing and row.kind == "archive":
-        todo = [] if (data.root / archive).is_file() else [archive]
-    large, allowed = row.kind != "files", int(size * OVERRUN)
-    total, unit = (size // MEGABYTE, "MB") if large else (len(todo), "file")
-    if todo:
-        with new_session() as session, Progress(f"download {row.title}", total, unit) as progress:
-            for path in todo:
-                url = row.url.replace("{path}", path.partition("/")[2])
+    if files.row.kind == "archive":
+        return _download_archive(files, missing, recorded)
+    return _download_files(files, missing, recorded)
 
-                def check(part: Path, path: str = path, url: str = url) -> None:
-                    if row.checksum:
-                        check_digest(part, row.checksum, url)
-                    if path != archive:
-                        entries[path] = _accept(path, part, url, recorded)
 
-                target = data.root / path
-                download(session, url, target, allowed, check, progress if large else None)
-                allowed -= target.stat().st_size
-                if not large:
-                    progress.update()
-    if missing and row.kind == "archive":
-        _unpack(data, data.root / archive, missing, recorded, entries)
+def _download_archive(files: DatasetFiles, missing: list[str], recorded: Entries) -> Entries:
+    """Download the archive of a data set, unpack what is missing, and delete the archive."""
+    row = files.row
+    archive = files.root / "archives" / PurePosixPath(urlsplit(row.url).path).name
+    size = int(row.bytes)
+    if not archive.is_file():
+
+        def check(part: Path) -> None:
+            if row.checksum:
+                check_checksum(part, row.checksum, row.url)
+
+        progress = Progress(f"download {row.title}", size // MEGABYTE, "MB")
+        with open_session() as session, progress:
+            download_file(session, row.url, archive, int(size * OVERRUN), check, progress)
+    return _unpack_archive(files, archive, missing, recorded)
+
+
+def _download_files(files: DatasetFiles, paths: Sequence[str], recorded: Entries) -> Entries:
+    """Download single files; the `bytes` of the row limit the size of all of them together."""
+    row, size, entries = files.row, int(files.row.bytes), Entries()
+    shows_bytes = row.kind == "file"
+    total, unit = (size // MEGABYTE, "MB") if shows_bytes else (len(paths), "file")
+    allowed = int(size * OVERRUN)
+    with open_session() as session, Progress(f"download {row.title}", total, unit) as progress:
+        for path in paths:
+            url = row.url.replace("{path}", path.partition("/")[2])
+
+            def check(part: Path, path: str = path, url: str = url) -> None:
+                if row.checksum:
+                    check_checksum(part, row.checksum, url)
+                entries[path] = _inspect_download(path, part, url, recorded)
+
+            target = files.root / path
+            download_file(session, url, target, allowed, check, progress if shows_bytes else None)
+            allowed -= target.stat().st_size
+            if not shows_bytes:
+                progress.update()
     return entries
 
 
-def _unpack(
-    data: DataSet, archive: Path, missing: list[str], recorded: Entries, entries: Entries
-) -> None:
-    """Unpack what is missing from an archive, noting its entries, and delete the archive."""
-    folder = data.pattern.partition("/")[0]
+def _unpack_archive(
+    files: DatasetFiles, archive: Path, missing: list[str], recorded: Entries
+) -> Entries:
+    """Unpack the missing files from an archive, delete it, and return their manifest entries."""
+    folder = files.image_pattern.partition("/")[0]
+    entries = Entries()
 
-    def choose(member: str) -> Path | None:
+    def select_target(member: str) -> Path | None:
         path = f"{folder}/{member.removeprefix('./')}"
-        wanted = any(matches(pattern, path) for pattern in missing)
-        return data.root / path if wanted and not (data.root / path).is_file() else None
+        is_missing = any(matches_pattern(pattern, path) for pattern in missing)
+        target = files.root / path
+        return target if is_missing and not target.is_file() else None
 
     def check(temporary: Path, target: Path) -> None:
-        path = target.relative_to(data.root).as_posix()
-        entries[path] = _accept(path, temporary, data.row.url, recorded)
+        path = target.relative_to(files.root).as_posix()
+        entries[path] = _inspect_download(path, temporary, files.row.url, recorded)
 
-    log.info("%s: unpacking %s", data.row.title, archive)
-    archives.extract(archive, choose, int(int(data.row.bytes) * UNPACKED), check)
+    log.info("%s: unpacking %s", files.row.title, archive)
+    limit = int(int(files.row.bytes) * UNPACKED)
+    archives.extract_members(archive, select_target, limit, check)
     archive.unlink()
+    return entries
 
 
-def _accept(path: str, file: Path, url: str, recorded: Entries) -> Entry:
-    """Describe a file that just came; refuse it when it is not the one recorded before."""
+def _inspect_download(path: str, file: Path, url: str, recorded: Entries) -> ManifestEntry:
+    """Build the manifest entry of a downloaded file; `UserError` if it differs from `recorded`."""
     try:
-        entry = inspect(file, path)
+        entry = inspect_file(file, path)
     except UserError as error:
         raise UserError(
             f"{url} did not bring a readable image {path}, which was discarded; run again, and if "
@@ -155,36 +190,39 @@ def _accept(path: str, file: Path, url: str, recorded: Entries) -> Entry:
     return entry
 
 
-# --- a listing for people -------------------------------------------------------------------------
+# --- a listing for the terminal -------------------------------------------------------------------
 
 
-def list_sources(config: Config) -> str:
-    """Return where the data sets' files are, how complete and on what terms, a line each.
+def list_datasets(config: Config) -> str:
+    """List where the files of the data sets are, how complete, and under which terms.
 
-    Only looks for files, reads and downloads none of them. Raises `UserError` when the config's
-    mirror does not exist.
+    Returns a table with one line a data set. Files are looked up, not read or downloaded. Raises
+    `UserError` when the config's mirror does not exist.
     """
     places = [
         f"{folder}: {config[folder]}"
         for folder in ("resources", "mirror")
         if config[folder] is not None
     ]
-    lines = columns([HEADINGS, *(_line(row, config) for row in read_datasets().values())])
+    lines = format_columns(
+        [HEADINGS, *(_format_row(row, config) for row in read_datasets().values())]
+    )
     return "\n".join([*places, *lines])
 
 
-def _line(row: Dataset, config: Config) -> tuple[str, ...]:
-    data = data_set(row.dataset, config)
-    paths = data.present()
-    found = 0
-    if any(matches(data.pattern, path) for path in paths):
-        found = len(replace(data, partial=True).images(paths))
-    home = "package" if row.kind == "package" else "mirror" if config["mirror"] else "download"
-    if data.manifest.is_file():
+def _format_row(row: Dataset, config: Config) -> tuple[str, ...]:
+    """Format the cells of one data set, one for each of `HEADINGS`."""
+    files = locate_dataset(row.dataset, config)
+    paths = files.list_present_files()
+    count = 0
+    if any(matches_pattern(files.image_pattern, path) for path in paths):
+        count = len(replace(files, accepts_partial=True).select_images(paths))
+    origin = "package" if row.kind == "package" else "mirror" if config["mirror"] else "download"
+    if files.manifest.is_file():
         state = "verified"
-    elif found:
+    elif count:
         state = "not fetched"
     else:
-        state = "absent" if row.url and data.downloads else "not there"
-    number = f"{found}/{data.expected}"
-    return (row.dataset, row.role, number, home, state, f"{row.license} ({row.homepage})")
+        state = "not downloaded" if row.url and files.is_downloaded else "missing"
+    images = f"{count}/{files.published_count}"
+    return (row.dataset, row.role, images, origin, state, f"{row.license} ({row.homepage})")

@@ -1,14 +1,14 @@
-"""Decoding image files that nobody vouches for into plain 8-bit arrays.
+"""Decode untrusted image files to 8-bit arrays.
 
-One reading for every kind of file, so that a number never depends on a viewer's habits:
+Every format is decoded by the same rules:
 
 - pixels are taken as stored: no color profile, no gamma and no EXIF rotation is applied;
-- bilevel and greyscale stay one channel where the caller asks for it, else are repeated thrice;
-- palette, CMYK, YCbCr, Lab and HSV are converted to RGB by Pillow's plain formulas;
+- bilevel and greyscale images keep one channel (`read_image`) or repeat it (`read_rgb_image`);
+- palette, CMYK, YCbCr, Lab and HSV are converted to RGB by Pillow's formulas;
 - an alpha channel is composited over white;
 - samples of 16 bits keep their high byte, as Pillow itself does for 16-bit RGB;
 - floating-point and wider integer samples, animations and multi-page files are refused. Of a
-  multi-picture JPEG (MPO, written by many cameras) the first picture is the photograph.
+  multi-picture JPEG (MPO, written by many cameras) the first picture is used.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_PIXELS = 200_000_000
 
 Pixels = NDArray[np.uint8]
 
-# Pillow warns above its own limit and refuses twice that; the limit here is one and refuses.
+# Pillow only warns up to twice this limit, so `_decode_stream` compares the size itself.
 Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 
 _GRAY = ("1", "L", "I", "I;16", "I;16B", "I;16L", "LA", "La")
@@ -40,54 +40,55 @@ _SIXTEEN_BITS = ("I", "I;16", "I;16B", "I;16L")
 _ALPHA = ("LA", "La", "PA", "RGBA", "RGBa")
 
 
-def open_rgb(path: Path | str) -> Pixels:
-    """Decode an image file to uint8 (H, W, 3), greyscale repeated to three channels.
+def read_rgb_image(path: Path | str) -> Pixels:
+    """Read an image file as uint8 (H, W, 3), greyscale repeated to three channels.
 
-    Raises `UserError` when the file is absent, not an image, damaged, animated, of a sample type
-    that is not taken, or larger than `MAX_PIXELS`.
+    Raises `UserError` when the file does not exist, is not an image, is damaged or animated, has an
+    unsupported sample type, or more than `MAX_PIXELS` pixels.
     """
-    return as_rgb(open_native(path))
+    return convert_to_rgb(read_image(path))
 
 
-def open_native(path: Path | str) -> Pixels:
-    """Decode an image file to uint8: (H, W) when it is greyscale, else (H, W, 3).
+def read_image(path: Path | str) -> Pixels:
+    """Read an image file as uint8: (H, W) when it is greyscale, else (H, W, 3).
 
-    Raises `UserError` as `open_rgb` does.
+    Raises `UserError` as `read_rgb_image` does.
     """
     try:
         with Path(path).open("rb") as stream:
-            return _decode(stream, path)
+            return _decode_stream(stream, path)
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; check the name or fetch it again.") from error
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}; make it readable.") from error
 
 
-def decode_native(content: bytes, name: Path | str) -> Pixels:
-    """Decode the bytes of an image file as `open_native` does; `name` is used in messages."""
-    return _decode(io.BytesIO(content), name)
+def decode_image(content: bytes, name: Path | str) -> Pixels:
+    """Decode the bytes of an image file as `read_image` does; error messages say its `name`."""
+    return _decode_stream(io.BytesIO(content), name)
 
 
-def as_rgb(pixels: Pixels) -> Pixels:
-    """Return uint8 (H, W, 3) of (H, W) or (H, W, 3), greyscale repeated."""
+def convert_to_rgb(pixels: Pixels) -> Pixels:
+    """Convert uint8 (H, W) or (H, W, 3) to (H, W, 3), greyscale repeated."""
     return np.repeat(pixels[:, :, None], 3, axis=2) if pixels.ndim == 2 else pixels
 
 
-def planes(pixels: Pixels) -> Tensor:
-    """Return (H, W, 3) as a tensor (3, H, W), and (H, W) as it is; uint8, values as they are."""
+def convert_to_tensor(pixels: Pixels) -> Tensor:
+    """Convert an array (H, W, 3) to a tensor (3, H, W), or (H, W) to (H, W); values are kept."""
     import torch
 
     tensor = torch.from_numpy(np.array(pixels))
     return tensor if tensor.ndim == 2 else tensor.permute(2, 0, 1)
 
 
-def _decode(stream: BinaryIO, name: Path | str) -> Pixels:
+def _decode_stream(stream: BinaryIO, name: Path | str) -> Pixels:
+    """Decode an image by the rules of this module; `UserError` where it cannot be."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with Image.open(stream, formats=FORMATS) as image:
                 if image.width * image.height > MAX_PIXELS:
-                    raise _too_large(name)
+                    raise _build_size_error(name)
                 frames = getattr(image, "n_frames", 1)
                 if frames > 1 and image.format != "MPO":
                     raise UserError(
@@ -95,33 +96,34 @@ def _decode(stream: BinaryIO, name: Path | str) -> Pixels:
                         "file."
                     )
                 image.load()
-                return _flatten(image, name)
+                return _convert_to_8_bits(image, name)
     except UserError:
         raise
     except Image.UnidentifiedImageError as error:
         raise UserError(
-            f"{name} is not an image of a known format; replace it by a PNG or JPEG file."
+            f"{name} is not an image in a supported format; replace it by a PNG or JPEG file."
         ) from error
     except (Image.DecompressionBombError, MemoryError) as error:
-        raise _too_large(name) from error
-    except Exception as error:  # a damaged file makes Pillow's decoders raise nearly anything
+        raise _build_size_error(name) from error
+    except Exception as error:  # Pillow's decoders raise many types for damaged files
         raise UserError(
             f"{name} is a damaged image ({error}); delete it and fetch or copy it again."
         ) from error
 
 
-def _too_large(name: Path | str) -> UserError:
+def _build_size_error(name: Path | str) -> UserError:
     return UserError(
-        f"{name} is larger than {MAX_PIXELS // 1_000_000} megapixels and is not opened; scale it "
-        "down or crop it."
+        f"{name} is larger than {MAX_PIXELS // 1_000_000} megapixels, the limit; scale it down or "
+        "crop it."
     )
 
 
-def _flatten(image: Image.Image, name: Path | str) -> Pixels:
+def _convert_to_8_bits(image: Image.Image, name: Path | str) -> Pixels:
+    """Convert a decoded image of any mode to uint8 (H, W) or (H, W, 3)."""
     if image.mode in _SIXTEEN_BITS:
-        return _high_byte(np.asarray(image), name)
+        return _keep_high_byte(np.asarray(image), name)
     if image.mode == "F":
-        raise UserError(f"{name} has floating-point samples; save it with 8 or 16 bits each.")
+        raise UserError(f"{name} has floating-point samples; save it with 8 or 16 bits per sample.")
     if image.mode in _ALPHA or "transparency" in image.info:
         gray = image.mode in _GRAY
         opaque = image.convert("RGBA")
@@ -130,8 +132,11 @@ def _flatten(image: Image.Image, name: Path | str) -> Pixels:
     return np.array(image.convert("L" if image.mode in _GRAY else "RGB"))
 
 
-def _high_byte(samples: NDArray[np.generic], name: Path | str) -> Pixels:
+def _keep_high_byte(samples: NDArray[np.generic], name: Path | str) -> Pixels:
+    """Convert 16-bit samples to uint8; `UserError` for samples outside 16 bits."""
     wide = samples.astype(np.int64)
     if wide.min() < 0 or wide.max() > 0xFFFF:
-        raise UserError(f"{name} has samples wider than 16 bits; save it with 8 or 16 bits each.")
+        raise UserError(
+            f"{name} has samples wider than 16 bits; save it with 8 or 16 bits per sample."
+        )
     return (wide >> 8).astype(np.uint8)

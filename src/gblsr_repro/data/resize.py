@@ -1,4 +1,4 @@
-"""Bicubic resizing, sample for sample as MATLAB's imresize and as Pillow do it.
+"""Resize images by bicubic interpolation exactly as MATLAB's imresize or Pillow does.
 
 Both use the cubic kernel with a = -0.5, widened by the reduction factor (antialiased), and both
 round to 8 bits after each of the two passes. They differ in the order of the passes, the border
@@ -21,12 +21,12 @@ from PIL import Image
 if TYPE_CHECKING:
     from scipy import sparse
 
-PIL_BITS = 22
+PILLOW_BITS = 22
 """Fractional bits of Pillow's fixed-point weights for 8-bit images."""
 
 
-def cubic(distance: np.ndarray) -> np.ndarray:
-    """Return Keys' cubic convolution kernel (a = -0.5), zero beyond a distance of 2."""
+def evaluate_cubic(distance: np.ndarray) -> np.ndarray:
+    """Evaluate Keys' cubic convolution kernel (a = -0.5); it is zero beyond a distance of 2."""
     x = np.abs(distance)
     inner = (1.5 * x - 2.5) * x * x + 1
     outer = ((-0.5 * x + 2.5) * x - 4) * x + 2
@@ -34,8 +34,8 @@ def cubic(distance: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=256)
-def matlab_weights(size: int, target: int) -> sparse.csr_array:
-    """Return MATLAB's weights from `size` to `target` samples: (target, size), rows sum to 1."""
+def compute_matlab_weights(size: int, target: int) -> sparse.csr_array:
+    """Compute MATLAB's weights from `size` to `target` samples: (target, size), rows sum to 1."""
     from scipy import sparse
 
     ratio = size / target
@@ -43,44 +43,47 @@ def matlab_weights(size: int, target: int) -> sparse.csr_array:
     center = (np.arange(target) + 0.5) * ratio - 0.5
     taps = int(np.ceil(4 * stretch)) + 2
     position = np.floor(center - 2 * stretch).astype(np.int64)[:, None] + np.arange(taps)
-    weight = cubic((center[:, None] - position) / stretch)
+    weight = evaluate_cubic((center[:, None] - position) / stretch)
     weight /= weight.sum(axis=1, keepdims=True)
     row = np.repeat(np.arange(target), taps)
     column = position.clip(0, size - 1).ravel()
     return sparse.csr_array((weight.ravel(), (row, column)), shape=(target, size))
 
 
-def imresize(image: np.ndarray, height: int, width: int) -> np.ndarray:
-    """Resize to height x width as MATLAB's function of that name does: bicubic, antialiased.
+def resize_like_matlab(image: np.ndarray, height: int, width: int) -> np.ndarray:
+    """Resize to height x width as MATLAB's imresize does: bicubic, antialiased.
 
     `image` is (H, W) or (H, W, C). An 8-bit image gives an 8-bit image, rounded (half up) after
     the rows and again after the columns; any other gives float64 and is not rounded.
     """
-    rounded = round_to_uint8 if image.dtype == np.uint8 else lambda values: values
+    has_8_bits = image.dtype == np.uint8
     channels = image.shape[2:]
     lines = image.astype(np.float64).reshape(image.shape[0], -1)
-    tall = rounded(matlab_weights(image.shape[0], height) @ lines)
-    # The second pass works on columns: bring them in front, and back afterwards.
+    tall = compute_matlab_weights(image.shape[0], height) @ lines
+    if has_8_bits:
+        tall = round_to_uint8(tall)
+    # The second pass works on columns: move them to the front, and back afterwards.
     sideways = tall.reshape(height, image.shape[1], -1).transpose(1, 0, 2)
-    wide = matlab_weights(image.shape[1], width) @ np.ascontiguousarray(sideways).reshape(
-        image.shape[1], -1
-    )
-    result = rounded(wide).reshape(width, height, -1).transpose(1, 0, 2)
-    dtype = np.uint8 if image.dtype == np.uint8 else np.float64
+    columns = np.ascontiguousarray(sideways).reshape(image.shape[1], -1)
+    wide = compute_matlab_weights(image.shape[1], width) @ columns
+    if has_8_bits:
+        wide = round_to_uint8(wide)
+    result = wide.reshape(width, height, -1).transpose(1, 0, 2)
+    dtype = np.uint8 if has_8_bits else np.float64
     return np.ascontiguousarray(result, dtype=dtype).reshape(height, width, *channels)
 
 
 def round_to_uint8(values: np.ndarray) -> np.ndarray:
-    """Round to the whole numbers of 8 bits, half up, in the type given."""
+    """Round half up and clip to 0..255; the data type is kept."""
     return np.floor(values + 0.5).clip(0, 255)
 
 
 @lru_cache(maxsize=256)
-def pil_weights(size: int, target: int) -> np.ndarray:
-    """Return Pillow's fixed-point weights from `size` to `target` samples as whole numbers.
+def compute_pillow_weights(size: int, target: int) -> np.ndarray:
+    """Compute Pillow's fixed-point weights from `size` to `target` samples as whole numbers.
 
-    (target, size) float64; dividing by 2**PIL_BITS gives the weights. Products with 8-bit samples
-    and their sums stay far below 2**53, so float64 arithmetic on them is exact in any order.
+    Returns (target, size) float64; divided by 2**PILLOW_BITS they are the weights. Products with
+    8-bit samples and their sums stay far below 2**53, so float64 arithmetic is exact in any order.
     """
     ratio = size / target
     stretch = max(ratio, 1.0)
@@ -89,37 +92,37 @@ def pil_weights(size: int, target: int) -> np.ndarray:
         center = (line + 0.5) * ratio
         first = max(int(center - 2 * stretch + 0.5), 0)
         last = min(int(center + 2 * stretch + 0.5), size)
-        weight = cubic((np.arange(first, last) - center + 0.5) / stretch)
-        weight = weight / weight.sum() * 2**PIL_BITS
+        weight = evaluate_cubic((np.arange(first, last) - center + 0.5) / stretch)
+        weight = weight / weight.sum() * 2**PILLOW_BITS
         weights[line, first:last] = np.trunc(weight + np.copysign(0.5, weight))
     return weights
 
 
-def pil_resize(image: np.ndarray, height: int, width: int) -> np.ndarray:
+def resize_like_pillow(image: np.ndarray, height: int, width: int) -> np.ndarray:
     """Resize an 8-bit image (H, W) or (H, W, 3) with Pillow's bicubic filter."""
     resized = Image.fromarray(image).resize((width, height), Image.Resampling.BICUBIC)
     return np.asarray(resized)
 
 
-RESIZERS = {"matlab": imresize, "pil": pil_resize}
-"""The ways of making a low-resolution image, by the name config asr.downsampling gives them."""
+RESIZERS = {"matlab": resize_like_matlab, "pil": resize_like_pillow}
+"""The functions that make low-resolution images, by their names in config asr.downsampling."""
 
 
 def crop_to_scale(image: np.ndarray, scale: float) -> np.ndarray:
-    """Cut (H, W, ...) at the right and the bottom to the nearest multiple of `scale`.
+    """Crop (H, W, ...) at the right and the bottom to multiples of `scale`.
 
     For a fractional scale the sides become round(scale * floor(side / scale)).
     """
-    height, width = (round(low_side(side, scale) * scale) for side in image.shape[:2])
+    height, width = (round(compute_low_side(side, scale) * scale) for side in image.shape[:2])
     return image[:height, :width]
 
 
-def low_side(side: int, scale: float) -> int:
-    """Return how many low-resolution samples fit into `side` samples: floor(side / scale)."""
+def compute_low_side(side: int, scale: float) -> int:
+    """Compute the low-resolution length of `side` samples: floor(side / scale)."""
     return int(side / scale + 1e-9)
 
 
-def downscale(image: np.ndarray, scale: float, semantics: str = "matlab") -> np.ndarray:
-    """Make the low-resolution image of an 8-bit `image` whose sides are multiples of `scale`."""
-    height, width = (low_side(side, scale) for side in image.shape[:2])
-    return RESIZERS[semantics](image, height, width)
+def downscale(image: np.ndarray, scale: float, resizer: str = "matlab") -> np.ndarray:
+    """Downscale an 8-bit `image`, whose sides are multiples of `scale`, by one of `RESIZERS`."""
+    height, width = (compute_low_side(side, scale) for side in image.shape[:2])
+    return RESIZERS[resizer](image, height, width)

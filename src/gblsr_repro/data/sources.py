@@ -1,9 +1,10 @@
-"""The recorded images of a data set, as training and evaluation use them."""
+"""List and load the source images of a fetched data set."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -11,101 +12,107 @@ from typing import Any
 import numpy as np
 
 from ..config import Config
-from .datasets import DataSet, Entry, data_set
-from .images import Pixels, decode_native
+from .datasets import DatasetFiles, ManifestEntry, locate_dataset
+from .images import Pixels, decode_image
 
 
 @dataclass(frozen=True)
-class Source:
-    """One recorded source image: its data set and its manifest entry.
+class SourceImage:
+    """One source image: its data set and its manifest entry.
 
-    `line`, at B100's x3 alone, is what is still to be added: an image of lines, one a row, and the
-    row that belongs to this image.
+    `extra_line` is needed for B100 at x3 alone: another image, whose rows are lines of pixels, and
+    the number of the row to append to this image.
     """
 
-    data: DataSet
-    record: Entry
-    line: tuple[Source, int] | None = None
+    dataset: DatasetFiles
+    entry: ManifestEntry
+    extra_line: tuple[SourceImage, int] | None = None
 
     @property
     def file(self) -> Path:
-        """The image's file."""
-        return self.data.root / self.record.path
+        """Path of the image file."""
+        return self.dataset.root / self.entry.path
 
     @property
     def name(self) -> str:
-        """The image's name, as `name_of` makes it from the file's; the same at every scale."""
-        return name_of(self.file)
+        """Name of the image, the same at every scale (see `derive_image_name`)."""
+        return derive_image_name(self.file)
 
-    def read(self) -> bytes:
-        """Return the file's bytes; `UserError` unless they are the recorded ones."""
+    def read_bytes(self) -> bytes:
+        """Read the bytes of the file; `UserError` unless they match the manifest."""
         content = self.file.read_bytes() if self.file.is_file() else b""
-        if hashlib.sha256(content).hexdigest() != self.record.sha256:
-            raise self.data.changed(self.record.path)
+        if hashlib.sha256(content).hexdigest() != self.entry.sha256:
+            raise self.dataset.build_changed_error(self.entry.path)
         return content
 
     def load(self) -> Pixels:
-        """Decode the image to uint8: (H, W) when it is greyscale, else (H, W, 3)."""
-        pixels = decode_native(self.read(), self.file)
-        if self.line is None:
+        """Load the image as uint8: (H, W) when it is greyscale, else (H, W, 3)."""
+        pixels = decode_image(self.read_bytes(), self.file)
+        if self.extra_line is None:
             return pixels
-        lines, row = self.line
+        lines, row = self.extra_line
         line = lines.load()[row]
         axis = 0 if pixels.shape[1] == len(line) else 1
         return np.concatenate([pixels, np.expand_dims(line, axis)], axis=axis)
 
 
-def name_of(path: str | Path) -> str:
-    """Return an image's name: the file's stem less a trailing `_SRF_<scale>_HR` or `_LR`."""
+def derive_image_name(path: str | Path) -> str:
+    """Derive the name of an image: the file's stem without `_SRF_<scale>_HR` or `_LR`."""
     return re.sub(r"_SRF_\d+_[HL]R$", "", PurePosixPath(path).stem)
 
 
-def sources(dataset: str, config: Config, scale: float | None = None) -> list[Source]:
-    """Return the images of a fetched data set, each at its largest, in the order of use.
+def list_source_images(
+    dataset: str, config: Config, scale: float | None = None
+) -> list[SourceImage]:
+    """List the images of a fetched data set in the order of use, at their largest size.
 
-    The order is that of the data set's own list, where it has one, else that of the paths. With
-    `scale` they are the high-resolution images of super-resolution by it, not yet cropped to its
-    multiples: the set's own image for the scale, where it has one, else the largest. B100 at x3 is
-    the x3 image, or the x2 image with the line that a mirror gives in its place (the bottom row of
-    an image as wide as the line is long, the right-hand column of others).
+    The order is that of the data set's list of images, else that of the paths. With `scale`, lists
+    the high-resolution images for super-resolution by that factor, not yet cropped to its
+    multiples: the data set's image for the scale if it has one, else the largest. For B100 at x3
+    that is the x3 image, or the x2 image and the extra line that a mirror has instead (the bottom
+    row of an image as wide as the line is long, else the right-hand column).
 
     Raises `UserError` when the data set was not fetched, a file is missing or has another size than
     recorded, or images are missing and the config's `accept_partial` does not name the data set.
     """
-    data = data_set(dataset, config)
-    entries = data.entries()
-    largest = [Source(data, entries[path]) for path in data.images(list(entries))]
+    files = locate_dataset(dataset, config)
+    entries = files.read_entries()
+    largest = [SourceImage(files, entries[path]) for path in files.select_images(list(entries))]
     if scale is None:
         return largest
-
-    def at_scale(source: Source) -> Source:
-        own = re.sub(r"SRF_\d+", f"SRF_{scale:g}", source.record.path)
-        if own in entries:
-            return Source(data, entries[own])
-        folder = PurePosixPath(source.record.path).parent.parent
-        extra = entries.get(str(folder / f"srf{scale:g}_hr_extra_line.png"))
-        if extra is None:
-            return source
-        number = int(source.name.rpartition("_")[2])
-        return Source(data, source.record, (Source(data, extra), number - 1))
-
-    return [at_scale(source) for source in largest]
+    return [_select_for_scale(image, scale, entries) for image in largest]
 
 
-def dataset_record(dataset: str, config: Config) -> dict[str, Any]:
-    """Describe a data set as it was used, for captions and reports.
+def _select_for_scale(
+    image: SourceImage, scale: float, entries: Mapping[str, ManifestEntry]
+) -> SourceImage:
+    """Select the high-resolution version of an image for super-resolution by `scale`."""
+    files, path = image.dataset, image.entry.path
+    scaled_path = re.sub(r"SRF_\d+", f"SRF_{scale:g}", path)
+    if scaled_path in entries:
+        return SourceImage(files, entries[scaled_path])
+    folder = PurePosixPath(path).parent.parent
+    lines = entries.get(str(folder / f"srf{scale:g}_hr_extra_line.png"))
+    if lines is None:
+        return image
+    number = int(image.name.rpartition("_")[2])
+    return SourceImage(files, image.entry, (SourceImage(files, lines), number - 1))
+
+
+def describe_dataset(dataset: str, config: Config) -> dict[str, Any]:
+    """Describe a data set as it is used, for captions and reports.
 
     Keys: dataset, title, images (used), expected (of a complete copy), complete, stands_in_for
-    (None unless it replaces another), selection (which files are its images, in words).
+    (None unless it replaces another), selection (how the images are selected, in words).
     """
-    data = data_set(dataset, config)
-    row, images, expected = data.row, len(sources(dataset, config)), data.expected
+    files = locate_dataset(dataset, config)
+    images, expected = len(list_source_images(dataset, config)), files.published_count
     return {
         "dataset": dataset,
-        "title": row.title,
+        "title": files.row.title,
         "images": images,
         "expected": expected,
         "complete": images == expected,
-        "stands_in_for": row.stands_in_for or None,
-        "selection": data.selected,
+        "stands_in_for": files.row.stands_in_for or None,
+        "selection": files.selection_rule,
     }

@@ -1,10 +1,9 @@
-"""Source images standardized to one size: the arrays that training and evaluation read.
+"""Standardize source images to one size and write the arrays of the native benchmark.
 
-Each array is made once and is the same on every machine: the split, the order and the crops come
-from generators seeded by the config's data seed, decoding and resizing are Pillow's on the CPU,
-and the files are written without dates or other traces. Beside NAME.npy, uint8 (N, S, S, 3) RGB,
-stand NAME.csv (what each row was made from) and NAME.json (the data sets and the checksums of the
-other two). `gblsr_repro.data.arrays` reads them.
+An array has the same bytes on every machine: the split, the order and the crops come from
+generators seeded by the config's data seed, and Pillow decodes and resizes on the CPU. Beside
+NAME.npy, uint8 (N, S, S, 3) RGB, stand NAME.csv (the source image of each row) and NAME.json (the
+data sets and the checksums of the other two files). `gblsr_repro.data.arrays` reads them.
 """
 
 from __future__ import annotations
@@ -17,31 +16,31 @@ from PIL import Image
 
 from ..config import Config
 from ..errors import UserError
-from ..progress import each
+from ..progress import show_progress
 from .arrays import write_array
-from .images import Pixels, as_rgb
-from .sources import Source, dataset_record, sources
+from .images import Pixels, convert_to_rgb
+from .sources import SourceImage, describe_dataset, list_source_images
 
 SPLITS = ("train", "validation")
 INDEX_COLUMNS = ("position", "dataset", "name", "width", "height", "sha256")
 
 
-def split(count: int, fraction: float, seed: int) -> tuple[list[int], list[int]]:
-    """Divide the indices 0..count-1 of one data set into training and validation.
+def split_indices(count: int, fraction: float, seed: int) -> tuple[list[int], list[int]]:
+    """Split the indices 0..count-1 of one data set into training and validation.
 
     A permutation is drawn from a generator seeded with `seed`; its first max(1, int(fraction *
-    count)) entries are the validation images, the others the training images, both in the order
-    drawn. Returns (training, validation).
+    count)) entries are the validation images, the others the training images, both in the order of
+    the permutation. Returns (training, validation).
     """
-    import torch  # here, since evaluation sets need none of it
+    import torch  # takes long to import, and evaluation sets do not need it
 
     order = torch.randperm(count, generator=torch.Generator().manual_seed(seed)).tolist()
     held = max(1, int(fraction * count))
     return order[held:], order[:held]
 
 
-def enlarge(pixels: Pixels, size: int) -> Pixels:
-    """Return RGB (H, W, 3) unchanged if no side is below `size`, else enlarged to fit.
+def enlarge_to_fit(pixels: Pixels, size: int) -> Pixels:
+    """Enlarge RGB (H, W, 3) until no side is below `size`; larger images are returned unchanged.
 
     With s = max(size / W, size / H) the result is max(int(W s) + 1, size) wide and max(int(H s) +
     1, size) high, by Pillow's bicubic filter.
@@ -56,21 +55,21 @@ def enlarge(pixels: Pixels, size: int) -> Pixels:
     return np.asarray(enlarged)
 
 
-def center_crop(pixels: Pixels, size: int) -> Pixels:
-    """Return (size, size, 3) around the middle; the corner is at ((W-size)//2, (H-size)//2)."""
-    large = enlarge(pixels, size)
+def crop_center(pixels: Pixels, size: int) -> Pixels:
+    """Crop (size, size, 3) around the center, at column (W-size)//2 and row (H-size)//2."""
+    large = enlarge_to_fit(pixels, size)
     top, left = ((side - size) // 2 for side in large.shape[:2])
     return large[top : top + size, left : left + size]
 
 
-def training_crop(pixels: Pixels, size: int, seed: int) -> Pixels:
-    """Return (size, size, 3) at a place drawn from a generator seeded with `seed`.
+def draw_crop(pixels: Pixels, size: int, seed: int) -> Pixels:
+    """Crop (size, size, 3) at a random position drawn from a generator seeded with `seed`.
 
-    The column is drawn first, then the row, each uniformly over all that fit.
+    The column is drawn first, then the row, both uniformly over all positions that fit.
     """
     import torch
 
-    large = enlarge(pixels, size)
+    large = enlarge_to_fit(pixels, size)
     height, width = large.shape[:2]
     generator = torch.Generator().manual_seed(seed)
     left = int(torch.randint(0, width - size + 1, (1,), generator=generator))
@@ -78,25 +77,28 @@ def training_crop(pixels: Pixels, size: int, seed: int) -> Pixels:
     return large[top : top + size, left : left + size]
 
 
-def images_of(name: str, config: Config) -> tuple[list[str], list[Source]]:
-    """Return the data sets and the images, in the order of its rows, of an array.
+def select_images(name: str, config: Config) -> tuple[list[str], list[SourceImage]]:
+    """Select the data sets of an array, and its images in the order of its rows.
 
-    That is "train", "validation" or a column of native.data.evaluate. Training and validation take
-    every data set of native.data.train in turn and join the splits in that order. Raises
-    `UserError` for another name, a data set that is not whole, or an array that would be empty.
+    `name` is "train", "validation" or a column of native.data.evaluate. Training and validation
+    join the splits of all data sets of native.data.train in that order. Raises `UserError` for
+    another name, an incomplete data set, or an array without images.
     """
     data = config["native"]["data"]
     if name not in SPLITS:
         if name not in data["evaluate"]:
             raise UserError(
-                f"There is no array {name!r}; there are {', '.join([*SPLITS, *data['evaluate']])}."
+                f"No array is named {name!r}; name one of "
+                f"{', '.join([*SPLITS, *data['evaluate']])}."
             )
         dataset = data["evaluate"][name]
-        return [dataset], sources(dataset, config)
-    rows: list[Source] = []
+        return [dataset], list_source_images(dataset, config)
+    rows: list[SourceImage] = []
     for dataset in data["train"]:
-        images = sources(dataset, config)
-        training, validation = split(len(images), data["holdout_fraction"], data["data_seed"])
+        images = list_source_images(dataset, config)
+        training, validation = split_indices(
+            len(images), data["holdout_fraction"], data["data_seed"]
+        )
         rows += [images[index] for index in (training if name == "train" else validation)]
     if not rows:
         raise UserError(
@@ -106,28 +108,29 @@ def images_of(name: str, config: Config) -> tuple[list[str], list[Source]]:
     return data["train"], rows
 
 
-def make_array(name: str, config: Config, output: Path) -> None:
-    """Write an array to `output` (.npy) and its index and record beside it (.csv, .json).
+def standardize_images(name: str, config: Config, output: Path) -> None:
+    """Standardize the images of an array and write it to `output` (.npy).
 
-    Images are read, verified against the manifest, standardized and written one at a time, so
-    memory does not grow with their number. Raises `UserError` as `images_of` does, when a source
-    file changed, or when the array cannot be written.
+    Its index (.csv) and description (.json) are written beside it. Images are read, verified
+    against the manifest, cropped and written one at a time. Raises `UserError` as `select_images`
+    does, when a source file changed, or when the array cannot be written.
     """
     data = config["native"]["data"]
-    size, (datasets, rows) = data["image_size"], images_of(name, config)
+    size = data["image_size"]
+    datasets, images = select_images(name, config)
     index = [
-        (number, row.data.name, row.name, row.record.width, row.record.height, row.record.sha256)
-        for number, row in enumerate(rows)
+        (position, i.dataset.name, i.name, i.entry.width, i.entry.height, i.entry.sha256)
+        for position, i in enumerate(images)
     ]
 
-    def parts() -> Iterator[Pixels]:
-        for position, source in enumerate(each(rows, f"standardize {name}", "image")):
-            pixels = as_rgb(source.load())
+    def crop_all() -> Iterator[Pixels]:
+        for position, image in enumerate(show_progress(images, f"standardize {name}", "image")):
+            pixels = convert_to_rgb(image.load())
             if name == "train":
                 seed = data["data_seed"] * data["crop_seed_stride"] + position
-                yield training_crop(pixels, size, seed)
+                yield draw_crop(pixels, size, seed)
             else:
-                yield center_crop(pixels, size)
+                yield crop_center(pixels, size)
 
-    facts = {"datasets": [dataset_record(dataset, config) for dataset in datasets]}
-    write_array(output, (size, size, 3), parts(), INDEX_COLUMNS, index, facts)
+    facts = {"datasets": [describe_dataset(dataset, config) for dataset in datasets]}
+    write_array(output, (size, size, 3), crop_all(), INDEX_COLUMNS, index, facts)

@@ -1,11 +1,11 @@
-"""Training samples for arbitrary-scale super-resolution: packed images and a sampler.
+"""Pack the training images of super-resolution and draw training batches from them.
 
 The high-resolution images differ in size, so all their pixels lie one after the other in one
-array; an index says where each image starts. A sample is a pure function of (seed, step, place in
-the batch), so a run that goes on at step n sees exactly what it would have seen. A few random
-numbers per sample are drawn on the CPU; cropping, turning, the bicubic reduction and the gathering
-of targets are one gather and two matrix products per batch, on the device where the pixels fit
-there.
+array, with an index of where each image starts. A sample is a pure function of (seed, step, place
+in the batch), so a resumed run gets the same samples as an uninterrupted one. A few random numbers
+per sample are drawn on the CPU. Cropping, flipping, the bicubic reduction and the selection of
+targets are one gather and two matrix products per batch; they run on the device if the pixels fit
+into its memory.
 """
 
 from __future__ import annotations
@@ -18,67 +18,69 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ..config import Config
 from ..errors import UserError
-from ..progress import each
-from .ahead import Ahead
-from .arrays import damaged, open_array, write_array
-from .images import as_rgb
-from .resize import PIL_BITS, pil_weights
-from .sources import Source, dataset_record, sources
+from ..progress import show_progress
+from .arrays import build_damage_error, open_array, write_array
+from .images import convert_to_rgb
+from .prefetch import Prefetcher
+from .resize import PILLOW_BITS, compute_pillow_weights
+from .sources import SourceImage, describe_dataset, list_source_images
 
 INDEX_COLUMNS = ("position", "dataset", "name", "offset", "height", "width")
 RESIDENT_SHARE = 0.25
-"""The pixels live on the device where they take at most this part of its memory."""
+"""The pixels are kept on the device if they take at most this share of its memory."""
 
-# What a random stream is for; streams of different kinds never coincide.
+# The first number of a random generator's key, so that generators of different uses never coincide.
 EPOCH, SAMPLE = 0, 1
 
 
-def make_array(config: Config, output: Path | str) -> None:
-    """Pack the training sets that config asr.train names, in its order; see `pack`.
+def pack_training_sets(config: Config, output: Path | str) -> None:
+    """Pack the training sets of config asr.train, in its order, into one array (see `pack_images`).
 
-    Raises `UserError` when a set is not whole or a file of it changed.
+    Raises `UserError` when a set is incomplete or one of its files changed.
     """
     names = config["asr"]["train"]
-    images = {dataset: sources(dataset, config) for dataset in names}
-    pack(images, output, [dataset_record(dataset, config) for dataset in names])
+    images = {dataset: list_source_images(dataset, config) for dataset in names}
+    pack_images(images, output, [describe_dataset(dataset, config) for dataset in names])
 
 
-def pack(
-    images: Mapping[str, Sequence[Source]],
+def pack_images(
+    images: Mapping[str, Sequence[SourceImage]],
     output: Path | str,
-    records: Sequence[Mapping[str, Any]],
+    descriptions: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Write the pixels of `images`, by data set, one after the other into `output` (.npy).
+    """Write the pixels of all `images`, listed by data set, as one array to `output` (.npy).
 
-    The array is (pixels, 3) uint8, each image row by row; the index beside it (.csv) has a line
-    per image with its `offset` counted in pixels; the description (.json) holds `records`, which
-    say what the data sets are, and the array's checksum. The same images give the same bytes.
+    The array is (pixels, 3) uint8, image after image and row by row. The index beside it (.csv) has
+    one row per image with its `offset` in pixels. The description (.json) holds the `descriptions`
+    of the data sets and the array's checksum. The same images give the same bytes.
     """
     rows: list[tuple[int, str, str, int, int, int]] = []
-    every = [(dataset, image) for dataset, chosen in images.items() for image in chosen]
+    labeled = [(dataset, image) for dataset in images for image in images[dataset]]
 
-    def parts() -> Iterator[np.ndarray]:
+    def load_all() -> Iterator[np.ndarray]:
         offset = 0
-        for position, (dataset, image) in enumerate(each(every, "packing", "image")):
-            pixels = as_rgb(image.load())
+        for position, (dataset, image) in enumerate(show_progress(labeled, "packing", "image")):
+            pixels = convert_to_rgb(image.load())
             height, width = pixels.shape[:2]
             rows.append((position, dataset, image.name, offset, height, width))
             offset += height * width
             yield pixels
 
-    facts = {"datasets": [dict(record) for record in records]}
-    write_array(Path(output), (3,), parts(), INDEX_COLUMNS, rows, facts)
+    facts = {"datasets": [dict(description) for description in descriptions]}
+    write_array(Path(output), (3,), load_all(), INDEX_COLUMNS, rows, facts)
 
 
 @dataclass(frozen=True)
 class PackedImages:
-    """All pixels of a training set: `pixels` (P, 3) uint8, memory-mapped; one entry per image.
+    """The packed training images: `pixels` (P, 3) uint8, memory-mapped, and one entry per image.
 
-    `offsets` count pixels; image i is `pixels[offsets[i]:][: heights[i] * widths[i]]`.
+    `offsets` count pixels; image i is `pixels[offsets[i]:][: heights[i] * widths[i]]`. `sha256` is
+    the checksum of the array.
     """
 
     pixels: np.ndarray
@@ -90,29 +92,29 @@ class PackedImages:
 
     @classmethod
     def open(cls, path: Path | str) -> PackedImages:
-        """Open what `pack` wrote; raises `UserError` as `open_array` does."""
-        # Copy-on-write: torch wants a writable buffer, the file is never written.
-        pixels, rows, record = open_array(path, "c")
+        """Open an array that `pack_images` wrote; raises `UserError` as `open_array` does."""
+        # Copy-on-write, because torch needs a writable buffer; the file is never written.
+        pixels, rows, description = open_array(path, "c")
         numbers = np.array([[int(r[c]) for c in INDEX_COLUMNS[3:]] for r in rows], np.int64)
         offsets, heights, widths = numbers.reshape(-1, 3).T
         if not rows or pixels.shape != (int((heights * widths).sum()), 3):
-            raise damaged(path)
+            raise build_damage_error(path)
         names = tuple(row["name"] for row in rows)
-        return cls(pixels, names, offsets, heights, widths, record["sha256"])
+        return cls(pixels, names, offsets, heights, widths, description["sha256"])
 
-    def image(self, position: int) -> np.ndarray:
-        """Return one image as (H, W, 3) uint8."""
+    def get_image(self, position: int) -> np.ndarray:
+        """Return the image at `position` as uint8 (H, W, 3)."""
         height, width = int(self.heights[position]), int(self.widths[position])
         start = int(self.offsets[position])
         return self.pixels[start : start + height * width].reshape(height, width, 3)
 
 
 class SampleSpec(NamedTuple):
-    """The random part of one sample.
+    """The random choices of one sample.
 
-    The crop is `side` pixels square at (top, left) of `image`; it is flipped upside down, mirrored
-    and transposed (in this order) where `flip`, `mirror` and `transpose` say so; `targets` (Q,)
-    are the pixels asked for, as row * side + column of the turned crop.
+    The crop is `side` pixels square at (top, left) of image number `image`. It is flipped upside
+    down, mirrored and transposed, in this order, if `flip`, `mirror` and `transpose` are set.
+    `targets` (Q,) are the target pixels as row * side + column of the crop after that.
     """
 
     image: int
@@ -127,11 +129,11 @@ class SampleSpec(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Training samples on the device, colors in [0, 1].
+    """One batch of training samples on the device, colors in [0, 1].
 
-    `low` (B, 3, p, p) float32 low-resolution patches; `pixels` (B, Q, 2) int64 (row, column) of
-    the targets in the high-resolution crops, `sides` (B,) int64 the sides of these; `colors`
-    (B, Q, 3) float32 targets.
+    `low` (B, 3, p, p) float32: low-resolution patches. `pixels` (B, Q, 2) int64: (row, column) of
+    the target pixels in the high-resolution crops. `sides` (B,) int64: sides of the crops.
+    `colors` (B, Q, 3) float32: colors of the target pixels.
     """
 
     low: Tensor
@@ -140,12 +142,12 @@ class Batch(NamedTuple):
     colors: Tensor
 
 
-class Drawn(NamedTuple):
-    """The random part of a batch, on the host.
+class HostBatch(NamedTuple):
+    """One batch on the host, before it is assembled on the device.
 
-    `sides` (B,) int64 of the crops; `targets` (B, Q) as in `SampleSpec`; `crops` (B, S, S, 3) uint8
-    the turned crops, or (B, 2, S) int64 the places of their rows and columns where the device holds
-    the pixels.
+    `sides` (B,) int64: sides of the crops. `targets` (B, Q): see `SampleSpec`. `crops`: the flipped
+    crops, uint8 (B, S, S, 3), or, if the pixels are on the device, the offsets of their rows and
+    columns in the packed pixels, int64 (B, 2, S).
     """
 
     sides: Tensor
@@ -154,14 +156,14 @@ class Drawn(NamedTuple):
 
 
 class Sampler:
-    """Draws training batches (protocol, section 5).
+    """Draw training batches from packed images (protocol, section 5).
 
-    Per sample: the next image of a shuffled epoch, a scale s uniform in `scale_range`, a crop of
-    round(s * patch) pixels, its reduction to patch x patch exactly as Pillow's bicubic filter
-    makes it, random turns, and `queries` pixels of the crop without replacement.
+    A sample takes the next image of a shuffled epoch, a scale s uniform in `scale_range`, a crop of
+    round(s * patch) pixels with random flips, its reduction to patch x patch pixels exactly as by
+    Pillow's bicubic filter, and `queries` pixels of the crop without replacement.
 
-    Raises `UserError` where an image is smaller than the largest crop, or the smallest crop holds
-    fewer pixels than are asked for.
+    Raises `UserError` when an image is smaller than the largest crop, or when the smallest crop has
+    fewer than `queries` pixels.
     """
 
     def __init__(
@@ -177,26 +179,27 @@ class Sampler:
         self.scales = tuple(training["scale_range"])
         self.device = torch.device(device)
         smallest, largest = (round(self.patch * scale) for scale in self.scales)
-        self._check(smallest, largest)
-        if self.resident:
+        self._check_sizes(smallest, largest)
+        if self.is_resident:
             self.pixels = torch.from_numpy(images.pixels).to(self.device)
-        bank = np.zeros((largest - smallest + 1, self.patch, largest))
+        # The weights that reduce a crop to a patch, for every possible side of the crop.
+        weights = np.zeros((largest - smallest + 1, self.patch, largest))
         for side in range(smallest, largest + 1):
-            bank[side - smallest, :, :side] = pil_weights(side, self.patch)
-        self.smallest, self.bank = smallest, torch.from_numpy(bank).to(self.device)
-        self._order = lru_cache(maxsize=2)(
-            lambda epoch: self._random(EPOCH, epoch).permutation(len(images.names))
-        )
+            weights[side - smallest, :, :side] = compute_pillow_weights(side, self.patch)
+        self.smallest, self.resize_weights = smallest, torch.from_numpy(weights).to(self.device)
+        # A batch takes images of one epoch, or of two.
+        self._get_order = lru_cache(maxsize=2)(self._shuffle_images)
 
     @property
-    def resident(self) -> bool:
-        """Whether the pixels live on the device: on CUDA, where they leave room for the rest."""
+    def is_resident(self) -> bool:
+        """Whether the pixels are kept on the device: a CUDA device with enough memory."""
         if self.device.type != "cuda":
             return False
         memory = torch.cuda.get_device_properties(self.device).total_memory
         return self.images.pixels.nbytes <= RESIDENT_SHARE * memory
 
-    def _check(self, smallest: int, largest: int) -> None:
+    def _check_sizes(self, smallest: int, largest: int) -> None:
+        """Raise `UserError` unless all crops fit their images and hold enough pixels."""
         short = np.minimum(self.images.heights, self.images.widths)
         if short.min() < largest:
             worst = int(short.argmin())
@@ -211,15 +214,20 @@ class Sampler:
                 f"{smallest**2} pixels; lower it or raise asr.training.lr_patch."
             )
 
-    def _random(self, *key: int) -> np.random.Generator:
+    def _build_generator(self, *key: int) -> np.random.Generator:
+        """Build the random generator of a key, which starts with its use: EPOCH or SAMPLE."""
         sequence = np.random.SeedSequence(self.seed, spawn_key=key)
         return np.random.Generator(np.random.PCG64(sequence))
 
-    def draw(self, step: int, place: int) -> SampleSpec:
-        """Draw the sample at `place` of the batch of `step`: a pure function of seed and both."""
+    def _shuffle_images(self, epoch: int) -> NDArray[np.int64]:
+        """Shuffle the numbers of all images for one epoch."""
+        return self._build_generator(EPOCH, epoch).permutation(len(self.images.names))
+
+    def draw_sample(self, step: int, place: int) -> SampleSpec:
+        """Draw the random choices of the sample at `place` in the batch of `step`."""
         epoch, turn = divmod(step * self.batch_size + place, len(self.images.names))
-        image = int(self._order(epoch)[turn])
-        random = self._random(SAMPLE, step, place)
+        image = int(self._get_order(epoch)[turn])
+        random = self._build_generator(SAMPLE, step, place)
         scale = random.uniform(*self.scales)
         side = round(self.patch * scale)
         top = int(random.integers(self.images.heights[image] - side + 1))
@@ -228,61 +236,68 @@ class Sampler:
         targets = random.choice(side * side, self.queries, replace=False, shuffle=False)
         return SampleSpec(image, scale, side, top, left, flip, mirror, transpose, targets)
 
-    def batch(self, step: int) -> Batch:
-        """Make the batch of `step` on the device."""
-        return self.made(self.drawn(step))
+    def build_batch(self, step: int) -> Batch:
+        """Build the batch of `step` on the device."""
+        return self.assemble_batch(self.draw_batch(step))
 
-    def ahead(self) -> Callable[[int], Batch]:
-        """Return `batch` with the random part of the next step drawn on a thread meanwhile."""
-        drawn = Ahead(self.drawn)
-        return lambda step: self.made(drawn(step))
+    def prefetch_batches(self) -> Callable[[int], Batch]:
+        """Return a function like `build_batch` that draws the next step's batch on a thread."""
+        prefetcher = Prefetcher(self.draw_batch)
+        return lambda step: self.assemble_batch(prefetcher(step))
 
-    def drawn(self, step: int) -> Drawn:
-        """SampleSpec the batch of `step`, on the host."""
-        draws = [self.draw(step, place) for place in range(self.batch_size)]
-        sides = np.array([draw.side for draw in draws])
+    def draw_batch(self, step: int) -> HostBatch:
+        """Draw the batch of `step` on the host."""
+        samples = [self.draw_sample(step, place) for place in range(self.batch_size)]
+        sides = np.array([sample.side for sample in samples])
         size = int(sides.max())
-        # What row i and column j of each crop add to the place of a pixel: (B, 2, size). Beyond a
-        # crop its last row and column are repeated; nothing reads them.
-        crops = np.stack([self._lines(draw, size) for draw in draws])
-        if not self.resident:
+        crops = np.stack([self._compute_line_offsets(sample, size) for sample in samples])
+        if not self.is_resident:
             index = crops[:, 0, :, None] + crops[:, 1, None, :]
             crops = self.images.pixels.take(index, axis=0)
-        targets = np.stack([draw.targets for draw in draws])
-        drawn = map(torch.from_numpy, (sides, targets, crops))
-        # From pinned memory the copy does not wait for the steps queued before it.
-        pin = self.device.type == "cuda"
-        return Drawn(*(part.pin_memory() if pin else part for part in drawn))
+        targets = np.stack([sample.targets for sample in samples])
+        tensors = [torch.from_numpy(part) for part in (sides, targets, crops)]
+        if self.device.type == "cuda":
+            # From pinned memory the copy does not wait for the steps queued before it.
+            tensors = [tensor.pin_memory() for tensor in tensors]
+        return HostBatch(*tensors)
 
-    def made(self, drawn: Drawn) -> Batch:
-        """Make the batch of what was drawn, on the device, without waiting for it."""
-        sides, targets, canvas = (part.to(self.device, non_blocking=True) for part in drawn)
-        if self.resident:
-            down, along = canvas.unbind(1)
-            canvas = self.pixels[down[:, :, None] + along[:, None, :]]
-        low = self._reduce(canvas, sides - self.smallest)
+    def assemble_batch(self, batch: HostBatch) -> Batch:
+        """Assemble a batch on the device without waiting for the device."""
+        sides, targets, crops = (part.to(self.device, non_blocking=True) for part in batch)
+        if self.is_resident:
+            rows, columns = crops.unbind(1)
+            crops = self.pixels[rows[:, :, None] + columns[:, None, :]]
+        low = self._reduce_crops(crops, sides)
         row, column = targets // sides[:, None], targets % sides[:, None]
-        chosen = (row * canvas.shape[2] + column)[..., None].expand(-1, -1, 3)
-        colors = canvas.flatten(1, 2).gather(1, chosen).float() / 255
+        index = (row * crops.shape[2] + column)[..., None].expand(-1, -1, 3)
+        colors = crops.flatten(1, 2).gather(1, index).float() / 255
         return Batch(low, torch.stack([row, column], dim=-1), sides, colors)
 
-    def _lines(self, draw: SampleSpec, size: int) -> np.ndarray:
-        """Return (2, size): what row i and column j of a crop add to the place of a pixel."""
-        step = np.arange(size).clip(max=draw.side - 1)
-        turned = draw.side - 1 - step
-        width = self.images.widths[draw.image]
-        rows = (draw.top + (turned if draw.flip else step)) * width
-        columns = draw.left + (turned if draw.mirror else step)
-        pair = (columns, rows) if draw.transpose else (rows, columns)
-        return np.stack([pair[0] + self.images.offsets[draw.image], pair[1]])
+    def _compute_line_offsets(self, sample: SampleSpec, size: int) -> np.ndarray:
+        """Compute the offsets of a crop's rows and columns in the packed pixels: (2, size).
 
-    def _reduce(self, canvas: Tensor, which: Tensor) -> Tensor:
-        """Reduce crops (B, S, S, 3) uint8 as Pillow does; (B, 3, p, p) float32 in [0, 1]."""
-        weights = self.bank[which, None, :, : canvas.shape[1]]
-        planes = canvas.permute(0, 3, 1, 2).double()
-        wide = _round(planes @ weights.mT)
-        return (_round(weights @ wide) / 255).float()
+        Pixel (i, j) of the flipped crop is at offset [0, i] + [1, j]. Beyond the crop its last row
+        and column are repeated, so that all crops of a batch have one size; nothing reads them.
+        """
+        forward = np.arange(size).clip(max=sample.side - 1)
+        backward = sample.side - 1 - forward
+        width = self.images.widths[sample.image]
+        rows = (sample.top + (backward if sample.flip else forward)) * width
+        columns = sample.left + (backward if sample.mirror else forward)
+        first, second = (columns, rows) if sample.transpose else (rows, columns)
+        return np.stack([first + self.images.offsets[sample.image], second])
+
+    def _reduce_crops(self, crops: Tensor, sides: Tensor) -> Tensor:
+        """Reduce crops (B, S, S, 3) uint8 as Pillow does: (B, 3, p, p) float32 in [0, 1].
+
+        `sides` (B,) says how many rows and columns of each crop count.
+        """
+        weights = self.resize_weights[sides - self.smallest, None, :, : crops.shape[1]]
+        planes = crops.permute(0, 3, 1, 2).double()
+        narrow = _round_sums(planes @ weights.mT)
+        return (_round_sums(weights @ narrow) / 255).float()
 
 
-def _round(sums: Tensor) -> Tensor:
-    return torch.floor(sums / 2**PIL_BITS + 0.5).clamp(0, 255)
+def _round_sums(sums: Tensor) -> Tensor:
+    """Divide sums by Pillow's fixed-point factor and round half up to 0..255."""
+    return torch.floor(sums / 2**PILLOW_BITS + 0.5).clamp(0, 255)

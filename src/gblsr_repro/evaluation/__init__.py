@@ -1,7 +1,7 @@
-"""What is measured: image quality, perceptual distance, regions, locality, latency."""
+"""Measure image quality, perceptual distance, patch regions, bandwidth locality and latency."""
 
 REGIONS = ("smooth", "edge", "texture", "mixed")
-"""Names of the region labels 0, 1, 2, 3 of patches."""
+"""Names of the patch regions, in the order of their labels 0, 1, 2, 3."""
 
 PAPER, OURS = "paper", "ours"
-"""Names of the clocks that a call is timed by (see `latency`); only the paper's is judged."""
+"""Names of the clocks of `latency`; only times by the paper's are compared with the paper."""

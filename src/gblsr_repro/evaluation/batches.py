@@ -1,4 +1,4 @@
-"""Reading an array's images a few at a time."""
+"""Read the images of an array in batches."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from ..data.arrays import Arrays
+from ..data.arrays import ImageArray
 from ..progress import Progress
 
 BATCH = 4  # the largest arm, WIRE, takes about 0.6 GB of activations per 256x256 image
 
 
-def batches(
-    arrays: Arrays, count: int, device: torch.device, label: str
+def read_batches(
+    array: ImageArray, count: int, device: torch.device, label: str
 ) -> Iterator[tuple[Sequence[str], Tensor]]:
-    """Yield names and images (B, 3, S, S) of the first `count` images, in order; show how far."""
+    """Yield names and images (B, 3, S, S) of the first `count` images, and show the progress."""
     with Progress(label, count, "image") as progress:
         for start in range(0, count, BATCH):
-            chosen = slice(start, min(start + BATCH, count))
-            yield arrays.names[chosen], arrays.tensor(chosen, device)
-            progress.update(chosen.stop - start)
+            batch = slice(start, min(start + BATCH, count))
+            yield array.names[batch], array.load_images(batch, device)
+            progress.update(batch.stop - start)

@@ -1,4 +1,4 @@
-"""The pictures of the qualitative figure: one image of every set, and what arms make of it."""
+"""Write the pictures of the qualitative figure: one image of every set, and reconstructions."""
 
 from __future__ import annotations
 
@@ -10,42 +10,43 @@ from torch import Tensor
 
 from .. import runtime
 from ..config import Config, find_arm
-from ..data.arrays import Arrays
+from ..data.arrays import ImageArray
 from ..errors import UserError
-from ..files import atomic_path, read_json
+from ..files import read_json, write_atomically
 from ..models.native import NativeModel
-from ..runs import open_run
+from ..runs import load_matching_run
 from .native import reconstruct
 
 TRUTH = "ground_truth"
 
 
-def exemplar(config: Config, column: str, arrays: Arrays) -> Tensor:
-    """Return the image of an evaluation set that the qualitative figure shows: (1, 3, S, S).
+def read_exemplar(config: Config, column: str, array: ImageArray) -> Tensor:
+    """Read the image of an evaluation set that the qualitative figure shows: (1, 3, S, S).
 
-    Raises `UserError` when the config names none for this set, or one that the set lacks.
+    Raises `UserError` when the config names no image for this set, or one that the set lacks.
     """
     name = config["native"]["data"]["exemplars"].get(column)
-    if name not in arrays.names:
+    if name not in array.names:
         raise UserError(
             f"Config: native.data.exemplars.{column} is {name!r}, which is no image of {column}; "
-            f"choose one of {', '.join(arrays.names[:5])}, ..."
+            f"name one of {', '.join(array.names[:5])}, ..."
         )
-    return arrays.tensor([arrays.names.index(name)])
+    return array.load_images([array.names.index(name)])
 
 
 def write_exemplars(
     config: Config, runs: Sequence[Path | str], arrays: Path | str, output: Path | str
 ) -> None:
-    """Draw the exemplar of every evaluation set: as it is, and reconstructed by trained runs.
+    """Write the exemplar of every evaluation set, original and reconstructed by trained runs.
 
-    `runs` are run folders, `arrays` holds the standardized arrays. Writes into `output`
-    ground_truth/<column>.png and <arm>/seed<k>/<column>.png. Raises `UserError`.
+    `runs` are run folders, `arrays` is the folder of the standardized arrays. Writes
+    ground_truth/<column>.png and <arm>/seed<k>/<column>.png into `output`. Raises `UserError` when
+    an exemplar is not in its set, or when a run or an array is missing or damaged.
     """
-    device = runtime.prepare(config["device"], config["threads"])
+    device = runtime.prepare_device(config["device"], config["threads"])
     output = Path(output)
     truths = {
-        column: exemplar(config, column, Arrays.open(Path(arrays) / f"{column}.npy"))
+        column: read_exemplar(config, column, ImageArray.open(Path(arrays) / f"{column}.npy"))
         for column in config["native"]["data"]["evaluate"]
     }
     for column, truth in truths.items():
@@ -53,15 +54,15 @@ def write_exemplars(
     for run in runs:
         record = read_json(Path(run) / "run.json")
         arm, seed = find_arm(record["arm"]), record["seed"]
-        model, _ = open_run(run, NativeModel, arm, seed, config, device)
-        runtime.for_inference(model, device)
+        model, _ = load_matching_run(run, NativeModel, arm, seed, config, device)
+        runtime.prepare_for_inference(model, device)
         for column, truth in truths.items():
             picture = reconstruct(model, truth.to(device))[0]
             write_png(output / arm.arm / f"seed{seed}" / f"{column}.png", picture)
 
 
 def write_png(path: Path | str, image: Tensor) -> None:
-    """Write one image (3, H, W) in [0, 1] as 8-bit PNG, atomically."""
+    """Write one image (3, H, W), clamped to [0, 1], as an 8-bit PNG file."""
     pixels = (image.clamp(0, 1) * 255).round().byte().permute(1, 2, 0).cpu().numpy()
-    with atomic_path(path) as temporary:
+    with write_atomically(path) as temporary:
         Image.fromarray(pixels).save(temporary, format="PNG")

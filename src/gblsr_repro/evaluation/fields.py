@@ -1,4 +1,4 @@
-"""The fields of one run, bandwidth and cutoff order of every patch, as a file."""
+"""Write and read the fields of one run: bandwidth and cutoff order of every patch."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UserError
-from ..files import atomic_path
+from ..files import write_atomically
 
 
 @dataclass(frozen=True)
 class Fields:
-    """What one run predicts for its patches, with their regions.
+    """The bandwidth and cutoff order that one run predicts for every patch, and its region.
 
-    `bandwidth` and `order` are float32 (N, h, w), `region` int8 (N, h, w) with positions in
-    `REGIONS`, `names` the N images' names.
+    `bandwidth` and `order` are float32 (N, h, w), `region` is int8 (N, h, w) with labels of
+    `REGIONS`, `names` are the names of the N images.
     """
 
     bandwidth: NDArray[np.float32]
@@ -27,21 +27,25 @@ class Fields:
     names: Sequence[str]
 
     def write(self, path: Path | str) -> None:
-        """Write one compressed .npz file atomically."""
-        with atomic_path(path) as temporary, temporary.open("wb") as stream:
-            kinds = {"bandwidth": np.float32, "order": np.float32, "region": np.int8}
-            arrays = {name: getattr(self, name).astype(kind) for name, kind in kinds.items()}
-            np.savez_compressed(stream, **arrays, names=np.array(self.names))
+        """Write the fields as one compressed .npz file."""
+        with write_atomically(path) as temporary, temporary.open("wb") as stream:
+            np.savez_compressed(
+                stream,
+                bandwidth=self.bandwidth.astype(np.float32),
+                order=self.order.astype(np.float32),
+                region=self.region.astype(np.int8),
+                names=np.array(self.names),
+            )
 
     @classmethod
     def read(cls, path: Path | str) -> Fields:
-        """Read what `write` wrote; `UserError` when the file is missing or damaged."""
+        """Read a file of `write`; `UserError` when it is missing or damaged."""
         try:
             with np.load(path, allow_pickle=False) as stored:
                 arrays = [stored[key] for key in ("bandwidth", "order", "region", "names")]
         except FileNotFoundError as error:
             raise UserError(f"{path} does not exist; run the fields step of this arm.") from error
-        except Exception as error:  # a damaged archive makes zipfile raise nearly anything
+        except Exception as error:  # zipfile raises many types for damaged files
             damage = f"{path} is damaged; delete it and run the fields step again."
             raise UserError(damage) from error
         bandwidth, order, region, names = arrays

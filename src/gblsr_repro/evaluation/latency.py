@@ -1,21 +1,22 @@
-"""Time models by the fixed protocol of both benchmarks (paper, A.7 "GPU latency protocol").
+"""Measure the latency of models by the protocol of both benchmarks (paper, A.7).
 
-Batch 1, evaluation mode, warm-up passes, then timed passes with a synchronization after each; no
-autocast, no compilation, no I/O while timing. On CUDA each pass is timed by a pair of events, on
+Batch 1, evaluation mode, warm-up passes, then timed passes with a synchronization after every one;
+no autocast, no compilation, no I/O while timing. On CUDA a pass is timed by a pair of events, on
 the CPU by the monotonic clock. Precision and kernels are torch's defaults (`runtime.DEFAULT`),
 since neither the paper nor the authors' code sets any. Peak memory is that of the CUDA tensors in
-MiB, weights and input included; the CPU has no such counter, so there it is not measured. Each
-pass drops its output, as a caller would who has shown it.
+MiB, weights and input included; on the CPU it is not measured, for lack of a counter. A pass drops
+its output.
 
 A model is timed by two clocks:
 
-- `paper`: the plain path, as the method is defined, and eager calls. The native benchmark has no
-  gradients (the authors' trainer times under no_grad). Super-resolution records them: the published
-  peaks of Urban100 are 1.252 times the bytes that autograd saves in a plain forward pass plus
-  2,300 MiB, within 6 MiB for all four variants, while without gradients base and noLE would peak
-  alike. Published times and memory are compared with this clock alone.
-- `ours`: the package's own call as its users get it, on the fast path, under inference mode, in
-  the memory format of `runtime.for_inference`.
+- `paper`: the plain path, which follows the definition of the method, in eager calls. The native
+  benchmark records no gradients (the authors' trainer times under no_grad). Super-resolution
+  records them: the published peaks of Urban100 are 1.252 times the bytes that autograd saves in a
+  plain forward pass plus 2,300 MiB, within 6 MiB for all four variants, while without gradients
+  base and noLE would have the same peak. Published times and memory are compared with this clock
+  alone.
+- `ours`: the call that users of the package get, on the fast path, under inference mode, in the
+  memory format of `runtime.prepare_for_inference`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from torch import Tensor, nn
 
 from .. import runtime
 from ..config import Config
-from ..files import is_made_from, write_csv, write_json
+from ..files import is_up_to_date, write_csv, write_json
 from ..progress import Progress, log
 from . import OURS, PAPER
 
@@ -43,29 +44,28 @@ if TYPE_CHECKING:
     from ..models.asr.model import ASRModel
     from ..models.native import NativeModel
 
-# Peaks over what autograd saves: the published ones (see above), and on a CPU the highest measured,
-# of LTE-SwinIR on an image of Set14.
+# Peak memory over the bytes that autograd saves: the published ratio (see above), and on a CPU the
+# highest that was measured, of LTE-SwinIR on an image of Set14.
 PEAK_OVER_SAVED = {"cuda": 1.25, "cpu": 1.75}
-EXAMPLE = 32  # side of the image by which the bytes that autograd saves are measured
+EXAMPLE = 32  # side of the image for which the bytes that autograd saves are counted
 
 Call = Callable[[Tensor], Any]
-
 
 COLUMNS = (
     "median_ms", "mean_ms", "std_ms", "p90_ms", "p95_ms", "peak_memory_mib", "timed_passes"
 )  # fmt: skip
 
 
-def measure(
+def time_call(
     call: Callable[[], Any],
     device: torch.device,
     warmup: int,
     passes: int,
     gradients: bool = False,
 ) -> dict[str, float | None]:
-    """Time `call` by the protocol, on inputs that are on `device` already: see `summarize`.
+    """Time a call by the protocol and return the columns of `summarize_times`.
 
-    With `gradients` autograd records them.
+    Its inputs are on `device` already. With `gradients` autograd records them.
     """
     with torch.set_grad_enabled(gradients):
         for _ in range(warmup):
@@ -74,25 +74,30 @@ def measure(
         if device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(device)
         times = [time_pass_ms(call, device) for _ in range(passes)]
-    peak = runtime.peak_memory_mib(device) if device.type == "cuda" else None
-    return summarize(times, peak)
+    peak = runtime.measure_peak_memory_mib(device) if device.type == "cuda" else None
+    return summarize_times(times, peak)
 
 
-def summarize(times: list[float], peak_memory_mib: float | None) -> dict[str, float | None]:
-    """Describe the times of single passes, in milliseconds, by the names in `COLUMNS`.
+def summarize_times(times: list[float], peak_memory_mib: float | None) -> dict[str, float | None]:
+    """Summarize the times of single passes, in milliseconds, under the names of `COLUMNS`.
 
-    `std_ms` is the sample standard deviation (None for one pass), `p90_ms` and `p95_ms` are linear
-    percentiles, `peak_memory_mib` is in 2^20 bytes (None on the CPU).
+    `std_ms` is the sample standard deviation (None for one pass), `p90_ms` and `p95_ms` are
+    percentiles by linear interpolation, `peak_memory_mib` is in 2^20 bytes (None on the CPU).
     """
-    spread = statistics.stdev(times) if len(times) > 1 else None
-    percentiles = map(float, np.percentile(times, [90, 95]))
-    middle = statistics.median(times), statistics.fmean(times)
-    values = (*middle, spread, *percentiles, peak_memory_mib, len(times))
-    return dict(zip(COLUMNS, values, strict=True))
+    p90, p95 = np.percentile(times, [90, 95])
+    return {
+        "median_ms": statistics.median(times),
+        "mean_ms": statistics.fmean(times),
+        "std_ms": statistics.stdev(times) if len(times) > 1 else None,
+        "p90_ms": float(p90),
+        "p95_ms": float(p95),
+        "peak_memory_mib": peak_memory_mib,
+        "timed_passes": len(times),
+    }
 
 
 def time_pass_ms(call: Callable[[], Any], device: torch.device) -> float:
-    """Time one pass in milliseconds: by a pair of CUDA events, on the CPU by its clock."""
+    """Time one pass in milliseconds: by CUDA events, or by the monotonic clock on the CPU."""
     if device.type == "cuda":
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         start.record()
@@ -112,8 +117,8 @@ def time_pass_ms(call: Callable[[], Any], device: torch.device) -> float:
 class Clock:
     """A way to time a model: the name of the clock and the call that it times.
 
-    With `gradients` autograd records them, and a call saves `saved_per_pixel` bytes per pixel that
-    it encodes for a backward pass.
+    With `gradients` autograd records them, and a call saves `saved_per_pixel` bytes for a backward
+    pass per pixel that it encodes.
     """
 
     name: str
@@ -123,27 +128,27 @@ class Clock:
 
 
 def select_clocks(config: Config) -> list[str]:
-    """Return the clocks that config latency.clocks asks for, the paper's first."""
-    wanted = config["latency"]["clocks"]
-    return [name for name in (PAPER, OURS) if name in wanted]
+    """Select the clocks of config latency.clocks, the paper's first."""
+    return [name for name in (PAPER, OURS) if name in config["latency"]["clocks"]]
 
 
 def count_saved_bytes(call: Call, images: Tensor, model: nn.Module) -> int:
-    """Return the bytes that autograd saves in one call, each storage once, weights left out."""
-    own = {_address(part) for part in (*model.parameters(), *model.buffers())}
+    """Count the bytes that autograd saves in one call: every storage once, without the weights."""
+    weights = {_get_address(part) for part in (*model.parameters(), *model.buffers())}
     saved: dict[int, int] = {}
 
     def pack(tensor: Tensor) -> Tensor:
-        saved[_address(tensor)] = tensor.untyped_storage().nbytes()
+        saved[_get_address(tensor)] = tensor.untyped_storage().nbytes()
         return tensor
 
-    with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda kept: kept):
-        output = call(images)  # held until all is counted, so that no address is used again
+    with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        output = call(images)  # kept until the end, so that no address is used twice
     del output
-    return sum(size for address, size in saved.items() if address not in own)
+    return sum(size for address, size in saved.items() if address not in weights)
 
 
-def _address(tensor: Tensor) -> int:
+def _get_address(tensor: Tensor) -> int:
+    """Return the memory address of a tensor's storage, which identifies it."""
     return tensor.untyped_storage().data_ptr()
 
 
@@ -151,8 +156,8 @@ def _address(tensor: Tensor) -> int:
 
 
 @dataclass(frozen=True)
-class Image:
-    """An image to time: its name, how many pixels are encoded, and what loads it (1, 3, h, w)."""
+class TimedInput:
+    """An image to time: its name, the number of encoded pixels, and a loader of (1, 3, h, w)."""
 
     name: str
     pixels: int
@@ -160,152 +165,178 @@ class Image:
 
 
 @dataclass(frozen=True)
-class Set:
-    """A set of images to time: what its times follow from, and what is told of it besides."""
+class TimedSet:
+    """A set of images to time, with what their times depend on and further facts to record."""
 
-    images: Sequence[Image]
-    made_from: Mapping[str, Any]
-    told: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Sequence[TimedInput]
+    dependencies: Mapping[str, Any]
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Timing:
-    """A model to time on a device as the config says.
+class Timer:
+    """Times a model on a device by the clocks of config latency.clocks.
 
-    `plain` is the paper's call, with `gradients` if it records them; `own` is the package's.
+    `plain_call` is timed by the paper's clock, with gradients recorded if `gradients` is set;
+    `user_call` by ours.
     """
 
     model: NativeModel | ASRModel
     config: Config
     device: torch.device
-    plain: Call
-    own: Call
+    plain_call: Call
+    user_call: Call
     gradients: bool
 
-    def write(
+    def write_times(
         self,
         subject: Mapping[str, Any],
-        sets: Mapping[str, Set],
-        made_from: Mapping[str, Any],
+        sets: Mapping[str, TimedSet],
+        dependencies: Mapping[str, Any],
         output: Path | str,
         columns: Sequence[str],
     ) -> None:
-        """Time every image of every set by every clock.
+        """Time every image of every set by every clock and write the times.
 
-        Writes for each set its `columns` of the rows of `time_sets` to <set>.csv in the folder
-        `output`, and beside it (.json) the `subject`, an arm or a method first, what is told of the
-        set, what the times were taken on and how, and the paths that the model took by each clock.
-        `made_from` says what all times follow from: a set that was timed from the same, on the same
-        device, is kept.
+        Writes `columns` of the rows of `time_sets` to <set>.csv in the folder `output`, and beside
+        it a .json with the `subject` (an arm or method first), the facts of the set, the device and
+        way of measuring, and the decoder path that the model took by clock. `dependencies` are
+        those of all times: a set whose dependencies and device did not change is kept.
         """
         output, label = Path(output), next(iter(subject.values()))
-        device = runtime.device_record(self.device)
+        device = runtime.describe_device(self.device)
         follows = {
-            name: {**made_from, **timed.made_from, "device": device} for name, timed in sets.items()
-        }
-        left = {
-            name: timed
+            name: {**dependencies, **timed.dependencies, "device": device}
             for name, timed in sets.items()
-            if not is_made_from(output / f"{name}.csv", follows[name])
         }
-        for name in set(sets) - set(left):
-            log.info("%s: the times of %s are kept as they are", label, name)
-        if not left:
+        outdated = {}
+        for name, timed in sets.items():
+            if is_up_to_date(output / f"{name}.csv", follows[name]):
+                log.info("%s: the times of %s are up to date", label, name)
+            else:
+                outdated[name] = timed
+        if not outdated:
             return
-        record = {**subject, **describe_conditions(self.config, self.device)}
-        record["gradients_recorded"] = self.gradients
-        images = {name: timed.images for name, timed in left.items()}
-        rows, not_timed = self.time_sets(label, images, self.clocks())
-        for name, timed in left.items():
-            own = [row for row in rows if row["dataset"] == name]
-            paths: dict[str, list[str]] = {}
-            for clock, path in dict.fromkeys((row["clock"], row["path"]) for row in own):
-                paths.setdefault(clock, []).append(path)
-            reasons = {k: why[name] for k, why in not_timed.items() if name in why}
-            write_csv(output / f"{name}.csv", columns, own)
-            told = {**timed.told, "not_timed": reasons, "decoder_paths": paths}
-            write_json(output / f"{name}.json", record | told | {"follows": follows[name]})
+        description = {**subject, **describe_measurement(self.config, self.device)}
+        description["gradients_recorded"] = self.gradients
+        inputs = {name: timed.inputs for name, timed in outdated.items()}
+        rows, not_timed = self.time_sets(label, inputs, self.build_clocks())
+        for name, timed in outdated.items():
+            set_rows = [row for row in rows if row["dataset"] == name]
+            write_csv(output / f"{name}.csv", columns, set_rows)
+            facts = {
+                **timed.facts,
+                "not_timed": {
+                    clock: reasons[name] for clock, reasons in not_timed.items() if name in reasons
+                },
+                "decoder_paths": _list_paths(set_rows),
+            }
+            write_json(output / f"{name}.json", description | facts | {"follows": follows[name]})
 
-    def clocks(self) -> Iterator[Clock]:
-        """Yield the clocks of `select_clocks`.
+    def build_clocks(self) -> Iterator[Clock]:
+        """Yield the clocks of `select_clocks`, to be used one after the other.
 
-        To be used one after another: from `ours` on the model has the memory format of users.
+        `ours` changes the memory format of the model, so `paper` must be used before it.
         """
 
-        def inferred(images: Tensor) -> Any:
+        def call_without_gradients(images: Tensor) -> Any:
             with torch.inference_mode():
-                return self.own(images)
+                return self.user_call(images)
 
         for name in select_clocks(self.config):
             if name == PAPER:
-                example = torch.zeros(1, 3, EXAMPLE, EXAMPLE, device=self.device)
-                saved = (
-                    count_saved_bytes(self.plain, example, self.model) if self.gradients else 0.0
-                )
-                encoded = self.model.encoder.extend_length(EXAMPLE) ** 2
-                yield Clock(name, self.plain, self.gradients, saved / encoded)
+                yield Clock(name, self.plain_call, self.gradients, self._count_saved_per_pixel())
             else:
-                runtime.for_inference(self.model, self.device)
-                yield Clock(name, inferred)
+                runtime.prepare_for_inference(self.model, self.device)
+                yield Clock(name, call_without_gradients)
+
+    def _count_saved_per_pixel(self) -> float:
+        """Count the bytes per encoded pixel that autograd saves in a plain call."""
+        if not self.gradients:
+            return 0.0
+        example = torch.zeros(1, 3, EXAMPLE, EXAMPLE, device=self.device)
+        saved = count_saved_bytes(self.plain_call, example, self.model)
+        return saved / self.model.encoder.extend_length(EXAMPLE) ** 2
 
     def time_sets(
-        self, label: str, sets: Mapping[str, Sequence[Image]], clocks: Iterable[Clock]
+        self, label: str, sets: Mapping[str, Sequence[TimedInput]], clocks: Iterable[Clock]
     ) -> tuple[list[dict[str, Any]], dict[str, dict[str, str]]]:
         """Time every image of every set by every clock.
 
-        Returns rows, and by clock and set why there are none. A row holds dataset, image, height
-        and width of the input, clock, the path that the model took (None where it names none), and
-        `COLUMNS`. A set is timed whole or not at all, so that its mean is one over the same images
-        for every model: one that does not fit into memory is left out with one logged sentence.
+        Returns rows, and by clock and set the reason why it has no rows. A row holds dataset,
+        image, height and width of the input, clock, the path that the model took (None if it names
+        none), and `COLUMNS`. A set that does not fit into memory is left out as a whole, with a
+        warning, so that its means are over the same images for every model.
         """
         rows: list[dict[str, Any]] = []
         not_timed: dict[str, dict[str, str]] = {}
         total = sum(map(len, sets.values())) * len(select_clocks(self.config))
         with Progress(f"time {label}", total, "image") as progress:
             for clock in clocks:
-                for dataset, images in sets.items():
-                    found: list[dict[str, Any]] = []
-                    reason = _too_large(clock, images, self.device)
-                    try:
-                        for image in images if not reason else ():
-                            found.append({"dataset": dataset} | self._row(image, clock))
-                            progress.update()
-                    except torch.OutOfMemoryError as error:
-                        why = str(error).partition("\n")[0]
-                        reason = f"the memory does not suffice: {why}"
-                    if reason:
-                        log.warning(
-                            "%s: %s is not timed by the clock %s, since %s",
-                            label, dataset, clock.name, reason,
-                        )  # fmt: skip
-                        not_timed.setdefault(clock.name, {})[dataset] = reason
-                        runtime.release_memory(self.device)
-                        progress.update(len(images) - len(found))
-                    else:
-                        rows += found
+                for dataset, inputs in sets.items():
+                    end = progress.done + len(inputs)
+                    set_rows, reason = self._time_set(dataset, inputs, clock, progress)
+                    rows += set_rows
+                    if not reason:
+                        continue
+                    log.warning(
+                        "%s: %s is not timed by the clock %s, since %s",
+                        label, dataset, clock.name, reason,
+                    )  # fmt: skip
+                    not_timed.setdefault(clock.name, {})[dataset] = reason
+                    runtime.release_memory(self.device)
+                    progress.update(end - progress.done)
         return rows, not_timed
 
-    def _row(self, image: Image, clock: Clock) -> dict[str, Any]:
+    def _time_set(
+        self, dataset: str, inputs: Sequence[TimedInput], clock: Clock, progress: Progress
+    ) -> tuple[list[dict[str, Any]], str]:
+        """Time a set by one clock; return its rows, or no rows and the reason for that."""
+        shortage = _explain_shortage(clock, inputs, self.device)
+        if shortage:
+            return [], shortage
+        rows = []
+        try:
+            for image in inputs:
+                rows.append({"dataset": dataset} | self._time_image(image, clock))
+                progress.update()
+        except torch.OutOfMemoryError as error:
+            first_line = str(error).partition("\n")[0]
+            return [], f"the memory does not suffice: {first_line}"
+        return rows, ""
+
+    def _time_image(self, image: TimedInput, clock: Clock) -> dict[str, Any]:
+        """Time one image by one clock; return its row without the data set."""
         images = image.load()
         call = partial(clock.call, images)
-        counts = self.config["latency"]
-        record = measure(call, self.device, counts["warmup"], counts["passes"], clock.gradients)
+        passes = self.config["latency"]
+        times = time_call(call, self.device, passes["warmup"], passes["passes"], clock.gradients)
         height, width = images.shape[-2:]
         place = {"image": image.name, "height": height, "width": width, "clock": clock.name}
-        return place | {"path": getattr(self.model, "path", None)} | record
+        return place | {"path": getattr(self.model, "path", None)} | times
 
 
-def _too_large(clock: Clock, images: Sequence[Image], device: torch.device) -> str:
-    """Return why the largest image cannot be timed, by what a small one takes; empty if it can.
+def _list_paths(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """List the distinct paths that the model took, by clock."""
+    paths: dict[str, list[str]] = {}
+    for row in rows:
+        taken = paths.setdefault(row["clock"], [])
+        if row["path"] not in taken:
+            taken.append(row["path"])
+    return paths
 
-    On a CPU, running out of memory ends the process instead of raising an error.
+
+def _explain_shortage(clock: Clock, inputs: Sequence[TimedInput], device: torch.device) -> str:
+    """Explain why the memory does not suffice for the largest image; empty if it does.
+
+    Checked beforehand, because running out of CPU memory ends the process without an exception.
     """
     if not clock.saved_per_pixel:
         return ""
-    largest = max(images, key=lambda image: image.pixels)
+    largest = max(inputs, key=lambda image: image.pixels)
     needed = PEAK_OVER_SAVED[device.type] * clock.saved_per_pixel * largest.pixels
     runtime.release_memory(device)
-    free = runtime.free_memory(device)
+    free = runtime.measure_free_memory(device)
     if needed <= free:
         return ""
     return (
@@ -314,33 +345,35 @@ def _too_large(clock: Clock, images: Sequence[Image], device: torch.device) -> s
     )
 
 
-def describe_conditions(config: Config, device: torch.device) -> dict[str, Any]:
-    """Describe what times were taken on and how; warns when other processes use the GPU."""
-    shared = gpu_is_shared(device)
+def describe_measurement(config: Config, device: torch.device) -> dict[str, Any]:
+    """Describe the device and the way times are measured; warn if other processes use the GPU."""
+    shared = is_gpu_shared(device)
     if shared:
-        log.warning("Other processes use this GPU: its times are recorded, but not judged.")
+        log.warning(
+            "Other processes use this GPU: its times are recorded, but not compared with the paper."
+        )
     cuda = device.type == "cuda"
     return {
-        "device": runtime.device_record(device),
+        "device": runtime.describe_device(device),
         "timer": "CUDA events" if cuda else "monotonic clock",
         "peak_memory": "CUDA tensors, MiB" if cuda else None,
         "gpu_shared": shared,
         "clocks": select_clocks(config),
         "warmup": config["latency"]["warmup"],
         "passes": config["latency"]["passes"],
-        "versions": runtime.versions(),
-        "git": runtime.git_record(),
+        "versions": runtime.list_versions(),
+        "git": runtime.describe_commit(),
     }
 
 
-def gpu_is_shared(device: torch.device) -> bool | None:
-    """Return whether other processes compute on the GPU; None where that cannot be told.
+def is_gpu_shared(device: torch.device) -> bool | None:
+    """Return whether other processes compute on the GPU; None if nvidia-smi does not list them.
 
-    This process has a context on the GPU, so a list without a single process shows nothing.
+    This process has a context on the GPU, so an empty list of processes is not a complete one.
     """
     if device.type != "cuda":
         return None
-    torch.zeros(1, device=device)  # a context of this process
+    torch.zeros(1, device=device)  # creates the context of this process
     name = f"GPU-{torch.cuda.get_device_properties(device).uuid}"
     query = ["nvidia-smi", "-i", name, "--query-compute-apps=pid", "--format=csv,noheader"]
     try:

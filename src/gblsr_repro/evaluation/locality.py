@@ -1,4 +1,4 @@
-"""Is a per-patch bandwidth local? Fields, statistics, tests T1-T4, criteria A and B.
+"""Test whether a per-patch bandwidth is local: statistics, tests T1 to T4, criteria A and B.
 
 Paper appendices "Closed-form locality diagnostic" and "Per-patch log-space adaptive-bandwidth
 ablation". A field s holds one bandwidth per patch of every image, (N, h, w). Statistics are
@@ -33,16 +33,16 @@ TESTS = ("t1", "t2", "t3", "t4")
 # --- statistics of one seed ---------------------------------------------------------------------
 
 
-def variation(bandwidth: Field) -> NDArray[np.float64]:
-    """Return the coefficient of variation, std / mean, within each image of (N, h, w): (N,)."""
-    flat = _flat(bandwidth)
-    return np.sqrt(_variance(flat)) / flat.mean(axis=1)
+def compute_variation(bandwidth: Field) -> NDArray[np.float64]:
+    """Compute the coefficient of variation, std / mean, within every image of (N, h, w): (N,)."""
+    flat = _flatten(bandwidth)
+    return np.sqrt(_compute_variance(flat)) / flat.mean(axis=1)
 
 
-def statistics(
+def compute_statistics(
     bandwidth: Field, region: Labels, allowed_range: float, collapsed_fraction: float
 ) -> Statistics:
-    """Return every statistic of the diagnostic for one field (N, h, w) and its region labels.
+    """Compute the statistics of the diagnostic for one field (N, h, w) and its region labels.
 
     - global_mean, global_std over all patches; mean_<region> over the patches of a region;
     - gap: |mean_texture - mean_smooth|;
@@ -52,18 +52,18 @@ def statistics(
       `allowed_range`;
     - t3: gap / global_mean; t4: var_within / var_total, 0 for a constant field.
 
-    What needs a region without any patch is None.
+    Statistics of a region without patches are None.
     """
-    flat = _flat(bandwidth)
+    flat = _flatten(bandwidth)
     labels = region.reshape(flat.shape)
     mean = float(flat.mean())
     spread = flat.max(axis=1) - flat.min(axis=1)
-    within = float(_variance(flat).mean())
-    across = float(_variance(flat.mean(axis=1)[None])[0])
-    total = float(_variance(flat.reshape(1, -1))[0])
+    within = float(_compute_variance(flat).mean())
+    across = float(_compute_variance(flat.mean(axis=1)[None])[0])
+    total = float(_compute_variance(flat.reshape(1, -1))[0])
     means = {
-        f"mean_{name}": float(flat[labels == code].mean()) if (labels == code).any() else None
-        for code, name in enumerate(REGIONS)
+        f"mean_{name}": float(flat[labels == label].mean()) if (labels == label).any() else None
+        for label, name in enumerate(REGIONS)
     }
     texture, smooth = means["mean_texture"], means["mean_smooth"]
     gap = None if texture is None or smooth is None else abs(texture - smooth)
@@ -75,74 +75,80 @@ def statistics(
         "var_within": within,
         "var_across": across,
         "var_total": total,
-        "t1": float(np.median(variation(bandwidth))),
-        "t1_p99": float(np.quantile(variation(bandwidth), 0.99)),
+        "t1": float(np.median(compute_variation(bandwidth))),
+        "t1_p99": float(np.quantile(compute_variation(bandwidth), 0.99)),
         "t2": float(np.mean(spread < collapsed_fraction * allowed_range)),
         "t3": None if gap is None else gap / mean,
         "t4": within / total if total > 0 else 0.0,
     }
 
 
-def _flat(bandwidth: Field) -> NDArray[np.float64]:
+def _flatten(bandwidth: Field) -> NDArray[np.float64]:
+    """Flatten (N, h, w) to float64 (N, h w)."""
     return np.asarray(bandwidth, dtype=np.float64).reshape(len(bandwidth), -1)
 
 
-def _variance(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the population variance of each row; exactly 0 where a row is constant."""
+def _compute_variance(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute the population variance of every row; exactly 0 where a row is constant."""
     return (rows - rows[:, :1]).var(axis=1)
 
 
 # --- over seeds ---------------------------------------------------------------------------------
 
 
-def summarize(paths: Iterable[Path | str], config: Config) -> list[Statistics]:
-    """Return the statistics of each field file, one per seed, in the order of `paths`."""
+def compute_statistics_of_files(paths: Iterable[Path | str], config: Config) -> list[Statistics]:
+    """Compute the statistics of field files, one per seed, in the order of `paths`."""
     low, high = config["native"]["model"]["bandwidth_range"]
     fraction = config["diagnostics"]["collapsed_range_fraction"]
     fields = (Fields.read(path) for path in paths)
-    return [statistics(f.bandwidth, f.region, high - low, fraction) for f in fields]
+    return [compute_statistics(f.bandwidth, f.region, high - low, fraction) for f in fields]
 
 
-def average(seeds: Sequence[Statistics]) -> Statistics:
-    """Average each statistic over the seeds that have it; None where no seed has."""
-    values = {key: [v for s in seeds if (v := s[key]) is not None] for key in seeds[0]}
-    return {key: fmean(found) if found else None for key, found in values.items()}
+def average_seeds(seeds: Sequence[Statistics]) -> Statistics:
+    """Average every statistic over the seeds that have it; None where no seed has it."""
+    means: Statistics = {}
+    for name in seeds[0]:
+        values = [value for statistics in seeds if (value := statistics[name]) is not None]
+        means[name] = fmean(values) if values else None
+    return means
 
 
-def tests(averaged: Statistics, thresholds: Mapping[str, float]) -> dict[str, bool | None]:
-    """Say for t1 to t4 whether the test is met; `thresholds` is config diagnostics.thresholds.
+def apply_tests(averaged: Statistics, thresholds: Mapping[str, float]) -> dict[str, bool | None]:
+    """Apply the tests t1 to t4 to averaged statistics; return which are met.
 
-    T1, T3 and T4 must reach their thresholds and T2 stay below its own. T4 also asks for a floor
-    on the variance within images, because a ratio of two negligible variances shows nothing. A
-    test whose statistic is not measured is None.
+    `thresholds` is config diagnostics.thresholds. T1, T3 and T4 must reach their thresholds and T2
+    must stay below its threshold. T4 also requires a minimum variance within images, because a
+    ratio of two negligible variances shows nothing. A test whose statistic is not measured is None.
     """
     t1, t2, t3, t4, within = (averaged[key] for key in (*TESTS, "var_within"))
     return {
         "t1": _reaches(t1, thresholds["t1_cov_median"]),
         "t2": None if t2 is None else t2 < thresholds["t2_fraction_collapsed"],
         "t3": _reaches(t3, thresholds["t3_region_gap"]),
-        "t4": all_of(
+        "t4": are_all_met(
             _reaches(value, thresholds[f"t4_within_{name}"])
             for value, name in ((t4, "fraction"), (within, "variance"))
         ),
     }
 
 
-def tests_met(met: Mapping[str, bool | None]) -> int | None:
-    """Count the tests that are met; None where one could not be made."""
+def count_tests_met(met: Mapping[str, bool | None]) -> int | None:
+    """Count the tests that are met; None if one could not be applied."""
     return None if None in met.values() else sum(map(bool, met.values()))
 
 
-def verdict(met: Mapping[str, bool | None]) -> str | None:
-    """Apply the decision rule: what the bandwidth field is, by the tests it meets.
+def decide_verdict(met: Mapping[str, bool | None]) -> str | None:
+    """Decide by the tests that are met what the bandwidth field is.
 
-    "collapsed" (no test: the bandwidth is global, not spatial), "local" (all tests) or "partly
-    local"; None where a test could not be made.
+    "collapsed" (no test is met: the bandwidth is global, not spatial), "local" (all are met) or
+    "partly local"; None if a test could not be applied.
     """
-    count = tests_met(met)
+    count = count_tests_met(met)
     if count is None:
         return None
-    return {0: "collapsed", len(met): "local"}.get(count, "partly local")
+    if count == 0:
+        return "collapsed"
+    return "local" if count == len(met) else "partly local"
 
 
 # --- the ablation's criteria --------------------------------------------------------------------
@@ -150,10 +156,10 @@ def verdict(met: Mapping[str, bool | None]) -> str | None:
 
 @dataclass(frozen=True)
 class Criteria:
-    """Criteria A and B for one arm, and each part of B; None is not measured.
+    """Whether one arm meets criteria A and B, and the parts of B; None is not measured.
 
-    `texture`, `mixed`, `lpips` say which gains over the control reach their margins, `edge`
-    whether the edge regression stays within its own.
+    `texture`, `mixed` and `lpips` say whether these gains over the control reach their margins,
+    `edge` whether the loss on edge patches stays within its margin.
     """
 
     a: bool | None
@@ -164,7 +170,7 @@ class Criteria:
     edge: bool | None
 
 
-def criteria(
+def judge_criteria(
     met: Mapping[str, bool | None],
     deltas: Mapping[str, float | None],
     margins: Mapping[str, float],
@@ -172,10 +178,10 @@ def criteria(
     """Judge one per-patch log-space arm against the global-scalar control.
 
     A: all locality tests are met. B: PSNR on texture patches, PSNR on mixed patches or LPIPS
-    gains its margin, and PSNR on edge patches does not lose more than its own. `deltas` (arm
+    gains at least its margin, and PSNR on edge patches loses at most its margin. `deltas` (arm
     minus control: psnr_texture, psnr_mixed, lpips, psnr_edge) and `margins` (config
-    diagnostics.margins) have the same keys; LPIPS gains downwards. The ablation's criteria hold
-    when they hold for any such arm.
+    diagnostics.margins) have the same keys; a gain in LPIPS is negative. The ablation meets a
+    criterion when any of its arms does.
     """
     texture, mixed, edge = (
         _reaches(deltas.get(key), margins[key])
@@ -184,8 +190,8 @@ def criteria(
     perceptual = deltas.get("lpips")
     lpips = None if perceptual is None else perceptual <= margins["lpips"]
     return Criteria(
-        a=all_of(met.values()),
-        b=all_of([any_of([texture, mixed, lpips]), edge]),
+        a=are_all_met(met.values()),
+        b=are_all_met([is_any_met([texture, mixed, lpips]), edge]),
         texture=texture,
         mixed=mixed,
         lpips=lpips,
@@ -193,17 +199,22 @@ def criteria(
     )
 
 
-def all_of(parts: Iterable[bool | None]) -> bool | None:
-    """Return whether all parts hold: False if one fails, else None if one is not measured."""
-    known = list(parts)
-    return False if False in known else None if None in known else True
+def are_all_met(parts: Iterable[bool | None]) -> bool | None:
+    """Return whether all parts are met: False if one is not, else None if one is not measured."""
+    parts = list(parts)
+    if False in parts:
+        return False
+    return None if None in parts else True
 
 
-def any_of(parts: Iterable[bool | None]) -> bool | None:
-    """Return whether any part holds: True if one does, else None if one is not measured."""
-    known = list(parts)
-    return True if True in known else None if None in known else False
+def is_any_met(parts: Iterable[bool | None]) -> bool | None:
+    """Return whether any part is met: True if one is, else None if one is not measured."""
+    parts = list(parts)
+    if True in parts:
+        return True
+    return None if None in parts else False
 
 
 def _reaches(value: float | None, bound: float) -> bool | None:
+    """Return whether a value is at least a bound; None if it is not measured."""
     return None if value is None else value >= bound

@@ -1,7 +1,7 @@
-"""Image quality as the native benchmark measures it: PSNR, SSIM, local spectrum error, regions.
+"""Compute the metrics of the native benchmark: PSNR, SSIM, local spectrum error, seams.
 
 Images are (B, 3, H, W) with values in [0, 1]; a reconstruction is clamped by the caller. All
-arithmetic is in float64, so that a number does not depend on how the device orders its sums.
+arithmetic is in float64, so that results do not depend on the order in which a device adds.
 Patches are the P x P squares that tile the image, row by row; a per-patch metric is (B, h, w) with
 h = H / P and w = W / P.
 """
@@ -22,12 +22,12 @@ from . import REGIONS
 SSIM_C1, SSIM_C2 = 0.01**2, 0.03**2
 
 
-class Settings(SimpleNamespace):
-    """The config's native.metrics by their names there, and `patch`, the patch side in pixels."""
+class MetricSettings(SimpleNamespace):
+    """The settings of config native.metrics, and `patch`, the patch side in pixels."""
 
     @classmethod
-    def of(cls, config: Config) -> Settings:
-        """Take the settings from the whole configuration."""
+    def from_config(cls, config: Config) -> MetricSettings:
+        """Read the settings from the whole configuration."""
         native = config["native"]
         return cls(patch=native["model"]["patch"], **native["metrics"])
 
@@ -35,12 +35,12 @@ class Settings(SimpleNamespace):
 # --- building blocks ----------------------------------------------------------------------------
 
 
-def gray(images: Tensor) -> Tensor:
-    """Return the channel mean of (B, 3, H, W) as float64 (B, H, W)."""
+def average_channels(images: Tensor) -> Tensor:
+    """Average the channels of (B, 3, H, W): float64 (B, H, W)."""
     return images.double().mean(dim=1)
 
 
-def to_patches(planes: Tensor, patch: int) -> Tensor:
+def cut_into_patches(planes: Tensor, patch: int) -> Tensor:
     """Cut (..., H, W) into (..., h, w, P, P); `UserError` unless P divides H and W."""
     height, width = planes.shape[-2:]
     if height % patch or width % patch:
@@ -52,25 +52,25 @@ def to_patches(planes: Tensor, patch: int) -> Tensor:
     return cut.transpose(-3, -2)
 
 
-def sobel(images: Tensor) -> Tensor:
-    """Return the Sobel gradient magnitude of the channel mean, zero-padded: float64 (B, H, W)."""
+def compute_sobel(images: Tensor) -> Tensor:
+    """Compute the Sobel gradient magnitude of the channel mean, zero-padded: float64 (B, H, W)."""
     across = torch.tensor([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]], device=images.device).double()
     kernels = torch.stack((across, across.T)).unsqueeze(1)
-    gradient = F.conv2d(gray(images).unsqueeze(1), kernels, padding=1)
+    gradient = F.conv2d(average_channels(images).unsqueeze(1), kernels, padding=1)
     return gradient.square().sum(dim=1).sqrt()
 
 
-def patch_power(images: Tensor, patch: int) -> Tensor:
-    """Return the power |FFT|^2 of every patch of the channel mean: float64 (B, h, w, P, P).
+def compute_patch_power(images: Tensor, patch: int) -> Tensor:
+    """Compute the power |FFT|^2 of every patch of the channel mean: float64 (B, h, w, P, P).
 
     The transform is orthonormal; frequencies are in the order of `torch.fft.fftfreq`.
     """
-    spectrum = torch.fft.fft2(to_patches(gray(images), patch), norm="ortho")
+    spectrum = torch.fft.fft2(cut_into_patches(average_channels(images), patch), norm="ortho")
     return spectrum.real.square() + spectrum.imag.square()
 
 
-def _gaussian_blur(size: int, window: int, sigma: float, device: torch.device) -> Tensor:
-    """Return the (size, size) matrix that blurs one axis, zero-padded at its ends."""
+def _build_blur_matrix(size: int, window: int, sigma: float, device: torch.device) -> Tensor:
+    """Build the (size, size) matrix of a Gaussian blur along one axis, zero-padded at its ends."""
     position = torch.arange(size, device=device, dtype=torch.float64)
     distance = (position[:, None] - position).abs()
     weights = torch.exp(-(distance**2) / (2 * sigma**2)) * (distance <= window // 2)
@@ -78,10 +78,15 @@ def _gaussian_blur(size: int, window: int, sigma: float, device: torch.device) -
     return weights / torch.exp(-(taps**2) / (2 * sigma**2)).sum().to(device)
 
 
-def _ssim(means: tuple[Tensor, Tensor], moments: tuple[Tensor, Tensor, Tensor], epsilon: float
-          ) -> Tensor:  # fmt: skip
-    """Return SSIM from two means, two variances and the covariance, all of one shape."""
-    (mean_a, mean_b), (variance_a, variance_b, covariance) = means, moments
+def _combine_moments(
+    mean_a: Tensor,
+    mean_b: Tensor,
+    variance_a: Tensor,
+    variance_b: Tensor,
+    covariance: Tensor,
+    epsilon: float,
+) -> Tensor:
+    """Combine two means, two variances and the covariance into SSIM, all of one shape."""
     above = (2 * mean_a * mean_b + SSIM_C1) * (2 * covariance + SSIM_C2)
     below = (mean_a**2 + mean_b**2 + SSIM_C1) * (variance_a + variance_b + SSIM_C2)
     return above / (below + epsilon)
@@ -90,47 +95,53 @@ def _ssim(means: tuple[Tensor, Tensor], moments: tuple[Tensor, Tensor, Tensor], 
 # --- whole-image metrics: (B, 3, H, W) twice -> (B,) --------------------------------------------
 
 
-def psnr(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
-    """Return 10 log10(1 / (mse + epsilon)) in dB over all pixels and channels of each image."""
+def compute_psnr(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
+    """Compute the PSNR of every image, 10 log10(1 / (mse + epsilon)) in dB over all channels."""
     mse = (images.double() - truth.double()).square().mean(dim=(-3, -2, -1))
     return -10 * torch.log10(mse + settings.psnr_epsilon)
 
 
-def ssim(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
-    """Return SSIM, averaged over pixels and channels of each image; see `ssim_map`."""
-    return ssim_map(images, truth, settings).mean(dim=(-3, -2, -1))
+def compute_ssim(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
+    """Compute the SSIM of every image, averaged over pixels and channels (`compute_ssim_map`)."""
+    return compute_ssim_map(images, truth, settings).mean(dim=(-3, -2, -1))
 
 
-def ssim_map(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
-    """Return SSIM at every pixel and channel: (B, 3, H, W).
+def compute_ssim_map(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
+    """Compute SSIM at every pixel and channel: (B, 3, H, W).
 
-    Gaussian window, biased moments, images zero-padded so that border pixels count, an epsilon on
-    the denominator.
+    Gaussian window, biased moments, zero padding (so that border pixels count), and an epsilon
+    added to the denominator.
     """
     a, b = images.double(), truth.double()
     window, sigma = settings.ssim_window, settings.ssim_sigma
     rows, columns = (
-        _gaussian_blur(size, window, sigma, images.device) for size in images.shape[-2:]
+        _build_blur_matrix(size, window, sigma, images.device) for size in images.shape[-2:]
     )
     mean_a, mean_b, square_a, square_b, product = (
         rows @ plane @ columns for plane in (a, b, a * a, b * b, a * b)
     )
-    moments = (square_a - mean_a**2, square_b - mean_b**2, product - mean_a * mean_b)
-    return _ssim((mean_a, mean_b), moments, settings.ssim_epsilon)
+    return _combine_moments(
+        mean_a,
+        mean_b,
+        square_a - mean_a**2,
+        square_b - mean_b**2,
+        product - mean_a * mean_b,
+        settings.ssim_epsilon,
+    )
 
 
-def lse(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
-    """Return the local spectrum error of each image: the mean of `patch_lse` over its patches."""
-    return patch_lse(images, truth, settings).mean(dim=(-2, -1))
+def compute_lse(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
+    """Compute the local spectrum error of every image: the mean of `compute_patch_lse`."""
+    return compute_patch_lse(images, truth, settings).mean(dim=(-2, -1))
 
 
-def edge_mask(truth: Tensor, settings: Settings) -> Tensor:
-    """Return where the edges of `truth` are: bool (B, 1, H, W).
+def compute_edge_mask(truth: Tensor, settings: MetricSettings) -> Tensor:
+    """Compute the edge pixels of `truth`: bool (B, 1, H, W).
 
-    Pixels whose Sobel magnitude reaches the set percentile of their image, dilated by the set
-    number of pixels.
+    Pixels whose Sobel magnitude reaches `edge_percentile` of their image, dilated by
+    `edge_dilation` pixels.
     """
-    magnitude = sobel(truth)
+    magnitude = compute_sobel(truth)
     level = [torch.quantile(m.flatten(), settings.edge_percentile) for m in magnitude]
     mask = magnitude >= torch.stack(level)[:, None, None]
     reach = settings.edge_dilation
@@ -138,80 +149,86 @@ def edge_mask(truth: Tensor, settings: Settings) -> Tensor:
     return wide > 0
 
 
-def seams(images: Tensor, settings: Settings) -> tuple[list[float | None], list[float | None]]:
-    """Return how much larger steps are across patch borders, and across patch centers, per image.
+def measure_seams(
+    images: Tensor, settings: MetricSettings
+) -> tuple[list[float | None], list[float | None]]:
+    """Measure how much larger steps are across patch borders, and across patch centers, per image.
 
-    A step is the absolute difference of two neighboring pixels, on both axes and in all channels;
-    each number is the mean of these over the mean of all other steps: 1 where a reconstruction
-    does not know of patches, None where it has no other steps.
+    A step is the absolute difference of two neighboring pixels, along both axes and in all
+    channels. Both numbers are ratios to the mean of all other steps: 1 for a reconstruction that
+    does not depend on the patches, None where no other step is above zero.
     """
+    # Sum and number of the steps across borders, across centers, and of the others.
     sums = images.new_zeros(3, images.shape[0], 2, dtype=torch.float64)
     for axis in (-2, -1):
         change = images.double().diff(dim=axis).abs().movedim(axis, -1).flatten(1, -2)
         place = torch.arange(change.shape[-1], device=images.device) % settings.patch
         border, center = place == settings.patch - 1, place == settings.patch // 2 - 1
-        for kind, chosen in enumerate((border, center, ~(border | center))):
-            part = change[..., chosen]
-            sums[kind, :, 0] += part.sum(dim=(1, 2))
-            sums[kind, :, 1] += part[0].numel()
-    border, center, elsewhere = (sums[..., 0] / sums[..., 1]).tolist()
+        for row, mask in enumerate((border, center, ~(border | center))):
+            steps = change[..., mask]
+            sums[row, :, 0] += steps.sum(dim=(1, 2))
+            sums[row, :, 1] += steps[0].numel()
+    borders, centers, others = (sums[..., 0] / sums[..., 1]).tolist()
+    return _divide(borders, others), _divide(centers, others)
 
-    def over_others(steps: list[float]) -> list[float | None]:
-        return [a / b if b else None for a, b in zip(steps, elsewhere, strict=True)]
 
-    return over_others(border), over_others(center)
+def _divide(numerators: list[float], denominators: list[float]) -> list[float | None]:
+    """Divide numbers pair by pair; None where the denominator is 0."""
+    return [a / b if b else None for a, b in zip(numerators, denominators, strict=True)]
 
 
 # --- per-patch metrics: (B, 3, H, W) twice -> (B, h, w) -----------------------------------------
 
 
-def patch_psnr(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
-    """Return the PSNR in dB of every patch over its pixels and channels."""
-    errors = to_patches((images.double() - truth.double()).square(), settings.patch)
+def compute_patch_psnr(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
+    """Compute the PSNR in dB of every patch over its pixels and channels."""
+    errors = cut_into_patches((images.double() - truth.double()).square(), settings.patch)
     return -10 * torch.log10(errors.mean(dim=(1, -2, -1)) + settings.psnr_epsilon)
 
 
-def patch_ssim(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
-    """Return SSIM of every patch from its own moments, averaged over channels.
+def compute_patch_ssim(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
+    """Compute the SSIM of every patch, averaged over channels.
 
-    One mean, biased variance and covariance per patch and channel; no window and no epsilon.
+    From one mean, biased variance and covariance per patch and channel, without window or epsilon.
     """
-    a, b = (to_patches(x.double(), settings.patch).flatten(-2) for x in (images, truth))
+    a, b = (cut_into_patches(x.double(), settings.patch).flatten(-2) for x in (images, truth))
     mean_a, mean_b = a.mean(dim=-1), b.mean(dim=-1)
     off_a, off_b = a - mean_a.unsqueeze(-1), b - mean_b.unsqueeze(-1)
     square_a, square_b, product = (
         (x * y).mean(dim=-1) for x, y in ((off_a, off_a), (off_b, off_b), (off_a, off_b))
     )
-    return _ssim((mean_a, mean_b), (square_a, square_b, product), 0.0).mean(dim=1)
+    return _combine_moments(mean_a, mean_b, square_a, square_b, product, 0.0).mean(dim=1)
 
 
-def patch_lse(images: Tensor, truth: Tensor, settings: Settings) -> Tensor:
-    """Return the mean over frequencies of |log power - log power of the truth| of every patch.
+def compute_patch_lse(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:
+    """Compute the local spectrum error of every patch: mean |log power - log power of the truth|.
 
-    Channel mean, orthonormal FFT, power clamped from below (paper section 4, Metrics).
+    Over the frequencies of an orthonormal FFT of the channel mean, power clamped from below (paper
+    section 4, Metrics).
     """
     logs = [
-        patch_power(x, settings.patch).clamp_min(settings.power_floor).log()
+        compute_patch_power(x, settings.patch).clamp_min(settings.power_floor).log()
         for x in (images, truth)
     ]
     return (logs[0] - logs[1]).abs().mean(dim=(-2, -1))
 
 
-def region_means(values: Tensor, labels: Tensor) -> list[dict[str, float | None]]:
-    """Average a per-patch metric (B, h, w) over the patches of each region, image by image.
+def average_regions(values: Tensor, labels: Tensor) -> list[dict[str, float | None]]:
+    """Average a per-patch metric (B, h, w) over the patches of every region, image by image.
 
-    `labels` (B, h, w) hold positions in `REGIONS`. A region that an image lacks is None.
+    `labels` (B, h, w) are indices of `REGIONS`. A region without patches in an image is None.
     """
-    return [
-        {
-            name: float(part.mean()) if (part := own[label == code]).numel() else None
-            for code, name in enumerate(REGIONS)
-        }
-        for own, label in zip(values, labels, strict=True)
-    ]
+    rows = []
+    for image_values, image_labels in zip(values, labels, strict=True):
+        means: dict[str, float | None] = {}
+        for label, name in enumerate(REGIONS):
+            part = image_values[image_labels == label]
+            means[name] = float(part.mean()) if part.numel() else None
+        rows.append(means)
+    return rows
 
 
-# --- the metrics of the score files, by column; a region's are columns of their own ---------------
+# --- the metrics of the score files, by column; per-patch metrics have a column per region --------
 
-WHOLE_IMAGE = {"psnr": psnr, "ssim": ssim, "lse": lse}
-PER_PATCH = {"psnr": patch_psnr, "ssim": patch_ssim, "lse": patch_lse}
+WHOLE_IMAGE = {"psnr": compute_psnr, "ssim": compute_ssim, "lse": compute_lse}
+PER_PATCH = {"psnr": compute_patch_psnr, "ssim": compute_patch_ssim, "lse": compute_patch_lse}

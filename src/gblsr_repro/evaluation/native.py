@@ -1,9 +1,9 @@
-"""Measuring a trained arm of the native benchmark, image by image and patch by patch."""
+"""Score a trained arm of the native benchmark, image by image and region by region."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +12,15 @@ from torch import Tensor
 
 from .. import runtime
 from ..config import Arm, Config, collect_dependencies
-from ..data.arrays import Arrays
-from ..files import is_made_from, write_csv, write_json
+from ..data.arrays import ImageArray
+from ..files import is_up_to_date, write_csv, write_json
 from ..models.native import NativeModel
 from ..progress import log
-from ..runs import open_run
+from ..runs import load_matching_run
 from . import REGIONS, metrics, regions
-from .batches import batches
-from .metrics import Settings
-from .perceptual import Perceptual, find_backbone
+from .batches import read_batches
+from .metrics import MetricSettings
+from .perceptual import PerceptualDistance, find_backbone
 
 VALIDATION = "validation"
 WHOLE_IMAGE = (*metrics.WHOLE_IMAGE, "lpips", "edge_lpips", "border_step", "center_step")
@@ -28,10 +28,28 @@ PER_REGION = tuple(f"{metric}_{region}" for metric in metrics.PER_PATCH for regi
 COLUMNS = ("image", *WHOLE_IMAGE, *PER_REGION)
 
 
-# --- quality ------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Scorer:
+    """What all images of a run are scored with."""
+
+    model: NativeModel
+    device: torch.device
+    settings: MetricSettings
+    thresholds: regions.Thresholds
+    perceptual: PerceptualDistance | None
+
+    def score_array(self, array: ImageArray, count: int, label: str) -> list[dict[str, Any]]:
+        """Score the first `count` images of an array; return a row with `COLUMNS` per image."""
+        rows: list[dict[str, Any]] = []
+        for names, truth in read_batches(array, count, self.device, label):
+            images = reconstruct(self.model, truth)
+            rows += score_images(
+                names, images, truth, self.thresholds, self.settings, self.perceptual
+            )
+        return rows
 
 
-def evaluate(
+def evaluate_run(
     config: Config,
     arm: Arm,
     seed: int,
@@ -40,93 +58,90 @@ def evaluate(
     output: Path | str,
     only: Sequence[str] = (),
 ) -> None:
-    """Measure the run in folder `run` on every evaluation set and on the validation images.
+    """Score the run in folder `run` on every evaluation set and on the validation images.
 
-    `arrays` holds the standardized arrays and regions.json. For each set, or those of `only`,
-    `output` gets <set>.csv, one row per image with `COLUMNS`, and <set>.json, which says on what
-    device and by which weights, whether LPIPS was measured, and under `follows` from what: a set
-    that was measured from the same is kept. Raises `UserError`.
+    `arrays` is the folder of the standardized arrays and regions.json. Writes for every set, or for
+    those of `only`, <set>.csv into the folder `output`, one row per image with `COLUMNS`, and
+    <set>.json, which describes device, weights, LPIPS and under `follows` the dependencies. A set
+    whose dependencies did not change is kept. Raises `UserError` when the run is not of this arm
+    and seed, or when a file is missing or damaged.
     """
-    device = runtime.prepare(config["device"], config["threads"])
+    device = runtime.prepare_device(config["device"], config["threads"])
     arrays, output = Path(arrays), Path(output)
-    model, trained = open_run(run, NativeModel, arm, seed, config, device)
-    runtime.for_inference(model, device)
-    settings = Settings.of(config)
-    bounds = regions.Thresholds.read(arrays / "regions.json")
+    model, trained = load_matching_run(run, NativeModel, arm, seed, config, device)
+    runtime.prepare_for_inference(model, device)
+    thresholds = regions.Thresholds.read(arrays / "regions.json")
     backbone, reason = find_backbone(config)
-    perceptual = Perceptual(backbone, device) if backbone else None
-    record = {
+    perceptual = PerceptualDistance(backbone, device) if backbone else None
+    backbone_sha256 = perceptual.sha256 if perceptual else None
+    scorer = Scorer(model, device, MetricSettings.from_config(config), thresholds, perceptual)
+    description = {
         "arm": arm.arm,
         "seed": seed,
         "lpips": {
             "measured": perceptual is not None,
             "reason": reason,
-            "backbone_sha256": perceptual.sha256 if perceptual else None,
+            "backbone_sha256": backbone_sha256,
         },
-        "device": runtime.device_record(device),
+        "device": runtime.describe_device(device),
         "weights_sha256": trained["weights_sha256"],
-        "versions": runtime.versions(),
+        "versions": runtime.list_versions(),
     }
-    common = collect_dependencies("evaluate", None, config) | {
+    shared = collect_dependencies("evaluate", None, config) | {
         "weights_sha256": trained["weights_sha256"],
-        "backbone_sha256": record["lpips"]["backbone_sha256"],
-        "regions": asdict(bounds),
+        "backbone_sha256": backbone_sha256,
+        "regions": asdict(thresholds),
     }
     for name in only or [*config["native"]["data"]["evaluate"], VALIDATION]:
-        opened = Arrays.open(arrays / f"{name}.npy")
-        limit = config["diagnostics"]["images"] if name == VALIDATION else len(opened)
-        count = min(limit, len(opened))
-        made_from = common | {"array_sha256": opened.record["sha256"], "images": count}
+        array = ImageArray.open(arrays / f"{name}.npy")
+        count = (
+            min(config["diagnostics"]["images"], len(array)) if name == VALIDATION else len(array)
+        )
+        dependencies = shared | {"array_sha256": array.description["sha256"], "images": count}
         label = f"evaluate {arm.arm} seed {seed} on {name}"
-        if is_made_from(output / f"{name}.csv", made_from):
-            log.info("%s: kept as it is", label)
+        table = output / f"{name}.csv"
+        if is_up_to_date(table, dependencies):
+            log.info("%s: up to date", label)
             continue
-        rows = [
-            row
-            for names, truth in batches(opened, count, device, label)
-            for row in image_rows(
-                names, reconstruct(model, truth), truth, bounds, settings, perceptual
-            )
-        ]
-        write_csv(output / f"{name}.csv", COLUMNS, rows)
-        told = {"dataset": name, "images": count, "follows": made_from}
-        write_json(output / f"{name}.json", record | told)
+        write_csv(table, COLUMNS, scorer.score_array(array, count, label))
+        facts = {"dataset": name, "images": count, "follows": dependencies}
+        write_json(table.with_suffix(".json"), description | facts)
 
 
 @torch.no_grad()
 def reconstruct(model: NativeModel, images: Tensor) -> Tensor:
-    """Return the model's reconstruction of (B, 3, H, W), clamped to [0, 1]."""
+    """Reconstruct images (B, 3, H, W) by the model, clamped to [0, 1]."""
     return model(images).clamp(0, 1)
 
 
-def image_rows(
+def score_images(
     names: Sequence[str],
     images: Tensor,
     truth: Tensor,
-    bounds: regions.Thresholds,
-    settings: Settings,
-    perceptual: Perceptual | None,
+    thresholds: regions.Thresholds,
+    settings: MetricSettings,
+    perceptual: PerceptualDistance | None,
 ) -> list[dict[str, Any]]:
-    """Measure clamped reconstructions (B, 3, H, W) against the `truth`: one row per image.
+    """Score clamped reconstructions (B, 3, H, W) against the `truth`; return a row per image.
 
-    Keys are `COLUMNS`. What a region lacks patches for, or LPIPS without its network, is None.
+    Keys are `COLUMNS`. Metrics of a region without patches are None, and LPIPS without its network.
     """
     columns: dict[str, list[float | None]] = {
         name: measure(images, truth, settings).tolist()
         for name, measure in metrics.WHOLE_IMAGE.items()
     }
-    columns["border_step"], columns["center_step"] = metrics.seams(images, settings)
+    columns["border_step"], columns["center_step"] = metrics.measure_seams(images, settings)
     if perceptual:
-        mask = metrics.edge_mask(truth, settings)
-        columns["lpips"] = perceptual.lpips(images, truth).tolist()
-        columns["edge_lpips"] = perceptual.edge_lpips(images, truth, mask).tolist()
-    rows: list[dict[str, Any]] = [
-        {"image": name} | dict.fromkeys(COLUMNS[1:]) | {c: v[i] for c, v in columns.items()}
-        for i, name in enumerate(names)
-    ]
-    labels = regions.label(truth, bounds, settings)
+        mask = metrics.compute_edge_mask(truth, settings)
+        columns["lpips"] = perceptual.measure_lpips(images, truth).tolist()
+        columns["edge_lpips"] = perceptual.measure_edge_lpips(images, truth, mask).tolist()
+    rows: list[dict[str, Any]] = []
+    for position, name in enumerate(names):
+        scores = {column: values[position] for column, values in columns.items()}
+        rows.append({"image": name} | dict.fromkeys(COLUMNS[1:]) | scores)
+    labels = regions.label_patches(truth, thresholds, settings)
     for metric, measure in metrics.PER_PATCH.items():
-        means = metrics.region_means(measure(images, truth, settings), labels)
-        for row, of_image in zip(rows, means, strict=True):
-            row |= {f"{metric}_{region}": mean for region, mean in of_image.items()}
+        means = metrics.average_regions(measure(images, truth, settings), labels)
+        for row, by_region in zip(rows, means, strict=True):
+            row |= {f"{metric}_{region}": mean for region, mean in by_region.items()}
     return rows

@@ -1,4 +1,4 @@
-"""Bandwidth and cutoff order of every patch, as a trained arm of the native benchmark sets them."""
+"""Write the bandwidth and cutoff order that a trained native arm predicts for every patch."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from torch import Tensor
 
 from .. import runtime
 from ..config import Arm, Config
-from ..data.arrays import Arrays
+from ..data.arrays import ImageArray
 from ..models.native import NativeModel
-from ..runs import open_run
+from ..runs import load_matching_run
 from . import regions
-from .batches import batches
+from .batches import read_batches
 from .fields import Fields
-from .metrics import Settings
+from .metrics import MetricSettings
 
 
 def write_fields(
@@ -27,23 +27,24 @@ def write_fields(
     thresholds: Path | str,
     output: Path | str,
 ) -> None:
-    """Write the fields of a trained GB-LSR arm on the first diagnostics.images of `array`.
+    """Write the fields of a trained GB-LSR arm on the first diagnostics.images images of `array`.
 
-    `thresholds` is regions.json. Raises `UserError`, also for an arm without a bandwidth.
+    `thresholds` is the path of regions.json. Raises `UserError` when a file is missing or damaged,
+    or when the arm has no bandwidth.
     """
-    device = runtime.prepare(config["device"], config["threads"])
-    model, _ = open_run(run, NativeModel, arm, seed, config, device)
-    runtime.for_inference(model, device)
-    settings, bounds = Settings.of(config), regions.Thresholds.read(thresholds)
-    arrays = Arrays.open(array)
-    count = min(config["diagnostics"]["images"], len(arrays))
+    device = runtime.prepare_device(config["device"], config["threads"])
+    model, _ = load_matching_run(run, NativeModel, arm, seed, config, device)
+    runtime.prepare_for_inference(model, device)
+    settings, bounds = MetricSettings.from_config(config), regions.Thresholds.read(thresholds)
+    opened = ImageArray.open(array)
+    count = min(config["diagnostics"]["images"], len(opened))
     parts: list[tuple[Tensor, ...]] = []
     with torch.no_grad():
-        for _, images in batches(arrays, count, device, f"fields of {arm.arm} seed {seed}"):
-            found = (
+        for _, images in read_batches(opened, count, device, f"fields of {arm.arm} seed {seed}"):
+            batch = (
                 *model.predict_fields(model.encode(images)),
-                regions.label(images, bounds, settings),
+                regions.label_patches(images, bounds, settings),
             )
-            parts.append(tuple(part.cpu() for part in found))
+            parts.append(tuple(field.cpu() for field in batch))
     bandwidth, order, region = (torch.cat(part).numpy() for part in zip(*parts, strict=True))
-    Fields(bandwidth, order, region, arrays.names[:count]).write(output)
+    Fields(bandwidth, order, region, opened.names[:count]).write(output)

@@ -1,7 +1,7 @@
-"""LPIPS, the learned perceptual distance (Zhang et al. 2018): the `lpips` package, AlexNet, v0.1.
+"""Measure LPIPS, the learned perceptual distance (Zhang et al. 2018), with AlexNet, version 0.1.
 
-The package brings its linear heads. The AlexNet backbone behind them is a file of its own, read
-here; nothing is ever downloaded by this module or by the packages it uses.
+The `lpips` package includes the linear heads. The weights of the AlexNet backbone are a separate
+file, read here; neither this module nor the packages that it uses download anything.
 """
 
 from __future__ import annotations
@@ -17,52 +17,54 @@ import torch
 from torch import Tensor
 
 from ..config import Config
-from ..data.datasets import data_set
+from ..data.datasets import locate_dataset
 from ..errors import UserError
-from ..files import sha256
+from ..files import compute_sha256
 
 BACKBONE_VARIABLE = "GBLSR_LPIPS_BACKBONE"
 BACKBONE_DATASET = "alexnet"
 VERSION = "0.1"
 
-# Position of each convolution in torchvision's AlexNet, and the slice of `lpips` it is in.
+# Position of every convolution in torchvision's AlexNet, and its slice in `lpips`.
 CONVOLUTIONS = {0: 1, 3: 2, 6: 3, 8: 4, 10: 5}
 HEADS = range(5)
 
 
 def find_backbone(config: Config) -> tuple[Path | None, str | None]:
-    """Return the AlexNet backbone's file, or None and the reason why there is none.
+    """Find the file of the AlexNet backbone; return it, or None and the reason.
 
-    Looked for in this order: config `lpips_backbone`, the environment variable
-    GBLSR_LPIPS_BACKBONE, the download (or the mirror's copy) of the data set `alexnet`. There is
-    none either where the package `lpips`, which has the other half of the weights, is not
-    installed. Raises `UserError` when a file that was named does not exist, or when there is none
-    and config `require_lpips` is set.
+    Searched in this order: config `lpips_backbone`, the environment variable GBLSR_LPIPS_BACKBONE,
+    the download (or the mirror's copy) of the data set `alexnet`. None also if the package `lpips`,
+    which has the other weights, is not installed. Raises `UserError` when a named file does not
+    exist, or when LPIPS cannot be measured and config `require_lpips` is set.
     """
     if find_spec("lpips") is None:
-        return _without(config, "the package lpips is not installed", "install it")
-    named = [
-        ("lpips_backbone in the config", config["lpips_backbone"]),
-        (f"environment variable {BACKBONE_VARIABLE}", os.environ.get(BACKBONE_VARIABLE)),
-    ]
-    for who, value in named:
+        return _refuse_or_explain(config, "the package lpips is not installed", "install it")
+    settings = {
+        "lpips_backbone in the config": config["lpips_backbone"],
+        f"environment variable {BACKBONE_VARIABLE}": os.environ.get(BACKBONE_VARIABLE),
+    }
+    for setting, value in settings.items():
         if value:
             path = Path(value).expanduser()
             if not path.is_file():
-                raise UserError(f"{who} names {path}, which does not exist; correct or unset it.")
+                raise UserError(
+                    f"{setting} names {path}, which does not exist; correct or unset it."
+                )
             return path, None
-    data = data_set(BACKBONE_DATASET, config)
-    path = data.root / data.pattern
+    data = locate_dataset(BACKBONE_DATASET, config)
+    path = data.root / data.image_pattern
     if path.is_file():
         return path, None
     remedy = (
         f"run `gblsr-repro fetch {BACKBONE_DATASET}`, name its file in lpips_backbone or "
         f"{BACKBONE_VARIABLE}"
     )
-    return _without(config, "the AlexNet backbone is not at hand", remedy)
+    return _refuse_or_explain(config, "the AlexNet backbone is not at hand", remedy)
 
 
-def _without(config: Config, reason: str, remedy: str) -> tuple[None, str]:
+def _refuse_or_explain(config: Config, reason: str, remedy: str) -> tuple[None, str]:
+    """Return None and the reason; `UserError` where the config requires LPIPS."""
     if config["require_lpips"]:
         raise UserError(
             f"LPIPS cannot be measured, since {reason}; {remedy}, or set require_lpips: false to "
@@ -71,8 +73,8 @@ def _without(config: Config, reason: str, remedy: str) -> tuple[None, str]:
     return None, reason
 
 
-class Perceptual:
-    """LPIPS on one device; `sha256` is the checksum of the backbone's file.
+class PerceptualDistance:
+    """Measures LPIPS on one device; `sha256` is the checksum of the backbone's file.
 
     Raises `UserError` when the file does not hold AlexNet's five convolutions.
     """
@@ -80,7 +82,9 @@ class Perceptual:
     def __init__(self, backbone: Path | str, device: torch.device | str = "cpu") -> None:
         self.device = torch.device(device)
         try:
-            self.network = _network(_backbone_weights(backbone)).to(self.device, torch.float32)
+            self.network = _assemble_network(_read_backbone(backbone)).to(
+                self.device, torch.float32
+            )
         except (
             OSError,
             EOFError,
@@ -93,34 +97,34 @@ class Perceptual:
                 f"{backbone} does not hold the weights of torchvision's AlexNet; get "
                 "alexnet-owt-7be5be79.pth again or name another file."
             ) from e
-        self.sha256 = sha256(backbone)
+        self.sha256 = compute_sha256(backbone)
 
     @torch.no_grad()
-    def lpips(self, images: Tensor, truth: Tensor) -> Tensor:
-        """Return the distance of each pair: (B, 3, H, W) in [0, 1] twice -> (B,), float64."""
+    def measure_lpips(self, images: Tensor, truth: Tensor) -> Tensor:
+        """Measure LPIPS of every pair of images, (B, 3, H, W) in [0, 1] twice: float64 (B,)."""
         pair = (x.to(self.device, torch.float32) for x in (images, truth))
         return self.network(*pair, normalize=True).flatten().double()
 
-    def edge_lpips(self, images: Tensor, truth: Tensor, mask: Tensor) -> Tensor:
-        """Return the distance of each pair at its edges: (B,).
+    def measure_edge_lpips(self, images: Tensor, truth: Tensor, mask: Tensor) -> Tensor:
+        """Measure LPIPS of every pair of images at the edges: (B,).
 
-        Both images are mid-grey (0.5) outside `mask` (B, 1, H, W), see `metrics.edge_mask`.
+        Both images are set to 0.5 outside `mask` (B, 1, H, W), see `metrics.compute_edge_mask`.
         """
-        return self.lpips(*(torch.where(mask, x, 0.5) for x in (images, truth)))
+        return self.measure_lpips(*(torch.where(mask, x, 0.5) for x in (images, truth)))
 
 
-def _backbone_weights(path: Path | str) -> dict[str, Tensor]:
-    """Read the five convolutions, named as `lpips` names them; other entries do not matter."""
+def _read_backbone(path: Path | str) -> dict[str, Tensor]:
+    """Read the five convolutions and name them as `lpips` does; other entries are ignored."""
     state = torch.load(path, map_location="cpu", weights_only=True)
     return {
-        f"net.slice{part}.{layer}.{kind}": state[f"features.{layer}.{kind}"]
+        f"net.slice{part}.{layer}.{name}": state[f"features.{layer}.{name}"]
         for layer, part in CONVOLUTIONS.items()
-        for kind in ("weight", "bias")
+        for name in ("weight", "bias")
     }
 
 
-def _network(backbone: dict[str, Tensor]) -> Any:
-    """Assemble the network from the backbone's and the package's own weights, ready to use."""
+def _assemble_network(backbone: dict[str, Tensor]) -> Any:
+    """Assemble the LPIPS network from the backbone's weights and those in the package."""
     import lpips
 
     heads = torch.load(
@@ -128,7 +132,7 @@ def _network(backbone: dict[str, Tensor]) -> Any:
         map_location="cpu",
         weights_only=True,
     )
-    # The package registers each head under two names.
+    # The package registers every head under two names.
     twice = {f"lins.{i}.model.1.weight": heads[f"lin{i}.model.1.weight"] for i in HEADS}
     # On the meta device no initial weights are drawn: AlexNet's unused classifier has 58 million.
     with torch.device("meta"), warnings.catch_warnings():

@@ -1,11 +1,12 @@
-"""Sorting patches by their content into smooth, edge, texture and mixed.
+"""Classify patches by their content as smooth, edge, texture or mixed.
 
-Two numbers describe a patch: the share of its power at high frequencies, and the density of its
-edges. Thresholds on both are set once, on validation patches, and shared by all arms.
+A patch is described by the share of its power at high frequencies and by the density of its edges.
+The thresholds of both are computed once, on validation patches, and used for all arms.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,18 +14,18 @@ import torch
 from torch import Tensor
 
 from ..config import Config
-from ..data.arrays import Arrays
+from ..data.arrays import ImageArray
 from ..errors import UserError
 from ..files import read_json, write_json
 from . import REGIONS
-from .metrics import Settings, patch_power, sobel, to_patches
+from .metrics import MetricSettings, compute_patch_power, compute_sobel, cut_into_patches
 
 SMOOTH, EDGE, TEXTURE, MIXED = range(len(REGIONS))
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Quartiles of the high-frequency share, the median edge density, and of how many patches."""
+    """Quartiles of the high-frequency share, median edge density, and the number of patches."""
 
     hf_q1: float
     hf_q3: float
@@ -33,10 +34,10 @@ class Thresholds:
 
     @classmethod
     def read(cls, path: Path | str) -> Thresholds:
-        """Read what `write` wrote; `UserError` when the file is missing or of another kind."""
-        record = read_json(path)
+        """Read a file of `write`; `UserError` when it is missing or has other content."""
+        values = read_json(path)
         try:
-            return cls(**record)
+            return cls(**values)
         except TypeError as error:
             raise UserError(
                 f"{path} does not hold region thresholds; delete it and run the regions step again."
@@ -47,34 +48,35 @@ class Thresholds:
         write_json(path, asdict(self))
 
 
-def high_frequency_share(images: Tensor, settings: Settings) -> Tensor:
-    """Return power above the cutoff over all power (mean included) of every patch: (B, h, w).
+def compute_high_frequency_share(images: Tensor, settings: MetricSettings) -> Tensor:
+    """Compute the share of every patch's power above the cutoff frequency: (B, h, w).
 
-    `images` are (B, 3, H, W) in [0, 1]; the cutoff is a radial frequency in cycles per pixel.
+    `images` are (B, 3, H, W) in [0, 1]. The cutoff is a radial frequency in cycles per pixel; the
+    share is of all power, the mean included.
     """
-    power = patch_power(images, settings.patch)
+    power = compute_patch_power(images, settings.patch)
     frequency = torch.fft.fftfreq(settings.patch, device=images.device, dtype=torch.float64)
     radius = torch.hypot(frequency[:, None], frequency[None, :])
     high = (power * (radius > settings.high_frequency_cutoff)).sum(dim=(-2, -1))
     return high / (power.sum(dim=(-2, -1)) + settings.power_floor)
 
 
-def edge_density(images: Tensor, settings: Settings) -> Tensor:
-    """Return the mean Sobel magnitude of every patch: (B, h, w).
+def compute_edge_density(images: Tensor, settings: MetricSettings) -> Tensor:
+    """Compute the mean Sobel magnitude of every patch: (B, h, w).
 
-    The gradient is that of the whole image, so patch borders are no edges.
+    The gradient is taken on the whole image, so that patch borders are not edges.
     """
-    return to_patches(sobel(images), settings.patch).mean(dim=(-2, -1))
+    return cut_into_patches(compute_sobel(images), settings.patch).mean(dim=(-2, -1))
 
 
-def thresholds(images: Tensor, settings: Settings) -> Thresholds:
-    """Set the thresholds on the first patches of `images`, image by image and row by row.
+def compute_thresholds(images: Tensor, settings: MetricSettings) -> Thresholds:
+    """Compute the thresholds from the first `region_patches` patches of `images`, or from all.
 
-    `settings.region_patches` are taken, or all there are. Quantiles interpolate linearly.
+    Patches are counted image by image and row by row. Quantiles are interpolated linearly.
     """
     count = settings.region_patches
-    share = high_frequency_share(images, settings).flatten()[:count]
-    density = edge_density(images, settings).flatten()[:count]
+    share = compute_high_frequency_share(images, settings).flatten()[:count]
+    density = compute_edge_density(images, settings).flatten()[:count]
     return Thresholds(
         hf_q1=float(torch.quantile(share, 0.25)),
         hf_q3=float(torch.quantile(share, 0.75)),
@@ -83,25 +85,25 @@ def thresholds(images: Tensor, settings: Settings) -> Thresholds:
     )
 
 
-def label(images: Tensor, bounds: Thresholds, settings: Settings) -> Tensor:
-    """Return the region of every patch of `images` (B, 3, H, W): int64 (B, h, w).
+def label_patches(images: Tensor, thresholds: Thresholds, settings: MetricSettings) -> Tensor:
+    """Label the region of every patch of `images` (B, 3, H, W): int64 (B, h, w).
 
     texture: share >= q3. edge: density >= median, share < q3. smooth: share < q1, density <
     median. mixed: the rest.
     """
-    share = high_frequency_share(images, settings)
-    density = edge_density(images, settings)
+    share = compute_high_frequency_share(images, settings)
+    density = compute_edge_density(images, settings)
     labels = torch.full_like(share, MIXED, dtype=torch.int64)
-    labels[(share < bounds.hf_q1) & (density < bounds.edge_median)] = SMOOTH
-    labels[density >= bounds.edge_median] = EDGE
-    labels[share >= bounds.hf_q3] = TEXTURE
+    labels[(share < thresholds.hf_q1) & (density < thresholds.edge_median)] = SMOOTH
+    labels[density >= thresholds.edge_median] = EDGE
+    labels[share >= thresholds.hf_q3] = TEXTURE
     return labels
 
 
 def write_thresholds(config: Config, array: Path | str, output: Path | str) -> None:
-    """Set the thresholds on a standardized array (.npy) and write them as JSON."""
-    settings = Settings.of(config)
-    arrays = Arrays.open(array)
-    per_image = (arrays.size // settings.patch) ** 2
-    needed = -(-settings.region_patches // max(per_image, 1))
-    thresholds(arrays.tensor(slice(needed)), settings).write(output)
+    """Compute the thresholds from a standardized array (.npy) and write them as JSON."""
+    settings = MetricSettings.from_config(config)
+    opened = ImageArray.open(array)
+    patches_per_image = (opened.size // settings.patch) ** 2
+    images = math.ceil(settings.region_patches / max(patches_per_image, 1))
+    compute_thresholds(opened.load_images(slice(images)), settings).write(output)

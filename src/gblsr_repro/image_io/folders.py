@@ -9,8 +9,8 @@ from pathlib import Path
 from PIL import Image, UnidentifiedImageError
 
 from ..data.images import FORMATS
-from ..errors import UserError, memory_told
-from ..progress import each, log
+from ..errors import UserError, explain_memory_shortage
+from ..progress import log, show_progress
 from .formats import BY_ENDING
 
 NAMED = 20  # files in one sentence
@@ -57,7 +57,7 @@ def convert_files(
     kept = {_identify(path) for path in inputs}
     outputs: dict[Path, Path] = {}
     failed = []
-    for path in each(inputs, source.name or "images", "image"):
+    for path in show_progress(inputs, source.name or "images", "image"):
         output = target / _name_output(path, ending)
         try:
             first = outputs.setdefault(output, path)
@@ -81,7 +81,7 @@ def _convert_one(source: Path, output: Path, convert: Convert, kept: set[tuple[i
     _check_length(output)
     if output.exists() and _identify(output) in kept:
         raise UserError(f"{output} would overwrite an input; name another output.")
-    with memory_told(str(source)):
+    with explain_memory_shortage(str(source)):
         convert(source, output)
 
 

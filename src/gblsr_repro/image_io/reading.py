@@ -21,13 +21,13 @@ SIDEWAYS = (5, 6, 7, 8)  # its values for pictures whose rows and columns are ex
 
 
 def read(path: Path | str, metadata: bool = False) -> Photo:
-    """Read an image file as a photograph; raises `UserError` as `data.images.open_rgb` does.
+    """Read an image file as a photograph; raises `UserError` as `data.images.read_rgb_image` does.
 
     Pixels are turned upright. Transparent ones keep the color that the file gives them. The density
     and what says which colors are meant come along, with `metadata` the EXIF data too. CMYK colors
     are converted to sRGB by the file's profile. What of these cannot be kept is logged.
     """
-    pixels = images.open_native(path)
+    pixels = images.read_image(path)
     gray = pixels.ndim == 2
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Pillow's, of damaged EXIF data
@@ -59,11 +59,11 @@ def _read_transparency(
     if clear is not None:
         if not image.mode.startswith("I"):  # of 16-bit gray `pixels` have no white in them
             pixels = np.array(image.convert("RGB"))
-        return images.as_rgb(pixels), np.where(clear, 0, 255).astype(np.uint8)
+        return images.convert_to_rgb(pixels), np.where(clear, 0, 255).astype(np.uint8)
     if image.has_transparency_data:
         rgba = np.array(image.convert("RGBA"))
         return rgba[..., :3], rgba[..., 3]
-    return images.as_rgb(pixels), None
+    return images.convert_to_rgb(pixels), None
 
 
 def _convert_cmyk(path: Path | str, image: Image.Image, plain: Pixels, profile: bytes) -> Pixels:

@@ -8,7 +8,7 @@ from typing import Any
 from PIL import Image, PngImagePlugin
 
 from ..errors import UserError
-from ..files import atomic_path
+from ..files import write_atomically
 from ..progress import log
 from .formats import Format, check_output
 from .photo import Photo
@@ -37,7 +37,7 @@ def write(path: Path | str, photo: Photo, quality: int | None = None) -> None:
     if lost:
         log.warning("%s cannot hold %s; write a .png file.", path, ", ".join(lost))
     try:
-        with atomic_path(path) as temporary:
+        with write_atomically(path) as temporary:
             image.save(temporary, format=form.name, **_quality_options(form, quality), **kept)
     except ValueError as error:
         raise UserError(

@@ -1,1 +1,1 @@
-"""What a run takes before it begins, and how far its trainings are."""
+"""Estimate the costs of a configuration, and report the progress of its trainings."""

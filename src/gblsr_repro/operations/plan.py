@@ -1,8 +1,8 @@
-"""Estimate what a configuration costs: runs still to train, GPU-hours, disk.
+"""Estimate the costs of a configuration: remaining runs, GPU-hours and disk space.
 
-Times come from runs that were recorded on this kind of device under the same settings; where there
-is none, from the paper's wall-clock (config/paper/compute.csv), which holds for its device and its
-settings alone. What neither tells is unknown and shown as a dash.
+Times come from runs recorded on a device of the same name under the same settings, else from the
+paper's wall-clock times (config/paper/compute.csv), which hold for its device and settings alone.
+A time that neither source has is shown as a dash.
 """
 
 from __future__ import annotations
@@ -33,31 +33,31 @@ from ..config import (
     read_datasets,
     read_paper_device,
 )
-from ..data.datasets import Entry, data_set, read_manifest
+from ..data.datasets import ManifestEntry, locate_dataset, read_manifest
 from ..errors import UserError
 from ..files import read_csv, read_json
 from ..models import native as native_models
 from ..models.asr import model as asr_models
-from ..progress import columns, counted
-from ..runtime import device_record
+from ..progress import format_columns, format_count
+from ..runtime import describe_device
 
 DASH = "—"
 STATES_KEPT = 3  # the last two, and the one being written
 STATE_COPIES = 3  # weights and the optimizer's two moments
-NODE = 8  # GPUs of a usual node, for a machine that has one or none
+GPUS_PER_NODE = 8  # of a usual node; shown for a machine with fewer than two
 FOOTNOTE = (
-    "GPU-hours count training, one run after the other; evaluation and timing come on top and\n"
-    "take an order of magnitude less (paper, appendix on compute resources)."
+    "GPU-hours are those of training, one run after the other, without evaluation and timing,\n"
+    "which need an order of magnitude less (paper, appendix on compute resources)."
 )
-DECODED = 2  # what photographs take decoded, compared with their lossless files, about
+DECODED = 2  # decoded size of photographs over the size of their lossless files, about
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """The runs of one arm or method: `done` of `runs` are finished, each takes `seconds`.
+    """The runs of one arm or method: `done` of `runs` are finished; one run takes `seconds`.
 
-    `basis` says where the time comes from; `seconds` is None and `basis` a dash where nobody
-    knows. `parameters` are the model's trainable ones.
+    `basis` is the source of the time; without a source `seconds` is None and `basis` a dash.
+    `parameters` is the number of trainable parameters.
     """
 
     benchmark: str
@@ -71,13 +71,13 @@ class Estimate:
 
     @property
     def hours(self) -> float | None:
-        """Hours of the runs that are left, one after the other; None where unknown."""
+        """Hours of the remaining runs, one after the other; None if the time is unknown."""
         return None if self.seconds is None else (self.runs - self.done) * self.seconds / 3600
 
 
 @dataclass(frozen=True)
-class Disk:
-    """Bytes that are needed for one purpose; `note` says how they were found."""
+class DiskUse:
+    """Bytes that one purpose needs; `note` says how they were estimated."""
 
     purpose: str
     bytes: float
@@ -86,42 +86,35 @@ class Disk:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be trained and what it takes; `imported` are arms and methods that are not."""
+    """The runs to train on `device`, with their time and disk space, and the imported rows."""
 
     device: str
     estimates: list[Estimate]
-    disk: list[Disk]
+    disk: list[DiskUse]
     imported: list[str]
 
 
-def survey(config: Config) -> Plan:
-    """Estimate what a configuration takes; nothing is run and the network is not used."""
+def estimate_plan(config: Config) -> Plan:
+    """Estimate the costs of a configuration without running anything or using the network."""
     cuda = config["device"] != "cpu" and torch.cuda.is_available()
-    name = str(device_record(torch.device("cuda" if cuda else "cpu"))["name"])
+    name = str(describe_device(torch.device("cuda" if cuda else "cpu"))["name"])
     estimates = list(_estimate_runs(config, name))
     disk = list(_estimate_disk(config, estimates))
     return Plan(name, estimates, disk, [*config["released"]])
 
 
-def text(plan: Plan) -> str:
+def format_plan(plan: Plan) -> str:
     """Format a plan as a table for the terminal."""
     lines = [f"This machine: {plan.device}", ""]
     for benchmark, title in (("native", "Native benchmark"), ("asr", "Super-resolution")):
-        chosen = [e for e in plan.estimates if e.benchmark == benchmark]
-        rows = [["training", "runs left", "steps", "GPU-hours", "from"]]
-        for e in chosen:
-            left = f"{e.runs - e.done} of {e.runs}"
-            rows.append([e.name, left, f"{e.steps:,}", _format_hours(e.hours), e.basis])
-        known = [e.hours for e in chosen if e.hours is not None]
-        unknown = sum(e.hours is None for e in chosen)
-        note = f"without {unknown} of unknown cost" if unknown else ""
-        runs = sum(e.runs - e.done for e in chosen)
-        rows.append(["all", f"{runs}", "", _format_hours(sum(known) if known else None), note])
-        lines += [title, *_indent_columns(rows), ""]
-    several = gpus if (gpus := len(devices.visible())) > 1 else NODE
-    one, many = (days(plan.estimates, count) for count in (1, several))
+        estimates = [e for e in plan.estimates if e.benchmark == benchmark]
+        lines += [title, *_indent_columns(_format_estimates(estimates)), ""]
+    gpus = len(devices.list_visible_gpus())
+    if gpus < 2:
+        gpus = GPUS_PER_NODE
+    one, many = (estimate_days(plan.estimates, count) for count in (1, gpus))
     lines.append(
-        f"Days of training: {one:,.1f} on one GPU, {many:,.1f} on {several}, a run to each GPU"
+        f"Days of training: {one:,.1f} on one GPU, {many:,.1f} on {gpus}, with one run per GPU"
     )
     if plan.imported:
         lines.append(f"Imported and not trained: {', '.join(plan.imported)}")
@@ -134,10 +127,10 @@ def text(plan: Plan) -> str:
     return "\n".join([*lines, f"  in all {_format_bytes(total)}", "", FOOTNOTE])
 
 
-def days(estimates: list[Estimate], gpus: int) -> float:
-    """Return the days that the runs left of known cost take on so many GPUs, one run to each.
+def estimate_days(estimates: list[Estimate], gpus: int) -> float:
+    """Estimate the days that the remaining runs take on several GPUs, one run per GPU.
 
-    Whichever GPU is free first takes the longest run that is left.
+    The GPU that is free first takes the longest remaining run. Runs of unknown time are left out.
     """
     runs = [e.seconds for e in estimates if e.seconds is not None for _ in range(e.runs - e.done)]
     free = [0.0] * gpus
@@ -146,17 +139,33 @@ def days(estimates: list[Estimate], gpus: int) -> float:
     return max(free) / 86400
 
 
+def _format_estimates(estimates: list[Estimate]) -> list[list[str]]:
+    """Format the cells of a benchmark's table: headings, a row per arm or method, the total."""
+    rows = [["training", "runs left", "steps", "GPU-hours", "from"]]
+    for e in estimates:
+        left = f"{e.runs - e.done} of {e.runs}"
+        rows.append([e.name, left, f"{e.steps:,}", _format_hours(e.hours), e.basis])
+    hours = [e.hours for e in estimates if e.hours is not None]
+    unknown = len(estimates) - len(hours)
+    note = f"without {unknown} of unknown cost" if unknown else ""
+    runs = sum(e.runs - e.done for e in estimates)
+    return [*rows, ["all", f"{runs}", "", _format_hours(sum(hours) if hours else None), note]]
+
+
 def _indent_columns(rows: list[list[str]]) -> list[str]:
-    return [f"  {line}" for line in columns(rows, right=True)]
+    """Format rows as indented columns."""
+    return [f"  {line}" for line in format_columns(rows, right=True)]
 
 
 def _format_hours(hours: float | None) -> str:
+    """Format hours with two decimals below 10, else none; a dash where unknown."""
     if hours is None:
         return DASH
     return f"{hours:,.2f}" if hours < 10 else f"{hours:,.0f}"
 
 
 def _format_bytes(count: float) -> str:
+    """Format bytes as GB (10^9) or MB (10^6)."""
     return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{count / 1e6:,.1f} MB"
 
 
@@ -164,7 +173,7 @@ def _format_bytes(count: float) -> str:
 
 
 def _estimate_runs(config: Config, device: str) -> Iterator[Estimate]:
-    """Yield every arm, then every method that the config runs."""
+    """Estimate the runs of every arm, then of every method that the config selects."""
     results = Path(config["results"])
     recorded = list(_read_recorded_runs(results))
     rows: list[Arm | Method] = [*list_arms(config).values(), *list_methods(config).values()]
@@ -175,26 +184,26 @@ def _estimate_runs(config: Config, device: str) -> Iterator[Estimate]:
             run["steps_per_second"]
             for _, run in recorded
             if run["device"]["name"] == device
-            and _keep_settings_of_a_step(run["identity"]) == _keep_settings_of_a_step(identity)
+            and _select_step_settings(run["identity"]) == _select_step_settings(identity)
         ]
         if speeds:
             seconds: float | None = steps / fmean(speeds)
-            basis = f"{counted(len(speeds), 'run')} recorded on {device}"
+            basis = f"{format_count(len(speeds), 'run')} recorded on {device}"
         else:
-            seconds, basis = _find_published_time(row, identity, steps)
-        wanted = {results / benchmark / "runs" / name / f"seed{s}" for s in config["seeds"]}
+            seconds, basis = _read_published_time(row, identity, steps)
+        folders = {results / benchmark / "runs" / name / f"seed{s}" for s in config["seeds"]}
         done = sum(
-            run["identity"] == identity and (place / "weights.safetensors").is_file()
-            for place, run in recorded
-            if place in wanted
+            run["identity"] == identity and (folder / "weights.safetensors").is_file()
+            for folder, run in recorded
+            if folder in folders
         )
         models = native_models if isinstance(row, Arm) else asr_models
         parameters = models.count_model_parameters(row, config)
-        yield Estimate(benchmark, name, len(wanted), done, steps, seconds, basis, parameters)
+        yield Estimate(benchmark, name, len(folders), done, steps, seconds, basis, parameters)
 
 
-def _keep_settings_of_a_step(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what decides the cost of a step: all but the steps' number, the images, the code."""
+def _select_step_settings(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Select the settings that a step's time depends on: not the steps, the images or the code."""
     return {
         name: value
         for name, value in identity.items()
@@ -204,11 +213,11 @@ def _keep_settings_of_a_step(identity: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_recorded_runs(results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield folder and record of the finished runs here and elsewhere in this checkout.
+    """Yield the folder and the record of every finished run in this checkout.
 
-    Records that do not say what a run follows from, how fast it was and on what are passed over.
+    Records without identity, speed or device are skipped.
     """
-    # A preset keeps its results in a folder of its own inside `results`.
+    # Presets keep their results in subfolders of `results`.
     folders = {
         results,
         find_repository_root() / "results",
@@ -220,24 +229,25 @@ def _read_recorded_runs(results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
                 yield path.parent, record
 
 
-def _find_published_time(
+def _read_published_time(
     row: Arm | Method, identity: Mapping[str, Any], steps: int
 ) -> tuple[float | None, str]:
-    """Return the paper's seconds of a run where its settings are those, and where that is from."""
+    """Return the paper's seconds of a run and their source; None where its settings differ."""
     paper, (benchmark, _, name) = load_protocol(), locate_row(row)
-    if _keep_settings_of_a_step(identity) == _keep_settings_of_a_step(identify_run(row, paper)):
+    if _select_step_settings(identity) == _select_step_settings(identify_run(row, paper)):
         for group in read_csv(find_repository_root() / "config" / "paper" / "compute.csv"):
             if group["benchmark"] == benchmark and name in group["subjects"].split():
                 share = steps / paper[benchmark]["training"]["steps"]
-                each = float(group["total_seconds"]) / int(group["runs"])
-                return each * share, f"the paper, on {read_paper_device()}"
+                seconds = float(group["total_seconds"]) / int(group["runs"])
+                return seconds * share, f"the paper, on {read_paper_device()}"
     return None, DASH
 
 
 # --- disk ---------------------------------------------------------------------------------------
 
 
-def _estimate_disk(config: Config, estimates: list[Estimate]) -> Iterator[Disk]:
+def _estimate_disk(config: Config, estimates: list[Estimate]) -> Iterator[DiskUse]:
+    """Estimate the disk space of downloads, arrays, weights and training states."""
     native, asr = config["native"]["data"], config["asr"]
     table = read_datasets()
     images = [table[name] for name in (*native["train"], *native["evaluate"].values())]
@@ -246,31 +256,33 @@ def _estimate_disk(config: Config, estimates: list[Estimate]) -> Iterator[Disk]:
     if config["mirror"] is None:
         used = {row.dataset: row for row in images + packed}
         used |= {name: table[name] for name in asr["evaluate"].values()}
-        missing = [row for row in used.values() if row.url and _read_manifest(row, config) is None]
+        missing = [
+            row for row in used.values() if row.url and _read_manifest_entries(row, config) is None
+        ]
         size = sum(int(row.bytes) for row in missing)
-        yield Disk("downloads", size, f"{len(missing)} data sets that are not here yet")
+        yield DiskUse("downloads", size, f"{format_count(len(missing), 'data set')} to fetch")
     count = sum(int(row.images) for row in images)
     side = native["image_size"]
-    yield Disk("native arrays", count * side * side * 3, f"{count:,} images of {side}x{side}")
+    yield DiskUse("native arrays", count * side * side * 3, f"{count:,} images of {side}x{side}")
     for row in packed:
-        entries = _read_manifest(row, config)
+        entries = _read_manifest_entries(row, config)
         size, note = DECODED * int(row.bytes), f"about, before {row.title} is fetched"
         if entries is not None:
             size = sum(e.width * e.height * 3 for e in entries if e.width and e.height)
             note = f"{len(entries)} images of {row.title}"
-        yield Disk("super-resolution array", size, note)
+        yield DiskUse("super-resolution array", size, note)
     weights = sum(e.parameters * 4 * e.runs for e in estimates)
-    yield Disk("weights", weights, f"{sum(e.runs for e in estimates)} runs")
+    yield DiskUse("weights", weights, f"{sum(e.runs for e in estimates)} runs")
     left = [e.parameters for e in estimates if e.done < e.runs]
     if left:
         largest = max(left) * 4 * STATE_COPIES * STATES_KEPT
-        yield Disk("states to go on from", largest, "for each run at work, while it is")
+        yield DiskUse("training state", largest, "for every run in progress, until it ends")
 
 
-def _read_manifest(row: Dataset, config: Config) -> list[Entry] | None:
-    """Return what is recorded of a data set's files; None when it was not fetched."""
+def _read_manifest_entries(row: Dataset, config: Config) -> list[ManifestEntry] | None:
+    """Read the manifest of a data set; None when it was not fetched or cannot be located."""
     try:
-        path = data_set(row.dataset, config).manifest
+        path = locate_dataset(row.dataset, config).manifest
     except UserError:
         return None
     return list(read_manifest(path).values()) if path.is_file() else None

@@ -1,41 +1,44 @@
-"""How far the trainings in a results folder are, from what each writes beside its state."""
+"""Report the progress of unfinished trainings from the files beside their states."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ..files import read_json
-from ..progress import columns, duration
+from ..progress import format_columns, format_duration
 
-HEADINGS = ["run", "step", "of", "steps/s", "left", "last heard"]
+HEADINGS = ["run", "step", "of", "steps/s", "left", "last update"]
 
 
 def list_trainings(results: Path) -> str:
-    """Return a table of the trainings that have begun and not ended, a line each.
+    """List the unfinished trainings in a results folder as a table, one line a training.
 
-    A stopped training goes on from its saved state, whose step is shown; one that was killed could
-    not say so, and shows by how long ago it was last heard (a training writes every 15 seconds).
+    Of a stopped training the step of its saved state is shown, from which it resumes. A killed
+    training is still listed as running; the time since its last sign of life shows that it is not
+    (a running training writes every 15 seconds).
     """
     rows = []
     for path in sorted(results.glob("*/state/*/*.json")):
-        told = read_json(path)
-        if told["saved"] >= told["steps"]:
-            continue
-        step = told["step"] if told["running"] else told["saved"]
-        rate = told["steps_per_second"]
-        left = duration((told["steps"] - step) / rate) if rate else "unknown"
-        heard = f"{duration(max(time.time() - path.stat().st_mtime, 0.0))} ago"
-        rows.append(
-            [
-                told["run"],
-                f"{step:,}",
-                f"{told['steps']:,}",
-                f"{rate:.3g}" if rate else "unknown",
-                left,
-                heard if told["running"] else "stopped",
-            ]
-        )
+        training = read_json(path)
+        if training["saved"] < training["steps"]:
+            rows.append(_format_row(training, max(time.time() - path.stat().st_mtime, 0.0)))
     if not rows:
-        return f"No training has begun in {results} that has not ended."
-    return "\n".join(columns([HEADINGS, *rows], right=True))
+        return f"No training in {results} is unfinished."
+    return "\n".join(format_columns([HEADINGS, *rows], right=True))
+
+
+def _format_row(training: Mapping[str, Any], silence: float) -> list[str]:
+    """Format the cells of one training that last wrote `silence` seconds ago."""
+    step = training["step"] if training["running"] else training["saved"]
+    rate = training["steps_per_second"]
+    return [
+        training["run"],
+        f"{step:,}",
+        f"{training['steps']:,}",
+        f"{rate:.3g}" if rate else "unknown",
+        format_duration((training["steps"] - step) / rate) if rate else "unknown",
+        f"{format_duration(silence)} ago" if training["running"] else "stopped",
+    ]

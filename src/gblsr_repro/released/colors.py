@@ -40,9 +40,9 @@ def measure_colors(model: ASRModel, config: Config, device: torch.device) -> dic
     makes them, which are the published ones.
     """
     column, scale = next(iter(config["asr"]["evaluate"])), _scale(config)
-    pairs = evaluation.first_pairs(column, scale, config, IMAGES)
-    border = evaluation.border(column, scale, config)
-    upsample = evaluation.upsampler(model, config, device)
+    pairs = evaluation.build_first_pairs(column, scale, config, IMAGES)
+    border = evaluation.compute_border(column, scale, config)
+    upsample = evaluation.build_upsampler(model, config, device)
     figures = {}
     before = model.colors
     with torch.inference_mode():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from ..config import HubAddress
 from ..errors import UserError
-from ..files import sha256
+from ..files import compute_sha256
 from ..progress import log
 from .folder import ENDINGS, FACTS, Files, choose_weights
 
@@ -93,7 +93,7 @@ def _check_sums(listing: ModelInfo, paths: dict[str, Path], place: str) -> None:
     for entry in listing.siblings or ():
         if entry.rfilename in paths and entry.lfs is not None:
             path = paths[entry.rfilename]
-            if sha256(path) != entry.lfs.sha256:
+            if compute_sha256(path) != entry.lfs.sha256:
                 path.unlink()
                 raise UserError(
                     f"{place}: {entry.rfilename} came with another checksum than the hub lists and "

@@ -151,8 +151,10 @@ def choose_colors(
         return choice
     if asked:
         return Colors(asked, "asked for")
-    device = runtime.prepare("cpu", config["threads"])  # it takes a minute, and no GPU is asked for
-    return decide_colors(runtime.for_inference(model, device), config, device, place)
+    device = runtime.prepare_device(
+        "cpu", config["threads"]
+    )  # it takes a minute, and no GPU is asked for
+    return decide_colors(runtime.prepare_for_inference(model, device), config, device, place)
 
 
 def write_run(
@@ -190,8 +192,8 @@ def write_run(
     )
     written = {
         **facts,
-        "git": runtime.git_record(),
-        "versions": runtime.versions(),
+        "git": runtime.describe_commit(),
+        "versions": runtime.list_versions(),
         "imported": datetime.now(UTC).isoformat(timespec="seconds"),
         "weights_sha256": weights_sha256,
     }

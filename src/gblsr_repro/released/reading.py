@@ -18,8 +18,8 @@ import torch
 from torch import Tensor
 
 from ..errors import UserError
-from ..files import sha256
-from ..weights import parsed, read_weights
+from ..files import compute_sha256
+from ..weights import parse_tensors, read_weights
 from .folder import SAFETENSORS, Files
 
 Facts = dict[str, Any]
@@ -51,9 +51,9 @@ def read_checkpoint(files: Files) -> Checkpoint:
     facts = read_facts(files.facts) if files.facts else {}
     if path.suffix != SAFETENSORS:
         tensors, others = _read_pickled(path)
-        return Checkpoint(path, sha256(path), tensors, facts | others)
+        return Checkpoint(path, compute_sha256(path), tensors, facts | others)
     try:
-        header, tensors = parsed(path.read_bytes())
+        header, tensors = parse_tensors(path.read_bytes())
     except ValueError as error:
         raise UserError(
             f"{path} is damaged or no safetensors file ({error}); get it again."
@@ -61,7 +61,7 @@ def read_checkpoint(files: Files) -> Checkpoint:
     record: Record = {}
     if files.record is not None or "run" in header:
         record, tensors = read_weights(path)
-    return Checkpoint(path, sha256(path), tensors, facts, record)
+    return Checkpoint(path, compute_sha256(path), tensors, facts, record)
 
 
 def read_facts(path: Path) -> Facts:

@@ -21,7 +21,7 @@ from ..analysis.provenance.differences import join_values
 from ..analysis.reader import Aggregates
 from ..config import Config, load
 from ..errors import UserError
-from ..files import atomic_path, read_json, verify, write_text
+from ..files import read_json, verify_checksum, write_atomically, write_text
 from . import readings_page
 from .captions import compose_caption
 from .claims_page import Claims, count_by_topic, format_agreement, format_value, summarize
@@ -103,7 +103,7 @@ def _copy_files(results: Path, patterns: Iterable[str], folder: Path) -> None:
     for path in (path for pattern in patterns for path in sorted(results.glob(pattern))):
         if path.name.startswith("."):
             continue
-        verify(path)
+        verify_checksum(path)
         copy = folder / path.relative_to(results)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
@@ -132,7 +132,7 @@ def _shrink_figure(path: Path, target: Path) -> None:
         # 256 colors are enough for a plot, and more than enough to show what images look like.
         small = small.quantize(256, dither=Image.Dither.FLOYDSTEINBERG)
     target.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(target) as temporary:
+    with write_atomically(target) as temporary:
         small.save(temporary, format="PNG", optimize=True)
 
 

@@ -164,12 +164,12 @@ def _score_mean_color(array: Path, config: Config) -> float:
     # Imported here because it takes seconds, and no other page needs PyTorch.
     import torch
 
-    from ..evaluation.metrics import Settings, psnr
+    from ..evaluation.metrics import MetricSettings, compute_psnr
 
     pixels = torch.from_numpy(np.load(array, allow_pickle=False))
     images = pixels.permute(0, 3, 1, 2).double() / 255
     flat = images.mean((2, 3), keepdim=True).expand_as(images)
-    return float(psnr(flat, images, Settings.of(config)).mean())
+    return float(compute_psnr(flat, images, MetricSettings.from_config(config)).mean())
 
 
 def _compare_with_bicubic(source: Aggregates) -> Table:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..analysis.provenance import BENCHMARKS, Difference, Provenance, Scope
 from ..analysis.reader import Aggregates
-from ..progress import duration
+from ..progress import format_duration
 from .captions import explain_missing_lpips
 from .layout import DASH, Cells, format_number
 from .page import Section, build_simple_table
@@ -106,4 +106,4 @@ def _format_costs(title: str, runs: pd.DataFrame) -> list[str]:
 
 
 def _format_duration(seconds: float) -> str:
-    return DASH if math.isnan(seconds) else duration(seconds)
+    return DASH if math.isnan(seconds) else format_duration(seconds)

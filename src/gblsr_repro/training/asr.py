@@ -44,7 +44,7 @@ def train_run(
     sections = {name: config["asr"][name] for name in ("model", "training")}
     settings = sections["training"]
     recipe = settings["recipes"][method.recipe]
-    device = runtime.prepare(config["device"], config["threads"], settings["precision"])
+    device = runtime.prepare_device(config["device"], config["threads"], settings["precision"])
     images = PackedImages.open(array)
     check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
     sampler = Sampler(images, settings, recipe["batch_size"], seed, device)
@@ -52,20 +52,20 @@ def train_run(
     forward = torch.compile(model) if settings["compile"] else model
     optimizer = torch.optim.Adam(model.parameters(), lr=recipe["learning_rate"], fused=True)
     validation = ValidationCurve(model, config, output / "validation.csv", device)
-    if sampler.resident:
+    if sampler.is_resident:
         log.info("the training images are held on the device")
     train_and_write(
         method,
         seed,
         config,
         sections,
-        {"train": images.sha256, "on_device": sampler.resident},
+        {"train": images.sha256, "on_device": sampler.is_resident},
         model,
         optimizer,
         output,
         state,
         facts={"precision": settings["precision"], "recipe": recipe},
-        batch=sampler.ahead(),
+        batch=sampler.prefetch_batches(),
         loss=lambda batch: compute_absolute_error(forward, batch, settings["precision"]),
         schedule=build_schedule(settings["steps"], recipe),
         after_step=validation.measure_after_step,
@@ -109,7 +109,7 @@ class ValidationCurve:
         self.every, self.steps = settings["validate_every"], settings["steps"]
         self.scale = settings["validation_scale"]
         self.column = next(iter(config["asr"]["evaluate"]))
-        self.pairs = evaluation.first_pairs(
+        self.pairs = evaluation.build_first_pairs(
             self.column, self.scale, config, settings["validation_images"]
         )
 
@@ -118,9 +118,11 @@ class ValidationCurve:
         if step % self.every and step != self.steps:
             return
         with switch_to_evaluation(self.model):
-            upsample = evaluation.upsampler(self.model, self.config, self.device)
+            upsample = evaluation.build_upsampler(self.model, self.config, self.device)
             scores = evaluation.score_pairs(
-                upsample, self.pairs, evaluation.border(self.column, self.scale, self.config)
+                upsample,
+                self.pairs,
+                evaluation.compute_border(self.column, self.scale, self.config),
             )
             means = [fmean(row[i] for row in scores) for i in (1, 2)]
         # A run that resumed from an earlier step has measured the later steps before.

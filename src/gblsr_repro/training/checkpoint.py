@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from ..errors import UserError
-from ..files import atomic_path, exclusive_lock
+from ..files import hold_lock, write_atomically
 from ..progress import log
 
 State = dict[str, Any]
@@ -43,7 +43,7 @@ def lock_state(path: Path | str, label: str) -> Iterator[None]:
             "saves its state, and run again."
         )
 
-    with exclusive_lock(Path(path).with_name(f".{Path(path).name}.lock"), build_error):
+    with hold_lock(Path(path).with_name(f".{Path(path).name}.lock"), build_error):
         yield
 
 
@@ -63,7 +63,7 @@ def save_state(path: Path | str, state: Mapping[str, Any]) -> None:
     torch.save(dict(state), buffer)
     content = buffer.getbuffer()
     header = {"sha256": hashlib.sha256(content).hexdigest()}
-    with atomic_path(path) as temporary:
+    with write_atomically(path) as temporary:
         with temporary.open("wb") as out:
             out.write(MAGIC + json.dumps(header).encode() + b"\n")
             out.write(content)

@@ -246,7 +246,7 @@ class _Training:
             "step": self.step,
             "saved": self.saved_step,
             "steps": self.progress.total,
-            "steps_per_second": self.progress.rate() or None,
+            "steps_per_second": self.progress.rate or None,
             "running": running,
         }
         try:
@@ -288,7 +288,7 @@ class _Training:
 
     def measure_peak_memory(self) -> float:
         """Measure the highest peak, in MiB, of all processes that worked on the run."""
-        return max(self.training_log.peak_memory_mib, runtime.peak_memory_mib(self.device))
+        return max(self.training_log.peak_memory_mib, runtime.measure_peak_memory_mib(self.device))
 
     def finish(self) -> TrainingLog:
         """Return the log of the whole run, with its cost."""

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from .. import runtime
 from ..config import Arm, Config
-from ..data.arrays import Arrays, as_float
+from ..data.arrays import ImageArray, convert_to_float
 from ..errors import UserError
 from ..files import check_dates
 from ..models.native import NativeModel, build_model
@@ -43,8 +43,8 @@ def train_run(
     output = Path(output)
     sections = {name: config["native"][name] for name in ("model", "data", "training")}
     recipe = sections["training"]
-    device = runtime.prepare(config["device"], config["threads"], recipe["precision"])
-    arrays = Arrays.open(array)
+    device = runtime.prepare_device(config["device"], config["threads"], recipe["precision"])
+    arrays = ImageArray.open(array)
     check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
     model = build_model(arm, config, seed)
     sampler = EpochSampler(len(arrays), recipe["batch_size"], torch.get_rng_state())
@@ -62,7 +62,7 @@ def train_run(
         seed,
         config,
         sections,
-        {"train": arrays.record["sha256"]},
+        {"train": arrays.description["sha256"]},
         model,
         optimizer,
         output,
@@ -86,7 +86,7 @@ class Objective:
         model: NativeModel,
         arm: Arm,
         recipe: Mapping[str, Any],
-        arrays: Arrays,
+        arrays: ImageArray,
         sampler: EpochSampler,
         seed: int,
         device: torch.device,
@@ -126,7 +126,7 @@ class Objective:
 
 
 def build_batch_reader(
-    arrays: Arrays, sampler: EpochSampler, device: torch.device
+    arrays: ImageArray, sampler: EpochSampler, device: torch.device
 ) -> Callable[[int], Tensor]:
     """Build the function from a step to its images, (B, 3, S, S) in [0, 1] on `device`.
 
@@ -134,11 +134,11 @@ def build_batch_reader(
     CPU the batch is read from the memory-mapped file.
     """
     if device.type != "cuda":
-        return lambda step: arrays.tensor(sampler.select_items(step).numpy(), device)
-    resident = arrays.to_device(device)
+        return lambda step: arrays.load_images(sampler.select_items(step).numpy(), device)
+    resident = arrays.copy_to_device(device)
 
     def read_resident(step: int) -> Tensor:
         items = sampler.select_items(step).to(device, non_blocking=True)
-        return as_float(resident[items])
+        return convert_to_float(resident[items])
 
     return read_resident

@@ -46,9 +46,9 @@ def train_and_write(
         state_path=Path(state),
         identity={**run, **identity, "train_sha256": data["train"]},
         trained_by={
-            "git": runtime.git_record(),
-            "versions": runtime.versions(),
-            "device": runtime.device_record(next(model.parameters()).device),
+            "git": runtime.describe_commit(),
+            "versions": runtime.list_versions(),
+            "device": runtime.describe_device(next(model.parameters()).device),
         },
         bandwidth=model.get_bandwidth,
         **options,

@@ -7,7 +7,7 @@ from functools import partial
 
 from ...config import find_repository_root, load_protocol, read_datasets
 from ...files import read_csv
-from ...progress import duration
+from ...progress import format_duration
 from ..provenance import Scope
 from .estimates import Estimate, concatenate, count, maximum, minimum, total
 from .measured import ARMS, LTE_RDN, LTE_SWINIR, SETS, TIMED, Measured, Names
@@ -65,7 +65,7 @@ def claim_times(row: Mapping[str, str]) -> None:
         topic.claim(
             name=name + ending, where=where, sentence=sentence, rule=SLOWER,
             published=f"<= {seconds / HOUR:.2f}" if in_hours else f"<= {seconds}",
-            unit=unit, note=f"{duration(seconds)} in the paper.",
+            unit=unit, note=f"{format_duration(seconds)} in the paper.",
         )(partial(time, subjects=members(row), of=of, unit=HOUR if in_hours else 1))  # fmt: skip
 
 

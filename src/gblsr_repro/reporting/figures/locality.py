@@ -215,13 +215,13 @@ def _read_variations(source: Aggregates, part: str) -> dict[str, np.ndarray]:
     """
     # Imported here because it takes PyTorch along, which no other figure needs.
     from ...evaluation.fields import Fields
-    from ...evaluation.locality import variation
+    from ...evaluation.locality import compute_variation
 
     seeds: dict[str, list[np.ndarray]] = {}
     files = schemas.find_files("locality", source.results, source.config, schemas.FIELDS)
     for fields, path in files:
         if fields["subject"] in list_arms(source, part):
-            values = variation(Fields.read(path).bandwidth)
+            values = compute_variation(Fields.read(path).bandwidth)
             seeds.setdefault(fields["subject"], []).append(values)
     if not seeds:
         raise UserError(

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from ...analysis.reader import Aggregates
 from ...analysis.statistics import LPIPS, PSNR
-from ...data.images import open_rgb
+from ...data.images import read_rgb_image
 from ...errors import UserError
 from ..items import register
 from ..layout import format_number
@@ -92,7 +92,7 @@ def _draw_image(axes: Axes, path: Path) -> None:
     if not path.is_file():
         raise UserError(f"{path} does not exist; run the evaluate step of that arm first.")
     try:
-        axes.imshow(open_rgb(path))
+        axes.imshow(read_rgb_image(path))
     except UserError as error:
         raise UserError(f"{path} is not a readable image; delete it and evaluate again.") from error
     style.frame_image(axes)

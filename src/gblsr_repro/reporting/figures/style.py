@@ -24,7 +24,7 @@ from matplotlib.lines import Line2D
 from ...analysis.reader import BICUBIC, Aggregates
 from ...config import find_repository_root, read_table
 from ...errors import UserError
-from ...files import atomic_path
+from ...files import write_atomically
 
 TEXT_WIDTH = 5.5  # inches: the text width of the paper's page
 COLUMN_WIDTH = 2.64  # inches: two figures side by side on it
@@ -220,6 +220,6 @@ def save_figure(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
         (pdf, {"metadata": plain}),
         (png, {"metadata": {"Software": None}} | small),
     ):
-        with atomic_path(path) as temporary:
+        with write_atomically(path) as temporary:
             figure.savefig(temporary, format=path.suffix[1:], **options)
     return pdf, png

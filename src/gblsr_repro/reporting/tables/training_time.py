@@ -12,7 +12,7 @@ from ...analysis.reader import Aggregates
 from ...analysis.schemas import ABLATION
 from ...config import READING, Arm, Method, list_short_names
 from ...errors import UserError
-from ...progress import duration
+from ...progress import format_duration
 from ...wording import join_words
 from ..items import register
 from ..layout import DASH, Row, Table
@@ -118,4 +118,4 @@ def _format_times(runs: pd.DataFrame) -> list[str]:
 
 def format_clock(seconds: float) -> str:
     """Format a duration for a table: 45s, 3m07s, 2h05m, 1,428h18m."""
-    return re.sub(r"^\d{4,}", lambda hours: f"{int(hours[0]):,}", duration(seconds))
+    return re.sub(r"^\d{4,}", lambda hours: f"{int(hours[0]):,}", format_duration(seconds))
