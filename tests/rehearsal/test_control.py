@@ -191,8 +191,8 @@ def test_lpips_on_cuda_is_that_of_the_cpu(cuda, tmp_path):
 
 
 def test_memory_is_asked_of_the_device(cuda):
-    result, peak = memory.peak_mib(lambda: 7, CUDA)
-    assert (result, peak) == (7, (PEAK - HELD) / 2**20)
+    measured = memory.measure_call(lambda: 7, CUDA)
+    assert (measured.output, measured.peak_mib) == (7, (PEAK - HELD) / 2**20)
     assert runtime.measure_free_memory(CUDA) == GPU.total_memory // 2 + (20 << 20)
     runtime.release_memory(CUDA)
     assert cuda[-1] == "empty_cache"
