@@ -63,46 +63,44 @@ def serialize_tensors(
 def parse_tensors(content: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
     """Parse bytes in the safetensors format into metadata and tensors; else `ValueError`.
 
-    The tensors must fill what follows the header exactly: none overlaps another, no byte between
-    them or after the last belongs to none, and each is as long as its type and shape say. Then no
-    two readers of the file can see other values in it.
+    The tensors must fill the bytes after the header exactly, without overlaps or gaps, and have the
+    length of their type and shape, so that every reader of the file gets the same values.
     """
-    metadata, tensors, values = _split(content)
+    metadata, entries, values = _split_header(content)
     end = 0
-    for name, fact in sorted(tensors.items(), key=lambda item: item[1].span):
-        start, length = fact.span[0], fact.span[1] - fact.span[0]
+    for name, entry in sorted(entries.items(), key=lambda item: item[1].span):
+        start, length = entry.span[0], entry.span[1] - entry.span[0]
         if start != end:
             problem = "overlaps the one before it" if start < end else "leaves a gap before it"
             raise ValueError(f"its tensor {name!r} {problem}")
-        if length != math.prod(fact.shape) * fact.dtype.itemsize:
+        if length != math.prod(entry.shape) * entry.dtype.itemsize:
             raise ValueError(f"its tensor {name!r} is {length} bytes long, unlike its shape")
         end += length
     if end != len(values):
         problem = "lacks" if end > len(values) else "has"
         raise ValueError(f"it {problem} {abs(end - len(values))} bytes after its header")
-    return metadata, {name: fact.read(values) for name, fact in tensors.items()}
+    return metadata, {name: entry.read(values) for name, entry in entries.items()}
 
 
 @dataclass(frozen=True)
 class _Entry:
-    """A header's entry of a tensor: its type, its shape, its first byte and the one after it."""
+    """The entry of a tensor in a header: type, shape, and the range of its bytes."""
 
     dtype: torch.dtype
     shape: tuple[int, ...]
     span: tuple[int, int]
 
     @classmethod
-    def parse(cls, name: str, fact: Any) -> _Entry:
+    def parse(cls, name: str, value: Any) -> _Entry:
         """Parse the entry of a tensor; `ValueError` where it is malformed."""
-        match fact:
-            case {"dtype": str(kind), "shape": list(shape), "data_offsets": list(span), **others}:
-                numbers = [*shape, *span]
-                if kind not in DTYPES:
-                    raise ValueError(f"its tensor {name!r} has the unknown type {kind!r}")
-                sensible = all(type(n) is int and 0 <= n < LARGEST for n in numbers)
-                if sensible and len(span) == 2 and not others:
-                    return cls(DTYPES[kind], tuple(shape), (span[0], span[1]))
-        raise ValueError(f"its header says nothing sensible of the tensor {name!r}")
+        match value:
+            case {"dtype": str(dtype), "shape": list(shape), "data_offsets": list(span), **others}:
+                if dtype not in DTYPES:
+                    raise ValueError(f"its tensor {name!r} has the unknown type {dtype!r}")
+                are_valid = all(type(n) is int and 0 <= n < LARGEST for n in (*shape, *span))
+                if are_valid and len(span) == 2 and not others:
+                    return cls(DTYPES[dtype], tuple(shape), (span[0], span[1]))
+        raise ValueError(f"the entry of its tensor {name!r} is malformed")
 
     def read(self, values: bytearray) -> Tensor:
         """Read the tensor, which shares the memory of all `values`."""
@@ -113,7 +111,7 @@ class _Entry:
         return flat.reshape(self.shape)
 
 
-def _split(content: bytes) -> tuple[dict[str, str], dict[str, _Entry], bytearray]:
+def _split_header(content: bytes) -> tuple[dict[str, str], dict[str, _Entry], bytearray]:
     """Split a file into metadata, the entries of its tensors, and the bytes after the header."""
     length = int.from_bytes(content[:8], "little")
     if not 2 <= length <= min(len(content) - 8, LARGEST_HEADER):
@@ -126,9 +124,9 @@ def _split(content: bytes) -> tuple[dict[str, str], dict[str, _Entry], bytearray
         raise ValueError("its header is not a JSON map that names each tensor once")
     metadata = header.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
-        raise ValueError("what its header says of the file is no map of texts")
-    places = {name: _Entry.parse(name, fact) for name, fact in header.items()}
-    return metadata, places, bytearray(content[8 + length :])
+        raise ValueError("the metadata in its header are not a map of texts")
+    entries = {name: _Entry.parse(name, value) for name, value in header.items()}
+    return metadata, entries, bytearray(content[8 + length :])
 
 
 def _refuse_repeated_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

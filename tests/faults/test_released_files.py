@@ -56,17 +56,17 @@ SAFETENSORS = {
     "a span unlike the shape": (written({A: entry(0, 64, [10, 10])}), "64 bytes long, unlike its"),
     "a span that ends before it begins": (
         written({A: entry(64, 0, [16])}), "leaves a gap before it"),
-    "a negative offset": (written({A: entry(-64, 0, [16])}), "says nothing sensible"),
-    "a shape beyond all memory": (written({A: entry(0, 64, [2**62, 2**62])}), "nothing sensible"),
+    "a negative offset": (written({A: entry(-64, 0, [16])}), "is malformed"),
+    "a shape beyond all memory": (written({A: entry(0, 64, [2**62, 2**62])}), "is malformed"),
     "an empty tensor of a mad shape": (
         written({A: entry(0, 0, [0, 2**47]), B: entry(0, 64, [16])}), "not hold the weights"),
-    "a shape that is no list": (written({A: entry(0, 64, "16")}), "says nothing sensible"),
-    "a truth value as a size": (written({A: entry(0, 64, [True])}), "says nothing sensible"),
+    "a shape that is no list": (written({A: entry(0, 64, "16")}), "is malformed"),
+    "a truth value as a size": (written({A: entry(0, 64, [True])}), "is malformed"),
     "an unknown type": (written({A: entry(0, 64, [64], "F8_E4M3")}), "the unknown type 'F8_E4M3'"),
     "something else in an entry": (
-        written({A: entry(0, 64, [16], more=1)}), "says nothing sensible"),
+        written({A: entry(0, 64, [16], more=1)}), "is malformed"),
     "metadata that is no text": (
-        written({"__metadata__": {"run": 3}, A: entry(0, 64, [16])}), "no map of texts"),
+        written({"__metadata__": {"run": 3}, A: entry(0, 64, [16])}), "not a map of texts"),
 }  # fmt: skip
 
 
