@@ -1,4 +1,4 @@
-"""Download one file over HTTP with a size limit, resume after interruptions, and a check."""
+"""Download one file over HTTP: limit its size, resume after interruptions, check its content."""
 
 from __future__ import annotations
 
