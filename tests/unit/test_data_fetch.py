@@ -222,6 +222,24 @@ def test_set_larger_than_its_row_says_is_refused(server, online, rows):
     assert "img_3.png is larger than" in sentence(online)
 
 
+def test_photographs_put_into_resources_need_no_address(rows, online, tmp_path):
+    mine = {**FACTS, "images": "2", "bytes": ""}
+    rows["mine"] = made.dataset(dataset="mine", files="my_photos/*.jpg", **mine)
+    with pytest.raises(UserError, match=r"has no file my_photos/\*\.jpg in .* put it there"):
+        fetch.fetch_dataset("mine", online)
+    put(tmp_path / "resources", "my_photos/a.JPG", png(0))
+    put(tmp_path / "resources", "my_photos/b.jpg", png(1))
+    fetch.fetch_dataset("mine", online)
+    names = [image.name for image in sources.list_source_images("mine", online)]
+    assert names == ["a", "b"]
+
+
+@pytest.mark.parametrize(("column", "value"), [("images", "x"), ("images", ""), ("bytes", "2 GB")])
+def test_a_row_whose_numbers_are_none_is_one_sentence(column, value):
+    with pytest.raises(UserError, match=f"data set set: {column} is '{value}'; write a whole"):
+        made.dataset(dataset="set", files="set/*.png", **{**FACTS, column: value})
+
+
 def test_unwritable_resources_are_one_sentence(server, online, tmp_path):
     (tmp_path / "resources").write_text("not a folder")
     assert "Cannot write" in sentence(online)
@@ -279,6 +297,32 @@ def test_archive_gives_only_what_is_needed(packed, server, online, tmp_path):
         fetch.fetch_dataset("set", online)
         assert lost.read_bytes() == png(2)
         assert len(server.asked) == (1 if again else 2)
+
+
+def test_an_archive_without_the_files_of_its_row_is_kept_and_told(
+    packed, server, online, rows, tmp_path
+):
+    rows["set"] = replace(rows["set"], files="set/photos/*.png")
+    for _ in range(2):
+        with pytest.raises(
+            UserError, match=r"holds no file set/photos/\*\.png, but set/s/img_1\.png"
+        ):
+            fetch.fetch_dataset("set", online)
+    assert len(server.asked) == 1
+    rows["set"] = replace(rows["set"], files="set/s/*.png", images="3")
+    fetch.fetch_dataset("set", online)
+    assert len(server.asked) == 1
+
+
+def test_a_page_in_place_of_an_archive_does_not_stay(packed, server, online, rows, tmp_path):
+    rows["set"] = replace(rows["set"], checksum="")
+    server.content["/set.tar.gz"] = b"<!DOCTYPE html><title>Please log in</title>"
+    with pytest.raises(
+        UserError, match=r"came as no tar or zip archive \(it begins with '<!DOCTYPE"
+    ):
+        fetch.fetch_dataset("set", online)
+    server.content["/set.tar.gz"] = packed
+    fetch.fetch_dataset("set", online)
 
 
 def test_archives_with_another_checksum_or_an_escape_write_nothing(

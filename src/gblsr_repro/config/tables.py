@@ -150,6 +150,21 @@ class Dataset:
     stands_in_for: str
     note: str
 
+    def __post_init__(self) -> None:
+        for column, may_be_empty in (("images", False), ("bytes", not self.url)):
+            text = getattr(self, column)
+            if not text.isdecimal() and (text or not may_be_empty):
+                raise UserError(
+                    f"config/datasets.tsv, data set {self.dataset}: {column} is {text!r}; write a "
+                    "whole number"
+                    + (", the size of the download in bytes." if column == "bytes" else ".")
+                )
+
+    @property
+    def download_bytes(self) -> int:
+        """Size of the whole download in bytes, 0 where there is no address."""
+        return int(self.bytes or 0)
+
 
 def read_table(path: Path | str, row: type[Row], key: str) -> dict[str, Row]:
     """Read a tab-separated table: a `row` per line, by its `key` column, in the file's order.

@@ -16,6 +16,7 @@ from ..errors import UserError
 from ..files import write_atomically
 
 BLOCK = 1 << 20  # bytes read at once
+GZIP_START = b"\x1f\x8b"
 
 READ_ERRORS = (
     tarfile.TarError,
@@ -80,6 +81,18 @@ def extract_members(
     except READ_ERRORS as error:
         raise _build_damage_error(archive, error) from error
     return list(targets)
+
+
+def check_format(file: Path, url: str) -> None:
+    """Raise `UserError` for a download that is neither zip nor gzip, such as a web page."""
+    with file.open("rb") as stream:
+        start = stream.read(64)
+    if not zipfile.is_zipfile(file) and start[:2] != GZIP_START:
+        text = start.decode("latin-1").split("\n")[0]
+        raise UserError(
+            f"{url} came as no tar or zip archive (it begins with {text!r}) and was deleted; check "
+            "the address in config/datasets.tsv, or get the archive by another way."
+        )
 
 
 def _check_name(name: str, archive: Path) -> None:

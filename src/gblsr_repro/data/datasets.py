@@ -24,8 +24,9 @@ sizes, `SourceImage.read_bytes` and later fetches compare contents.
 `files` is a space-separated list of patterns, relative to the folder that holds the files:
 
 - the first pattern names the images themselves, at their largest size;
-- `{a,b}` and `{001..100}` stand for several names, `*` for anything within one name; `*` needs a
-  folder or archive to search, so single downloads are listed in full;
+- `{a,b}` and `{001..100}` stand for several names, `*` for anything within one name, and then the
+  ending in upper or lower case; `*` needs a folder or archive to search, so single downloads are
+  listed in full;
 - a later pattern names files that belong to the images; `A|B` is satisfied by A, which the
   publisher has, or by B, which a mirror may have instead;
 - `@path` is a text file with the images to use, in order, one name a line, relative to the part of
@@ -40,6 +41,7 @@ import itertools
 import re
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
@@ -74,10 +76,15 @@ def _list_choices(braces: str) -> list[str]:
 
 def matches_pattern(pattern: str, path: str) -> bool:
     """Return whether a pattern names a relative path with forward slashes."""
-    return any(
-        re.fullmatch("[^/]+".join(map(re.escape, option.split("*"))), path)
-        for option in expand_braces(pattern)
-    )
+    return any(_compile_pattern(option).fullmatch(path) for option in expand_braces(pattern))
+
+
+@cache
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern without braces; with a `*` its ending is matched in either case."""
+    ending = PurePosixPath(pattern).suffix if "*" in pattern else ""
+    stem = "[^/]+".join(map(re.escape, pattern.removesuffix(ending).split("*")))
+    return re.compile(f"{stem}(?i:{re.escape(ending)})" if ending else stem)
 
 
 def find_files(pattern: str, root: Path) -> list[str]:
@@ -85,10 +92,17 @@ def find_files(pattern: str, root: Path) -> list[str]:
     paths = {
         path.relative_to(root).as_posix()
         for option in expand_braces(pattern)
-        for path in (root.glob(option) if "*" in option else [root / option])
+        for path in (root.glob(_ignore_ending_case(option)) if "*" in option else [root / option])
         if path.is_file()
     }
     return sorted(paths)
+
+
+def _ignore_ending_case(pattern: str) -> str:
+    """Write the ending of a glob pattern so that it matches in upper and lower case."""
+    ending = PurePosixPath(pattern).suffix
+    letters = (f"[{c.lower()}{c.upper()}]" if c.isalpha() else c for c in ending)
+    return pattern.removesuffix(ending) + "".join(letters)
 
 
 # --- the manifest: files as they were at the first fetch ------------------------------------------

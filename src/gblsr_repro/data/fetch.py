@@ -20,6 +20,7 @@ from .datasets import (
     DatasetFiles,
     ManifestEntry,
     expand_braces,
+    find_files,
     inspect_file,
     locate_dataset,
     matches_pattern,
@@ -30,6 +31,7 @@ from .download import MEGABYTE, check_checksum, download_file, open_session
 
 OVERRUN = 1.5  # a download may exceed the `bytes` of its row by this factor
 UNPACKED = 2.0  # an archive's content may exceed its `bytes` by this factor
+LISTED = 6  # members of an archive that an error names
 HEADINGS = ("DATA SET", "ROLE", "IMAGES", "FROM", "STATE", "TERMS")
 
 Entries = dict[str, ManifestEntry]
@@ -96,14 +98,18 @@ def _download_missing(files: DatasetFiles, recorded: Entries) -> Entries:
     wanted = list(recorded) or [
         path for pattern in files.published_patterns for path in expand_braces(pattern)
     ]
+    if not files.row.url:
+        absent = [pattern for pattern in wanted if not find_files(pattern, files.root)]
+        if absent:
+            raise UserError(
+                f"Data set {files.name} has no file {absent[0]} in {files.root} and no address to "
+                "download it from; put it there, or set `mirror` in the config to a folder that "
+                "has it."
+            )
+        return {}
     missing = [path for path in wanted if "*" in path or not (files.root / path).is_file()]
     if not missing:
         return {}
-    if not files.row.url:
-        raise UserError(
-            f"Data set {files.name} cannot be downloaded; set `mirror` in the config to a folder "
-            "that has it."
-        )
     if files.row.kind == "archive":
         return _download_archive(files, missing, recorded)
     return _download_files(files, missing, recorded)
@@ -113,12 +119,13 @@ def _download_archive(files: DatasetFiles, missing: list[str], recorded: Entries
     """Download the archive of a data set, unpack what is missing, and delete the archive."""
     row = files.row
     archive = files.root / "archives" / PurePosixPath(urlsplit(row.url).path).name
-    size = int(row.bytes)
+    size = row.download_bytes
     if not archive.is_file():
 
         def check(part: Path) -> None:
             if row.checksum:
                 check_checksum(part, row.checksum, row.url)
+            archives.check_format(part, row.url)
 
         progress = Progress(f"download {row.title}", size // MEGABYTE, "MB")
         with open_session() as session, progress:
@@ -128,7 +135,7 @@ def _download_archive(files: DatasetFiles, missing: list[str], recorded: Entries
 
 def _download_files(files: DatasetFiles, paths: Sequence[str], recorded: Entries) -> Entries:
     """Download single files; the `bytes` of the row limit the size of all of them together."""
-    row, size, entries = files.row, int(files.row.bytes), Entries()
+    row, size, entries = files.row, files.row.download_bytes, Entries()
     shows_bytes = row.kind == "file"
     total, unit = (size // MEGABYTE, "MB") if shows_bytes else (len(paths), "file")
     allowed = int(size * OVERRUN)
@@ -152,12 +159,17 @@ def _download_files(files: DatasetFiles, paths: Sequence[str], recorded: Entries
 def _unpack_archive(
     files: DatasetFiles, archive: Path, missing: list[str], recorded: Entries
 ) -> Entries:
-    """Unpack the missing files from an archive, delete it, and return their manifest entries."""
+    """Unpack the missing files from an archive, delete it, and return their manifest entries.
+
+    An archive without an image that the row names is kept, and `UserError` lists what it holds.
+    """
     folder = files.image_pattern.partition("/")[0]
     entries = Entries()
+    members: list[str] = []
 
     def select_target(member: str) -> Path | None:
         path = f"{folder}/{member.removeprefix('./')}"
+        members.append(path)
         is_missing = any(matches_pattern(pattern, path) for pattern in missing)
         target = files.root / path
         return target if is_missing and not target.is_file() else None
@@ -167,8 +179,14 @@ def _unpack_archive(
         entries[path] = _inspect_download(path, temporary, files.row.url, recorded)
 
     log.info("%s: unpacking %s", files.row.title, archive)
-    limit = int(int(files.row.bytes) * UNPACKED)
+    limit = int(files.row.download_bytes * UNPACKED)
     archives.extract_members(archive, select_target, limit, check)
+    if not find_files(files.image_pattern, files.root):
+        listed = ", ".join(members[:LISTED]) + (", ..." if len(members) > LISTED else "")
+        raise UserError(
+            f"{archive} holds no file {files.image_pattern}, but {listed}; correct `files` of "
+            f"{files.name} in config/datasets.tsv (the archive is kept)."
+        )
     archive.unlink()
     return entries
 

@@ -259,14 +259,14 @@ def _estimate_disk(config: Config, estimates: list[Estimate]) -> Iterator[DiskUs
         missing = [
             row for row in used.values() if row.url and _read_manifest_entries(row, config) is None
         ]
-        size = sum(int(row.bytes) for row in missing)
+        size = sum(row.download_bytes for row in missing)
         yield DiskUse("downloads", size, f"{format_count(len(missing), 'data set')} to fetch")
     count = sum(int(row.images) for row in images)
     side = native["image_size"]
     yield DiskUse("native arrays", count * side * side * 3, f"{count:,} images of {side}x{side}")
     for row in packed:
         entries = _read_manifest_entries(row, config)
-        size, note = DECODED * int(row.bytes), f"about, before {row.title} is fetched"
+        size, note = DECODED * row.download_bytes, f"about, before {row.title} is fetched"
         if entries is not None:
             size = sum(e.width * e.height * 3 for e in entries if e.width and e.height)
             note = f"{len(entries)} images of {row.title}"
