@@ -45,7 +45,7 @@ def _assemble_arm(row: Any, config: Config, record: Mapping[str, Any]) -> Native
 
 
 def _assemble_method(row: Any, config: Config, record: Mapping[str, Any]) -> ASRModel:
-    """Build an untrained method with the range of color values that a run's record states."""
+    """Build an untrained method with the range of colors in the run's record."""
     model = asr.assemble_model(row, config)
     model.colors = record.get("colors", asr.NORMALIZED)
     return model

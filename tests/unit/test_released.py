@@ -14,7 +14,7 @@ from gblsr_repro.files import compute_sha256
 from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.models.native import NativeModel
 from gblsr_repro.released.importing import import_run
-from gblsr_repro.released.matching import shapes_of
+from gblsr_repro.released.matching import list_shapes
 from gblsr_repro.runs import load_matching_run, load_run
 
 COUNTS = {
@@ -91,7 +91,7 @@ def test_published_shapes_are_ours_at_full_size(name):
     """Nothing is stored: the shapes of both are counted."""
     full = configuration.load()
     named = [(ours, shape) for _, ours, shape in published.entries(name, full) if ours]
-    assert dict(named) == shapes_of(row(name), full)
+    assert dict(named) == list_shapes(row(name), full)
     assert len(dict(named)) == len(named)
     assert published.parameters(name, full) == COUNTS[name]
 

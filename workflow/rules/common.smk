@@ -11,7 +11,7 @@ ROOT = Path(str(workflow.current_basedir)).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from gblsr_repro import config as settings_module
-from gblsr_repro.config import address_of
+from gblsr_repro.config import get_address
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import check_dates
 from gblsr_repro.released.folder import released_files

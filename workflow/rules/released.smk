@@ -20,7 +20,7 @@ rule import_arm:
     params:
         config=CONFIG,
         follows=follows("import_arm", "arm", ARMS),
-        address=lambda wildcards: address_of(wildcards.arm, wildcards.seed, config),
+        address=lambda wildcards: get_address(wildcards.arm, wildcards.seed, config),
         run=subpath(output.record, parent=True),
     shell:
         "python -m gblsr_repro import {params.address:q} --config {params.config}"
@@ -49,7 +49,7 @@ rule import_method:
     params:
         config=CONFIG,
         follows=follows("import_method", "method", METHODS),
-        address=lambda wildcards: address_of(wildcards.method, wildcards.seed, config),
+        address=lambda wildcards: get_address(wildcards.method, wildcards.seed, config),
         run=subpath(output.record, parent=True),
     shell:
         "python -m gblsr_repro import {params.address:q} --config {params.config}"

@@ -240,7 +240,7 @@ def aggregate_asr_latency(find: Find, config: Config) -> Values:
 def aggregate_runs(find: Find, config: Config) -> Values:
     """Collect one row for every run, in the order of the arms or methods table.
 
-    Of weights that were imported there are no times, and of some not the steps.
+    Imported runs have no times, and some no steps.
     """
     for fields, path in find(schemas.RUN):
         record, log = read_json(path), path.with_name("log.csv")

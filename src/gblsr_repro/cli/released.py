@@ -1,4 +1,4 @@
-"""The command that imports weights which were trained elsewhere."""
+"""The command that imports weights trained elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def add_commands(commands: Commands) -> None:
     command.add_argument("address", metavar="PATH", help=text)
     text = "row of config/arms.tsv or config/methods.tsv"
     command.add_argument("--as", dest="row", metavar="ROW", required=True, help=text)
-    text = "the seed that they were trained with"
+    text = "seed that they were trained with"
     command.add_argument("--seed", type=int, required=True, help=text)
     add_path(command, "--output", "RUN", "run folder to write")
     text = "range of colors of a GB-LSR-ASR network (default: measured)"

@@ -4,7 +4,7 @@ Modules import one way: `tables`, then `items`, `schema`, `validation` and `chec
 `dependencies` reads settings, tables and code.
 """
 
-from .addresses import HubAddress, address_of, is_imported, parse_address
+from .addresses import HubAddress, get_address, is_imported, parse_address
 from .dependencies import (
     CODE_DIGEST,
     MONITORING,

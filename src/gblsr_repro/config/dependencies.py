@@ -109,7 +109,7 @@ TRAINING = (
     "training/checkpoint.py",
     "training/loop.py",
 )
-# Not what finds and downloads files: the same ones are imported in the same way.
+# Without the code that finds and downloads files, which does not change their content.
 IMPORTING = (
     "released/colors.py",
     "released/facts.py",
@@ -254,7 +254,7 @@ def collect_dependencies(rule: str, subject: Subject, config: Config) -> Depende
 def identify_run(row: Arm | Method, config: Config) -> Dependencies:
     """Collect the dependencies of the weights of a run, the same for all seeds.
 
-    Those of an imported run hold under `released` the address that the config gives.
+    Those of an imported run contain the address in the config, as `released`.
     """
     rules = IMPORTS if is_imported(row, config) else TRAININGS
     return collect_dependencies(rules[type(row)], row, config)

@@ -27,11 +27,10 @@ class Item:
     `benchmark` is native, asr or both; `paper` its number in the paper, or Extra; `needs` the
     aggregates that it reads; `about` what the config must have for it beyond any arm or method (an
     arm's diagnostic or group, a method's group and table, one that is trained here, an untrained
-    scale, a timed column);
-    `compared` says whether <item>_vs_paper with the published values is made, too; `readings` names
-    the entries of docs/readings.md that it depends on; `scopes` the scopes of its numbers; `adds`
-    the sentences that its caption adds about them: lpips, spread, baselines; `caption` the text
-    after its title.
+    scale, a timed column); `compared` says whether <item>_vs_paper with the published values is
+    made, too; `readings` names the entries of docs/readings.md that it depends on; `scopes` the
+    scopes of its numbers; `adds` the sentences that its caption adds about them: lpips, spread,
+    baselines; `caption` the text after its title.
     """
 
     item: str

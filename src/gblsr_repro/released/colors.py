@@ -1,4 +1,4 @@
-"""In which range a released super-resolution network takes and gives colors, measured where unsaid.
+"""Decide by measuring whether a released super-resolution network uses normalized colors.
 
 Nothing that is published with GB-LSR-ASR says whether it was trained on values in [0, 1] or on
 normalized ones; its authors' module does not normalize, their paper's protocol does. With the wrong
@@ -26,7 +26,7 @@ LEAST_DIFFERENCE = 1.0  # dB, below which the figures decide nothing
 
 @dataclass(frozen=True)
 class Colors:
-    """A range of colors, `by` what it was decided, and the figures where it was measured."""
+    """A range of colors, the reason for it (`by`), and the scores if it was measured."""
 
     range: str
     by: str
@@ -34,7 +34,7 @@ class Colors:
 
 
 def measure_colors(model: ASRModel, config: Config, device: torch.device) -> dict[str, float]:
-    """Return PSNR-Y (dB) of the first images of the first column of asr.evaluate, by range.
+    """Measure PSNR-Y (dB) on the first images of the first column of asr.evaluate, by range.
 
     They are enlarged by asr.training.validation_scale from low-resolution images as the protocol
     makes them, which are the published ones.
@@ -55,7 +55,7 @@ def measure_colors(model: ASRModel, config: Config, device: torch.device) -> dic
 
 
 def decide_colors(model: ASRModel, config: Config, device: torch.device, place: str) -> Colors:
-    """Choose the range with the higher PSNR-Y; `UserError` where they are less than 1 dB apart."""
+    """Choose the range with the higher PSNR-Y; `UserError` if they differ by less than 1 dB."""
     figures = measure_colors(model, config, device)
     low, high = sorted(figures, key=lambda each: figures[each])
     shown = ", ".join(f"{each} {psnr:.2f} dB" for each, psnr in figures.items())
@@ -76,4 +76,5 @@ def decide_colors(model: ASRModel, config: Config, device: torch.device, place: 
 
 
 def _scale(config: Config) -> float:
+    """Return the scale of the measurement."""
     return config["asr"]["training"]["validation_scale"]

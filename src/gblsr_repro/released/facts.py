@@ -1,7 +1,7 @@
-"""What config.json or a checkpoint says of a model, compared with the row that it is imported as.
+"""Compare the metadata of a checkpoint (config.json) with the row that it is imported as.
 
-Where a field stands is not known for every release, so that nested maps are read like one.
-Fields that no row decides, as those of the training, are not compared.
+Releases nest their fields differently, so all nested maps are read as one. Fields that do not
+follow from a row, such as those of the training, are not compared.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ KEPT = ("seed", "trained_steps", "total_steps", "epoch", "git_commit", "experime
 
 
 def flatten(facts: Facts) -> dict[str, Any]:
-    """Return the fields of nested maps by name; of two of one name the outer one."""
+    """Flatten nested maps into one; of two fields with the same name the outer one counts."""
     fields: dict[str, Any] = {}
     for name, value in facts.items():
         if isinstance(value, Mapping) and name not in OTHER_MAPS:
@@ -44,7 +44,7 @@ def flatten(facts: Facts) -> dict[str, Any]:
 
 
 def keep_facts(facts: Facts) -> dict[str, Any]:
-    """Return the plain fields that go into a run's record: which training the weights are of."""
+    """Select the plain fields about the training of the weights, for a run's record."""
     fields = flatten(facts)
     return {
         name: fields[name]
@@ -54,7 +54,7 @@ def keep_facts(facts: Facts) -> dict[str, Any]:
 
 
 def check_facts(facts: Facts, row: Arm | Method, seed: int, config: Config, place: str) -> None:
-    """Raise `UserError` where a field that is compared says another thing than the row."""
+    """Raise `UserError` if a field disagrees with the row or the seed."""
     fields = flatten(facts)
     if fields.get("bandwidth_mode", "") is None:  # the authors' trainer then derives it
         fields["bandwidth_mode"] = (
@@ -74,7 +74,7 @@ def check_facts(facts: Facts, row: Arm | Method, seed: int, config: Config, plac
 
 
 def _of_arm(arm: Arm, config: Config) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of the authors' RunConfig that an arm decides."""
+    """Yield the fields of the authors' RunConfig that follow from an arm."""
     model = config["native"]["model"]
     _, decoder = native.find_classes(arm)
     yield "d_feat", model["features"]
@@ -97,7 +97,7 @@ def _of_arm(arm: Arm, config: Config) -> Iterator[tuple[str, Any]]:
 
 
 def _of_method(method: Method, config: Config) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of the authors' encoder_cfg and decoder_cfg that a method decides."""
+    """Yield the fields of the authors' encoder_cfg and decoder_cfg that follow from a method."""
     model = config["asr"]["model"]
     encoder, decoder = asr.find_classes(method)
     if encoder is not RDN or decoder is not GBLSR:

@@ -1,4 +1,4 @@
-"""The files of released weights: exactly one with tensors, and perhaps a config.json beside it."""
+"""Find the files of released weights: one with tensors, and its config.json if there is one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from ..config import Config, address_of, parse_address
+from ..config import Config, get_address, parse_address
 from ..errors import UserError
 
 SAFETENSORS = ".safetensors"
@@ -17,10 +17,7 @@ RECORD = "run.json"
 
 @dataclass(frozen=True)
 class Files:
-    """The file with the tensors; config.json, or the run.json of a run of this project, beside it.
-
-    None where there is no such file.
-    """
+    """Paths of a file of weights and of config.json and run.json beside it, or None."""
 
     weights: Path
     facts: Path | None
@@ -28,14 +25,14 @@ class Files:
 
     @property
     def present(self) -> list[Path]:
-        """All files that there are."""
+        """The paths of the files that exist."""
         return [path for path in (self.weights, self.facts, self.record) if path is not None]
 
 
 def find_files(path: Path) -> Files:
-    """Return the files that a path names, a file or the folder that holds it.
+    """Find the files of weights at a path: a file, or the folder with it.
 
-    Raises `UserError` where there is no file of weights, or more than one.
+    Raises `UserError` if there is no file of weights, or more than one.
     """
     if path.is_dir():
         weights = path / choose_weights([entry.name for entry in path.iterdir()], str(path))
@@ -49,21 +46,21 @@ def find_files(path: Path) -> Files:
 
 
 def released_files(config: Config) -> dict[tuple[str, int], list[Path]]:
-    """Return the files at hand of all weights that the config names, by row and seed.
+    """Find the local files of all released weights in the config, by row and seed.
 
-    There are none for an address on the hub. Raises `UserError` where a path is not there.
+    Addresses on the hub have none. Raises `UserError` if a path does not exist.
     """
     files = {}
     for name in config["released"]:
         for seed in config["seeds"]:
-            address = address_of(name, seed, config)
+            address = get_address(name, seed, config)
             hub = parse_address(address) is not None
             files[name, seed] = [] if hub else find_files(Path(address)).present
     return files
 
 
 def choose_weights(names: Iterable[str], place: str) -> str:
-    """Return the name of the one file of weights among a folder's; `UserError` unless it is one."""
+    """Choose the file of weights among names of files; `UserError` unless there is just one."""
     candidates: Sequence[str] = sorted(
         name
         for name in names

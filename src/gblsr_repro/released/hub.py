@@ -1,7 +1,7 @@
-"""Released weights from the hub of Hugging Face, by its own client; the only code that reaches it.
+"""Download released weights from the hub of Hugging Face, with its own client.
 
-Downloads go on where a connection broke off, and a file that is there already is not fetched again.
-What is fetched has the checksum that the hub lists, else it is refused.
+Interrupted downloads resume, and complete files are not downloaded again. A file whose checksum
+differs from the one that the hub lists is refused.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ OFFLINE = "or name a local folder with the files instead of the address"
 
 
 def download(address: HubAddress, folder: Path) -> tuple[Files, str, str | None]:
-    """Fetch the weights of an address and config.json beside them into `folder`, by commit.
+    """Download the weights at an address and their config.json into a subfolder for their commit.
 
-    Returns the files, the commit that they are of, and the licence that the repository states.
-    Raises `UserError` where the client is not installed, the hub cannot be reached, refuses, does
+    Returns the files, the commit, and the licence that the repository states.
+    Raises `UserError` if the client is not installed, the hub cannot be reached, refuses, does
     not have the repository, the revision or exactly one file of weights, or a file is too large or
     damaged.
     """
@@ -57,11 +57,11 @@ def download(address: HubAddress, folder: Path) -> tuple[Files, str, str | None]
         _refuse(address, error)
     _check_sums(listing, dict(zip((weights, *others), paths, strict=True)), place)
     files = Files(paths[0], paths[1] if others else None, None)
-    return files, commit, _licence(listing)
+    return files, commit, _read_licence(listing)
 
 
 def _choose_files(address: HubAddress, names: list[str]) -> list[str]:
-    """Return the one file of weights that an address names, and config.json if it is beside it."""
+    """Choose the file of weights at an address, and config.json if the same folder has it."""
     place = f"hf://{address.repository}/{address.path}".rstrip("/")
     if address.path in names:
         weights = address.path
@@ -79,7 +79,7 @@ def _choose_files(address: HubAddress, names: list[str]) -> list[str]:
 
 
 def _check_sizes(listing: ModelInfo, names: Collection[str], place: str) -> None:
-    """Refuse a file that is larger than weights of these models can be."""
+    """Refuse files that are larger than any weights of these models."""
     for entry in listing.siblings or ():
         if entry.rfilename in names and (entry.size or 0) > LARGEST:
             raise UserError(
@@ -89,7 +89,7 @@ def _check_sizes(listing: ModelInfo, names: Collection[str], place: str) -> None
 
 
 def _check_sums(listing: ModelInfo, paths: dict[str, Path], place: str) -> None:
-    """Compare every file with the SHA-256 that the hub lists, where it lists one."""
+    """Compare the SHA-256 of the files with those that the hub lists."""
     for entry in listing.siblings or ():
         if entry.rfilename in paths and entry.lfs is not None:
             path = paths[entry.rfilename]
@@ -101,15 +101,15 @@ def _check_sums(listing: ModelInfo, paths: dict[str, Path], place: str) -> None:
                 )
 
 
-def _licence(listing: ModelInfo) -> str | None:
-    """Return the licence that the repository's card states."""
+def _read_licence(listing: ModelInfo) -> str | None:
+    """Read the licence from the card of the repository."""
     card = listing.card_data
     licence = card.get("license") if card is not None else None
     return str(licence) if licence else None
 
 
 def _refuse(address: HubAddress, error: Exception) -> NoReturn:
-    """Raise the `UserError` for what the client said."""
+    """Raise a `UserError` that explains an error of the client."""
     from huggingface_hub import errors
 
     place = f"hf://{address.repository}"

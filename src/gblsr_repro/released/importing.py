@@ -1,4 +1,4 @@
-"""Importing released weights: a run folder that every later stage takes, without any training."""
+"""Import released weights as a run folder for all later stages, without training."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..config import (
     Arm,
     Config,
     Method,
-    address_of,
+    get_address,
     identify_run,
     is_imported,
     locate_row,
@@ -33,16 +33,16 @@ from .facts import check_facts, keep_facts
 from .folder import Files, find_files
 from .hub import download
 from .matching import assemble_row, check_match
-from .names import OURS, Naming, naming_of, rename_all
+from .names import OURS, Naming, find_naming, rename_all
 from .reading import Checkpoint, read_checkpoint
 from .records import check_record
 
-STEPS = ("trained_steps", "total_steps")  # how releases call them
+STEPS = ("trained_steps", "total_steps")  # their names in releases
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where weights come from: files at hand, and of the hub the commit and the stated licence."""
+    """Origin of weights: address and local files; for the hub also commit and licence."""
 
     address: str
     files: Files
@@ -60,10 +60,9 @@ def import_run(
 ) -> None:
     """Import a file, a folder or a hub address as a run of an arm or a method into `output`.
 
-    Writes weights.safetensors, log.csv, whose one row is what the weights show after the last step,
-    and run.json, last. `colors` says in which range a GB-LSR-ASR takes colors; without it that is
-    measured where nothing says it. Raises `UserError` for what is no such run, and where `output`
-    holds a trained one.
+    Writes weights.safetensors, log.csv with one row, for the last step, and at last run.json.
+    `colors` is the range of colors of a GB-LSR-ASR network; by default it is measured unless it is
+    recorded. Raises `UserError` if the weights do not fit the row, or `output` has a trained run.
     """
     name = locate_row(row)[2]
     record = read_json(output / "run.json") if (output / "run.json").is_file() else None
@@ -71,12 +70,12 @@ def import_run(
         raise UserError(
             f"{output} holds a trained run, which would be lost; import into another folder."
         )
-    if not is_imported(row, config) or address_of(name, seed, config) != address:
+    if not is_imported(row, config) or get_address(name, seed, config) != address:
         config = config | {"released": config["released"] | {name: address}}
     origin = find_origin(address, config)
     checkpoint = read_checkpoint(origin.files)
     place = str(checkpoint.file)
-    naming = OURS if checkpoint.record else naming_of(checkpoint.tensors, place)
+    naming = OURS if checkpoint.record else find_naming(checkpoint.tensors, place)
     tensors = rename_all(checkpoint.tensors, naming, place)
     check_match(tensors, row, config, place)
     if checkpoint.record:
@@ -91,7 +90,7 @@ def import_run(
 
 
 def find_origin(address: str, config: Config) -> Origin:
-    """Return the files of an address, downloaded where it is one of the hub."""
+    """Find the files at an address; download them from the hub."""
     hub = parse_address(address)
     if hub is None:
         return Origin(address, find_files(Path(address).expanduser()))
@@ -101,9 +100,9 @@ def find_origin(address: str, config: Config) -> Origin:
 
 
 def describe(origin: Origin, checkpoint: Checkpoint, naming: Naming) -> dict[str, Any]:
-    """Return what a run's record says of its weights: who released them, where from, which file.
+    """Describe released weights for a run's record: who released them, address, file, checksum.
 
-    Weights that had been imported before keep what was said of them then.
+    Weights that had been imported before keep the description of that import.
     """
     before = checkpoint.record.get(RELEASED)
     if before:
@@ -128,10 +127,10 @@ def describe(origin: Origin, checkpoint: Checkpoint, naming: Naming) -> dict[str
 def choose_colors(
     model: Model, checkpoint: Checkpoint, asked: str | None, config: Config, place: str
 ) -> Colors | None:
-    """Return in which range of colors a super-resolution network works; None for an arm.
+    """Choose the range of colors of a super-resolution network; None for an arm.
 
-    LIIF and LTE were published with normalized colors, runs of this project say it themselves. Of
-    GB-LSR-ASR it is measured, unless it is asked for.
+    LIIF and LTE were published with normalized colors, and runs of this project record theirs. For
+    GB-LSR-ASR it is measured unless the user chose it.
     """
     if not isinstance(model, ASRModel):
         if asked:
@@ -166,9 +165,9 @@ def write_run(
     origin: Mapping[str, Any],
     colors: Colors | None,
 ) -> None:
-    """Write weights, a log of one row and, last, the record of an imported run.
+    """Write the weights, a log with one row and, at last, the record of an imported run.
 
-    There is nothing in it about time, memory or device: nothing was trained.
+    The record has no time, memory or device, since nothing was trained.
     """
     (output / "run.json").unlink(missing_ok=True)
     half, kind, name = locate_row(row)

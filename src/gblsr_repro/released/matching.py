@@ -1,4 +1,4 @@
-"""Comparing tensors with an arm or a method: each used once, of its shape, with sensible values."""
+"""Compare tensors with the shapes and values that an arm or a method must have."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEAD_ROWS = ("bandwidth", "order")  # what the two outputs of the adaptivity hea
 
 
 def assemble_row(row: Arm | Method, config: Config) -> Model:
-    """Make an untrained arm or method."""
+    """Build an untrained arm or method."""
     return (
         native.assemble_model(row, config)
         if isinstance(row, Arm)
@@ -28,8 +28,8 @@ def assemble_row(row: Arm | Method, config: Config) -> Model:
     )
 
 
-def shapes_of(row: Arm | Method, config: Config) -> Shapes:
-    """Return the shape of every tensor that an arm or a method stores, by name."""
+def list_shapes(row: Arm | Method, config: Config) -> Shapes:
+    """List the shapes of all tensors of an arm or a method, by name."""
     model = build_on_meta(lambda: assemble_row(row, config))
     return {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
 
@@ -37,19 +37,19 @@ def shapes_of(row: Arm | Method, config: Config) -> Shapes:
 def check_match(
     tensors: Mapping[str, Tensor], row: Arm | Method, config: Config, place: str
 ) -> None:
-    """Raise `UserError` unless tensors, by our names, are those of an arm or a method.
+    """Raise `UserError` unless the tensors, by our names, are those of an arm or a method.
 
-    None may be missing, left over or of another shape; all are float32 and finite; an output of the
-    adaptivity head that the arm does not use is zero, and one that it uses is not: it stays at its
-    start, zero, just where nothing follows from it.
+    None may be missing, superfluous or of another shape; all must be float32 and finite. An output
+    of the adaptivity head must be zero, its initial value, if and only if the arm does not use it:
+    without a gradient it stays zero.
     """
-    wanted = shapes_of(row, config)
+    wanted = list_shapes(row, config)
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     if shapes != wanted:
         name = locate_row(row)[2]
         raise UserError(
-            f"{place} does not hold the weights of {name}: {_first_difference(shapes, wanted)}; "
-            f"{_say_what_fits(shapes, config)}."
+            f"{place} does not hold the weights of {name}: {_describe_difference(shapes, wanted)}; "
+            f"{_name_fitting_rows(shapes, config)}."
         )
     for name, tensor in tensors.items():
         if tensor.dtype != torch.float32:
@@ -61,24 +61,25 @@ def check_match(
         _check_head(tensors, row, place)
 
 
-def _first_difference(shapes: Shapes, wanted: Shapes) -> str:
-    """Say in what two sets of shapes differ first, in the order that the model has."""
+def _describe_difference(shapes: Shapes, wanted: Shapes) -> str:
+    """Describe the first difference of two sets of shapes, in the order of the model."""
     for name, shape in wanted.items():
         if name not in shapes:
             return f"it has no {name!r}"
         if shapes[name] != shape:
-            return f"its {name!r} is {_size(shapes[name])} and not {_size(shape)}"
+            return f"its {name!r} is {_format_shape(shapes[name])} and not {_format_shape(shape)}"
     return f"it has a {next(name for name in shapes if name not in wanted)!r} besides"
 
 
-def _size(shape: tuple[int, ...]) -> str:
+def _format_shape(shape: tuple[int, ...]) -> str:
+    """Format a shape, as in "64 x 3 x 3"."""
     return " x ".join(map(str, shape)) or "one value"
 
 
-def _say_what_fits(shapes: Shapes, config: Config) -> str:
-    """Say which arms and methods have exactly these shapes."""
+def _name_fitting_rows(shapes: Shapes, config: Config) -> str:
+    """Name the arms and methods that have exactly these shapes."""
     rows: list[Arm | Method] = [*read_arms().values(), *read_methods().values()]
-    fitting = [locate_row(row)[2] for row in rows if shapes_of(row, config) == shapes]
+    fitting = [locate_row(row)[2] for row in rows if list_shapes(row, config) == shapes]
     if fitting:
         return f"it fits {', '.join(fitting)}"
     return (
@@ -88,7 +89,7 @@ def _say_what_fits(shapes: Shapes, config: Config) -> str:
 
 
 def _check_head(tensors: Mapping[str, Tensor], arm: Arm, place: str) -> None:
-    """Compare which outputs of the adaptivity head were trained with those that the arm uses."""
+    """Compare the trained outputs of the adaptivity head with those that the arm uses."""
     _, decoder = native.find_classes(arm)
     if not issubclass(decoder, SpectralDecoder):
         return

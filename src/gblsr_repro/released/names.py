@@ -1,8 +1,8 @@
-"""The names that published checkpoints give their tensors, and ours for the same ones.
+"""Translate the tensor names of published checkpoints into ours.
 
-There are names of the authors of GB-LSR (both benchmarks), of LIIF, of LTE, and of this project
-itself; a file has those of one of them alone. All values are stored as here but LTE's frequencies,
-whose channels alternate between y and x: here all along y come before all along x.
+The authors of GB-LSR (both benchmarks), of LIIF, of LTE, and this project have a naming each; a
+file follows one of them. The values are the same except for LTE's frequencies, whose channels
+alternate between y and x: here all channels along y precede those along x.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from torch import Tensor
 from ..errors import UserError
 
 Rule = tuple[str, str | None]
-"""A pattern of a whole name and ours in its place; None for what a model computes itself."""
+"""A pattern of a complete name, and our name for it; None for tensors that models compute."""
 
 
 @dataclass(frozen=True, eq=False)
 class Naming:
-    """How one project names tensors, who releases weights under these names, and on what terms."""
+    """The tensor names of a project, and the authors and licence of its released weights."""
 
     project: str
     by: str
@@ -31,15 +31,15 @@ class Naming:
     conversions: Mapping[str, Callable[[Tensor], Tensor]] = field(default_factory=dict)
 
     def rename(self, name: str) -> str | None:
-        """Return our name of a tensor, empty where it is computed; None where no rule knows it."""
+        """Translate a name into ours: "" if models compute the tensor, None if no rule matches."""
         for pattern, ours in self.rules:
             if match := re.fullmatch(pattern, name):
                 return "" if ours is None else match.expand(ours)
         return None
 
 
-def _numbered(theirs: str, ours: str, count: int) -> list[Rule]:
-    """Return rules for linear layers between activations, which take every second number."""
+def _number_layers(theirs: str, ours: str, count: int) -> list[Rule]:
+    """List the rules for linear layers between activations, which have every second number."""
     return [(rf"{theirs}\.{2 * i}\.(\w+)", rf"{ours}.{i}.\1") for i in range(count)]
 
 
@@ -56,7 +56,7 @@ GBLSR_NATIVE: tuple[Rule, ...] = (
     (r"decoder\.adaptivity\.proj\.(\w+)", r"decoder.head.\1"),
     (r"decoder\.global_s_raw", "decoder.raw_bandwidth"),
     (r"decoder\.B_freq", "decoder.frequencies"),
-    *_numbered(r"decoder\.mlp", "decoder.layers", 4),
+    *_number_layers(r"decoder\.mlp", "decoder.layers", 4),
 )
 GBLSR_ASR: tuple[Rule, ...] = (
     (r"encoder\.sfe_1\.(\w+)", r"encoder.shallow.\1"),
@@ -110,14 +110,14 @@ SWINIR: tuple[Rule, ...] = (
     (r"encoder\.conv_before_upsample\.0\.(\w+)", r"encoder.tail.\1"),
 )
 LIIF_DECODER: tuple[Rule, ...] = (
-    *_numbered(r"imnet\.layers", "decoder.hidden", 4),
+    *_number_layers(r"imnet\.layers", "decoder.hidden", 4),
     (r"imnet\.layers\.8\.(\w+)", r"decoder.last.\1"),
 )
 LTE_DECODER: tuple[Rule, ...] = (
     (r"coef\.(\w+)", r"decoder.amplitude.\1"),
     (r"freq\.(\w+)", r"decoder.frequency.\1"),
     (r"phase\.weight", r"decoder.phase.weight"),
-    *_numbered(r"imnet\.layers", "decoder.hidden", 3),
+    *_number_layers(r"imnet\.layers", "decoder.hidden", 3),
     (r"imnet\.layers\.6\.(\w+)", r"decoder.last.\1"),
 )
 
@@ -143,8 +143,8 @@ OURS = Naming(
 )
 
 
-def naming_of(names: Iterable[str], place: str) -> Naming:
-    """Return the naming that knows every name; `UserError` names one that none knows."""
+def find_naming(names: Iterable[str], place: str) -> Naming:
+    """Find the naming that has all names; `UserError` about a name that none has."""
     strangers = {
         naming: [name for name in names if naming.rename(name) is None] for naming in NAMINGS
     }
@@ -158,7 +158,7 @@ def naming_of(names: Iterable[str], place: str) -> Naming:
 
 
 def rename_all(tensors: Mapping[str, Tensor], naming: Naming, place: str) -> dict[str, Tensor]:
-    """Return tensors by our names, converted where ours differ; `UserError` for two of one name."""
+    """Rename tensors to our names and convert their values; `UserError` if two get one name."""
     renamed: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
         ours = naming.rename(name)

@@ -1,8 +1,8 @@
-"""Reading tensors that others wrote: safetensors files and torch's, in which no code is run.
+"""Read tensors of safetensors files and of torch's files, without running any code in them.
 
-Of torch's files all that PyTorch can restore as tensors and plain values is read, in the format of
-today (zip) and in that before torch 1.6. Tensors are looked for where the trainers of GB-LSR, of
-LIIF and of LTE put them, else taken to be all that the file holds.
+Of torch's files only tensors and plain values are restored, in the current format (zip) and in that
+before torch 1.6. The tensors are where the trainers of GB-LSR, LIIF and LTE put them, or the whole
+content of the file.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Tensors by name as a file has them, and what else is stored about them.
+    """Tensors of a file by their names in it, with their metadata.
 
-    `facts` are what config.json and the file itself say besides; `record` is that of a run of this
-    project, empty for weights that others released.
+    `facts` are the other fields of the file and of config.json; `record` is the record of a run of
+    this project, and empty for weights that others released.
     """
 
     file: Path
@@ -42,10 +42,10 @@ class Checkpoint:
 
 
 def read_checkpoint(files: Files) -> Checkpoint:
-    """Read the tensors of a file and what is stored about them.
+    """Read the tensors and the metadata of a file of weights.
 
-    Raises `UserError` for a file that is damaged or of another kind. A weights file of this project
-    must be whole and the one that its record describes.
+    Raises `UserError` if it is damaged or of another kind, or if a weights file of this project is
+    not the one in its record.
     """
     path = files.weights
     facts = read_facts(files.facts) if files.facts else {}
@@ -65,7 +65,7 @@ def read_checkpoint(files: Files) -> Checkpoint:
 
 
 def read_facts(path: Path) -> Facts:
-    """Return what a config.json says; `UserError` where it is no JSON map."""
+    """Read a config.json; `UserError` if it is no JSON map."""
     try:
         facts = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
@@ -76,7 +76,7 @@ def read_facts(path: Path) -> Facts:
 
 
 def _read_pickled(path: Path) -> tuple[Mapping[str, Tensor], Facts]:
-    """Return the tensors of a file that torch wrote, and the plain values beside them."""
+    """Read the tensors of a file of torch, and its plain values."""
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
@@ -98,7 +98,7 @@ def _read_pickled(path: Path) -> tuple[Mapping[str, Tensor], Facts]:
 
 
 def _find_tensors(content: Any) -> tuple[dict[Any, Any], Facts]:
-    """Return the map of tensors in what a trainer saved, and the plain values beside it."""
+    """Find the map of tensors in the content of a file, and separate it from plain values."""
     if not isinstance(content, dict):
         return {}, {}
     if isinstance(content.get("state_dict"), dict):  # the trainer of GB-LSR
@@ -111,7 +111,7 @@ def _find_tensors(content: Any) -> tuple[dict[Any, Any], Facts]:
 
 
 def _is_plain(name: Any, value: Any) -> bool:
-    """Say whether an entry is a name and a tensor whose values lie in memory."""
+    """Decide whether an entry is a name and a dense tensor in memory."""
     return (
         isinstance(name, str)
         and isinstance(value, Tensor)

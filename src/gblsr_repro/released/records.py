@@ -1,4 +1,4 @@
-"""A run of this project, perhaps of an older commit, compared with the row to import it as."""
+"""Compare the record of a run, perhaps of an older commit, with the row that it is imported as."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ..config import Arm, Config, Method, locate_row
 from ..config.dependencies import find_model_classes, list_class_settings, select_defining_columns
 from ..errors import UserError
 
-TRAINING_COLUMNS = ("methods.recipe",)  # of a row: they say how it is trained, not what it is
+TRAINING_COLUMNS = ("methods.recipe",)  # columns about the training, not the model
 
 
 def check_record(
     record: Mapping[str, Any], row: Arm | Method, seed: int, config: Config, place: str
 ) -> None:
-    """Raise `UserError` where a run's record says another thing than the row, or another seed.
+    """Raise `UserError` if a run's record disagrees with the row, or is of another seed.
 
     Compared are the columns of the row that define the model, as far as the record has them, and
     the settings of the model that its classes read now. The name of the row may be another.

@@ -58,9 +58,9 @@ class ImageSet:
 
 @dataclass(frozen=True)
 class Weights:
-    """Imported weights of an arm or method; `by` whom they were trained, on which terms.
+    """Imported weights of an arm or method: who released them (`by`), licence and commit.
 
-    `others`: they were released by others, so that nothing of their training is recorded here.
+    `others`: they are not of this project, and their training is not recorded.
     """
 
     by: str
@@ -219,13 +219,13 @@ def _collect_settings(config: Config, benchmark: str, runs: Sequence[Json]) -> d
 
 
 def _read_identity(run: Json) -> Json:
-    """Return what a run follows from; of an imported run of this project, what it did then."""
+    """Read the dependencies of a run; of an imported run of this project the original ones."""
     identity = run.get("identity") or {}
     return {**identity, **((run.get("released") or {}).get("identity") or {})}
 
 
 def _read_weights(origin: Json) -> Weights:
-    """Read what an imported run records of its weights."""
+    """Read the origin of imported weights in the record of a run."""
     others = "identity" not in origin
     return Weights(origin["by"], origin.get("licence"), origin.get("revision"), others)
 

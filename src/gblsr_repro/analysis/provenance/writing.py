@@ -61,6 +61,7 @@ def list_facts(run: Recorded) -> dict[str, str]:
 
 
 def _describe_weights(weights: Weights) -> str:
+    """Describe who released weights, the licence and the commit."""
     terms = f"by {weights.by}", weights.licence, weights.revision and f"commit {weights.revision}"
     return ", ".join(filter(None, terms))
 

@@ -1,4 +1,4 @@
-"""EDSR as arbitrary-scale methods use it: residual blocks, no upsampling part."""
+"""EDSR as an encoder: residual blocks, no upsampling."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ResidualBlock(nn.Module):
 
 
 class EDSR(Encoder):
-    """A convolution, `blocks` residual blocks, a convolution; residual over all of them.
+    """EDSR encoder: a convolution, `blocks` residual blocks and a convolution, residual.
 
     nf is the number of channels: nf=64 blocks=16 is the published baseline. It has no batch
     normalization, scales no residual and shifts no mean.
