@@ -58,97 +58,101 @@ class Hub:
         return json.dumps(facts).encode()
 
 
-def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+class Handler(BaseHTTPRequestHandler):
+    """Answers for the hub that the server holds."""
 
-        def do_HEAD(self) -> None:
-            self.answer(body=False)
+    protocol_version = "HTTP/1.1"
 
-        def do_GET(self) -> None:
-            self.answer(body=True)
+    @property
+    def hub(self) -> Hub:
+        return self.server.hub
 
-        def answer(self, body: bool) -> None:
-            path = unquote(urlsplit(self.path).path)
-            hub.asked.append((self.command, path, self.headers.get("Range")))
-            api, resolve = f"/api/models/{hub.repository}", f"/{hub.repository}/resolve/"
-            if hub.refusal:
-                self.refuse(*hub.refusal)
-            elif path == api:
-                self.send(hub.listing(), body)
-            elif path.startswith(f"{api}/revision/"):
-                revision = path.removeprefix(f"{api}/revision/")
-                if revision in (*hub.revisions, hub.commit):
-                    self.send(hub.listing(), body)
-                else:
-                    self.refuse(404, "RevisionNotFound")
-            elif path.startswith(resolve):
-                revision, _, name = path.removeprefix(resolve).partition("/")
-                if name not in hub.files or revision not in (*hub.revisions, hub.commit):
-                    self.refuse(404, "EntryNotFound")
-                else:
-                    self.resolve(hub.files[name], body)
-            elif path.startswith("/stored/"):
-                digest = path.removeprefix("/stored/")
-                self.stored(next(c for c in hub.files.values() if sha(c) == digest), body)
+    def do_HEAD(self) -> None:
+        self.answer(body=False)
+
+    def do_GET(self) -> None:
+        self.answer(body=True)
+
+    def answer(self, body: bool) -> None:
+        path = unquote(urlsplit(self.path).path)
+        self.hub.asked.append((self.command, path, self.headers.get("Range")))
+        api, resolve = f"/api/models/{self.hub.repository}", f"/{self.hub.repository}/resolve/"
+        if self.hub.refusal:
+            self.refuse(*self.hub.refusal)
+        elif path == api:
+            self.send(self.hub.listing(), body)
+        elif path.startswith(f"{api}/revision/"):
+            revision = path.removeprefix(f"{api}/revision/")
+            if revision in (*self.hub.revisions, self.hub.commit):
+                self.send(self.hub.listing(), body)
             else:
-                self.refuse(401, "RepoNotFound")
+                self.refuse(404, "RevisionNotFound")
+        elif path.startswith(resolve):
+            revision, _, name = path.removeprefix(resolve).partition("/")
+            if name not in self.hub.files or revision not in (*self.hub.revisions, self.hub.commit):
+                self.refuse(404, "EntryNotFound")
+            else:
+                self.resolve(self.hub.files[name], body)
+        elif path.startswith("/stored/"):
+            digest = path.removeprefix("/stored/")
+            self.stored(next(c for c in self.hub.files.values() if sha(c) == digest), body)
+        else:
+            self.refuse(401, "RepoNotFound")
 
-        def refuse(self, status: int, code: str) -> None:
-            self.send_response(status)
-            self.send_header("X-Error-Code", code)
-            self.send_header("X-Error-Message", "refused")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+    def refuse(self, status: int, code: str) -> None:
+        self.send_response(status)
+        self.send_header("X-Error-Code", code)
+        self.send_header("X-Error-Message", "refused")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
-        def send(self, content: bytes, body: bool, **headers: str) -> None:
-            self.send_response(200)
-            for name, value in {"Content-Type": "application/json", **headers}.items():
-                self.send_header(name.replace("_", "-"), value)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            if body:
-                self.wfile.write(content)
+    def send(self, content: bytes, body: bool, **headers: str) -> None:
+        self.send_response(200)
+        for name, value in {"Content-Type": "application/json", **headers}.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if body:
+            self.wfile.write(content)
 
-        def resolve(self, content: bytes, body: bool) -> None:
-            digest = sha(content)
-            if len(content) < LARGE:
-                self.send(content, body, ETag=f'"{digest[:40]}"', X_Repo_Commit=hub.commit)
-                return
-            self.send_response(302)
-            # On another host, as the real one does: the client asks that host without a login.
-            self.send_header("Location", f"http://localhost:{hub.port}/stored/{digest}")
-            self.send_header("X-Repo-Commit", hub.commit)
-            self.send_header("X-Linked-Etag", f'"{digest}"')
-            self.send_header("X-Linked-Size", str(len(content)))
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+    def resolve(self, content: bytes, body: bool) -> None:
+        digest = sha(content)
+        if len(content) < LARGE:
+            self.send(content, body, ETag=f'"{digest[:40]}"', X_Repo_Commit=self.hub.commit)
+            return
+        self.send_response(302)
+        # On another host, as the real one does: the client asks that host without a login.
+        self.send_header("Location", f"http://localhost:{self.hub.port}/stored/{digest}")
+        self.send_header("X-Repo-Commit", self.hub.commit)
+        self.send_header("X-Linked-Etag", f'"{digest}"')
+        self.send_header("X-Linked-Size", str(len(content)))
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
-        def stored(self, content: bytes, body: bool) -> None:
-            start = int((self.headers.get("Range") or "bytes=0-")[6:].partition("-")[0])
-            self.send_response(206 if start else 200)
-            if start:
-                end = f"bytes {start}-{len(content) - 1}/{len(content)}"
-                self.send_header("Content-Range", end)
-            self.send_header("ETag", f'"{sha(content)}"')
-            self.send_header("Content-Length", str(len(content) - start))
-            self.end_headers()
-            if body and hub.cut:
-                self.wfile.write(content[start : start + hub.cut.pop(0)])
-                self.close_connection = True
-            elif body:
-                self.wfile.write(content[start:])
+    def stored(self, content: bytes, body: bool) -> None:
+        start = int((self.headers.get("Range") or "bytes=0-")[6:].partition("-")[0])
+        self.send_response(206 if start else 200)
+        if start:
+            end = f"bytes {start}-{len(content) - 1}/{len(content)}"
+            self.send_header("Content-Range", end)
+        self.send_header("ETag", f'"{sha(content)}"')
+        self.send_header("Content-Length", str(len(content) - start))
+        self.end_headers()
+        if body and self.hub.cut:
+            self.wfile.write(content[start : start + self.hub.cut.pop(0)])
+            self.close_connection = True
+        elif body:
+            self.wfile.write(content[start:])
 
-        def log_message(self, *arguments: object) -> None:
-            pass
-
-    return Handler
+    def log_message(self, *arguments: object) -> None:
+        pass
 
 
 @contextmanager
 def serve(hub: Hub) -> Iterator[Hub]:
     """Run a hub until the block ends."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _handler(hub)) as listener:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
+        listener.hub = hub
         hub.url = f"http://127.0.0.1:{listener.server_address[1]}"
         listener.handle_error = lambda *arguments: None  # a client that hung up is no news
         Thread(target=listener.serve_forever, args=[0.01], daemon=True).start()
