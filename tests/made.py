@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from gblsr_repro import config, files
+from gblsr_repro import config, dependencies, files
 from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.models import native
 from gblsr_repro.models.asr import model as asr
@@ -109,7 +109,7 @@ def run(
     sections = {key: settings[half][key] for key in ("model", "training")}
     facts = {kind: name, "seed": seed, "steps": 5, "config": sections}
     facts["parameters"] = count_parameters(untrained)
-    facts["identity"] = config.identify_run(row, settings)
+    facts["identity"] = dependencies.identify_run(row, settings)
     folder.mkdir(parents=True, exist_ok=True)
     facts["weights_sha256"] = write_weights(folder, untrained, facts if told else None)
     files.write_json(folder / "run.json", facts)

@@ -21,7 +21,7 @@ from PIL import Image
 from torch import Tensor
 
 from . import inference
-from .config import RELEASED
+from .dependencies import RELEASED
 from .errors import UserError
 from .files import read_csv, read_json, write_bytes, write_text
 from .image_io import Photo

@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 import torch
 
 from . import config as configuration
-from .config import CODE_DIGEST, Arm, Config, Method, locate_row, select_defining_columns
+from . import dependencies
+from .config import Arm, Config, Method, locate_row
+from .dependencies import CODE_DIGEST, select_defining_columns
 from .errors import UserError
 from .files import read_json
 from .models import native
@@ -106,12 +108,12 @@ def load_run(
     else:
         row = run_type.find_row(record[run_type.subject])
         if config:
-            identity = configuration.identify_run(row, config)
-            configuration.check_origin(path, record, identity)
-            configuration.check_identity(path, record, identity)
+            identity = dependencies.identify_run(row, config)
+            dependencies.check_origin(path, record, identity)
+            dependencies.check_identity(path, record, identity)
         else:
-            configuration.check_identity(path, record, select_defining_columns(row))
-            if configuration.digest_run_code(row, record) != record["identity"].get(CODE_DIGEST):
+            dependencies.check_identity(path, record, select_defining_columns(row))
+            if dependencies.digest_run_code(row, record) != record["identity"].get(CODE_DIGEST):
                 log.warning("%s was trained by other code than there is now.", path)
     loaded = run_type.assemble(row, config or {run_type.benchmark: record["config"]}, record)
     try:

@@ -15,7 +15,8 @@ from gblsr_repro.analysis.provenance import Provenance, Scope
 from gblsr_repro.analysis.provenance.recorded import gather
 from gblsr_repro.analysis.reader import Aggregates, read
 from gblsr_repro.cli import main
-from gblsr_repro.config import identify_run, load, read_arms, read_methods
+from gblsr_repro.config import load, read_arms, read_methods
+from gblsr_repro.dependencies import identify_run
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.fields import Fields
 

@@ -8,6 +8,7 @@ import made
 import pytest
 
 from gblsr_repro import config as configuration
+from gblsr_repro import dependencies
 from gblsr_repro.data.fetch import fetch_dataset
 from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.operations import plan
@@ -28,7 +29,7 @@ def finished(config, benchmark, name, seed, steps_per_second, device):
     path = Path(folder) / "run.json"
     path.parent.mkdir(parents=True)
     row = (configuration.read_arms() | configuration.read_methods())[name]
-    record = {"identity": configuration.identify_run(row, config), "device": {"name": device}}
+    record = {"identity": dependencies.identify_run(row, config), "device": {"name": device}}
     path.write_text(json.dumps(record | {"steps_per_second": steps_per_second}))
     path.with_name("weights.safetensors").touch()
     return path

@@ -1,4 +1,4 @@
-"""What config/dependencies.py says of the jobs is what they read and run."""
+"""The dependencies that are collected for jobs are what these read and run."""
 
 import sys
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ import pytest
 import torch
 
 from gblsr_repro import config as configuration
-from gblsr_repro import inference
-from gblsr_repro.config import dependencies
+from gblsr_repro import dependencies, inference
 from gblsr_repro.data import standardize, superres
 from gblsr_repro.data.fetch import fetch_dataset
+from gblsr_repro.dependencies import collect
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import (
     asr,
@@ -74,7 +74,7 @@ class Watched(dict):
         super().__init__(
             {
                 key: Watched(value, seen, f"{place}{key}.")
-                if isinstance(value, dict) and f"{place}{key}" not in dependencies.MAPS
+                if isinstance(value, dict) and f"{place}{key}" not in collect.MAPS
                 else value
                 for key, value in content.items()
             }
@@ -114,7 +114,8 @@ WHICH = {"native.data.evaluate", "asr.evaluate", "asr.scales", "asr.timing.datas
 CURVE = {"asr.evaluate", "asr.downsampling", "asr.shave_extra", "asr.tile_pixels"}
 # Modules that carry and write what others compute.
 CARRIERS = (
-    "config", "devices", "errors", "files", "progress", "runs", "runtime", "training/run_record",
+    "config", "dependencies", "devices", "errors", "files", "progress", "runs", "runtime",
+    "training/run_record",
     "weights", "data/prefetch", "data/arrays", "evaluation/__init__", "evaluation/batches",
     "released/folder",
 )  # fmt: skip
@@ -156,7 +157,7 @@ class Lazy:
         return self.config["native"][section][name]
 
 
-PACKAGE = Path(dependencies.__file__).parents[1]
+PACKAGE = Path(collect.__file__).parents[1]
 
 
 @contextmanager
@@ -276,7 +277,7 @@ def watched(tiny, monkeypatch):
     for name in ("identify_run", "write_run"):
         monkeypatch.setattr(run_record, name, unwatched(getattr(run_record, name)))
     monkeypatch.setattr(importing, "write_run", unwatched(importing.write_run))
-    monkeypatch.setattr(configuration, "identify_run", unwatched(configuration.identify_run))
+    monkeypatch.setattr(dependencies, "identify_run", unwatched(dependencies.identify_run))
     monkeypatch.setattr(metrics.MetricSettings, "from_config", Lazy)
     monkeypatch.delenv(perceptual.BACKBONE_VARIABLE, raising=False)
     return Watched(settings, seen)
@@ -300,11 +301,11 @@ def test_a_job_reads_and_runs_what_its_output_is_said_to_follow_from(tiny, watch
     for each in rules:
         subject = {"train": of_run, "asr_train_run": of_run, "standardize": "train"}.get(each)
         subject = row if each == rule else subject
-        followed |= set(dependencies.collect_dependencies(each, subject or "set14", settings))
-        code |= {PACKAGE / file for file in dependencies.RULES[each].code}
+        followed |= set(collect.collect_dependencies(each, subject or "set14", settings))
+        code |= {PACKAGE / file for file in collect.RULES[each].code}
         if isinstance(subject, configuration.Arm | configuration.Method):
-            code |= dependencies.find_source_files(dependencies.find_model_classes(subject))
-    watching = {name for name in watched.seen if dependencies.is_monitoring(name)}
+            code |= collect.find_source_files(collect.find_model_classes(subject))
+    watching = {name for name in watched.seen if collect.is_monitoring(name)}
     allowed = PLACES | WHICH | watching | ALLOWED.get(rule, set())
     assert watched.seen - followed - allowed == set()
     said = modules({str(path.with_suffix(".py")) for path in code})
@@ -350,7 +351,7 @@ def test_a_run_of_other_code_is_not_evaluated(tiny, tmp_path, monkeypatch):
     root, settings = tiny
     told = made.record(root / "gblsr_full" / "run.json")["identity"]
     assert told == dependencies.identify_run(ARM, settings)
-    monkeypatch.setattr(dependencies, "digest_code", lambda *_: "another")
+    monkeypatch.setattr(collect, "digest_code", lambda *_: "another")
     with pytest.raises(UserError, match="was trained by other code than the current one; train it"):
         native.evaluate_run(settings, ARM, 0, root / "gblsr_full", root / "arrays", tmp_path)
 
@@ -361,7 +362,7 @@ def test_images_made_from_the_code_of_a_run_of_other_code_come_with_a_warning(
     root, _ = tiny
     inference.load_native(root / "gblsr_full", torch.device("cpu"))
     assert "other code" not in caplog.text
-    monkeypatch.setattr(dependencies, "digest_code", lambda *_: "another")
+    monkeypatch.setattr(collect, "digest_code", lambda *_: "another")
     model = inference.load_native(root / "gblsr_full", torch.device("cpu"))
     assert "was trained by other code than there is now" in caplog.text
     assert np.isfinite(sum(float(p.sum()) for p in model.parameters()))

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from gblsr_repro.config.source_digest import digest_files
+from gblsr_repro.dependencies.source_digest import digest_files
 from gblsr_repro.errors import UserError
 
 CODE = '''"""A module."""
@@ -126,7 +126,7 @@ def test_where_it_lies_and_how_it_is_named_change_nothing(package, tmp_path, mon
 
 def test_another_process_finds_the_same(package):
     code = (
-        "import sys; from gblsr_repro.config.source_digest import digest_files;"
+        "import sys; from gblsr_repro.dependencies.source_digest import digest_files;"
         "print(digest_files(sys.argv[1:]))"
     )
     found = [

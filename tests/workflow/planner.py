@@ -48,7 +48,7 @@ if __name__ == "__main__":
         importlib.import_module(name)
     for name in PACKAGE:
         importlib.import_module(f"gblsr_repro.{name}")
-    from gblsr_repro.config.source_digest import digest_files
+    from gblsr_repro.dependencies.source_digest import digest_files
 
     snakemake.cli.get_argument_parser()  # imports what is plugged in
     digest_files(["src/gblsr_repro"])  # kept by file and date, so that an edited file is read again

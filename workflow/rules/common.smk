@@ -11,6 +11,7 @@ ROOT = Path(str(workflow.current_basedir)).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from gblsr_repro import config as settings_module
+from gblsr_repro import dependencies
 from gblsr_repro.config import get_address
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import check_dates
@@ -121,7 +122,7 @@ def follows(rule, wildcard=None, subjects=None):
         subject = subjects[name] if subjects else name
         try:
             return json.dumps(
-                settings_module.collect_dependencies(rule, subject, config), sort_keys=True
+                dependencies.collect_dependencies(rule, subject, config), sort_keys=True
             )
         except UserError as error:
             sys.exit(f"gblsr-repro: {error}")

@@ -1,22 +1,9 @@
-"""The configuration: its tables, its schema and checks, loading, and what depends on it.
+"""The configuration: its tables, its schema and checks, and loading.
 
-Modules import one way: `tables`, then `items`, `schema`, `validation` and `checks`, then `load`;
-`dependencies` reads settings, tables and code.
+Modules import one way: `tables` and `items`, then `schema`, `validation` and `checks`, then `load`.
 """
 
 from .addresses import HubAddress, get_address, is_imported, parse_address
-from .dependencies import (
-    CODE_DIGEST,
-    MONITORING,
-    RELEASED,
-    collect_dependencies,
-    digest_run_code,
-    identify_run,
-    list_settings,
-    select_defining_columns,
-    select_settings,
-)
-from .identity import check_identity, check_origin
 from .items import MAIN_TABLE, Item, list_items, read_items
 from .load import (
     complete,

@@ -17,12 +17,13 @@ import torch
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, Method, collect_dependencies
+from ..config import Config, Method
 from ..data import resize
 from ..data.datasets import locate_dataset
 from ..data.images import convert_to_rgb, convert_to_tensor
 from ..data.prefetch import Prefetcher
 from ..data.sources import SourceImage, describe_dataset, list_source_images
+from ..dependencies import collect_dependencies
 from ..errors import UserError, explain_memory_shortage
 from ..files import is_up_to_date, write_csv, write_json
 from ..models.asr.model import ASRModel

@@ -20,11 +20,12 @@ import torch
 from torch import Tensor
 
 from .. import runtime
-from ..config import Config, Method, collect_dependencies, find_repository_root
+from ..config import Config, Method, find_repository_root
 from ..data.datasets import locate_dataset
 from ..data.images import convert_to_rgb, convert_to_tensor
 from ..data.resize import compute_low_side, crop_to_scale, downscale
 from ..data.sources import SourceImage, describe_dataset, list_source_images
+from ..dependencies import collect_dependencies
 from ..errors import UserError
 from ..files import read_csv
 from ..models.asr.model import build_model

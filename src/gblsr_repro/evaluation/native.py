@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 
 from .. import runtime
-from ..config import Arm, Config, collect_dependencies
+from ..config import Arm, Config
 from ..data.arrays import ImageArray
+from ..dependencies import collect_dependencies
 from ..files import is_up_to_date, write_csv, write_json
 from ..models.native import NativeModel
 from ..progress import log

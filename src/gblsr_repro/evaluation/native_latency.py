@@ -6,8 +6,9 @@ from functools import partial
 from pathlib import Path
 
 from .. import runtime
-from ..config import Arm, Config, collect_dependencies
+from ..config import Arm, Config
 from ..data.arrays import ImageArray
+from ..dependencies import collect_dependencies
 from ..models.base import PLAIN
 from ..models.native import build_model
 from . import latency

@@ -18,13 +18,11 @@ import torch
 
 from .. import devices
 from ..config import (
-    CODE_DIGEST,
     Arm,
     Config,
     Dataset,
     Method,
     find_repository_root,
-    identify_run,
     is_imported,
     list_arms,
     list_methods,
@@ -34,6 +32,7 @@ from ..config import (
     read_paper_device,
 )
 from ..data.datasets import ManifestEntry, locate_dataset, read_manifest
+from ..dependencies import CODE_DIGEST, identify_run
 from ..errors import UserError
 from ..files import read_csv, read_json
 from ..models import native as native_models

@@ -9,17 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import runtime
-from ..config import (
-    RELEASED,
-    Arm,
-    Config,
-    Method,
-    get_address,
-    identify_run,
-    is_imported,
-    locate_row,
-    parse_address,
-)
+from ..config import Arm, Config, Method, get_address, is_imported, locate_row, parse_address
+from ..dependencies import RELEASED, identify_run
 from ..errors import UserError
 from ..files import read_json, write_csv, write_json
 from ..models.asr.local_spectral import GBLSR

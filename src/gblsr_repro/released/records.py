@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..config import Arm, Config, Method, locate_row
-from ..config.dependencies import find_model_classes, list_class_settings, select_defining_columns
+from ..dependencies import find_model_classes, list_class_settings, select_defining_columns
 from ..errors import UserError
 
 TRAINING_COLUMNS = ("methods.recipe",)  # columns about the training, not the model

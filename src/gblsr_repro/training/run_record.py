@@ -10,7 +10,8 @@ from typing import Any
 import torch
 
 from .. import runtime
-from ..config import Arm, Config, Method, identify_run, locate_row
+from ..config import Arm, Config, Method, locate_row
+from ..dependencies import identify_run
 from ..files import write_csv, write_json
 from ..models.base import Model, count_parameters
 from ..weights import write_weights

@@ -11,14 +11,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from ...config import (
-    Config,
-    list_settings,
-    load_protocol,
-    read_datasets,
-    read_paper_device,
-    select_settings,
-)
+from ...config import Config, load_protocol, read_datasets, read_paper_device
+from ...dependencies import list_settings, select_settings
 from ...files import read_json
 from .. import schemas
 from ..schemas import BICUBIC_GRID, GRID, RUN, SCHEMAS, SCORES, TIMES

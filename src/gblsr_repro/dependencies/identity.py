@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
-from .dependencies import CODE_DIGEST, RELEASED, Dependencies
+from .collect import CODE_DIGEST, RELEASED, Dependencies
 
 
 def check_origin(place: Path | str, record: Mapping[str, Any], expected: Dependencies) -> None:

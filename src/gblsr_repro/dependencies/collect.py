@@ -19,10 +19,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ..config import Arm, Config, Dataset, Method, find_repository_root, list_arms, locate_row
+from ..config.addresses import is_imported
 from ..files import compute_sha256, read_csv
-from .addresses import is_imported
 from .source_digest import digest_files
-from .tables import Arm, Config, Dataset, Method, find_repository_root, list_arms, locate_row
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CODE_DIGEST = "code_sha256"

@@ -1,0 +1,21 @@
+"""Collect what the output of every rule, and the weights of every run, depend on.
+
+`collect` lists settings, rows and code by rule, `source_digest` digests code, and `identity`
+compares the identity in a run's record with the expected one.
+"""
+
+from .collect import (
+    CODE_DIGEST,
+    MONITORING,
+    RELEASED,
+    Dependencies,
+    collect_dependencies,
+    digest_run_code,
+    find_model_classes,
+    identify_run,
+    list_class_settings,
+    list_settings,
+    select_defining_columns,
+    select_settings,
+)
+from .identity import check_identity, check_origin
