@@ -13,9 +13,8 @@ from data_server import serve
 from PIL import Image
 
 from gblsr_repro.cli import main
-from gblsr_repro.config import load, read_datasets
 from gblsr_repro.data import download, fetch, sources
-from gblsr_repro.data.datasets import expand_braces, locate_dataset, matches_pattern
+from gblsr_repro.data.datasets import locate_dataset
 from gblsr_repro.errors import UserError
 
 FACTS = {"title": "Set", "role": "evaluate", "kind": "files", "images": "3", "bytes": "20000"}
@@ -367,69 +366,3 @@ def test_command_writes_the_manifest_where_asked(tmp_path, repository, capsys):
     assert "demo_set14" in listing
     assert main(["fetch", "nothing", *configs]) == 2
     assert "has no data set 'nothing'" in capsys.readouterr().err
-
-
-# --- the little language of the files column, and the table itself --------------------------------
-
-
-def test_braces_are_written_out():
-    assert expand_braces("a/{x,y}/b{08..10}.png") == [
-        f"a/{folder}/b{number}.png" for folder in "xy" for number in ("08", "09", "10")
-    ]
-    assert expand_braces("plain") == ["plain"]
-
-
-@pytest.mark.parametrize(
-    ("pattern", "path", "expected"),
-    [
-        ("a/*/b.png", "a/c/b.png", True),
-        ("a/*/b.png", "a/c/d/b.png", False),
-        ("a/*.png", "a/.png", False),
-        ("a/*.png", "a/xpng", False),
-        ("a/{1..3}.png", "a/2.png", True),
-        ("a/{1..3}.png", "a/4.png", False),
-    ],
-)
-def test_matching(pattern, path, expected):
-    assert matches_pattern(pattern, path) is expected
-
-
-@pytest.mark.parametrize("row", read_datasets().values(), ids=lambda row: row.dataset)
-def test_row_is_sound(row):
-    table = read_datasets()
-    assert row.kind in {"archive", "files", "file", "package"}
-    assert row.role in {"train", "evaluate", "weights"}
-    assert row.license
-    assert row.homepage.startswith("https://")
-    assert row.stands_in_for in {"", *table}
-    data = locate_dataset(row.dataset, load())
-    if row.images != "0" and "*" not in data.image_pattern:
-        names = [sources.derive_image_name(path) for path in expand_braces(data.image_pattern)]
-        assert len(set(names)) == len(names) == int(row.images)
-    if row.kind == "files":
-        assert not row.url or "{path}" in row.url
-        assert not row.url or "*" not in "".join(data.published_patterns)
-    if row.kind in ("archive", "file"):
-        algorithm, _, digest = row.checksum.partition(":")
-        assert {"sha256": 64, "md5": 32}[algorithm] == len(digest)
-    if row.kind != "package":
-        assert int(row.bytes) > 0
-
-
-def test_demo_trains_on_nothing_that_it_evaluates():
-    table = read_datasets()
-    used = {role: set() for role in ("train", "evaluate")}
-    for row in (row for row in table.values() if row.kind == "package"):
-        used[row.role].update(expand_braces(locate_dataset(row.dataset, load()).image_pattern))
-    assert used["train"]
-    assert used["evaluate"]
-    assert not used["train"] & used["evaluate"]
-    # the two views of the motorcycle are one scene
-    assert not any("motorcycle" in name for name in used["train"])
-    columns = [table[f"demo_{name}"] for name in ("kodak", "set14", "urban100")]
-    shown = [
-        path
-        for row in columns
-        for path in expand_braces(locate_dataset(row.dataset, load()).image_pattern)
-    ]
-    assert len(set(shown)) == len(shown)
