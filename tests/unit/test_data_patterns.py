@@ -25,6 +25,7 @@ def test_braces_are_written_out():
         ("a/{1..3}.png", "a/4.png", False),
         ("a/*.jpg", "a/x.JPG", True),
         ("a/x.jpg", "a/x.JPG", False),
+        ("a/*.*", "a/x.JPG", True),
     ],
 )
 def test_matching(pattern, path, expected):

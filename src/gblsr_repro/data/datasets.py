@@ -82,7 +82,7 @@ def matches_pattern(pattern: str, path: str) -> bool:
 @cache
 def _compile_pattern(pattern: str) -> re.Pattern[str]:
     """Compile a pattern without braces; with a `*` its ending is matched in either case."""
-    ending = PurePosixPath(pattern).suffix if "*" in pattern else ""
+    ending = _get_plain_ending(pattern) if "*" in pattern else ""
     stem = "[^/]+".join(map(re.escape, pattern.removesuffix(ending).split("*")))
     return re.compile(f"{stem}(?i:{re.escape(ending)})" if ending else stem)
 
@@ -98,9 +98,15 @@ def find_files(pattern: str, root: Path) -> list[str]:
     return sorted(paths)
 
 
+def _get_plain_ending(pattern: str) -> str:
+    """Return the ending of a pattern, empty where it has none or a `*` in it."""
+    ending = PurePosixPath(pattern).suffix
+    return "" if "*" in ending else ending
+
+
 def _ignore_ending_case(pattern: str) -> str:
     """Write the ending of a glob pattern so that it matches in upper and lower case."""
-    ending = PurePosixPath(pattern).suffix
+    ending = _get_plain_ending(pattern)
     letters = (f"[{c.lower()}{c.upper()}]" if c.isalpha() else c for c in ending)
     return pattern.removesuffix(ending) + "".join(letters)
 
