@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from plain_logger import use_plain_logger
 
 from . import cluster
 
@@ -28,4 +29,5 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 def reduced(checkout: Path) -> Path:
     """A fresh copy of the project with a reduced demo config beside it."""
     (checkout / "reduced.yaml").write_text(yaml.safe_dump(REDUCED))
+    use_plain_logger(checkout / "profiles/default/config.yaml")
     return checkout

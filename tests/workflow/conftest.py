@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from finished_run import Finished, use_plain_logger
+from finished_run import Finished
+from plain_logger import use_plain_logger
 
 Snakemake = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import yaml
+from plain_logger import use_plain_logger
 
 from gblsr_repro import config
 
@@ -26,12 +27,6 @@ def documented(folder: Path, page: str) -> str:
     """The code that a page of a checkout tells its reader to write."""
     code = re.search(r"```python\n(.*?)```", (folder / page).read_text(), re.DOTALL)[1]
     return "\n".join(line.removeprefix("   ") for line in code.splitlines()) + "\n"
-
-
-def use_plain_logger(profile: Path) -> None:
-    """Remove the logger from a profile, so that Snakemake's own is taken."""
-    lines = profile.read_text().splitlines(keepends=True)
-    profile.write_text("".join(line for line in lines if not line.startswith("logger:")))
 
 
 class Finished:
