@@ -33,7 +33,7 @@ wheel: ## build the wheel, and upscale a photograph with it in an environment of
 	build/wheel/venv/bin/python -m pip install --quiet --require-hashes --requirement envs/lock.txt
 	build/wheel/venv/bin/python -m pip install --quiet --no-deps build/wheel/*.whl
 	cd build/wheel && venv/bin/python -c "import skimage; skimage.io.imsave('photo.png', skimage.data.astronaut())"
-	cd build/wheel && venv/bin/gblsr-repro upscale photo.png --scale 2 --output large.png
+	cd build/wheel && venv/bin/gblsr-repro upscale photo.png
 
 lock: pyproject.toml ## pin what pyproject.toml asks for, with hashes; needs uv
 	uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 \
