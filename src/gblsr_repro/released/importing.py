@@ -141,9 +141,8 @@ def choose_colors(
         return choice
     if asked:
         return Colors(asked, "asked for")
-    device = runtime.prepare_device(
-        "cpu", config["threads"]
-    )  # it takes a minute, and no GPU is asked for
+    # On the CPU: it takes a minute, and the rule that imports requests no GPU.
+    device = runtime.prepare_device("cpu", config["threads"])
     return decide_colors(runtime.prepare_for_inference(model, device), config, device, place)
 
 
@@ -161,13 +160,13 @@ def write_run(
     The record has no time, memory or device, since nothing was trained.
     """
     (output / "run.json").unlink(missing_ok=True)
-    half, kind, name = locate_row(row)
-    sections = {"model": config[half]["model"]}
+    benchmark, subject, name = locate_row(row)
+    sections = {"model": config[benchmark]["model"]}
     if isinstance(row, Method):
-        sections["training"] = {"scale_range": config[half]["training"]["scale_range"]}
+        sections["training"] = {"scale_range": config[benchmark]["training"]["scale_range"]}
     steps = next((origin["says"][key] for key in STEPS if key in origin["says"]), None)
     facts = {
-        kind: name,
+        subject: name,
         "seed": seed,
         **({"steps": steps} if isinstance(steps, int) else {}),
         "parameters": count_parameters(model),
