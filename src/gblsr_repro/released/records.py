@@ -20,8 +20,8 @@ def check_record(
     Compared are the columns of the row that define the model, as far as the record has them, and
     the settings of the model that its classes read now. The name of the row may be another.
     """
-    half, kind, name = locate_row(row)
-    if kind not in record:
+    benchmark, subject, name = locate_row(row)
+    if subject not in record:
         raise UserError(f"{place} is a run of the other benchmark than {name}; name another run.")
     if record.get("seed") != seed:
         raise UserError(
@@ -33,10 +33,10 @@ def check_record(
     sections = record.get("config") or {}
     model = sections.get("model", {})
     for setting in list_class_settings(find_model_classes(row)):
-        value = config[half]["model"][setting]
-        pairs.append((f"{half}.model.{setting}", model.get(setting, value), value))
+        value = config[benchmark]["model"][setting]
+        pairs.append((f"{benchmark}.model.{setting}", model.get(setting, value), value))
     if isinstance(row, Method):
-        value = config[half]["training"]["scale_range"]
+        value = config[benchmark]["training"]["scale_range"]
         training = sections.get("training", {})
         pairs.append(("asr.training.scale_range", training.get("scale_range", value), value))
     for what, here, there in pairs:
