@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from huggingface_hub.hf_api import ModelInfo
 
 LARGEST = 2_000_000_000  # bytes of a file
-INSTALL = "install it with pip install 'gblsr-repro[hub]'"
+INSTALL = "install it with pip install -e '.[hub]' in the checkout"
 OFFLINE = "or name a local folder with the files instead of the address"
 
 
