@@ -1,9 +1,11 @@
 """The locality diagnostic on fields made by hand, whose statistics are known, and in numpy."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from gblsr_repro import config
+from gblsr_repro.analysis import aggregate
 from gblsr_repro.evaluation import locality
 
 RANGE, COLLAPSED = 1.75, 0.05
@@ -140,13 +142,25 @@ def test_each_test_turns_at_its_threshold(changes, met, thresholds):
     assert locality.decide_verdict(found) == ("local" if all(met) else "partly local")
 
 
-def test_seeds_are_averaged_before_testing(thresholds):
+def test_seeds_are_averaged_before_testing():
     seeds = [measured(t1=0.02), measured(t1=0.07), measured(t1=0.09, t3=None)]
-    averaged = locality.average_seeds(seeds)
-    assert averaged["t1"] == pytest.approx(0.06, rel=1e-12)
-    assert averaged["t3"] == 0.05
-    assert locality.average_seeds([measured(t3=None)])["t3"] is None
-    assert locality.apply_tests(averaged, thresholds)["t1"]
+    values = pd.DataFrame(
+        [
+            ("gblsr_full", name, seed, value)
+            for seed, statistics in enumerate(seeds)
+            for name, value in statistics.items()
+            if value is not None
+        ],
+        columns=["arm", "statistic", "seed", "value"],
+    )
+    rows = aggregate.summarize_values("locality", values, config.load()).set_index("statistic")
+    assert rows["mean"]["t1"] == pytest.approx(0.06, rel=1e-12)
+    assert rows["mean"]["t3"] == 0.05
+    assert rows["mean"]["t1_met"] == 1  # two of the three seeds alone do meet it, one does not
+    without = aggregate.summarize_values(
+        "locality", values[values["statistic"] != "t3"], config.load()
+    )
+    assert not {"t3_met", "tests_met", "criterion_a"} & {*without["statistic"]}
 
 
 # --- criteria -----------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
 """Aggregate scores, timings and run records into means and standard deviations over seeds.
 
-One function for every aggregate of `schemas` reads the files below the results folder and yields,
-for every seed, the mean over the images of a data set. `write` adds the mean, the sample standard
-deviation and the number of seeds that were run. What was not measured has no row.
+One function for every aggregate of `schemas` reads the files below the results folder. For numbers
+over seeds it yields one value for every seed, such as the mean over the images of a data set;
+`summarize_values` makes the mean, the sample standard deviation and the number of seeds of them.
+What was not measured has no row.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ from .schemas import NATIVE, SCHEMAS, VALUES, Fields, format_scale
 NATIVE_METRICS = ("psnr", "ssim", "lpips", "edge_lpips", "lse")
 ASR_METRICS = ("psnr_y", "ssim_y")
 LATENCY_METRICS = ("mean_ms", "median_ms", "p90_ms", "p95_ms", "peak_memory_mib")
+VALUE_COLUMNS = ("seed", "value")
 RUN_NUMBERS = ("steps", "parameters", "wall_seconds", "steps_per_second", "peak_memory_mib")
 
 Values = Iterator[tuple[Any, ...]]
-"""The keys of a number and its value for one seed, or the columns of an aggregate without keys."""
+"""The keys of a number, its seed and its value, or the columns of an aggregate without keys."""
 Find = Callable[..., Iterator[tuple[Fields, Path]]]
 """`schemas.find_files` for one aggregate and one results folder: takes a pattern."""
 
@@ -88,11 +90,31 @@ def average_images(
 # --- over seeds -----------------------------------------------------------------------------------
 
 
-def summarize_seeds(name: str, values: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
+def read_values(name: str, results: Path, config: Config) -> pd.DataFrame:
+    """Read the numbers of an aggregate below `results`: its keys, seed and value.
+
+    The seed is empty for what has none, as bicubic.
+    """
+    values = AGGREGATORS[name](partial(schemas.find_files, name, results, config), config)
+    frame = pd.DataFrame(values, columns=[*SCHEMAS[name].keys, *VALUE_COLUMNS])
+    return frame.astype({"value": float})
+
+
+def summarize_values(name: str, values: pd.DataFrame, config: Config) -> pd.DataFrame:
+    """Summarize the numbers of an aggregate over seeds, and decide what follows from the means."""
+    if name == "locality":
+        rows = summarize_seeds(name, values)
+        return append_rows(rows, [*apply_locality_tests(rows, config)])
+    if name == "ablation":
+        rows = summarize_seeds(name, pd.concat([values, subtract_control(values, config)]))
+        return append_rows(rows, [*decide_criterion_b(rows, config)])
+    return summarize_seeds(name, values)
+
+
+def summarize_seeds(name: str, values: pd.DataFrame) -> pd.DataFrame:
     """Compute mean, sample standard deviation and count over the seeds of every number."""
     keys = list(SCHEMAS[name].keys)
-    frame = pd.DataFrame(values, columns=[*keys, "value"])
-    groups = frame.astype({"value": float}).groupby(keys, sort=False)["value"]
+    groups = values.groupby(keys, sort=False)["value"]
     rows = groups.agg(mean="mean", std="std", n="count", first="first", distinct="nunique")
     # Equal values keep every bit: their mean is the value, their deviation exactly 0.
     equal = rows["distinct"] == 1
@@ -118,64 +140,78 @@ def aggregate_native(find: Find, config: Config) -> Values:
     for column in config["native"]["data"]["evaluate"]:
         scores = find(f"{schemas.SCORES}.csv", column=column)
         for fields, metric, mean in average_images(scores, NATIVE_METRICS):
-            yield column, fields["subject"], metric, mean
+            yield column, fields["subject"], metric, fields["seed"], mean
         for fields, path in find(f"{schemas.TIMES}.csv", timed=column):
             times = read_latency(path)
             for clock, metric in NATIVE_TIMES.items():
                 if (column, clock, "mean_ms") in times:
-                    yield column, fields["subject"], metric, times[column, clock, "mean_ms"]
+                    value = times[column, clock, "mean_ms"]
+                    yield column, fields["subject"], metric, fields["seed"], value
         for fields, path in find(schemas.RUN):
             parameters = read_number(read_json(path), "parameters", path)
-            yield column, fields["subject"], "params", parameters
+            yield column, fields["subject"], "params", fields["seed"], parameters
 
 
-def aggregate_locality(find: Find, config: Config) -> pd.DataFrame:
+def aggregate_locality(find: Find, config: Config) -> Values:
     """Aggregate the statistics of the bandwidth fields of every per-patch arm (paper section 5.5).
 
-    The tests use statistics averaged over seeds: t1_met to t4_met are 1 or 0, tests_met is their
-    sum, and criterion_a says whether all hold; none has a spread.
+    `apply_locality_tests` adds the outcomes of the tests.
     """
-    values, outcomes = [], []
     for arm, files in groupby(find(schemas.FIELDS), lambda file: file[0]["subject"]):
-        seeds = diagnostic.compute_statistics_of_files([path for _, path in files], config)
-        values += [
-            (arm, name, seed[name]) for name in seeds[0] for seed in seeds if seed[name] is not None
-        ]
+        fields, paths = zip(*files, strict=True)
+        seeds = [each["seed"] for each in fields]
+        statistics = diagnostic.compute_statistics_of_files(paths, config)
+        for name in statistics[0]:
+            for seed, of_seed in zip(seeds, statistics, strict=True):
+                if of_seed[name] is not None:
+                    yield arm, name, seed, of_seed[name]
+
+
+def apply_locality_tests(rows: pd.DataFrame, config: Config) -> Values:
+    """Apply the tests to statistics averaged over seeds.
+
+    t1_met to t4_met are 1 or 0, tests_met is their sum, and criterion_a says whether all hold; none
+    has a spread, and none stands where a statistic was not measured.
+    """
+    thresholds = config["diagnostics"]["thresholds"]
+    for arm, own in rows.groupby("arm", sort=False):
+        means = own.set_index("statistic")["mean"]
         met = diagnostic.apply_tests(
-            diagnostic.average_seeds(seeds), config["diagnostics"]["thresholds"]
+            {name: means.get(name) for name in (*diagnostic.TESTS, "var_within")}, thresholds
         )
         flags = {f"{test}_met": holds for test, holds in met.items()} | {
             "tests_met": diagnostic.count_tests_met(met),
             "criterion_a": diagnostic.are_all_met(met.values()),
         }
-        outcomes += [
-            (arm, name, int(flag), None, len(seeds))
-            for name, flag in flags.items()
-            if flag is not None
-        ]
-    return append_rows(summarize_seeds("locality", values), outcomes)
+        for name, flag in flags.items():
+            if flag is not None:
+                yield arm, name, int(flag), None, int(own["n"].max())
 
 
-def aggregate_ablation(find: Find, config: Config) -> pd.DataFrame:
+def aggregate_ablation(find: Find, config: Config) -> Values:
     """Aggregate the scores of the log-space ablation on the validation images (paper Table 9).
 
-    PSNR, LPIPS and PSNR by region; delta_<metric> is arm minus control, seed by seed over the seeds
-    that both have; criterion_b is 1 or 0, decided from the means over seeds, without a spread.
+    PSNR, LPIPS and PSNR by region; `subtract_control` and `decide_criterion_b` add what follows.
     """
     scores = find(f"{schemas.SCORES}.csv", column="validation")
-    means = {
-        (fields["subject"], fields["seed"], metric): mean
-        for fields, metric, mean in average_images(scores, NATIVE_METRICS)
-        if metric in ("psnr", "lpips") or metric.startswith("psnr_")
-    }
-    values = [(arm, metric, mean) for (arm, _, metric), mean in means.items()]
+    for fields, metric, mean in average_images(scores, NATIVE_METRICS):
+        if metric in ("psnr", "lpips") or metric.startswith("psnr_"):
+            yield fields["subject"], metric, fields["seed"], mean
+
+
+def subtract_control(values: pd.DataFrame, config: Config) -> pd.DataFrame:
+    """Subtract the control arm from every other arm, seed by seed: delta_<metric>.
+
+    A seed that only one of the two has is left out.
+    """
     controls = [n for n, arm in list_arms(config).items() if arm.diagnostic == "control"]
-    for (arm, seed, metric), mean in means.items():
-        for control in controls if arm not in controls else ():
-            if (control, seed, metric) in means:
-                values.append((arm, f"delta_{metric}", mean - means[control, seed, metric]))
-    rows = summarize_seeds("ablation", values)
-    return append_rows(rows, [*decide_criterion_b(rows, config)])
+    is_control = values["arm"].isin(controls)
+    both = values[~is_control].merge(
+        values[is_control], on=["metric", "seed"], suffixes=("", "_control")
+    )
+    both["metric"] = "delta_" + both["metric"]
+    both["value"] -= both["value_control"]
+    return both[[*values.columns]]
 
 
 def decide_criterion_b(rows: pd.DataFrame, config: Config) -> Values:
@@ -223,7 +259,8 @@ def aggregate_asr_quality(find: Find, config: Config) -> Values:
         patterns = (f"{schemas.BICUBIC_GRID}.csv", f"{schemas.GRID}.csv")
         files = chain.from_iterable(find(pattern, column=column) for pattern in patterns)
         for fields, metric, mean in average_images(files, ASR_METRICS):
-            yield column, fields.get("subject", BICUBIC), fields["scale"], metric, mean
+            method, seed = fields.get("subject", BICUBIC), fields.get("seed", "")
+            yield column, method, fields["scale"], metric, seed, mean
 
 
 def aggregate_asr_latency(find: Find, config: Config) -> Values:
@@ -231,7 +268,7 @@ def aggregate_asr_latency(find: Find, config: Config) -> Values:
     scale = format_scale(config["asr"]["timing"]["scale"])
     for fields, path in find(f"{schemas.TIMES}.csv"):
         for (_, clock, metric), value in read_latency(path).items():
-            yield fields["timed"], fields["subject"], scale, clock, metric, value
+            yield fields["timed"], fields["subject"], scale, clock, metric, fields["seed"], value
 
 
 # --- runs -----------------------------------------------------------------------------------------
@@ -264,7 +301,7 @@ def read_number(record: Mapping[str, Any], key: str, path: Path) -> Any:
 
 # --- writing --------------------------------------------------------------------------------------
 
-AGGREGATORS: dict[str, Callable[[Find, Config], Values | pd.DataFrame]] = {
+AGGREGATORS: dict[str, Callable[[Find, Config], Values]] = {
     "native": aggregate_native,
     "readings": aggregate_native,
     "criteria": aggregate_criteria,
@@ -290,15 +327,18 @@ def write(name: str, results: Path, config: Config, output: Path) -> None:
     if schema.suffix == "json":
         writing.write(name, results, config, output)
         return
-    values = AGGREGATORS[name](partial(schemas.find_files, name, results, config), config)
-    if isinstance(values, pd.DataFrame):
-        rows = values
-    elif schema.keys:
-        rows = summarize_seeds(name, values)
+    if schema.keys:
+        rows = summarize_values(name, read_values(name, results, config), config)
     else:
+        values = AGGREGATORS[name](partial(schemas.find_files, name, results, config), config)
         rows = pd.DataFrame(values, columns=schema.columns, dtype=object)
     if rows.empty:
         folder = results / schema.benchmark
         raise UserError(f"Nothing to aggregate under {folder}; {schema.remedy} first.")
+    write_rows(name, rows, output)
+
+
+def write_rows(name: str, rows: pd.DataFrame, output: Path) -> None:
+    """Write the rows of an aggregate to `output`, with empty cells for what is not known."""
     cells = rows.astype(object).where(rows.notna(), None)
-    write_csv(output, schema.header, cells.itertuples(index=False, name=None))
+    write_csv(output, SCHEMAS[name].header, cells.itertuples(index=False, name=None))

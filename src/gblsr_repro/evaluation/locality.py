@@ -11,10 +11,9 @@ image, `var_across` the variance of the images' means, `var_total` that of all p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,15 +101,6 @@ def compute_statistics_of_files(paths: Iterable[Path | str], config: Config) -> 
     fraction = config["diagnostics"]["collapsed_range_fraction"]
     fields = (Fields.read(path) for path in paths)
     return [compute_statistics(f.bandwidth, f.region, high - low, fraction) for f in fields]
-
-
-def average_seeds(seeds: Sequence[Statistics]) -> Statistics:
-    """Average every statistic over the seeds that have it; None where no seed has it."""
-    means: Statistics = {}
-    for name in seeds[0]:
-        values = [value for statistics in seeds if (value := statistics[name]) is not None]
-        means[name] = fmean(values) if values else None
-    return means
 
 
 def apply_tests(averaged: Statistics, thresholds: Mapping[str, float]) -> dict[str, bool | None]:
