@@ -95,7 +95,7 @@ def read_values(name: str, results: Path, config: Config) -> pd.DataFrame:
 
     The seed is empty for what has none, as bicubic.
     """
-    values = AGGREGATORS[name](partial(schemas.find_files, name, results, config), config)
+    values = collect(name, results, config)
     frame = pd.DataFrame(values, columns=[*SCHEMAS[name].keys, *VALUE_COLUMNS])
     return frame.astype({"value": float})
 
@@ -316,6 +316,11 @@ AGGREGATORS: dict[str, Callable[[Find, Config], Values]] = {
 }
 
 
+def collect(name: str, results: Path, config: Config) -> Values:
+    """Collect the values of an aggregate of `SCHEMAS` from the files below `results`."""
+    return AGGREGATORS[name](partial(schemas.find_files, name, results, config), config)
+
+
 def write(name: str, results: Path, config: Config, output: Path) -> None:
     """Compute one aggregate of `SCHEMAS` and write it to `output`.
 
@@ -330,7 +335,7 @@ def write(name: str, results: Path, config: Config, output: Path) -> None:
     if schema.keys:
         rows = summarize_values(name, read_values(name, results, config), config)
     else:
-        values = AGGREGATORS[name](partial(schemas.find_files, name, results, config), config)
+        values = collect(name, results, config)
         rows = pd.DataFrame(values, columns=schema.columns, dtype=object)
     if rows.empty:
         folder = results / schema.benchmark

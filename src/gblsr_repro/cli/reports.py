@@ -172,18 +172,25 @@ def write_report(options: Options) -> None:
 
 
 def _add_record(commands: Commands) -> None:
-    command = add_command(commands, "record", write_record)
+    command = add_command(commands, "record", update_record)
     add_config(command)
     _add_folder(command, "--results", "")
-    add_path(command, "--output", "DIR", "new folder, such as docs/records/<date>-<device>")
+    add_path(command, "--output", "DIR", "the record, such as docs/record: a new folder or an old")
+    command.add_argument(
+        "--conditions",
+        default="main",
+        metavar="NAME",
+        help="name of these settings in the record (default: main, the one that is judged)",
+    )
 
 
-def write_record(options: Options) -> None:
-    """Copy a run's numbers, tables and figures into one folder, to keep as a record."""
-    from ..reporting import record
+def update_record(options: Options) -> None:
+    """Add a run's numbers to a record: a small folder of rows, claims, figures and a page."""
+    from ..record import writing
 
     config = load_config(options)
-    size = record.write(find_results(options, config), options.output, config)
+    results = find_results(options, config)
+    size = writing.update(results, options.output, config, options.conditions)
     log.info("record: %s, %.1f MB", options.output, size / 1e6)
 
 

@@ -1,0 +1,202 @@
+"""Build the page of a record from its rows: what was measured beside what the paper published."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+
+from ..analysis.claims.rows import FILE
+from ..analysis.provenance import Scope
+from ..analysis.provenance.differences import join_values
+from ..analysis.reader import BICUBIC, Aggregates
+from ..analysis.schemas import format_scale
+from ..analysis.statistics import LPIPS, PSNR, QUALITY, Summary
+from ..config import Arm, load_protocol
+from ..reporting.captions import compose_caption
+from ..reporting.claims_page import (
+    Claims,
+    count_by_topic,
+    format_agreement,
+    format_value,
+    summarize,
+)
+from ..reporting.items import build_possible, select_items
+from ..reporting.layout import Table, format_summary
+from ..reporting.page import Picture, Section, build_simple_table
+from ..reporting.sections import describe_runs, list_differences, list_training_costs
+from ..reporting.tables import build_beside_paper
+from .sources import read_sources
+
+SHOWN = (replace(PSNR, digits=2), QUALITY[1], LPIPS)
+"""The metrics of the short tables of arms."""
+INTRODUCTION = (
+    "What this project measured, beside the paper's numbers. `gblsr-repro record` writes this "
+    "folder from the files of runs; nothing in it is typed by hand. Tables, a row a seed: "
+    "{files}. Every row names its conditions, whose settings are in `overlays/`, and "
+    "[runs.csv](runs.csv) the commit, device, steps and time of every training."
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The numbers of a record under some conditions: their name and their aggregates."""
+
+    conditions: str
+    source: Aggregates
+
+
+def build_page(folder: Path, parts: Sequence[Part]) -> Section:
+    """Build the README of a record folder from its parts, the main conditions first."""
+    files = ", ".join(
+        f"[{path.name}]({path.name})"
+        for path in sorted(folder.glob("*.csv"))
+        if path.name not in ("runs.csv", FILE)
+    )
+    inside = [section for part in parts for section in compare_arms(part)]
+    inside += [section for part in parts for section in list_superres_quality(part)]
+    inside += build_tables(parts)
+    if (folder / FILE).is_file():
+        inside.append(summarize_claims(folder / FILE))
+    inside += build_figures(folder, parts)
+    inside += [describe_conditions(folder, part) for part in parts]
+    return Section("Record", INTRODUCTION.format(files=files), inside=inside)
+
+
+# --- short tables ---------------------------------------------------------------------------------
+
+
+def compare_arms(part: Part) -> Iterator[Section]:
+    """Compare every arm with the paper on each data set: PSNR, SSIM and LPIPS over seeds."""
+    source, paper = part.source, Aggregates.paper(load_protocol())
+    for column in source.evaluate:
+        rows = [
+            format_arm(arm, source, aggregate, column, paper)
+            for name, arm in source.arms.items()
+            for aggregate in ("native", "readings")
+            if source.has(aggregate)
+            and source.cell(aggregate, column, name, "psnr").measured
+            and not (aggregate == "readings" and arm.in_benchmark)
+        ]
+        if rows:
+            header = [
+                "Arm",
+                "Seeds",
+                *(part for metric in SHOWN for part in (metric.title, "paper")),
+            ]
+            title = source.datasets[source.config["native"]["data"]["evaluate"][column]].title
+            table = build_simple_table(header, rows, "lr" + "r" * 2 * len(SHOWN))
+            yield Section(f"Native benchmark on {title}, {part.conditions}", tables=[table])
+
+
+def format_arm(
+    arm: Arm, source: Aggregates, aggregate: str, column: str, paper: Aggregates
+) -> list[str]:
+    """Format the row of an arm: number of seeds, and each metric beside the paper's."""
+    row = [arm.short, f"{source.cell(aggregate, column, arm.arm, 'psnr').n:.0f}"]
+    for metric in SHOWN:
+        for numbers, name in ((source, aggregate), (paper, "native")):
+            cell = numbers.cell(name, column, arm.arm, metric.name)
+            row.append(format_summary(cell, metric.digits))
+    return row
+
+
+def list_superres_quality(part: Part) -> Iterator[Section]:
+    """List PSNR-Y of every method and of bicubic by data set and scale."""
+    source = part.source
+    cells = source.cells("asr_quality") if source.has("asr_quality") else {}
+    scales = [format_scale(scale) for scale in source.config["asr"]["scales"]]
+    names = {BICUBIC: BICUBIC, **{name: method.name for name, method in source.methods.items()}}
+    for metric in dict.fromkeys(metric for *_, metric in cells if metric.startswith("psnr")):
+        rows = []
+        for column in source.config["asr"]["evaluate"]:
+            for method, name in names.items():
+                row = [cells.get((column, method, scale, metric), Summary()) for scale in scales]
+                if any(cell.measured for cell in row):
+                    rows.append([column, name, *(format_summary(cell, 2) for cell in row)])
+        header = ["Set", "Method", *(f"x{scale}" for scale in scales)]
+        table = build_simple_table(header, rows, "ll" + "r" * len(scales))
+        yield Section(f"Super-resolution, {metric} (dB), {part.conditions}", tables=[table])
+
+
+# --- items of the paper ---------------------------------------------------------------------------
+
+
+def build_tables(parts: Sequence[Part]) -> Iterator[Section]:
+    """Build every table beside the paper's, each of the first conditions that have its numbers."""
+    shown: set[str] = set()
+    for part in parts:
+        items = select_items("table", part.source.config)
+        names = [name for name, item in items.items() if item.compared == "yes"]
+        tables, _ = build_possible(
+            [name for name in names if name not in shown],
+            lambda name: build_beside_paper(part.source, items[name]),  # noqa: B023
+        )
+        shown |= {*tables}
+        for table in chain.from_iterable(tables.values()):
+            yield Section(f"{table.title}, {part.conditions}", tables=[table])
+
+
+def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[Section]:
+    """Build a section for every figure in the folder, with the caption of the main conditions."""
+    items = select_items("figure", parts[0].source.config)
+    for name, item in items.items():
+        path = folder / "figures" / f"{name}.png"
+        if path.is_file():
+            caption = compose_caption(item, parts[0].source.provenance)
+            picture = Picture(path.relative_to(folder).as_posix(), name)
+            yield Section(item.title, caption, picture=picture)
+
+
+def summarize_claims(path: Path) -> Section:
+    """Summarize claims.csv: how many claims hold, and each ordering and bound."""
+    claims = Claims.read(path)
+    text = f"{summarize(claims)} Every claim with its numbers: [{FILE}]({FILE})."
+    return Section("What the paper claims", text, [count_by_topic(claims), *list_relations(claims)])
+
+
+def list_relations(claims: Claims) -> list[Table]:
+    """List the orderings and bounds that the paper claims, and whether they hold here."""
+    rows = []
+    for row in claims.rows:
+        is_bound = row.published.startswith(("<", ">", "≤", "≥")) and row.scope != Scope.STRUCTURE
+        if is_bound and row.holds:
+            sides = (format_value(text, row.unit) for text in (row.published, row.measured))
+            rows.append((row.sentence, *sides, format_agreement(row)))
+    caption = "Orderings and bounds that there are numbers for"
+    header = ("The paper says", "Bound", "Measured", "In these runs")
+    return [build_simple_table(header, rows, caption=caption)] if rows else []
+
+
+# --- conditions -----------------------------------------------------------------------------------
+
+
+def describe_conditions(folder: Path, part: Part) -> Section:
+    """Describe some conditions: differences from the paper, runs, cost, and the command."""
+    source, name = part.source, part.conditions
+    records = read_sources(folder)[name].values()
+    source.provenance = replace(
+        source.provenance,
+        versions=join_values(record.get("versions") or {} for record in records),
+        git=join_values(record.get("git") or {} for record in records),
+    )
+    inside = [list_differences(source), *describe_runs(source), list_training_costs(source)]
+    settings = f"Settings: [overlays/{name}.yaml](overlays/{name}.yaml)."
+    return Section(
+        f"Conditions: {name}", settings, code=format_command(folder, part), inside=inside
+    )
+
+
+def format_command(folder: Path, part: Part) -> str:
+    """Format the command that measures these numbers again."""
+    native, asr = map(part.source.provenance.benchmark, ("native", "asr"))
+    overlay = f"docs/{folder.name}/overlays/{part.conditions}.yaml"
+    words = ["snakemake", "--cores", "all", "--configfile", overlay]
+    words += ["--config", "mirror=FOLDER"] if part.source.config["preset"] == "mirror" else []
+    targets = ["native"] if native.seeds else ["native_timing"] if native.timed_on else []
+    targets += ["readings"] if part.source.has("readings") else []
+    timed = ["asr_timing"] if asr.timed_on else []
+    targets += (["asr"] if timed else ["asr_eval"]) if asr.seeds else timed
+    return shlex.join([*words, "--", *targets])

@@ -1,0 +1,55 @@
+"""Keep the records of runs, scores and timings that provenance is made from, in one file.
+
+provenance.json has them by conditions and by their path below the results folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..analysis.schemas import SCHEMAS, list_inputs
+from ..config import Config
+from ..files import read_json, write_json
+
+FILE = "provenance.json"
+LEFT_OUT = ("config", "follows")  # said by the identity of a run, or about files that are not kept
+
+Sources = dict[str, dict[str, Any]]
+"""By conditions: the records by their path below the results folder."""
+
+
+def collect_sources(results: Path, config: Config) -> dict[str, Any]:
+    """Collect the records below `results` by path."""
+    names = [name for name, schema in SCHEMAS.items() if schema.suffix == "json"]
+    paths = {results / file for name in names for file in list_inputs(name, config)}
+    paths |= {*results.glob("*/arrays/*.json")}
+    return {
+        path.relative_to(results).as_posix(): _shorten(read_json(path))
+        for path in sorted(paths)
+        if path.is_file()
+    }
+
+
+def _shorten(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if key not in LEFT_OUT}
+
+
+def read_sources(folder: Path) -> Sources:
+    """Read the records that a record folder keeps."""
+    path = folder / FILE
+    return read_json(path) if path.is_file() else {}
+
+
+def merge_sources(folder: Path, conditions: str, collected: Mapping[str, Any]) -> None:
+    """Add records to those that a record folder keeps; one of the same path is replaced."""
+    sources = read_sources(folder)
+    merged = {**sources.get(conditions, {}), **collected}
+    write_json(folder / FILE, {**sources, conditions: dict(sorted(merged.items()))})
+
+
+def write_sources(folder: Path, conditions: str, results: Path) -> None:
+    """Write the records of some conditions below `results`, where runs have them."""
+    for path, record in read_sources(folder).get(conditions, {}).items():
+        write_json(results / path, record)

@@ -1,0 +1,154 @@
+"""Add the numbers of a results folder to a record, and write what follows from its rows."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import yaml
+from PIL import Image
+
+from ..analysis.claims import judge
+from ..analysis.claims.rows import FILE
+from ..analysis.reader import Aggregates
+from ..config import Config, load
+from ..errors import UserError
+from ..files import write_atomically, write_text
+from ..reporting import figures
+from ..reporting.items import build_possible, select_items
+from ..reporting.page import render_markdown
+from .page import Part, build_page
+from .restoring import OVERLAYS, list_conditions, restore
+from .rows import MAIN, Tables, collect_rows, merge_rows, read_tables, write_tables
+from .sources import collect_sources, merge_sources
+
+LARGEST_BYTES = 1_500_000
+FIGURES = "figures"
+WIDEST_FIGURE = 1200  # pixels
+# Where files lie on one machine says nothing about the run, and may say too much about its owner.
+LOCAL = ("mirror", "resources", "results", "lpips_backbone")
+
+
+def update(results: Path, record: Path, config: Config, conditions: str) -> int:
+    """Add the numbers below `results` to a record folder; return its size in bytes.
+
+    `config` is the run's resolved configuration, `conditions` its name in the record. A row of the
+    same run is replaced. The folder is written under another name and renamed at the end. Raises
+    `UserError` when nothing was measured, when a file of the run is damaged, and when the record
+    would be larger than 1.5 MB.
+    """
+    rows = collect_rows(results, config, conditions)
+    if not any(map(len, rows.values())):
+        raise UserError(f"{results} has no numbers yet; run the workflow first.")
+    record.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{record.name}.", dir=record.parent) as temporary:
+        folder = Path(temporary) / record.name
+        if record.exists():
+            shutil.copytree(record, folder)
+        add_rows(folder, rows)
+        merge_sources(folder, conditions, collect_sources(results, config))
+        settings = {"results": f"results/{conditions}"} | build_overlay(config)
+        text = yaml.safe_dump(settings, sort_keys=False)
+        write_text(folder / OVERLAYS / f"{conditions}.yaml", text)
+        complete(folder, results / "figures" if conditions == MAIN else None)
+        size = measure_size(folder)
+        if record.exists():
+            record.rename(Path(temporary) / "before")
+        folder.rename(record)
+    return size
+
+
+def add_rows(folder: Path, rows: Tables) -> None:
+    """Add rows to the tables of a record folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    old = read_tables(folder)
+    write_tables(folder, {name: merge_rows(old[name], rows[name], name) for name in rows})
+
+
+def build_overlay(config: Config) -> Config:
+    """Build the overlay of the settings in which a run differs from config/config.yaml.
+
+    A table column that the run left out is null. What is local to a machine is left out.
+    """
+    return _list_changes(load(), {k: v for k, v in config.items() if k not in LOCAL})
+
+
+def _list_changes(base: Mapping[str, object], other: Mapping[str, object]) -> Config:
+    """List the settings of `other` that `base` has otherwise, as nested as they are."""
+    changes: Config = {}
+    for key, value in other.items():
+        old = base.get(key)
+        if isinstance(value, Mapping) and isinstance(old, Mapping):
+            inner = _list_changes(old, value)
+            inner |= {removed: None for removed in old if removed not in value}
+            if inner:
+                changes[key] = inner
+        elif value != old:
+            changes[key] = value
+    return changes
+
+
+def measure_size(folder: Path) -> int:
+    """Measure the size of a record folder in bytes; raises `UserError` for one too large."""
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    if size > LARGEST_BYTES:
+        raise UserError(
+            f"The record would take {size / 1e6:.1f} MB, and {LARGEST_BYTES / 1e6:.1f} MB are "
+            "meant to be the most; leave out arms, seeds or figures in the results folder."
+        )
+    return size
+
+
+# --- what follows from the rows -------------------------------------------------------------------
+
+
+def complete(folder: Path, pictures: Path | None = None) -> None:
+    """Write what follows from the rows of a record: claims.csv, figures and README.md.
+
+    A figure is drawn from the first conditions that have its numbers. One of images or bandwidth
+    fields cannot be drawn from rows: it is copied from `pictures`, the figures of the main run.
+    """
+    with tempfile.TemporaryDirectory() as temporary:
+        parts = []
+        for conditions in list_conditions(folder):
+            results = Path(temporary) / conditions
+            config = restore(folder, conditions, results)
+            parts.append(Part(conditions, Aggregates(results / "aggregates", config)))
+            if conditions == MAIN:
+                judge.write(results / "aggregates", results / FILE, config)
+                shutil.copyfile(results / FILE, folder / FILE)
+        drawn: set[str] = set()
+        for part in parts:
+            drawn |= draw_figures(part, folder / FIGURES, drawn)
+        if pictures:
+            for path in sorted(pictures.glob("*.png")):
+                if path.stem not in drawn:
+                    shrink_picture(path, folder / FIGURES / path.name)
+        write_text(folder / "README.md", render_markdown(build_page(folder, parts)))
+
+
+def draw_figures(part: Part, output: Path, drawn: Collection[str]) -> set[str]:
+    """Draw every figure that some rows allow, but for those drawn already; return their names."""
+    names = [name for name in select_items("figure", part.source.config) if name not in drawn]
+    with tempfile.TemporaryDirectory() as temporary:
+
+        def draw(name: str) -> None:
+            _, picture = figures.draw(name, part.source, Path(temporary))
+            shrink_picture(picture, output / picture.name)
+
+        done, _ = build_possible(names, draw)
+    return {*done}
+
+
+def shrink_picture(path: Path, target: Path) -> None:
+    """Write a picture with fewer pixels and colors."""
+    with Image.open(path, formats=["PNG"]) as image:
+        small = image.convert("RGB")
+    small.thumbnail((WIDEST_FIGURE, WIDEST_FIGURE), Image.Resampling.LANCZOS)
+    # 256 colors are enough for a plot, and more than enough to show what images look like.
+    small = small.quantize(256, dither=Image.Dither.FLOYDSTEINBERG)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with write_atomically(target) as temporary:
+        small.save(temporary, format="PNG", optimize=True)
