@@ -182,15 +182,23 @@ def _add_record(commands: Commands) -> None:
         metavar="NAME",
         help="name of these settings in the record (default: main, the one that is judged)",
     )
+    command.add_argument(
+        "--rebuild",
+        action="store_true",
+        help="add nothing: write claims, figures and page again from the rows of the record",
+    )
 
 
 def update_record(options: Options) -> None:
     """Add a run's numbers to a record: a small folder of rows, claims, figures and a page."""
     from ..record import writing
 
-    config = load_config(options)
-    results = find_results(options, config)
-    size = writing.update(results, options.output, config, options.conditions)
+    if options.rebuild:
+        size = writing.rebuild(options.output)
+    else:
+        config = load_config(options)
+        results = find_results(options, config)
+        size = writing.update(results, options.output, config, options.conditions)
     log.info("record: %s, %.1f MB", options.output, size / 1e6)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -13,8 +13,8 @@ from ..analysis.provenance import Scope
 from ..analysis.provenance.differences import join_values
 from ..analysis.reader import BICUBIC, Aggregates
 from ..analysis.schemas import format_scale
-from ..analysis.statistics import LPIPS, PSNR, QUALITY, Summary
-from ..config import Arm, load_protocol
+from ..analysis.statistics import LPIPS, PSNR, QUALITY, Metric, Summary
+from ..config import load_protocol
 from ..reporting.captions import compose_caption
 from ..reporting.claims_page import (
     Claims,
@@ -28,10 +28,15 @@ from ..reporting.layout import Table, format_summary
 from ..reporting.page import Picture, Section, build_simple_table
 from ..reporting.sections import describe_runs, list_differences, list_training_costs
 from ..reporting.tables import build_beside_paper
+from .rows import MAIN
 from .sources import read_sources
 
 SHOWN = (replace(PSNR, digits=2), QUALITY[1], LPIPS)
 """The metrics of the short tables of arms."""
+SCORES = {
+    "psnr_y": "Super-resolution: PSNR-Y",
+    "psnr_y_8bit": "Super-resolution: PSNR-Y after rounding to 8 bits",
+}
 INTRODUCTION = (
     "What this project measured, beside the paper's numbers. `gblsr-repro record` writes this "
     "folder from the files of runs; nothing in it is typed by hand. Tables, a row a seed: "
@@ -55,7 +60,10 @@ def build_page(folder: Path, parts: Sequence[Part]) -> Section:
         for path in sorted(folder.glob("*.csv"))
         if path.name not in ("runs.csv", FILE)
     )
-    inside = [section for part in parts for section in compare_arms(part)]
+    inside = [
+        section for part in parts if part.conditions == MAIN for section in compare_arms(part)
+    ]
+    inside.append(compare_readings(parts))
     inside += [section for part in parts for section in list_superres_quality(part)]
     inside += build_tables(parts)
     if (folder / FILE).is_file():
@@ -69,38 +77,56 @@ def build_page(folder: Path, parts: Sequence[Part]) -> Section:
 
 
 def compare_arms(part: Part) -> Iterator[Section]:
-    """Compare every arm with the paper on each data set: PSNR, SSIM and LPIPS over seeds."""
+    """Compare every arm of the benchmark with the paper's: one table for each data set."""
     source, paper = part.source, Aggregates.paper(load_protocol())
-    for column in source.evaluate:
-        rows = [
-            format_arm(arm, source, aggregate, column, paper)
-            for name, arm in source.arms.items()
-            for aggregate in ("native", "readings")
-            if source.has(aggregate)
-            and source.cell(aggregate, column, name, "psnr").measured
-            and not (aggregate == "readings" and arm.in_benchmark)
-        ]
-        if rows:
-            header = [
-                "Arm",
-                "Seeds",
-                *(part for metric in SHOWN for part in (metric.title, "paper")),
-            ]
-            title = source.datasets[source.config["native"]["data"]["evaluate"][column]].title
-            table = build_simple_table(header, rows, "lr" + "r" * 2 * len(SHOWN))
-            yield Section(f"Native benchmark on {title}, {part.conditions}", tables=[table])
+    for column, dataset in source.config["native"]["data"]["evaluate"].items():
+        rows = []
+        for name, arm in source.benchmark.items():
+            cells = list_cells(source, "native", column, name)
+            if cells[0].measured:
+                published = list_cells(paper, "native", column, name)
+                pairs = chain.from_iterable(zip(cells, published, strict=True))
+                texts = format_cells(pairs, [metric for metric in SHOWN for _ in "ab"])
+                rows.append([arm.short, f"{cells[0].n:.0f}", *texts])
+        header = ["Arm", "Seeds"]
+        for metric in SHOWN:
+            header += [metric.title, "paper"]
+        table = build_simple_table(header, rows, "lr" + "r" * 2 * len(SHOWN))
+        title = f"Native benchmark on {source.datasets[dataset].title}"
+        yield Section(title, tables=[table])
 
 
-def format_arm(
-    arm: Arm, source: Aggregates, aggregate: str, column: str, paper: Aggregates
-) -> list[str]:
-    """Format the row of an arm: number of seeds, and each metric beside the paper's."""
-    row = [arm.short, f"{source.cell(aggregate, column, arm.arm, 'psnr').n:.0f}"]
-    for metric in SHOWN:
-        for numbers, name in ((source, aggregate), (paper, "native")):
-            cell = numbers.cell(name, column, arm.arm, metric.name)
-            row.append(format_summary(cell, metric.digits))
-    return row
+def compare_readings(parts: Sequence[Part]) -> Section:
+    """List what other readings of the baselines, and other conditions, give."""
+    rows = []
+    for part in parts:
+        source, aggregate = part.source, "readings"
+        for column in source.evaluate:
+            for name, arm in source.arms.items():
+                if part.conditions == MAIN and arm.in_benchmark:
+                    continue
+                aggregate = "native" if arm.in_benchmark else "readings"
+                cells = list_cells(source, aggregate, column, name)
+                if cells[0].measured:
+                    seeds = f"{cells[0].n:.0f}"
+                    texts = format_cells(cells, SHOWN)
+                    rows.append([arm.short, part.conditions, column, seeds, *texts])
+    header = ["Arm", "Conditions", "Set", "Seeds", *(metric.title for metric in SHOWN)]
+    table = build_simple_table(header, rows, "lllr" + "r" * len(SHOWN))
+    return Section("Other readings and other conditions", tables=[table] if rows else [])
+
+
+def list_cells(source: Aggregates, aggregate: str, column: str, arm: str) -> list[Summary]:
+    """List the numbers of an arm on a data set, one a metric of `SHOWN`."""
+    if not source.has(aggregate):
+        return [Summary() for _ in SHOWN]
+    return [source.cell(aggregate, column, arm, metric.name) for metric in SHOWN]
+
+
+def format_cells(cells: Iterable[Summary], metrics: Iterable[Metric]) -> list[str]:
+    """Format numbers with the decimals of their metrics."""
+    pairs = zip(cells, metrics, strict=True)
+    return [format_summary(cell, metric.digits) for cell, metric in pairs]
 
 
 def list_superres_quality(part: Part) -> Iterator[Section]:
@@ -109,7 +135,7 @@ def list_superres_quality(part: Part) -> Iterator[Section]:
     cells = source.cells("asr_quality") if source.has("asr_quality") else {}
     scales = [format_scale(scale) for scale in source.config["asr"]["scales"]]
     names = {BICUBIC: BICUBIC, **{name: method.name for name, method in source.methods.items()}}
-    for metric in dict.fromkeys(metric for *_, metric in cells if metric.startswith("psnr")):
+    for metric in {metric for *_, metric in cells} & {*SCORES}:
         rows = []
         for column in source.config["asr"]["evaluate"]:
             for method, name in names.items():
@@ -118,7 +144,7 @@ def list_superres_quality(part: Part) -> Iterator[Section]:
                     rows.append([column, name, *(format_summary(cell, 2) for cell in row)])
         header = ["Set", "Method", *(f"x{scale}" for scale in scales)]
         table = build_simple_table(header, rows, "ll" + "r" * len(scales))
-        yield Section(f"Super-resolution, {metric} (dB), {part.conditions}", tables=[table])
+        yield Section(f"{SCORES[metric]} in dB ({part.conditions})", tables=[table])
 
 
 # --- items of the paper ---------------------------------------------------------------------------
@@ -136,18 +162,18 @@ def build_tables(parts: Sequence[Part]) -> Iterator[Section]:
         )
         shown |= {*tables}
         for table in chain.from_iterable(tables.values()):
-            yield Section(f"{table.title}, {part.conditions}", tables=[table])
+            yield Section(f"{table.title} ({part.conditions})", tables=[table])
 
 
 def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[Section]:
-    """Build a section for every figure in the folder, with the caption of the main conditions."""
-    items = select_items("figure", parts[0].source.config)
-    for name, item in items.items():
+    """Build a section for every figure in the folder, with its caption."""
+    for name, item in select_items("figure", parts[0].source.config).items():
         path = folder / "figures" / f"{name}.png"
         if path.is_file():
-            caption = compose_caption(item, parts[0].source.provenance)
+            able = [part for part in parts if all(map(part.source.has, item.needs.split()))]
+            source = (able or parts)[0].source
             picture = Picture(path.relative_to(folder).as_posix(), name)
-            yield Section(item.title, caption, picture=picture)
+            yield Section(item.title, compose_caption(item, source.provenance), picture=picture)
 
 
 def summarize_claims(path: Path) -> Section:

@@ -30,7 +30,8 @@ def read_config(folder: Path, conditions: str) -> Config:
 def restore(folder: Path, conditions: str, results: Path) -> Config:
     """Write the aggregates of some conditions below `results`; return their settings.
 
-    An aggregate that the rows of the record say nothing of is not written.
+    An aggregate that the rows of the record say nothing of is not written. What the code alone
+    gives is written once, beside the main conditions.
     """
     config, tables = read_config(folder, conditions), read_tables(folder)
     write_sources(folder, conditions, results)
@@ -45,7 +46,9 @@ def restore(folder: Path, conditions: str, results: Path) -> Config:
             runs = select_runs(name, tables, conditions)
             if len(runs):
                 aggregate.write_rows(name, runs, output)
-        elif _has_inputs(name, results, config):
+        elif _is_measured(name, results, config) or (
+            conditions == MAIN and not SCHEMAS[name].inputs
+        ):
             aggregate.write(name, results, config, output)
     return config
 
@@ -59,7 +62,6 @@ def select_runs(name: str, tables: Tables, conditions: str) -> pd.DataFrame:
     return runs[is_selected].reindex(columns=list(SCHEMAS[name].columns))
 
 
-def _has_inputs(name: str, results: Path, config: Config) -> bool:
-    """Return whether an aggregate that is computed from files needs none or has one of them."""
-    files = list_inputs(name, config)
-    return not files or any((results / file).is_file() for file in files)
+def _is_measured(name: str, results: Path, config: Config) -> bool:
+    """Return whether there is a file that an aggregate is computed from."""
+    return any((results / file).is_file() for file in list_inputs(name, config))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import yaml
@@ -22,6 +23,7 @@ from ..reporting.page import render_markdown
 from .page import Part, build_page
 from .restoring import OVERLAYS, list_conditions, restore
 from .rows import MAIN, Tables, collect_rows, merge_rows, read_tables, write_tables
+from .sources import FILE as SOURCES
 from .sources import collect_sources, merge_sources
 
 LARGEST_BYTES = 1_500_000
@@ -35,29 +37,44 @@ def update(results: Path, record: Path, config: Config, conditions: str) -> int:
     """Add the numbers below `results` to a record folder; return its size in bytes.
 
     `config` is the run's resolved configuration, `conditions` its name in the record. A row of the
-    same run is replaced. The folder is written under another name and renamed at the end. Raises
-    `UserError` when nothing was measured, when a file of the run is damaged, and when the record
-    would be larger than 1.5 MB.
+    same run is replaced. Raises `UserError` when nothing was measured, when a file of the run is
+    damaged, and when the record would be larger than 1.5 MB.
     """
     rows = collect_rows(results, config, conditions)
     if not any(map(len, rows.values())):
         raise UserError(f"{results} has no numbers yet; run the workflow first.")
-    record.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{record.name}.", dir=record.parent) as temporary:
-        folder = Path(temporary) / record.name
-        if record.exists():
-            shutil.copytree(record, folder)
+    with _edit(record) as folder:
         add_rows(folder, rows)
         merge_sources(folder, conditions, collect_sources(results, config))
         settings = {"results": f"results/{conditions}"} | build_overlay(config)
         text = yaml.safe_dump(settings, sort_keys=False)
         write_text(folder / OVERLAYS / f"{conditions}.yaml", text)
-        complete(folder, results / "figures" if conditions == MAIN else None)
-        size = measure_size(folder)
+        complete(folder, results / FIGURES if conditions == MAIN else None)
+    return measure_size(record)
+
+
+def rebuild(record: Path) -> int:
+    """Write what follows from the rows of a record again; return its size in bytes."""
+    if not list_conditions(record):
+        raise UserError(f"{record} is no record: it has no {SOURCES}.")
+    with _edit(record) as folder:
+        complete(folder)
+    return measure_size(record)
+
+
+@contextmanager
+def _edit(record: Path) -> Iterator[Path]:
+    """Yield a copy of a record folder, or a new one; put it in the record's place at the end."""
+    record.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{record.name}.", dir=record.parent) as temporary:
+        folder = Path(temporary) / record.name
+        if record.exists():
+            shutil.copytree(record, folder)
+        yield folder
+        measure_size(folder)
         if record.exists():
             record.rename(Path(temporary) / "before")
         folder.rename(record)
-    return size
 
 
 def add_rows(folder: Path, rows: Tables) -> None:

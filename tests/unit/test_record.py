@@ -1,0 +1,281 @@
+"""A record keeps a row for every run, grows run by run, and says what follows from its rows."""
+
+from __future__ import annotations
+
+import csv
+import filecmp
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from gblsr_repro.analysis import aggregate
+from gblsr_repro.analysis.claims.rows import read_claims
+from gblsr_repro.analysis.reader import Aggregates
+from gblsr_repro.cli import main
+from gblsr_repro.config import complete, find_repository_root, load, merge, validate
+from gblsr_repro.errors import UserError
+from gblsr_repro.files import write_csv, write_json
+from gblsr_repro.record import restoring, writing
+from gblsr_repro.record.rows import collect_rows
+
+RECORD = find_repository_root() / "docs" / "record"
+SETS = ("kodak", "set14", "urban100")
+TIMES = ("mean_ms", "median_ms", "p90_ms", "p95_ms", "peak_memory_mib")
+TRAINED_ON = [{"dataset": "dtd", "title": "DTD", "images": 3, "expected": 9, "complete": False}]
+DEVICE = {"name": "Some CPU"}
+
+
+def build_config(**changes: object) -> dict:
+    overlay = {
+        "preset": "mirror",
+        "mirror": "/home/someone/images",
+        "seeds": [0, 1],
+        "native": {
+            "arms": ["gblsr_scalar", "gblsr_fixed", "liif", "liif_near"],
+            "training": {"steps": 40},
+        },
+    }
+    config = merge(merge(load(), overlay), changes)
+    validate(config)
+    return config
+
+
+def measure_native(results: Path, seeds: Sequence[int], psnr: float = 20.0) -> None:
+    """Write scores, times and records of four arms, as the workflow leaves them."""
+    for place, arm in enumerate(("gblsr_scalar", "gblsr_fixed", "liif", "liif_near")):
+        for seed in seeds:
+            name = f"{arm}/seed{seed}"
+            for column in (*SETS, "validation"):
+                value = psnr - place + 0.1 * seed
+                rows = [("a", value, 0.5, 0.6, 0.3, 4.0), ("b", value + 1, 0.7, 0.8, 0.4, 6.0)]
+                header = ("image", *("psnr", "ssim", "lpips", "edge_lpips", "lse"))
+                write_csv(results / "native/metrics" / name / f"{column}.csv", header, rows)
+                about = {"arm": arm, "seed": seed, "lpips": {"measured": True}}
+                write_json(results / "native/metrics" / name / f"{column}.json", about)
+            write_json(results / "native/runs" / name / "run.json", build_run(arm, seed))
+            times = (2.0 + place, 2.0, 3.0, 4.0, 100.0)
+            header = ("dataset", "image", "clock", *TIMES)
+            rows = [("kodak", "a", "paper", *times), ("kodak", "a", "ours", *times)]
+            write_csv(results / "native/latency" / name / "kodak.csv", header, rows)
+            about = {"arm": arm, "seed": seed, "device": DEVICE}
+            write_json(results / "native/latency" / name / "kodak.json", about)
+    write_json(results / "native/arrays/train.json", {"datasets": TRAINED_ON})
+
+
+def build_run(arm: str, seed: int) -> dict:
+    return {
+        "arm": arm,
+        "seed": seed,
+        "steps": 40,
+        "parameters": 12,
+        "config": {"repeated": "by the identity"},
+        "identity": {"native.training.steps": 40},
+        "wall_seconds": 61.5,
+        "steps_per_second": 3.25,
+        "peak_memory_mib": 812.0,
+        "device": DEVICE,
+        "git": {"commit": f"c0ffee{seed}", "modified": False},
+        "finished": "2026-01-02T03:04:05+00:00",
+    }
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results of a run with seed 0, and its record beside them."""
+    folder = tmp_path_factory.mktemp("record") / "results"
+    measure_native(folder, seeds=[0])
+    (folder / "native/runs/liif/seed0/weights.safetensors").write_bytes(b"large")
+    (folder / "figures").mkdir()
+    for name in ("qualitative", "frontier"):
+        Image.linear_gradient("L").resize((2400, 600)).save(folder / "figures" / f"{name}.png")
+    writing.update(folder, folder.with_name("record"), build_config(), "main")
+    return folder.parent
+
+
+@pytest.fixture
+def results(measured: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(measured / "results", tmp_path / "results"))
+
+
+@pytest.fixture
+def record(measured: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(measured / "record", tmp_path / "record"))
+
+
+def read_rows(record: Path, name: str) -> list[dict[str, str]]:
+    with (record / f"{name}.csv").open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def find_row(record: Path, name: str, **keys: str) -> dict[str, str]:
+    (row,) = [row for row in read_rows(record, name) if keys.items() <= row.items()]
+    return row
+
+
+# --- one run --------------------------------------------------------------------------------------
+
+
+def test_holds_what_was_measured_and_not_where(measured: Path) -> None:
+    record = measured / "record"
+    files = {str(path.relative_to(record)) for path in record.rglob("*") if path.is_file()}
+    assert {"README.md", "native.csv", "latency.csv", "runs.csv", "claims.csv"} <= files
+    assert {"provenance.json", "overlays/main.yaml", "figures/frontier.png"} <= files
+    assert not any("weights" in name or "sha256" in name for name in files)
+    assert not any(b"someone" in (record / name).read_bytes() for name in files)
+    assert {path.name for path in measured.iterdir()} == {"results", "record"}
+
+    row = find_row(record, "native", dataset="kodak", arm="gblsr_scalar", seed="0")
+    assert float(row["psnr"]) == pytest.approx(20.5)
+    assert float(row["lpips"]) == pytest.approx(0.7)
+    assert find_row(record, "latency", subject="liif", clock="paper")["mean_ms"] == "4.0"
+    assert find_row(record, "runs", arm="liif")["commit"] == "c0ffee0"
+
+    page = (record / "README.md").read_text(encoding="utf-8")
+    assert "| Scalar | 1 | 20.50 | 22.31 ± 0.20 |" in page
+    assert "| LIIF near | main | kodak | 1 | 17.50 |" in page
+    assert "40 steps (paper: 2,000)" in page
+    assert "trained on 3 of 9 images of DTD" in page
+    assert "--configfile docs/record/overlays/main.yaml --config mirror=FOLDER -- native" in page
+
+
+def test_figures_are_drawn_from_rows_and_pictures_copied(record: Path) -> None:
+    with Image.open(record / "figures" / "qualitative.png") as image:
+        assert image.size == (1200, 300)  # of the run's own file, smaller
+    with Image.open(record / "figures" / "frontier.png") as image:
+        assert image.size != (1200, 300)  # of the rows
+
+
+def test_rows_make_the_same_aggregates(results: Path, tmp_path: Path) -> None:
+    measure_native(results, seeds=[0, 1])
+    config, record = build_config(), tmp_path / "record"
+    writing.update(results, record, config, "main")
+    restored = tmp_path / "restored"
+    again = restoring.restore(record, "main", restored)
+    for name in ("native", "readings", "ablation", "runs", "criteria"):
+        aggregate.write(name, results, config, results / "aggregates" / f"{name}.csv")
+        lines = [
+            sorted((folder / "aggregates" / f"{name}.csv").read_text().splitlines())
+            for folder in (results, restored)
+        ]
+        assert lines[0] == lines[1], name
+    assert Aggregates(restored / "aggregates", again).cell("native", "kodak", "liif", "psnr").n == 2
+
+
+def test_the_overlay_makes_the_same_config() -> None:
+    config = build_config(native={"data": {"evaluate": {"set14": None}}})
+    overlay = writing.build_overlay(config)
+    assert overlay["native"]["data"]["evaluate"] == {"set14": None}
+    complete(overlay)
+    assert overlay == config | {name: overlay[name] for name in writing.LOCAL}
+
+
+# --- more runs ------------------------------------------------------------------------------------
+
+
+def test_a_second_machine_adds_its_seeds(record: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    measure_native(other, seeds=[1])
+    writing.update(other, record, build_config(), "main")
+    page = (record / "README.md").read_text(encoding="utf-8")
+    assert "| Scalar | 2 | 20.55 ± 0.07 | 22.31 ± 0.20 |" in page
+    assert {row["commit"] for row in read_rows(record, "runs")} == {"c0ffee0", "c0ffee1"}
+    conditions = {row.conditions for row in read_claims(record / "claims.csv") if row.conditions}
+    assert any("seeds 0, 1" in text for text in conditions)
+
+
+def test_a_run_measured_again_replaces_its_row_whole(record: Path, tmp_path: Path) -> None:
+    before = read_rows(record, "native")
+    measure_native(tmp_path / "again", seeds=[0], psnr=25.0)
+    writing.add_rows(record, collect_rows(tmp_path / "again", build_config(), "main"))
+    assert len(read_rows(record, "native")) == len(before)
+    row = find_row(record, "native", dataset="kodak", arm="gblsr_scalar")
+    assert float(row["psnr"]) == pytest.approx(25.5)
+
+
+def test_other_conditions_stand_beside_and_are_not_judged(record: Path, tmp_path: Path) -> None:
+    claims = (record / "claims.csv").read_bytes()
+    other = tmp_path / "other"
+    measure_native(other, seeds=[0], psnr=25.0)
+    writing.update(other, record, build_config(), "fewer_pixels")
+    assert (record / "claims.csv").read_bytes() == claims
+    page = (record / "README.md").read_text(encoding="utf-8")
+    assert "| Scalar | fewer_pixels | kodak | 1 | 25.50 |" in page
+    assert "## Conditions: fewer_pixels" in page
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+def test_a_damaged_score_is_named_and_the_record_stays(results: Path, record: Path) -> None:
+    before = {path: path.read_bytes() for path in record.rglob("*") if path.is_file()}
+    scores = results / "native/metrics/liif/seed0/kodak.csv"
+    scores.write_text(scores.read_text().replace("0.5", "0.9"))
+    with pytest.raises(UserError, match=r"kodak\.csv was damaged or changed"):
+        writing.update(results, record, build_config(), "main")
+    assert before == {path: path.read_bytes() for path in record.rglob("*") if path.is_file()}
+
+
+def test_a_record_too_large_is_refused_and_nothing_is_left(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "LARGEST_BYTES", 1000)
+    with pytest.raises(UserError, match="meant to be the most"):
+        writing.update(results, tmp_path / "out" / "record", build_config(), "main")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("option", "complaint"), [([], "no numbers"), (["--rebuild"], "no record")]
+)
+def test_an_empty_folder_is_one_sentence(
+    option: list[str], complaint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["record", "--results", str(tmp_path), "--output", str(tmp_path / "x"), *option]
+    assert main(words) == 2
+    assert complaint in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
+
+
+# --- the record of this project -------------------------------------------------------------------
+
+
+def test_the_record_is_small() -> None:
+    files = [path for path in RECORD.rglob("*") if path.is_file()]
+    assert len(files) <= 30
+    assert sum(path.stat().st_size for path in files) <= 1_500_000
+
+
+def test_claims_and_page_follow_from_the_rows(tmp_path: Path) -> None:
+    copy = tmp_path / "record"
+    shutil.copytree(RECORD, copy)
+    assert main(["record", "--rebuild", "--output", str(copy)]) == 0
+    for name in ("claims.csv", "README.md"):
+        same = filecmp.cmp(copy / name, RECORD / name, shallow=False)
+        assert same, f"{name}: run gblsr-repro record --rebuild --output docs/record"
+
+
+def test_every_row_names_a_run_and_its_commit() -> None:
+    runs = {(row["conditions"], row["arm"], row["seed"]) for row in read_rows(RECORD, "runs")}
+    assert all(row["commit"] for row in read_rows(RECORD, "runs"))
+    for name, column in (("native", "arm"), ("validation", "arm"), ("asr", "method")):
+        scored = {(r["conditions"], r[column], r["seed"]) for r in read_rows(RECORD, name)}
+        assert {row for row in scored if row[1] != "bicubic"} <= runs
+    sources = json.loads((RECORD / "provenance.json").read_text())
+    overlays = {path.stem for path in (RECORD / "overlays").glob("*.yaml")}
+    assert {row[0] for row in runs} <= {*sources} == overlays
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/results.md"])
+def test_tables_of_numbers_are_those_of_the_record(page: str) -> None:
+    text = (find_repository_root() / page).read_text(encoding="utf-8")
+    recorded = (RECORD / "README.md").read_text(encoding="utf-8")
+    blocks = text.split("<!-- from docs/record -->")[1:]
+    assert blocks
+    for block in blocks:
+        table = block.partition("<!-- end -->")[0].strip()
+        assert table.startswith("|")
+        assert table in recorded
