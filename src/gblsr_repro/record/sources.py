@@ -22,8 +22,8 @@ Sources = dict[str, dict[str, Any]]
 
 def collect_sources(results: Path, config: Config) -> dict[str, Any]:
     """Collect the records below `results` by path."""
-    names = [name for name, schema in SCHEMAS.items() if schema.suffix == "json"]
-    paths = {results / file for name in names for file in list_inputs(name, config)}
+    files = {file for name in SCHEMAS for file in list_inputs(name, config)}
+    paths = {results / file for file in files if file.endswith(".json")}
     paths |= {*results.glob("*/arrays/*.json")}
     return {
         path.relative_to(results).as_posix(): _shorten(read_json(path))
