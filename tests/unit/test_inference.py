@@ -19,9 +19,9 @@ def off(one, other):
     return np.abs(one.astype(int) - other.astype(int)).max()
 
 
-def test_the_readme_s_example(tmp_path, repository, monkeypatch, make_run):
-    section = (repository / "README.md").read_text().partition("\n## Your own images")[2]
-    example = re.search(r"```python\n(.*?)```", section, re.DOTALL)[1]
+def test_the_example_of_the_page_on_photographs(tmp_path, repository, monkeypatch, make_run):
+    page = (repository / "docs/images.md").read_text()
+    example = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
     make_run(tmp_path / "results/native/runs/gblsr_scalar/seed0", "gblsr_scalar")
     Image.fromarray(made.noise(210, 220, 3)).save(tmp_path / "photo.jpg")
     monkeypatch.chdir(tmp_path)

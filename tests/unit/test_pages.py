@@ -1,30 +1,53 @@
-"""Pages for readers, records included: what they link to is there."""
+"""Pages for readers, records included: what they link to and name is there."""
 
 import re
 from pathlib import Path
 
+import pages
 import pytest
 
-ROOT = Path(__file__).parents[2]
-FOLDERS = ("docs", "config", "benchmarks", "src")
-PAGES = [*ROOT.glob("*.md"), *(page for name in FOLDERS for page in (ROOT / name).rglob("*.md"))]
+FOLDERS = ("docs", "config", "benchmarks", "src", "results")
+PAGES = [
+    *pages.ROOT.glob("*.md"),
+    *(page for name in FOLDERS for page in (pages.ROOT / name).rglob("*.md")),
+]
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]+))?\)")
+NAMED = re.compile(r"\[`([\w.]+)`\]\((\S+\.py)\)")
+LONGEST = 150
+"""Lines of the README, which answers first and leaves the rest to the other pages."""
 
 
-def text(page: Path) -> str:
+def read(page: Path) -> str:
     """The page without its blocks of code."""
-    return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.M)
+    return pages.remove_blocks(page.read_text(encoding="utf-8"))
 
 
 def anchors(page: Path) -> set[str]:
     """The names that GitHub gives to a page's headings."""
-    headings = re.findall(r"^#+ (.+)$", text(page), flags=re.M)
+    headings = re.findall(r"^#+ (.+)$", read(page), flags=re.M)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", PAGES, ids=pages.name)
 def test_links_lead_somewhere(page: Path) -> None:
-    for name, anchor in LINK.findall(text(page)):
+    for name, anchor in LINK.findall(read(page)):
         target = page.parent / name if name else page
         assert target.exists(), name
         assert not anchor or anchor in anchors(target), f"{name}#{anchor}"
+
+
+@pytest.mark.parametrize("page", pages.GUIDES, ids=pages.name)
+def test_functions_and_classes_that_a_page_names_are_in_the_file_it_links(page: Path) -> None:
+    for name, file in NAMED.findall(read(page)):
+        *module, word = name.split(".")
+        code = (page.parent / file).read_text(encoding="utf-8")
+        assert not module or Path(file).stem == module[-1], name
+        assert re.search(rf"^(def|class) {word}\b", code, re.M), name
+
+
+def test_every_page_is_reached_from_the_readme_which_is_short() -> None:
+    text = (pages.ROOT / "README.md").read_text(encoding="utf-8")
+    assert text.count("\n") <= LONGEST
+    linked = {name for name, _ in LINK.findall(text)}
+    guides = {pages.name(page) for page in pages.GUIDES} - {"README.md"}
+    assert guides <= linked

@@ -129,7 +129,7 @@ def test_looks_are_seen_on_white_and_differ_in_gray():
         assert len({*drawn}) == len(drawn)
 
 
-def test_the_frontier_of_the_front_page_is_what_is_drawn_now(tmp_path):
+def test_the_frontier_in_the_documentation_is_what_is_drawn_now(tmp_path):
     kept = IMAGES / "frontier.png"
     _, drawn = figures.draw("frontier", Aggregates.paper(load_protocol()), tmp_path)
     differ = compare_images(str(kept), str(drawn), tol=2)

@@ -98,7 +98,7 @@ class Finished:
         line = ["--cores", "1", *words, "--configfile", *self.overlay(**settings), "--", "all"]
         if anew:
             return self.run("snakemake", *line)
-        print(json.dumps(line), file=self.planner.stdin, flush=True)
+        print(json.dumps(["snakemake", *line]), file=self.planner.stdin, flush=True)
         status, said = json.loads(self.planner.stdout.readline())
         assert status == 0, said
         return said

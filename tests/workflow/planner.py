@@ -1,8 +1,8 @@
-"""Plans of the workflow in the current folder, as `snakemake --dry-run` tells them, one a line.
+"""Run command lines of Snakemake and gblsr-repro in the current folder, one a line.
 
-Reads the words of a Snakemake command line as a JSON list a line; writes its exit status and what
-it said. What takes long to import and does not depend on a plan is imported once: each plan is made
-in a fork of this process.
+Reads the words of a command line as a JSON list a line; writes its exit status and what it said.
+What takes long to import and does not depend on a command is imported once: each command runs in a
+fork of this process.
 """
 
 import importlib
@@ -15,11 +15,12 @@ from pathlib import Path
 import snakemake.cli
 
 LIBRARIES = ("torch", "pandas", "pydantic", "yaml")
+PROGRAMS = {"snakemake": "snakemake.cli", "gblsr-repro": "gblsr_repro.cli"}
 PACKAGE = ("config.validation", "models.asr.model", "models.native", "analysis.schemas")
 
 
 def said_by_a_fork(words: list[str]) -> tuple[int, str]:
-    """Run Snakemake in a fork; return its exit status and what it said."""
+    """Run a command line in a fork; return its exit status and what it said."""
     with tempfile.TemporaryFile("w+") as out:
         child = os.fork()
         if not child:
@@ -27,7 +28,7 @@ def said_by_a_fork(words: list[str]) -> tuple[int, str]:
             os.dup2(out.fileno(), 2)
             status = 1
             try:
-                snakemake.cli.main(words)
+                status = importlib.import_module(PROGRAMS[words[0]]).main(words[1:]) or 0
             except SystemExit as end:
                 if isinstance(end.code, str):
                     print(end.code, file=sys.stderr)

@@ -1,7 +1,7 @@
 """Renew the files that are generated from the config and its tables.
 
-`python -m gblsr_repro.config` renews the lists of settings and items in the README files, and
-config/paper/protocol.yaml.
+`python -m gblsr_repro.config` renews the lists of settings and items in config/README.md and
+docs/items.md, and config/paper/protocol.yaml.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ COSTS = {  # by the first aggregate that an item needs
 }
 
 
-def renew_front_page(text: str) -> str:
-    """Renew the table of the paper's items in the text of README.md."""
+def renew_items_page(text: str) -> str:
+    """Renew the table of the paper's items in the text of docs/items.md."""
     before, _, rest = text.partition(ITEMS)
     _, _, after = rest.partition("\n\n")
     rows = []
@@ -122,7 +122,7 @@ def renew_protocol(text: str) -> str:
 
 GENERATED = {
     "config/README.md": renew_settings_page,
-    "README.md": renew_front_page,
+    "docs/items.md": renew_items_page,
     "config/paper/protocol.yaml": renew_protocol,
 }
 

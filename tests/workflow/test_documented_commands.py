@@ -1,0 +1,304 @@
+"""Every command on a page for readers does what it is there for, or is planned or parsed.
+
+A command without a mark is run. One with a mark (`# needs a GPU`, `# needs a network`, `# minutes`,
+`# hours`) goes as far as it can without: Snakemake plans it, gblsr-repro parses it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import made
+import pages
+import published_weights as published
+import pytest
+import yaml
+from finished_run import OWN, documented
+from PIL import Image
+from plain_logger import use_plain_logger
+
+from benchmarks.__main__ import parse as parse_benchmarks
+from gblsr_repro import config
+from gblsr_repro.cli import build_parser
+from gblsr_repro.training.checkpoint import get_superseded_path
+
+pytestmark = pytest.mark.slow
+
+# The tests that run the examples in Python of a page.
+PYTHON = {
+    "docs/images.md": "tests/unit/test_inference.py",
+    "docs/your-own.md": "tests/workflow/test_your_own.py",
+    "CONTRIBUTING.md": "tests/workflow/test_change_costs.py",
+}
+LANGUAGES = {"sh", "python", "yaml", "snakemake", "text"}
+RUNS = {"gblsr_scalar": "results/native/runs", "gblsr_asr": "results/asr/runs"}
+SMALL = config.merge(made.SMALL, {"seeds": [0], "native": {"criteria": {"parameter_band": 9}}})
+STATE = "results/asr/state/gblsr_asr/seed0.pt"
+# Stands in sentences for what the reader has in mind.
+PLACEHOLDERS = {"TARGET": "main_kodak", "NAME": "kodak"}
+
+
+class Checkout:
+    """A copy of the project with small models and one seed, and what the pages take for given:
+
+    photographs, trained runs, a superseded state, released weights, a mirror, an arm, a data set.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.said: dict[tuple[str, ...], str] = {}
+        use_plain_logger(folder / "profiles/default/config.yaml")
+        settings = config.merge(config.load([folder / "config/config.yaml"]), SMALL)
+        settings["native"]["arms"].append("flat")
+        (folder / "config/config.yaml").write_text(yaml.safe_dump(settings))
+        (folder / "src/flat.py").write_text(OWN + documented(folder, "docs/your-own.md"))
+        with (folder / "config/arms.tsv").open("a") as table:
+            row = ["flat", "flat:FlatDecoder", "", "Flat", "Flat", "baseline", "yes", "", "8", ""]
+            table.write("\t".join(row) + "\n")
+        with (folder / "config/datasets.tsv").open("a") as table:
+            row = ["my_photos", "Mine", "evaluate", "files", "", "photos/*.jpg", "2", "", "", "own"]
+            table.write("\t".join([*row, "", "", ""]) + "\n")
+        (folder / "data").mkdir()
+        (folder / "photos").mkdir()
+        for place in ("photo.jpg", "photos/a.jpg", "photos/b.jpg"):
+            Image.fromarray(made.noise(210, 220, 3)).save(folder / place)
+        for row, place in RUNS.items():
+            made.run(folder / place / row / "seed0", row, settings, spread=0.1)
+        superseded = get_superseded_path(folder / STATE)
+        superseded.parent.mkdir(parents=True)
+        superseded.touch()
+        theirs = published.weights("liif_rdn", settings).theirs
+        published.write_checkpoint(folder / "rdn-liif.pth", "liif_rdn", theirs)
+        environment = os.environ | {
+            "GBLSR_LPIPS_BACKBONE": str(made.backbone(folder / "alexnet.pth")),
+            "PYTHONPATH": str(folder / "src"),
+        }
+        self.planner = subprocess.Popen(
+            [sys.executable, Path(__file__).with_name("planner.py")],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *words: str) -> str | None:
+        """Run a command of Snakemake or gblsr-repro once; return what it said if it failed."""
+        if words not in self.said:
+            print(json.dumps(words), file=self.planner.stdin, flush=True)
+            status, said = json.loads(self.planner.stdout.readline())
+            self.said[words] = said[-2000:] or f"exit status {status}" if status else ""
+        return self.said[words] or None
+
+    def plan(self, *words: str) -> str | None:
+        """Plan a command of Snakemake; return what it said if it failed."""
+        return self.run("snakemake", "--dry-run", *words)
+
+    def call(self, *words: str) -> str | None:
+        """Run a program in the checkout; return what it said if it failed."""
+        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True)
+        return done.stdout + done.stderr if done.returncode else None
+
+
+@pytest.fixture(scope="module")
+def checkout(
+    clone: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Checkout]:
+    ready = Checkout(clone(tmp_path_factory.mktemp("pages") / "checkout"))
+    yield ready
+    ready.planner.stdin.close()
+    ready.planner.wait()
+
+
+# --- one command ----------------------------------------------------------------------------------
+
+
+def fail_of_command(command: pages.Command, checkout: Checkout) -> str | None:
+    """Check a command as far as it goes; return why it is wrong, if it is."""
+    words = list(command.words)
+    while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
+        name = words.pop(0).partition("=")[0]
+        sources = (p for top in ("src", "tests") for p in (checkout.folder / top).rglob("*.py"))
+        if not any(f'"{name}"' in path.read_text() for path in sources):
+            return f"nothing reads {name}"
+    if words[0] == "timeout":
+        words = words[2:]
+    if words[:2] == ["python", "-m"]:
+        words = words[2:]
+    check = PROGRAMS.get(words[0])
+    return check(words[1:], command.mark, checkout) if check else f"no check of {words[0]} exists"
+
+
+def fail_of_snakemake(words: list[str], mark: str | None, checkout: Checkout) -> str | None:
+    return checkout.plan(*words) if mark else checkout.run("snakemake", *words)
+
+
+def fail_of_gblsr(words: list[str], mark: str | None, checkout: Checkout) -> str | None:
+    if not mark:
+        return checkout.run("gblsr-repro", *words)
+    try:
+        options = build_parser().parse_args(words)
+    except SystemExit:
+        return "its arguments are refused"
+    dataset = vars(options).get("dataset")
+    if dataset and dataset not in config.read_datasets():
+        return f"no data set {dataset}"
+    return None
+
+
+def fail_of_make(words: list[str], mark: str | None, checkout: Checkout) -> str | None:
+    tested = (checkout.folder / ".ci/run").read_text()
+    if not mark and f"make {' '.join(words)}\n" not in tested:
+        return "it is not in .ci/run, which tests it"
+    return checkout.call("make", "--dry-run", *words)
+
+
+def fail_of_source(words: list[str], mark: str | None, checkout: Checkout) -> str | None:
+    (folder,) = re.findall(r"^VENV := (\S+)$", (checkout.folder / "Makefile").read_text(), re.M)
+    return None if words == [f"{folder}/bin/activate"] else "make creates no such environment"
+
+
+def fail_of_mv(words: list[str], mark: str | None, checkout: Checkout) -> str | None:
+    return checkout.call("mv", *words)
+
+
+def fail_of_pytest(words: list[str], mark: str | None, checkout: Checkout) -> str | None:
+    if words[:1] == ["-m"]:
+        markers = (checkout.folder / "pyproject.toml").read_text()
+        return None if f'"{words[1]}: ' in markers else f"no marker {words[1]}"
+    missing = [word for word in words if not (checkout.folder / word).exists()]
+    return f"there is no {missing[0]}" if missing else None
+
+
+def fail_of_benchmarks(words: list[str], mark: str | None, checkout: Checkout) -> str | None:
+    try:
+        parse_benchmarks(words)
+    except SystemExit:
+        return "its arguments are refused"
+    return None if mark else "it takes minutes"
+
+
+def fail_of_ci(words: list[str], mark: str | None, checkout: Checkout) -> str | None:
+    tested = (checkout.folder / ".github/workflows/ci.yml").read_text()
+    return None if ".ci/run" in tested and not words else "CI runs something else"
+
+
+PROGRAMS: dict[str, Callable[[list[str], str | None, Checkout], str | None]] = {
+    "snakemake": fail_of_snakemake,
+    "gblsr-repro": fail_of_gblsr,
+    "make": fail_of_make,
+    "source": fail_of_source,
+    "mv": fail_of_mv,
+    "pytest": fail_of_pytest,
+    "benchmarks": fail_of_benchmarks,
+    ".ci/run": fail_of_ci,
+}
+
+
+def fail_of_mention(command: pages.Command, checkout: Checkout) -> str | None:
+    """Check a command in a sentence: Snakemake plans it, of others the words and options exist."""
+    program, *words = (PLACEHOLDERS.get(word, word) for word in command.words)
+    if program == "snakemake":
+        return checkout.plan(*words)
+    if program == "make":
+        return checkout.call("make", "--dry-run", *words)
+    options = [word for word in words if word.startswith("--")]
+    named = words[: words.index(options[0])] if options else words
+    helped = io.StringIO()
+    with contextlib.redirect_stdout(helped), contextlib.suppress(SystemExit):
+        build_parser().parse_args([*named, "--help"])
+    said = helped.getvalue()
+    there = said and all(option in said for option in options)
+    return None if there else "the command line has no such command or option"
+
+
+# --- the pages ------------------------------------------------------------------------------------
+
+
+def fails_of_page(text: str, checkout: Checkout) -> list[str]:
+    """Check all commands of a page, in their order; return what is wrong."""
+    fails = []
+    for read, check in (
+        (pages.read_commands, fail_of_command),
+        (pages.read_mentions, fail_of_mention),
+    ):
+        for command in read(text):
+            reason = check(command, checkout)
+            if reason:
+                fails.append(f"{command}\n{reason}")
+    return fails
+
+
+@pytest.mark.parametrize("page", pages.GUIDES, ids=pages.name)
+def test_the_commands_of_a_page(page, checkout):
+    fails = fails_of_page(page.read_text(encoding="utf-8"), checkout)
+    assert not fails, "\n\n".join(fails)
+
+
+@pytest.mark.parametrize("page", pages.GUIDES, ids=pages.name)
+def test_the_other_blocks_of_a_page(page, checkout):
+    for block in pages.read_blocks(page.read_text(encoding="utf-8")):
+        place = f"{pages.name(page)}, line {block.line}"
+        assert block.language in LANGUAGES, f"{place}: tag the block with one of {LANGUAGES}"
+        if block.language == "python":
+            test = Path(pages.ROOT / PYTHON[pages.name(page)])
+            assert page.name in test.read_text(), f"{place}: no test runs it"
+        if block.language == "yaml":
+            overlay = f"{page.stem}_{block.line}.yaml"
+            (checkout.folder / overlay).write_text(block.text)
+            overlays = ["--config", "config/config.yaml", "--config", overlay]
+            assert checkout.run("gblsr-repro", "plan", *overlays) is None, place
+        if block.language == "snakemake":
+            folder = checkout.folder / "importing"
+            folder.mkdir()
+            text = block.text.replace("CHECKOUT", str(checkout.folder))
+            (folder / "Snakefile").write_text(text)
+            (folder / "mine.yaml").write_text("gblsr: {preset: paper}\n")
+            words = ["--directory", str(folder), "--snakefile", str(folder / "Snakefile")]
+            words += ["--configfile", str(folder / "mine.yaml"), "--", "gblsr_main_kodak"]
+            assert checkout.plan(*words) is None, place
+            shutil.rmtree(folder)
+
+
+WRONG = [
+    "snakemake --cores 1 main_kodac # needs a GPU",
+    "snakemake --cors 1 main_kodak # needs a GPU",
+    "snakemake --cores 8 --resources gpu=8 all # needs a GPU",
+    "snakemake --cores 1 --configfile config/realeased.yaml -- asr_eval # needs a network",
+    "snakemake --cores 1 licences",
+    "gblsr-repro upscale foto.jpg",
+    "gblsr-repro upscale photo.jpg --skale 2",
+    "gblsr-repro fetch kodac # needs a network",
+    "gblsr-repro import rdn-liif.pth --as liif_rdm --seed 0 --output runs/x",
+    "gblsr-repro bundel # hours",
+    "make domo",
+    "make bench",
+    "source venv/bin/activate",
+    "mv results/asr/state/nothing.pt results/a.pt",
+    "pytest -m gpus",
+    "GBLSR_FAULT_REPEATZ=1 pytest tests/faults",
+    "pytest tests/fault",
+    "python -m benchmarks --olny rendering # minutes",
+    "rm -r results",
+]
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_a_wrong_command_is_noticed(line, checkout):
+    assert len(fails_of_page(f"```sh\n{line}\n```\n", checkout)) == 1
+
+
+@pytest.mark.parametrize(
+    "span", ["gblsr-repro statuz", "gblsr-repro tables --olny x", "snakemake -n nativ", "make lnit"]
+)
+def test_a_wrong_mention_is_noticed(span, checkout):
+    assert len(fails_of_page(f"Say `{span}` then.\n", checkout)) == 1
