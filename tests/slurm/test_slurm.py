@@ -80,7 +80,7 @@ def test_same_results_as_locally(reduced, slurm):
         said = submit(reduced, slurm, "--retries", "1", *CONFIG, "--", "main_kodak", "frontier")
     assert len(SUBMITTED.findall(said)) >= 6, said[-3000:]
     assert "localrule fetch" in said
-    assert "localrule tables_of_native" in said
+    assert "localrule compared_table" in said
     results = reduced / "results" / "demo"
     assert (results / "figures" / "frontier.png").is_file()
     assert weights(results) == weights(local) != {}

@@ -15,7 +15,7 @@ from plain_logger import use_plain_logger
 from gblsr_repro import config
 
 WILDCARDS = re.compile(r"    wildcards: (.*)\n")
-ABOUT = ("arm", "method", "array", "dataset", "aggregate")
+ABOUT = ("arm", "method", "array", "dataset", "aggregate", "item")
 OWN = """
 import torch
 from torch import nn

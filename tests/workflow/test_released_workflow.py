@@ -82,7 +82,7 @@ def test_what_is_named_is_imported_and_scored_without_training(snakemake, overla
     other = published.weights("liif_rdn", select_class_settings(overlay), seed=1).theirs
     published.write_checkpoint(tmp_path / "rdn-liif.pth", "liif_rdn", other)
     planned = snakemake("--cores", "1", "--dry-run", "asr_eval", configfile=str(overlay)).stdout
-    assert jobs(planned) >= {"import_method", "asr_evaluate", "asr_eval_claims"}
+    assert jobs(planned) >= {"import_method", "asr_evaluate", "benchmark_claims"}
     imported = re.findall(r"^rule import_method:\n(?: +.*\n)*? +wildcards: (.*)\n", planned, re.M)
     assert imported == ["method=liif_rdn, seed=0"]
 
@@ -116,7 +116,7 @@ def test_the_shipped_overlay_plans_imports_and_fetches_no_training_set(snakemake
     )
     assert done.returncode == 0, done.stderr
     rules = jobs(done.stdout)
-    assert {"import_method", "asr_evaluate", "asr_eval_claims", "asr_eval_report"} <= rules
+    assert {"import_method", "asr_evaluate", "benchmark_claims", "benchmark_report"} <= rules
     assert not {"asr_train_run", "asr_standardize", "asr_latency", "train"} & rules
     fetched = set(re.findall(r"sources/(\w+)\.csv\n +log", done.stdout))
     assert fetched == {"set5", "set14", "b100", "urban100", "div2k_valid"}

@@ -55,20 +55,22 @@ ASR_TIMED = list(
 SCALES = config["asr"]["scales"]
 JUDGED = {name: schema for name, schema in schemas.SCHEMAS.items() if schema.in_claims}
 AGGREGATES = [f"{R}/{schemas.aggregate_path(name)}" for name in JUDGED]
-NATIVE_AGGREGATES = [
-    f"{R}/{schemas.aggregate_path(name)}"
-    for name, schema in JUDGED.items()
-    if schema.benchmark == "native"
-]
-# Quality alone: no aggregate that waits for timing.
-ASR_EVAL_AGGREGATES = [
-    f"{R}/{schemas.aggregate_path(name)}"
-    for name, schema in JUDGED.items()
-    if name == "structure"
-    or (schema.benchmark == "asr" and not any(schemas.TIMES in path for path in schema.inputs))
-]
+BENCHMARK_AGGREGATES = {
+    "native": [
+        f"{R}/{schemas.aggregate_path(name)}"
+        for name, schema in JUDGED.items()
+        if schema.benchmark == "native"
+    ],
+    # Quality alone: no aggregate that waits for timing.
+    "asr": [
+        f"{R}/{schemas.aggregate_path(name)}"
+        for name, schema in JUDGED.items()
+        if name == "structure"
+        or (schema.benchmark == "asr" and not any(schemas.TIMES in path for path in schema.inputs))
+    ],
+}
 TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
-COMPARED = [f"{name}_vs_paper" for name, item in ITEMS.items() if item.compared == "yes"]
+COMPARED = [name for name, item in ITEMS.items() if item.compared == "yes"]
 BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution", "both": "Both"}
 FIGURES = [name for name, item in ITEMS.items() if item.kind == "figure"]
 TABLES_SHOWN = sorted(
@@ -104,6 +106,7 @@ wildcard_constraints:
     seed="|".join(map(str, SEEDS)),
     scale="[0-9.]+",
     aggregate="|".join(schemas.SCHEMAS),
+    benchmark="|".join(BENCHMARK_AGGREGATES),
 
 
 def one_of(names):
@@ -206,64 +209,56 @@ def inputs_of_aggregate(wildcards):
     return [f"{R}/{path}" for path in schemas.list_inputs(name, config)] + tables
 
 
-def drawn_together(kind):
-    """Return the items of a kind, "table" or "figure", by their benchmark and the aggregates they need.
-
-    One job makes them all: to start it takes longer than to draw.
-    """
-    groups = {}
-    for name, item in ITEMS.items():
-        if item.kind == kind:
-            groups.setdefault((item.benchmark, item.needs), []).append(name)
-    return groups
-
-
-def compared(names):
-    """Return tables, each followed by itself beside the paper's values where there is one."""
-    return [n for name in names for n in (name, f"{name}_vs_paper") if n in TABLES + COMPARED]
-
-
-def aggregates_of(benchmark, needs):
-    """Return the aggregates and the provenance files that items are drawn from.
+def aggregates_of_item(wildcards):
+    """Return the aggregates and the provenance files that a table or figure is made from.
 
     Parameters are counted on untrained arms, so their table needs no provenance.
     """
-    untrained = needs in ("", "budget")
-    told = ["native", "asr"] if benchmark == "both" else [] if untrained else [benchmark]
-    told += ["asr_timing"] if "asr_latency" in needs.split() else []
-    record = [f"{R}/aggregates/provenance_{each}.json" for each in told]
-    return [f"{R}/aggregates/{name}.csv" for name in needs.split()] + record
+    item = ITEMS[wildcards.item]
+    needs = item.needs.split()
+    runs = {"native": ["native"], "asr": ["asr"], "both": ["native", "asr"]}[item.benchmark]
+    runs = [] if needs in ([], ["budget"]) else runs
+    runs = [*runs, "asr_timing"] if "asr_latency" in needs else runs
+    records = [f"{R}/aggregates/provenance_{name}.json" for name in runs]
+    return [f"{R}/aggregates/{name}.csv" for name in needs] + records
 
 
-def described(name):
-    """Return how Snakemake's report files an item: its benchmark, its name, its number and title."""
-    item = ITEMS[name.removesuffix("_vs_paper")]
-    beside = ", beside the paper's values" if name.endswith("_vs_paper") else ""
-    what = f"{item.paper}: {item.title}{beside}"
+def inputs_of_figure(wildcards):
+    """Return what a figure is drawn from beside aggregates."""
+    if wildcards.item == "qualitative":
+        return EXEMPLARS
+    if wildcards.item == "cov_hist":
+        arms = schemas.list_subjects("locality", config)
+        return expand(f"{R}/native/fields/{{arm}}/seed{{seed}}.npz", arm=arms, seed=SEEDS)
+    return []
+
+
+def benchmark_of_item(wildcards):
+    """Return the heading under which Snakemake's report lists a table or figure."""
+    return BENCHMARKS[ITEMS[wildcards.item].benchmark]
+
+
+def describe_item(wildcards):
+    """Return the labels of a table or figure in Snakemake's report."""
+    item = ITEMS[wildcards.item]
+    return {"item": item.item, "what": f"{item.paper}: {item.title}"}
+
+
+def describe_comparison(wildcards):
+    """Return the labels, in Snakemake's report, of a table beside the paper's values."""
+    labels = describe_item(wildcards)
     return {
-        "subcategory": BENCHMARKS[item.benchmark],
-        "labels": {"item": name, "what": what},
+        "item": f"{labels['item']}_vs_paper",
+        "what": f"{labels['what']}, beside the paper's values",
     }
-
-
-def inputs_of_figures(names):
-    """Return what figures are drawn from beside the aggregates."""
-    inputs = {
-        "qualitative": EXEMPLARS,
-        "cov_hist": expand(
-            f"{R}/native/fields/{{arm}}/seed{{seed}}.npz",
-            arm=schemas.list_subjects("locality", config),
-            seed=SEEDS,
-        ),
-    }
-    return [path for name in names for path in inputs.get(name, [])]
 
 
 def files_of(name):
     """Return the files of one table, also beside the paper's values, or of one figure."""
-    if ITEMS[name].kind == "table":
-        return [f"{R}/tables/{table}.tex" for table in compared([name])]
-    return [f"{R}/figures/{name}.{extension}" for extension in ("pdf", "png")]
+    if name in FIGURES:
+        return [f"{R}/figures/{name}.{extension}" for extension in ("pdf", "png")]
+    endings = ["", "_vs_paper"] if name in COMPARED else [""]
+    return [f"{R}/tables/{name}{ending}.tex" for ending in endings]
 
 
 def items_of(benchmark, timed=True):
@@ -271,6 +266,22 @@ def items_of(benchmark, timed=True):
     names = [name for name, item in ITEMS.items() if item.benchmark == benchmark]
     names = [name for name in names if timed or "asr_latency" not in ITEMS[name].needs.split()]
     return [path for name in names for path in files_of(name)]
+
+
+def items_of_benchmark(wildcards):
+    """Return the tables and figures on the page of a benchmark."""
+    return items_of(wildcards.benchmark, timed=wildcards.benchmark == "native")
+
+
+def aggregates_of_benchmark(wildcards):
+    """Return the aggregates that the claims about a benchmark are judged by."""
+    return BENCHMARK_AGGREGATES[wildcards.benchmark]
+
+
+def describe_benchmark(wildcards):
+    """Return the labels, in Snakemake's report, of the page of a benchmark."""
+    pages = {"native": "the native benchmark alone", "asr": "super-resolution without timing"}
+    return {"what": f"the page of {pages[wildcards.benchmark]}"}
 
 
 def prepare_results():

@@ -55,80 +55,91 @@ rule readings:
         " --output {output} > {log} 2>&1"
 
 
-for (benchmark, needs), names in drawn_together("table").items():
-
-    rule:
-        """The LaTeX tables from the same aggregates, also beside the paper's values."""
-        name:
-            f"tables_of_{needs.replace(' ', '_and_') or 'nothing'}"
-        input:
-            rows=aggregates_of(benchmark, needs),
-            tables=TABLES_SHOWN,
-        output:
-            [
-                report(
-                    f"{R}/tables/{name}.tex",
-                    caption="../report/table.rst",
-                    category="Tables",
-                    **described(name),
-                )
-                for name in compared(names)
-            ],
-        log:
-            f"{R}/logs/tables/{needs.replace(' ', '_') or 'nothing'}.log",
-        retries: 0
-        localrule: True
-        conda:
-            "../../envs/gblsr.yaml"
-        params:
-            config=CONFIG,
-            follows=follows("tables"),
-            aggregates=lambda wildcards: f"{R}/aggregates",
-            tables=lambda wildcards, output: os.path.dirname(output[0]),
-            names=compared(names),
-        shell:
-            "python -m gblsr_repro tables --config {params.config}"
-            " --aggregates {params.aggregates} --output {params.tables}"
-            " --only {params.names} > {log} 2>&1"
+rule table:
+    """Set one table of the paper in LaTeX."""
+    input:
+        rows=aggregates_of_item,
+        tables=TABLES_SHOWN,
+    output:
+        report(
+            f"{R}/tables/{{item}}.tex",
+            caption="../report/table.rst",
+            category="Tables",
+            subcategory=benchmark_of_item,
+            labels=describe_item,
+        ),
+    log:
+        f"{R}/logs/tables/{{item}}.log",
+    wildcard_constraints:
+        item=one_of(name for name in TABLES if name not in COMPARED),
+    retries: 0
+    localrule: True
+    conda:
+        "../../envs/gblsr.yaml"
+    params:
+        config=CONFIG,
+        follows=follows("table"),
+        aggregates=lambda wildcards: f"{R}/aggregates",
+        tables=lambda wildcards, output: os.path.dirname(output[0]),
+        names=lambda wildcards, output: [Path(path).stem for path in output],
+    shell:
+        "python -m gblsr_repro tables --config {params.config}"
+        " --aggregates {params.aggregates} --output {params.tables}"
+        " --only {params.names} > {log} 2>&1"
 
 
-for (benchmark, needs), names in drawn_together("figure").items():
+use rule table as compared_table with:
+    output:
+        report(
+            f"{R}/tables/{{item}}.tex",
+            caption="../report/table.rst",
+            category="Tables",
+            subcategory=benchmark_of_item,
+            labels=describe_item,
+        ),
+        report(
+            f"{R}/tables/{{item}}_vs_paper.tex",
+            caption="../report/table.rst",
+            category="Tables",
+            subcategory=benchmark_of_item,
+            labels=describe_comparison,
+        ),
+    wildcard_constraints:
+        item=one_of(COMPARED),
 
-    rule:
-        """The figures from the same aggregates, as PDF and PNG."""
-        name:
-            f"figures_of_{needs.replace(' ', '_and_')}"
-        input:
-            inputs_of_figures(names),
-            rows=aggregates_of(benchmark, needs),
-            tables=TABLES_SHOWN,
-        output:
-            pdf=expand(f"{R}/figures/{{name}}.pdf", name=names),
-            png=[
-                report(
-                    f"{R}/figures/{name}.png",
-                    caption="../report/figure.rst",
-                    category="Figures",
-                    **described(name),
-                )
-                for name in names
-            ],
-        log:
-            f"{R}/logs/figures/{needs.replace(' ', '_')}.log",
-        retries: 0
-        localrule: True
-        conda:
-            "../../envs/gblsr.yaml"
-        params:
-            config=CONFIG,
-            follows=follows("figures"),
-            aggregates=lambda wildcards: f"{R}/aggregates",
-            figures=lambda wildcards, output: os.path.dirname(output.pdf[0]),
-            names=names,
-        shell:
-            "python -m gblsr_repro figures --config {params.config}"
-            " --aggregates {params.aggregates} --output {params.figures}"
-            " --only {params.names} > {log} 2>&1"
+
+rule figure:
+    """Draw one figure of the paper, as PDF and PNG."""
+    input:
+        inputs_of_figure,
+        rows=aggregates_of_item,
+        tables=TABLES_SHOWN,
+    output:
+        pdf=f"{R}/figures/{{item}}.pdf",
+        png=report(
+            f"{R}/figures/{{item}}.png",
+            caption="../report/figure.rst",
+            category="Figures",
+            subcategory=benchmark_of_item,
+            labels=describe_item,
+        ),
+    log:
+        f"{R}/logs/figures/{{item}}.log",
+    wildcard_constraints:
+        item=one_of(FIGURES),
+    retries: 0
+    localrule: True
+    conda:
+        "../../envs/gblsr.yaml"
+    params:
+        config=CONFIG,
+        follows=follows("figure"),
+        aggregates=lambda wildcards: f"{R}/aggregates",
+        figures=lambda wildcards, output: os.path.dirname(output.pdf),
+    shell:
+        "python -m gblsr_repro figures --config {params.config}"
+        " --aggregates {params.aggregates} --output {params.figures}"
+        " --only {wildcards.item} > {log} 2>&1"
 
 
 rule claims:
@@ -158,24 +169,14 @@ rule claims:
         " --output {output} > {log} 2>&1"
 
 
-use rule claims as native_claims with:
+use rule claims as benchmark_claims with:
     input:
-        NATIVE_AGGREGATES,
+        aggregates_of_benchmark,
         TABLES_SHOWN,
     output:
-        f"{R}/native/claims.csv",
+        f"{R}/{{benchmark}}/claims.csv",
     log:
-        f"{R}/logs/native_claims.log",
-
-
-use rule claims as asr_eval_claims with:
-    input:
-        ASR_EVAL_AGGREGATES,
-        TABLES_SHOWN,
-    output:
-        f"{R}/asr/claims.csv",
-    log:
-        f"{R}/logs/asr_eval_claims.log",
+        f"{R}/logs/{{benchmark}}_claims.log",
 
 
 rule claims_page:
@@ -198,22 +199,13 @@ rule claims_page:
         " --output {output} > {log} 2>&1"
 
 
-use rule claims_page as native_claims_page with:
+use rule claims_page as benchmark_claims_page with:
     input:
-        rules.native_claims.output,
+        f"{R}/{{benchmark}}/claims.csv",
     output:
-        f"{R}/native/claims.md",
+        f"{R}/{{benchmark}}/claims.md",
     log:
-        f"{R}/logs/native_claims_page.log",
-
-
-use rule claims_page as asr_eval_claims_page with:
-    input:
-        rules.asr_eval_claims.output,
-    output:
-        f"{R}/asr/claims.md",
-    log:
-        f"{R}/logs/asr_eval_claims_page.log",
+        f"{R}/logs/{{benchmark}}_claims_page.log",
 
 
 rule report:
@@ -246,33 +238,17 @@ rule report:
         " --claims {input.claims} --output {output} > {log} 2>&1"
 
 
-use rule report as native_report with:
+use rule report as benchmark_report with:
     input:
-        items_of("native"),
-        rules.native_claims_page.output,
-        claims=rules.native_claims.output,
+        items_of_benchmark,
+        f"{R}/{{benchmark}}/claims.md",
+        claims=f"{R}/{{benchmark}}/claims.csv",
     output:
         report(
-            f"{R}/native/report.html",
+            f"{R}/{{benchmark}}/report.html",
             caption="../report/page.rst",
             category="Claims",
-            labels={"what": "the page of the native benchmark alone"},
+            labels=describe_benchmark,
         ),
     log:
-        f"{R}/logs/native_report.log",
-
-
-use rule report as asr_eval_report with:
-    input:
-        items_of("asr", timed=False),
-        rules.asr_eval_claims_page.output,
-        claims=rules.asr_eval_claims.output,
-    output:
-        report(
-            f"{R}/asr/report.html",
-            caption="../report/page.rst",
-            category="Claims",
-            labels={"what": "the page of super-resolution without timing"},
-        ),
-    log:
-        f"{R}/logs/asr_eval_report.log",
+        f"{R}/logs/{{benchmark}}_report.log",

@@ -8,6 +8,12 @@ rule native:
         items_of("native"),
 
 
+rule native_report:
+    """Claims and page of the native benchmark, without super-resolution."""
+    input:
+        f"{R}/native/report.html",
+
+
 rule native_timing:
     """Time every arm of the native benchmark; needs no training."""
     input:

@@ -210,7 +210,7 @@ RULES = {
     "aggregate budget": Rule(EXPERIMENT, code=("analysis", *NATIVE_MODEL), model=True),
     "aggregate structure": Rule(code=("analysis", "models")),
     **dict.fromkeys(
-        ("tables", "figures", "claims_page", "readings", "report"), Rule(EXPERIMENT, code=REPORTING)
+        ("table", "figure", "claims_page", "readings", "report"), Rule(EXPERIMENT, code=REPORTING)
     ),
 }
 
