@@ -21,9 +21,11 @@ from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
 from . import schemas
+from .budget import compare_with_anchor
+from .derived import DERIVED, derive
 from .provenance import writing
 from .reader import BICUBIC, NATIVE_TIMES, Aggregates, convert_to_numbers, read_rows
-from .schemas import NATIVE, SCHEMAS, VALUES, Fields, format_scale
+from .schemas import SCHEMAS, VALUES, Fields, format_scale
 
 NATIVE_METRICS = ("psnr", "ssim", "lpips", "edge_lpips", "lse")
 ASR_METRICS = ("psnr_y", "ssim_y")
@@ -192,19 +194,15 @@ def decide_criterion_b(rows: pd.DataFrame, config: Config) -> Values:
             yield name, "criterion_b", int(met), None, int(own["n"].max())
 
 
-def aggregate_criteria(find: Find, config: Config) -> Values:
-    """Decide whether the main arm meets the paper's criteria, by data set and as a whole."""
-    for _, path in find(NATIVE):
-        for row in Aggregates(path.parent, config).decide_criteria():
-            yield tuple(row.values())
-
-
 def aggregate_budget(find: Find, config: Config) -> Values:
-    """Count the trainable parameters of every arm of the config; no run is needed."""
+    """Count the trainable parameters of every arm of the config, and compare them with the anchor.
+
+    No run is needed.
+    """
     # torch takes seconds to import, and the other aggregates do without.
     from ..models.native import count_arm_parameters
 
-    yield from count_arm_parameters(config).items()
+    yield from compare_with_anchor(count_arm_parameters(config), config)
 
 
 def aggregate_structure(find: Find, config: Config) -> Values:
@@ -267,7 +265,6 @@ def read_number(record: Mapping[str, Any], key: str, path: Path) -> Any:
 AGGREGATORS: dict[str, Callable[[Find, Config], Values | pd.DataFrame]] = {
     "native": aggregate_native,
     "readings": aggregate_native,
-    "criteria": aggregate_criteria,
     "budget": aggregate_budget,
     "structure": aggregate_structure,
     "runs": aggregate_runs,
@@ -290,6 +287,10 @@ def write(name: str, results: Path, config: Config, output: Path) -> None:
     if schema.suffix == "json":
         writing.write(name, results, config, output)
         return
+    if name in DERIVED:
+        derived = derive(name, Aggregates(results / "aggregates", config))
+        write_rows(name, pd.DataFrame(derived, columns=schema.columns, dtype=object), output)
+        return
     values = AGGREGATORS[name](partial(schemas.find_files, name, results, config), config)
     if isinstance(values, pd.DataFrame):
         rows = values
@@ -300,5 +301,10 @@ def write(name: str, results: Path, config: Config, output: Path) -> None:
     if rows.empty:
         folder = results / schema.benchmark
         raise UserError(f"Nothing to aggregate under {folder}; {schema.remedy} first.")
+    write_rows(name, rows, output)
+
+
+def write_rows(name: str, rows: pd.DataFrame, output: Path) -> None:
+    """Write the rows of an aggregate to `output`, with empty cells for what is not known."""
     cells = rows.astype(object).where(rows.notna(), None)
-    write_csv(output, schema.header, cells.itertuples(index=False, name=None))
+    write_csv(output, SCHEMAS[name].header, cells.itertuples(index=False, name=None))

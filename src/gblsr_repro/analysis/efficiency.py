@@ -1,0 +1,135 @@
+"""Compare super-resolution methods with a reference: quality, speed, memory (Tables 6, 7, 12)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..config import list_methods
+from ..evaluation import OURS, PAPER
+from .estimates import Estimate, NotMeasuredError, concatenate, geometric_mean, mean, minimum
+from .measured import Measured, Names, measure
+from .reader import Aggregates
+from .schemas import EVERY, format_scale
+
+TRAINED, UNTRAINED = "trained", "untrained"
+"""The scale factors seen in training, and the others."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Where times are taken from: data sets, scale factor and clock."""
+
+    datasets: Names
+    scale: str
+    clock: str = PAPER
+
+
+# --- of one method --------------------------------------------------------------------------------
+
+
+def compute_psnr_gaps(
+    run: Measured, datasets: Names, scales: Names, method: str, reference: str
+) -> Estimate:
+    """Compute by how much a method's PSNR-Y is above a reference's, cell by cell."""
+    return run.asr(datasets, method, scales, "psnr_y") - run.asr(
+        datasets, reference, scales, "psnr_y"
+    )
+
+
+def compute_speeds(run: Measured, timing: Timing, method: str, reference: str) -> Estimate:
+    """Compute a method's speed in units of a reference's on every data set."""
+    return _read(run, timing, reference, "mean_ms") / _read(run, timing, method, "mean_ms")
+
+
+def compute_geometric_mean_speed(
+    run: Measured, timing: Timing, method: str, reference: str
+) -> Estimate:
+    """Compute the geometric mean of a method's speeds over the data sets."""
+    return geometric_mean(compute_speeds(run, timing, method, reference))
+
+
+def compute_mean_speed(run: Measured, timing: Timing, method: str, reference: str) -> Estimate:
+    """Compute the arithmetic mean of a method's speeds over the data sets."""
+    return mean(compute_speeds(run, timing, method, reference))
+
+
+def compute_memory_saved(run: Measured, timing: Timing, method: str, reference: str) -> Estimate:
+    """Compute the peak memory that a method saves, in percent, mean over the data sets."""
+    peak, other = (_read(run, timing, name, "peak_memory_mib") for name in (method, reference))
+    return 100 * mean(1 - peak / other)
+
+
+def _read(run: Measured, timing: Timing, method: str, metric: str) -> Estimate:
+    return run.asr_time(timing.datasets, method, metric, timing.clock, timing.scale)
+
+
+# --- of all methods -------------------------------------------------------------------------------
+
+
+def derive_psnr_gaps(run: Aggregates) -> Iterator[tuple[str, str, str, float, float, int]]:
+    """Yield rows of the aggregate `psnr_gaps`: every method's PSNR-Y minus the base method's.
+
+    Columns: method, reference, the scale factors (trained, untrained or all), mean and lowest of
+    the cells (data set and scale factor) that both have, and their number.
+    """
+    asr, measured = run.config["asr"], Measured(run)
+    scales = [format_scale(scale) for scale in asr["scales"]]
+    trained = {format_scale(scale) for scale in asr["trained_scales"]}
+    groups = {
+        TRAINED: [scale for scale in scales if scale in trained],
+        UNTRAINED: [scale for scale in scales if scale not in trained],
+        EVERY: scales,
+    }
+    base = asr["base_method"]
+    for method in list_methods(run.config):
+        for name, group in groups.items():
+            gaps = _list_gaps(measured, asr["evaluate"], group, method, base)
+            if gaps:
+                cells = concatenate(*gaps)
+                average, lowest = (measure(reduce, cells) for reduce in (mean, minimum))
+                yield method, base, name, average, lowest, len(cells)
+
+
+def _list_gaps(
+    run: Measured, datasets: Sequence[str], scales: Sequence[str], method: str, reference: str
+) -> list[Estimate]:
+    """List the gaps of the cells that a method and its reference both have."""
+    gaps = []
+    for dataset in datasets:
+        for scale in scales:
+            try:
+                gaps.append(compute_psnr_gaps(run, dataset, scale, method, reference))
+            except NotMeasuredError:
+                continue
+    return gaps
+
+
+def derive_speed(run: Aggregates) -> Iterator[tuple[str, str, str, float, float, float]]:
+    """Yield rows of the aggregate `speed`: every method beside each baseline and the base method.
+
+    Columns: method, reference, clock, geometric and arithmetic mean of its speeds in units of the
+    reference's over the timed sets, and the share of the peak memory that it saves in percent; NaN
+    where a set is missing.
+    """
+    asr, measured, methods = run.config["asr"], Measured(run), list_methods(run.config)
+    references = [
+        name
+        for name, method in methods.items()
+        if method.group == "baseline" or name == asr["base_method"]
+    ]
+    for clock in (PAPER, OURS):
+        timing = Timing(asr["timing"]["datasets"], format_scale(asr["timing"]["scale"]), clock)
+        for reference in references:
+            for method in methods:
+                numbers = [
+                    measure(compute, measured, timing, method, reference)
+                    for compute in (
+                        compute_geometric_mean_speed,
+                        compute_mean_speed,
+                        compute_memory_saved,
+                    )
+                ]
+                if not all(map(math.isnan, numbers)):
+                    yield method, reference, clock, *numbers
