@@ -35,7 +35,7 @@ def derive(name: str, run: Aggregates) -> Table:
     return [_name_columns(name, row) for row in DERIVED[name](run)]
 
 
-def read_paper(config: Config) -> Aggregates:
+def read_paper_aggregates(config: Config) -> Aggregates:
     """Read the paper's numbers (config/paper), for the rows and columns of `config`."""
     paper = Aggregates(find_repository_root() / "config" / "paper", config)
     paper.provenance = Provenance.paper()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..config import list_methods
 from ..evaluation import OURS, PAPER
@@ -68,7 +69,7 @@ def _read(run: Measured, timing: Timing, method: str, metric: str) -> Estimate:
 # --- of all methods -------------------------------------------------------------------------------
 
 
-def derive_psnr_gaps(run: Aggregates) -> Iterator[tuple[str, str, str, float, float, int]]:
+def derive_psnr_gaps(run: Aggregates) -> Iterator[tuple[Any, ...]]:
     """Yield rows of the aggregate `psnr_gaps`: every method's PSNR-Y minus the base method's.
 
     Columns: method, reference, the scale factors (trained, untrained or all), mean and lowest of
@@ -88,8 +89,7 @@ def derive_psnr_gaps(run: Aggregates) -> Iterator[tuple[str, str, str, float, fl
             gaps = _list_gaps(measured, asr["evaluate"], group, method, base)
             if gaps:
                 cells = concatenate(*gaps)
-                average, lowest = (measure(reduce, cells) for reduce in (mean, minimum))
-                yield method, base, name, average, lowest, len(cells)
+                yield method, base, name, measure(mean, cells), measure(minimum, cells), len(cells)
 
 
 def _list_gaps(
@@ -106,7 +106,7 @@ def _list_gaps(
     return gaps
 
 
-def derive_speed(run: Aggregates) -> Iterator[tuple[str, str, str, float, float, float]]:
+def derive_speed(run: Aggregates) -> Iterator[tuple[Any, ...]]:
     """Yield rows of the aggregate `speed`: every method beside each baseline and the base method.
 
     Columns: method, reference, clock, geometric and arithmetic mean of its speeds in units of the

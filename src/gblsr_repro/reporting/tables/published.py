@@ -11,7 +11,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...analysis.derived import read_paper
+from ...analysis.derived import read_paper_aggregates
 from ...analysis.reader import Aggregates, read_rows
 from ...analysis.schemas import TRAINING_TIME
 from ...analysis.training_time import list_published_times
@@ -32,9 +32,9 @@ def build_published(source: Aggregates, item: Item, measured: Sequence[Table] = 
     timing, paper_timing = source.config["asr"]["timing"], load_protocol()["asr"]["timing"]
     same_sets = all(timing[key] == paper_timing[key] for key in ("datasets", "scale"))
     printed = _read_printed(item.item)
-    paper = read_paper(config)
+    paper = read_paper_aggregates(config)
     if item.maker == build_training_time.__name__:
-        shown = [row.key for table in measured for row in table.rows]
+        shown = [row.key for row in measured[0].groups[0]]
         paper.tables[TRAINING_TIME[item.part]] = list_published_times(item.part, shown)
     tables = []
     for table in build_item(item, paper, View()):
