@@ -212,6 +212,14 @@ def aggregate_structure(find: Find, config: Config) -> Values:
     yield from measure_structure(load_protocol()).items()
 
 
+def aggregate_mean_color(find: Find, config: Config) -> Values:
+    """Score the mean color of the images of every evaluation column."""
+    from ..evaluation.mean_color import score_mean_color
+
+    for fields, path in find(schemas.ARRAYS):
+        yield fields["column"], score_mean_color(path, config)
+
+
 # --- super-resolution -----------------------------------------------------------------------------
 
 
@@ -267,6 +275,7 @@ AGGREGATORS: dict[str, Callable[[Find, Config], Values | pd.DataFrame]] = {
     "readings": aggregate_native,
     "budget": aggregate_budget,
     "structure": aggregate_structure,
+    "mean_color": aggregate_mean_color,
     "runs": aggregate_runs,
     "locality": aggregate_locality,
     "ablation": aggregate_ablation,

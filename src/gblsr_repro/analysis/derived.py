@@ -10,7 +10,7 @@ from ..config import Config, find_repository_root
 from .best_arms import derive_best_arms
 from .budget import compare_with_anchor
 from .criteria import derive_criteria
-from .efficiency import derive_psnr_gaps, derive_speed
+from .efficiency import derive_bicubic_gains, derive_psnr_gaps, derive_speed
 from .provenance import Provenance
 from .reader import Aggregates, Table, convert_to_numbers, read_rows
 from .schemas import SCHEMAS, TRAINING_TIME
@@ -20,6 +20,7 @@ DERIVED: dict[str, Callable[[Aggregates], Iterator[tuple[Any, ...]]]] = {
     "criteria": derive_criteria,
     "best_arms": derive_best_arms,
     "psnr_gaps": derive_psnr_gaps,
+    "bicubic_gains": derive_bicubic_gains,
     "speed": derive_speed,
 } | {
     name: partial(derive_training_time, benchmark=benchmark)

@@ -11,7 +11,7 @@ from ..config import list_methods
 from ..evaluation import OURS, PAPER
 from .estimates import Estimate, NotMeasuredError, concatenate, geometric_mean, mean, minimum
 from .measured import Measured, Names, measure
-from .reader import Aggregates
+from .reader import BICUBIC, Aggregates
 from .schemas import EVERY, format_scale
 
 TRAINED, UNTRAINED = "trained", "untrained"
@@ -104,6 +104,25 @@ def _list_gaps(
             except NotMeasuredError:
                 continue
     return gaps
+
+
+def derive_bicubic_gains(run: Aggregates) -> Iterator[tuple[Any, ...]]:
+    """Yield rows of the aggregate `bicubic_gains`: PSNR-Y minus bicubic's at the lowest scale.
+
+    Columns: data set, method, the lowest trained scale factor, the gain in dB, and whether it is
+    the highest of the data set (1 or 0).
+    """
+    asr, measured = run.config["asr"], Measured(run)
+    scale = format_scale(min(asr["trained_scales"]))
+    for dataset in asr["evaluate"]:
+        gains = {
+            method: measure(compute_psnr_gaps, measured, dataset, scale, method, BICUBIC)
+            for method in asr["methods"]
+        }
+        gains = {method: gain for method, gain in gains.items() if not math.isnan(gain)}
+        best = max(gains, key=gains.__getitem__, default="")
+        for method, gain in gains.items():
+            yield dataset, method, scale, gain, int(method == best)
 
 
 def derive_speed(run: Aggregates) -> Iterator[tuple[Any, ...]]:

@@ -48,6 +48,7 @@ NAMES = (
     "method",
     "reference",
     "scales",
+    "scale",
     "clock",
 )
 """Columns that say what a row of an aggregate without keys is about."""

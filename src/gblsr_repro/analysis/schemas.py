@@ -38,6 +38,7 @@ TIMES = "{benchmark}/latency/{subject}/seed{seed}/{timed}"
 SCORES = "native/metrics/{subject}/seed{seed}/{column}"
 GRID = "asr/metrics/{subject}/seed{seed}/{column}_x{scale}"
 BICUBIC_GRID = "asr/metrics/bicubic/{column}_x{scale}"
+ARRAYS = "native/arrays/{column}.npy"
 FIELDS = "native/fields/{subject}/seed{seed}.npz"
 NATIVE = "aggregates/native.csv"
 ASR_QUALITY = "aggregates/asr_quality.csv"
@@ -93,6 +94,12 @@ SCHEMAS = {
         inputs=(NATIVE,),
         in_claims=False,
     ),
+    "mean_color": Schema(
+        columns=("dataset", "psnr"),
+        inputs=(ARRAYS,),
+        in_claims=False,
+        remedy="standardize the images",
+    ),
     "readings": Schema(
         ("dataset", "arm", "metric"),
         (RUN, f"{TIMES}.csv", f"{SCORES}.csv"),
@@ -139,6 +146,12 @@ SCHEMAS = {
     ),
     "psnr_gaps": Schema(
         columns=("method", "reference", "scales", "mean", "lowest", "cells"),
+        inputs=(ASR_QUALITY,),
+        benchmark="asr",
+        in_claims=False,
+    ),
+    "bicubic_gains": Schema(
+        columns=("dataset", "method", "scale", "gain", "best"),
         inputs=(ASR_QUALITY,),
         benchmark="asr",
         in_claims=False,

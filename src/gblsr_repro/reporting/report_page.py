@@ -7,20 +7,19 @@ run does not have is named on the page with the reason.
 from __future__ import annotations
 
 import base64
+import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-import numpy as np
 from PIL import Image
 
 from ..analysis.claims.rows import Verdict
 from ..analysis.provenance import BENCHMARKS, PAPER_PRESET, RELEASED_PRESET
 from ..analysis.reader import BICUBIC, Aggregates
-from ..analysis.schemas import format_scale
 from ..config import Config, Item
 from ..errors import UserError
 from ..files import read_json, write_text
@@ -144,12 +143,13 @@ def _compare_with_mean_color(source: Aggregates) -> Table:
     """Compare on every set the PSNR of main arm and control with that of a mean color."""
     native, rows = source.config["native"], []
     arms = [native["main_arm"], native["control_arm"]]
+    colors = source.table("mean_color") if source.has("mean_color") else []
+    scores = {row["dataset"]: row["psnr"] for row in colors}
     for dataset in source.evaluate:
-        array = source.results / "native" / "arrays" / f"{dataset}.npy"
-        numbers = [_score_mean_color(array, source.config) if array.is_file() else np.nan]
+        numbers = [scores.get(dataset, math.nan)]
         for arm in arms:
             measured = source.has("native")
-            numbers.append(source.mean("native", dataset, arm, "psnr") if measured else np.nan)
+            numbers.append(source.mean("native", dataset, arm, "psnr") if measured else math.nan)
         cells = (format_number(number, "{:.1f}") for number in numbers)
         rows.append((name_dataset(source, "native", dataset), *cells))
     header = ("Set", "Mean color", *(source.arms[arm].name for arm in arms))
@@ -159,38 +159,25 @@ def _compare_with_mean_color(source: Aggregates) -> Table:
     ))  # fmt: skip
 
 
-def _score_mean_color(array: Path, config: Config) -> float:
-    """Return the mean PSNR in dB of images (N, S, S, 3), uint8, against their mean colors."""
-    # Imported here because it takes seconds, and no other page needs PyTorch.
-    import torch
-
-    from ..evaluation.metrics import MetricSettings, compute_psnr
-
-    pixels = torch.from_numpy(np.load(array, allow_pickle=False))
-    images = pixels.permute(0, 3, 1, 2).double() / 255
-    flat = images.mean((2, 3), keepdim=True).expand_as(images)
-    return float(compute_psnr(flat, images, MetricSettings.from_config(config)).mean())
-
-
 def _compare_with_bicubic(source: Aggregates) -> Table:
     """Compare at the lowest trained scale the PSNR-Y of the methods with that of bicubic."""
-    asr, methods = source.config["asr"], source.methods
-    scale, base = format_scale(min(asr["trained_scales"])), asr["base_method"]
-    rows: list[Sequence[str]] = []
-    if source.has("asr_quality"):
-        means = source.pivot("asr_quality", ["dataset"], "method", scale=scale, metric="psnr_y")
-        means = means.reindex(asr["evaluate"], columns=[BICUBIC, *asr["methods"]])
-        gains = means.sub(means.pop(BICUBIC), axis=0).dropna(how="all")
-        for dataset, gain in gains.iterrows():
-            bicubic = source.mean("asr_quality", str(dataset), BICUBIC, scale, "psnr_y")
-            best = str(gain.idxmax())
-            row = (
-                name_dataset(source, "asr", str(dataset)),
-                format_number(bicubic, "{:.1f}"),
-                _format_gain(gain.get(base, np.nan)),
-                f"{methods[best].name} {_format_gain(gain[best])}",
-            )
-            rows.append(row)
+    methods, base = source.methods, source.config["asr"]["base_method"]
+    gains: dict[str, dict[str, float]] = {}
+    best, scale = {}, ""
+    for row in source.table("bicubic_gains") if source.has("bicubic_gains") else ():
+        scale = row["scale"]
+        gains.setdefault(row["dataset"], {})[row["method"]] = row["gain"]
+        if row["best"]:
+            best[row["dataset"]] = row["method"]
+    rows = [
+        (
+            name_dataset(source, "asr", dataset),
+            format_number(source.mean("asr_quality", dataset, BICUBIC, scale, "psnr_y"), "{:.1f}"),
+            _format_gain(gain.get(base, math.nan)),
+            f"{methods[best[dataset]].name} {_format_gain(gain[best[dataset]])}",
+        )
+        for dataset, gain in gains.items()
+    ]
     header = ("Set", "Bicubic", methods[base].name, "Best method")
     caption = f"Super-resolution ×{scale}: PSNR-Y of bicubic in dB; the methods' distance from it."
     return build_simple_table(header, rows, "lrrl", caption)
