@@ -71,7 +71,7 @@ TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
 COMPARED = [f"{name}_vs_paper" for name, item in ITEMS.items() if item.compared == "yes"]
 BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution", "both": "Both"}
 # What the page of a demo begins with.
-DEMO = {"native": ["mean_color"], "asr": ["bicubic_gains"]} if config["preset"] == "demo" else {}
+DEMO = {"native": ["mean_color"], "asr": ["psnr_gaps"]} if config["preset"] == "demo" else {}
 FIGURES = [name for name, item in ITEMS.items() if item.kind == "figure"]
 TABLES_SHOWN = sorted(
     os.path.relpath(path)

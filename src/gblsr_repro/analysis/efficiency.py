@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from ..config import list_methods
@@ -70,59 +72,41 @@ def _read(run: Measured, timing: Timing, method: str, metric: str) -> Estimate:
 
 
 def derive_psnr_gaps(run: Aggregates) -> Iterator[tuple[Any, ...]]:
-    """Yield rows of the aggregate `psnr_gaps`: every method's PSNR-Y minus the base method's.
+    """Yield rows of the aggregate `psnr_gaps`: PSNR-Y minus the base method's, and bicubic's.
+
+    Columns: data set, method, reference, scale factor, and the gap in dB.
+    """
+    asr, measured = run.config["asr"], Measured(run)
+    cells = [*product(asr["evaluate"], map(format_scale, asr["scales"]))]
+    for reference in (asr["base_method"], BICUBIC):
+        for method, (dataset, scale) in product(list_methods(run.config), cells):
+            gap = measure(compute_psnr_gaps, measured, dataset, scale, method, reference)
+            if not math.isnan(gap):
+                yield dataset, method, reference, scale, gap
+
+
+def derive_mean_psnr_gaps(run: Aggregates) -> Iterator[tuple[Any, ...]]:
+    """Yield rows of the aggregate `mean_psnr_gaps`: every method's PSNR-Y minus the base method's.
 
     Columns: method, reference, the scale factors (trained, untrained or all), mean and lowest of
     the cells (data set and scale factor) that both have, and their number.
     """
-    asr, measured = run.config["asr"], Measured(run)
-    scales = [format_scale(scale) for scale in asr["scales"]]
+    asr, measured, base = run.config["asr"], Measured(run), run.config["asr"]["base_method"]
     trained = {format_scale(scale) for scale in asr["trained_scales"]}
+    scales = [format_scale(scale) for scale in asr["scales"]]
     groups = {
         TRAINED: [scale for scale in scales if scale in trained],
         UNTRAINED: [scale for scale in scales if scale not in trained],
         EVERY: scales,
     }
-    base = asr["base_method"]
-    for method in list_methods(run.config):
-        for name, group in groups.items():
-            gaps = _list_gaps(measured, asr["evaluate"], group, method, base)
-            if gaps:
-                cells = concatenate(*gaps)
-                yield method, base, name, measure(mean, cells), measure(minimum, cells), len(cells)
-
-
-def _list_gaps(
-    run: Measured, datasets: Sequence[str], scales: Sequence[str], method: str, reference: str
-) -> list[Estimate]:
-    """List the gaps of the cells that a method and its reference both have."""
-    gaps = []
-    for dataset in datasets:
-        for scale in scales:
-            try:
-                gaps.append(compute_psnr_gaps(run, dataset, scale, method, reference))
-            except NotMeasuredError:
-                continue
-    return gaps
-
-
-def derive_bicubic_gains(run: Aggregates) -> Iterator[tuple[Any, ...]]:
-    """Yield rows of the aggregate `bicubic_gains`: PSNR-Y minus bicubic's at the lowest scale.
-
-    Columns: data set, method, the lowest trained scale factor, the gain in dB, and whether it is
-    the highest of the data set (1 or 0).
-    """
-    asr, measured = run.config["asr"], Measured(run)
-    scale = format_scale(min(asr["trained_scales"]))
-    for dataset in asr["evaluate"]:
-        gains = {
-            method: measure(compute_psnr_gaps, measured, dataset, scale, method, BICUBIC)
-            for method in asr["methods"]
-        }
-        gains = {method: gain for method, gain in gains.items() if not math.isnan(gain)}
-        best = max(gains, key=gains.__getitem__, default="")
-        for method, gain in gains.items():
-            yield dataset, method, scale, gain, int(method == best)
+    for method, (name, group) in product(list_methods(run.config), groups.items()):
+        gaps = []
+        for dataset, scale in product(asr["evaluate"], group):
+            with suppress(NotMeasuredError):
+                gaps.append(compute_psnr_gaps(measured, dataset, scale, method, base))
+        if gaps:
+            cells = concatenate(*gaps)
+            yield method, base, name, measure(mean, cells), measure(minimum, cells), len(cells)
 
 
 def derive_speed(run: Aggregates) -> Iterator[tuple[Any, ...]]:
@@ -140,15 +124,12 @@ def derive_speed(run: Aggregates) -> Iterator[tuple[Any, ...]]:
     ]
     for clock in (PAPER, OURS):
         timing = Timing(asr["timing"]["datasets"], format_scale(asr["timing"]["scale"]), clock)
-        for reference in references:
-            for method in methods:
-                numbers = [
-                    measure(compute, measured, timing, method, reference)
-                    for compute in (
-                        compute_geometric_mean_speed,
-                        compute_mean_speed,
-                        compute_memory_saved,
-                    )
-                ]
-                if not all(map(math.isnan, numbers)):
-                    yield method, reference, clock, *numbers
+        for reference, method in product(references, methods):
+            pair = measured, timing, method, reference
+            numbers = (
+                measure(compute_geometric_mean_speed, *pair),
+                measure(compute_mean_speed, *pair),
+                measure(compute_memory_saved, *pair),
+            )
+            if not all(map(math.isnan, numbers)):
+                yield method, reference, clock, *numbers

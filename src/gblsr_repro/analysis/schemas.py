@@ -145,13 +145,13 @@ SCHEMAS = {
         remedy="time a method",
     ),
     "psnr_gaps": Schema(
-        columns=("method", "reference", "scales", "mean", "lowest", "cells"),
+        columns=("dataset", "method", "reference", "scale", "gap"),
         inputs=(ASR_QUALITY,),
         benchmark="asr",
         in_claims=False,
     ),
-    "bicubic_gains": Schema(
-        columns=("dataset", "method", "scale", "gain", "best"),
+    "mean_psnr_gaps": Schema(
+        columns=("method", "reference", "scales", "mean", "lowest", "cells"),
         inputs=(ASR_QUALITY,),
         benchmark="asr",
         in_claims=False,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from PIL import Image
 from ..analysis.claims.rows import Verdict
 from ..analysis.provenance import BENCHMARKS, PAPER_PRESET, RELEASED_PRESET
 from ..analysis.reader import BICUBIC, Aggregates
+from ..analysis.schemas import format_scale
 from ..config import Config, Item
 from ..errors import UserError
 from ..files import read_json, write_text
@@ -161,23 +162,23 @@ def _compare_with_mean_color(source: Aggregates) -> Table:
 
 def _compare_with_bicubic(source: Aggregates) -> Table:
     """Compare at the lowest trained scale the PSNR-Y of the methods with that of bicubic."""
-    methods, base = source.methods, source.config["asr"]["base_method"]
+    asr, methods = source.config["asr"], source.methods
+    scale, base = format_scale(min(asr["trained_scales"])), asr["base_method"]
     gains: dict[str, dict[str, float]] = {}
-    best, scale = {}, ""
-    for row in source.table("bicubic_gains") if source.has("bicubic_gains") else ():
-        scale = row["scale"]
-        gains.setdefault(row["dataset"], {})[row["method"]] = row["gain"]
-        if row["best"]:
-            best[row["dataset"]] = row["method"]
-    rows = [
-        (
+    for cell in source.table("psnr_gaps") if source.has("psnr_gaps") else ():
+        if cell["reference"] == BICUBIC and cell["scale"] == scale:
+            gains.setdefault(cell["dataset"], {})[cell["method"]] = cell["gap"]
+    rows: list[Sequence[str]] = []
+    for dataset, gain in gains.items():
+        bicubic = source.mean("asr_quality", dataset, BICUBIC, scale, "psnr_y")
+        best = max(gain, key=gain.__getitem__)
+        row = (
             name_dataset(source, "asr", dataset),
-            format_number(source.mean("asr_quality", dataset, BICUBIC, scale, "psnr_y"), "{:.1f}"),
+            format_number(bicubic, "{:.1f}"),
             _format_gain(gain.get(base, math.nan)),
-            f"{methods[best[dataset]].name} {_format_gain(gain[best[dataset]])}",
+            f"{methods[best].name} {_format_gain(gain[best])}",
         )
-        for dataset, gain in gains.items()
-    ]
+        rows.append(row)
     header = ("Set", "Bicubic", methods[base].name, "Best method")
     caption = f"Super-resolution ×{scale}: PSNR-Y of bicubic in dB; the methods' distance from it."
     return build_simple_table(header, rows, "lrrl", caption)

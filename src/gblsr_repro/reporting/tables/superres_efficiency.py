@@ -40,7 +40,7 @@ class Efficiency:
         self.scale = format_scale(timing["scale"])
         self.sets: list[str] = timing["datasets"]
         source.require(source.table("asr_latency"), "asr_latency", "rows")
-        gaps = source.table("psnr_gaps") if source.has("psnr_gaps") else []
+        gaps = source.table("mean_psnr_gaps") if source.has("mean_psnr_gaps") else []
         self.gaps = {(row["method"], row["scales"]): row for row in gaps}
         self.speeds = {
             (row["method"], row["reference"]): row
@@ -63,7 +63,7 @@ class Efficiency:
         return self.speeds.get((method, reference), {}).get(column, math.nan)
 
     def get_gap(self, method: str, scales: str, column: str) -> float:
-        """Return a column of the aggregate `psnr_gaps`."""
+        """Return a column of the aggregate `mean_psnr_gaps`."""
         return self.gaps.get((method, scales), {}).get(column, math.nan)
 
     def list_notes(self, methods: Iterable[str], averaged: Iterable[str]) -> list[str | None]:
