@@ -31,7 +31,8 @@ RECORDS = Path(__file__).resolve().parent / "records"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = parse(arguments)
+    """Run the benchmarks from the command line; return the exit status."""
+    options = parse_arguments(arguments)
     set_up_logging()
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -46,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parse the arguments of the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "--output", type=Path, help="folder of the record (default: records/<date>-<device>)"
@@ -72,19 +74,19 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def measure_all(options: argparse.Namespace) -> None:
-    """Measure what was asked for and write record, page and plot, also when stopped early."""
+    """Measure the groups of the options; write record, page and plot, also when stopped early."""
     began = time.monotonic()
     device = runtime.prepare_device("auto", threads=1)
-    output = options.output or RECORDS / folder_name(device)
+    output = options.output or RECORDS / name_folder(device)
     groups = options.only or list(GROUPS)
     record = Record(output / "results.csv", device, groups)
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench.open(device, options.quick, Path(scratch), options.model, options.mirror)
-        plans = [(group, plan) for group in groups for plan in GROUPS[group].plans(bench)]
+        plans = [(group, plan) for group in groups for plan in GROUPS[group].list_plans(bench)]
         plans.sort(key=lambda entry: not entry[1].targets)
         minutes = MINUTES[device.type] if options.minutes is None else options.minutes
         try:
-            work(bench, plans, record, began + 60 * minutes)
+            measure_plans(bench, plans, record, began + 60 * minutes)
         finally:
             if record.rows:
                 plot = output / "plot.png"
@@ -93,13 +95,15 @@ def measure_all(options: argparse.Namespace) -> None:
     log.info("%s: %d rows", output, len(record.rows))
 
 
-def folder_name(device: object) -> str:
-    """Return the date and the device's name as a folder's name."""
+def name_folder(device: object) -> str:
+    """Name the folder of a record after the date and the device."""
     name = runtime.describe_device(device)["name"].lower()
     return f"{datetime.now(UTC).date()}-{re.sub('[^a-z0-9]+', '-', name).strip('-')}"
 
 
-def work(bench: Bench, plans: list[tuple[str, Plan]], record: Record, deadline: float) -> None:
+def measure_plans(
+    bench: Bench, plans: list[tuple[str, Plan]], record: Record, deadline: float
+) -> None:
     """Measure the plans in order; each may take its share of the time that is left.
 
     When the time is up those with targets are still measured, in as few rounds as they need.
@@ -108,15 +112,15 @@ def work(bench: Bench, plans: list[tuple[str, Plan]], record: Record, deadline: 
     for position, (group, plan) in enumerate(plans):
         left = max(deadline - time.monotonic(), 0.0)
         if not left and (bench.quick or not plan.targets):
-            record.miss(group, plan.label, "the time was up")
+            record.add_missing(group, plan.label, "the time was up")
             continue
         share = left * plan.weight / sum(later.weight for _, later in plans[position:])
-        began, busy = time.monotonic(), measure.Busy()
-        case = plan.make(bench)
+        began, cores = time.monotonic(), measure.CoreMeter()
+        case = plan.build(bench)
         if bench.quick:
-            case = case.without_targets()
-        results = measure.run(case, bench.device, share, rounds)
-        record.add(case, results, busy.elsewhere())
+            case = case.drop_targets()
+        results = measure.measure_case(case, bench.device, share, rounds)
+        record.add(case, results, cores.count_busy())
         del case, results
         runtime.release_memory(bench.device)
         log.info("%s %s: %.1f of %.1f s", group, plan.label, time.monotonic() - began, share)

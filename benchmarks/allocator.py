@@ -20,10 +20,11 @@ from gblsr_repro.evaluation.latency import time_pass_ms
 
 from .native import MAIN
 from .plans import Bench
-from .training import native_step
+from .training import build_native_step
 
 
 def main(allocator: str, side: int, batch: int, count: int) -> None:
+    """Time `count` steps and print their median as JSON."""
     if allocator == "default":
         with mock.patch.object(runtime, "keep_large_blocks"):
             device = runtime.prepare_device("cpu", 1)
@@ -31,7 +32,7 @@ def main(allocator: str, side: int, batch: int, count: int) -> None:
         device = runtime.prepare_device("cpu", 1)
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench.open(device, quick=False, scratch=Path(scratch))
-    step = partial(native_step(bench, MAIN, side, batch), batch)
+    step = partial(build_native_step(bench, MAIN, side, batch), batch)
     step()
     times = [time_pass_ms(step, device) for _ in range(count)]
     print(json.dumps({"median_ms": median(times)}))

@@ -1,4 +1,4 @@
-"""Reading images: standardisation, training samples, measuring reconstructions."""
+"""Build the cases about images: standardisation, training samples, evaluation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from gblsr_repro.training.sampler import EpochSampler
 
 from . import native, rendering
 from .measure import SPEEDUP, Case, Target, Variant
-from .plans import Bench, Plan, shape
+from .plans import Bench, Plan, format_size
 
 GROUP = "data"
 PNG, JPEG = (1404, 2040), (480, 640)  # the usual sizes of DIV2K and DTD images
@@ -38,33 +38,33 @@ STORED = 16  # images in the standardised array
 ALEXNET = ((0, 64, 3, 11), (3, 192, 64, 5), (6, 384, 192, 3), (8, 256, 384, 3), (10, 256, 256, 3))
 
 
-def plans(bench: Bench) -> list[Plan]:
-    """Return the group's cases."""
+def list_plans(bench: Bench) -> list[Plan]:
+    """List the group's cases."""
     return [
-        Plan("standardised images", 10, standardized, True),
-        Plan("super-resolution samples", 12, samples),
-        Plan("native evaluation", 10, evaluation),
-        Plan("super-resolution evaluation", 12, superres_evaluation),
+        Plan("standardised images", 10, build_standardized_case, True),
+        Plan("super-resolution samples", 12, build_sample_case),
+        Plan("native evaluation", 10, build_evaluation_case),
+        Plan("super-resolution evaluation", 12, build_superres_evaluation_case),
     ]
 
 
-def photograph(size: tuple[int, int]) -> np.ndarray:
-    """Return uint8 (H, W, 3): a photograph that scikit-image ships, repeated to fill the size."""
+def build_photograph(size: tuple[int, int]) -> np.ndarray:
+    """Build a photograph, uint8 (H, W, 3): one of scikit-image, repeated to fill the size."""
     tile = read_rgb_image(Path(skimage.__file__).parent / "data" / "astronaut.png")
     height, width = size
     copies = (-(-height // tile.shape[0]), -(-width // tile.shape[1]), 1)
     return np.ascontiguousarray(np.tile(tile, copies)[:height, :width])
 
 
-def save(bench: Bench, size: tuple[int, int], suffix: str) -> Path:
-    """Write a photograph of that size as an image file."""
+def save_photograph(bench: Bench, size: tuple[int, int], suffix: str) -> Path:
+    """Save a photograph of a size as an image file."""
     path = bench.scratch / f"photograph{size[0]}x{size[1]}{suffix}"
-    Image.fromarray(photograph(size)).save(path)
+    Image.fromarray(build_photograph(size)).save(path)
     return path
 
 
-def standardized(bench: Bench) -> Case:
-    """A native training batch: decoded and cropped from files, and read from the array.
+def build_standardized_case(bench: Bench) -> Case:
+    """Build the case of a native batch: decoded and cropped from files, or read from the array.
 
     Making the array is decoding and cropping each image once.
     """
@@ -76,15 +76,18 @@ def standardized(bench: Bench) -> Case:
         return torch.from_numpy(np.stack(crops)).to(bench.device)
 
     path = bench.scratch / "array.npy"
-    pixels = np.resize(photograph((side, side)), (STORED, side, side, 3))
+    pixels = np.resize(build_photograph((side, side)), (STORED, side, side, 3))
     np.save(path, pixels)
     arrays = ImageArray(path, np.load(path, mmap_mode="r", allow_pickle=False), [{}] * STORED, {})
     read = build_batch_reader(
         arrays, EpochSampler(STORED, batch, torch.get_rng_state()), bench.device
     )
-    files = [("PNG", save(bench, png, ".png"), png), ("JPEG", save(bench, jpeg, ".jpg"), jpeg)]
+    files = [
+        ("PNG", save_photograph(bench, png, ".png"), png),
+        ("JPEG", save_photograph(bench, jpeg, ".jpg"), jpeg),
+    ]
     variants = [
-        Variant(f"standardise {kind} of {shape(*size)}", partial(decode, file))
+        Variant(f"standardise {kind} of {format_size(*size)}", partial(decode, file))
         for kind, file, size in files
     ]
     variants.append(Variant("read the array", partial(read, 0), (Target(SPEEDUP, 100),)))
@@ -92,27 +95,27 @@ def standardized(bench: Bench) -> Case:
         GROUP,
         "native batch",
         tuple(variants),
-        shape(side, side),
+        format_size(side, side),
         items=batch,
         same=False,
         memory=False,
     )
 
 
-def samples(bench: Bench) -> Case:
-    """A super-resolution training batch: from a file, from a decoded image, and all at once."""
+def build_sample_case(bench: Bench) -> Case:
+    """Build the case of a super-resolution batch: from a file, decoded before, all at once."""
     training = bench.config["asr"]["training"]
     batch = training["recipes"]["rdn"]["batch_size"]
     size = QUICK_PNG if bench.quick else PNG
-    path, image = save(bench, size, ".png"), photograph(size)
+    path, image = save_photograph(bench, size, ".png"), build_photograph(size)
     packed = PackedImages(
         image.reshape(-1, 3), ("photograph",), *(np.array([n]) for n in (0, *size)), sha256=""
     )
     sampler = Sampler(packed, training, batch, 0, bench.device)
 
-    def one_by_one(load: Any) -> Tensor:
+    def build_one_by_one(load: Any) -> Tensor:
         draws = [sampler.draw_sample(0, place) for place in range(batch)]
-        crops = [turned(load(), draw) for draw in draws]
+        crops = [cut_crop(load(), draw) for draw in draws]
         patch = training["lr_patch"]
         low = np.stack([resize_like_pillow(crop, patch, patch) for crop in crops])
         colors = [
@@ -122,30 +125,32 @@ def samples(bench: Bench) -> Case:
         return torch.from_numpy(low).to(bench.device).permute(0, 3, 1, 2).float() / 255
 
     variants = (
-        Variant("decode each PNG", partial(one_by_one, lambda: read_rgb_image(path))),
-        Variant("decoded beforehand, one by one", partial(one_by_one, lambda: image)),
+        Variant("decode each PNG", partial(build_one_by_one, lambda: read_rgb_image(path))),
+        Variant("decoded beforehand, one by one", partial(build_one_by_one, lambda: image)),
         Variant("whole batch at once", lambda: sampler.build_batch(0).low),
     )
-    return Case(GROUP, "super-resolution batch", variants, shape(*size), items=batch, memory=False)
+    return Case(
+        GROUP, "super-resolution batch", variants, format_size(*size), items=batch, memory=False
+    )
 
 
-def turned(image: np.ndarray, draw: SampleSpec) -> np.ndarray:
-    """Cut and turn a crop out of (H, W, 3) as a draw says."""
+def cut_crop(image: np.ndarray, draw: SampleSpec) -> np.ndarray:
+    """Cut a crop out of an image (H, W, 3) and turn it as a draw says."""
     crop = image[draw.top : draw.top + draw.side, draw.left : draw.left + draw.side]
     crop = crop[::-1] if draw.flip else crop
     crop = crop[:, ::-1] if draw.mirror else crop
     return np.ascontiguousarray(crop.swapaxes(0, 1) if draw.transpose else crop)
 
 
-def evaluation(bench: Bench) -> Case:
-    """A batch of images reconstructed, then measured without and with LPIPS.
+def build_evaluation_case(bench: Bench) -> Case:
+    """Build the case of native evaluation: reconstruct, and measure without and with LPIPS.
 
     The network behind LPIPS has random weights here, which take as long as the trained ones.
     """
     # Below 64 pixels AlexNet has nothing left to compare.
     side = 64 if bench.quick else bench.image_side
-    model = native.ready(bench, native.MAIN)
-    truth = native.random_images(bench, side, BATCH)
+    model = native.build_arm(bench, native.MAIN)
+    truth = native.draw_images(bench, side, BATCH)
     settings = MetricSettings.from_config(bench.config)
     bounds = compute_thresholds(truth, settings)
     backbone = bench.scratch / "backbone.pth"
@@ -158,20 +163,20 @@ def evaluation(bench: Bench) -> Case:
     perceptual = PerceptualDistance(backbone, bench.device)
     names = [str(position) for position in range(BATCH)]
 
-    def measured(network: PerceptualDistance | None) -> Any:
+    def measure(network: PerceptualDistance | None) -> Any:
         images = reconstruct(model, truth)
         return score_images(names, images, truth, bounds, settings, network)
 
     variants = (
         Variant("reconstruct", partial(reconstruct, model, truth)),
-        Variant("and measure", partial(measured, None)),
-        Variant("and LPIPS", partial(measured, perceptual)),
+        Variant("and measure", partial(measure, None)),
+        Variant("and LPIPS", partial(measure, perceptual)),
     )
     return Case(
         GROUP,
         "native evaluation",
         variants,
-        shape(side, side),
+        format_size(side, side),
         items=BATCH,
         same=False,
         memory=False,
@@ -185,20 +190,20 @@ class Photograph(NamedTuple):
     pixels: np.ndarray
 
     def load(self) -> np.ndarray:
-        """Return it."""
+        """Return the pixels, uint8 (H, W, 3)."""
         return self.pixels
 
 
 @torch.no_grad()
-def superres_evaluation(bench: Bench, scale: int = 4) -> Case:
-    """One image of a table: its low-resolution input made, rendered, and rendered and scored.
+def build_superres_evaluation_case(bench: Bench, scale: int = 4) -> Case:
+    """Build the case of one evaluated image: make its input, render it, render and score it.
 
     The input is made from a decoded image, as evaluation does ahead in a thread of its own.
     """
     low = (12, 15) if bench.quick else (120, 125) if bench.cuda else (48, 48)
-    image = Photograph("photograph", photograph((low[0] * scale, low[1] * scale)))
+    image = Photograph("photograph", build_photograph((low[0] * scale, low[1] * scale)))
     make = partial(asr.build_pair, image, scale, bench.config["asr"]["downsampling"])
-    pair, model = make(), rendering.ready(bench, "gblsr_asr")
+    pair, model = make(), rendering.build_method(bench, "gblsr_asr")
     enlarge = asr.build_upsampler(model, bench.config, bench.device)
     output = enlarge(pair.low, *pair.high.shape[:2])
     truth = convert_to_tensor(pair.high).to(bench.device)
@@ -212,7 +217,7 @@ def superres_evaluation(bench: Bench, scale: int = 4) -> Case:
         GROUP,
         "super-resolution evaluation",
         variants,
-        shape(*low),
+        format_size(*low),
         scale,
         same=False,
         memory=False,

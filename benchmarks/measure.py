@@ -1,4 +1,4 @@
-"""Timing variants of one thing against each other.
+"""Time variants of one thing against each other.
 
 The variants take turns, round after round, so that whatever else the machine does meets all of
 them alike. A ratio is the median of the ratios of single rounds; beside it stand their quartiles,
@@ -56,14 +56,14 @@ class Target:
         sign = "<=" if self.quantity in AT_MOST else ">="
         return f"{self.quantity} {sign} {self.bound:g}"
 
-    def met(self, value: float) -> bool:
+    def is_met(self, value: float) -> bool:
         """Return whether `value` keeps to the bound."""
         return value <= self.bound if self.quantity in AT_MOST else value >= self.bound
 
 
 @dataclass(frozen=True)
 class Scout:
-    """A smaller call that tells beforehand what a large one takes: `factor` times as much."""
+    """A smaller call from which the cost of a large one is estimated: `factor` times as much."""
 
     call: Callable[[], Any]
     factor: float
@@ -71,7 +71,7 @@ class Scout:
 
 @dataclass(frozen=True)
 class Variant:
-    """One way of doing a case's work; of a `published` one only what it returned is known."""
+    """One way to do the work of a case; of a `published` one only the output is known."""
 
     name: str
     call: Callable[[], Any]
@@ -109,14 +109,14 @@ class Case:
         """Whether a target is set for any variant."""
         return any(variant.targets for variant in self.variants)
 
-    def without_targets(self) -> Case:
-        """Return the case for sizes that its targets were not set for."""
+    def drop_targets(self) -> Case:
+        """Return the case without targets, for sizes that they were not set for."""
         return replace(self, variants=tuple(replace(v, targets=()) for v in self.variants))
 
 
 @dataclass
 class Result:
-    """What was measured of one variant; `missing` says why nothing was.
+    """The measurements of one variant; `missing` says why there are none.
 
     `times` holds the milliseconds of the calls of each round, `first_ms` is those of the call that
     warmed up.
@@ -136,14 +136,14 @@ class Result:
         return [ms for turn in self.times for ms in turn]
 
     @property
-    def wrong(self) -> bool:
+    def is_wrong(self) -> bool:
         """Whether the output is not the reference's."""
         return self.difference is not None and not self.difference <= TOLERANCE
 
     @property
     def note(self) -> str:
-        """What a reader must know about the numbers."""
-        return self.missing or ("output differs from the reference's" if self.wrong else "")
+        """A remark about the numbers for readers."""
+        return self.missing or ("output differs from the reference's" if self.is_wrong else "")
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class Comparison:
     memory_saving: float | None = None
 
     @classmethod
-    def of(cls, own: Result, reference: Result) -> Comparison:
+    def compare(cls, own: Result, reference: Result) -> Comparison:
         """Compare two results; empty where either was not measured."""
         if not (own.times and reference.times):
             return cls()
@@ -168,8 +168,8 @@ class Comparison:
         return cls(median(ratios), quartiles, saving)
 
 
-def verdict(target: Target, own: Result, comparison: Comparison) -> str:
-    """Return whether a target is met: MET, MISSED, TOO_FEW or UNMEASURED.
+def judge_target(target: Target, own: Result, comparison: Comparison) -> str:
+    """Judge whether a target is met: MET, MISSED, TOO_FEW or UNMEASURED.
 
     No target is met by an output that is not the reference's, nor by a time of too few rounds.
     """
@@ -183,14 +183,14 @@ def verdict(target: Target, own: Result, comparison: Comparison) -> str:
     }[target.quantity]
     if value is None:
         return UNMEASURED
-    if own.wrong:
+    if own.is_wrong:
         return MISSED
     if target.quantity in TIMED and len(own.times) < QUARTILE_ROUNDS:
         return TOO_FEW
-    return MET if target.met(value) else MISSED
+    return MET if target.is_met(value) else MISSED
 
 
-def run(case: Case, device: torch.device, seconds: float, rounds: int) -> list[Result]:
+def measure_case(case: Case, device: torch.device, seconds: float, rounds: int) -> list[Result]:
     """Measure a case within about `seconds`, in at most `rounds` rounds and at least one.
 
     A case with targets takes `QUARTILE_ROUNDS` at least, however long they last. Quick variants
@@ -198,10 +198,10 @@ def run(case: Case, device: torch.device, seconds: float, rounds: int) -> list[R
     """
     needed = QUARTILE_ROUNDS if case.has_targets else 1
     started = time.monotonic()
-    with _settings(case, device):
+    with _apply_settings(case):
         results = [Result(variant) for variant in case.variants]
         if not case.outside:
-            _first_calls(case, results, device, seconds)
+            _warm_up(case, results, device, seconds)
         able = [result for result in results if not result.missing]
         if case.scored:
             for result in able:
@@ -211,24 +211,26 @@ def run(case: Case, device: torch.device, seconds: float, rounds: int) -> list[R
         turns = [1] * len(able)
         if often:
             left = seconds - (time.monotonic() - started)
-            turns = _turns([result.first_ms for result in able], left / QUARTILE_ROUNDS)
+            turns = _choose_turns([result.first_ms for result in able], left / QUARTILE_ROUNDS)
         for number in range(rounds):
             began = time.monotonic()
             # Who goes first changes from round to round.
             for place in range(len(able)):
                 at = (place + number) % len(able)
-                able[at].times.append([_time(able[at], case, device) for _ in range(turns[at])])
+                able[at].times.append(
+                    [_time_call(able[at], case, device) for _ in range(turns[at])]
+                )
             now = time.monotonic()
             if number + 1 >= needed and now - started + (now - began) > seconds:
                 break
             if often:
                 left = (seconds - (now - started)) / max(QUARTILE_ROUNDS - number - 1, 1)
-                turns = _turns([median(result.all_times) for result in able], left)
+                turns = _choose_turns([median(result.all_times) for result in able], left)
     return results
 
 
-def _turns(times: list[float], seconds: float) -> list[int]:
-    """Return how often each variant is called in a round: quick ones more than once.
+def _choose_turns(times: list[float], seconds: float) -> list[int]:
+    """Choose how often each variant is called in a round: quick ones more than once.
 
     `times` are the milliseconds of one call of each; a round of several calls that takes longer
     than `seconds` becomes one of single calls.
@@ -239,12 +241,13 @@ def _turns(times: list[float], seconds: float) -> list[int]:
     return turns if whole <= seconds else [1] * len(times)
 
 
-def _time(result: Result, case: Case, device: torch.device) -> float:
+def _time_call(result: Result, case: Case, device: torch.device) -> float:
+    """Time one call of a variant in milliseconds."""
     call = result.variant.call
     return call() if case.outside else latency.time_pass_ms(call, device)
 
 
-def _first_calls(case: Case, results: list[Result], device: torch.device, seconds: float) -> None:
+def _warm_up(case: Case, results: list[Result], device: torch.device, seconds: float) -> None:
     """Warm up, measure memory, and compare the outputs with the reference's."""
     expected: Tensor | None = None
     for result in results:
@@ -253,18 +256,18 @@ def _first_calls(case: Case, results: list[Result], device: torch.device, second
             result.psnr_y, result.missing = variant.call(), "as published, not run here"
             continue
         limit = None if case.has_targets else TIME_SHARE * seconds
-        result.missing = _beyond(variant, device, limit) if variant.scout else ""
+        result.missing = _explain_excess(variant, device, limit) if variant.scout else ""
         if result.missing:
             continue
         for _ in range(CUDA_WARMUP if device.type == "cuda" else 0):
             variant.call()
-        output = _first_call(result, case, device)
+        output = _call_first(result, case, device)
         if case.scored:
             result.psnr_y = output
             continue
         if device.type == "cpu" and result.first_ms < QUICK_MS:
             # The memory of what follows from the weights alone, and is kept, is not a call's own.
-            output = _first_call(result, case, device)
+            output = _call_first(result, case, device)
         if not case.same:
             continue
         if result is results[0]:
@@ -273,7 +276,7 @@ def _first_calls(case: Case, results: list[Result], device: torch.device, second
             result.difference = float((output - expected).abs().max() / expected.abs().max())
 
 
-def _first_call(result: Result, case: Case, device: torch.device) -> Any:
+def _call_first(result: Result, case: Case, device: torch.device) -> Any:
     """Call a variant, take its time and peak memory, and return its output."""
     if case.memory:
         measured = measure_call(result.variant.call, device)
@@ -285,8 +288,8 @@ def _first_call(result: Result, case: Case, device: torch.device) -> Any:
     return output
 
 
-def _beyond(variant: Variant, device: torch.device, limit: float | None) -> str:
-    """Return why a call is not to be tried, by what its scout takes; empty when it is.
+def _explain_excess(variant: Variant, device: torch.device, limit: float | None) -> str:
+    """Explain why a call would take too much, by what its scout takes; empty when it would not.
 
     `limit` bounds its seconds (None: nothing does).
     """
@@ -311,7 +314,8 @@ def _beyond(variant: Variant, device: torch.device, limit: float | None) -> str:
 
 
 @contextmanager
-def _settings(case: Case, device: torch.device) -> Iterator[None]:
+def _apply_settings(case: Case) -> Iterator[None]:
+    """Apply the settings of a case to torch inside the block."""
     before = torch.backends.cudnn.allow_tf32
     torch.backends.cudnn.allow_tf32 = case.tf32
     try:
@@ -324,23 +328,23 @@ def _settings(case: Case, device: torch.device) -> Iterator[None]:
         torch.backends.cudnn.allow_tf32 = before
 
 
-class Busy:
-    """How many cores other processes kept busy since this was made."""
+class CoreMeter:
+    """Meter of the CPU cores that other processes keep busy, from when it is created."""
 
     def __init__(self) -> None:
-        self.began, self.all, self.own = time.monotonic(), self._all(), self._own()
+        self.began, self.all, self.own = time.monotonic(), self._read_all(), self._read_own()
 
     @staticmethod
-    def _all() -> float:
+    def _read_all() -> float:
         times = psutil.cpu_times()
         return sum(getattr(times, kind, 0.0) for kind in ("user", "nice", "system", "steal"))
 
     @staticmethod
-    def _own() -> float:
+    def _read_own() -> float:
         times = psutil.Process().cpu_times()
         return times.user + times.system + times.children_user + times.children_system
 
-    def elsewhere(self) -> float:
-        """Return the cores that were busy on average with something else."""
-        others = (self._all() - self.all) - (self._own() - self.own)
+    def count_busy(self) -> float:
+        """Count the cores that were busy with other processes on average."""
+        others = (self._read_all() - self.all) - (self._read_own() - self.own)
         return max(others, 0.0) / max(time.monotonic() - self.began, 1e-3)

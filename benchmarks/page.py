@@ -1,4 +1,4 @@
-"""A record as a page for people: targets first, then a table for each group."""
+"""Render a record as a page: targets first, then a table for each group."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from gblsr_repro.files import write_text
 
 from .measure import MET, MISSED, QUARTILE_ROUNDS, TOO_FEW, UNMEASURED
-from .record import read
+from .record import read_rows
 
 Row = dict[str, str]
 
@@ -51,12 +51,13 @@ HEAD = (
 
 def write_page(record: Path, page: Path, plot: Path | None) -> None:
     """Write the page of a record (.csv), with its plot where there is one."""
-    write_text(page, render(read(record), plot and plot.name))
+    write_text(page, render_page(read_rows(record), plot and plot.name))
 
 
-def render(rows: list[Row], plot: str | None) -> str:
-    parts = [f"# Benchmark of {rows[0]['date']} on {rows[0]['device']}", conditions(rows)]
-    parts.append(targets(rows))
+def render_page(rows: list[Row], plot: str | None) -> str:
+    """Render the page of a record as Markdown, with the file name of its plot, if any."""
+    parts = [f"# Benchmark of {rows[0]['date']} on {rows[0]['device']}", describe_conditions(rows)]
+    parts.append(list_targets(rows))
     if plot:
         parts.append(f"![Time against image size]({plot})")
     for group, (title, text) in GROUPS.items():
@@ -65,9 +66,9 @@ def render(rows: list[Row], plot: str | None) -> str:
             continue
         scored = any(row.get("psnr_y") for row in of_group)  # no older record has the column
         head = (*HEAD, "PSNR-Y (dB)") if scored else HEAD
-        lines = [[*cells(row), *([psnr(row)] if scored else [])] for row in of_group]
-        parts += [f"## {title}", text, table(head, lines)]
-        notes = [f"- {label(row)}: {row['note']}." for row in of_group if row["note"]]
+        lines = [[*format_cells(row), *([format_psnr(row)] if scored else [])] for row in of_group]
+        parts += [f"## {title}", text, format_table(head, lines)]
+        notes = [f"- {format_label(row)}: {row['note']}." for row in of_group if row["note"]]
         parts += ["Not measured, or to be known:", "\n".join(notes)] if notes else []
     parts.append(
         "A speedup is the reference's time over the variant's: the median over rounds, in which "
@@ -79,7 +80,8 @@ def render(rows: list[Row], plot: str | None) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def conditions(rows: list[Row]) -> str:
+def describe_conditions(rows: list[Row]) -> str:
+    """Describe the device, the versions and what else kept the machine busy."""
     first = rows[0]
     text = f"{first['device']}, CPU threads: {first['threads']}, torch {first['torch']}"
     # Groups measured by later runs with --only may be of another commit.
@@ -103,27 +105,30 @@ def conditions(rows: list[Row]) -> str:
     return text
 
 
-def targets(rows: list[Row]) -> str:
-    """Return every target with what was measured, and a count in front."""
+def list_targets(rows: list[Row]) -> str:
+    """List every target with the measured number, after a count of the outcomes."""
     lines, met = [], []
     for row in rows:
-        for target, verdict in zip(split(row["target"]), split(row["met"]), strict=True):
+        for target, verdict in zip(split_list(row["target"]), split_list(row["met"]), strict=True):
             met.append(verdict)
-            lines.append((label(row), target, value(row, target), verdict_word(verdict)))
+            lines.append(
+                (format_label(row), target, format_measured(row, target), format_verdict(verdict))
+            )
     if not met:
         return "No target was set for what was measured."
     text = f"Targets: {met.count(MET)} met, {met.count(MISSED)} missed, "
     text += f"{met.count(TOO_FEW)} of too few rounds, {met.count(UNMEASURED)} not measured."
     lines.sort(key=lambda line: line[3] == MET)
-    return text + "\n\n" + table(("Case", "Target", "Measured", "Met"), lines)
+    return text + "\n\n" + format_table(("Case", "Target", "Measured", "Met"), lines)
 
 
-def verdict_word(verdict: str) -> str:
+def format_verdict(verdict: str) -> str:
+    """Format whether a target is met."""
     return {MISSED: "**no**", UNMEASURED: "not measured"}.get(verdict, verdict)
 
 
-def value(row: Row, target: str) -> str:
-    """Return what was measured of the quantity that a target bounds."""
+def format_measured(row: Row, target: str) -> str:
+    """Format the measured value of the quantity that a target bounds."""
     quantity = target.rpartition(" ")[0].rpartition(" ")[0]
     column, inverse = {
         "speedup": ("ratio_to_reference", False),
@@ -134,39 +139,43 @@ def value(row: Row, target: str) -> str:
     }[quantity]
     if not row[column]:
         return "-"
-    return number(str(1 / float(row[column])) if inverse else row[column])
+    return format_number(str(1 / float(row[column])) if inverse else row[column])
 
 
-def split(text: str) -> list[str]:
+def split_list(text: str) -> list[str]:
+    """Split a cell that holds a list."""
     return text.split("; ") if text else []
 
 
-def label(row: Row) -> str:
+def format_label(row: Row) -> str:
+    """Format the case, the size and the variant of a row."""
     scale = f" x{row['scale']}" if row["scale"] else ""
     parts = [f"{row['case']} {row['size']}".strip() + scale, row["variant"]]
     return ", ".join(part for part in parts if part)
 
 
-def cells(row: Row) -> list[str]:
+def format_cells(row: Row) -> list[str]:
+    """Format the cells of a row below `HEAD`."""
     reference = row["variant"] and row["variant"] == row["reference"]
-    spread = f"{number(row['ratio_p25'])} - {number(row['ratio_p75'])}"
+    spread = f"{format_number(row['ratio_p25'])} - {format_number(row['ratio_p75'])}"
     ratios = ["reference", "", ""] if reference else [
-        number(row["ratio_to_reference"], "x"),
+        format_number(row["ratio_to_reference"], "x"),
         spread if row["ratio_p25"] else "",
-        number(row["memory_ratio"], "x"),
+        format_number(row["memory_ratio"], "x"),
     ]  # fmt: skip
-    numbers = [number(row[c]) for c in ("median_ms", "items_per_s", "peak_mib")]
-    met = ", ".join(verdict_word(verdict) for verdict in split(row["met"]))
+    numbers = [format_number(row[c]) for c in ("median_ms", "items_per_s", "peak_mib")]
+    met = ", ".join(format_verdict(verdict) for verdict in split_list(row["met"]))
     place = [row["case"], row["size"], row["scale"], row["variant"]]
     return [*place, *ratios, *numbers, row["target"].replace("; ", ", "), met, row["repeats"]]
 
 
-def psnr(row: Row) -> str:
+def format_psnr(row: Row) -> str:
+    """Format the PSNR-Y of a row in dB; empty where there is none."""
     return f"{float(row['psnr_y']):.2f}" if row["psnr_y"] else ""
 
 
-def number(text: str, unit: str = "") -> str:
-    """Write a number with three significant digits; nothing stays nothing."""
+def format_number(text: str, unit: str = "") -> str:
+    """Format a number with three significant digits; empty text stays empty."""
     if not text:
         return ""
     x = float(text)
@@ -174,8 +183,8 @@ def number(text: str, unit: str = "") -> str:
     return f"{x:.{digits}f}{unit}" if abs(x) >= 1e-3 or x == 0 else f"{x:.1e}{unit}"
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Lay out a Markdown table."""
+def format_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Format a Markdown table."""
     head = list(head)
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)

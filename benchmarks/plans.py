@@ -1,4 +1,4 @@
-"""What a run is given, and the list of cases it is to measure."""
+"""Hold the settings of a run, and the cases that are still to be built."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ QUICK: Config = {
 
 @dataclass(frozen=True)
 class Bench:
-    """What all cases share; `scratch` is an empty folder that goes away after the run.
+    """The settings that all cases share; `scratch` is a folder that is removed after the run.
 
     `quick` goes with a config that `QUICK` was laid over. `model` is a trained super-resolution
     model and `mirror` a folder of images, for the cases that need one.
@@ -57,7 +57,7 @@ class Bench:
         model: Path | None = None,
         mirror: Path | None = None,
     ) -> Bench:
-        """Take the checkout's config, made small for a quick run; by default the bundled model."""
+        """Load the checkout's config, small for a quick run; by default take the bundled model."""
         config = load()
         config = merge(config, QUICK) if quick else config
         return cls(config, device, quick, scratch, model or find_bundled_model("asr"), mirror)
@@ -75,7 +75,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Plan:
-    """A case that is still to be made.
+    """A case that is still to be built.
 
     `weight` is its share of the time, relative to others': about the seconds that a quiet CPU
     core takes for five rounds. `targets` says whether any are set: those cases come first.
@@ -83,9 +83,10 @@ class Plan:
 
     label: str
     weight: float
-    make: Callable[[Bench], Case]
+    build: Callable[[Bench], Case]
     targets: bool = False
 
 
-def shape(height: int, width: int) -> str:
+def format_size(height: int, width: int) -> str:
+    """Format a size in pixels: 48x64."""
     return f"{height}x{width}"

@@ -1,4 +1,4 @@
-"""The plot of a record: time against image size, plain and fast."""
+"""Plot the times of a record against image size, plain and fast."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from gblsr_repro.files import write_atomically
 
 from .page import Row
-from .record import read
+from .record import read_rows
 
-# Case, title and what the horizontal axis tells the size of.
+# Case, title, and the image whose size the horizontal axis shows.
 PANELS = (
     ("decoder gblsr_scalar", "native decoder, Scalar", "image"),
     ("decoder LE", "x4 decoder with local ensemble", "low-resolution image"),
@@ -33,7 +33,7 @@ def write_plot(record: Path, output: Path) -> bool:
 
     A panel for each case that the record has; returns False where it has none, and draws nothing.
     """
-    rows = [row for row in read(record) if row["median_ms"] and row["scale"] in ("", "4")]
+    rows = [row for row in read_rows(record) if row["median_ms"] and row["scale"] in ("", "4")]
     by_case = {
         case: [r for r in rows if r["case"] == case and r["group"] != "training"]
         for case, *_ in PANELS
@@ -48,20 +48,20 @@ def write_plot(record: Path, output: Path) -> bool:
         axes.set_title(title, fontsize="medium")
         axes.set(xlabel=f"size of the {shown} (pixels)", ylabel="time per image (ms)")
         axes.grid(alpha=0.3)
-        sizes = {r["size"]: side(r) for r in by_case[case]}
+        sizes = {r["size"]: compute_side(r) for r in by_case[case]}
         axes.set_xticks(list(sizes.values()), list(sizes), fontsize="small")
         axes.set_xticks([], minor=True)
-        draw(axes, by_case[case])
+        draw_variants(axes, by_case[case])
     with write_atomically(output) as temporary:
         figure.savefig(temporary, format="png", dpi=130)
     return True
 
 
-def draw(axes: Axes, rows: list[Row]) -> None:
+def draw_variants(axes: Axes, rows: list[Row]) -> None:
     """Draw one line per variant."""
     for variant, (color, marker) in STYLES.items():
         names = (variant, TILED) if variant == "plain" else (variant,)
-        points = sorted((side(r), *times(r)) for r in rows if r["variant"] in names)
+        points = sorted((compute_side(r), *read_times(r)) for r in rows if r["variant"] in names)
         if points:
             x, middle, low, high = zip(*points, strict=True)
             bars = [
@@ -72,11 +72,13 @@ def draw(axes: Axes, rows: list[Row]) -> None:
     axes.legend(fontsize="small")
 
 
-def side(row: Row) -> float:
+def compute_side(row: Row) -> float:
+    """Compute the side of a square of as many pixels as the size of a row."""
     height, width = map(int, row["size"].split("x"))
     return (height * width) ** 0.5
 
 
-def times(row: Row) -> tuple[float, float, float]:
+def read_times(row: Row) -> tuple[float, float, float]:
+    """Read the median and the quartiles of a row's times in milliseconds."""
     median, low, high = (float(row[c]) for c in ("median_ms", "p25_ms", "p75_ms"))
     return median, low, high

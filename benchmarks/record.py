@@ -1,4 +1,4 @@
-"""The record of a run: one row per variant, written anew after every case."""
+"""Keep the record of a run: one row per variant, written anew after every case."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gblsr_repro import runtime
 from gblsr_repro.evaluation.latency import is_gpu_shared
 from gblsr_repro.files import write_text
 
-from .measure import Case, Comparison, Result, verdict
+from .measure import Case, Comparison, Result, judge_target
 
 COLUMNS = (
     "group", "case", "variant", "reference", "size", "scale", "items",
@@ -46,7 +46,7 @@ class Record:
             "date": datetime.now(UTC).date().isoformat(),
             "commit": commit,
         }
-        kept = read(path) if path.exists() else []
+        kept = read_rows(path) if path.exists() else []
         self.rows: list[dict[str, Any]] = [row for row in kept if row["group"] not in groups]
 
     def add(self, case: Case, results: list[Result], busy_elsewhere: float) -> None:
@@ -60,19 +60,19 @@ class Record:
             "items": case.items,
             "busy_elsewhere": round(busy_elsewhere, 2),
         }
-        self.rows += [shared | measured(case, result, results[0]) for result in results]
-        write(self.path, self.rows)
+        self.rows += [shared | build_columns(case, result, results[0]) for result in results]
+        write_rows(self.path, self.rows)
 
-    def miss(self, group: str, label: str, reason: str) -> None:
+    def add_missing(self, group: str, label: str, reason: str) -> None:
         """Add a row for a case of which nothing was measured."""
         self.rows.append(self.common | {"group": group, "case": label, "note": reason})
-        write(self.path, self.rows)
+        write_rows(self.path, self.rows)
 
 
-def measured(case: Case, own: Result, reference: Result) -> dict[str, Any]:
-    """Return the columns that differ between the variants of a case."""
-    comparison = Comparison.of(own, reference)
-    verdicts = [verdict(target, own, comparison) for target in own.variant.targets]
+def build_columns(case: Case, own: Result, reference: Result) -> dict[str, Any]:
+    """Build the columns that differ between the variants of a case."""
+    comparison = Comparison.compare(own, reference)
+    verdicts = [judge_target(target, own, comparison) for target in own.variant.targets]
     row = {
         "variant": own.variant.name,
         "peak_mib": own.peak_mib,
@@ -95,22 +95,22 @@ def measured(case: Case, own: Result, reference: Result) -> dict[str, Any]:
     return row
 
 
-def write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+def write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     """Write rows as CSV, atomically, numbers with five significant digits."""
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows({c: _cell(row.get(c)) for c in COLUMNS} for row in rows)
+    writer.writerows({c: _format_cell(row.get(c)) for c in COLUMNS} for row in rows)
     write_text(path, text.getvalue())
 
 
-def _cell(value: Any) -> Any:
+def _format_cell(value: Any) -> Any:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.5g}" if isinstance(value, float) else value
 
 
-def read(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a record as text."""
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """Read the rows of a record as text."""
     with path.open(newline="", encoding="utf-8") as stream:
         return list(csv.DictReader(stream))

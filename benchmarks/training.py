@@ -1,4 +1,4 @@
-"""Training steps of both benchmarks, and the allocator that CPU training rests on."""
+"""Build the cases about training steps of both benchmarks and the memory allocator."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from gblsr_repro.training.native import build_batch_reader
 from gblsr_repro.training.sampler import EpochSampler
 
 from .measure import MEMORY_SAVING, MILLISECONDS, SPEEDUP, Case, Scout, Target, Variant
-from .native import MAIN, spectral
-from .plans import Bench, Plan, shape
-from .rendering import name, random_features, spectral_decoder
+from .native import MAIN, is_spectral
+from .plans import Bench, Plan, format_size
+from .rendering import build_spectral_decoder, draw_features, name_ensemble
 
 GROUP = "training"
 LOOP_STEPS = {"cpu": 2, "cuda": 200}  # of the native loop in one call
@@ -47,23 +47,23 @@ PACKED, PACKED_SIDE = 8, 512  # super-resolution training images and their side
 ALLOCATOR_VARIABLES = ("MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD")
 
 
-def plans(bench: Bench) -> list[Plan]:
-    """Return the group's cases; the C library's allocator only matters on the CPU."""
+def list_plans(bench: Bench) -> list[Plan]:
+    """List the group's cases; the C library's allocator only matters on the CPU."""
     out = [
-        Plan(f"decoder {name(le)}", 8, partial(asr_decoder, ensemble=le), le)
+        Plan(f"decoder {name_ensemble(le)}", 8, partial(build_asr_decoder_case, ensemble=le), le)
         for le in (True, False)
     ]
     out += [
-        Plan("native loop", 20, native_loop, bench.cuda),
-        Plan("native steps", 60, native_steps),
-        Plan("native steps of the baselines", 60, native_baselines),
-        Plan("super-resolution step", 30, asr_steps, bench.cuda),
+        Plan("native loop", 20, build_native_loop_case, bench.cuda),
+        Plan("native steps", 60, build_native_step_case),
+        Plan("native steps of the baselines", 60, build_baseline_step_case),
+        Plan("super-resolution step", 30, build_asr_step_case, bench.cuda),
     ]
     if not bench.cuda:
         out += [
-            Plan("layers of a perceptron", 8, perceptron_layers),
-            Plan("chosen pixels of LIIF", 12, chosen_pixels),
-            Plan("allocator", 50, allocators, True),
+            Plan("layers of a perceptron", 8, build_perceptron_case),
+            Plan("chosen pixels of LIIF", 12, build_pixel_case),
+            Plan("allocator", 50, build_allocator_case, True),
         ]
     return out
 
@@ -71,16 +71,16 @@ def plans(bench: Bench) -> list[Plan]:
 # --- native -------------------------------------------------------------------------------------
 
 
-def native_step(
+def build_native_step(
     bench: Bench, arm: str, side: int, batch: int, path: str | None = None
 ) -> Callable[[int], Tensor]:
-    """Return the function that trains `arm` by one step on so many images, as the recipe does.
+    """Build the function that trains `arm` by one step on some images, as the recipe does.
 
     At most `batch` images (S, S) can be asked for.
     """
     recipe = bench.config["native"]["training"]
-    model, optimizer = native_model(bench, arm)
-    make_state(optimizer)
+    model, optimizer = build_native_model(bench, arm)
+    initialize_state(optimizer)
     shown = torch.randint(256, (batch, side, side, 3), dtype=torch.uint8).to(bench.device)
 
     def step(size: int) -> Tensor:
@@ -96,8 +96,8 @@ def native_step(
     return step
 
 
-def native_model(bench: Bench, arm: str) -> tuple[NativeModel, torch.optim.Optimizer]:
-    """Return an untrained arm on the device and its optimiser, as the recipe says."""
+def build_native_model(bench: Bench, arm: str) -> tuple[NativeModel, torch.optim.Optimizer]:
+    """Build an untrained arm on the device and its optimiser, as the recipe says."""
     recipe = bench.config["native"]["training"]
     model = build_model(read_arms()[arm], bench.config, 0).to(bench.device)
     optimizer = torch.optim.AdamW(
@@ -110,8 +110,8 @@ def native_model(bench: Bench, arm: str) -> tuple[NativeModel, torch.optim.Optim
     return model, optimizer
 
 
-def make_state(optimizer: torch.optim.Optimizer) -> None:
-    """Let an optimiser make its state before anything is measured; no weight changes."""
+def initialize_state(optimizer: torch.optim.Optimizer) -> None:
+    """Initialize the state of an optimiser before anything is measured; no weight changes."""
     for group in optimizer.param_groups:
         for parameter in group["params"]:
             parameter.grad = torch.zeros_like(parameter)
@@ -119,14 +119,14 @@ def make_state(optimizer: torch.optim.Optimizer) -> None:
     optimizer.zero_grad(set_to_none=True)
 
 
-def native_loop(bench: Bench) -> Case:
-    """The trainer's own loop on the main arm, batches drawn from a random array.
+def build_native_loop_case(bench: Bench) -> Case:
+    """Build the case of the trainer's own loop on the main arm, on a random array.
 
     The target is that of 2,000 steps, for as many as one call takes.
     """
     side, recipe = bench.image_side, bench.config["native"]["training"]
     batch, steps = recipe["batch_size"], LOOP_STEPS[bench.device.type]
-    model, optimizer = native_model(bench, MAIN)
+    model, optimizer = build_native_model(bench, MAIN)
     pixels = np.random.default_rng(0).integers(256, size=(STORED, side, side, 3), dtype=np.uint8)
     arrays = ImageArray(bench.scratch / "random.npy", pixels, [{}] * STORED, {})
     draw = build_batch_reader(
@@ -156,7 +156,7 @@ def native_loop(bench: Bench) -> Case:
         GROUP,
         f"native loop, {steps} steps, batch {batch}",
         (Variant(MAIN, run, targets),),
-        shape(side, side),
+        format_size(side, side),
         items=steps,
         same=False,
         training=True,
@@ -164,26 +164,26 @@ def native_loop(bench: Bench) -> Case:
     )
 
 
-def native_steps(bench: Bench) -> Case:
-    """One training step of every GB-LSR arm, forward to optimiser, against the main arm's."""
+def build_native_step_case(bench: Bench) -> Case:
+    """Build the case of a training step of every GB-LSR arm, against the main arm's."""
     batch = bench.config["native"]["training"]["batch_size"]
-    names = [arm for arm in bench.config["native"]["arms"] if arm != MAIN and spectral(arm)]
-    return steps_of(bench, names, batch, also_plain=True)
+    names = [arm for arm in bench.config["native"]["arms"] if arm != MAIN and is_spectral(arm)]
+    return compare_steps(bench, names, batch, also_plain=True)
 
 
-def native_baselines(bench: Bench) -> Case:
-    """One training step of every other arm; of one image on the CPU, where they take long."""
+def build_baseline_step_case(bench: Bench) -> Case:
+    """Build the case of a training step of every other arm; on the CPU of one image."""
     batch = bench.config["native"]["training"]["batch_size"] if bench.cuda else 1
-    names = [arm for arm in bench.config["native"]["arms"] if not spectral(arm)]
-    return steps_of(bench, names, batch)
+    names = [arm for arm in bench.config["native"]["arms"] if not is_spectral(arm)]
+    return compare_steps(bench, names, batch)
 
 
-def steps_of(bench: Bench, names: list[str], batch: int, also_plain: bool = False) -> Case:
-    """Compare the steps of these arms with the main arm's, and this with its plain path's."""
+def compare_steps(bench: Bench, names: list[str], batch: int, also_plain: bool = False) -> Case:
+    """Build a case that compares steps with the main arm's, and this with its plain path's."""
     side = bench.image_side
-    steps = {arm: native_step(bench, arm, side, batch) for arm in (MAIN, *names)}
+    steps = {arm: build_native_step(bench, arm, side, batch) for arm in (MAIN, *names)}
     if also_plain:
-        steps[f"{MAIN}, plain"] = native_step(bench, MAIN, side, batch, PLAIN)
+        steps[f"{MAIN}, plain"] = build_native_step(bench, MAIN, side, batch, PLAIN)
     variants = [
         Variant(
             label,
@@ -196,15 +196,15 @@ def steps_of(bench: Bench, names: list[str], batch: int, also_plain: bool = Fals
         GROUP,
         f"native step, batch {batch}" if also_plain else f"native step of baselines, batch {batch}",
         tuple(variants),
-        shape(side, side),
+        format_size(side, side),
         same=False,
         training=True,
         tf32=bench.config["native"]["training"]["precision"] != STRICT,
     )
 
 
-def perceptron_layers(bench: Bench) -> Case:
-    """Hidden layers of a baseline on a batch's pixels: forward, and backward to the weights."""
+def build_perceptron_case(bench: Bench) -> Case:
+    """Build the case of a baseline's hidden layers on a batch's pixels, forward and backward."""
     width = bench.config["native"]["model"]["hidden"]
     pixels = bench.config["native"]["training"]["batch_size"] * bench.image_side**2 // 16
     generator = torch.Generator().manual_seed(0)
@@ -213,22 +213,22 @@ def perceptron_layers(bench: Bench) -> Case:
     )
     layers = [weight.div(width**0.5).requires_grad_() for weight in weights]
 
-    def gradient(apply: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    def compute_gradient(apply: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
         made = rows
         for layer in layers:
             made = F.relu(apply(made, layer))
         return torch.stack(torch.autograd.grad(made.sum(), layers))
 
     variants = (
-        Variant("matrix product", partial(gradient, F.linear)),
-        Variant("pointwise", partial(gradient, apply_pointwise)),
+        Variant("matrix product", partial(compute_gradient, F.linear)),
+        Variant("pointwise", partial(compute_gradient, apply_pointwise)),
     )
     label = f"{LAYERS} layers of a perceptron, {pixels} pixels"
     return Case(GROUP, label, variants, training=True)
 
 
-def chosen_pixels(bench: Bench) -> Case:
-    """LIIF's decoder on an eighth of the pixels of two images, forward and backward."""
+def build_pixel_case(bench: Bench) -> Case:
+    """Build the case of LIIF's decoder on an eighth of two images, forward and backward."""
     decoder = build_model(read_arms()["liif"], bench.config, 0).decoder
     side, cells = bench.image_side, bench.image_side // decoder.patch
     generator = torch.Generator().manual_seed(0)
@@ -237,38 +237,38 @@ def chosen_pixels(bench: Bench) -> Case:
     pixels = torch.stack(drawn)
     positions = torch.stack((pixels // side, pixels % side), dim=-1).double()
 
-    def gradient(render: Callable[[Tensor, Tensor], Tensor], at: Tensor) -> Tensor:
+    def compute_gradient(render: Callable[[Tensor, Tensor], Tensor], at: Tensor) -> Tensor:
         return torch.autograd.grad(render(features, at).square().sum(), features)[0]
 
     variants = (
-        Variant("query", partial(gradient, decoder.query, positions)),
-        Variant("chosen pixels", partial(gradient, decoder.render_pixels, pixels)),
+        Variant("query", partial(compute_gradient, decoder.query, positions)),
+        Variant("chosen pixels", partial(compute_gradient, decoder.render_pixels, pixels)),
     )
     label = f"LIIF on {pixels.numel()} chosen pixels"
-    return Case(GROUP, label, variants, shape(side, side), training=True)
+    return Case(GROUP, label, variants, format_size(side, side), training=True)
 
 
-def allocators(bench: Bench) -> Case:
-    """The main arm's step in processes of their own: the allocator as it comes, and as set.
+def build_allocator_case(bench: Bench) -> Case:
+    """Build the case of the main arm's step with the allocator by default, and as set here.
 
     Half of the recipe's batch, so that there is time for more than one process of each.
     """
     side, batch = bench.image_side, bench.config["native"]["training"]["batch_size"] // 2
     repeats = 1 if bench.quick else 2
     variants = (
-        Variant("default", partial(allocator_step, "default", side, batch, repeats)),
+        Variant("default", partial(time_allocator, "default", side, batch, repeats)),
         Variant(
             "kept blocks",
-            partial(allocator_step, "kept", side, batch, repeats),
+            partial(time_allocator, "kept", side, batch, repeats),
             (Target(SPEEDUP, 1.8),),
         ),
     )
     label = f"allocator, native step, batch {batch}"
-    return Case(GROUP, label, variants, shape(side, side), same=False, outside=True)
+    return Case(GROUP, label, variants, format_size(side, side), same=False, outside=True)
 
 
-def allocator_step(allocator: str, side: int, batch: int, steps: int) -> float:
-    """Return the median milliseconds of `steps` steps in a new process (see `allocator`)."""
+def time_allocator(allocator: str, side: int, batch: int, steps: int) -> float:
+    """Time `steps` steps in a new process (see `allocator`); return the median milliseconds."""
     folders = [Path(__file__).resolve().parents[1], Path(gblsr_repro.__file__).resolve().parents[1]]
     environment = {
         variable: value
@@ -290,8 +290,8 @@ def allocator_step(allocator: str, side: int, batch: int, steps: int) -> float:
 # --- super-resolution ---------------------------------------------------------------------------
 
 
-def asr_sample(bench: Bench, batch: int) -> tuple[int, Tensor, Tensor, Tensor]:
-    """Return the patch side, sizes (B, 2), pixels (B, Q, 2) and weights (B, Q, 3) of a sample."""
+def draw_asr_sample(bench: Bench, batch: int) -> tuple[int, Tensor, Tensor, Tensor]:
+    """Draw a sample: patch side, sizes (B, 2), pixels (B, Q, 2) and weights (B, Q, 3)."""
     training = bench.config["asr"]["training"]
     side, queries = training["lr_patch"], training["queries"]
     generator = torch.Generator().manual_seed(0)
@@ -304,14 +304,14 @@ def asr_sample(bench: Bench, batch: int) -> tuple[int, Tensor, Tensor, Tensor]:
     return side, *(tensor.to(bench.device) for tensor in (sizes, pixels, weights))
 
 
-def asr_decoder(bench: Bench, ensemble: bool) -> Case:
-    """The GB-LSR decoder on random pixels of random scales, forward and backward."""
+def build_asr_decoder_case(bench: Bench, ensemble: bool) -> Case:
+    """Build the case of the GB-LSR decoder on pixels of random scales, forward and backward."""
     batch = 16 if bench.cuda else 4
-    decoder = spectral_decoder(bench, ensemble).train()
-    side, sizes, pixels, weights = asr_sample(bench, batch)
-    features = random_features(bench, (side, side), batch).requires_grad_()
+    decoder = build_spectral_decoder(bench, ensemble).train()
+    side, sizes, pixels, weights = draw_asr_sample(bench, batch)
+    features = draw_features(bench, (side, side), batch).requires_grad_()
 
-    def gradient(path: str) -> Tensor:
+    def compute_gradient(path: str) -> Tensor:
         (decoder.sample(features, sizes, pixels, path) * weights).sum().backward()
         found, features.grad = features.grad, None
         decoder.zero_grad(set_to_none=True)
@@ -319,15 +319,15 @@ def asr_decoder(bench: Bench, ensemble: bool) -> Case:
 
     targets = (Target(SPEEDUP, 5), Target(MEMORY_SAVING, 3)) if ensemble else ()
     variants = (
-        Variant("plain", partial(gradient, PLAIN)),
-        Variant("separable", partial(gradient, SEPARABLE), targets),
+        Variant("plain", partial(compute_gradient, PLAIN)),
+        Variant("separable", partial(compute_gradient, SEPARABLE), targets),
     )
-    label = f"decoder {name(ensemble)}, batch {batch}"
-    return Case(GROUP, label, variants, shape(side, side), training=True)
+    label = f"decoder {name_ensemble(ensemble)}, batch {batch}"
+    return Case(GROUP, label, variants, format_size(side, side), training=True)
 
 
-def sampler(bench: Bench, batch: int) -> Sampler:
-    """Return the trainer's sampler on random images."""
+def build_sampler(bench: Bench, batch: int) -> Sampler:
+    """Build the trainer's sampler on random images."""
     training = bench.config["asr"]["training"]
     pixels = np.random.default_rng(0).integers(
         256, size=(PACKED * PACKED_SIDE**2, 3), dtype=np.uint8
@@ -338,8 +338,8 @@ def sampler(bench: Bench, batch: int) -> Sampler:
     return Sampler(packed, training, batch, 0, bench.device)
 
 
-def asr_steps(bench: Bench) -> Case:
-    """A step of the whole model with the RDN encoder; a step of its encoder is the reference.
+def build_asr_step_case(bench: Bench) -> Case:
+    """Build the case of a step of the whole model; a step of its RDN encoder is the reference.
 
     A step is the trainer's: its sampler, its loss, and the gradient norm, which it always takes.
     On CUDA a call takes several, so that the next batch is drawn while the device is at work, as
@@ -350,8 +350,8 @@ def asr_steps(bench: Bench) -> Case:
     batch = recipe["batch_size"] if bench.cuda else 1
     model = build_asr(read_methods()["gblsr_asr"], bench.config, 0).to(bench.device)
     optimizer = torch.optim.Adam(model.parameters(), recipe["learning_rate"], fused=True)
-    make_state(optimizer)
-    drawn, steps = sampler(bench, batch).prefetch_batches(), count()
+    initialize_state(optimizer)
+    drawn, steps = build_sampler(bench, batch).prefetch_batches(), count()
 
     each = ASR_STEPS[bench.device.type]
 
@@ -362,21 +362,21 @@ def asr_steps(bench: Bench) -> Case:
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
 
-    def encoder(batch: Batch) -> Tensor:
+    def encode(batch: Batch) -> Tensor:
         with torch.autocast(bench.device.type, torch.bfloat16, enabled=precision == BF16):
             return model.encode(batch.low).float().square().mean()
 
-    def fast(batch: Batch) -> Tensor:
+    def compute_fast_loss(batch: Batch) -> Tensor:
         return compute_absolute_error(model, batch, precision)
 
-    def plain(batch: Batch) -> Tensor:
+    def compute_plain_loss(batch: Batch) -> Tensor:
         return compute_absolute_error(partial(model, path=PLAIN), batch, precision)
 
     targets = (Target(MILLISECONDS, 25 * each),) if bench.cuda else ()
     variants = (
-        Variant("encoder alone", partial(step, encoder)),
-        Variant("fast", partial(step, fast), targets),
-        Variant("plain", partial(step, plain)),
+        Variant("encoder alone", partial(step, encode)),
+        Variant("fast", partial(step, compute_fast_loss), targets),
+        Variant("plain", partial(step, compute_plain_loss)),
     )
     tf32 = precision != STRICT
     label = f"{each} super-resolution steps" if each > 1 else "super-resolution step"
@@ -386,7 +386,7 @@ def asr_steps(bench: Bench) -> Case:
         GROUP,
         label,
         variants,
-        shape(side, side),
+        format_size(side, side),
         items=each,
         same=False,
         training=True,

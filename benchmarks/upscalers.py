@@ -1,4 +1,4 @@
-"""A trained upscaler: quality beside simple and published ones, cost beside other decoders."""
+"""Build the cases about a trained upscaler: quality and cost beside others."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from gblsr_repro.models.asr.decoders import LIIF, LTE
 from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.weights import read_weights
 
-from .data import photograph
+from .data import build_photograph
 from .measure import Case, Variant
-from .plans import Bench, Plan, shape
+from .plans import Bench, Plan, format_size
 
 GROUP = "upscalers"
 SCALES = (2, 3, 4)
@@ -46,42 +46,46 @@ PHOTO_SCALE = 4
 OTHERS = {LIIF: "LIIF decoder", LTE: "LTE decoder"}
 
 
-def plans(bench: Bench) -> list[Plan]:
-    """Return the group's cases; no quality without images."""
+def list_plans(bench: Bench) -> list[Plan]:
+    """List the group's cases; no quality without images."""
     scored = [
-        Plan(f"{column} x{scale}", IMAGES[column], partial(quality, column=column, scale=scale))
+        Plan(
+            f"{column} x{scale}",
+            IMAGES[column],
+            partial(build_quality_case, column=column, scale=scale),
+        )
         for column in IMAGES
         for scale in SCALES
     ]
-    return [*(scored if bench.mirror else []), Plan("photograph", 100, cost)]
+    return [*(scored if bench.mirror else []), Plan("photograph", 100, build_cost_case)]
 
 
-def lanczos(low: np.ndarray, height: int, width: int) -> Tensor:
+def enlarge_with_lanczos(low: np.ndarray, height: int, width: int) -> Tensor:
     """Enlarge an 8-bit image as Pillow does."""
     image = Image.fromarray(convert_to_rgb(low)).resize((width, height), Image.Resampling.LANCZOS)
     return convert_to_tensor(np.asarray(image)) / 255
 
 
-def quality(bench: Bench, column: str, scale: int) -> Case:
-    """PSNR-Y of a column of the tables at one scale, as evaluation measures it.
+def build_quality_case(bench: Bench, column: str, scale: int) -> Case:
+    """Build the case of the PSNR-Y of a column at one scale, as evaluation measures it.
 
     Each variant enlarges and scores every image once; the low-resolution images are made before.
     """
-    config = on_mirror(bench)
+    config = use_mirror(bench)
     fetch_dataset(config["asr"]["evaluate"][column], config)
     pairs = asr.build_first_pairs(column, scale, config, IMAGES[column])
     model = inference.load_superres(bench.model, bench.device)
     shaved = asr.compute_border(column, scale, config)
 
-    def scored(upsample: asr.Upsample) -> float:
+    def score(upsample: asr.Upsample) -> float:
         return fmean(row[1] for row in asr.score_pairs(upsample, pairs, shaved))
 
     ours = {
         "bicubic": asr.enlarge_bicubically,
-        "Lanczos": lanczos,
-        method_of(bench): asr.build_upsampler(model, config, bench.device),
+        "Lanczos": enlarge_with_lanczos,
+        read_method(bench): asr.build_upsampler(model, config, bench.device),
     }
-    variants = [Variant(name, partial(scored, upsample)) for name, upsample in ours.items()]
+    variants = [Variant(name, partial(score, upsample)) for name, upsample in ours.items()]
     for name, values in PUBLISHED.items():
         known = values[column][SCALES.index(scale)]
         variants.append(Variant(f"{name}, published", partial(float, known), published=True))
@@ -97,26 +101,27 @@ def quality(bench: Bench, column: str, scale: int) -> Case:
     )
 
 
-def on_mirror(bench: Bench) -> Config:
-    """Return the config that takes its images from the mirror and records them in the scratch."""
+def use_mirror(bench: Bench) -> Config:
+    """Return the config with images from the mirror, recorded in the scratch folder."""
     places = {"mirror": str(bench.mirror), "resources": str(bench.scratch / "resources")}
     return merge(bench.config, places)
 
 
-def method_of(bench: Bench) -> str:
+def read_method(bench: Bench) -> str:
+    """Read the name of the trained model's method."""
     return read_weights(bench.model)[0]["method"]
 
 
-def cost(bench: Bench) -> Case:
-    """One photograph enlarged by the tool: the model, and other decoders on the same encoder.
+def build_cost_case(bench: Bench) -> Case:
+    """Build the case of one enlarged photograph: the model, and other decoders on its encoder.
 
     Theirs are untrained: times do not depend on the weights.
     """
     size = QUICK_PHOTO if bench.quick else PHOTO
-    photo = Photo(photograph(size))
+    photo = Photo(build_photograph(size))
     config = read_weights(bench.model)[0]["config"]
     model = inference.load_superres(bench.model, bench.device)
-    models = {method_of(bench): model}
+    models = {read_method(bench): model}
     torch.manual_seed(0)
     largest = config["training"]["scale_range"][1]
     sizes = {"features": model.encoder.features, "largest_scale": largest}
@@ -127,4 +132,4 @@ def cost(bench: Bench) -> Case:
         Variant(name, partial(inference.upscale, each, photo, PHOTO_SCALE))
         for name, each in models.items()
     ]
-    return Case(GROUP, "photograph", tuple(variants), shape(*size), PHOTO_SCALE, same=False)
+    return Case(GROUP, "photograph", tuple(variants), format_size(*size), PHOTO_SCALE, same=False)

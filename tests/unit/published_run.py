@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gblsr_repro.analysis.claims.measured import ASR_SETS, SCALES, SETS, TIMED, TRAINED_SCALES
+from gblsr_repro.analysis.claims.subjects import ASR_SETS, SCALES, SETS, TIMED, TRAINED_SCALES
+from gblsr_repro.analysis.derived import derive, read_paper_aggregates
 from gblsr_repro.analysis.provenance import Provenance
 from gblsr_repro.analysis.reader import Aggregates, Table
 from gblsr_repro.analysis.schemas import SCHEMAS
@@ -70,7 +71,7 @@ STRUCTURE = {
 
 def published_run() -> Aggregates:
     """Return aggregates of a run of which every claim that can be measured is reproduced."""
-    paper = Aggregates.paper(load())
+    paper = read_paper_aggregates(load())
     run = Aggregates(paper.folder / "nowhere", load())
     run.provenance = Provenance.paper()
     run.tables = {
@@ -101,7 +102,7 @@ def published_run() -> Aggregates:
 
 def decide_criteria(run: Aggregates) -> None:
     """Make the aggregate `criteria` from the native one, as the aggregate step does."""
-    run.tables["criteria"] = run.decide_criteria()
+    run.tables["criteria"] = derive("criteria", run)
 
 
 def _row(kind: str, *key: str, mean: float, std: float = float("nan"), n: float = 3) -> dict:

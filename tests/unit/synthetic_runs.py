@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from gblsr_repro.analysis import aggregate
+from gblsr_repro.analysis.derived import DERIVED, read_paper_aggregates
 from gblsr_repro.analysis.provenance import Provenance
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_paper
 from gblsr_repro.analysis.provenance.writing import build_content
-from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import SCHEMAS
-from gblsr_repro.config import load, read_arms, read_methods
+from gblsr_repro.config import Config, load, read_arms, read_methods
 from gblsr_repro.evaluation.fields import Fields
 from gblsr_repro.files import write_csv, write_json
 
@@ -63,7 +64,7 @@ class SyntheticRun:
     def add_published(self, *names: str) -> None:
         """Add the published values of aggregates."""
         for name in names:
-            for key, cell in Aggregates.paper(load()).cells(name).items():
+            for key, cell in read_paper_aggregates(load()).cells(name).items():
                 keys = dict(zip(SCHEMAS[name].keys, key, strict=True))
                 self.add(name, cell.mean, cell.std, **keys)
 
@@ -151,9 +152,17 @@ class SyntheticRun:
         folder = self.root / "aggregates"
         for name, rows in self.rows.items():
             write_csv(folder / f"{name}.csv", SCHEMAS[name].header, rows)
+        write_derived(folder, self.config)
         write_provenance(folder, self.recorded)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
+
+
+def write_derived(folder: Path, config: Config) -> None:
+    """Write the aggregates that follow from those that a folder has."""
+    for name in DERIVED:
+        if all((folder.parent / path).exists() for path in SCHEMAS[name].inputs):
+            aggregate.write(name, folder.parent, config, folder / f"{name}.csv")
 
 
 def write_provenance(folder: Path, recorded: Iterable[Recorded]) -> None:

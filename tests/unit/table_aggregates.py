@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from synthetic_runs import write_provenance
+from synthetic_runs import write_derived, write_provenance
 
 from gblsr_repro.analysis import aggregate
+from gblsr_repro.analysis.budget import compare_with_anchor
 from gblsr_repro.analysis.provenance.recorded import Recorded, read_paper
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import SCHEMAS
@@ -64,18 +65,25 @@ class TableFolder:
         frame = pd.DataFrame(rows, columns=SCHEMAS["ablation"].header)
         self.write("ablation", [*rows, *aggregate.decide_criterion_b(frame, load())])
 
-    def write_criteria(self) -> None:
-        """Write the outcomes of the paper's criteria, decided from the native aggregate."""
-        aggregate.write("criteria", self.root.parent, self.config, self.root / "criteria.csv")
+    def write_budget(self, **counts: int) -> None:
+        """Write the parameters of all arms, with other `counts` by arm; 0 leaves an arm out."""
+        listed = dict.fromkeys(ARMS, 1_000_000) | {"gblsr_scalar": 989_955} | counts
+        present = {arm: count for arm, count in listed.items() if count}
+        rows = compare_with_anchor(present, self.config)
+        frame = pd.DataFrame(rows, columns=SCHEMAS["budget"].columns)
+        aggregate.write_rows("budget", frame, self.root / "budget.csv")
+
+    def derive(self) -> None:
+        """Write the aggregates that follow from those that were written."""
+        write_derived(self.root, self.config)
 
     def write_provenance(self, *recorded: Recorded) -> None:
         """Write what runs recorded."""
         write_provenance(self.root, recorded)
 
     def build(self, name: str) -> Table:
-        """Build a table, the first of its name."""
-        if name.startswith("gates"):
-            self.write_criteria()
+        """Build a table, the first of its name, also of what follows from the aggregates."""
+        self.derive()
         return tables.list_builders(self.config)[name](Aggregates(self.root, self.config))[0]
 
     def build_cells(self, name: str) -> dict[str, list[str]]:
@@ -126,11 +134,6 @@ def list_native_rows(
                 if arm not in drop and metric not in drop:
                     mean, std = (changes or {}).get((dataset, arm, metric), cell)
                     yield [dataset, arm, metric, mean, std if seeds > 1 else "", seeds]
-
-
-def list_budget_rows(**counts: int) -> list[tuple[str, int]]:
-    """List the parameters of all arms, with other `counts` by arm."""
-    return [*(dict.fromkeys(ARMS, 1_000_000) | {"gblsr_scalar": 989_955} | counts).items()]
 
 
 def list_quality_rows(

@@ -9,14 +9,17 @@ import numpy as np
 import pytest
 from published_run import decide_criteria, published_run
 
-from gblsr_repro.analysis.claims import estimates
-from gblsr_repro.analysis.claims.estimates import Estimate, NotMeasuredError, concatenate
-from gblsr_repro.analysis.claims.measured import BASELINES, SETS, Measured
+from gblsr_repro.analysis import estimates
+from gblsr_repro.analysis.claims.native_quality import read_criterion
+from gblsr_repro.analysis.claims.subjects import BASELINES, SETS
+from gblsr_repro.analysis.derived import read_paper_aggregates
+from gblsr_repro.analysis.estimates import Estimate, NotMeasuredError, concatenate
+from gblsr_repro.analysis.measured import Measured
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.statistics import Summary
 from gblsr_repro.config import load
 
-PAPER = Measured(Aggregates.paper(load()))
+PAPER = Measured(read_paper_aggregates(load()))
 
 
 def estimate(*pairs: tuple[float, float]) -> Estimate:
@@ -122,15 +125,15 @@ def test_runs_are_read_one_by_one_and_what_is_absent_is_named() -> None:
 
 def test_criteria_by_other_bounds_or_arms_are_not_the_paper_s() -> None:
     run = published_run()
-    assert Measured(run).criterion("quality").values.tolist() == [1.0] * 3
+    assert read_criterion(Measured(run), "quality").values.tolist() == [1.0] * 3
     run.config["native"]["criteria"]["psnr_above_control"] = 5.0
     decide_criteria(run)
     with pytest.raises(NotMeasuredError, match=r"criteria\.csv applies another bound to quality"):
-        Measured(run).criterion("quality")
-    assert Measured(run).criterion("psnr_below_best_baseline").values.tolist() == [1.0] * 3
+        read_criterion(Measured(run), "quality")
+    assert read_criterion(Measured(run), "psnr_below_best_baseline").values.tolist() == [1.0] * 3
     run.config["native"]["main_arm"] = "gblsr_full"
     with pytest.raises(NotMeasuredError, match="other arms than the paper's"):
-        Measured(run).criterion("psnr_below_best_baseline")
+        read_criterion(Measured(run), "psnr_below_best_baseline")
 
 
 def test_an_estimate_knows_what_it_was_computed_from() -> None:

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
+from gblsr_repro.analysis.derived import read_paper_aggregates
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import load, read_items
 from gblsr_repro.errors import UserError
@@ -223,7 +224,7 @@ def test_logspace_metrics_shows_the_steps(draw):
 
 def test_logspace_metrics_draws_steps_where_only_they_were_published(monkeypatch):
     with style.apply_style():
-        figure = BUILDERS["draw_logspace_metrics"](Aggregates.paper(load()), [])
+        figure = BUILDERS["draw_logspace_metrics"](read_paper_aggregates(load()), [])
     texts = list_drawn_texts(figure, monkeypatch)
     assert not list_collisions(texts)
     assert {"+0.042", "+0.069", "LPIPS ↓\nminus Scalar's"} <= {text.get_text() for text in texts}

@@ -16,6 +16,7 @@ from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
+from gblsr_repro.analysis.derived import read_paper_aggregates
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import load_protocol, read_items
 from gblsr_repro.reporting import figures
@@ -121,7 +122,7 @@ def compute_contrast(color: str) -> float:
 
 
 def test_looks_are_seen_on_white_and_differ_in_gray():
-    source = Aggregates.paper(load_protocol())
+    source = read_paper_aggregates(load_protocol())
     looks = style.read_looks(source)
     assert min(compute_contrast(look.color) for look in looks.values()) >= 2
     for rows in (source.arms, source.methods):
@@ -131,6 +132,6 @@ def test_looks_are_seen_on_white_and_differ_in_gray():
 
 def test_the_frontier_in_the_documentation_is_what_is_drawn_now(tmp_path):
     kept = IMAGES / "frontier.png"
-    _, drawn = figures.draw("frontier", Aggregates.paper(load_protocol()), tmp_path)
+    _, drawn = figures.draw("frontier", read_paper_aggregates(load_protocol()), tmp_path)
     differ = compare_images(str(kept), str(drawn), tol=2)
     assert differ is None, f"{differ}\nIf the new one is right: cp {drawn} {kept}"

@@ -7,7 +7,6 @@ from table_aggregates import (
     ARMS,
     SETS,
     change_recorded,
-    list_budget_rows,
     list_native_rows,
 )
 
@@ -83,7 +82,7 @@ def test_extra_arm_is_one_row_of_the_arms_table(aggregates, repository, tmp_path
     aggregates.config["native"]["arms"].append("mine")
     aggregates.write_native(list_native_rows(arms=(*ARMS, "mine")))
     assert list(aggregates.build_cells("main_kodak"))[-1] == "My arm"
-    aggregates.write("budget", list_budget_rows(mine=1_000_001))
+    aggregates.write_budget(mine=1_000_001)
     assert aggregates.build_cells("fairness")["My arm"] == ["1,000,001", "1.010×", "A note."]
     best = aggregates.build_cells("winners")["Kodak"]
     assert best[1] == "Mine (27.000)"  # a baseline like the others
@@ -143,7 +142,7 @@ def test_gaps_are_rounded_last(aggregates):
 
 
 def test_fairness_orders_by_rank_and_names_offenders(aggregates):
-    aggregates.write("budget", list_budget_rows(liif=2_000_000))
+    aggregates.write_budget(liif=2_000_000)
     rows = aggregates.build_cells("fairness")
     assert next(iter(rows)) == "**GB-LSR-Scalar** (F1 anchor)"
     assert rows[LIIF][:2] == ["2,000,000", "2.020×"]
@@ -151,7 +150,7 @@ def test_fairness_orders_by_rank_and_names_offenders(aggregates):
 
 
 def test_fairness_judges_no_arm_without_the_anchor(aggregates):
-    aggregates.write("budget", [row for row in list_budget_rows() if row[0] != "gblsr_scalar"])
+    aggregates.write_budget(gblsr_scalar=0)
     assert aggregates.build_cells("fairness")[LIIF][1] == "—"
     assert "outside the band" not in aggregates.build("fairness").caption
 

@@ -2,7 +2,6 @@
 
 import pytest
 from table_aggregates import (
-    list_budget_rows,
     list_native_rows,
     list_quality_rows,
     list_timing_rows,
@@ -29,7 +28,7 @@ def test_the_papers_winners_criteria_and_parameters(aggregates):
         ["quality sub-condition", "met (3/3)"], ["", "met (3/3)"],
     )  # fmt: skip
     assert gates["Inference-cost criterion"][0][1] == "met (0.247× on all 3)"
-    aggregates.write("budget", list_budget_rows())
+    aggregates.write_budget()
     above, below = aggregates.build_pairs("fairness")["LTE (matched-budget amortized)"]
     assert above == ["1,122,051", "1.133×", ""]
     assert below[2].startswith("3 linear layers")

@@ -6,7 +6,6 @@ import subprocess
 
 import pytest
 from table_aggregates import (
-    list_budget_rows,
     list_native_rows,
     list_quality_rows,
     list_timing_rows,
@@ -38,7 +37,7 @@ def test_named_tables_fail_with_their_reason(aggregates, tmp_path):
     assert {path.name for path in output.iterdir()} == {"lse.tex", "main_kodak.tex"}
     with pytest.raises(UserError, match="no table 'main_kodk'"):
         tables.write(root, tmp_path, aggregates.config, ["main_kodk"])
-    with pytest.raises(UserError, match=r"runs\.csv does not exist"):
+    with pytest.raises(UserError, match=r"training_time\.csv does not exist"):
         tables.write(root, tmp_path, aggregates.config, ["compute_native"])
 
 
@@ -94,9 +93,9 @@ def test_tables_compile_without_overfull_lines(aggregates, repository, tmp_path,
     aggregates.write("asr_latency", list_timing_rows(times))
     aggregates.write_runs()
     aggregates.write_ablation({"psnr": 0.3})
-    aggregates.write("budget", list_budget_rows())
+    aggregates.write_budget()
     aggregates.write_native()
-    aggregates.write_criteria()
+    aggregates.derive()
     _, skipped = tables.write(aggregates.root, tmp_path / "tables", aggregates.config)
     assert not skipped
     texts = "\n".join(path.read_text() for path in sorted((tmp_path / "tables").iterdir()))

@@ -39,9 +39,12 @@ class BlendDecoder(QueryDecoder):
 
 def published(finished):
     """A folder with the published numbers as the aggregates of a run."""
-    folder = finished.folder / "published"
-    shutil.rmtree(folder, ignore_errors=True)
+    results = finished.folder / "published"
+    folder = results / "aggregates"
+    shutil.rmtree(results, ignore_errors=True)
     shutil.copytree(finished.folder / "config" / "paper", folder)
+    words = ["--results", results, "--output", folder / "psnr_gaps.csv"]
+    finished.run("gblsr_repro", "aggregate", "psnr_gaps", *words)
     return folder
 
 

@@ -315,6 +315,8 @@ ROWS = [
     code("evaluation/locality.py", NOTHING, {"aggregate", *SEEN}),
     code("analysis/statistics.py", NOTHING, {*COMPUTING, *SHOWING}),
     code("analysis/claims/family.py", NOTHING, {*COMPUTING, *SHOWING}),
+    code("analysis/efficiency.py", NOTHING, {*COMPUTING, *SHOWING}),
+    code("evaluation/mean_color.py", NOTHING, {"aggregate", "report"}),
     code("reporting/tables/native.py", NOTHING, SHOWING),
     code("reporting/figures/native.py", NOTHING, SHOWING),
     edit("config/figures.mplstyle", "", "\n# a line\n", NOTHING, {"frontier"}),

@@ -72,6 +72,8 @@ BENCHMARK_AGGREGATES = {
 TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
 COMPARED = [name for name, item in ITEMS.items() if item.compared == "yes"]
 BENCHMARKS = {"native": "Native benchmark", "asr": "Super-resolution", "both": "Both"}
+# What the page of a demo begins with.
+DEMO = {"native": ["mean_color"], "asr": ["psnr_gaps"]} if config["preset"] == "demo" else {}
 FIGURES = [name for name, item in ITEMS.items() if item.kind == "figure"]
 TABLES_SHOWN = sorted(
     os.path.relpath(path)
@@ -262,10 +264,11 @@ def files_of(name):
 
 
 def items_of(benchmark, timed=True):
-    """Return the files of all tables and figures of one benchmark, or of those without times."""
+    """Return the files that a page shows of one benchmark, or of what needs no times."""
     names = [name for name, item in ITEMS.items() if item.benchmark == benchmark]
     names = [name for name in names if timed or "asr_latency" not in ITEMS[name].needs.split()]
-    return [path for name in names for path in files_of(name)]
+    aggregates = [f"{R}/aggregates/{name}.csv" for name in DEMO.get(benchmark, [])]
+    return [path for name in names for path in files_of(name)] + aggregates
 
 
 def items_of_benchmark(wildcards):

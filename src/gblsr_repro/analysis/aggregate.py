@@ -22,9 +22,11 @@ from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
 from . import schemas
+from .budget import compare_with_anchor
+from .derived import DERIVED, derive
 from .provenance import writing
 from .reader import BICUBIC, NATIVE_TIMES, Aggregates, convert_to_numbers, read_rows
-from .schemas import NATIVE, SCHEMAS, VALUES, Fields, format_scale
+from .schemas import SCHEMAS, VALUES, Fields, format_scale
 
 NATIVE_METRICS = ("psnr", "ssim", "lpips", "edge_lpips", "lse")
 ASR_METRICS = ("psnr_y", "ssim_y")
@@ -228,19 +230,15 @@ def decide_criterion_b(rows: pd.DataFrame, config: Config) -> Values:
             yield name, "criterion_b", int(met), None, int(own["n"].max())
 
 
-def aggregate_criteria(find: Find, config: Config) -> Values:
-    """Decide whether the main arm meets the paper's criteria, by data set and as a whole."""
-    for _, path in find(NATIVE):
-        for row in Aggregates(path.parent, config).decide_criteria():
-            yield tuple(row.values())
-
-
 def aggregate_budget(find: Find, config: Config) -> Values:
-    """Count the trainable parameters of every arm of the config; no run is needed."""
+    """Count the trainable parameters of every arm of the config, and compare them with the anchor.
+
+    No run is needed.
+    """
     # torch takes seconds to import, and the other aggregates do without.
     from ..models.native import count_arm_parameters
 
-    yield from count_arm_parameters(config).items()
+    yield from compare_with_anchor(count_arm_parameters(config), config)
 
 
 def aggregate_structure(find: Find, config: Config) -> Values:
@@ -248,6 +246,14 @@ def aggregate_structure(find: Find, config: Config) -> Values:
     from ..models.structure import measure_structure
 
     yield from measure_structure(load_protocol()).items()
+
+
+def aggregate_mean_color(find: Find, config: Config) -> Values:
+    """Score the mean color of the images of every evaluation column."""
+    from ..evaluation.mean_color import score_mean_color
+
+    for fields, path in find(schemas.ARRAYS):
+        yield fields["column"], score_mean_color(path, config)
 
 
 # --- super-resolution -----------------------------------------------------------------------------
@@ -304,9 +310,9 @@ def read_number(record: Mapping[str, Any], key: str, path: Path) -> Any:
 AGGREGATORS: dict[str, Callable[[Find, Config], Values]] = {
     "native": aggregate_native,
     "readings": aggregate_native,
-    "criteria": aggregate_criteria,
     "budget": aggregate_budget,
     "structure": aggregate_structure,
+    "mean_color": aggregate_mean_color,
     "runs": aggregate_runs,
     "locality": aggregate_locality,
     "ablation": aggregate_ablation,
@@ -331,6 +337,10 @@ def write(name: str, results: Path, config: Config, output: Path) -> None:
     schema = SCHEMAS[name]
     if schema.suffix == "json":
         writing.write(name, results, config, output)
+        return
+    if name in DERIVED:
+        derived = derive(name, Aggregates(results / "aggregates", config))
+        write_rows(name, pd.DataFrame(derived, columns=schema.columns, dtype=object), output)
         return
     if schema.keys:
         rows = summarize_values(name, read_values(name, results, config), config)

@@ -8,20 +8,21 @@ fraction of the slowest baseline's on every set. A criterion is exact: noise doe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..config import Config
 from ..evaluation.locality import are_all_met
-
-Mean = Callable[[str, str, str], float]
-"""From a data set, an arm and a metric to the mean, NaN where it is not measured."""
+from .best_arms import compute_gap
+from .estimates import Estimate, NotMeasuredError, highest_mean
+from .measured import Measured, Names, measure
+from .reader import Aggregates
+from .schemas import EVERY
+from .statistics import LPIPS, PSNR
 
 QUALITY_PARTS = ("psnr_below_best_baseline", "lpips_above_best_baseline", "psnr_above_control")
 QUALITY = "quality"
 COST = "latency_ratio"
-EVERY_SET = "all"  # stands for the data set in the row of a whole criterion
 
 
 @dataclass(frozen=True)
@@ -37,17 +38,22 @@ class Outcome:
     values: Mapping[str, float]
 
 
-def measure_criteria(
-    mean: Mean, baselines: Collection[str], config: Config
-) -> Iterator[tuple[str, str, float, float, float]]:
+def compute_time_ratio(run: Measured, datasets: Names, arm: str, rivals: Names) -> Estimate:
+    """Compute an arm's inference time over its slowest rival's on every data set."""
+    if not rivals:
+        raise NotMeasuredError(f"{arm} has no rival")
+    own, others = (run.native(datasets, arms, "inference_ms") for arms in (arm, rivals))
+    return own / highest_mean(others)
+
+
+def derive_criteria(run: Aggregates) -> Iterator[tuple[str, str, float, float, float]]:
     """Yield rows of the aggregate `criteria`: criterion, data set, value, bound, met (1, 0, NaN).
 
-    `mean` reads the native aggregate; the bounds are those of config native.criteria. The row of
-    the data set `all` says on how many sets a criterion holds and on how many it must.
+    The bounds are those of config native.criteria. The row of the data set `all` says on how many
+    sets a criterion holds and on how many it must.
     """
-    criteria = config["native"]["criteria"]
-    sets = list(config["native"]["data"]["evaluate"])
-    distances = {column: _distances(mean, column, baselines, config) for column in sets}
+    criteria, sets = run.config["native"]["criteria"], run.evaluate
+    distances = {column: _measure_distances(run, column) for column in sets}
     bounds = {
         "psnr_below_best_baseline": -criteria["psnr_below_best_baseline"],
         "lpips_above_best_baseline": criteria["lpips_above_best_baseline"],
@@ -67,7 +73,7 @@ def measure_criteria(
         required = len(sets) if name == COST else criteria["datasets_required"]
         outcome = _at_least(by_dataset.values(), required)
         count = sum(map(bool, by_dataset.values()))
-        yield name, EVERY_SET, count, required, _as_number(outcome)
+        yield name, EVERY, count, required, _as_number(outcome)
 
 
 def read_outcomes(rows: Iterable[Mapping[str, Any]]) -> dict[str, Outcome]:
@@ -79,35 +85,28 @@ def read_outcomes(rows: Iterable[Mapping[str, Any]]) -> dict[str, Outcome]:
     for name, own in by_name.items():
         met = {row["dataset"]: None if math.isnan(row["met"]) else bool(row["met"]) for row in own}
         values = {row["dataset"]: row["value"] for row in own if not math.isnan(row["value"])}
-        required = next(int(row["bound"]) for row in own if row["dataset"] == EVERY_SET)
-        whole = met.pop(EVERY_SET)
-        values.pop(EVERY_SET, None)
+        required = next(int(row["bound"]) for row in own if row["dataset"] == EVERY)
+        whole = met.pop(EVERY)
+        values.pop(EVERY, None)
         outcomes[name] = Outcome(whole, required, met, values)
     return outcomes
 
 
-def _distances(
-    mean: Mean, column: str, baselines: Collection[str], config: Config
-) -> dict[str, float]:
-    """Return what the criteria ask of the main arm on one set, NaN where it is not measured.
+def _measure_distances(run: Aggregates, column: str) -> dict[str, float]:
+    """Measure what the criteria ask of the main arm on one set, NaN where a number is missing.
 
     A baseline that was not measured makes the comparison with the best one unknown.
     """
-    own, control = config["native"]["main_arm"], config["native"]["control_arm"]
-    psnr, lpips, times = (
-        [mean(column, arm, metric) for arm in baselines]
-        for metric in ("psnr", "lpips", "inference_ms")
-    )
+    place = Measured(run), column, run.main_arm.arm
+    baselines = [*run.baselines]
     return {
-        "psnr_below_best_baseline": mean(column, own, "psnr") - _extreme(max, psnr),
-        "lpips_above_best_baseline": mean(column, own, "lpips") - _extreme(min, lpips),
-        "psnr_above_control": mean(column, own, "psnr") - mean(column, control, "psnr"),
-        COST: mean(column, own, "inference_ms") / _extreme(max, times),
+        "psnr_below_best_baseline": measure(compute_gap, *place, baselines, PSNR),
+        "lpips_above_best_baseline": measure(compute_gap, *place, baselines, LPIPS),
+        "psnr_above_control": measure(
+            compute_gap, *place, run.config["native"]["control_arm"], PSNR
+        ),
+        COST: measure(compute_time_ratio, *place, baselines),
     }
-
-
-def _extreme(choose: Any, values: list[float]) -> float:
-    return choose(values) if values and not any(map(math.isnan, values)) else math.nan
 
 
 def _holds(value: float, bound: float, below: bool) -> bool | None:

@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,7 +19,6 @@ from ..config import (
     Arm,
     Config,
     Method,
-    find_repository_root,
     list_arms,
     read_arms,
     read_datasets,
@@ -28,9 +27,8 @@ from ..config import (
 from ..errors import UserError
 from ..evaluation import OURS, PAPER
 from ..files import verify_checksum
-from .criteria import Outcome, measure_criteria, read_outcomes
 from .provenance import Provenance
-from .schemas import RUN_COLUMNS, SCHEMAS, VALUES, format_scale
+from .schemas import EVERY, RUN_COLUMNS, RUNS, SCHEMAS, VALUES, format_scale
 from .statistics import Summary
 
 if TYPE_CHECKING:
@@ -39,16 +37,22 @@ if TYPE_CHECKING:
 BICUBIC = "bicubic"
 NATIVE_TIMES = {PAPER: "inference_ms", OURS: "ours_ms"}
 """The metric of the native aggregate that holds the times by a clock."""
-TEXT_COLUMNS = (
+NAMES = (
     "name",
-    "benchmark",
-    "arm",
-    "device",
-    "finished",
-    "released_by",
     "criterion",
+    "group",
     "dataset",
+    "metric",
+    "among",
+    "arm",
+    "method",
+    "reference",
+    "scales",
+    "scale",
+    "clock",
 )
+"""Columns that say what a row of an aggregate without keys is about."""
+TEXT_COLUMNS = (*NAMES, "benchmark", "device", "devices", "finished", "released_by")
 """Columns of text in the aggregates without keys."""
 
 Key = tuple[str, ...]
@@ -117,13 +121,11 @@ def read(path: Path, name: str) -> Table:
 
     Raises `UserError` on a missing column, a cell that is no number, or two rows of one name.
     """
-    keys = SCHEMAS[name].keys
-    table = read_rows(path, SCHEMAS[name].header, keys)
+    keys, header = SCHEMAS[name].keys, SCHEMAS[name].header
+    table = read_rows(path, header, keys)
     if not keys:
-        keyed = [c for c in ("arm", "name", "criterion") if c in SCHEMAS[name].header]
-        convert_to_numbers(
-            table, [c for c in SCHEMAS[name].header if c not in TEXT_COLUMNS], keyed, path
-        )
+        numbers = [column for column in header if column not in TEXT_COLUMNS]
+        convert_to_numbers(table, numbers, [c for c in NAMES if c in header], path)
         return table
     for row in table:
         if "scale" in row:
@@ -146,15 +148,12 @@ class Aggregates:
     """The aggregates of one folder; each file is read once, on first use.
 
     Reading one raises `UserError` where its file is missing or damaged, or has arms or methods that
-    the tables in config/ lack. `clock` selects the times that tables show (default: the paper's);
-    `bicubic` adds the row of bicubic, which the paper's tables lack. `results` is the folder above,
-    from which figures read images and bandwidth fields.
+    the tables in config/ lack. `results` is the folder above, from which figures read images and
+    bandwidth fields.
     """
 
     folder: Path
     config: Config
-    clock: str = PAPER
-    bicubic: bool = False
     tables: dict[str, Table] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -162,19 +161,6 @@ class Aggregates:
         self.arms, self.methods, self.datasets = read_arms(), read_methods(), read_datasets()
         self.evaluate = list(self.config["native"]["data"]["evaluate"])  # native columns
         self._cells: dict[str, dict[Key, Summary]] = {}
-
-    @classmethod
-    def paper(cls, config: Config) -> Aggregates:
-        """Read the paper's numbers (config/paper), for the rows and columns of `config`."""
-        paper = cls(find_repository_root() / "config" / "paper", config)
-        paper.provenance = Provenance.paper()
-        paper.tables["structure"] = [
-            {"name": row["arm"], "value": row["parameters"]}
-            for aggregate in ("budget", "asr_runs")
-            for row in paper.table(aggregate)
-        ]
-        paper.tables["criteria"] = paper.decide_criteria()
-        return paper
 
     # --- numbers ---
 
@@ -201,11 +187,14 @@ class Aggregates:
     def _check(self, aggregate: str, table: Table) -> None:
         if SCHEMAS[aggregate].columns == RUN_COLUMNS and not table:
             raise UserError(f"{self.path(aggregate)} has no rows; train first.")
-        if aggregate in ("structure", "criteria"):
+        subject = next(
+            (name for name in ("arm", "method") if name in SCHEMAS[aggregate].header), ""
+        )
+        if not subject:
             return
         native = SCHEMAS[aggregate].benchmark == "native"
         file, known = ("arms", {*self.arms}) if native else ("methods", {*self.methods, BICUBIC})
-        names = (row["method" if "method" in row else "arm"] for row in table)
+        names = (row[subject] for row in table if row[subject] != EVERY)
         stranger = next((name for name in names if name not in known), None)
         if stranger is not None:
             raise UserError(
@@ -257,7 +246,7 @@ class Aggregates:
 
     def runs(self, benchmark: str) -> pd.DataFrame:
         """Read the training runs of a benchmark; an empty frame where they were not aggregated."""
-        aggregate = "runs" if benchmark == "native" else "asr_runs"
+        aggregate = RUNS[benchmark]
         return _to_frame(self.table(aggregate) if self.has(aggregate) else [], aggregate)
 
     def trained_runs(self, benchmark: str) -> pd.DataFrame:
@@ -268,16 +257,6 @@ class Aggregates:
     def parameters(self, method: str) -> float:
         """Read a super-resolution method's trainable parameters, NaN where it was not trained."""
         return self.runs("asr").groupby("arm")["parameters"].first().get(method, math.nan)
-
-    def decide_criteria(self) -> Table:
-        """Decide the paper's criteria for the main arm, as rows of the aggregate `criteria`."""
-        rows = measure_criteria(partial(self.mean, "native"), self.baselines, self.config)
-        return [dict(zip(SCHEMAS["criteria"].columns, row, strict=True)) for row in rows]
-
-    @property
-    def criteria(self) -> dict[str, Outcome]:
-        """The outcomes of the paper's criteria for the main arm, by criterion."""
-        return read_outcomes(self.table("criteria"))
 
     @cached_property
     def provenance(self) -> Provenance:

@@ -21,6 +21,16 @@ RUN_COLUMNS = (
     "benchmark", "arm", "seed", "steps", "parameters", "wall_seconds", "steps_per_second",
     "peak_memory_mib", "device", "finished", "bandwidth", "released_by",
 )  # fmt: skip
+TIME_COLUMNS = (
+    "group", "arm", "runs", "fewest_steps", "most_steps", "shortest_seconds", "longest_seconds",
+    "mean_seconds", "total_seconds", "steps_per_second", "peak_memory_mib", "devices",
+)  # fmt: skip
+RUNS = {"native": "runs", "asr": "asr_runs"}
+"""The aggregate of the runs of a benchmark."""
+TRAINING_TIME = {"native": "training_time", "asr": "asr_training_time"}
+"""The aggregate of the training time of a benchmark."""
+EVERY = "all"
+"""Stands for a data set, an arm or a group in a row about all of them."""
 
 RUN = "{benchmark}/runs/{subject}/seed{seed}/run.json"
 LOG = "{benchmark}/runs/{subject}/seed{seed}/log.csv"
@@ -28,8 +38,11 @@ TIMES = "{benchmark}/latency/{subject}/seed{seed}/{timed}"
 SCORES = "native/metrics/{subject}/seed{seed}/{column}"
 GRID = "asr/metrics/{subject}/seed{seed}/{column}_x{scale}"
 BICUBIC_GRID = "asr/metrics/bicubic/{column}_x{scale}"
+ARRAYS = "native/arrays/{column}.npy"
 FIELDS = "native/fields/{subject}/seed{seed}.npz"
 NATIVE = "aggregates/native.csv"
+ASR_QUALITY = "aggregates/asr_quality.csv"
+ASR_LATENCY = "aggregates/asr_latency.csv"
 Fields = dict[str, Any]
 """Values for the fields of a path pattern.
 
@@ -76,6 +89,17 @@ SCHEMAS = {
         inputs=(NATIVE,),
         remedy="train and evaluate an arm",
     ),
+    "best_arms": Schema(
+        columns=("dataset", "metric", "among", "arm", "mean", "gap", "better"),
+        inputs=(NATIVE,),
+        in_claims=False,
+    ),
+    "mean_color": Schema(
+        columns=("dataset", "psnr"),
+        inputs=(ARRAYS,),
+        in_claims=False,
+        remedy="standardize the images",
+    ),
     "readings": Schema(
         ("dataset", "arm", "metric"),
         (RUN, f"{TIMES}.csv", f"{SCORES}.csv"),
@@ -84,10 +108,13 @@ SCHEMAS = {
         remedy="train and evaluate an arm",
     ),
     "budget": Schema(
-        columns=("arm", "parameters"), in_claims=False, remedy="name arms in the config"
+        columns=("arm", "parameters", "ratio", "within_band"),
+        in_claims=False,
+        remedy="name arms in the config",
     ),
     "structure": Schema(columns=("name", "value")),
     "runs": Schema(columns=RUN_COLUMNS, inputs=(RUN, LOG)),
+    "training_time": Schema(columns=TIME_COLUMNS, inputs=("aggregates/runs.csv",), in_claims=False),
     "locality": Schema(
         ("arm", "statistic"),
         (FIELDS,),
@@ -105,6 +132,11 @@ SCHEMAS = {
         includes=lambda arm: arm.in_benchmark,
         suffix="json",
     ),
+    "provenance_native_ablation": Schema(
+        inputs=(RUN,),
+        includes=lambda arm: arm.diagnostic != "",
+        suffix="json",
+    ),
     "asr_quality": Schema(
         ("dataset", "method", "scale", "metric"),
         (f"{GRID}.csv", f"{BICUBIC_GRID}.csv"),
@@ -117,7 +149,31 @@ SCHEMAS = {
         "asr",
         remedy="time a method",
     ),
+    "psnr_gaps": Schema(
+        columns=("dataset", "method", "reference", "scale", "gap"),
+        inputs=(ASR_QUALITY,),
+        benchmark="asr",
+        in_claims=False,
+    ),
+    "mean_psnr_gaps": Schema(
+        columns=("method", "reference", "scales", "mean", "lowest", "cells"),
+        inputs=(ASR_QUALITY,),
+        benchmark="asr",
+        in_claims=False,
+    ),
+    "speed": Schema(
+        columns=("method", "reference", "clock", "geometric_mean", "mean", "memory_saved"),
+        inputs=(ASR_LATENCY,),
+        benchmark="asr",
+        in_claims=False,
+    ),
     "asr_runs": Schema(columns=RUN_COLUMNS, inputs=(RUN, LOG), benchmark="asr"),
+    "asr_training_time": Schema(
+        columns=TIME_COLUMNS,
+        inputs=("aggregates/asr_runs.csv",),
+        benchmark="asr",
+        in_claims=False,
+    ),
     "provenance_asr": Schema(
         inputs=(RUN, f"{GRID}.json", f"{BICUBIC_GRID}.json"),
         benchmark="asr",

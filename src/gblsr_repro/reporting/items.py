@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..analysis.provenance import Provenance, Scope
 from ..config import MAIN_TABLE, Config, Item, list_items, read_items, suggest
 from ..errors import UserError
+from ..evaluation import PAPER
 
 BUILDERS: dict[str, Callable[..., Any]] = {}
 """By its name: each function that builds the tables or draws the figure of an item."""
@@ -16,11 +18,20 @@ Builder = TypeVar("Builder", bound=Callable[..., Any])
 Output = TypeVar("Output")
 
 
+@dataclass(frozen=True)
+class View:
+    """What a table shows of the aggregates: times by which clock, and whether a row of bicubic."""
+
+    clock: str = PAPER
+    bicubic: bool = False
+
+
 def register(builder: Builder) -> Builder:
     """Register a function that builds tables or draws a figure, by its name.
 
-    Rows of config/items.tsv name it as their `maker`. It is called with the aggregates and, where
-    the row has one, with the row's `part`.
+    Rows of config/items.tsv name it as their `maker`. It is called with the aggregates, with the
+    `View` of a table or the differences of a figure from the paper, and with the row's `part`, if
+    any.
     """
     BUILDERS[builder.__name__] = builder
     return builder

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..analysis.derived import read_paper_aggregates
 from ..analysis.reader import Aggregates, read
 from ..config import BASELINE, Config, load_protocol
 from ..errors import UserError
@@ -44,7 +45,7 @@ def build_page(source: Aggregates) -> Section:
     A baseline's readings are the arms of its decoder class; its published numbers are those of the
     arm that the benchmark takes for the paper's.
     """
-    paper = Aggregates.paper(load_protocol())
+    paper = read_paper_aggregates(load_protocol())
     header = ["reading", *(heading for heading, _ in COLUMNS.values())]
     sections = []
     for dataset in dict.fromkeys(key[0] for key in source.cells("readings")):

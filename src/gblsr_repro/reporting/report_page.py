@@ -7,6 +7,7 @@ run does not have is named on the page with the reason.
 from __future__ import annotations
 
 import base64
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-import numpy as np
 from PIL import Image
 
 from ..analysis.claims.rows import Verdict
@@ -144,12 +144,13 @@ def _compare_with_mean_color(source: Aggregates) -> Table:
     """Compare on every set the PSNR of main arm and control with that of a mean color."""
     native, rows = source.config["native"], []
     arms = [native["main_arm"], native["control_arm"]]
+    colors = source.table("mean_color") if source.has("mean_color") else []
+    scores = {row["dataset"]: row["psnr"] for row in colors}
     for dataset in source.evaluate:
-        array = source.results / "native" / "arrays" / f"{dataset}.npy"
-        numbers = [_score_mean_color(array, source.config) if array.is_file() else np.nan]
+        numbers = [scores.get(dataset, math.nan)]
         for arm in arms:
             measured = source.has("native")
-            numbers.append(source.mean("native", dataset, arm, "psnr") if measured else np.nan)
+            numbers.append(source.mean("native", dataset, arm, "psnr") if measured else math.nan)
         cells = (format_number(number, "{:.1f}") for number in numbers)
         rows.append((name_dataset(source, "native", dataset), *cells))
     header = ("Set", "Mean color", *(source.arms[arm].name for arm in arms))
@@ -159,38 +160,25 @@ def _compare_with_mean_color(source: Aggregates) -> Table:
     ))  # fmt: skip
 
 
-def _score_mean_color(array: Path, config: Config) -> float:
-    """Return the mean PSNR in dB of images (N, S, S, 3), uint8, against their mean colors."""
-    # Imported here because it takes seconds, and no other page needs PyTorch.
-    import torch
-
-    from ..evaluation.metrics import MetricSettings, compute_psnr
-
-    pixels = torch.from_numpy(np.load(array, allow_pickle=False))
-    images = pixels.permute(0, 3, 1, 2).double() / 255
-    flat = images.mean((2, 3), keepdim=True).expand_as(images)
-    return float(compute_psnr(flat, images, MetricSettings.from_config(config)).mean())
-
-
 def _compare_with_bicubic(source: Aggregates) -> Table:
     """Compare at the lowest trained scale the PSNR-Y of the methods with that of bicubic."""
     asr, methods = source.config["asr"], source.methods
     scale, base = format_scale(min(asr["trained_scales"])), asr["base_method"]
+    gains: dict[str, dict[str, float]] = {}
+    for cell in source.table("psnr_gaps") if source.has("psnr_gaps") else ():
+        if cell["reference"] == BICUBIC and cell["scale"] == scale:
+            gains.setdefault(cell["dataset"], {})[cell["method"]] = cell["gap"]
     rows: list[Sequence[str]] = []
-    if source.has("asr_quality"):
-        means = source.pivot("asr_quality", ["dataset"], "method", scale=scale, metric="psnr_y")
-        means = means.reindex(asr["evaluate"], columns=[BICUBIC, *asr["methods"]])
-        gains = means.sub(means.pop(BICUBIC), axis=0).dropna(how="all")
-        for dataset, gain in gains.iterrows():
-            bicubic = source.mean("asr_quality", str(dataset), BICUBIC, scale, "psnr_y")
-            best = str(gain.idxmax())
-            row = (
-                name_dataset(source, "asr", str(dataset)),
-                format_number(bicubic, "{:.1f}"),
-                _format_gain(gain.get(base, np.nan)),
-                f"{methods[best].name} {_format_gain(gain[best])}",
-            )
-            rows.append(row)
+    for dataset, gain in gains.items():
+        bicubic = source.mean("asr_quality", dataset, BICUBIC, scale, "psnr_y")
+        best = max(gain, key=gain.__getitem__)
+        row = (
+            name_dataset(source, "asr", dataset),
+            format_number(bicubic, "{:.1f}"),
+            _format_gain(gain.get(base, math.nan)),
+            f"{methods[best].name} {_format_gain(gain[best])}",
+        )
+        rows.append(row)
     header = ("Set", "Bicubic", methods[base].name, "Best method")
     caption = f"Super-resolution ×{scale}: PSNR-Y of bicubic in dB; the methods' distance from it."
     return build_simple_table(header, rows, "lrrl", caption)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any
 
 from ..analysis.provenance import BENCHMARKS, Difference, Provenance, Scope
 from ..analysis.reader import Aggregates
+from ..analysis.schemas import EVERY, TRAINING_TIME
 from ..progress import format_duration
 from .captions import explain_missing_lpips
 from .layout import DASH, Cells, format_number
 from .page import Section, build_simple_table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TOTALS = {"native": "All native runs", "asr": "All super-resolution runs"}
 
@@ -76,12 +75,12 @@ def list_training_costs(source: Aggregates) -> Section:
     """List time and memory of every trained arm and method, with a total per benchmark."""
     lines: list[Cells] = []
     for benchmark, title in TOTALS.items():
-        runs = source.trained_runs(benchmark)
-        rows = source.rows(benchmark)
-        for name, runs_of_one in runs.groupby("arm", sort=False):
-            lines.append(_format_costs(rows[name].name, runs_of_one))
-        if len(runs):
-            lines.append([f"**{cell}**" for cell in _format_costs(title, runs)])
+        subjects, aggregate = source.rows(benchmark), TRAINING_TIME[benchmark]
+        for row in source.table(aggregate) if source.has(aggregate) else ():
+            if row["arm"] != EVERY:
+                lines.append(_format_costs(subjects[row["arm"]].name, row))
+            elif row["group"] == EVERY:
+                lines.append([f"**{cell}**" for cell in _format_costs(title, row)])
     if not lines:
         return Section("Cost", "No training run is aggregated yet.")
     header = ("Model", "Runs", "Steps", "One run", "All runs", "Steps/s", "Peak MiB", "Device")
@@ -89,19 +88,18 @@ def list_training_costs(source: Aggregates) -> Section:
     return Section("Cost", tables=[build_simple_table(header, lines, "lrrrrrrl", caption)])
 
 
-def _format_costs(title: str, runs: pd.DataFrame) -> list[str]:
+def _format_costs(title: str, numbers: Mapping[str, Any]) -> list[str]:
     """Format the row of some runs: steps, time, speed, memory and devices."""
-    seconds, steps = runs["wall_seconds"], runs["steps"].dropna()
-    span = dict.fromkeys(f"{step:,.0f}" for step in (steps.min(), steps.max()))
+    ends = [format_number(numbers[name], "{:,.0f}") for name in ("fewest_steps", "most_steps")]
     return [
         title,
-        str(len(runs)),
-        " to ".join(span) if len(steps) else DASH,
-        _format_duration(seconds.mean()),
-        _format_duration(seconds.sum(min_count=1)),
-        format_number(runs["steps_per_second"].mean(), "{:,.3g}"),
-        format_number(runs["peak_memory_mib"].max(), "{:,.0f}"),
-        ", ".join(device for device in runs["device"].unique() if device) or DASH,
+        format_number(numbers["runs"], "{:.0f}"),
+        " to ".join(dict.fromkeys(ends)),
+        _format_duration(numbers["mean_seconds"]),
+        _format_duration(numbers["total_seconds"]),
+        format_number(numbers["steps_per_second"], "{:,.3g}"),
+        format_number(numbers["peak_memory_mib"], "{:,.0f}"),
+        numbers["devices"].replace("; ", ", ") or DASH,
     ]
 
 

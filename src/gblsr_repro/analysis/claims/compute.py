@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
-from ...config import find_repository_root, load_protocol, read_datasets
-from ...files import read_csv
+from ...config import load_protocol, read_datasets
 from ...progress import format_duration
+from ..estimates import Estimate, concatenate, count, maximum, minimum, total
+from ..measured import Measured, Names
 from ..provenance import Scope
-from .estimates import Estimate, concatenate, count, maximum, minimum, total
-from .measured import ARMS, LTE_RDN, LTE_SWINIR, SETS, TIMED, Measured, Names
+from ..training_time import compute_time, read_published_times
 from .registry import Topic
 from .rules import COST, COUNTED, Bound, Criterion
+from .subjects import ARMS, LTE_RDN, LTE_SWINIR, SETS, TIMED
 
 native = Topic("Compute", Scope.COST)
 asr = Topic("Compute", Scope.ASR_COST)
@@ -34,12 +35,6 @@ GROUPS = {  # the rows of config/paper/compute.csv by their first arm or method:
 TRAINED_AGAIN = {"gblsr_bandwidth": ("gblsr_fixed", "gblsr_bandwidth", "gblsr_full")}
 
 
-def time(run: Measured, subjects: Names, of: Callable[[Estimate], Estimate], unit: int
-         ) -> Estimate:  # fmt: skip
-    """Return the shortest, longest or total training time of some runs, in a unit of seconds."""
-    return of(run.seconds(subjects) / unit)
-
-
 def runs(run: Measured, groups: Sequence[Names]) -> Estimate:
     """Count the training runs of groups of arms or methods."""
     return concatenate(*(count(run.seconds(subjects)) for subjects in groups))
@@ -56,7 +51,7 @@ def claim_times(row: Mapping[str, str]) -> None:
     name, title, of_all = GROUPS[row["subjects"].split()[0]]
     in_hours = row["benchmark"] == "asr"
     topic, where, unit = (asr, "Table 17", "h") if in_hours else (native, "Table 16", "s")
-    for column, ending, sentence, of in (
+    for column, ending, sentence, summarize in (
         ("shortest_seconds", "_shortest", f"Shortest training run of {title}", minimum),
         ("longest_seconds", "", f"Longest training run of {title}", maximum),
         ("total_seconds", "_total", f"Training time of {of_all} together", total),
@@ -66,14 +61,17 @@ def claim_times(row: Mapping[str, str]) -> None:
             name=name + ending, where=where, sentence=sentence, rule=SLOWER,
             published=f"<= {seconds / HOUR:.2f}" if in_hours else f"<= {seconds}",
             unit=unit, note=f"{format_duration(seconds)} in the paper.",
-        )(partial(time, subjects=members(row), of=of, unit=HOUR if in_hours else 1))  # fmt: skip
+        )(
+            partial(
+                compute_time,
+                subjects=members(row), summarize=summarize, unit=HOUR if in_hours else 1,
+            )
+        )  # fmt: skip
 
 
-TABLES = read_csv(find_repository_root() / "config" / "paper" / "compute.csv")
-TABLE16 = [row for row in TABLES if row["benchmark"] == "native"]
-TABLE17 = [row for row in TABLES if row["benchmark"] == "asr"]
+TABLE16, TABLE17 = map(read_published_times, ("native", "asr"))
 
-for row in TABLES:
+for row in (*TABLE16, *TABLE17):
     claim_times(row)
 
 native.claim(

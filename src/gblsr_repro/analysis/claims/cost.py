@@ -5,13 +5,15 @@ from __future__ import annotations
 from functools import partial
 
 from ...config import load_protocol
-from ..criteria import COST
+from ..criteria import COST, compute_time_ratio
+from ..estimates import Estimate, highest_mean, maximum, mean, span
+from ..measured import Measured
 from ..provenance import Scope
-from .estimates import Estimate, highest_mean, maximum, mean, span
-from .measured import ARMS, BASELINES, FULL, LIIF, LTE, SCALAR, SETS, WIRE, Measured
+from .native_quality import read_criterion
 from .published import Tabled
 from .registry import Topic
 from .rules import RATIOS, TIMES, Criterion, Equals, Ordering
+from .subjects import ARMS, BASELINES, FULL, LIIF, LTE, SCALAR, SETS, WIRE
 
 criteria = Topic("Native benchmark: criteria", Scope.LATENCY)
 topic = Topic("Native benchmark: inference cost", Scope.LATENCY)
@@ -21,12 +23,12 @@ MS = "inference_ms"
 
 def over_slowest(run: Measured) -> Estimate:
     """Return the main arm's time over the slowest baseline's on every data set."""
-    return run.native(SETS, SCALAR, MS) / highest_mean(run.native(SETS, BASELINES, MS))
+    return compute_time_ratio(run, SETS, SCALAR, BASELINES)
 
 
 def over(run: Measured, arm: str) -> Estimate:
     """Return the main arm's time over another arm's on every data set."""
-    return run.native(SETS, SCALAR, MS) / run.native(SETS, arm, MS)
+    return compute_time_ratio(run, SETS, SCALAR, arm)
 
 
 @criteria.claim(
@@ -38,7 +40,7 @@ def over(run: Measured, arm: str) -> Estimate:
     unit="×",
 )
 def gate_cost(run: Measured) -> Estimate:
-    return maximum(run.criterion(COST, "value"))
+    return maximum(read_criterion(run, COST, "value"))
 
 
 @topic.claim(

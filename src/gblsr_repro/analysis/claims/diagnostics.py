@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ...config import load_protocol
+from ..estimates import Estimate, concatenate, count, maximum, minimum, pooled_p, span
+from ..measured import Measured
 from ..provenance import Scope
-from .estimates import Estimate, concatenate, count, maximum, minimum, pooled_p, span
-from .measured import FIXED, FULL, SCALAR, Measured
 from .published import Tabled
 from .registry import Topic
 from .rules import COUNTED, TESTED, Bound, Criterion, Equals
+from .subjects import FIXED, FULL, SCALAR
 
 topic = Topic("Locality diagnostic", Scope.LOCALITY)
 ablated = Topic("Log-space ablation", Scope.ABLATION)

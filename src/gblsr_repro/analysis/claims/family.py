@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ...config import load_protocol
-from ..provenance import Scope
-from .estimates import (
+from ..estimates import (
     Estimate,
     highest_mean,
     lowest_mean,
@@ -16,10 +15,12 @@ from .estimates import (
     welch_freedom,
     welch_t,
 )
-from .measured import ARMS, CONTROL, FIXED, FULL, LIIF, LTE, SCALAR, SETS, WIRE, Measured
+from ..measured import Measured
+from ..provenance import Scope
 from .published import Tabled
 from .registry import Topic
 from .rules import TESTED, Bound, Criterion, Equals, Ordering
+from .subjects import ARMS, CONTROL, FIXED, FULL, LIIF, LTE, SCALAR, SETS, WIRE
 
 topic = Topic("GB-LSR family", Scope.QUALITY)
 baselines = Topic("Baselines", Scope.QUALITY)

@@ -20,10 +20,11 @@ import numpy as np
 
 from ...config import Config, load_protocol
 from ...errors import UserError
+from ..derived import read_paper_aggregates
+from ..estimates import Estimate, NotMeasuredError
+from ..measured import Measured
 from ..provenance import PAPER_PRESET, SHARED_GPU, Difference, Scope
 from ..reader import Aggregates
-from .estimates import Estimate, NotMeasuredError
-from .measured import Measured
 from .paper import CLAIMS
 from .published import Published
 from .registry import Claim
@@ -45,7 +46,7 @@ def write(aggregates: Path, output: Path, config: Config) -> list[Row]:
 
 def judge_all(run: Aggregates, sigmas: float) -> list[Row]:
     """Judge every claim on the aggregates of a run."""
-    paper = Measured(Aggregates.paper(load_protocol()))
+    paper = Measured(read_paper_aggregates(load_protocol()))
     return [judge(claim, Measured(run), paper, sigmas) for claim in CLAIMS.values()]
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from ...config import load_protocol, read_arms, read_datasets
+from ..estimates import LSE, Estimate, bold, deviations
+from ..measured import Measured
 from ..provenance import Scope
 from ..statistics import QUALITY, Metric
-from .estimates import LSE, Estimate, bold, deviations
-from .measured import ARMS, FAMILY, FIXED, FULL, SCALAR, SETS, Measured
 from .published import Tabled
 from .registry import Topic
 from .rules import TESTED, Criterion, Equals, Spread
+from .subjects import ARMS, FAMILY, FIXED, FULL, SCALAR, SETS
 
 BOLD = {  # what Tables 1-3 and 10 print in bold
     ("kodak", "psnr"): (SCALAR, FULL),

@@ -12,8 +12,8 @@ import numpy as np
 
 from ...config import find_repository_root
 from ...errors import UserError
+from ..estimates import Estimate
 from ..reader import read_rows
-from .estimates import Estimate
 
 BOUNDS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 LISTED = 6  # more cells of a table than these are counted, not listed

@@ -6,35 +6,31 @@ from functools import partial
 
 from ...config import read_methods
 from ...evaluation import OURS
+from ..efficiency import Timing, compute_geometric_mean_speed, compute_speeds
+from ..estimates import Estimate, concatenate, maximum, relative_deviations
+from ..measured import TIMED_SCALE, Measured
 from ..provenance import Scope
-from .estimates import Estimate, concatenate, geometric_mean, maximum, relative_deviations
-from .measured import (
-    BASE,
-    LIIF_RDN,
-    LTE_SWINIR,
-    NF96_NOLE,
-    NOLE,
-    RIVALS,
-    TIMED,
-    Measured,
-)
 from .published import Tabled, printed
 from .registry import Topic
 from .rules import RATIOS, TIMES, Bound, Equals, Spread
+from .subjects import BASE, LIIF_RDN, LTE_SWINIR, NF96_NOLE, NOLE, RIVALS, TIMED
 
 topic = Topic("Super-resolution: size and speed", Scope.ASR_LATENCY)
 TIME, RATIO = Equals(0.1, TIMES), Equals(0.05, RATIOS)
 SHOWN = tuple(name for name in TIMED if name != "b100")  # Table 6 has no column of B100
 
 
-def speed(run: Measured, method: str, reference: str) -> Estimate:
+TIMING = Timing(TIMED, TIMED_SCALE)
+
+
+def speeds(run: Measured, method: str, reference: str) -> Estimate:
     """Return a method's speed in units of another's on each of the three timed sets."""
-    return run.asr_time(TIMED, reference) / run.asr_time(TIMED, method)
+    return compute_speeds(run, TIMING, method, reference)
 
 
 def mean_speed(run: Measured, method: str, reference: str) -> Estimate:
     """Return the geometric mean of the three speeds."""
-    return geometric_mean(speed(run, method, reference))
+    return compute_geometric_mean_speed(run, TIMING, method, reference)
 
 
 def milliseconds(run: Measured, method: str) -> Estimate:
@@ -73,7 +69,7 @@ for short, (middle, three, note) in FASTER.items():
         name=f"speed_{short}_cells", where="A.7",
         sentence=f"The speed ratios to {title} on Set14, B100, Urban100",
         rule=RATIO, published=three, unit="×",
-    )(partial(speed, method=BASE, reference=reference))  # fmt: skip
+    )(partial(speeds, method=BASE, reference=reference))  # fmt: skip
 
 
 # --- Table 6 --------------------------------------------------------------------------------------

@@ -5,9 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from ...config import load_protocol, read_methods
+from ..budget import compute_ratio
+from ..estimates import Estimate, maximum, span
+from ..measured import Measured, Names
 from ..provenance import Scope
-from .estimates import Estimate, maximum, span
-from .measured import (
+from .published import Tabled
+from .registry import Topic
+from .rules import Structure
+from .subjects import (
     ARMS,
     BASE,
     BASELINES,
@@ -21,11 +26,7 @@ from .measured import (
     NOLE,
     SCALAR,
     WIRE,
-    Measured,
 )
-from .published import Tabled
-from .registry import Topic
-from .rules import Structure
 
 topic = Topic("Parameter budget", Scope.STRUCTURE)
 decoding = Topic("Cost of decoding", Scope.STRUCTURE)
@@ -44,9 +45,9 @@ def millions(run: Measured, name: str) -> Estimate:
     return run.structure(name) / MEGA
 
 
-def ratios(run: Measured) -> Estimate:
-    """Return the parameters of all arms over the anchor's."""
-    return run.structure(ARMS) / run.structure(SCALAR)
+def ratios(run: Measured, arms: Names = ARMS) -> Estimate:
+    """Return the parameters of arms over the anchor's."""
+    return compute_ratio(run.structure(arms), run.structure(SCALAR))
 
 
 # --- the budget -----------------------------------------------------------------------------------
@@ -120,7 +121,7 @@ def ratio_span(run: Measured) -> Estimate:
     unit="×",
 )
 def ratio_baselines(run: Measured) -> Estimate:
-    return run.structure(BASELINES) / run.structure(SCALAR)
+    return ratios(run, BASELINES)
 
 
 @topic.claim(
@@ -131,7 +132,7 @@ def ratio_baselines(run: Measured) -> Estimate:
     unit="×",
 )
 def ratio_control(run: Measured) -> Estimate:
-    return run.structure(CONTROL) / run.structure(SCALAR)
+    return ratios(run, CONTROL)
 
 
 @topic.claim(

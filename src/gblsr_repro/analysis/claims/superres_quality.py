@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from ...config import load_protocol, read_datasets, read_methods
+from ..estimates import Estimate, concatenate, deviations, highest_mean, maximum, span
+from ..measured import Measured
 from ..provenance import Scope
-from .estimates import Estimate, concatenate, deviations, highest_mean, maximum, span
-from .measured import (
+from .published import Tabled
+from .registry import Topic
+from .rules import Bound, Equals, Ordering, Spread
+from .subjects import (
     ASR_SETS,
     BASE,
     LIIF_RDN,
@@ -19,11 +23,7 @@ from .measured import (
     RIVALS,
     SCALES,
     TRAINED_SCALES,
-    Measured,
 )
-from .published import Tabled
-from .registry import Topic
-from .rules import Bound, Equals, Ordering, Spread
 
 topic = Topic("Super-resolution: quality", Scope.ASR_QUALITY)
 

@@ -6,9 +6,15 @@ from collections.abc import Callable
 from functools import partial
 
 from ...config import read_methods
+from ..efficiency import compute_mean_speed, compute_memory_saved, compute_psnr_gaps
+from ..estimates import Estimate, concatenate, mean, minimum, pooled_p_above
+from ..measured import Measured, Names
 from ..provenance import Scope
-from .estimates import Estimate, concatenate, mean, minimum, pooled_p_above
-from .measured import (
+from .published import Tabled, printed
+from .registry import Topic
+from .rules import MEMORY, RATIOS, TESTED, Criterion, Equals, Ordering, Rule
+from .speed import TIMING, speeds
+from .subjects import (
     ASR_SETS,
     BASE,
     LIIF_RDN,
@@ -19,13 +25,7 @@ from .measured import (
     SCALES,
     TIMED,
     TRAINED_SCALES,
-    Measured,
-    Names,
 )
-from .published import Tabled, printed
-from .registry import Topic
-from .rules import MEMORY, RATIOS, TESTED, Criterion, Equals, Ordering, Rule
-from .speed import speed
 
 quality = Topic("Super-resolution: variants", Scope.ASR_QUALITY)
 cost = Topic("Super-resolution: variants", Scope.ASR_LATENCY)
@@ -37,7 +37,7 @@ MIB = "peak_memory_mib"
 
 def shift(run: Measured, variant: str, scales: Names, sets: Names = ASR_SETS) -> Estimate:
     """Return by how much a variant's PSNR-Y is above the base's, cell by cell."""
-    return run.asr(sets, variant, scales, "psnr_y") - run.asr(sets, BASE, scales, "psnr_y")
+    return compute_psnr_gaps(run, sets, scales, variant, BASE)
 
 
 def mean_shift(run: Measured, variant: str, scales: Names) -> Estimate:
@@ -52,12 +52,12 @@ def worst_shift(run: Measured, variant: str) -> Estimate:
 
 def mean_speed(run: Measured, variant: str) -> Estimate:
     """Return the arithmetic mean of a variant's speeds in units of the base's."""
-    return mean(speed(run, variant, BASE))
+    return compute_mean_speed(run, TIMING, variant, BASE)
 
 
 def memory_saved(run: Measured, variant: str) -> Estimate:
     """Return the peak memory that a variant saves over the base in percent, mean of three sets."""
-    return 100 * mean(1 - run.asr_time(TIMED, variant, MIB) / run.asr_time(TIMED, BASE, MIB))
+    return compute_memory_saved(run, TIMING, variant, BASE)
 
 
 def peak(run: Measured, variant: str) -> Estimate:
@@ -222,4 +222,4 @@ for (variant, reference, name), published in CELLS.items():
         name=f"cells_{name}_{variant}", where="A.7",
         sentence=f"Speed of {short} in units of {title} on Set14, B100, Urban100",
         rule=RATIO, published=published, unit="×",
-    )(partial(speed, method=variant, reference=reference))  # fmt: skip
+    )(partial(speeds, method=variant, reference=reference))  # fmt: skip

@@ -112,7 +112,7 @@ class Benchmark:
         """Merge two records; where both have a value, this one's counts."""
         labels = {label for label, *_ in self.facts}
         return Benchmark(
-            self.seeds or other.seeds,
+            {**other.seeds, **self.seeds},
             self.timed_on or other.timed_on,
             self.passes or other.passes,
             self.without_lpips or other.without_lpips,

@@ -19,13 +19,8 @@ from ..schemas import BICUBIC_GRID, GRID, RUN, SCHEMAS, SCORES, TIMES
 from .differences import PAPER_PRESET, Scope, join_values
 
 SCOPES = {  # the numbers that a provenance file is about
-    "provenance_native": (
-        Scope.QUALITY,
-        Scope.LOCALITY,
-        Scope.ABLATION,
-        Scope.LATENCY,
-        Scope.COST,
-    ),
+    "provenance_native": (Scope.QUALITY, Scope.LATENCY, Scope.COST),
+    "provenance_native_ablation": (Scope.LOCALITY, Scope.ABLATION, Scope.COST),
     "provenance_asr": (Scope.ASR_QUALITY, Scope.ASR_COST),
     "provenance_asr_timing": (Scope.ASR_LATENCY,),
 }

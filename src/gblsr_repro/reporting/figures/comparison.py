@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from ...analysis.derived import read_paper_aggregates
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import SCHEMAS
 from ...config import load_protocol
@@ -41,7 +42,7 @@ def draw_measured_vs_published(source: Aggregates, differences: Sequence[str]) -
     On the diagonal both agree. Metrics of absent aggregates are left out. Raises `UserError` when
     nothing published was measured.
     """
-    paper = Aggregates.paper(load_protocol())
+    paper = read_paper_aggregates(load_protocol())
     panels = {
         title: _read_cells(paper, source, aggregate, metric) / unit
         for aggregate, metric, title, unit in PANELS

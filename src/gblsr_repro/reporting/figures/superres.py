@@ -80,6 +80,9 @@ def draw_asr_psnr_vs_scale(source: Aggregates, differences: Sequence[str]) -> Fi
     methods = sort_by_order(table["method"], source.methods)
     base = source.config["asr"]["base_method"]
     compared = base in methods and len(methods) > 1
+    gaps = source.frame("psnr_gaps")
+    gaps = gaps[gaps["reference"] == base].drop(columns="reference")
+    table = table.merge(gaps, "left", on=["dataset", "method", "scale"])
     figure = style.create_figure(style.TEXT_WIDTH, 3.9 if compared else 2.5, differences)
     factors = sorted(table["factor"].unique())
     trained = max(source.config["asr"]["trained_scales"])
@@ -90,7 +93,8 @@ def draw_asr_psnr_vs_scale(source: Aggregates, differences: Sequence[str]) -> Fi
         grid[0, column].set_title(name_dataset(source, "asr", name).replace(" ", "\n"))
         _draw_curves(source, grid[0, column], rows, methods)
         if compared:
-            _draw_curves(source, grid[1, column], _subtract_base(rows, base), methods)
+            differences_to_base = rows.dropna(subset=["gap"]).assign(mean=rows["gap"])
+            _draw_curves(source, grid[1, column], differences_to_base, methods)
     for axes in grid.flat:
         _set_scales(axes, factors, trained)
     for axes in grid[-1]:
@@ -99,12 +103,6 @@ def draw_asr_psnr_vs_scale(source: Aggregates, differences: Sequence[str]) -> Fi
     if compared:
         grid[1, 0].set_ylabel(f"Difference to\n{name_subject(source, base)} (dB)")
     return figure
-
-
-def _subtract_base(rows: pd.DataFrame, base: str) -> pd.DataFrame:
-    """Subtract the base method's means from those of all methods, scale by scale."""
-    reference = rows[rows["method"] == base].set_index("factor")["mean"]
-    return rows.assign(mean=rows["mean"] - rows["factor"].map(reference)).dropna(subset=["mean"])
 
 
 def _set_scales(axes: Axes, factors: Sequence[float], trained: float) -> None:

@@ -13,7 +13,7 @@ from ...errors import UserError
 from ...evaluation import OURS
 from ...files import write_text
 from ..captions import compose_caption, describe_differences
-from ..items import build_item, select_items, write_items
+from ..items import View, build_item, select_items, write_items
 from ..layout import Table
 from ..rendering import render_template
 from . import (  # noqa: F401 (they register what builds tables)
@@ -53,7 +53,7 @@ def list_builders(config: Config) -> dict[str, Builder]:
 
 def build_tables(source: Aggregates, item: Item) -> list[Table]:
     """Build the tables of an item with their captions; `UserError` names what is missing."""
-    return [_add_caption(table, source, item) for table in build_item(item, source)]
+    return [_add_caption(table, source, item) for table in build_item(item, source, View())]
 
 
 def _add_caption(
@@ -75,18 +75,14 @@ def build_beside_paper(source: Aggregates, item: Item) -> list[Table]:
 
     Columns that the paper does not have get dashes. `UserError` names what is missing.
     """
-    folder, config = source.folder, source.config
     # The paper has no bicubic row, so it stands where the measured numbers have company only.
-    measured = build_item(item, Aggregates(folder, config, bicubic=True))
+    measured = build_item(item, source, View(bicubic=True))
     try:
         published = build_published(source, item, measured)
     except UserError:
         published = [replace(table, groups=[]) for table in measured]
     clocks = OTHER_CLOCKS if any(table.timed for table in measured) else {}
-    by_clock = {
-        label: build_item(item, Aggregates(folder, config, clock))
-        for clock, label in clocks.items()
-    }
+    by_clock = {label: build_item(item, source, View(clock)) for clock, label in clocks.items()}
     tables = []
     for number, table in enumerate(measured):
         others = {label: parts[number] for label, parts in by_clock.items()}

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from ...analysis.criteria import COST, QUALITY, QUALITY_PARTS, Outcome
+from ...analysis.criteria import COST, QUALITY, QUALITY_PARTS, Outcome, read_outcomes
 from ...analysis.provenance import SHARED_GPU, Scope
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import ABLATION
 from ...config import Arm
 from ..captions import list_missing_rows
-from ..items import register
+from ..items import View, register
 from ..layout import Cells, Row, Table, format_difference, format_number, format_summary
 
 
 @register
-def build_gates(source: Aggregates) -> list[Table]:
+def build_gates(source: Aggregates, view: View) -> list[Table]:
     """Build Table 5: the quality and inference-cost criteria, met or not.
 
     "not measured" stands where the absent numbers could still change the outcome.
     """
-    outcomes = source.criteria
+    outcomes = read_outcomes(source.table("criteria"))
     control = source.arms[source.config["native"]["control_arm"]]
     criteria = source.config["native"]["criteria"]
     definitions = (
@@ -70,7 +70,7 @@ def _format_cost(source: Aggregates, cost: Outcome) -> str:
 
 
 @register
-def build_locality(source: Aggregates) -> list[Table]:
+def build_locality(source: Aggregates, view: View) -> list[Table]:
     """Build Table 9: locality tests, PSNR and LPIPS of the log-space ablation's arms."""
     selected = (source.arms.get(name) for name in source.config["native"]["arms"])
     arms = [arm for arm in selected if arm is not None and arm.diagnostic in ABLATION]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ...analysis.reader import Aggregates
 from ...config import read_assets
-from ..items import register
+from ..items import View, register
 from ..layout import DASH, Row, Span, Table
 
 
 @register
-def build_licenses(source: Aggregates) -> list[Table]:
+def build_licenses(source: Aggregates, view: View) -> list[Table]:
     """Build Table 18: licences and terms of the data sets the config uses, and of code.
 
     Data sets stand in the order of their use, the native benchmark's first, as in the paper.

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
+from typing import Any
 
+from ...analysis.best_arms import ANY, BASELINE
 from ...analysis.reader import NATIVE_TIMES, Aggregates
-from ...analysis.statistics import LPIPS, PSNR, QUALITY, Column, Metric, Summary, pooled_p, ties
+from ...analysis.statistics import LPIPS, PSNR, QUALITY, Column, Metric, Summary
 from ...config import Arm, Config, load_protocol
 from ...wording import join_words
 from ..captions import describe_seeds, explain_bold, list_missing_rows
-from ..items import register
+from ..items import View, register
 from ..layout import (
     DASH,
     Cell,
@@ -31,7 +33,7 @@ LSE = Metric("lse", "LSE ↓", 3, lower=True)
 
 
 @register
-def build_main(source: Aggregates, dataset: str) -> list[Table]:
+def build_main(source: Aggregates, view: View, dataset: str) -> list[Table]:
     """Build Tables 1-3: quality with spread, time per image and parameters of every arm on one set.
 
     Raises `UserError` when the aggregates have no row of this set.
@@ -40,7 +42,7 @@ def build_main(source: Aggregates, dataset: str) -> list[Table]:
     frame = source.frame("native")
     source.require(frame[frame["dataset"] == dataset], "native", f"rows for {dataset!r}")
     quality, notes = _build_quality_rows(source, arms, list(product([dataset], QUALITY)))
-    times = _read_column(source, dataset, arms, NATIVE_TIMES[source.clock])
+    times = _read_column(source, dataset, arms, NATIVE_TIMES[view.clock])
     counts = source.pivot("native", ["arm"], "dataset", metric="params").max(axis=1)
     rows = []
     for row, time in zip(quality, times, strict=True):
@@ -62,7 +64,7 @@ def build_main(source: Aggregates, dataset: str) -> list[Table]:
 
 
 @register
-def build_lse(source: Aggregates) -> list[Table]:
+def build_lse(source: Aggregates, view: View) -> list[Table]:
     """Build Table 10: local spectrum error beside PSNR of the family's arms on every set."""
     arms = {name: arm for name, arm in source.benchmark.items() if arm.group == "family"}
     sets = source.evaluate
@@ -107,20 +109,26 @@ def _build_quality_rows(
 
 
 @register
-def build_winners(source: Aggregates) -> list[Table]:
+def build_winners(source: Aggregates, view: View) -> list[Table]:
     """Build Table 4: best arm and best baseline of every set, and the main arm's gap to it."""
+    best: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for row in source.table("best_arms"):
+        best.setdefault((row["dataset"], row["metric"], row["among"]), []).append(row)
     rows = []
     for dataset in source.evaluate:
         cells: list[Cell] = []
         for metric in (PSNR, LPIPS):
+            of_any, of_baselines = (
+                best.get((dataset, metric.name, among), []) for among in (ANY, BASELINE)
+            )
             cells += [
-                _name_best(source, dataset, source.benchmark, metric),
-                _name_best(source, dataset, source.baselines, metric),
-                _format_gap(source, dataset, metric),
+                _name_best(source, of_any, metric),
+                _name_best(source, of_baselines, metric),
+                _format_gap(of_baselines, metric),
             ]
         if {*cells} != {DASH}:
             rows.append(Row(dataset, [name_dataset(source, "native", dataset), *cells]))
-    source.require(rows, "native", "PSNR or LPIPS to compare")
+    source.require(rows, "best_arms", "PSNR or LPIPS to compare")
     header = ["Dataset"]
     for short in ("PSNR", "LPIPS"):
         header += [f"best {short} (any)", f"best {short} (baseline)", f"Δ {short}"]
@@ -128,56 +136,50 @@ def build_winners(source: Aggregates) -> list[Table]:
     return [Table("winners", list("lllrllr"), [header], [rows], size=size, separation=3)]
 
 
-def _name_best(source: Aggregates, dataset: str, arms: Iterable[str], metric: Metric) -> str:
-    """Name the best of some arms on a data set, and those that tie with it, with its mean."""
-    names = list(arms)
-    cells = _read_column(source, dataset, names, metric.name)
-    equal = ties(cells, metric.lower, metric.digits, _read_significance(source))
-    if not equal:
+def _name_best(source: Aggregates, best: Sequence[Mapping[str, Any]], metric: Metric) -> str:
+    """Name the best arm with its mean, and those that tie with it."""
+    if not best:
         return DASH
-    shorts = [source.arms[names[place]].short for place in equal]
+    shorts = [source.arms[row["arm"]].short for row in best]
     # Wide spreads can tie all arms; the main tables have their names in bold.
     text = " ≈ ".join(shorts if len(shorts) < 3 else (shorts[0], f"{len(shorts) - 1} others"))
-    return f"{text} ({format_summary(cells[equal[0]], metric.digits, spread=False)})"
+    return f"{text} ({format_summary(Summary(best[0]['mean']), metric.digits)})"
 
 
-def _format_gap(source: Aggregates, dataset: str, metric: Metric) -> str:
-    """Format the main arm's distance from the best baseline, bold where it is clearly better."""
-    main = source.cell("native", dataset, source.main_arm.arm, metric.name)
-    cells = _read_column(source, dataset, source.baselines, metric.name)
-    rival = next((cells[place] for place in ties(cells, metric.lower, metric.digits)), Summary())
-    text = format_difference(main.mean - rival.mean, metric.digits)
-    better = main.mean < rival.mean if metric.lower else main.mean > rival.mean
-    return f"**{text}**" if better and pooled_p(main, rival) < _read_significance(source) else text
+def _format_gap(best: Sequence[Mapping[str, Any]], metric: Metric) -> str:
+    """Format the main arm's distance from the best, bold where it is clearly better."""
+    if not best:
+        return DASH
+    text = format_difference(best[0]["gap"], metric.digits)
+    return f"**{text}**" if best[0]["better"] else text
 
 
 @register
-def build_fairness(source: Aggregates) -> list[Table]:
+def build_fairness(source: Aggregates, view: View) -> list[Table]:
     """Build Table 8: trainable parameters of every arm and their ratio to the main arm's."""
-    counts = source.frame("budget").set_index("arm")["parameters"]
-    arms = [arm for name, arm in source.arms.items() if arm.in_benchmark and name in counts]
+    budget = {row["arm"]: row for row in source.table("budget")}
+    arms = [arm for name, arm in source.arms.items() if arm.in_benchmark and name in budget]
     source.require(arms, "budget", "arm of the main tables")
     arms.sort(key=lambda arm: int(arm.fairness_rank or len(source.arms) + 1))
     anchor = source.main_arm
-    ratios = counts / counts.get(anchor.arm, math.nan)
     rows = [
         Row(
             arm.arm,
             [
                 f"**{arm.name}** (F1 anchor)" if arm is anchor else arm.name,
-                f"{round(counts[arm.arm]):,}",
-                format_number(ratios[arm.arm], "{:.3f}×"),
+                f"{round(budget[arm.arm]['parameters']):,}",
+                format_number(budget[arm.arm]["ratio"], "{:.3f}×"),
                 arm.note,
             ],
         )
         for arm in arms
     ]
     band = source.config["native"]["criteria"]["parameter_band"]
-    outside = [a.name for a in arms if ratios[a.arm] > band or ratios[a.arm] < 1 / band]
+    outside = [arm.name for arm in arms if budget[arm.arm]["within_band"] == 0]
     judged = f"{join_words(outside) if outside else 'no arm'} outside the band"
     notes = [
         f"F1 asks for at most {band:g} times the trainable parameters of {anchor.name}; "
-        + (judged if anchor.arm in counts else "that arm is not in this run"),
+        + (judged if anchor.arm in budget else "that arm is not in this run"),
         _describe_sizes(source.config),
     ]
     header, spec = ["Arm", "#params", "ratio", "Decoder / notes"], ["l", "r", "r", "p{6.8cm}"]

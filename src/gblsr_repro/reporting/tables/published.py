@@ -2,7 +2,7 @@
 
 config/paper/printed.csv has the cells that the other published numbers do not determine: speed
 ratios over a set whose times are not listed, and numbers that were computed before rounding. Rows
-of training time are those of config/paper/compute.csv.
+of training time are those of config/paper/compute.csv, of the groups that were measured.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ...analysis.derived import read_paper_aggregates
 from ...analysis.reader import Aggregates, read_rows
+from ...analysis.schemas import TRAINING_TIME
+from ...analysis.training_time import list_published_times
 from ...config import Config, Item, find_repository_root, load_protocol
-from ..items import build_item
+from ..items import View, build_item
 from ..layout import Row, Table
-from .training_time import build_training_time, format_clock, group_runs
+from .training_time import build_training_time
 
 ANY_ROW = "*"  # of printed.csv
 
@@ -25,14 +28,16 @@ def build_published(source: Aggregates, item: Item, measured: Sequence[Table] = 
 
     Rows and cells that the paper lacks are absent or dashes. Raises `UserError` when it has none.
     """
-    if item.maker == build_training_time.__name__:
-        return [_build_training_time(source, item.part, measured[0])]
     config = _adapt_protocol(source.config)
     timing, paper_timing = source.config["asr"]["timing"], load_protocol()["asr"]["timing"]
     same_sets = all(timing[key] == paper_timing[key] for key in ("datasets", "scale"))
     printed = _read_printed(item.item)
+    paper = read_paper_aggregates(config)
+    if item.maker == build_training_time.__name__:
+        shown = [row.key for row in measured[0].groups[0]]
+        paper.tables[TRAINING_TIME[item.part]] = list_published_times(item.part, shown)
     tables = []
-    for table in build_item(item, Aggregates.paper(config)):
+    for table in build_item(item, paper, View()):
         # Means over timed sets stand only where the sets are the paper's.
         fixed = [] if same_sets else table.timed
         groups = [
@@ -68,31 +73,3 @@ def _insert_printed(
         if text is not None and place not in fixed:
             cells[place] = f"**{text}**" if str(cells[place]).startswith("**") else text
     return Row(row.key, cells)
-
-
-def _build_training_time(source: Aggregates, benchmark: str, measured: Table) -> Table:
-    """Build the rows of training time (Tables 16 and 17) of the groups that are measured here."""
-    groups = group_runs(source, benchmark)
-    path = find_repository_root() / "config" / "paper" / "compute.csv"
-    published = [
-        row for row in read_rows(path, ("benchmark", "subjects")) if row["benchmark"] == benchmark
-    ]
-    body, bottom = measured.groups
-    rows: list[Row] = []
-    runs = 0
-    total = 0.0
-    for row in body:
-        members = {*groups[row.key]}
-        paper = next((p for p in published if {*p["subjects"].split()} <= members), None)
-        if paper is None:
-            continue
-        span = "–".join(
-            format_clock(float(paper[f"{end}_seconds"])) for end in ("shortest", "longest")
-        )
-        seconds = float(paper["total_seconds"])
-        rows.append(Row(row.key, [row.cells[0], paper["runs"], span, format_clock(seconds)]))
-        runs += int(paper["runs"])
-        total += seconds
-    last = bottom[0]
-    sums = Row(last.key, [last.cells[0], f"**{runs}**", "", f"**{format_clock(total)}**"])
-    return replace(measured, groups=[rows, [sums] if rows else []])

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 
-import numpy as np
-import pandas as pd
-
+from ...analysis.efficiency import TRAINED, UNTRAINED
 from ...analysis.reader import Aggregates
-from ...analysis.schemas import format_scale
+from ...analysis.schemas import EVERY, format_scale
+from ...analysis.statistics import Summary
 from ...config import Method
 from ...errors import UserError
 from ..captions import describe_seeds, list_missing_rows
-from ..items import register
+from ..items import View, register
 from ..layout import (
     DASH,
     Cell,
@@ -23,50 +24,60 @@ from ..layout import (
     choose_size,
     format_difference,
     format_number,
+    format_summary,
 )
 from ..names import name_dataset, select_methods
 from .superres_quality import MEGA, describe_parameters
 
 
 class Efficiency:
-    """PSNR-Y, times and memory of all methods, with NaN for what was not measured.
+    """Reader of PSNR-Y, times, memory and what was derived from them; NaN: not measured."""
 
-    `psnr` has a row per (data set, scale) of the quality grid, `ms` and `mib` one per timed set at
-    the timed scale; columns are methods.
-    """
-
-    def __init__(self, source: Aggregates) -> None:
-        asr = source.config["asr"]
+    def __init__(self, source: Aggregates, clock: str) -> None:
+        timing = source.config["asr"]["timing"]
         self.source = source
-        self.scale = format_scale(asr["timing"]["scale"])
-        self.sets: list[str] = asr["timing"]["datasets"]
-        source.require(source.frame("asr_latency"), "asr_latency", "rows")
-        self.ms = self._read_latency("mean_ms")
-        self.mib = self._read_latency("peak_memory_mib")
-        psnr = pd.DataFrame(dtype=float)  # where only times were taken
-        if source.has("asr_quality"):
-            psnr = source.pivot("asr_quality", ["dataset", "scale"], "method", metric="psnr_y")
-        places = [[*asr["evaluate"]], [format_scale(scale) for scale in asr["scales"]]]
-        grid = pd.MultiIndex.from_product(places, names=["dataset", "scale"])
-        self.psnr = psnr.reindex(grid, columns=[*source.methods])
+        self.clock = clock
+        self.scale = format_scale(timing["scale"])
+        self.sets: list[str] = timing["datasets"]
+        source.require(source.table("asr_latency"), "asr_latency", "rows")
+        gaps = source.table("mean_psnr_gaps") if source.has("mean_psnr_gaps") else []
+        self.gaps = {(row["method"], row["scales"]): row for row in gaps}
+        self.speeds = {
+            (row["method"], row["reference"]): row
+            for row in source.table("speed")
+            if row["clock"] == clock
+        }
 
-    def _read_latency(self, metric: str) -> pd.DataFrame:
-        where = {"scale": self.scale, "clock": self.source.clock, "metric": metric}
-        frame = self.source.pivot("asr_latency", ["dataset"], "method", **where)
-        return frame.reindex(self.sets, columns=[*self.source.methods])
+    def read_psnr(self, dataset: str, method: str, scale: str) -> Summary:
+        """Read the PSNR-Y of a method in dB."""
+        if not self.source.has("asr_quality"):  # where only times were taken
+            return Summary()
+        return self.source.cell("asr_quality", dataset, method, scale, "psnr_y")
+
+    def read_latency(self, dataset: str, method: str, metric: str = "mean_ms") -> Summary:
+        """Read a time of a method in ms or its peak memory in MiB."""
+        return self.source.cell("asr_latency", dataset, method, self.scale, self.clock, metric)
+
+    def get_speed(self, method: str, reference: str, column: str) -> float:
+        """Return a column of the aggregate `speed`."""
+        return self.speeds.get((method, reference), {}).get(column, math.nan)
+
+    def get_gap(self, method: str, scales: str, column: str) -> float:
+        """Return a column of the aggregate `mean_psnr_gaps`."""
+        return self.gaps.get((method, scales), {}).get(column, math.nan)
 
     def list_notes(self, methods: Iterable[str], averaged: Iterable[str]) -> list[str | None]:
         """List for the caption over how many seeds numbers are, and which methods have no time.
 
         `methods` are the rows of the table, `averaged` all methods that its numbers are of.
         """
-        rows, timed, cell = {}, {}, self.source.cell
-        grid = self.psnr.index if self.source.has("asr_quality") else ()
-        key = self.scale, self.source.clock, "mean_ms"
+        rows, timed = {}, {}
+        asr = self.source.config["asr"]
+        grid = [*product(asr["evaluate"], map(format_scale, asr["scales"]))]
         for method in averaged:
             name = self.source.methods[method].name
-            timed[name] = [cell("asr_latency", dataset, method, *key) for dataset in self.sets]
-            quality = (cell("asr_quality", d, method, scale, "psnr_y") for d, scale in grid)
+            timed[name] = [self.read_latency(dataset, method) for dataset in self.sets]
+            quality = (self.read_psnr(dataset, method, scale) for dataset, scale in grid)
             rows[name] = [*timed[name], *quality]
         names = [self.source.methods[method].name for method in methods]
         missing = list_missing_rows({name: timed[name] for name in names})
@@ -74,13 +85,13 @@ class Efficiency:
 
 
 @register
-def build_asr_latency(source: Aggregates) -> list[Table]:
+def build_asr_latency(source: Aggregates, view: View) -> list[Table]:
     """Build Table 6: PSNR-Y, time per image and speed against one baseline per encoder.
 
     Times are shown for the first and the last timed set; speed ratios are geometric means over all
     of them.
     """
-    efficiency = Efficiency(source)
+    efficiency = Efficiency(source, view.clock)
     baselines = select_methods(source, "baseline")
     family = {
         name: method
@@ -89,16 +100,9 @@ def build_asr_latency(source: Aggregates) -> list[Table]:
     }
     references = _select_references(baselines)
     sets = list(dict.fromkeys((efficiency.sets[0], efficiency.sets[-1])))
-    columns = _compute_columns(efficiency, sets, references)
     groups = [
         [
-            Row(
-                name,
-                [
-                    _format_name(method),
-                    *(format_number(column[name], form) for column, form in columns),
-                ],
-            )
+            Row(name, [_format_name(method), *_format_latency(efficiency, name, sets, references)])
             for name, method in part.items()
         ]
         for part in (baselines, family)
@@ -137,18 +141,18 @@ def _select_references(baselines: Mapping[str, Method]) -> list[str]:
     return [name for name in baselines if name in first.values()]
 
 
-def _compute_columns(
-    efficiency: Efficiency, sets: Sequence[str], references: Sequence[str]
-) -> list[tuple[pd.Series, str]]:
-    """Compute the columns of Table 6 by method, each with the form of its cells."""
-    psnr = efficiency.psnr.reindex([(dataset, efficiency.scale) for dataset in sets])
-    columns = [(number, "{:.3f}") for _, number in psnr.iterrows()]
-    columns += [(efficiency.ms.loc[dataset], "{:.2f}") for dataset in sets]
-    for reference in references:
-        ratios = efficiency.ms[[reference]].to_numpy() / efficiency.ms
-        # The logarithm of a mean of logarithms; NaN unless all sets were timed.
-        columns.append((np.exp(np.log(ratios).mean(skipna=False)), "{:.2f}×"))
-    return columns
+def _format_latency(
+    efficiency: Efficiency, method: str, sets: Sequence[str], references: Sequence[str]
+) -> list[str]:
+    """Format the cells of a method in Table 6: PSNR-Y and time on some sets, and speeds."""
+    psnr = [efficiency.read_psnr(dataset, method, efficiency.scale) for dataset in sets]
+    times = [efficiency.read_latency(dataset, method) for dataset in sets]
+    speeds = [efficiency.get_speed(method, other, "geometric_mean") for other in references]
+    return [
+        *(format_summary(cell, 3, spread=False) for cell in psnr),
+        *(format_summary(cell, 2, spread=False) for cell in times),
+        *(format_number(speed, "{:.2f}×") for speed in speeds),
+    ]
 
 
 def _format_name(method: Method) -> str:
@@ -156,13 +160,13 @@ def _format_name(method: Method) -> str:
 
 
 @register
-def build_asr_pareto(source: Aggregates, part: str) -> list[Table]:
+def build_asr_pareto(source: Aggregates, view: View, part: str) -> list[Table]:
     """Build Tables 7 and 12: quality and efficiency of the family's variants against its base.
 
     `part` of the paper is main or appendix; the base stands above the variants of the main text
     alone.
     """
-    efficiency, base = Efficiency(source), source.config["asr"]["base_method"]
+    efficiency, base = Efficiency(source, view.clock), source.config["asr"]["base_method"]
     variants = select_methods(source, "variant")
     methods = [name for name, method in variants.items() if method.table == part]
     if part == "main":
@@ -171,7 +175,6 @@ def build_asr_pareto(source: Aggregates, part: str) -> list[Table]:
         raise UserError(
             f"Config: asr.methods has no variant for the table asr_pareto_{part}; add one."
         )
-    deltas = efficiency.psnr[methods].sub(efficiency.psnr[base], axis=0)
     title = name_dataset(source, "asr", efficiency.sets[-1])
     header: list[Cells] = [
         [
@@ -190,9 +193,9 @@ def build_asr_pareto(source: Aggregates, part: str) -> list[Table]:
             f"asr_pareto_{part}",
             list("lrrrrrrr"),
             header,
-            [_build_pareto_rows(efficiency, deltas, methods, base)],
+            [[Row(method, _format_variant(efficiency, method, base)) for method in methods]],
             [
-                _list_partial_variants(source, deltas, base),
+                _list_partial_variants(efficiency, [name for name in methods if name != base]),
                 *efficiency.list_notes(methods, [base, *methods]),
             ],
             size=choose_size([title]),
@@ -202,42 +205,32 @@ def build_asr_pareto(source: Aggregates, part: str) -> list[Table]:
     ]
 
 
-def _list_partial_variants(source: Aggregates, deltas: pd.DataFrame, base: str) -> str | None:
+def _list_partial_variants(efficiency: Efficiency, variants: Sequence[str]) -> str | None:
     """List for the caption the variants that lack cells of the quality grid."""
-    counts = deltas.drop(columns=base, errors="ignore").count()
-    texts = [
-        f"{source.methods[str(method)].name} {count} of {len(deltas)}"
-        for method, count in counts.items()
-        if count < len(deltas)
-    ]
+    source, asr = efficiency.source, efficiency.source.config["asr"]
+    size = len(asr["evaluate"]) * len(asr["scales"])
+    texts = []
+    for method in variants:
+        cells = efficiency.get_gap(method, EVERY, "cells")
+        count = 0 if math.isnan(cells) else int(cells)
+        if count < size:
+            texts.append(f"{source.methods[method].name} {count} of {size}")
     return f"Measured cells: {', '.join(texts)}" if texts else None
 
 
-def _build_pareto_rows(
-    efficiency: Efficiency, deltas: pd.DataFrame, methods: Sequence[str], base: str
-) -> list[Row]:
-    """Build a row per variant: parameters, quality, speed and memory beside the base's."""
+def _format_variant(efficiency: Efficiency, method: str, base: str) -> list[str]:
+    """Format the cells of a variant: parameters, quality, speed and memory beside the base's."""
     source = efficiency.source
-    scales = [format_scale(scale) for scale in source.config["asr"]["trained_scales"]]
-    trained = deltas.index.isin(scales, level="scale")
-    inside, outside, worst = deltas[trained].mean(), deltas[~trained].mean(), deltas.min()
-    speeds = (efficiency.ms[[base]].to_numpy() / efficiency.ms).mean(skipna=False)
-    shares = efficiency.mib / efficiency.mib[[base]].to_numpy()
-    memory = 100 * (1 - shares.mean(skipna=False))
-    last = efficiency.sets[-1]
+    saved = efficiency.get_speed(method, base, "memory_saved")
+    peak = efficiency.read_latency(efficiency.sets[-1], method, "peak_memory_mib")
+    lowest = efficiency.get_gap(method, EVERY, "lowest")
     return [
-        Row(
-            method,
-            [
-                _format_name(source.methods[method]),
-                format_number(source.parameters(method) / MEGA, "{:.3f}"),
-                format_difference(inside[method], 4),
-                format_difference(outside[method], 4),
-                "n/a" if method == base else format_difference(worst[method], 4),
-                format_number(speeds[method], "{:.3f}×"),
-                format_number(efficiency.mib[method][last], "{:.1f}"),
-                DASH if np.isnan(memory[method]) else f"{format_difference(memory[method], 2)}%",
-            ],
-        )
-        for method in methods
+        _format_name(source.methods[method]),
+        format_number(source.parameters(method) / MEGA, "{:.3f}"),
+        format_difference(efficiency.get_gap(method, TRAINED, "mean"), 4),
+        format_difference(efficiency.get_gap(method, UNTRAINED, "mean"), 4),
+        "n/a" if method == base else format_difference(lowest, 4),
+        format_number(efficiency.get_speed(method, base, "mean"), "{:.3f}×"),
+        format_summary(peak, 1, spread=False),
+        DASH if math.isnan(saved) else f"{format_difference(saved, 2)}%",
     ]

@@ -10,7 +10,7 @@ from ...analysis.schemas import format_scale
 from ...analysis.statistics import Metric, Summary
 from ...errors import UserError
 from ..captions import describe_seeds, list_missing_rows
-from ..items import register
+from ..items import View, register
 from ..layout import Row, Span, Table, format_columns
 from ..names import name_dataset, select_compared_methods
 
@@ -21,37 +21,39 @@ MEGA = 1e6
 
 
 @register
-def build_asr_quality(source: Aggregates, scales: str) -> list[Table]:
+def build_asr_quality(source: Aggregates, view: View, scales: str) -> list[Table]:
     """Build Tables 11 and 13: PSNR-Y at the scales seen in training, or at the others.
 
     `scales` is trained or untrained.
     """
     trained = source.config["asr"]["trained_scales"]
     if scales == "trained":
-        return [_build_grid(source, "psnr_y", trained, "asr_quality_main")]
+        return [_build_grid(source, view, "psnr_y", trained, "asr_quality_main")]
     untrained = [scale for scale in source.config["asr"]["scales"] if scale not in trained]
     if not untrained:
         raise UserError("Config: asr.scales has no scale outside asr.trained_scales; add one.")
-    return [_build_grid(source, "psnr_y", untrained, "asr_quality_ood")]
+    return [_build_grid(source, view, "psnr_y", untrained, "asr_quality_ood")]
 
 
 @register
-def build_asr_quality_at_every_scale(source: Aggregates) -> list[Table]:
+def build_asr_quality_at_every_scale(source: Aggregates, view: View) -> list[Table]:
     """Build Tables 14 and 15: PSNR-Y and SSIM-Y at every scale."""
     scales = source.config["asr"]["scales"]
     tables = [
-        _build_grid(source, metric, scales, f"asr_quality_full_{label}")
+        _build_grid(source, view, metric, scales, f"asr_quality_full_{label}")
         for metric, label in LABELS.items()
     ]
     return [replace(table, sideways=True) for table in tables]
 
 
-def _build_grid(source: Aggregates, metric: str, scales: Sequence[float], label: str) -> Table:
+def _build_grid(
+    source: Aggregates, view: View, metric: str, scales: Sequence[float], label: str
+) -> Table:
     """Build one block of methods per evaluation set, with one column per scale."""
     keys = [format_scale(scale) for scale in scales]
     methods = select_compared_methods(source)
     names = {name: method.name for name, method in methods.items()}
-    if source.bicubic and BICUBIC in {*source.frame("asr_quality")["method"]}:
+    if view.bicubic and BICUBIC in {*source.frame("asr_quality")["method"]}:
         names = {BICUBIC: "Bicubic", **names}
     groups: list[list[Row]] = []
     numbers: dict[str, list[Summary]] = {name: [] for name in names}

@@ -3,87 +3,74 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import chain
-
-import pandas as pd
+from collections.abc import Mapping, Sequence
+from math import isnan
+from typing import Any
 
 from ...analysis.reader import Aggregates
-from ...analysis.schemas import ABLATION
-from ...config import READING, Arm, Method, list_short_names
+from ...analysis.schemas import ABLATION, EVERY, TRAINING_TIME
+from ...analysis.training_time import NATIVE_GROUPS, TABLED, VARIANTS
+from ...config import Arm, list_short_names
 from ...errors import UserError
-from ...progress import format_duration
+from ...progress import format_count, format_duration
 from ...wording import join_words
-from ..items import register
-from ..layout import DASH, Row, Table
+from ..items import View, register
+from ..layout import DASH, Row, Table, format_number
 
-NATIVE_GROUPS = (
-    "Matched-budget amortized baselines",
-    "GB-LSR arms and control of the main tables",
-    "Locality diagnostic: per-patch arms with a linear bandwidth map",
-    "Log-space ablation: arms beside those of the main tables",
-)
+TITLES = dict(
+    zip(
+        NATIVE_GROUPS,
+        (
+            "Matched-budget amortized baselines",
+            "GB-LSR arms and control of the main tables",
+            "Locality diagnostic: per-patch arms with a linear bandwidth map",
+            "Log-space ablation: arms beside those of the main tables",
+        ),
+        strict=True,
+    )
+) | {VARIANTS: "Variants of the GB-LSR family"}
 ENCODERS = {"rdn": "RDN", "swinir": "SwinIR", "edsr": "EDSR"}
 
 
-def group_runs(source: Aggregates, benchmark: str) -> dict[str, list[str]]:
-    """Group a benchmark's arms or methods as its table of training time does, by group title.
-
-    Other readings of the baselines are in none.
-    """
-    groups: dict[str, list[str]] = {title: [] for title in NATIVE_GROUPS if benchmark == "native"}
-    for name, row in source.rows(benchmark).items():
-        if row.group != READING:
-            groups.setdefault(_name_group(row), []).append(name)
-    return groups
-
-
-def _name_group(row: Arm | Method) -> str:
-    """Name the group of an arm or method in its table of training time."""
-    if isinstance(row, Method):
-        if row.group == "variant":
-            return "Variants of the GB-LSR family"
-        return f"Methods on the {ENCODERS.get(row.encoder, row.encoder)} encoder"
-    baselines, main, linear, log = NATIVE_GROUPS
-    if row.in_benchmark:
-        return baselines if row.group == "baseline" else main
-    return linear if row.diagnostic == "linear" else log
-
-
 @register
-def build_training_time(source: Aggregates, benchmark: str) -> list[Table]:
+def build_training_time(source: Aggregates, view: View, benchmark: str) -> list[Table]:
     """Build Tables 16 and 17: training time of a benchmark by group of arms or methods."""
-    native = benchmark == "native"
-    names = list_short_names(benchmark)
-    aggregate = "runs" if native else "asr_runs"
-    groups = group_runs(source, benchmark)
-    source.require(source.table(aggregate), aggregate, "run")
-    runs = source.trained_runs(benchmark)
-    runs = runs[runs["arm"].isin(chain(*groups.values()))]
-    if runs.empty:
+    names, aggregate = list_short_names(benchmark), TRAINING_TIME[benchmark]
+    arms: dict[str, list[str]] = {}  # by group
+    wholes = {}
+    for row in source.table(aggregate):
+        if row["arm"] == EVERY:
+            wholes[row["group"]] = row
+        else:
+            arms.setdefault(row["group"], []).append(row["arm"])
+    whole = wholes.pop(TABLED, None)
+    if whole is None:
         raise UserError(
             f"{source.path(aggregate)} has no run of the paper's arms; train one first."
         )
+    wholes.pop(EVERY, None)
+    noun = "arm" if benchmark == "native" else "method"
     rows = []
-    for title, members in groups.items():
-        group = runs[runs["arm"].isin(members)]
-        if group.empty:
-            continue
-        present = [names[member] for member in members if member in set(group["arm"])]
-        count = _format_count(group, len(present), "arm" if native else "method")
-        label = f"{title} ({', '.join(present)}; {count})"
-        rows.append(Row(title, [label, *_format_times(group)]))
-    count, _, total = _format_times(runs)
+    for group, numbers in wholes.items():
+        shorts = ", ".join(names[arm] for arm in arms[group])
+        count = _count_runs(int(numbers["runs"]), len(arms[group]), noun)
+        rows.append(
+            Row(group, [f"{_name_group(group)} ({shorts}; {count})", *_format_times(numbers)])
+        )
+    count, _, total = _format_times(whole)
     bottom = Row("total", ["**Total**", f"**{count}**", "", f"**{total}**"])
-    devices = [device for device in runs["device"].unique() if device]
-    notes: list[str | None] = [
-        f"Trained on {join_words(devices, 'or')}" if devices else "Device not recorded"
-    ]
-    if native:
-        notes.append(_describe_sharing([source.arms[n] for n in names if n in {*runs["arm"]}]))
+    devices = join_words(whole["devices"].split("; "), "or")
+    notes: list[str | None] = [f"Trained on {devices}" if devices else "Device not recorded"]
+    if benchmark == "native":
+        shown = {arm for group in wholes for arm in arms[group]}
+        notes.append(_describe_sharing([source.arms[name] for name in names if name in shown]))
     header = ["Training group", "runs", "per-run", "total"]
     spec = [r"p{0.55\linewidth}", *"rrr"]
     return [Table(f"compute_{benchmark}", spec, [header], [rows, [bottom]], notes, ragged=True)]
+
+
+def _name_group(group: str) -> str:
+    return TITLES.get(group) or f"Methods on the {ENCODERS.get(group, group)} encoder"
 
 
 def _describe_sharing(trained: Sequence[Arm]) -> str | None:
@@ -98,24 +85,27 @@ def _describe_sharing(trained: Sequence[Arm]) -> str | None:
     )
 
 
-def _format_count(runs: pd.DataFrame, members: int, noun: str) -> str:
-    """Format how many arms or methods a group has, times how many seeds."""
-    text = f"{members} {noun}{'' if members == 1 else 's'}"
-    seeds, rest = divmod(len(runs), members)
-    if rest:
-        return f"{text}, {len(runs)} runs in all"
-    return f"{text} × {seeds} seed{'' if seeds == 1 else 's'}"
+def _count_runs(runs: int, members: int, noun: str) -> str:
+    """Say how many arms or methods a group has, times how many seeds."""
+    text = format_count(members, noun)
+    seeds, rest = divmod(runs, members)
+    return f"{text}, {runs} runs in all" if rest else f"{text} × {format_count(seeds, 'seed')}"
 
 
-def _format_times(runs: pd.DataFrame) -> list[str]:
+def _format_times(numbers: Mapping[str, Any]) -> list[str]:
     """Format the cells of runs: their number, shortest to longest time, and total time."""
-    seconds = runs["wall_seconds"].dropna()
-    if seconds.empty:
-        return [f"{len(runs)}", DASH, DASH]
-    span = dict.fromkeys((format_clock(seconds.min()), format_clock(seconds.max())))
-    return [f"{len(runs)}", "–".join(span), format_clock(seconds.sum())]
+    span = dict.fromkeys(
+        format_clock(numbers[name]) for name in ("shortest_seconds", "longest_seconds")
+    )
+    return [
+        format_number(numbers["runs"], "{:.0f}"),
+        "–".join(span),
+        format_clock(numbers["total_seconds"]),
+    ]
 
 
 def format_clock(seconds: float) -> str:
-    """Format a duration for a table: 45s, 3m07s, 2h05m, 1,428h18m."""
+    """Format a duration for a table: 45s, 3m07s, 2h05m, 1,428h18m; NaN is a dash."""
+    if isnan(seconds):
+        return DASH
     return re.sub(r"^\d{4,}", lambda hours: f"{int(hours[0]):,}", format_duration(seconds))

@@ -1,48 +1,24 @@
-"""Read the numbers that claims use from the aggregates, as estimates."""
+"""Read the numbers of a run from its aggregates, as estimates."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 
-from ...config import load_protocol, read_methods
-from ...evaluation import PAPER
-from ..criteria import COST, QUALITY, QUALITY_PARTS
-from ..reader import Aggregates
-from ..schemas import SCHEMAS, format_scale
-from ..statistics import Summary
+from ..config import load_protocol, read_methods
+from ..evaluation import PAPER
 from .estimates import Estimate, NotMeasuredError, Source
+from .reader import Aggregates
+from .schemas import RUNS, SCHEMAS, format_scale
+from .statistics import Summary
 
-PSNR_PART, LPIPS_PART, CONTROL_PART = QUALITY_PARTS
 VALIDATION = "validation"  # the images of locality diagnostic and ablation
-
-SETS = tuple(load_protocol()["native"]["data"]["evaluate"])
-CONTROL = "global_fourier_mlp"
-FIXED, SCALAR, FULL = FAMILY = ("gblsr_fixed", "gblsr_scalar", "gblsr_full")
-LIIF, LTE, WIRE = BASELINES = ("liif", "lte", "wire")
-ARMS = (CONTROL, *FAMILY, *BASELINES)
-
-ASR_SETS = tuple(load_protocol()["asr"]["evaluate"])
-TIMED = tuple(load_protocol()["asr"]["timing"]["datasets"])
-SCALES = tuple(map(format_scale, load_protocol()["asr"]["scales"]))
-TRAINED_SCALES = tuple(map(format_scale, load_protocol()["asr"]["trained_scales"]))
-LIIF_RDN, LTE_RDN, LTE_SWINIR = RIVALS = ("liif_rdn", "lte_rdn", "lte_swinir")
-BASE = "gblsr_asr"
-NOLE, NF96_NOLE, NF48_NOLE = ("gblsr_asr_nole", "gblsr_asr_nf96_nole", "gblsr_asr_nf48_nole")
-METHODS = (*RIVALS, BASE)
+TIMED_SCALE = format_scale(load_protocol()["asr"]["timing"]["scale"])
 
 Names = str | Sequence[str]
-
-DECIDED_BY = {  # the arms and metrics that each criterion compares
-    PSNR_PART: [(arm, "psnr") for arm in (SCALAR, *BASELINES)],
-    LPIPS_PART: [(arm, "lpips") for arm in (SCALAR, *BASELINES)],
-    CONTROL_PART: [(arm, "psnr") for arm in (SCALAR, CONTROL)],
-    COST: [(arm, "inference_ms") for arm in (SCALAR, *BASELINES)],
-}
 
 
 class Measured:
@@ -59,31 +35,6 @@ class Measured:
         """Read a metric of the native benchmark."""
         return self._read_cells("native", dataset=datasets, arm=arms, metric=metric)
 
-    def criterion(self, name: str, column: str = "met") -> Estimate:
-        """Read a column of a criterion on every data set (default: whether it is met).
-
-        Raises `NotMeasuredError` where the run compares other arms or applies another bound than
-        the paper.
-        """
-        parts = QUALITY_PARTS if name == QUALITY else (name,)
-        sources = [
-            self._read_source("native", dataset=dataset, arm=arm, metric=metric)
-            for dataset in SETS
-            for part in parts
-            for arm, metric in DECIDED_BY[part]
-        ]
-        self._require("criteria")
-        if {self.aggregates.main_arm.arm, *self.aggregates.baselines} != {SCALAR, *BASELINES}:
-            raise NotMeasuredError("criteria.csv is about other arms than the paper's")
-        rows = {
-            (row["criterion"], row["dataset"]): row for row in self.aggregates.table("criteria")
-        }
-        own = [rows.get((part, dataset)) for part in parts for dataset in SETS]
-        if any(map(_has_other_bound, own)):
-            raise NotMeasuredError(f"criteria.csv applies another bound to {name}")
-        values = [rows.get((name, dataset), {}).get(column, math.nan) for dataset in SETS]
-        return Estimate.exact(values, sources)
-
     def ablation(self, arms: Names, metric: str) -> Estimate:
         """Read a metric on the validation images."""
         return self._read_cells("ablation", arm=arms, metric=metric)
@@ -99,10 +50,14 @@ class Measured:
         )
 
     def asr_time(
-        self, datasets: Names, method: Names, metric: str = "mean_ms", clock: str = PAPER
+        self,
+        datasets: Names,
+        method: Names,
+        metric: str = "mean_ms",
+        clock: str = PAPER,
+        scale: str = TIMED_SCALE,
     ) -> Estimate:
-        """Read time or memory of super-resolution at the timed scale, by the paper's clock."""
-        scale = format_scale(load_protocol()["asr"]["timing"]["scale"])
+        """Read time or memory of super-resolution, by default at the scale that the paper times."""
         return self._read_cells(
             "asr_latency", dataset=datasets, method=method, scale=scale, clock=clock, metric=metric
         )
@@ -134,7 +89,7 @@ class Measured:
 
     def _read_source(self, aggregate: str, **named: str) -> Source:
         """Read one number."""
-        self._require(aggregate)
+        self.require(aggregate)
         key = tuple(named.values())
         cell = self.aggregates.cell(aggregate, *key)
         if not cell.measured:
@@ -149,14 +104,12 @@ class Measured:
         return f"{aggregate}.csv has no {' '.join(named.values())}"
 
     def _read_runs(self, subjects: Names, column: str) -> Estimate:
-        aggregates = {
-            "asr_runs" if name in read_methods() else "runs" for name in _as_list(subjects)
-        }
-        return self._read_column(aggregates.pop(), "arm", subjects, column)
+        is_method = _as_list(subjects)[0] in read_methods()
+        return self._read_column(RUNS["asr" if is_method else "native"], "arm", subjects, column)
 
     def _read_column(self, aggregate: str, key: str, names: Names, column: str) -> Estimate:
         """Read a column of all rows of some names, exactly."""
-        self._require(aggregate)
+        self.require(aggregate)
         values: list[float] = []
         sources = []
         for name in _as_list(names):
@@ -169,16 +122,19 @@ class Measured:
             sources.append(Source(aggregate, (name, column), "", name, Summary()))
         return Estimate.exact(values, sources)
 
-    def _require(self, aggregate: str) -> None:
+    def require(self, aggregate: str) -> None:
+        """Raise `NotMeasuredError` where an aggregate was not made."""
         if not self.aggregates.has(aggregate):
             raise NotMeasuredError(f"{aggregate}.csv was not made")
 
 
-def _has_other_bound(row: Mapping[str, Any] | None) -> bool:
-    """Return whether a row of the criteria was decided by another bound than the paper's."""
-    if row is None:
-        return False
-    return bool(abs(row["bound"]) != load_protocol()["native"]["criteria"][row["criterion"]])
+def measure(compute: Callable[..., Estimate], *arguments: object) -> float:
+    """Compute one number, NaN where a number that it needs was not measured."""
+    try:
+        (value,) = compute(*arguments).values
+    except NotMeasuredError:
+        return math.nan
+    return float(value)
 
 
 def _as_list(names: Names) -> Sequence[str]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .. import statistics
-from ..reader import Key
-from ..statistics import QUALITY, Metric, Summary
+from . import statistics
+from .reader import Key
+from .statistics import QUALITY, Metric, Summary
 
 LSE = Metric("lse", "LSE ↓", 3, lower=True)
 
