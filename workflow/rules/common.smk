@@ -17,6 +17,7 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.files import check_dates
 from gblsr_repro.released.folder import released_files
 from gblsr_repro.analysis import schemas
+from gblsr_repro.analysis.provenance.recorded import SCOPES
 
 # Jobs find the package and the interpreter that runs Snakemake, whether or not it is activated.
 os.environ.update(
@@ -217,12 +218,9 @@ def aggregates_of_item(wildcards):
     Parameters are counted on untrained arms, so their table needs no provenance.
     """
     item = ITEMS[wildcards.item]
-    needs = item.needs.split()
-    runs = {"native": ["native"], "asr": ["asr"], "both": ["native", "asr"]}[item.benchmark]
-    runs = [] if needs in ([], ["budget"]) else runs
-    runs = [*runs, "asr_timing"] if "asr_latency" in needs else runs
-    records = [f"{R}/aggregates/provenance_{name}.json" for name in runs]
-    return [f"{R}/aggregates/{name}.csv" for name in needs] + records
+    scopes = {*item.scopes.split()}
+    records = [name for name, concerned in SCOPES.items() if not scopes.isdisjoint(concerned)]
+    return [f"{R}/{schemas.aggregate_path(name)}" for name in [*item.needs.split(), *records]]
 
 
 def inputs_of_figure(wildcards):

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from ..analysis.claims.rows import FILE
+from ..analysis.derived import read_paper_aggregates
 from ..analysis.provenance import Scope
 from ..analysis.provenance.differences import join_values
 from ..analysis.reader import BICUBIC, Aggregates
@@ -78,7 +79,7 @@ def build_page(folder: Path, parts: Sequence[Part]) -> Section:
 
 def compare_arms(part: Part) -> Iterator[Section]:
     """Compare every arm of the benchmark with the paper's: one table for each data set."""
-    source, paper = part.source, Aggregates.paper(load_protocol())
+    source, paper = part.source, read_paper_aggregates(load_protocol())
     for column, dataset in source.config["native"]["data"]["evaluate"].items():
         rows = []
         for name, arm in source.benchmark.items():
