@@ -18,7 +18,7 @@ GUIDES = [
     *sorted((ROOT / "docs").glob("*.md")),
 ]
 MARKS = ("needs a GPU", "needs a network", "minutes", "hours")
-"""What the comment on a command's line begins with where no test runs the whole command."""
+"""What a comment begins with where no test runs the whole command: on its line, or above it."""
 
 FENCE = re.compile(r"^( *)```(\S*)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
@@ -72,17 +72,24 @@ def remove_blocks(text: str) -> str:
 
 
 def read_commands(text: str) -> list[Command]:
-    """Read the commands in the blocks of a page that are tagged `sh`, one a line."""
+    """Read the commands in the blocks of a page that are tagged `sh`, one a line.
+
+    A comment on a line of its own is about the lines below it, up to the next or an empty line.
+    """
     commands = []
     for block in read_blocks(text):
         if block.language != "sh":
             continue
+        above = ""
         for number, line in enumerate(block.lines, block.line):
             words = tuple(shlex.split(line, comments=True))
-            comment = line.partition(" # ")[2]
-            mark = next((mark for mark in MARKS if comment.startswith(mark)), None)
-            if words:
-                commands.append(Command(number, words, mark))
+            comment = f" {line}".partition(" # ")[2]
+            if not words:
+                above = comment
+                continue
+            said = (comment, above)
+            mark = next((mark for mark in MARKS for text in said if text.startswith(mark)), None)
+            commands.append(Command(number, words, mark))
     return commands
 
 

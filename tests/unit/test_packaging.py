@@ -1,5 +1,9 @@
-"""The package names ranges, the lock exact versions, and the conda environment the same."""
+"""The package names ranges, the lock exact versions, and the conda environment the same.
 
+The version and its date are the same in the package, the citation and the changelog.
+"""
+
+import re
 import tomllib
 from pathlib import Path
 
@@ -7,6 +11,8 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from gblsr_repro import __version__
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -44,3 +50,19 @@ def test_the_conda_environment_has_the_package_needs_at_the_pinned_versions():
     (pip,) = (entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
     needed = {canonicalize_name(Requirement(line).name) for line in PROJECT["dependencies"]}
     assert pins(pip) == {name: LOCK[name] for name in needed}
+
+
+def test_the_version_and_its_date_are_those_of_the_newest_release():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    changes = (ROOT / "CHANGELOG.md").read_text()
+    version, date = re.search(r"^## (\S+) - (\S+)$", changes, re.MULTILINE).groups()
+    assert version == __version__ == citation["version"]
+    assert date == str(citation["date-released"])
+
+
+def test_continuous_integration_runs_every_supported_python():
+    workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
+    (job,) = workflow["jobs"].values()
+    lowest = PROJECT["requires-python"].removeprefix(">=")
+    assert job["strategy"]["matrix"]["python"][0] == lowest
+    assert any(step.get("run") == "bash .ci/run" for step in job["steps"])

@@ -12,7 +12,6 @@ from typing import Any
 
 from ..files import write_text
 from .items import read_items
-from .load import read_paper_device
 from .schema.settings import Settings
 from .tables import find_repository_root
 
@@ -74,9 +73,8 @@ def renew_settings_page(text: str) -> str:
 
 # --- the paper's items ----------------------------------------------------------------------------
 
-COST = f"cost (training on one {read_paper_device()} with the paper's code)"
-ITEMS = f"| paper item | target | {COST} |\n|---|---|---|\n"
-COSTS = {  # by the first aggregate that an item needs
+ITEMS = "| paper item | target | cost |\n|---|---|---|\n"
+COSTS = {  # training in the paper, by the first aggregate that an item needs
     "": "nothing",
     "budget": "nothing",
     "native": "21 runs, 43 minutes",
