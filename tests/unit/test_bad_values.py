@@ -1,17 +1,18 @@
 """Values that no run can have are refused in one sentence, before anything is made."""
 
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 import yaml
 
 from gblsr_repro.analysis.reader import Aggregates
-from gblsr_repro.config import Arm, Dataset, Item, Method, load, read_table, read_yaml
+from gblsr_repro.config import Arm, Dataset, Item, Method, load, read_items, read_table, read_yaml
 from gblsr_repro.config.checks import PROJECT_FOLDERS
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting.figures import style
+from gblsr_repro.reporting.items import build_item
 from gblsr_repro.weights import read_weights
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("overlay", "sentence"),
     [
-        ({"seeds": [2**32]}, "seeds.0 is 4294967296, but must be less than"),
+        ({"seeds": [2**32]}, "seeds.0 is 4294967296, but must be less than 4294967296."),
         ({"results": "-rf"}, "results is '-rf', but must be a name without"),
         ({"results": "~/x"}, "results is '~/x', but must be a name without"),
         ({"results": "."}, "results is '.', but must be a folder below"),
@@ -38,6 +39,14 @@ def test_a_setting_that_no_run_can_have(overlay, sentence, tmp_path, monkeypatch
     path.write_text(yaml.safe_dump(overlay))
     with pytest.raises(UserError, match=re.escape(sentence)):
         load(["config/config.yaml", path])
+
+
+def test_resources_may_lie_in_the_home_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", "/home/someone")
+    path = tmp_path / "overlay.yaml"
+    path.write_text("resources: ~/images\n")
+    loaded = load([ROOT / "config/config.yaml", path])
+    assert loaded["resources"] == "/home/someone/images"
 
 
 def test_no_folder_of_the_project_can_hold_results():
@@ -83,6 +92,12 @@ def test_a_word_that_a_table_does_not_know(row, name, column, sentence, tmp_path
     path.write_text(edited(row, name, column, "perhaps"))
     with pytest.raises(UserError, match=re.escape(sentence)):
         read_table(path, row, name.removesuffix("s"))
+
+
+def test_an_item_whose_maker_does_not_exist():
+    item = replace(read_items()["winners"], maker="build_winer")
+    with pytest.raises(UserError, match="maker of 'winners' is 'build_winer'; did you mean"):
+        build_item(item, Aggregates(Path(), load()))
 
 
 def test_a_table_with_a_byte_order_mark_is_read_and_one_in_latin_1_is_not(tmp_path):

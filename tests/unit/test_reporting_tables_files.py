@@ -45,7 +45,7 @@ def test_named_tables_fail_with_their_reason(aggregates, tmp_path):
     "arms", [["liif", "lte"], ["global_fourier_mlp"], ["gblsr_scalar"], ["gblsr_fixed", "wire"]]
 )
 def test_a_run_of_few_arms_has_every_table_that_its_config_allows(aggregates, arms):
-    """One job writes all tables of the same aggregates: none may fail where others can be built."""
+    """The workflow makes every table that a config allows: none may fail."""
     config = aggregates.config
     config["native"]["arms"] = arms
     aggregates.write_native(list_native_rows(arms=arms))

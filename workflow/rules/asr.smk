@@ -58,7 +58,7 @@ rule asr_train_run:
     shell:
         "python -m gblsr_repro asr train --config {params.config} --method {wildcards.method}"
         " --seed {wildcards.seed} --array {input.array} --output {params.run}"
-        " --state {params.state} 2>&1 | tee {log}"
+        " --state {params.state} > {log} 2>&1"
 
 
 rule asr_evaluate:

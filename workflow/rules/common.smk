@@ -39,7 +39,6 @@ except UserError as error:
     sys.exit(f"gblsr-repro: {error}")
 
 R = config["results"]
-S = config["resources"]
 CONFIG = f"{R}/config.json"  # validated here, so that jobs need not import pydantic
 SEEDS = config["seeds"]
 IMPORTED = config["released"]  # arms and methods whose weights are imported and not trained

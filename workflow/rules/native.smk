@@ -32,7 +32,7 @@ rule train:
     shell:
         "python -m gblsr_repro native train --config {params.config} --arm {wildcards.arm}"
         " --seed {wildcards.seed} --array {input.array} --output {params.run}"
-        " --state {params.state} 2>&1 | tee {log}"
+        " --state {params.state} > {log} 2>&1"
 
 
 rule evaluate:

@@ -24,7 +24,7 @@ rule import_arm:
         run=subpath(output.record, parent=True),
     shell:
         "python -m gblsr_repro import {params.address:q} --config {params.config}"
-        " --as {wildcards.arm} --seed {wildcards.seed} --output {params.run} 2>&1 | tee {log}"
+        " --as {wildcards.arm} --seed {wildcards.seed} --output {params.run} > {log} 2>&1"
 
 
 rule import_method:
@@ -53,4 +53,4 @@ rule import_method:
         run=subpath(output.record, parent=True),
     shell:
         "python -m gblsr_repro import {params.address:q} --config {params.config}"
-        " --as {wildcards.method} --seed {wildcards.seed} --output {params.run} 2>&1 | tee {log}"
+        " --as {wildcards.method} --seed {wildcards.seed} --output {params.run} > {log} 2>&1"

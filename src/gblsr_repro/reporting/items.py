@@ -38,7 +38,15 @@ def register(builder: Builder) -> Builder:
 
 
 def build_item(item: Item, *arguments: Any) -> Any:
-    """Build the tables or draw the figure of an item: call its builder, with the item's part."""
+    """Build the tables or draw the figure of an item: call its builder, with the item's part.
+
+    Raises `UserError` if the item's row names a builder that does not exist.
+    """
+    if item.maker not in BUILDERS:
+        raise UserError(
+            f"config/items.tsv: maker of {item.item!r} is {item.maker!r}; "
+            f"{suggest(item.maker, [*BUILDERS])}"
+        )
     part = [item.part] if item.part else []
     return BUILDERS[item.maker](*arguments, *part)
 

@@ -14,6 +14,7 @@ from .types import (
     Count,
     Distinct,
     Folder,
+    HomePath,
     Positive,
     Section,
     Seed,
@@ -109,7 +110,7 @@ class Settings(Section):
         "name of the preset; any other than `paper` marks every table and page"
     )
     results: Folder = describe("folder of all outputs of the workflow")
-    resources: str = describe("folder of downloads and of their recorded checksums")
+    resources: HomePath = describe("folder of downloads and of their recorded checksums")
     mirror: str | None = describe(
         "local folder laid out like `resources`, used instead of downloading", default=None
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -80,6 +81,7 @@ Pair = Field(min_length=2, max_length=2)
 Column = Annotated[str, BeforeValidator(_check_column_name)]
 EvaluationColumn = Annotated[Column, AfterValidator(_refuse_split_names)]
 Folder = Annotated[str, BeforeValidator(_check_folder_name)]
+HomePath = Annotated[str, AfterValidator(os.path.expanduser)]  # may begin with ~
 Key = TypeVar("Key")
 Columns = Annotated[dict[Key, str], Field(min_length=1), BeforeValidator(drop_nulls)]
 
