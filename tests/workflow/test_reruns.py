@@ -321,7 +321,7 @@ ROWS = [
     code("reporting/figures/native.py", NOTHING, SHOWING),
     edit("config/figures.mplstyle", "", "\n# a line\n", NOTHING, {"figures_of_native"}),
     edit("config/looks.tsv", "gblsr_asr\t#0072B2", "gblsr_asr\t#123456", NOTHING,
-         {"figures_of_asr_quality"}),
+         {"figures_of_asr_quality_and_psnr_gaps"}),
     edit("config/items.tsv", "All arms share one encoder", "Arms share one encoder", NOTHING,
          {"tables_of_budget", "report"}),
     edit("config/paper/native.csv", "22.3", "22.4", NOTHING, {"tables_of_native", *SEEN}),
