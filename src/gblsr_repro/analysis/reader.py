@@ -221,19 +221,6 @@ class Aggregates:
         """Read the mean of one number, NaN where it was not measured."""
         return self.cell(aggregate, *key).mean
 
-    def pivot(
-        self, aggregate: str, rows: Sequence[str], columns: str, **where: str
-    ) -> pd.DataFrame:
-        """Read means as a frame indexed by the key columns `rows`, NaN where not measured.
-
-        It has a column for each value of the key column `columns`; `where` gives the values of the
-        other key columns.
-        """
-        frame = self.frame(aggregate)
-        for key, value in where.items():
-            frame = frame[frame[key] == value]
-        return frame.pivot(index=[*rows], columns=columns, values="mean")
-
     def require(self, rows: Rows, aggregate: str, what: str) -> Rows:
         """Return `rows`, or raise `UserError` where there are none in an aggregate."""
         if not len(rows):

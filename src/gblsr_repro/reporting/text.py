@@ -78,11 +78,6 @@ def convert_to_html(text: str) -> str:
     return _MARKDOWN.renderInline(text)
 
 
-def remove_marks(text: str) -> str:
-    """Remove the marks of bold, italic and links from text."""
-    return "".join(token.content for token in _parse(text))
-
-
 def _parse(text: str) -> Sequence[Token]:
     (inline,) = _MARKDOWN.parseInline(text)
     return inline.children or []

@@ -105,7 +105,7 @@ def draw_variance_decomp(source: Aggregates, differences: Sequence[str]) -> Figu
         _draw_variances(axes, place, mean.loc[arm] / unit, std.loc[arm] / unit, color)
         share = mean["t4"][arm]
         text = f"within: {DASH}" if math.isnan(share) else f"within: {share:.2f}\nof the total"
-        style.annotate_point(axes, place, highest[arm] / unit, 2.5, text)
+        style.annotate_point(axes, place, highest[arm] / unit, text)
     axes.set_xticks(range(len(mean)), [source.arms[arm].short for arm in mean.index])
     axes.set_xlim(-0.6, len(mean) - 0.4)
     axes.set_ylim(0, 1.38 * max(top, floor if near else 0) / unit or 1)

@@ -39,7 +39,8 @@ def read_means(source: Aggregates, description: str, metrics: list[str]) -> pd.D
     Arms are those of the main tables. Raises `UserError` with the `description` of the metrics
     where no mean was measured.
     """
-    wide = source.pivot("native", ["arm", "dataset"], "metric").reindex(columns=metrics)
+    frame = source.frame("native").pivot(index=["arm", "dataset"], columns="metric", values="mean")
+    wide = frame.reindex(columns=metrics)
     means = wide[wide.index.isin(source.benchmark, level="arm")].dropna(how="all")
     return source.require(means, "native", description)
 

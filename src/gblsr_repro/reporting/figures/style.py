@@ -136,11 +136,11 @@ def draw_legend(
     figure.legend(handles=handles, loc="outside upper center", ncols=columns, **more)
 
 
-def annotate_point(axes: Axes, x: float, y: float, above: float, text: str) -> None:
-    """Annotate a point with a text over it, or under it for a negative distance in points."""
+def annotate_point(axes: Axes, x: float, y: float, text: str) -> None:
+    """Annotate a point with a text over it."""
     axes.annotate(
-        text, (x, y), xytext=(0, above), textcoords="offset points", ha="center",
-        va="bottom" if above > 0 else "top", fontsize=7, linespacing=1.05, bbox=BOX,
+        text, (x, y), xytext=(0, 2.5), textcoords="offset points", ha="center", va="bottom",
+        fontsize=7, linespacing=1.05, bbox=BOX,
     )  # fmt: skip
 
 

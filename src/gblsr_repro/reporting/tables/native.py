@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -43,10 +42,10 @@ def build_main(source: Aggregates, view: View, dataset: str) -> list[Table]:
     source.require(frame[frame["dataset"] == dataset], "native", f"rows for {dataset!r}")
     quality, notes = _build_quality_rows(source, arms, list(product([dataset], QUALITY)))
     times = _read_column(source, dataset, arms, NATIVE_TIMES[view.clock])
-    counts = source.pivot("native", ["arm"], "dataset", metric="params").max(axis=1)
+    counts = _read_column(source, dataset, arms, "params")
     rows = []
-    for row, time in zip(quality, times, strict=True):
-        parameters = format_number(counts.get(row.key, math.nan), "{:,.0f}")
+    for row, time, count in zip(quality, times, counts, strict=True):
+        parameters = format_number(count.mean, "{:,.0f}")
         rows.append(Row(row.key, [*row.cells, format_summary(time, 2, spread=False), parameters]))
     header = ["Arm", *(metric.heading for metric in QUALITY), "inf ms", "#params"]
     return [
@@ -92,7 +91,7 @@ def _build_quality_rows(
 ) -> tuple[list[Row], list[str | None]]:
     """Build a row per arm, its name and a number for each (data set, metric), and the notes."""
     columns = [_read_column(source, dataset, arms, metric.name) for dataset, metric in headings]
-    significance = _read_significance(source)
+    significance = source.config["native"]["significance"]
     texts = format_columns(columns, [metric for _, metric in headings], significance)
     rows = []
     for arm, cells in zip(arms.values(), texts, strict=True):
@@ -199,7 +198,3 @@ def _describe_sizes(config: Config) -> str | None:
 
 def _read_column(source: Aggregates, dataset: str, arms: Iterable[str], metric: str) -> Column:
     return [source.cell("native", dataset, arm, metric) for arm in arms]
-
-
-def _read_significance(source: Aggregates) -> float:
-    return source.config["native"]["significance"]
