@@ -40,6 +40,14 @@ def test_no_target_means_all_whose_jobs_say_what_they_need(snakemake, tmp_path):
     assert "rule report" in done.stdout
 
 
+def test_jobs_write_to_their_logs_alone(snakemake):
+    """Lines of theirs on a terminal would break the table of jobs that the logger draws there."""
+    planned = snakemake("--dry-run", "--printshellcmds", "--cores", "1").stdout
+    commands = re.findall(r"^Shell command: (python .*)$", planned, re.M)
+    assert len(commands) > 100
+    assert all(re.search(r" > \S+/logs/\S+ 2>&1$", command) for command in commands), commands
+
+
 def test_a_single_table_needs_only_its_own_arms(snakemake):
     planned = snakemake("--dry-run", "--cores", "1", "main_kodak").stdout
     assert "arm=gblsr_scalar" in planned
