@@ -94,7 +94,8 @@ def export(model: Path, scale: int, output: Path) -> None:
         raise UserError(f"{output} must end in .onnx.")
     if find_spec("onnx") is None:
         raise UserError(
-            "The package onnx is not installed; install it with pip install 'gblsr-repro[export]'."
+            "The package onnx is not installed; install it with pip install -e '.[export]' in "
+            "the checkout."
         )
     axes = {0: "images", 2: "height", 3: "width"}
     with write_atomically(output) as temporary, warnings.catch_warnings(), torch.no_grad():

@@ -14,7 +14,7 @@ from ..analysis.provenance import Scope
 from ..analysis.provenance.differences import join_values
 from ..analysis.reader import BICUBIC, Aggregates
 from ..analysis.schemas import format_scale
-from ..analysis.statistics import LPIPS, PSNR, QUALITY, Metric, Summary
+from ..analysis.statistics import LPIPS, PSNR, QUALITY, Summary
 from ..config import load_protocol
 from ..reporting.captions import compose_caption
 from ..reporting.claims_page import (
@@ -86,13 +86,10 @@ def compare_arms(part: Part) -> Iterator[Section]:
             cells = list_cells(source, "native", column, name)
             if cells[0].measured:
                 published = list_cells(paper, "native", column, name)
-                pairs = chain.from_iterable(zip(cells, published, strict=True))
-                texts = format_cells(pairs, [metric for metric in SHOWN for _ in "ab"])
-                rows.append([arm.short, f"{cells[0].n:.0f}", *texts])
-        header = ["Arm", "Seeds"]
-        for metric in SHOWN:
-            header += [metric.title, "paper"]
-        table = build_simple_table(header, rows, "lr" + "r" * 2 * len(SHOWN))
+                pairs = zip(format_cells(cells), format_cells(published), strict=True)
+                rows.append([arm.short, f"{cells[0].n:.0f}", *(f"{a} / {b}" for a, b in pairs)])
+        header = ["Arm", "Seeds", *(f"{metric.title} here / paper" for metric in SHOWN)]
+        table = build_simple_table(header, rows, "lr" + "r" * len(SHOWN))
         title = f"Native benchmark on {source.datasets[dataset].title}"
         yield Section(title, tables=[table])
 
@@ -110,7 +107,7 @@ def compare_readings(parts: Sequence[Part]) -> Section:
                 cells = list_cells(source, aggregate, column, name)
                 if cells[0].measured:
                     seeds = f"{cells[0].n:.0f}"
-                    texts = format_cells(cells, SHOWN)
+                    texts = format_cells(cells)
                     rows.append([arm.short, part.conditions, column, seeds, *texts])
     header = ["Arm", "Conditions", "Set", "Seeds", *(metric.title for metric in SHOWN)]
     table = build_simple_table(header, rows, "lllr" + "r" * len(SHOWN))
@@ -124,9 +121,9 @@ def list_cells(source: Aggregates, aggregate: str, column: str, arm: str) -> lis
     return [source.cell(aggregate, column, arm, metric.name) for metric in SHOWN]
 
 
-def format_cells(cells: Iterable[Summary], metrics: Iterable[Metric]) -> list[str]:
-    """Format numbers with the decimals of their metrics."""
-    pairs = zip(cells, metrics, strict=True)
+def format_cells(cells: Iterable[Summary]) -> list[str]:
+    """Format numbers, one a metric of `SHOWN`, with the decimals of their metrics."""
+    pairs = zip(cells, SHOWN, strict=True)
     return [format_summary(cell, metric.digits) for cell, metric in pairs]
 
 
