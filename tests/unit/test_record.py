@@ -135,7 +135,7 @@ def test_holds_what_was_measured_and_not_where(measured: Path) -> None:
     assert find_row(record, "runs", arm="liif")["commit"] == "c0ffee0"
 
     page = (record / "README.md").read_text(encoding="utf-8")
-    assert "| Scalar | 1 | 20.50 / 22.31 ± 0.20 |" in page
+    assert "| Scalar | 1 | 20.50\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}22.31 |" in page
     assert "| LIIF near | main | kodak | 1 | 17.50 |" in page
     assert "40 steps (paper: 2,000)" in page
     assert "trained on 3 of 9 images of DTD" in page
@@ -181,7 +181,7 @@ def test_a_second_machine_adds_its_seeds(record: Path, tmp_path: Path) -> None:
     measure_native(other, seeds=[1])
     writing.update(other, record, build_config(), "main")
     page = (record / "README.md").read_text(encoding="utf-8")
-    assert "| Scalar | 2 | 20.55 ± 0.07 / 22.31 ± 0.20 |" in page
+    assert "| Scalar | 2 | 20.55 ± 0.07\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}22.31 |" in page
     assert {row["commit"] for row in read_rows(record, "runs")} == {"c0ffee0", "c0ffee1"}
     conditions = {row.conditions for row in read_claims(record / "claims.csv") if row.conditions}
     assert any("seeds 0, 1" in text for text in conditions)

@@ -46,9 +46,10 @@ class Metric:
 
 
 PSNR = Metric("psnr", "PSNR (dB)", 3)
+SSIM = Metric("ssim", "SSIM", 4)
 LPIPS = Metric("lpips", "LPIPS", 4, lower=True)
 EDGE_LPIPS = Metric("edge_lpips", "edge-LPIPS", 4, lower=True)
-QUALITY = (PSNR, Metric("ssim", "SSIM", 4), LPIPS, EDGE_LPIPS)
+QUALITY = (PSNR, SSIM, LPIPS, EDGE_LPIPS)
 
 Column = Sequence[Summary]
 

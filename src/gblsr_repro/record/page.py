@@ -14,7 +14,7 @@ from ..analysis.provenance import Scope
 from ..analysis.provenance.differences import join_values
 from ..analysis.reader import BICUBIC, Aggregates
 from ..analysis.schemas import format_scale
-from ..analysis.statistics import LPIPS, PSNR, QUALITY, Summary
+from ..analysis.statistics import LPIPS, PSNR, SSIM, Summary
 from ..config import load_protocol
 from ..reporting.captions import compose_caption
 from ..reporting.claims_page import (
@@ -32,12 +32,13 @@ from ..reporting.tables import build_beside_paper
 from .rows import MAIN
 from .sources import read_sources
 
-SHOWN = (replace(PSNR, digits=2), QUALITY[1], LPIPS)
-"""The metrics of the short tables of arms."""
+SHOWN = (replace(PSNR, digits=2), replace(SSIM, digits=3), replace(LPIPS, digits=3))
+"""The metrics of the short tables of arms, with the decimals that a narrow screen has room for."""
 SCORES = {
     "psnr_y": "Super-resolution: PSNR-Y",
     "psnr_y_8bit": "Super-resolution: PSNR-Y after rounding to 8 bits",
 }
+BESIDE = "\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}"  # a narrow screen keeps a pair in one line
 INTRODUCTION = (
     "What this project measured, beside the paper's numbers. `gblsr-repro record` writes this "
     "folder from the files of runs; nothing in it is typed by hand. Tables, a row a seed: "
@@ -86,9 +87,12 @@ def compare_arms(part: Part) -> Iterator[Section]:
             cells = list_cells(source, "native", column, name)
             if cells[0].measured:
                 published = list_cells(paper, "native", column, name)
-                pairs = zip(format_cells(cells), format_cells(published), strict=True)
-                rows.append([arm.short, f"{cells[0].n:.0f}", *(f"{a} / {b}" for a, b in pairs)])
-        header = ["Arm", "Seeds", *(f"{metric.title} here / paper" for metric in SHOWN)]
+                texts = format_cells(cells), format_cells(published, spread=False)
+                pairs = zip(*texts, strict=True)
+                rows.append(
+                    [arm.short, f"{cells[0].n:.0f}", *(f"{a}{BESIDE}{b}" for a, b in pairs)]
+                )
+        header = ["Arm", "Seeds", *(f"{metric.title}, here / paper" for metric in SHOWN)]
         table = build_simple_table(header, rows, "lr" + "r" * len(SHOWN))
         title = f"Native benchmark on {source.datasets[dataset].title}"
         yield Section(title, tables=[table])
@@ -121,10 +125,10 @@ def list_cells(source: Aggregates, aggregate: str, column: str, arm: str) -> lis
     return [source.cell(aggregate, column, arm, metric.name) for metric in SHOWN]
 
 
-def format_cells(cells: Iterable[Summary]) -> list[str]:
+def format_cells(cells: Iterable[Summary], spread: bool = True) -> list[str]:
     """Format numbers, one a metric of `SHOWN`, with the decimals of their metrics."""
     pairs = zip(cells, SHOWN, strict=True)
-    return [format_summary(cell, metric.digits) for cell, metric in pairs]
+    return [format_summary(cell, metric.digits, spread=spread) for cell, metric in pairs]
 
 
 def list_superres_quality(part: Part) -> Iterator[Section]:
