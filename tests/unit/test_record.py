@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import filecmp
 import json
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from gblsr_repro.cli import main
 from gblsr_repro.config import complete, find_repository_root, load, merge, validate
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_csv, write_json
+from gblsr_repro.record import __main__ as renewing
 from gblsr_repro.record import restoring, writing
 from gblsr_repro.record.rows import collect_rows
 
@@ -269,16 +271,17 @@ def test_every_row_names_a_run_and_its_commit() -> None:
     assert {row[0] for row in runs} <= {*sources} == overlays
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/results.md"])
+@pytest.mark.parametrize("page", renewing.PAGES)
 def test_tables_of_numbers_are_those_of_the_record(page: str) -> None:
     text = (find_repository_root() / page).read_text(encoding="utf-8")
     recorded = (RECORD / "README.md").read_text(encoding="utf-8")
-    first, *blocks = text.split("<!-- from docs/record -->")
-    assert blocks
-    for block in blocks:
-        table = block.partition("<!-- end -->")[0].strip()
-        assert table.startswith("|")
-        assert table in recorded
+    assert renewing.COPY.search(text)
+    assert renewing.renew_tables(text, recorded) == text, "run python -m gblsr_repro.record"
     if page == "docs/results.md":  # every table there is one of numbers
-        others = [first, *(block.partition("<!-- end -->")[2] for block in blocks)]
-        assert not any(line.startswith("|") for part in others for line in part.splitlines())
+        assert not re.search(r"^\|", renewing.COPY.sub("", text), re.MULTILINE)
+
+
+def test_a_table_that_the_record_lacks_is_named() -> None:
+    page = "<!-- from docs/record: Table 99 -->\n\n| 1 |\n\n<!-- end -->"
+    with pytest.raises(UserError, match="no section 'Table 99'"):
+        renewing.renew_tables(page, "# Record\n\n## Table 1\n\n| 2 |\n")
