@@ -26,7 +26,7 @@ from finished_run import OWN, documented
 from PIL import Image
 from plain_logger import use_plain_logger
 
-from benchmarks.__main__ import parse as parse_benchmarks
+from benchmarks.__main__ import parse_arguments as parse_benchmarks
 from gblsr_repro import config
 from gblsr_repro.cli import build_parser
 from gblsr_repro.training.checkpoint import get_superseded_path
