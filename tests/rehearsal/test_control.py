@@ -205,7 +205,7 @@ def test_every_benchmark_runs_its_cuda_branch(cuda, tmp_path, monkeypatch, group
         monkeypatch.setitem(steps, "cuda", 2)
     bench = plans.Bench.open(CUDA, True, tmp_path)
     for planned in GROUPS[group].list_plans(bench):
-        case = planned.make(bench).without_targets()
-        for found in measure.run(case, CUDA, seconds=1, rounds=1):
+        case = planned.build(bench).drop_targets()
+        for found in measure.measure_case(case, CUDA, seconds=1, rounds=1):
             assert found.note in ("", "output differs from the reference's"), found.note
             assert found.times
