@@ -1,5 +1,6 @@
 # Requires: rows and records of the runs. Makes: aggregates, tables, figures, claims, report.
-# None is tried again: the retries of the profile for clusters are for trainings.
+# None is tried again: the retries of the profile for clusters are for trainings. `use rule` takes over
+# all of a rule but that it is local.
 
 
 rule aggregate:
@@ -28,6 +29,7 @@ use rule aggregate as provenance with:
         f"{R}/aggregates/{{aggregate}}.json",
     log:
         f"{R}/logs/aggregate/{{aggregate}}.json.log",
+    localrule: True
     params:
         config=CONFIG,
         follows=follows("provenance"),
@@ -104,6 +106,7 @@ use rule table as compared_table with:
             subcategory=benchmark_of_item,
             labels=describe_comparison,
         ),
+    localrule: True
     wildcard_constraints:
         item=one_of(COMPARED),
 
@@ -177,6 +180,7 @@ use rule claims as benchmark_claims with:
         f"{R}/{{benchmark}}/claims.csv",
     log:
         f"{R}/logs/{{benchmark}}_claims.log",
+    localrule: True
 
 
 rule claims_page:
@@ -206,6 +210,7 @@ use rule claims_page as benchmark_claims_page with:
         f"{R}/{{benchmark}}/claims.md",
     log:
         f"{R}/logs/{{benchmark}}_claims_page.log",
+    localrule: True
 
 
 rule report:
@@ -252,3 +257,4 @@ use rule report as benchmark_report with:
         ),
     log:
         f"{R}/logs/{{benchmark}}_report.log",
+    localrule: True
