@@ -37,6 +37,18 @@ class BlendDecoder(QueryDecoder):
 '''
 
 
+TIMES = '''
+
+@register
+def draw_times(source: Aggregates, differences: Sequence[str]) -> Figure:
+    """Draw the time of every arm on Kodak."""
+    figure = style.create_figure(style.COLUMN_WIDTH, 2.0, differences)
+    times = [source.mean("native", "kodak", arm, "inference_ms") for arm in source.benchmark]
+    figure.subplots().bar([*source.benchmark], times, color="#123456")
+    return figure
+'''
+
+
 def published(finished):
     """A folder with the published numbers as the aggregates of a run."""
     results = finished.folder / "published"
@@ -84,6 +96,37 @@ def test_a_metric_column_is_two_files(finished, tmp_path):
     table = (tmp_path / "tables" / "main_kodak.tex").read_text()
     assert "MAE" in table
     assert f"{mean:.4f}" in table
+
+
+def test_a_column_of_a_number_at_hand_is_one_file(finished, tmp_path):
+    file = f"{PACKAGE}/reporting/tables/native.py"
+    finished.edit(file, "product([dataset], QUALITY)", "product([dataset], (*QUALITY, LSE))")
+    finished.edit(file, 'for metric in QUALITY), "inf', 'for metric in (*QUALITY, LSE)), "inf')
+    finished.edit(file, '"r" * 6]', '"r" * 7]')
+    assert len(finished.edited) == 1
+    words = ["--aggregates", published(finished), "--output", tmp_path, "--only", "main_kodak"]
+    finished.run("gblsr_repro", "tables", *words)
+    table = (tmp_path / "main_kodak.tex").read_text()
+    assert "LSE" in table
+    rows = made.rows(finished.folder / "config/paper/native.csv")
+    key = ("kodak", "gblsr_full", "lse")
+    (lse,) = (row for row in rows if (row["dataset"], row["arm"], row["metric"]) == key)
+    assert f"{float(lse['mean']):.3f}" in table
+
+
+def test_a_figure_is_two_files(finished, tmp_path):
+    finished.edit(f"{PACKAGE}/reporting/figures/native.py", "", TIMES)
+    lines = (finished.folder / "config/items.tsv").read_text().splitlines()
+    (row,) = (line for line in lines if line.startswith("infcost\t"))
+    row = row.replace("infcost\tdraw_infcost", "times\tdraw_times").replace("Figure 7", "Extra")
+    finished.edit("config/items.tsv", "", f"{row}\n")
+    assert len(finished.edited) == 2
+    assert ("figure", "times") in finished.planned()
+    words = ["--aggregates", published(finished), "--output", tmp_path, "--only", "times"]
+    finished.run("gblsr_repro", "figures", *words)
+    with Image.open(tmp_path / "times.png") as picture:
+        pixels = np.asarray(picture.convert("RGB"))
+    assert (pixels == (0x12, 0x34, 0x56)).all(axis=-1).sum() > 50
 
 
 def test_an_evaluation_set_is_two_files_and_retrains_nothing(finished):
