@@ -106,9 +106,9 @@ use rule table as compared_table with:
             subcategory=benchmark_of_item,
             labels=describe_comparison,
         ),
-    localrule: True
     wildcard_constraints:
         item=one_of(COMPARED),
+    localrule: True
 
 
 rule figure:
