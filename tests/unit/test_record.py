@@ -221,6 +221,17 @@ def test_a_damaged_score_is_named_and_the_record_stays(results: Path, record: Pa
     assert before == {path: path.read_bytes() for path in record.rglob("*") if path.is_file()}
 
 
+@pytest.mark.parametrize(
+    ("output", "conditions", "complaint"),
+    [("results", "main", "is no record"), ("record", "../main", "must be a name")],
+)
+def test_no_other_folder_is_written_to(
+    output: str, conditions: str, complaint: str, results: Path, record: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match=complaint):
+        writing.update(results, tmp_path / output, build_config(), conditions)
+
+
 def test_a_record_too_large_is_refused_and_nothing_is_left(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -102,7 +102,7 @@ def compare_readings(parts: Sequence[Part]) -> Section:
     """List what other readings of the baselines, and other conditions, give."""
     rows = []
     for part in parts:
-        source, aggregate = part.source, "readings"
+        source = part.source
         for column in source.evaluate:
             for name, arm in source.arms.items():
                 if part.conditions == MAIN and arm.in_benchmark:
@@ -137,7 +137,8 @@ def list_superres_quality(part: Part) -> Iterator[Section]:
     cells = source.cells("asr_quality") if source.has("asr_quality") else {}
     scales = [format_scale(scale) for scale in source.config["asr"]["scales"]]
     names = {BICUBIC: BICUBIC, **{name: method.name for name, method in source.methods.items()}}
-    for metric in {metric for *_, metric in cells} & {*SCORES}:
+    present = {metric for *_, metric in cells}
+    for metric in (metric for metric in SCORES if metric in present):
         rows = []
         for column in source.config["asr"]["evaluate"]:
             for method, name in names.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
@@ -38,8 +39,13 @@ def update(results: Path, record: Path, config: Config, conditions: str) -> int:
 
     `config` is the run's resolved configuration, `conditions` its name in the record. A row of the
     same run is replaced. Raises `UserError` when nothing was measured, when a file of the run is
-    damaged, and when the record would be larger than 1.5 MB.
+    damaged, when the folder is no record, when the name is none for a file, and when the record
+    would be larger than 1.5 MB.
     """
+    if not re.fullmatch(r"\w+", conditions):
+        raise UserError(f"--conditions {conditions!r} must be a name of letters, digits and _.")
+    if record.exists() and not list_conditions(record):
+        raise UserError(f"{record} exists and is no record; name a new folder or a record.")
     rows = collect_rows(results, config, conditions)
     if not any(map(len, rows.values())):
         raise UserError(f"{results} has no numbers yet; run the workflow first.")
