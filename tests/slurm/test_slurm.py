@@ -95,7 +95,7 @@ def test_a_run_longer_than_the_time_limit_is_finished_by_its_retries(reduced, sl
     The run lasts so long that a machine which becomes faster after its steps were timed meets the
     limit too.
     """
-    steps = steps_lasting(reduced, seconds=120)
+    steps = steps_lasting(reduced, seconds=110)
     one_run(reduced, steps)
     with locally(reduced, RUN) as local:
         limits = ["train:runtime=2", "train:slurm_extra='--signal=TERM@20'"]
