@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .analysis.budget import compare_with_anchor
 from .config import Config, find_arm, read_arms
 from .errors import UserError
 from .evaluation.perceptual import PerceptualDistance, find_backbone
@@ -15,23 +16,22 @@ def check_native_benchmark(config: Config) -> str:
     A table has the trainable parameters of every arm and their ratio to the main arm's. Raises
     `UserError` as `require_budget` and `require_backbone` do.
     """
-    counts, main, names = count_arm_parameters(config), _count_main_parameters(config), read_arms()
-    rows = [[names[arm].name, f"{n:,}", f"{n / main:.3f}x"] for arm, n in counts.items()]
+    names = read_arms()
+    rows = [
+        [names[arm].name, f"{count:,}", f"{ratio:.3f}x"]
+        for arm, count, ratio, _ in _compare_arms(config)
+    ]
     require_budget(config)
     return "\n".join([*format_columns(rows, right=True), f"LPIPS: {require_backbone(config)}"])
 
 
 def require_budget(config: Config) -> None:
-    """Raise `UserError` for an arm that cannot be built or is outside the parameter budget.
-
-    The ratio of its parameters to the main arm's must be between 1/band and band, where band is
-    native.criteria.parameter_band (the paper's F1).
-    """
-    band, main = config["native"]["criteria"]["parameter_band"], _count_main_parameters(config)
-    for arm, count in count_arm_parameters(config).items():
-        if not 1 / band <= count / main <= band:
+    """Raise `UserError` for an arm that cannot be built or is outside the parameter budget (F1)."""
+    band = config["native"]["criteria"]["parameter_band"]
+    for arm, count, ratio, within in _compare_arms(config):
+        if not within:
             raise UserError(
-                f"Arm {arm} has {count:,} parameters, {count / main:.3f} times the main arm's, "
+                f"Arm {arm} has {count:,} parameters, {ratio:.3f} times the main arm's, "
                 f"outside the band of {band:g}; change its size or native.criteria.parameter_band."
             )
 
@@ -47,6 +47,8 @@ def require_backbone(config: Config) -> str:
     return str(backbone or reason)
 
 
-def _count_main_parameters(config: Config) -> int:
-    """Count the trainable parameters of the main arm."""
-    return count_model_parameters(find_arm(config["native"]["main_arm"]), config)
+def _compare_arms(config: Config) -> list[tuple[str, float, float, float]]:
+    """Compare the parameters of the config's arms with the main arm's, whether it is one or not."""
+    counts, main = count_arm_parameters(config), config["native"]["main_arm"]
+    anchor = {main: count_model_parameters(find_arm(main), config)}
+    return [row for row in compare_with_anchor(counts | anchor, config) if row[0] in counts]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from ...config import load_protocol, read_methods
-from ..budget import compute_ratio
 from ..estimates import Estimate, maximum, span
 from ..measured import Measured, Names
 from ..provenance import Scope
@@ -47,7 +46,7 @@ def millions(run: Measured, name: str) -> Estimate:
 
 def ratios(run: Measured, arms: Names = ARMS) -> Estimate:
     """Return the parameters of arms over the anchor's."""
-    return compute_ratio(run.structure(arms), run.structure(SCALAR))
+    return run.structure(arms) / run.structure(SCALAR)
 
 
 # --- the budget -----------------------------------------------------------------------------------
