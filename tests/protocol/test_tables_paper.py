@@ -15,8 +15,9 @@ from scipy import stats
 
 from gblsr_repro import files
 from gblsr_repro.analysis import aggregate
+from gblsr_repro.analysis.aggregate import DERIVED
 from gblsr_repro.analysis.budget import compare_with_anchor
-from gblsr_repro.analysis.derived import DERIVED, read_paper_aggregates
+from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.analysis.statistics import Summary, bold, pooled_p

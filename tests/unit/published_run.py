@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from gblsr_repro.analysis.aggregate import derive
 from gblsr_repro.analysis.claims.subjects import ASR_SETS, SCALES, SETS, TIMED, TRAINED_SCALES
-from gblsr_repro.analysis.derived import derive, read_paper_aggregates
+from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.provenance import Provenance
 from gblsr_repro.analysis.reader import Aggregates, Table
 from gblsr_repro.analysis.schemas import SCHEMAS

@@ -11,7 +11,8 @@ import numpy as np
 from PIL import Image
 
 from gblsr_repro.analysis import aggregate
-from gblsr_repro.analysis.derived import DERIVED, read_paper_aggregates
+from gblsr_repro.analysis.aggregate import DERIVED
+from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.provenance import Provenance
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_paper
 from gblsr_repro.analysis.provenance.writing import build_content

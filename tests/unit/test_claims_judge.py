@@ -14,8 +14,8 @@ from gblsr_repro.analysis.claims.paper import CLAIMS
 from gblsr_repro.analysis.claims.registry import Topic
 from gblsr_repro.analysis.claims.rows import Row, Verdict, read_claims, write_claims
 from gblsr_repro.analysis.claims.rules import Equals
-from gblsr_repro.analysis.derived import read_paper_aggregates
 from gblsr_repro.analysis.measured import Measured
+from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.provenance import Provenance, Scope
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, Weights, read_paper
 from gblsr_repro.analysis.reader import Aggregates, Table

@@ -18,9 +18,9 @@ from gblsr_repro.analysis.claims.published import Tabled
 from gblsr_repro.analysis.claims.registry import Claim
 from gblsr_repro.analysis.claims.rows import Verdict
 from gblsr_repro.analysis.claims.rules import Agreement, Criterion, Ordering, Structure
-from gblsr_repro.analysis.derived import read_paper_aggregates
 from gblsr_repro.analysis.estimates import NotMeasuredError, Source
 from gblsr_repro.analysis.measured import Measured
+from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.analysis.statistics import Summary

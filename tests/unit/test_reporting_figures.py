@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
-from gblsr_repro.analysis.derived import read_paper_aggregates
+from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import load, read_items
 from gblsr_repro.errors import UserError

@@ -16,7 +16,7 @@ from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from gblsr_repro.analysis.derived import read_paper_aggregates
+from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import load_protocol, read_items
 from gblsr_repro.reporting import figures

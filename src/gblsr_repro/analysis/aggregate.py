@@ -22,11 +22,14 @@ from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..files import read_json, write_csv
 from . import schemas
+from .best_arms import derive_best_arms
 from .budget import compare_with_anchor
-from .derived import DERIVED, derive
+from .criteria import derive_criteria
+from .efficiency import derive_mean_psnr_gaps, derive_psnr_gaps, derive_speed
 from .provenance import writing
-from .reader import BICUBIC, NATIVE_TIMES, Aggregates, convert_to_numbers, read_rows
-from .schemas import SCHEMAS, VALUES, Fields, format_scale
+from .reader import BICUBIC, NATIVE_TIMES, Aggregates, Table, convert_to_numbers, read_rows
+from .schemas import SCHEMAS, TRAINING_TIME, VALUES, Fields, format_scale
+from .training_time import derive_training_time
 
 NATIVE_METRICS = ("psnr", "ssim", "lpips", "edge_lpips", "lse")
 ASR_METRICS = ("psnr_y", "ssim_y")
@@ -320,6 +323,22 @@ AGGREGATORS: dict[str, Callable[[Find, Config], Values]] = {
     "asr_latency": aggregate_asr_latency,
     "asr_runs": aggregate_runs,
 }
+DERIVED: dict[str, Callable[[Aggregates], Iterator[tuple[Any, ...]]]] = {
+    "criteria": derive_criteria,
+    "best_arms": derive_best_arms,
+    "psnr_gaps": derive_psnr_gaps,
+    "mean_psnr_gaps": derive_mean_psnr_gaps,
+    "speed": derive_speed,
+} | {
+    name: partial(derive_training_time, benchmark=benchmark)
+    for benchmark, name in TRAINING_TIME.items()
+}
+"""By name: the function that yields the rows of an aggregate that follows from other aggregates."""
+
+
+def derive(name: str, run: Aggregates) -> Table:
+    """Derive an aggregate from the others of a folder; `UserError` names one that is missing."""
+    return [dict(zip(SCHEMAS[name].columns, row, strict=True)) for row in DERIVED[name](run)]
 
 
 def collect(name: str, results: Path, config: Config) -> Values:

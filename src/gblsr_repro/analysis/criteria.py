@@ -12,13 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..evaluation.locality import are_all_met
-from .best_arms import compute_gap
-from .estimates import Estimate, NotMeasuredError, highest_mean
-from .measured import Measured, Names, measure
 from .reader import Aggregates
 from .schemas import EVERY
-from .statistics import LPIPS, PSNR
 
 QUALITY_PARTS = ("psnr_below_best_baseline", "lpips_above_best_baseline", "psnr_above_control")
 QUALITY = "quality"
@@ -36,14 +34,6 @@ class Outcome:
     required: int
     by_dataset: Mapping[str, bool | None]
     values: Mapping[str, float]
-
-
-def compute_time_ratio(run: Measured, datasets: Names, arm: str, rivals: Names) -> Estimate:
-    """Compute an arm's inference time over its slowest rival's on every data set."""
-    if not rivals:
-        raise NotMeasuredError(f"{arm} has no rival")
-    own, others = (run.native(datasets, arms, "inference_ms") for arms in (arm, rivals))
-    return own / highest_mean(others)
 
 
 def derive_criteria(run: Aggregates) -> Iterator[tuple[str, str, float, float, float]]:
@@ -97,16 +87,20 @@ def _measure_distances(run: Aggregates, column: str) -> dict[str, float]:
 
     A baseline that was not measured makes the comparison with the best one unknown.
     """
-    place = Measured(run), column, run.main_arm.arm
-    baselines = [*run.baselines]
-    return {
-        "psnr_below_best_baseline": measure(compute_gap, *place, baselines, PSNR),
-        "lpips_above_best_baseline": measure(compute_gap, *place, baselines, LPIPS),
-        "psnr_above_control": measure(
-            compute_gap, *place, run.config["native"]["control_arm"], PSNR
-        ),
-        COST: measure(compute_time_ratio, *place, baselines),
+
+    def read(metric: str, *arms: str) -> np.ndarray:
+        return np.array([run.mean("native", column, arm, metric) for arm in arms])
+
+    main, control = run.main_arm.arm, run.config["native"]["control_arm"]
+    baselines = [*run.baselines] or [""]  # nothing is measured of an arm without a name
+    psnr, lpips, time = read("psnr", main), read("lpips", main), read("inference_ms", main)
+    distances = {
+        "psnr_below_best_baseline": psnr - read("psnr", *baselines).max(),
+        "lpips_above_best_baseline": lpips - read("lpips", *baselines).min(),
+        "psnr_above_control": psnr - read("psnr", control),
+        COST: time / read("inference_ms", *baselines).max(),
     }
+    return {name: distance.item() for name, distance in distances.items()}
 
 
 def _holds(value: float, bound: float, below: bool) -> bool | None:

@@ -4,85 +4,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from ..config import list_methods
 from ..evaluation import OURS, PAPER
-from .estimates import Estimate, NotMeasuredError, concatenate, geometric_mean, mean, minimum
-from .measured import Measured, Names, measure
 from .reader import BICUBIC, Aggregates
-from .schemas import EVERY, format_scale
+from .schemas import EVERY, SCHEMAS, format_scale
 
 TRAINED, UNTRAINED = "trained", "untrained"
 """The scale factors seen in training, and the others."""
 
 
-@dataclass(frozen=True)
-class Timing:
-    """Where times are taken from: data sets, scale factor and clock."""
-
-    datasets: Names
-    scale: str
-    clock: str = PAPER
-
-
-# --- of one method --------------------------------------------------------------------------------
-
-
-def compute_psnr_gaps(
-    run: Measured, datasets: Names, scales: Names, method: str, reference: str
-) -> Estimate:
-    """Compute by how much a method's PSNR-Y is above a reference's, cell by cell."""
-    return run.asr(datasets, method, scales, "psnr_y") - run.asr(
-        datasets, reference, scales, "psnr_y"
-    )
-
-
-def compute_speeds(run: Measured, timing: Timing, method: str, reference: str) -> Estimate:
-    """Compute a method's speed in units of a reference's on every data set."""
-    return _read(run, timing, reference, "mean_ms") / _read(run, timing, method, "mean_ms")
-
-
-def compute_geometric_mean_speed(
-    run: Measured, timing: Timing, method: str, reference: str
-) -> Estimate:
-    """Compute the geometric mean of a method's speeds over the data sets."""
-    return geometric_mean(compute_speeds(run, timing, method, reference))
-
-
-def compute_mean_speed(run: Measured, timing: Timing, method: str, reference: str) -> Estimate:
-    """Compute the arithmetic mean of a method's speeds over the data sets."""
-    return mean(compute_speeds(run, timing, method, reference))
-
-
-def compute_memory_saved(run: Measured, timing: Timing, method: str, reference: str) -> Estimate:
-    """Compute the peak memory that a method saves, in percent, mean over the data sets."""
-    peak, other = (_read(run, timing, name, "peak_memory_mib") for name in (method, reference))
-    return 100 * mean(1 - peak / other)
-
-
-def _read(run: Measured, timing: Timing, method: str, metric: str) -> Estimate:
-    return run.asr_time(timing.datasets, method, metric, timing.clock, timing.scale)
-
-
-# --- of all methods -------------------------------------------------------------------------------
-
-
 def derive_psnr_gaps(run: Aggregates) -> Iterator[tuple[Any, ...]]:
     """Yield rows of the aggregate `psnr_gaps`: PSNR-Y minus the base method's, and bicubic's.
 
-    Columns: data set, method, reference, scale factor, and the gap in dB.
+    Columns: data set, method, reference, scale factor, the gap in dB, and the place of the method
+    among all by this gap, from 1 for the highest.
     """
-    asr, measured = run.config["asr"], Measured(run)
+    asr, rows = run.config["asr"], []
     cells = [*product(asr["evaluate"], map(format_scale, asr["scales"]))]
     for reference in (asr["base_method"], BICUBIC):
         for method, (dataset, scale) in product(list_methods(run.config), cells):
-            gap = measure(compute_psnr_gaps, measured, dataset, scale, method, reference)
-            if not math.isnan(gap):
-                yield dataset, method, reference, scale, gap
+            own, other = (
+                run.mean("asr_quality", dataset, name, scale, "psnr_y")
+                for name in (method, reference)
+            )
+            if not math.isnan(own - other):
+                rows.append((dataset, method, reference, scale, own - other, 0))
+    frame = pd.DataFrame(rows, columns=SCHEMAS["psnr_gaps"].columns)
+    of_cell = frame.groupby(["dataset", "reference", "scale"])["gap"]
+    frame["place"] = of_cell.rank(ascending=False, method="first").astype(int)
+    yield from frame.itertuples(index=False, name=None)
 
 
 def derive_mean_psnr_gaps(run: Aggregates) -> Iterator[tuple[Any, ...]]:
@@ -91,45 +47,50 @@ def derive_mean_psnr_gaps(run: Aggregates) -> Iterator[tuple[Any, ...]]:
     Columns: method, reference, the scale factors (trained, untrained or all), mean and lowest of
     the cells (data set and scale factor) that both have, and their number.
     """
-    asr, measured, base = run.config["asr"], Measured(run), run.config["asr"]["base_method"]
+    asr, base = run.config["asr"], run.config["asr"]["base_method"]
     trained = {format_scale(scale) for scale in asr["trained_scales"]}
-    scales = [format_scale(scale) for scale in asr["scales"]]
-    groups = {
-        TRAINED: [scale for scale in scales if scale in trained],
-        UNTRAINED: [scale for scale in scales if scale not in trained],
-        EVERY: scales,
-    }
+    scales = {format_scale(scale) for scale in asr["scales"]}
+    groups = {TRAINED: scales & trained, UNTRAINED: scales - trained, EVERY: scales}
+    frame = pd.DataFrame(derive_psnr_gaps(run), columns=SCHEMAS["psnr_gaps"].columns)
+    to_base = frame[frame["reference"] == base]
     for method, (name, group) in product(list_methods(run.config), groups.items()):
-        gaps = []
-        for dataset, scale in product(asr["evaluate"], group):
-            with suppress(NotMeasuredError):
-                gaps.append(compute_psnr_gaps(measured, dataset, scale, method, base))
-        if gaps:
-            cells = concatenate(*gaps)
-            yield method, base, name, measure(mean, cells), measure(minimum, cells), len(cells)
+        is_selected = (to_base["method"] == method) & to_base["scale"].isin(group)
+        gaps = to_base[is_selected]["gap"]
+        if len(gaps):
+            yield method, base, name, float(gaps.mean()), float(gaps.min()), len(gaps)
 
 
 def derive_speed(run: Aggregates) -> Iterator[tuple[Any, ...]]:
     """Yield rows of the aggregate `speed`: every method beside each baseline and the base method.
 
     Columns: method, reference, clock, geometric and arithmetic mean of its speeds in units of the
-    reference's over the timed sets, and the share of the peak memory that it saves in percent; NaN
-    where a set is missing.
+    reference's over the timed sets, and the share of the peak memory that it saves in percent, as
+    the mean over these sets; NaN where a set is missing.
     """
-    asr, measured, methods = run.config["asr"], Measured(run), list_methods(run.config)
+    asr, methods = run.config["asr"], list_methods(run.config)
     references = [
         name
         for name, method in methods.items()
         if method.group == "baseline" or name == asr["base_method"]
     ]
-    for clock in (PAPER, OURS):
-        timing = Timing(asr["timing"]["datasets"], format_scale(asr["timing"]["scale"]), clock)
-        for reference, method in product(references, methods):
-            pair = measured, timing, method, reference
-            numbers = (
-                measure(compute_geometric_mean_speed, *pair),
-                measure(compute_mean_speed, *pair),
-                measure(compute_memory_saved, *pair),
-            )
-            if not all(map(math.isnan, numbers)):
-                yield method, reference, clock, *numbers
+    for clock, reference, method in product((PAPER, OURS), references, methods):
+        times, base_times = (_read(run, name, clock, "mean_ms") for name in (method, reference))
+        peak, base_peak = (
+            _read(run, name, clock, "peak_memory_mib") for name in (method, reference)
+        )
+        speeds = base_times / times
+        numbers = [
+            float(np.exp(np.log(speeds).mean())),
+            float(speeds.mean()),
+            float(100 * (1 - peak / base_peak).mean()),
+        ]
+        if not all(map(math.isnan, numbers)):
+            yield method, reference, clock, *numbers
+
+
+def _read(run: Aggregates, method: str, clock: str, metric: str) -> np.ndarray:
+    """Read a number of a method at the timed scale factor, one for each timed set."""
+    timing = run.config["asr"]["timing"]
+    scale = format_scale(timing["scale"])
+    keys = ((dataset, method, scale, clock, metric) for dataset in timing["datasets"])
+    return np.array([run.mean("asr_latency", *key) for key in keys])

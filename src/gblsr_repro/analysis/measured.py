@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import numpy as np
@@ -50,17 +50,11 @@ class Measured:
         )
 
     def asr_time(
-        self,
-        datasets: Names,
-        method: Names,
-        metric: str = "mean_ms",
-        clock: str = PAPER,
-        scale: str = TIMED_SCALE,
+        self, datasets: Names, method: Names, metric: str = "mean_ms", clock: str = PAPER
     ) -> Estimate:
-        """Read time or memory of super-resolution, by default at the scale that the paper times."""
-        return self._read_cells(
-            "asr_latency", dataset=datasets, method=method, scale=scale, clock=clock, metric=metric
-        )
+        """Read time or memory of super-resolution at the scale that the paper times."""
+        keys = {"dataset": datasets, "method": method, "scale": TIMED_SCALE, "clock": clock}
+        return self._read_cells("asr_latency", **keys, metric=metric)
 
     def seconds(self, subjects: Names) -> Estimate:
         """Read the training time of every run of arms or methods, in seconds."""
@@ -126,15 +120,6 @@ class Measured:
         """Raise `NotMeasuredError` where an aggregate was not made."""
         if not self.aggregates.has(aggregate):
             raise NotMeasuredError(f"{aggregate}.csv was not made")
-
-
-def measure(compute: Callable[..., Estimate], *arguments: object) -> float:
-    """Compute one number, NaN where a number that it needs was not measured."""
-    try:
-        (value,) = compute(*arguments).values
-    except NotMeasuredError:
-        return math.nan
-    return float(value)
 
 
 def _as_list(names: Names) -> Sequence[str]:

@@ -150,7 +150,7 @@ SCHEMAS = {
         remedy="time a method",
     ),
     "psnr_gaps": Schema(
-        columns=("dataset", "method", "reference", "scale", "gap"),
+        columns=("dataset", "method", "reference", "scale", "gap", "place"),
         inputs=(ASR_QUALITY,),
         benchmark="asr",
         in_claims=False,

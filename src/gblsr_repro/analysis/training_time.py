@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from itertools import chain
 from typing import Any
 
@@ -11,8 +11,6 @@ import pandas as pd
 
 from ..config import READING, Arm, Method, find_repository_root, read_arms, read_methods
 from ..files import read_csv
-from .estimates import Estimate, maximum, mean, minimum, total
-from .measured import Measured, Names, measure
 from .reader import Aggregates, Table
 from .schemas import EVERY, TIME_COLUMNS
 
@@ -46,13 +44,6 @@ def list_groups(benchmark: str) -> dict[str, list[str]]:
     return groups
 
 
-def compute_time(
-    run: Measured, subjects: Names, summarize: Callable[[Estimate], Estimate], unit: int = 1
-) -> Estimate:
-    """Compute the shortest, longest, mean or total time of training runs, in a unit of seconds."""
-    return summarize(run.seconds(subjects) / unit)
-
-
 def derive_training_time(run: Aggregates, benchmark: str) -> Iterator[tuple[Any, ...]]:
     """Yield rows of the aggregate of a benchmark's training time, as `TIME_COLUMNS` names them.
 
@@ -63,21 +54,21 @@ def derive_training_time(run: Aggregates, benchmark: str) -> Iterator[tuple[Any,
     runs = run.trained_runs(benchmark)
     arms = [*runs["arm"].unique()]
     for arm in arms:
-        yield name_group(run.rows(benchmark)[arm]), arm, *_sum_up(run, runs, [arm])
+        yield name_group(run.rows(benchmark)[arm]), arm, *_sum_up(runs, [arm])
     groups = list_groups(benchmark)
     wholes = {**groups, TABLED: [*chain(*groups.values())], EVERY: arms}
     for name, members in wholes.items():
         if trained := [arm for arm in arms if arm in members]:
-            yield name, EVERY, *_sum_up(run, runs, trained)
+            yield name, EVERY, *_sum_up(runs, trained)
 
 
-def _sum_up(run: Aggregates, runs: pd.DataFrame, arms: list[str]) -> Iterator[Any]:
+def _sum_up(runs: pd.DataFrame, arms: list[str]) -> Iterator[Any]:
     """Yield the numbers of the runs of some arms or methods."""
     own = runs[runs["arm"].isin(arms)]
+    steps, seconds = own["steps"], own["wall_seconds"]
     yield len(own)
-    yield from (own["steps"].min(), own["steps"].max())
-    for summarize in (minimum, maximum, mean, total):
-        yield measure(compute_time, Measured(run), arms, summarize)
+    yield from (steps.min(), steps.max())
+    yield from (seconds.min(), seconds.max(), seconds.mean(), seconds.sum(min_count=1))
     yield from (own["steps_per_second"].mean(), own["peak_memory_mib"].max())
     yield "; ".join(device for device in own["device"].unique() if device)
 

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from ..analysis.claims.rows import FILE
-from ..analysis.derived import read_paper_aggregates
+from ..analysis.paper_aggregates import read_paper_aggregates
 from ..analysis.provenance import Scope
 from ..analysis.provenance.differences import join_values
 from ..analysis.reader import BICUBIC, Aggregates

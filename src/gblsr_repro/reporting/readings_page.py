@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..analysis.derived import read_paper_aggregates
+from ..analysis.paper_aggregates import read_paper_aggregates
 from ..analysis.reader import Aggregates, read
 from ..config import BASELINE, Config, load_protocol
 from ..errors import UserError

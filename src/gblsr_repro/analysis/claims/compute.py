@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from ...config import load_protocol, read_datasets
@@ -10,7 +10,7 @@ from ...progress import format_duration
 from ..estimates import Estimate, concatenate, count, maximum, minimum, total
 from ..measured import Measured, Names
 from ..provenance import Scope
-from ..training_time import compute_time, read_published_times
+from ..training_time import read_published_times
 from .registry import Topic
 from .rules import COST, COUNTED, Bound, Criterion
 from .subjects import ARMS, LTE_RDN, LTE_SWINIR, SETS, TIMED
@@ -38,6 +38,13 @@ TRAINED_AGAIN = {"gblsr_bandwidth": ("gblsr_fixed", "gblsr_bandwidth", "gblsr_fu
 def runs(run: Measured, groups: Sequence[Names]) -> Estimate:
     """Count the training runs of groups of arms or methods."""
     return concatenate(*(count(run.seconds(subjects)) for subjects in groups))
+
+
+def compute_time(
+    run: Measured, subjects: Names, summarize: Callable[[Estimate], Estimate], unit: int = 1
+) -> Estimate:
+    """Compute the shortest, longest or total time of training runs, in a unit of seconds."""
+    return summarize(run.seconds(subjects) / unit)
 
 
 def members(row: Mapping[str, str]) -> tuple[str, ...]:

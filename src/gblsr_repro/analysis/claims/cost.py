@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ...config import load_protocol
-from ..criteria import COST, compute_time_ratio
+from ..criteria import COST
 from ..estimates import Estimate, highest_mean, maximum, mean, span
 from ..measured import Measured
 from ..provenance import Scope
@@ -23,12 +23,12 @@ MS = "inference_ms"
 
 def over_slowest(run: Measured) -> Estimate:
     """Return the main arm's time over the slowest baseline's on every data set."""
-    return compute_time_ratio(run, SETS, SCALAR, BASELINES)
+    return run.native(SETS, SCALAR, MS) / highest_mean(run.native(SETS, BASELINES, MS))
 
 
 def over(run: Measured, arm: str) -> Estimate:
     """Return the main arm's time over another arm's on every data set."""
-    return compute_time_ratio(run, SETS, SCALAR, arm)
+    return run.native(SETS, SCALAR, MS) / run.native(SETS, arm, MS)
 
 
 @criteria.claim(

@@ -20,9 +20,9 @@ import numpy as np
 
 from ...config import Config, load_protocol
 from ...errors import UserError
-from ..derived import read_paper_aggregates
 from ..estimates import Estimate, NotMeasuredError
 from ..measured import Measured
+from ..paper_aggregates import read_paper_aggregates
 from ..provenance import PAPER_PRESET, SHARED_GPU, Difference, Scope
 from ..reader import Aggregates
 from .paper import CLAIMS

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from ...config import load_protocol, read_datasets
-from ..best_arms import compute_gap
 from ..criteria import COST, QUALITY, QUALITY_PARTS
 from ..estimates import (
     Estimate,
@@ -33,7 +32,8 @@ criteria = Topic("Native benchmark: criteria", Scope.QUALITY)
 
 def gap(run: Measured, metric: Metric, sets: Names = SETS) -> Estimate:
     """Return by how much the main arm's metric is above the best baseline's."""
-    return compute_gap(run, sets, SCALAR, BASELINES, metric)
+    own, others = (run.native(sets, arms, metric.name) for arms in (SCALAR, BASELINES))
+    return own - (lowest_mean(others) if metric.lower else highest_mean(others))
 
 
 # --- the main arm against the baselines -----------------------------------------------------------

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from functools import partial
 
 from ...config import read_methods
-from ..efficiency import compute_mean_speed, compute_memory_saved, compute_psnr_gaps
 from ..estimates import Estimate, concatenate, mean, minimum, pooled_p_above
 from ..measured import Measured, Names
 from ..provenance import Scope
 from .published import Tabled, printed
 from .registry import Topic
 from .rules import MEMORY, RATIOS, TESTED, Criterion, Equals, Ordering, Rule
-from .speed import TIMING, speeds
+from .speed import speeds
 from .subjects import (
     ASR_SETS,
     BASE,
@@ -37,7 +36,7 @@ MIB = "peak_memory_mib"
 
 def shift(run: Measured, variant: str, scales: Names, sets: Names = ASR_SETS) -> Estimate:
     """Return by how much a variant's PSNR-Y is above the base's, cell by cell."""
-    return compute_psnr_gaps(run, sets, scales, variant, BASE)
+    return run.asr(sets, variant, scales, "psnr_y") - run.asr(sets, BASE, scales, "psnr_y")
 
 
 def mean_shift(run: Measured, variant: str, scales: Names) -> Estimate:
@@ -52,12 +51,12 @@ def worst_shift(run: Measured, variant: str) -> Estimate:
 
 def mean_speed(run: Measured, variant: str) -> Estimate:
     """Return the arithmetic mean of a variant's speeds in units of the base's."""
-    return compute_mean_speed(run, TIMING, variant, BASE)
+    return mean(speeds(run, variant, BASE))
 
 
 def memory_saved(run: Measured, variant: str) -> Estimate:
     """Return the peak memory that a variant saves over the base in percent, mean of three sets."""
-    return compute_memory_saved(run, TIMING, variant, BASE)
+    return 100 * mean(1 - run.asr_time(TIMED, variant, MIB) / run.asr_time(TIMED, BASE, MIB))
 
 
 def peak(run: Measured, variant: str) -> Estimate:

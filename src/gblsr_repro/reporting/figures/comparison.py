@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ...analysis.derived import read_paper_aggregates
+from ...analysis.paper_aggregates import read_paper_aggregates
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import SCHEMAS
 from ...config import load_protocol

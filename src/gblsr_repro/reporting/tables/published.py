@@ -11,7 +11,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...analysis.derived import read_paper_aggregates
+from ...analysis.paper_aggregates import read_paper_aggregates
 from ...analysis.reader import Aggregates, read_rows
 from ...analysis.schemas import TRAINING_TIME
 from ...analysis.training_time import list_published_times
