@@ -153,6 +153,8 @@ class SyntheticRun:
         folder = self.root / "aggregates"
         for name, rows in self.rows.items():
             write_csv(folder / f"{name}.csv", SCHEMAS[name].header, rows)
+        if (self.root / "native" / "fields").is_dir():
+            aggregate.write("variation", self.root, self.config, folder / "variation.csv")
         write_derived(folder, self.config)
         write_provenance(folder, self.recorded)
         folder.mkdir(parents=True, exist_ok=True)
@@ -162,7 +164,7 @@ class SyntheticRun:
 def write_derived(folder: Path, config: Config) -> None:
     """Write the aggregates that follow from those that a folder has."""
     for name in DERIVED:
-        if all((folder.parent / path).exists() for path in SCHEMAS[name].inputs):
+        if any((folder.parent / path).exists() for path in SCHEMAS[name].inputs):
             aggregate.write(name, folder.parent, config, folder / f"{name}.csv")
 
 

@@ -203,6 +203,20 @@ def write_fields(root, arm, seed, bandwidth):
     Fields(bandwidth, np.ones_like(bandwidth), region, names).write(path)
 
 
+def test_variation_has_a_row_for_every_image_of_the_linear_arms(tmp_path, config):
+    config["native"]["arms"] += ["gblsr_full_linear"]
+    bandwidth = np.full((2, 2, 2), 0.5, np.float32)
+    bandwidth[1, 1] = 1.0
+    for arm in ("gblsr_full_linear", "gblsr_bandwidth"):
+        write_fields(tmp_path, arm, 2, bandwidth)
+    aggregate.write("variation", tmp_path, config, tmp_path / "variation.csv")
+    rows = [tuple(row.values()) for row in read(tmp_path / "variation.csv", "variation")]
+    assert rows == [
+        ("gblsr_full_linear", 2, "image0", 0, 0),
+        ("gblsr_full_linear", 2, "image1", pytest.approx(1 / 3), 1),  # 0.25 / 0.75
+    ]
+
+
 def test_locality_is_tested_on_the_average_over_seeds(tmp_path, config):
     config["native"]["arms"] += ["gblsr_full"]
     low, high = np.full((2, 2, 2), 0.5, np.float32), np.full((2, 2, 2), 0.5, np.float32)

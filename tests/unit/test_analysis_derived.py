@@ -1,6 +1,7 @@
 """Derived aggregates: the same numbers as the claims have, to the bit, and what follows by hand."""
 
 import math
+from pathlib import Path
 
 import pytest
 from published_run import published_run
@@ -9,6 +10,7 @@ from gblsr_repro.analysis.aggregate import derive
 from gblsr_repro.analysis.budget import compare_with_anchor
 from gblsr_repro.analysis.claims.paper import CLAIMS
 from gblsr_repro.analysis.measured import Measured
+from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.training_time import list_published_times
 from gblsr_repro.config import load
 
@@ -49,6 +51,51 @@ def test_ties_stand_below_the_best_arm():
     best = [row["arm"] for row in rows if (row["metric"], row["among"]) == ("psnr", "any")]
     assert best == ["gblsr_full", "gblsr_scalar"]
     assert [row["better"] for row in rows if row["among"] == "baseline"] == [1, 1]
+
+
+def test_the_method_that_gains_most_has_the_first_place():
+    rows = [row for row in derive("psnr_gaps", RUN) if row["reference"] == "gblsr_asr"]
+    cell = [row for row in rows if (row["dataset"], row["scale"]) == ("urban100", "4")]
+    ranked = sorted(cell, key=lambda row: row["place"])
+    assert [row["place"] for row in ranked] == [*range(1, len(cell) + 1)]
+    assert [row["gap"] for row in ranked] == sorted((row["gap"] for row in cell), reverse=True)
+    assert ranked[0]["method"] == "lte_swinir"
+
+
+def test_means_over_data_sets_say_how_many_an_arm_has():
+    full = find("native_means", arm="gblsr_full", metric="psnr")
+    cells = [RUN.mean("native", column, "gblsr_full", "psnr") for column in RUN.evaluate]
+    assert (full["datasets"], full["mean"]) == (3, pytest.approx(sum(cells) / 3))
+    partial = Aggregates(Path("nowhere"), load())
+    partial.tables["native"] = [row for row in RUN.table("native") if row["dataset"] != "kodak"]
+    assert {row["datasets"] for row in derive("native_means", partial)} == {2}
+
+
+def test_distances_are_medians_over_the_published_cells_that_were_measured():
+    run = Aggregates(Path("nowhere"), load())
+    published = {
+        ("kodak", "liif"): 18.812,
+        ("kodak", "lte"): 19.476,
+        ("set14", "lte"): 17.188,
+    }
+    shifts = (0.5, -0.1, 0.3)
+    run.tables["native"] = [
+        {
+            "dataset": key[0],
+            "arm": key[1],
+            "metric": "psnr",
+            "mean": value + shift,
+            "std": 0,
+            "n": 3,
+        }
+        for (key, value), shift in zip(published.items(), shifts, strict=True)
+    ]
+    rows = {row["metric"]: row for row in derive("distances", run)}
+    assert {row["aggregate"] for row in rows.values()} == {"native"}
+    assert (rows["psnr"]["published"], rows["psnr"]["measured"]) == (21, 3)
+    assert rows["psnr"]["median"] == pytest.approx(0.3, abs=1e-3)
+    assert rows["ssim"]["measured"] == 0
+    assert math.isnan(rows["ssim"]["median"])
 
 
 def test_a_ratio_to_an_absent_anchor_is_unknown():

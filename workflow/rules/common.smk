@@ -207,7 +207,7 @@ def inputs_of_aggregate(wildcards):
     What was run is compared with all that these say of the paper.
     """
     name = wildcards.aggregate
-    tables = TABLES_SHOWN if schemas.SCHEMAS[name].suffix == "json" else TABLES_READ
+    tables = TABLES_SHOWN if schemas.SCHEMAS[name].beside_paper else TABLES_READ
     return [f"{R}/{path}" for path in schemas.list_inputs(name, config)] + tables
 
 
@@ -224,12 +224,7 @@ def aggregates_of_item(wildcards):
 
 def inputs_of_figure(wildcards):
     """Return what a figure is drawn from beside aggregates."""
-    if wildcards.item == "qualitative":
-        return EXEMPLARS
-    if wildcards.item == "cov_hist":
-        arms = schemas.list_subjects("locality", config)
-        return expand(f"{R}/native/fields/{{arm}}/seed{{seed}}.npz", arm=arms, seed=SEEDS)
-    return []
+    return EXEMPLARS if wildcards.item == "qualitative" else []
 
 
 def benchmark_of_item(wildcards):

@@ -20,12 +20,14 @@ import pandas as pd
 from ..config import Config, list_arms, load_protocol, suggest
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
+from ..evaluation.fields import Fields as BandwidthFields
 from ..files import read_json, write_csv
 from . import schemas
 from .best_arms import derive_best_arms
 from .budget import compare_with_anchor
 from .criteria import derive_criteria
 from .efficiency import derive_mean_psnr_gaps, derive_psnr_gaps, derive_speed
+from .figure_numbers import derive_distances, derive_native_means
 from .provenance import writing
 from .reader import BICUBIC, NATIVE_TIMES, Aggregates, Table, convert_to_numbers, read_rows
 from .schemas import SCHEMAS, TRAINING_TIME, VALUES, Fields, format_scale
@@ -193,6 +195,19 @@ def apply_locality_tests(rows: pd.DataFrame, config: Config) -> Values:
                 yield arm, name, int(flag), None, int(own["n"].max())
 
 
+def aggregate_variation(find: Find, config: Config) -> Values:
+    """Collect the variation of the bandwidth within every image, and whether it reaches T1's bound.
+
+    One row for every image of every seed of the arms with a linear bandwidth.
+    """
+    threshold = config["diagnostics"]["thresholds"]["t1_cov_median"]
+    for fields, path in find(schemas.FIELDS):
+        content = BandwidthFields.read(path)
+        variations = diagnostic.compute_variation(content.bandwidth).tolist()
+        for image, value in zip(content.names, variations, strict=True):
+            yield fields["subject"], fields["seed"], image, value, int(value >= threshold)
+
+
 def aggregate_ablation(find: Find, config: Config) -> Values:
     """Aggregate the scores of the log-space ablation on the validation images (paper Table 9).
 
@@ -318,6 +333,7 @@ AGGREGATORS: dict[str, Callable[[Find, Config], Values]] = {
     "mean_color": aggregate_mean_color,
     "runs": aggregate_runs,
     "locality": aggregate_locality,
+    "variation": aggregate_variation,
     "ablation": aggregate_ablation,
     "asr_quality": aggregate_asr_quality,
     "asr_latency": aggregate_asr_latency,
@@ -329,6 +345,8 @@ DERIVED: dict[str, Callable[[Aggregates], Iterator[tuple[Any, ...]]]] = {
     "psnr_gaps": derive_psnr_gaps,
     "mean_psnr_gaps": derive_mean_psnr_gaps,
     "speed": derive_speed,
+    "native_means": derive_native_means,
+    "distances": derive_distances,
 } | {
     name: partial(derive_training_time, benchmark=benchmark)
     for benchmark, name in TRAINING_TIME.items()

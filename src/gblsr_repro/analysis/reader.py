@@ -39,6 +39,7 @@ NATIVE_TIMES = {PAPER: "inference_ms", OURS: "ours_ms"}
 """The metric of the native aggregate that holds the times by a clock."""
 NAMES = (
     "name",
+    "aggregate",
     "criterion",
     "group",
     "dataset",
@@ -50,6 +51,7 @@ NAMES = (
     "scales",
     "scale",
     "clock",
+    "image",
 )
 """Columns that say what a row of an aggregate without keys is about."""
 TEXT_COLUMNS = (*NAMES, "benchmark", "device", "devices", "finished", "released_by")

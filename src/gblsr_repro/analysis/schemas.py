@@ -58,8 +58,8 @@ class Schema:
     `keys` are the columns that identify a number; mean, std and n follow them. An aggregate without
     keys has `columns`. `includes` selects the arms or methods of `benchmark` that are averaged;
     `inputs` are patterns of the files read, relative to the results folder. `in_claims` says
-    whether claims read the aggregate, `suffix` is the file's, and `remedy` is what to do when there
-    is nothing to aggregate.
+    whether claims read the aggregate, `beside_paper` whether it compares with config/paper,
+    `suffix` is the file's, and `remedy` is what to do when there is nothing to aggregate.
     """
 
     keys: tuple[str, ...] = ()
@@ -68,6 +68,7 @@ class Schema:
     includes: Callable[[Any], bool] = lambda row: True
     columns: tuple[str, ...] = ()
     in_claims: bool = True
+    beside_paper: bool = False
     suffix: str = "csv"
     remedy: str = "train"
 
@@ -93,6 +94,9 @@ SCHEMAS = {
         columns=("dataset", "metric", "among", "arm", "mean", "gap", "better"),
         inputs=(NATIVE,),
         in_claims=False,
+    ),
+    "native_means": Schema(
+        columns=("arm", "metric", "datasets", "mean"), inputs=(NATIVE,), in_claims=False
     ),
     "mean_color": Schema(
         columns=("dataset", "psnr"),
@@ -121,6 +125,13 @@ SCHEMAS = {
         includes=lambda arm: arm.diagnostic in ("log", "linear"),
         remedy="run the fields step of a per-patch arm",
     ),
+    "variation": Schema(
+        columns=("arm", "seed", "image", "variation", "reaches_t1"),
+        inputs=(FIELDS,),
+        includes=lambda arm: arm.diagnostic == "linear",
+        in_claims=False,
+        remedy="run the fields step of an arm with a linear bandwidth",
+    ),
     "ablation": Schema(
         ("arm", "metric"),
         ("native/metrics/{subject}/seed{seed}/validation.csv",),
@@ -130,11 +141,13 @@ SCHEMAS = {
     "provenance_native": Schema(
         inputs=(RUN, f"{TIMES}.json", f"{SCORES}.json"),
         includes=lambda arm: arm.in_benchmark,
+        beside_paper=True,
         suffix="json",
     ),
     "provenance_native_ablation": Schema(
         inputs=(RUN,),
         includes=lambda arm: arm.diagnostic != "",
+        beside_paper=True,
         suffix="json",
     ),
     "asr_quality": Schema(
@@ -177,10 +190,19 @@ SCHEMAS = {
     "provenance_asr": Schema(
         inputs=(RUN, f"{GRID}.json", f"{BICUBIC_GRID}.json"),
         benchmark="asr",
+        beside_paper=True,
         suffix="json",
     ),
     # Apart from the others: quality needs no timing, which takes hours, and timing no training.
-    "provenance_asr_timing": Schema(inputs=(f"{TIMES}.json",), benchmark="asr", suffix="json"),
+    "provenance_asr_timing": Schema(
+        inputs=(f"{TIMES}.json",), benchmark="asr", beside_paper=True, suffix="json"
+    ),
+    "distances": Schema(
+        columns=("aggregate", "metric", "published", "measured", "median"),
+        inputs=(NATIVE, "aggregates/ablation.csv", ASR_QUALITY, ASR_LATENCY),
+        in_claims=False,
+        beside_paper=True,
+    ),
 }
 
 

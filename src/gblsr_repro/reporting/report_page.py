@@ -165,18 +165,20 @@ def _compare_with_bicubic(source: Aggregates) -> Table:
     asr, methods = source.config["asr"], source.methods
     scale, base = format_scale(min(asr["trained_scales"])), asr["base_method"]
     gains: dict[str, dict[str, float]] = {}
+    best: dict[str, str] = {}
     for cell in source.table("psnr_gaps") if source.has("psnr_gaps") else ():
         if cell["reference"] == BICUBIC and cell["scale"] == scale:
             gains.setdefault(cell["dataset"], {})[cell["method"]] = cell["gap"]
+            if cell["place"] == 1:
+                best[cell["dataset"]] = cell["method"]
     rows: list[Sequence[str]] = []
     for dataset, gain in gains.items():
         bicubic = source.mean("asr_quality", dataset, BICUBIC, scale, "psnr_y")
-        best = max(gain, key=gain.__getitem__)
         row = (
             name_dataset(source, "asr", dataset),
             format_number(bicubic, "{:.1f}"),
             _format_gain(gain.get(base, math.nan)),
-            f"{methods[best].name} {_format_gain(gain[best])}",
+            f"{methods[best[dataset]].name} {_format_gain(gain[best[dataset]])}",
         )
         rows.append(row)
     header = ("Set", "Bicubic", methods[base].name, "Best method")

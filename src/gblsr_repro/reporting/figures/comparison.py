@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -43,11 +44,13 @@ def draw_measured_vs_published(source: Aggregates, differences: Sequence[str]) -
     nothing published was measured.
     """
     paper = read_paper_aggregates(load_protocol())
-    panels = {
-        title: _read_cells(paper, source, aggregate, metric) / unit
-        for aggregate, metric, title, unit in PANELS
-        if source.has(aggregate)
-    }
+    distances = {(row["aggregate"], row["metric"]): row for row in source.table("distances")}
+    panels: dict[str, pd.DataFrame] = {}
+    captions: dict[str, str] = {}
+    for aggregate, metric, title, unit in PANELS:
+        if (aggregate, metric) in distances:
+            panels[title] = _read_cells(paper, source, aggregate, metric) / unit
+            captions[title] = _describe_distance(distances[aggregate, metric], unit)
     measured = [name for cells in panels.values() for name in cells.dropna().index]
     if not measured:
         raise UserError(f"{source.folder} holds no value that the paper publishes.")
@@ -66,7 +69,7 @@ def draw_measured_vs_published(source: Aggregates, differences: Sequence[str]) -
         axes.axis("off")
     for axes, (title, cells) in zip(grid.flat, panels.items(), strict=False):
         axes.set_box_aspect(1)
-        _draw_panel(looks, axes, title, cells)
+        _draw_panel(looks, axes, f"{title}\n{captions[title]}", cells)
     for axes in grid[:, 0]:
         axes.set_ylabel("measured")
     for axes in grid.flat[len(panels) - columns : len(panels)]:
@@ -82,16 +85,22 @@ def _read_cells(paper: Aggregates, source: Aggregates, aggregate: str, metric: s
     return both[both["metric"] == metric].set_index(subject)[["mean_x", "mean_y"]]
 
 
+def _describe_distance(row: Mapping[str, Any], unit: float) -> str:
+    """Describe how many published cells were measured, and their median distance in a unit."""
+    if not row["measured"]:
+        return ""
+    median = row["median"] / unit
+    distance = f"{median:,.0f}" if median >= 100 else f"{median:.2g}"
+    return f"{row['measured']:.0f}/{row['published']:.0f}, |Δ| {distance}"
+
+
 def _draw_panel(looks: dict[str, style.Look], axes: Axes, title: str, cells: pd.DataFrame) -> None:
-    """Draw the cells of one metric, with their number and their median distance in the title."""
+    """Draw the cells of one metric."""
+    axes.set_title(title, fontsize=7)
     measured = cells.dropna()
     if measured.empty:
-        axes.set_title(f"{title}\n", fontsize=7)
         style.draw_message(axes, "not measured")
         return
-    gap = (measured["mean_y"] - measured["mean_x"]).abs().median()
-    distance = f"{gap:,.0f}" if gap >= 100 else f"{gap:.2g}"
-    axes.set_title(f"{title}\n{len(measured)}/{len(cells)}, |Δ| {distance}", fontsize=7)
     low, high = _set_limits(axes, measured.min(axis=None), measured.max(axis=None))
     axes.plot([low, high], [low, high], color=style.FAINT, linewidth=0.8, zorder=1)
     for key, x, y in measured.itertuples():

@@ -14,9 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from ...analysis import schemas
 from ...analysis.reader import Aggregates
-from ...errors import UserError
 from ..items import register
 from ..layout import DASH
 from ..names import sort_by_order
@@ -38,26 +36,29 @@ ERRORS = {"elinewidth": 0.8, "ecolor": "black"}
 def draw_cov_hist(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw histograms of the within-image CoV of the bandwidth, one panel per linear arm.
 
-    Reads the patch fields under the results folder. The T1 threshold and the median, averaged over
-    seeds as in the aggregates, are marked.
+    The T1 threshold and the median, averaged over seeds as in the aggregates, are marked.
     """
-    variations = _read_variations(source, "linear")
+    table = source.frame("variation")
+    source.require(table, "variation", "bandwidth fields of a linear arm")
+    arms = sort_by_order(table["arm"], list_arms(source, "linear"))
     threshold = source.config["diagnostics"]["thresholds"]["t1_cov_median"]
-    bins = _choose_bins(np.concatenate([*variations.values()]), threshold)
+    bins = _choose_bins(table["variation"].to_numpy(), threshold)
     figure = style.create_figure(style.COLUMN_WIDTH, 2.1, differences)
     entries = [
         style.build_legend_entry(f"T1: {threshold:g}", **LIMIT),
         style.build_legend_entry("median (mean over seeds)", **SOLID),
     ]
     style.draw_legend(figure, entries, 2)
-    panels = figure.subplots(1, len(variations), sharex=True, sharey=True, squeeze=False)[0]
+    panels = figure.subplots(1, len(arms), sharex=True, sharey=True, squeeze=False)[0]
     looks = style.read_looks(source)
-    for axes, (arm, values) in zip(panels, variations.items(), strict=True):
-        median = source.mean("locality", arm, "t1")
-        axes.hist(values, bins, color=looks[arm].color, edgecolor=style.INK, linewidth=0.4)
+    for axes, arm in zip(panels, arms, strict=True):
+        images, median = table[table["arm"] == arm], source.mean("locality", arm, "t1")
+        axes.hist(
+            images["variation"], bins, color=looks[arm].color, edgecolor=style.INK, linewidth=0.4
+        )
         axes.axvline(threshold, **LIMIT, linewidth=1.1)
         axes.axvline(median, **SOLID, linewidth=1.1)
-        reached = f"{(values >= threshold).sum()} of {values.size} reach T1"
+        reached = f"{images['reaches_t1'].sum():.0f} of {len(images)} reach T1"
         lines = source.arms[arm].short, f"median {format_value(median)}", reached
         axes.set_title("\n".join(lines), fontsize=7)
         axes.set_xlabel("CoV of bandwidth")
@@ -206,29 +207,6 @@ def read_statistics(
     rows = sort_by_order(table["arm"], arms)
     wide = table.pivot(index="arm", columns="statistic").reindex(rows)
     return wide["mean"].reindex(columns=names), wide["std"].reindex(columns=names)
-
-
-def _read_variations(source: Aggregates, part: str) -> dict[str, np.ndarray]:
-    """Read the CoV of the bandwidth within the images of all seeds, (images,), by arm.
-
-    Raises `UserError` where no field was written.
-    """
-    # Imported here because it takes PyTorch along, which no other figure needs.
-    from ...evaluation.fields import Fields
-    from ...evaluation.locality import compute_variation
-
-    seeds: dict[str, list[np.ndarray]] = {}
-    files = schemas.find_files("locality", source.results, source.config, schemas.FIELDS)
-    for fields, path in files:
-        if fields["subject"] in list_arms(source, part):
-            values = compute_variation(Fields.read(path).bandwidth)
-            seeds.setdefault(fields["subject"], []).append(values)
-    if not seeds:
-        raise UserError(
-            f"{source.results / 'native' / 'fields'} has no bandwidth fields of a {part} arm; run "
-            "the fields step first."
-        )
-    return {arm: np.concatenate(values) for arm, values in seeds.items()}
 
 
 def _choose_bins(values: np.ndarray, threshold: float) -> np.ndarray:

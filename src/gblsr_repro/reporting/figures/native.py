@@ -45,6 +45,19 @@ def read_means(source: Aggregates, description: str, metrics: list[str]) -> pd.D
     return source.require(means, "native", description)
 
 
+def read_centers(source: Aggregates, points: pd.DataFrame) -> pd.DataFrame:
+    """Read the means of metrics (columns) over the data sets of `points`, by arm.
+
+    `points` has the index (arm, dataset) and a column for each metric. A mean over fewer sets is
+    left out (NaN): it would be that of other images.
+    """
+    table = source.frame("native_means")
+    sets = points.index.get_level_values("dataset").nunique()
+    means = table[table["datasets"] == sets].pivot(index="arm", columns="metric", values="mean")
+    arms = points.index.get_level_values("arm").unique()
+    return means.reindex(index=arms, columns=points.columns)
+
+
 @register
 def draw_frontier(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw whole-image PSNR against LPIPS (inverted) of every arm; the best is upper right.
@@ -61,14 +74,17 @@ def draw_frontier(source: Aggregates, differences: Sequence[str]) -> Figure:
     if both.empty:
         arms = sort_by_order(points.index.get_level_values("arm"), source.arms)
         points["lpips"] = [arms.index(arm) for arm, _ in points.index]
-        _draw_arms(source, axes, points)
+        centers = read_centers(source, points)
+        centers["lpips"] = [arms.index(arm) for arm in centers.index]
+        _draw_arms(source, axes, points, centers)
         style.name_rows(axes, [_format_name(source, arm) for arm in arms], 0.5)
         reason = f"LPIPS {explain_missing_metric(source, 'lpips')}"
         axes.set_title(textwrap.fill(reason, WIDE), fontsize=7)
     else:
         axes.invert_yaxis()
         axes.set_ylabel("LPIPS ↓ (axis inverted)")
-        place_labels(figure, axes, *_draw_arms(source, axes, both))
+        labels, lines = _draw_arms(source, axes, both, read_centers(source, both))
+        place_labels(figure, axes, labels, lines)
     return figure
 
 
@@ -83,7 +99,7 @@ def draw_infcost(source: Aggregates, differences: Sequence[str]) -> Figure:
     device = format_device(source, "native")
     axes.set_xlabel(f"Inference time (ms per image, batch 1){device} ↓")
     axes.set_ylabel("PSNR (dB) ↑")
-    labels, lines = _draw_arms(source, axes, points)
+    labels, lines = _draw_arms(source, axes, points, read_centers(source, points))
     style.scale_time_axis(axes)
     place_labels(figure, axes, labels, lines)
     return figure
@@ -131,12 +147,12 @@ def _format_name(source: Aggregates, arm: str) -> str:
 
 
 def _draw_arms(
-    source: Aggregates, axes: Axes, points: pd.DataFrame
+    source: Aggregates, axes: Axes, points: pd.DataFrame, centers: pd.DataFrame
 ) -> tuple[list[Label], list[Line]]:
     """Draw per arm a small marker for each data set, joined to a large one at their mean.
 
-    `points` has the index (arm, dataset) and two columns, x then y. Returns the labels that name
-    the arms and the joining lines, as `place_labels` takes them.
+    `points` has the index (arm, dataset) and two columns, x then y, `centers` the means by arm.
+    Returns the labels that name the arms and the joining lines, as `place_labels` takes them.
     """
     sets = sort_by_order(points.index.get_level_values("dataset"), source.evaluate)
     shapes = dict(zip(sets, itertools.cycle(style.DATASET_MARKERS), strict=False))
@@ -146,7 +162,7 @@ def _draw_arms(
     labels: list[Label] = []
     lines: list[Line] = []
     for arm in sorted(arms, key=main.__eq__):  # the main arm last, and above all others
-        label, joining = _draw_arm(source, axes, arm, points.loc[arm], shapes)
+        label, joining = _draw_arm(source, axes, points.loc[arm], centers.loc[arm], shapes)
         labels.append(label)
         lines += joining
     axes.margins(0.09, 0.09)
@@ -168,12 +184,14 @@ def _draw_shape_legend(source: Aggregates, axes: Axes, shapes: dict[str, str]) -
 
 
 def _draw_arm(
-    source: Aggregates, axes: Axes, arm: str, points: pd.DataFrame, shapes: dict[str, str]
+    source: Aggregates,
+    axes: Axes,
+    points: pd.DataFrame,
+    center: pd.Series,
+    shapes: dict[str, str],
 ) -> tuple[Label, list[Line]]:
-    """Draw the markers of one arm; return its label and the lines that join them.
-
-    An arm that lacks a data set which others have gets no mean: it would be that of other images.
-    """
+    """Draw the markers of one arm; return its label and the lines that join them."""
+    arm = str(center.name)
     main = arm == source.main_arm.arm
     look, above = style.read_looks(source)[arm], 3 * main
     small: list[Marker] = [(x, y, SMALL) for x, y in points.itertuples(index=False)]
@@ -182,8 +200,8 @@ def _draw_arm(
         axes.plot(x, y, **marker)
     named = small[0]
     lines: list[Line] = []
-    if set(points.index) == set(shapes):
-        named = (*points.mean(), LARGE)
+    if len(points) == len(shapes) and center.notna().all():
+        named = (*center, LARGE)
         marker = style.style_marker(look, LARGE, marker=MEAN_MARKER, zorder=4 + above)
         axes.plot(*named[:2], **marker, markeredgewidth=0.7)
         for x, y, _ in small:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ...analysis.best_arms import ANY
 from ...analysis.reader import Aggregates
 from ...analysis.statistics import LPIPS, PSNR
 from ...data.images import read_rgb_image
@@ -33,9 +33,8 @@ def draw_qualitative(source: Aggregates, differences: Sequence[str]) -> Figure:
     seeds of the arm on the whole data set. Raises `UserError` naming an image that is missing.
     """
     scores = read_means(source, "PSNR", [PSNR.name, LPIPS.name])
-    main = source.config["native"]["main_arm"]
     sets = sort_by_order(scores.index.get_level_values("dataset"), source.evaluate)
-    arms = {name: _select_arms(scores.xs(name, level="dataset"), main) for name in sets}
+    arms = {name: _select_arms(source, name) for name in sets}
     headings = {heading: {arms[name][heading] for name in sets} for heading in arms[sets[0]]}
     figure = style.create_figure(style.TEXT_WIDTH, 0.42 + 1.28 * len(sets), differences)
     grid = figure.add_gridspec(len(sets), 4)
@@ -64,12 +63,18 @@ def draw_qualitative(source: Aggregates, differences: Sequence[str]) -> Figure:
     return figure
 
 
-def _select_arms(scores: pd.DataFrame, main: str) -> Arms:
-    """Select the arm of each column after the ground truth, by the scores on one data set."""
-    arms: dict[str, str | None] = {"Main arm": main if main in scores.index else None}
+def _select_arms(source: Aggregates, dataset: str) -> Arms:
+    """Select the arm of each column after the ground truth, for one data set."""
+    main = source.main_arm.arm
+    is_measured = source.cell("native", dataset, main, PSNR.name).measured
+    arms: dict[str, str | None] = {"Main arm": main if is_measured else None}
     for metric in (PSNR, LPIPS):
-        ranked = scores[metric.name].dropna().sort_values(ascending=metric.lower, kind="stable")
-        arms[f"Best {metric.name.upper()}"] = next(iter(ranked.index), None)
+        best = (
+            row["arm"]
+            for row in source.table("best_arms")
+            if (row["dataset"], row["metric"], row["among"]) == (dataset, metric.name, ANY)
+        )
+        arms[f"Best {metric.name.upper()}"] = next(best, None)
     return arms
 
 
