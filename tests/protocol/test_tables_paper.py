@@ -22,7 +22,8 @@ from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.analysis.statistics import Summary, bold, pooled_p
 from gblsr_repro.config import load, read_arms, read_items, read_methods
-from gblsr_repro.reporting import tables
+from gblsr_repro.reporting.tables import build
+from gblsr_repro.reporting.tables.published import build_published
 
 EXACT = (
     "main_kodak",
@@ -52,7 +53,7 @@ def rendered(shared, config, tmp_path_factory):
     published_aggregates(shared / "paper" / "targets", root / "aggregates")
     for name in DERIVED:
         aggregate.write(name, root, config, root / "aggregates" / f"{name}.csv")
-    tables.write(root / "aggregates", root / "tables", config)
+    build.write(root / "aggregates", root / "tables", config)
     return root / "tables"
 
 
@@ -117,7 +118,7 @@ def typeset(text):
 
 @pytest.mark.parametrize(("target", "key", "name"), WIDE, ids=[row[2] for row in WIDE])
 def test_the_papers_rows_print_the_targets(shared, config, target, key, name):
-    built = tables.build_published(Aggregates(shared / "nowhere", config), read_items()[name])
+    built = build_published(Aggregates(shared / "nowhere", config), read_items()[name])
     lines = [[cell.replace("*", "") for cell in row.cells if isinstance(cell, str)]
              for table in built for row in table.rows]  # fmt: skip
     found = {REMARK.sub("", name): cells for name, *cells in lines}

@@ -18,8 +18,8 @@ from gblsr_repro.analysis.provenance.recorded import Recorded, read_paper
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.config import load
-from gblsr_repro.reporting import tables
 from gblsr_repro.reporting.layout import Table
+from gblsr_repro.reporting.tables import build
 
 ARMS = ("global_fourier_mlp", "gblsr_fixed", "gblsr_scalar", "gblsr_full", "liif", "lte", "wire")
 SETS = ("kodak", "set14", "urban100")
@@ -84,7 +84,7 @@ class TableFolder:
     def build(self, name: str) -> Table:
         """Build a table, the first of its name, also of what follows from the aggregates."""
         self.derive()
-        return tables.list_builders(self.config)[name](Aggregates(self.root, self.config))[0]
+        return build.list_builders(self.config)[name](Aggregates(self.root, self.config))[0]
 
     def build_cells(self, name: str) -> dict[str, list[str]]:
         """Build a table; return its cells by the label of their row."""

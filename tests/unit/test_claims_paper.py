@@ -25,7 +25,7 @@ from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.analysis.statistics import Summary
 from gblsr_repro.config import load, read_items
-from gblsr_repro.reporting import tables
+from gblsr_repro.reporting.tables import build
 
 PAPER = Measured(read_paper_aggregates(load()))
 RUN = published_run()
@@ -233,7 +233,7 @@ def with_cell(run: Aggregates, kind: str, key: tuple[str, ...], **values: float)
 def test_the_cost_criterion_is_not_met_in_claims_and_table_alike() -> None:
     key = ("urban100", "gblsr_scalar", "inference_ms")
     run = with_cell(RUN, "native", key, mean=0.780 * 5.72)
-    (table,) = tables.build_tables(run, read_items()["gates"])
+    (table,) = build.build_tables(run, read_items()["gates"])
     assert "not met (0.247×, 0.247×, 0.780×)" in {str(row.cells[-1]) for row in table.groups[0]}
     assert judge(CLAIMS["gate_cost"], Measured(run), PAPER, SIGMAS).holds == "no"
 

@@ -22,7 +22,7 @@ from gblsr_repro.config import load, read_items
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import figures
 from gblsr_repro.reporting.figures import style
-from gblsr_repro.reporting.items import BUILDERS, build_item, list_short_differences
+from gblsr_repro.reporting.items import build_item, list_short_differences
 
 FIGURES = {name: item for name, item in read_items().items() if item.kind == "figure"}
 NAMES = list(FIGURES)
@@ -224,7 +224,7 @@ def test_logspace_metrics_shows_the_steps(draw):
 
 def test_logspace_metrics_draws_steps_where_only_they_were_published(monkeypatch):
     with style.apply_style():
-        figure = BUILDERS["draw_logspace_metrics"](read_paper_aggregates(load()), [])
+        figure = build_item(FIGURES["logspace_metrics"], read_paper_aggregates(load()), [])
     texts = list_drawn_texts(figure, monkeypatch)
     assert not list_collisions(texts)
     assert {"+0.042", "+0.069", "LPIPS ↓\nminus Scalar's"} <= {text.get_text() for text in texts}
@@ -273,7 +273,7 @@ def test_qualitative_says_that_the_main_arm_was_not_measured(sources, tmp_path):
     table.write_text("".join(row for row in rows if "gblsr_scalar," not in row))
     (table.parent / ".native.csv.sha256").unlink()
     copy = Aggregates(table.parent, source.config)
-    text = " ".join(read_words(BUILDERS["draw_qualitative"](copy, [])).split())
+    text = " ".join(read_words(build_item(FIGURES["qualitative"], copy, [])).split())
     assert "Main arm not measured" in text
 
 

@@ -12,8 +12,8 @@ from table_aggregates import (
 
 from gblsr_repro.config import load
 from gblsr_repro.errors import UserError
-from gblsr_repro.reporting import tables
 from gblsr_repro.reporting.rendering import render_template
+from gblsr_repro.reporting.tables import build
 
 MAIN = "**GB-LSR-Scalar** (main)"
 LIIF = "LIIF (matched-budget amortized)"
@@ -65,7 +65,7 @@ def test_extra_evaluation_column_gets_its_table(aggregates):
     assert lse.sideways
     assert len(lse.columns) == 9
     assert aggregates.build("winners").rows[-1].cells[0] == "B100"
-    assert "main_b100_vs_paper" not in tables.list_builders(config)
+    assert "main_b100_vs_paper" not in build.list_builders(config)
     config["native"]["data"]["evaluate"] = {"b100": "b100"}
     assert aggregates.build_pairs("lse")["GB-LSR-Full"][0] == ["—", "—"]
 

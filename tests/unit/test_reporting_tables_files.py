@@ -15,15 +15,15 @@ from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.cli import main
 from gblsr_repro.config import list_items, load, read_items
 from gblsr_repro.errors import UserError
-from gblsr_repro.reporting import tables
+from gblsr_repro.reporting.tables import build
 
 
 def test_every_possible_table_is_written_and_the_rest_explained(aggregates, tmp_path):
     aggregates.write_native()
     output = tmp_path / "tables"
-    written, skipped = tables.write(aggregates.root, output, aggregates.config)
+    written, skipped = build.write(aggregates.root, output, aggregates.config)
     assert {path.stem for path in output.iterdir()} == set(written)
-    assert {*written, *skipped} == {*tables.list_builders(aggregates.config)}
+    assert {*written, *skipped} == {*build.list_builders(aggregates.config)}
     compared = {f"{name}_vs_paper" for name, item in read_items().items() if item.compared == "yes"}
     assert compared <= {*written, *skipped}
     assert "asr_quality.csv" in skipped["asr_quality_x2_x3_x4_main"]
@@ -36,9 +36,9 @@ def test_named_tables_fail_with_their_reason(aggregates, tmp_path):
     assert main([*arguments, "--only", "main_kodak", "lse"]) == 0
     assert {path.name for path in output.iterdir()} == {"lse.tex", "main_kodak.tex"}
     with pytest.raises(UserError, match="no table 'main_kodk'"):
-        tables.write(root, tmp_path, aggregates.config, ["main_kodk"])
+        build.write(root, tmp_path, aggregates.config, ["main_kodk"])
     with pytest.raises(UserError, match=r"training_time\.csv does not exist"):
-        tables.write(root, tmp_path, aggregates.config, ["compute_native"])
+        build.write(root, tmp_path, aggregates.config, ["compute_native"])
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_run_of_few_arms_has_every_table_that_its_config_allows(aggregates, ar
     config = aggregates.config
     config["native"]["arms"] = arms
     aggregates.write_native(list_native_rows(arms=arms))
-    source, builders = Aggregates(aggregates.root, config), tables.list_builders(config)
+    source, builders = Aggregates(aggregates.root, config), build.list_builders(config)
     names = [
         name
         for name, item in list_items(config).items()
@@ -96,7 +96,7 @@ def test_tables_compile_without_overfull_lines(aggregates, repository, tmp_path,
     aggregates.write_budget()
     aggregates.write_native()
     aggregates.derive()
-    _, skipped = tables.write(aggregates.root, tmp_path / "tables", aggregates.config)
+    _, skipped = build.write(aggregates.root, tmp_path / "tables", aggregates.config)
     assert not skipped
     texts = "\n".join(path.read_text() for path in sorted((tmp_path / "tables").iterdir()))
     # Floats that may only stand at the top of a page would be too many to hold.

@@ -76,13 +76,13 @@ def _add_tables(commands: Commands) -> None:
 
 def write_tables(options: Options) -> None:
     """Write the LaTeX tables for which a folder has the aggregates."""
-    from ..reporting import tables
+    from ..reporting.tables import build
 
     config = load_config(options)
     results = find_results(options, config)
     folder = options.output or results / "tables"
     aggregates = options.aggregates or results / "aggregates"
-    written, skipped = tables.write(aggregates, folder, config, options.only)
+    written, skipped = build.write(aggregates, folder, config, options.only)
     _print_items([folder / f"{name}.tex" for name in written], skipped)
 
 

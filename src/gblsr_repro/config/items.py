@@ -15,22 +15,24 @@ from .tables import (
     read_table,
 )
 
-MAIN_TABLE = "build_main"  # maker of the main tables, of which every evaluation column has one
+MAIN_TABLE = (
+    "tables.native:build_main"  # maker of the main tables, of which every evaluation column has one
+)
 
 
 @dataclass(frozen=True)
 class Item:
     """A row of config/items.tsv: one table or figure, of the paper or an extra one.
 
-    `maker` names the function of `gblsr_repro.reporting` that makes it, `part` its argument where
-    the function makes several items (an evaluation column, a benchmark); `kind` is table or figure;
-    `benchmark` is native, asr or both; `paper` its number in the paper, or Extra; `needs` the
-    aggregates that it reads; `about` what the config must have for it beyond any arm or method (an
-    arm's diagnostic or group, a method's group and table, one that is trained here, an untrained
-    scale, a timed column); `compared` says whether <item>_vs_paper with the published values is
-    made, too; `readings` names the entries of docs/readings.md that it depends on; `scopes` the
-    scopes of its numbers; `adds` the sentences that its caption adds about them: lpips, spread,
-    baselines; `caption` the text after its title.
+    `maker` names the module of `gblsr_repro.reporting` and the function there that makes it, `part`
+    its argument where the function makes several items (an evaluation column, a benchmark); `kind`
+    is table or figure; `benchmark` is native, asr or both; `paper` its number in the paper, or
+    Extra; `needs` the aggregates that it reads; `about` what the config must have for it beyond any
+    arm or method (an arm's diagnostic or group, a method's group and table, one that is trained
+    here, an untrained scale, a timed column); `compared` says whether <item>_vs_paper with the
+    published values is made, too; `readings` names the entries of docs/readings.md that it depends
+    on; `scopes` the scopes of its numbers; `adds` the sentences that its caption adds about them:
+    lpips, spread, baselines; `caption` the text after its title.
     """
 
     item: str

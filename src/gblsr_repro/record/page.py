@@ -28,7 +28,7 @@ from ..reporting.items import build_possible, select_items
 from ..reporting.layout import Table, format_summary
 from ..reporting.page import Picture, Section, build_simple_table
 from ..reporting.sections import describe_runs, list_differences, list_training_costs
-from ..reporting.tables import build_beside_paper
+from ..reporting.tables.build import build_beside_paper
 from .rows import MAIN
 from .sources import read_sources
 

@@ -3,52 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, TypeVar
 
 from ..analysis.provenance import Provenance, Scope
 from ..config import MAIN_TABLE, Config, Item, list_items, read_items, suggest
 from ..errors import UserError
-from ..evaluation import PAPER
 
-BUILDERS: dict[str, Callable[..., Any]] = {}
-"""By its name: each function that builds the tables or draws the figure of an item."""
-Builder = TypeVar("Builder", bound=Callable[..., Any])
 Output = TypeVar("Output")
 
 
-@dataclass(frozen=True)
-class View:
-    """What a table shows of the aggregates: times by which clock, and whether a row of bicubic."""
-
-    clock: str = PAPER
-    bicubic: bool = False
-
-
-def register(builder: Builder) -> Builder:
-    """Register a function that builds tables or draws a figure, by its name.
-
-    Rows of config/items.tsv name it as their `maker`. It is called with the aggregates, with the
-    `View` of a table or the differences of a figure from the paper, and with the row's `part`, if
-    any.
-    """
-    BUILDERS[builder.__name__] = builder
-    return builder
-
-
 def build_item(item: Item, *arguments: Any) -> Any:
-    """Build the tables or draw the figure of an item: call its builder, with the item's part.
+    """Build the tables or draw the figure of an item, by the function that its row names.
 
-    Raises `UserError` if the item's row names a builder that does not exist.
+    The function takes the aggregates, then for a table what to show of them (`layout.View`) or for
+    a figure its differences from the paper, and the item's part, if any. Raises `UserError` if it
+    does not exist.
     """
-    if item.maker not in BUILDERS:
+    try:
+        make = resolve_name(f"{__package__}.{item.maker}")
+    except (ImportError, AttributeError, ValueError) as error:
         raise UserError(
-            f"config/items.tsv: maker of {item.item!r} is {item.maker!r}; "
-            f"{suggest(item.maker, [*BUILDERS])}"
-        )
+            f"config/items.tsv: maker of {item.item!r} is {item.maker!r}, which is no function of "
+            "the package's folder reporting; name one as in tables.native:build_main."
+        ) from error
     part = [item.part] if item.part else []
-    return BUILDERS[item.maker](*arguments, *part)
+    return make(*arguments, *part)
 
 
 def select_items(kind: str, config: Config) -> dict[str, Item]:

@@ -10,9 +10,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..analysis.statistics import Column, Metric, Summary, bold, printed
+from ..evaluation import PAPER
 
 DASH = "—"
 LONGEST_HEADING = 8  # letters of the longest name of a data set in the paper, Urban100 and DIV2Kval
+
+
+@dataclass(frozen=True)
+class View:
+    """What a table shows of the aggregates: times by which clock, and whether a row of bicubic."""
+
+    clock: str = PAPER
+    bicubic: bool = False
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from .layout import DASH, Table, format_number
 from .names import name_dataset, sort_by_order
 from .page import Picture, Section, build_simple_table, render_html
 from .sections import describe_runs, list_differences, list_training_costs
-from .tables import build_beside_paper, build_tables
+from .tables.build import build_beside_paper, build_tables
 
 FILE_PATTERNS = (
     "claims.csv", "claims.md", "config.yaml", "aggregates/[!.]*", "tables/*.tex",

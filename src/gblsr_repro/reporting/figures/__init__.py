@@ -8,14 +8,6 @@ from pathlib import Path
 from ...analysis.reader import Aggregates
 from ...config import Config
 from ..items import build_item, list_short_differences, select_items, write_items
-from . import (  # noqa: F401 (they register what draws figures)
-    ablation,
-    comparison,
-    locality,
-    native,
-    qualitative,
-    superres,
-)
 from .style import apply_style, save_figure
 
 

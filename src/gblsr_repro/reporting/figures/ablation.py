@@ -13,7 +13,6 @@ from matplotlib.ticker import MaxNLocator
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import ABLATION
 from ...analysis.statistics import LPIPS, PSNR, Metric, Summary
-from ..items import register
 from ..layout import DASH, format_difference
 from ..names import explain_missing_metric, sort_by_order
 from . import style
@@ -29,7 +28,6 @@ class Panel:
     rows: Mapping[str, tuple[Summary, str]]
 
 
-@register
 def draw_logspace_metrics(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw PSNR (left) and LPIPS (right) of Fixed, Scalar and the log-space arms, with each step.
 

@@ -16,7 +16,6 @@ from ...analysis.reader import Aggregates
 from ...analysis.schemas import SCHEMAS
 from ...config import load_protocol
 from ...errors import UserError
-from ..items import register
 from ..names import name_subject, sort_by_order
 from . import style
 
@@ -36,7 +35,6 @@ PANELS = (  # aggregate, metric, title, unit
 )
 
 
-@register
 def draw_measured_vs_published(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw every cell that the paper publishes against its measured value, a panel per metric.
 

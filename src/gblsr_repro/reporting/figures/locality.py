@@ -15,7 +15,6 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from ...analysis.reader import Aggregates
-from ..items import register
 from ..layout import DASH
 from ..names import sort_by_order
 from . import style
@@ -32,7 +31,6 @@ SOLID = {"linestyle": "-", "color": "black"}
 ERRORS = {"elinewidth": 0.8, "ecolor": "black"}
 
 
-@register
 def draw_cov_hist(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw histograms of the within-image CoV of the bandwidth, one panel per linear arm.
 
@@ -74,7 +72,6 @@ def draw_cov_hist(source: Aggregates, differences: Sequence[str]) -> Figure:
     return figure
 
 
-@register
 def draw_variance_decomp(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw the variance of the bandwidth within and across images, one group per linear arm.
 
@@ -126,7 +123,6 @@ def _draw_variances(axes: Axes, place: int, mean: pd.Series, std: pd.Series, col
                  hatch=hatch, error_kw=ERRORS)  # fmt: skip
 
 
-@register
 def draw_logspace_loctests(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw the values of T1-T4 of the log-space arms against their thresholds, met or not met.
 

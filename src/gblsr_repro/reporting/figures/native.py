@@ -16,7 +16,6 @@ from matplotlib.patches import Patch
 
 from ...analysis.reader import Aggregates
 from ...analysis.statistics import QUALITY
-from ..items import register
 from ..names import (
     explain_missing_metric,
     format_device,
@@ -58,7 +57,6 @@ def read_centers(source: Aggregates, points: pd.DataFrame) -> pd.DataFrame:
     return means.reindex(index=arms, columns=points.columns)
 
 
-@register
 def draw_frontier(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw whole-image PSNR against LPIPS (inverted) of every arm; the best is upper right.
 
@@ -88,7 +86,6 @@ def draw_frontier(source: Aggregates, differences: Sequence[str]) -> Figure:
     return figure
 
 
-@register
 def draw_infcost(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw PSNR against the inference time per image of every arm; the best is upper left."""
     metrics = ["inference_ms", "psnr"]
@@ -105,7 +102,6 @@ def draw_infcost(source: Aggregates, differences: Sequence[str]) -> Figure:
     return figure
 
 
-@register
 def draw_per_dataset(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw every quality metric as bars grouped by data set, one bar per arm."""
     means = read_means(source, "quality metric", [metric.name for metric in QUALITY])

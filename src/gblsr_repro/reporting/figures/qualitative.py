@@ -13,7 +13,6 @@ from ...analysis.reader import Aggregates
 from ...analysis.statistics import LPIPS, PSNR
 from ...data.images import read_rgb_image
 from ...errors import UserError
-from ..items import register
 from ..layout import format_number
 from ..names import explain_missing_metric, name_dataset, name_subject, sort_by_order
 from . import style
@@ -25,7 +24,6 @@ Arms = Mapping[str, str | None]
 """By the heading of a column: the arm that is drawn, None where nothing was measured."""
 
 
-@register
 def draw_qualitative(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw the ground truth, the main arm, the best-PSNR and the best-LPIPS arm per data set.
 

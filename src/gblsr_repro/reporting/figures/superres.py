@@ -15,7 +15,6 @@ from matplotlib.patches import Patch
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import format_scale
 from ...evaluation import PAPER
-from ..items import register
 from ..names import (
     format_device,
     name_dataset,
@@ -31,7 +30,6 @@ MARKER = 6.5  # points
 THIN: dict[str, Any] = {"markeredgewidth": 0.4, "ecolor": style.INK, "elinewidth": 0.7}
 
 
-@register
 def draw_asr_quality_latency(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw PSNR-Y against the time per image of every method, Urban100 at the timed scale."""
     scale = format_scale(source.config["asr"]["timing"]["scale"])
@@ -65,7 +63,6 @@ def draw_asr_quality_latency(source: Aggregates, differences: Sequence[str]) -> 
     return figure
 
 
-@register
 def draw_asr_psnr_vs_scale(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw PSNR-Y of the baselines and the base method against the scale, a column per data set.
 

@@ -13,17 +13,9 @@ from ...errors import UserError
 from ...evaluation import OURS
 from ...files import write_text
 from ..captions import compose_caption, describe_differences
-from ..items import View, build_item, select_items, write_items
-from ..layout import Table
+from ..items import build_item, select_items, write_items
+from ..layout import Table, View
 from ..rendering import render_template
-from . import (  # noqa: F401 (they register what builds tables)
-    criteria,
-    licenses,
-    native,
-    superres_efficiency,
-    superres_quality,
-    training_time,
-)
 from .comparison import interleave
 from .published import build_published
 

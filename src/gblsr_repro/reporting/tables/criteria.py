@@ -8,11 +8,9 @@ from ...analysis.reader import Aggregates
 from ...analysis.schemas import ABLATION
 from ...config import Arm
 from ..captions import list_missing_rows
-from ..items import View, register
-from ..layout import Cells, Row, Table, format_difference, format_number, format_summary
+from ..layout import Cells, Row, Table, View, format_difference, format_number, format_summary
 
 
-@register
 def build_gates(source: Aggregates, view: View) -> list[Table]:
     """Build Table 5: the quality and inference-cost criteria, met or not.
 
@@ -69,7 +67,6 @@ def _format_cost(source: Aggregates, cost: Outcome) -> str:
 # --- the log-space ablation ---------------------------------------------------------------------
 
 
-@register
 def build_locality(source: Aggregates, view: View) -> list[Table]:
     """Build Table 9: locality tests, PSNR and LPIPS of the log-space ablation's arms."""
     selected = (source.arms.get(name) for name in source.config["native"]["arms"])

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from ...analysis.reader import Aggregates
 from ...config import read_assets
-from ..items import View, register
-from ..layout import DASH, Row, Span, Table
+from ..layout import DASH, Row, Span, Table, View
 
 
-@register
 def build_licenses(source: Aggregates, view: View) -> list[Table]:
     """Build Table 18: licences and terms of the data sets the config uses, and of code.
 

@@ -12,7 +12,6 @@ from ...analysis.statistics import LPIPS, PSNR, QUALITY, Column, Metric, Summary
 from ...config import Arm, Config, load_protocol
 from ...wording import join_words
 from ..captions import describe_seeds, explain_bold, list_missing_rows
-from ..items import View, register
 from ..layout import (
     DASH,
     Cell,
@@ -20,6 +19,7 @@ from ..layout import (
     Row,
     Span,
     Table,
+    View,
     choose_size,
     format_columns,
     format_difference,
@@ -31,7 +31,6 @@ from ..names import name_dataset
 LSE = Metric("lse", "LSE ↓", 3, lower=True)
 
 
-@register
 def build_main(source: Aggregates, view: View, dataset: str) -> list[Table]:
     """Build Tables 1-3: quality with spread, time per image and parameters of every arm on one set.
 
@@ -62,7 +61,6 @@ def build_main(source: Aggregates, view: View, dataset: str) -> list[Table]:
     ]
 
 
-@register
 def build_lse(source: Aggregates, view: View) -> list[Table]:
     """Build Table 10: local spectrum error beside PSNR of the family's arms on every set."""
     arms = {name: arm for name, arm in source.benchmark.items() if arm.group == "family"}
@@ -107,7 +105,6 @@ def _build_quality_rows(
     return rows, notes
 
 
-@register
 def build_winners(source: Aggregates, view: View) -> list[Table]:
     """Build Table 4: best arm and best baseline of every set, and the main arm's gap to it."""
     best: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
@@ -153,7 +150,6 @@ def _format_gap(best: Sequence[Mapping[str, Any]], metric: Metric) -> str:
     return f"**{text}**" if best[0]["better"] else text
 
 
-@register
 def build_fairness(source: Aggregates, view: View) -> list[Table]:
     """Build Table 8: trainable parameters of every arm and their ratio to the main arm's."""
     budget = {row["arm"]: row for row in source.table("budget")}

@@ -16,9 +16,8 @@ from ...analysis.reader import Aggregates, read_rows
 from ...analysis.schemas import TRAINING_TIME
 from ...analysis.training_time import list_published_times
 from ...config import Config, Item, find_repository_root, load_protocol
-from ..items import View, build_item
-from ..layout import Row, Table
-from .training_time import build_training_time
+from ..items import build_item
+from ..layout import Row, Table, View
 
 ANY_ROW = "*"  # of printed.csv
 
@@ -33,9 +32,10 @@ def build_published(source: Aggregates, item: Item, measured: Sequence[Table] = 
     same_sets = all(timing[key] == paper_timing[key] for key in ("datasets", "scale"))
     printed = _read_printed(item.item)
     paper = read_paper_aggregates(config)
-    if item.maker == build_training_time.__name__:
-        shown = [row.key for row in measured[0].groups[0]]
-        paper.tables[TRAINING_TIME[item.part]] = list_published_times(item.part, shown)
+    for benchmark, name in TRAINING_TIME.items():
+        if name in item.needs.split():
+            shown = [row.key for row in measured[0].groups[0]]
+            paper.tables[name] = list_published_times(benchmark, shown)
     tables = []
     for table in build_item(item, paper, View()):
         # Means over timed sets stand only where the sets are the paper's.

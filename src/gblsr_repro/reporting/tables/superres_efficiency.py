@@ -13,7 +13,6 @@ from ...analysis.statistics import Summary
 from ...config import Method
 from ...errors import UserError
 from ..captions import describe_seeds, list_missing_rows
-from ..items import View, register
 from ..layout import (
     DASH,
     Cell,
@@ -21,6 +20,7 @@ from ..layout import (
     Row,
     Span,
     Table,
+    View,
     choose_size,
     format_difference,
     format_number,
@@ -84,7 +84,6 @@ class Efficiency:
         return [describe_seeds(rows, spread=False), missing]
 
 
-@register
 def build_asr_latency(source: Aggregates, view: View) -> list[Table]:
     """Build Table 6: PSNR-Y, time per image and speed against one baseline per encoder.
 
@@ -159,7 +158,6 @@ def _format_name(method: Method) -> str:
     return f"{method.name} (base)" if method.group == "base" else method.name
 
 
-@register
 def build_asr_pareto(source: Aggregates, view: View, part: str) -> list[Table]:
     """Build Tables 7 and 12: quality and efficiency of the family's variants against its base.
 

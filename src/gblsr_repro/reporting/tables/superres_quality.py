@@ -10,8 +10,7 @@ from ...analysis.schemas import format_scale
 from ...analysis.statistics import Metric, Summary
 from ...errors import UserError
 from ..captions import describe_seeds, list_missing_rows
-from ..items import View, register
-from ..layout import Row, Span, Table, format_columns
+from ..layout import Row, Span, Table, View, format_columns
 from ..names import name_dataset, select_compared_methods
 
 DIGITS = {"psnr_y": 3, "ssim_y": 4}
@@ -20,7 +19,6 @@ TITLES = {"psnr_y": "PSNR-Y in dB", "ssim_y": "SSIM-Y"}
 MEGA = 1e6
 
 
-@register
 def build_asr_quality(source: Aggregates, view: View, scales: str) -> list[Table]:
     """Build Tables 11 and 13: PSNR-Y at the scales seen in training, or at the others.
 
@@ -35,7 +33,6 @@ def build_asr_quality(source: Aggregates, view: View, scales: str) -> list[Table
     return [_build_grid(source, view, "psnr_y", untrained, "asr_quality_ood")]
 
 
-@register
 def build_asr_quality_at_every_scale(source: Aggregates, view: View) -> list[Table]:
     """Build Tables 14 and 15: PSNR-Y and SSIM-Y at every scale."""
     scales = source.config["asr"]["scales"]

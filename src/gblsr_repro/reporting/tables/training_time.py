@@ -14,8 +14,7 @@ from ...config import Arm, list_short_names
 from ...errors import UserError
 from ...progress import format_count, format_duration
 from ...wording import join_words
-from ..items import View, register
-from ..layout import DASH, Row, Table, format_number
+from ..layout import DASH, Row, Table, View, format_number
 
 TITLES = dict(
     zip(
@@ -32,7 +31,6 @@ TITLES = dict(
 ENCODERS = {"rdn": "RDN", "swinir": "SwinIR", "edsr": "EDSR"}
 
 
-@register
 def build_training_time(source: Aggregates, view: View, benchmark: str) -> list[Table]:
     """Build Tables 16 and 17: training time of a benchmark by group of arms or methods."""
     names, aggregate = list_short_names(benchmark), TRAINING_TIME[benchmark]
