@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from gblsr_repro.analysis.claims.estimates import Estimate, Source
 from gblsr_repro.analysis.claims.published import Published, Tabled, printed
 from gblsr_repro.analysis.claims.rules import (
     Agreement,
@@ -18,7 +19,6 @@ from gblsr_repro.analysis.claims.rules import (
     Spread,
     Structure,
 )
-from gblsr_repro.analysis.estimates import Estimate, Source
 from gblsr_repro.analysis.statistics import Summary
 from gblsr_repro.errors import UserError
 

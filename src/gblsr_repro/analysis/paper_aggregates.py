@@ -1,6 +1,8 @@
-"""Read the paper's numbers (config/paper) as the aggregates of a run."""
+"""Read the paper's numbers (config/paper), most of them as the aggregates of a run."""
 
 from __future__ import annotations
+
+from functools import cache
 
 from ..config import Config, find_repository_root
 from .aggregate import derive
@@ -35,3 +37,13 @@ def _read_counts(paper: Aggregates) -> dict[str, float]:
     table = read_rows(path, columns, ("arm",))
     convert_to_numbers(table, columns[1:], ("arm",), path)
     return {row["arm"]: row["parameters"] for row in table}
+
+
+@cache
+def read_printed() -> dict[tuple[str, str, str], str]:
+    """Read the cells that the other published numbers do not determine (config/paper/printed.csv).
+
+    By table, row and heading of the column: the text that the paper prints.
+    """
+    rows = read_rows(find_repository_root() / "config" / "paper" / "printed.csv", ("table", "row"))
+    return {(row["table"], row["row"], row["column"]): row["text"] for row in rows}

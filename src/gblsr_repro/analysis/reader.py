@@ -13,7 +13,9 @@ from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+import pandas as pd
 
 from ..config import (
     Arm,
@@ -30,9 +32,6 @@ from ..files import verify_checksum
 from .provenance import Provenance
 from .schemas import EVERY, RUN_COLUMNS, RUNS, SCHEMAS, VALUES, format_scale
 from .statistics import Summary
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BICUBIC = "bicubic"
 NATIVE_TIMES = {PAPER: "inference_ms", OURS: "ours_ms"}
@@ -137,8 +136,6 @@ def read(path: Path, name: str) -> Table:
 
 
 def _to_frame(table: Table, name: str) -> pd.DataFrame:
-    import pandas as pd
-
     return pd.DataFrame(table, columns=None if table else [*SCHEMAS[name].header])
 
 

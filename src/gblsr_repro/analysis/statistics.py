@@ -49,6 +49,7 @@ PSNR = Metric("psnr", "PSNR (dB)", 3)
 SSIM = Metric("ssim", "SSIM", 4)
 LPIPS = Metric("lpips", "LPIPS", 4, lower=True)
 EDGE_LPIPS = Metric("edge_lpips", "edge-LPIPS", 4, lower=True)
+LSE = Metric("lse", "LSE ↓", 3, lower=True)
 QUALITY = (PSNR, SSIM, LPIPS, EDGE_LPIPS)
 
 Column = Sequence[Summary]

@@ -7,10 +7,10 @@ from functools import partial
 
 from ...config import load_protocol, read_datasets
 from ...progress import format_duration
-from ..estimates import Estimate, concatenate, count, maximum, minimum, total
-from ..measured import Measured, Names
 from ..provenance import Scope
 from ..training_time import read_published_times
+from .estimates import Estimate, concatenate, count, maximum, minimum, total
+from .measured import Measured, Names
 from .registry import Topic
 from .rules import COST, COUNTED, Bound, Criterion
 from .subjects import ARMS, LTE_RDN, LTE_SWINIR, SETS, TIMED

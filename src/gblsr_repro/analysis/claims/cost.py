@@ -6,9 +6,9 @@ from functools import partial
 
 from ...config import load_protocol
 from ..criteria import COST
-from ..estimates import Estimate, highest_mean, maximum, mean, span
-from ..measured import Measured
 from ..provenance import Scope
+from .estimates import Estimate, highest_mean, maximum, mean, span
+from .measured import Measured
 from .native_quality import read_criterion
 from .published import Tabled
 from .registry import Topic

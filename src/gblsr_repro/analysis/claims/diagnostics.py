@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...config import load_protocol
-from ..estimates import Estimate, concatenate, count, maximum, minimum, pooled_p, span
-from ..measured import Measured
 from ..provenance import Scope
+from .estimates import Estimate, concatenate, count, maximum, minimum, pooled_p, span
+from .measured import Measured
 from .published import Tabled
 from .registry import Topic
 from .rules import COUNTED, TESTED, Bound, Criterion, Equals

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...config import load_protocol
-from ..estimates import (
+from ..provenance import Scope
+from .estimates import (
     Estimate,
     highest_mean,
     lowest_mean,
@@ -15,8 +16,7 @@ from ..estimates import (
     welch_freedom,
     welch_t,
 )
-from ..measured import Measured
-from ..provenance import Scope
+from .measured import Measured
 from .published import Tabled
 from .registry import Topic
 from .rules import TESTED, Bound, Criterion, Equals, Ordering

@@ -20,11 +20,11 @@ import numpy as np
 
 from ...config import Config, load_protocol
 from ...errors import UserError
-from ..estimates import Estimate, NotMeasuredError
-from ..measured import Measured
 from ..paper_aggregates import read_paper_aggregates
 from ..provenance import PAPER_PRESET, SHARED_GPU, Difference, Scope
 from ..reader import Aggregates
+from .estimates import Estimate, NotMeasuredError
+from .measured import Measured
 from .paper import CLAIMS
 from .published import Published
 from .registry import Claim

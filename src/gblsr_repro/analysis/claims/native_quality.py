@@ -9,7 +9,9 @@ from typing import Any
 
 from ...config import load_protocol, read_datasets
 from ..criteria import COST, QUALITY, QUALITY_PARTS
-from ..estimates import (
+from ..provenance import Scope
+from ..statistics import LPIPS, PSNR, Metric
+from .estimates import (
     Estimate,
     NotMeasuredError,
     concatenate,
@@ -18,9 +20,7 @@ from ..estimates import (
     lowest_mean,
     span,
 )
-from ..measured import Measured, Names
-from ..provenance import Scope
-from ..statistics import LPIPS, PSNR, Metric
+from .measured import Measured, Names
 from .published import Tabled, printed
 from .registry import Topic
 from .rules import COUNTED, Criterion, Equals, Ordering

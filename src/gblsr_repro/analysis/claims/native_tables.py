@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from ...config import load_protocol, read_arms, read_datasets
-from ..estimates import LSE, Estimate, bold, deviations
-from ..measured import Measured
 from ..provenance import Scope
-from ..statistics import QUALITY, Metric
+from ..statistics import LSE, QUALITY, Metric
+from .estimates import Estimate, bold, deviations
+from .measured import Measured
 from .published import Tabled
 from .registry import Topic
 from .rules import TESTED, Criterion, Equals, Spread

@@ -6,14 +6,12 @@ import math
 import operator
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
-from ...config import find_repository_root
 from ...errors import UserError
-from ..estimates import Estimate
-from ..reader import read_rows
+from ..paper_aggregates import read_printed
+from .estimates import Estimate
 
 BOUNDS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 LISTED = 6  # more cells of a table than these are counted, not listed
@@ -26,15 +24,9 @@ class Tabled:
     decimals: int
 
 
-@cache
-def _read_printed() -> dict[tuple[str, str, str], str]:
-    rows = read_rows(find_repository_root() / "config" / "paper" / "printed.csv", ("table", "row"))
-    return {(row["table"], row["row"], row["column"]): row["text"] for row in rows}
-
-
 def printed(table: str, row: str, column: str) -> str:
     """Look up a cell of a table in config/paper/printed.csv, without its unit."""
-    return _read_printed()[table, row, column].rstrip("×%").replace("−", "-")
+    return read_printed()[table, row, column].rstrip("×%").replace("−", "-")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..estimates import Estimate
+from .estimates import Estimate
 from .published import Published
 
 NORMAL = NormalDist()

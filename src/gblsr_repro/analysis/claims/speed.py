@@ -6,9 +6,9 @@ from functools import partial
 
 from ...config import read_methods
 from ...evaluation import OURS
-from ..estimates import Estimate, concatenate, geometric_mean, maximum, relative_deviations
-from ..measured import Measured
 from ..provenance import Scope
+from .estimates import Estimate, concatenate, geometric_mean, maximum, relative_deviations
+from .measured import Measured
 from .published import Tabled, printed
 from .registry import Topic
 from .rules import RATIOS, TIMES, Bound, Equals, Spread

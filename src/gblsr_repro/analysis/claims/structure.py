@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from ...config import load_protocol, read_methods
-from ..estimates import Estimate, maximum, span
-from ..measured import Measured, Names
 from ..provenance import Scope
+from .estimates import Estimate, maximum, span
+from .measured import Measured, Names
 from .published import Tabled
 from .registry import Topic
 from .rules import Structure

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from ...config import load_protocol, read_datasets, read_methods
-from ..estimates import Estimate, concatenate, deviations, highest_mean, maximum, span
-from ..measured import Measured
 from ..provenance import Scope
+from .estimates import Estimate, concatenate, deviations, highest_mean, maximum, span
+from .measured import Measured
 from .published import Tabled
 from .registry import Topic
 from .rules import Bound, Equals, Ordering, Spread

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 
 from ...config import read_methods
-from ..estimates import Estimate, concatenate, mean, minimum, pooled_p_above
-from ..measured import Measured, Names
 from ..provenance import Scope
+from .estimates import Estimate, concatenate, mean, minimum, pooled_p_above
+from .measured import Measured, Names
 from .published import Tabled, printed
 from .registry import Topic
 from .rules import MEMORY, RATIOS, TESTED, Criterion, Equals, Ordering, Rule

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...analysis.best_arms import ANY, BASELINE
 from ...analysis.reader import NATIVE_TIMES, Aggregates
-from ...analysis.statistics import LPIPS, PSNR, QUALITY, Column, Metric, Summary
+from ...analysis.statistics import LPIPS, LSE, PSNR, QUALITY, Column, Metric, Summary
 from ...config import Arm, Config, load_protocol
 from ...wording import join_words
 from ..captions import describe_seeds, explain_bold, list_missing_rows
@@ -27,8 +27,6 @@ from ..layout import (
     format_summary,
 )
 from ..names import name_dataset
-
-LSE = Metric("lse", "LSE ↓", 3, lower=True)
 
 
 def build_main(source: Aggregates, view: View, dataset: str) -> list[Table]:

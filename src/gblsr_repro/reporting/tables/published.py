@@ -11,11 +11,11 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...analysis.paper_aggregates import read_paper_aggregates
-from ...analysis.reader import Aggregates, read_rows
+from ...analysis.paper_aggregates import read_paper_aggregates, read_printed
+from ...analysis.reader import Aggregates
 from ...analysis.schemas import TRAINING_TIME
 from ...analysis.training_time import list_published_times
-from ...config import Config, Item, find_repository_root, load_protocol
+from ...config import Config, Item, load_protocol
 from ..items import build_item
 from ..layout import Row, Table, View
 
@@ -30,7 +30,7 @@ def build_published(source: Aggregates, item: Item, measured: Sequence[Table] = 
     config = _adapt_protocol(source.config)
     timing, paper_timing = source.config["asr"]["timing"], load_protocol()["asr"]["timing"]
     same_sets = all(timing[key] == paper_timing[key] for key in ("datasets", "scale"))
-    printed = _read_printed(item.item)
+    printed = {key[1:]: text for key, text in read_printed().items() if key[0] == item.item}
     paper = read_paper_aggregates(config)
     for benchmark, name in TRAINING_TIME.items():
         if name in item.needs.split():
@@ -55,12 +55,6 @@ def _adapt_protocol(config: Config) -> Config:
     for key in ("evaluate", "scales", "trained_scales", "timing", "methods"):
         paper["asr"][key] = config["asr"][key]
     return paper
-
-
-def _read_printed(table: str) -> dict[tuple[str, str], str]:
-    """Read the printed cells of a table, by the key of their row and the heading of the column."""
-    rows = read_rows(find_repository_root() / "config" / "paper" / "printed.csv", ("table", "row"))
-    return {(row["row"], row["column"]): row["text"] for row in rows if row["table"] == table}
 
 
 def _insert_printed(

@@ -12,11 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from . import statistics
-from .reader import Key
-from .statistics import QUALITY, Metric, Summary
-
-LSE = Metric("lse", "LSE ↓", 3, lower=True)
+from .. import statistics
+from ..reader import Key
+from ..statistics import LSE, QUALITY, Summary
 
 
 class NotMeasuredError(Exception):
@@ -100,14 +98,6 @@ class Estimate:
 
     def __abs__(self) -> Estimate:
         return replace(self, values=np.abs(self.values))
-
-    # --- comparisons: 1 where they hold, else 0 ---------------------------------------------------
-
-    def __ge__(self, other: Estimate | float) -> Estimate:
-        return self._with(other, lambda a, b: Estimate.exact(a.values >= b.values))
-
-    def __le__(self, other: Estimate | float) -> Estimate:
-        return self._with(other, lambda a, b: Estimate.exact(a.values <= b.values))
 
     # --- columns of a table: the same metric and data set, several arms or methods ----------------
 
