@@ -157,9 +157,7 @@ def test_without_records_or_in_a_demo_structure_alone_holds(provenance: Provenan
 def test_a_claim_stands_once() -> None:
     topic = Topic("Here", Scope.QUALITY)
     with pytest.raises(ValueError, match="two claims 'psnr_gain'"):
-        topic.claim(
-            name="psnr_gain", where="", sentence="", rule=Equals(), published="1"
-        )(lambda run: run.structure("liif"))  # fmt: skip
+        topic.add("psnr_gain", None, where="", sentence="", rule=Equals(), published="1")
 
 
 # --- files ----------------------------------------------------------------------------------------

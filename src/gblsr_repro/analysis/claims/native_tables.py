@@ -55,14 +55,24 @@ def claim_cells(topic: Topic, name: str, where: str, of: str, table: Table, metr
     """Claim that means and standard deviations of a table's cells are the paper's."""
     heading, unit = metric.heading.partition(" ")[0], "dB" if metric.name == "psnr" else ""
     published = Tabled(metric.digits)
-    topic.claim(
-        name=name, where=where, sentence=f"{heading} of {of}", rule=Equals(), published=published,
+    topic.add(
+        name,
+        partial(cells, table=table),
+        where=where,
+        sentence=f"{heading} of {of}",
+        rule=Equals(),
+        published=published,
         unit=unit,
-    )(partial(cells, table=table))  # fmt: skip
-    topic.claim(
-        name=f"{name}_std", where=where, sentence=f"Standard deviations of {heading} of {of}",
-        rule=Spread(), published=published, unit=unit,
-    )(partial(spreads, table=table))  # fmt: skip
+    )
+    topic.add(
+        f"{name}_std",
+        partial(spreads, table=table),
+        where=where,
+        sentence=f"Standard deviations of {heading} of {of}",
+        rule=Spread(),
+        published=published,
+        unit=unit,
+    )
 
 
 def claim_bold(
@@ -73,13 +83,15 @@ def claim_bold(
     best = BOLD[sets[0], metric.name]
     titles = [read_arms()[arm].name for arm in best]
     told = f"{titles[0]} alone" if len(titles) == 1 else " and ".join(titles)
-    topic.claim(
-        name=f"{name}_bold", where=where,
+    topic.add(
+        f"{name}_bold",
+        partial(marked, table=table),
+        where=where,
         sentence=f"Best {metric.heading.partition(' ')[0]} on {on} but for seed noise (bold, 1 of "
         f"the {rows} arms in the order of the table): {told}",
         rule=Criterion(why=TESTED),
         published=" / ".join("1" if arm in best else "0" for arm in names),
-    )(partial(marked, table=table))  # fmt: skip
+    )
 
 
 quality = Topic("Native benchmark: quality", Scope.QUALITY)

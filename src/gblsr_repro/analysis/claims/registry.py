@@ -9,7 +9,8 @@ A module of this folder holds the claims about one topic:
     def rank_psnr_lte_liif(run: Measured) -> Estimate:
         return run.native(SETS, LTE, "psnr") - run.native(SETS, LIIF, "psnr")
 
-The function's name is the claim's id.
+The function's name is the claim's id. Claims that differ in a data set, a metric or an arm alone
+are added in a loop, with `topic.add`.
 """
 
 from __future__ import annotations
@@ -58,8 +59,19 @@ class Topic:
     title: str
     scope: Scope
 
-    def claim(
+    def claim(self, **facts: Any) -> Callable[[Measure], Measure]:
+        """Register a function of the measurements as the claim of its name; `facts` as in `add`."""
+
+        def register(measure: Measure) -> Measure:
+            self.add(measure.__name__, measure, **facts)
+            return measure
+
+        return register
+
+    def add(
         self,
+        name: str,
+        measure: Measure | None,
         *,
         where: str,
         sentence: str,
@@ -67,32 +79,9 @@ class Topic:
         published: str | Tabled,
         unit: str = "",
         note: str = "",
-        name: str = "",
-    ) -> Callable[[Measure], Measure]:
-        """Register a function of the measurements as a claim, under `name` or its own name."""
-
-        def register(measure: Measure) -> Measure:
-            self._add(name or measure.__name__, where, sentence, rule, published, unit, note,
-                      measure)  # fmt: skip
-            return measure
-
-        return register
-
-    def add_unmeasured(
-        self,
-        name: str,
-        *,
-        where: str,
-        sentence: str,
-        rule: Rule,
-        published: str,
-        unit: str,
-        note: str,
     ) -> None:
-        """Register a claim that the workflow does not measure; `note` says why."""
-        self._add(name, where, sentence, rule, published, unit, note, None)
-
-    def _add(self, name: str, *facts: Any) -> None:
+        """Add a claim, as `Claim` describes it."""
         if name in CLAIMS:
             raise ValueError(f"there are two claims {name!r}")
-        CLAIMS[name] = Claim(name, self.title, self.scope, *facts)
+        facts = (where, sentence, rule, published, unit, note)
+        CLAIMS[name] = Claim(name, self.title, self.scope, *facts, measure)

@@ -54,18 +54,26 @@ FASTER = {  # the geometric mean and the three ratios that A.7 prints, and how o
 for short, (middle, three, note) in FASTER.items():
     reference = REFERENCES[short]
     title = read_methods()[reference].name
-    topic.claim(
-        name=f"speed_{short}",
+    topic.add(
+        f"speed_{short}",
+        partial(mean_speed, method=BASE, reference=reference),
         where="Abstract, Contribution 2, §5.5, §7, A.7, Table 6",
         sentence=f"GB-LSR-ASR is faster than {title} at x4 (geometric mean over Set14, B100, "
         "Urban100)",
-        rule=RATIO, published=middle, unit="×", note=note,
-    )(partial(mean_speed, method=BASE, reference=reference))  # fmt: skip
-    topic.claim(
-        name=f"speed_{short}_cells", where="A.7",
+        rule=RATIO,
+        published=middle,
+        unit="×",
+        note=note,
+    )
+    topic.add(
+        f"speed_{short}_cells",
+        partial(speeds, method=BASE, reference=reference),
+        where="A.7",
         sentence=f"The speed ratios to {title} on Set14, B100, Urban100",
-        rule=RATIO, published=three, unit="×",
-    )(partial(speeds, method=BASE, reference=reference))  # fmt: skip
+        rule=RATIO,
+        published=three,
+        unit="×",
+    )
 
 
 # --- Table 6 --------------------------------------------------------------------------------------
@@ -91,19 +99,27 @@ def speed_one_run(run: Measured) -> Estimate:
 
 for method in (*RIVALS, BASE, NOLE, NF96_NOLE):
     name = read_methods()[method].name
-    topic.claim(
-        name=f"ms_{method}", where="Table 6",
+    topic.add(
+        f"ms_{method}",
+        partial(milliseconds, method=method),
+        where="Table 6",
         sentence=f"Time per image of {name} at x4 on Set14 and Urban100",
-        rule=TIME, published=Tabled(2), unit="ms",
-    )(partial(milliseconds, method=method))  # fmt: skip
+        rule=TIME,
+        published=Tabled(2),
+        unit="ms",
+    )
     for short, reference in REFERENCES.items():
         if method not in (BASE, reference):  # the base's speeds are above, with a digit more
-            topic.claim(
-                name=f"speed_{short}_{method}", where="Table 6",
+            topic.add(
+                f"speed_{short}_{method}",
+                partial(mean_speed, method=method, reference=reference),
+                where="Table 6",
                 sentence=f"Speed of {name} in units of {read_methods()[reference].name}'s "
                 "(geometric mean of three sets)",
-                rule=RATIO, published=printed_speed(method, short), unit="×",
-            )(partial(mean_speed, method=method, reference=reference))  # fmt: skip
+                rule=RATIO,
+                published=printed_speed(method, short),
+                unit="×",
+            )
 
 
 # --- repeats --------------------------------------------------------------------------------------
@@ -115,16 +131,20 @@ REPEATS = {
 }
 
 for method, published in REPEATS.items():
-    topic.claim(
-        name=f"repeat_{method}", where="A.7",
+    topic.add(
+        f"repeat_{method}",
+        partial(repeats, method=method),
+        where="A.7",
         sentence="Standard deviation over seeds of the time per image of "
         f"{read_methods()[method].name} on Set14, B100, Urban100",
         rule=Spread(1.0, "the spread of three timings is uncertain by about a factor of two"),
-        published=published, unit="%",
-    )(partial(repeats, method=method))  # fmt: skip
+        published=published,
+        unit="%",
+    )
 
-topic.add_unmeasured(
+topic.add(
     "retiming",
+    None,
     where="A.7, Table 6",
     sentence="The base row repeats between two timing runs within 0.5 ms",
     rule=Bound(),

@@ -62,10 +62,14 @@ COUNTED = {  # where the paper prints an arm's parameters, and how it calls the 
 }
 
 for arm, (where, title) in COUNTED.items():
-    topic.claim(
-        name="params_scalar" if arm == SCALAR else f"params_{arm}", where=where,
-        sentence=f"Trainable parameters of {title}", rule=Structure(), published=Tabled(0),
-    )(partial(parameters, name=arm))  # fmt: skip
+    topic.add(
+        "params_scalar" if arm == SCALAR else f"params_{arm}",
+        partial(parameters, name=arm),
+        where=where,
+        sentence=f"Trainable parameters of {title}",
+        rule=Structure(),
+        published=Tabled(0),
+    )
 
 
 @topic.claim(
@@ -236,8 +240,12 @@ PRINTED: dict[str, tuple[str, str | Tabled]] = {
 }
 
 for method, (where, published) in PRINTED.items():
-    sizes.claim(
-        name=f"params_{method}", where=where,
+    sizes.add(
+        f"params_{method}",
+        partial(millions, name=method),
+        where=where,
         sentence=f"Trainable parameters of {read_methods()[method].name}, in millions",
-        rule=Structure(), published=published, unit="M",
-    )(partial(millions, name=method))  # fmt: skip
+        rule=Structure(),
+        published=published,
+        unit="M",
+    )

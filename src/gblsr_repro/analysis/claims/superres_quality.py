@@ -106,12 +106,16 @@ def anchor_set5_x2(run: Measured) -> Estimate:
 
 for cell, (authors, deviation) in ANCHORS.items():
     method, column, scale = cell
-    topic.claim(
-        name=f"anchor_{method}_{column}_x{scale}", where="A.7",
+    topic.add(
+        f"anchor_{method}_{column}_x{scale}",
+        partial(from_anchor, cell=cell),
+        where="A.7",
         sentence=f"PSNR-Y of {read_methods()[method].name} on {read_datasets()[column].title} "
         f"x{scale} minus the {authors} dB of its authors",
-        rule=Equals(), published=deviation, unit="dB",
-    )(partial(from_anchor, cell=cell))  # fmt: skip
+        rule=Equals(),
+        published=deviation,
+        unit="dB",
+    )
 
 
 @topic.claim(
@@ -172,22 +176,35 @@ for column in ASR_SETS:
     title = read_datasets()[load_protocol()["asr"]["evaluate"][column]].title
     for metric, (where, digits, unit) in TABLES.items():
         heading, chosen = metric.upper().replace("_", "-"), {"column": column, "metric": metric}
-        topic.claim(
-            name=f"{metric}_{column}", where=where, sentence=f"{heading} {GRID} on {title}",
-            rule=Equals(), published=Tabled(digits), unit=unit,
-        )(partial(cells, **chosen))  # fmt: skip
-        topic.claim(
-            name=f"{metric}_{column}_std", where=where,
+        topic.add(
+            f"{metric}_{column}",
+            partial(cells, **chosen),
+            where=where,
+            sentence=f"{heading} {GRID} on {title}",
+            rule=Equals(),
+            published=Tabled(digits),
+            unit=unit,
+        )
+        topic.add(
+            f"{metric}_{column}_std",
+            partial(spreads, **chosen),
+            where=where,
             sentence=f"Standard deviations of {heading} {GRID} on {title}",
-            rule=Spread(), published=Tabled(digits), unit=unit,
-        )(partial(spreads, **chosen))  # fmt: skip
+            rule=Spread(),
+            published=Tabled(digits),
+            unit=unit,
+        )
         first = " or ".join(read_methods()[method].name for method in WINNERS[metric][column])
-        topic.claim(
-            name=f"{metric}_{column}_best", where=where,
+        topic.add(
+            f"{metric}_{column}_best",
+            partial(lead, **chosen),
+            where=where,
             sentence=f"{first} has the highest {heading} at x2 and LTE-SwinIR at x3 to x8 on "
             f"{title} (bold; least margin over the other methods)",
-            rule=Ordering(), published="> 0", unit=unit,
-        )(partial(lead, **chosen))  # fmt: skip
+            rule=Ordering(),
+            published="> 0",
+            unit=unit,
+        )
 
 
 @topic.claim(

@@ -117,16 +117,25 @@ for variant, (table, key) in TABLES.items():
     short = read_methods()[variant].name.rpartition("ASR-")[2]
     for start, (topic, column, sentence, rule, unit, measure) in COLUMNS.items():
         text = printed(key, variant, column)
-        topic.claim(
-            name=f"{start}_{variant}", where=ELSEWHERE.get((start, variant), "") + table,
-            sentence=sentence.format(short), rule=rule, unit=unit,
+        topic.add(
+            f"{start}_{variant}",
+            partial(measure, variant=variant),
+            where=ELSEWHERE.get((start, variant), "") + table,
+            sentence=sentence.format(short),
+            rule=rule,
+            unit=unit,
             published=text.lstrip("+") if start == "memory" else text,
             note=NOTES.get((start, variant), ""),
-        )(partial(measure, variant=variant))  # fmt: skip
-    cost.claim(
-        name=f"peak_{variant}", where=table, sentence=f"Peak memory of {short} on Urban100 x4",
-        rule=PEAK, published=Tabled(1), unit="MiB",
-    )(partial(peak, variant=variant))  # fmt: skip
+        )
+    cost.add(
+        f"peak_{variant}",
+        partial(peak, variant=variant),
+        where=table,
+        sentence=f"Peak memory of {short} on Urban100 x4",
+        rule=PEAK,
+        published=Tabled(1),
+        unit="MiB",
+    )
 
 
 @cost.claim(
@@ -217,8 +226,12 @@ CELLS = {  # by variant and reference: its speed on Set14, B100 and Urban100
 for (variant, reference, name), published in CELLS.items():
     short = read_methods()[variant].name.rpartition("ASR-")[2]
     title = "base" if reference == BASE else read_methods()[reference].name
-    cost.claim(
-        name=f"cells_{name}_{variant}", where="A.7",
+    cost.add(
+        f"cells_{name}_{variant}",
+        partial(speeds, method=variant, reference=reference),
+        where="A.7",
         sentence=f"Speed of {short} in units of {title} on Set14, B100, Urban100",
-        rule=RATIO, published=published, unit="×",
-    )(partial(speeds, method=variant, reference=reference))  # fmt: skip
+        rule=RATIO,
+        published=published,
+        unit="×",
+    )
