@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Mapping
 from ..analysis.provenance import PAPER_PRESET, RELEASED_PRESET, Provenance, Scope
 from ..analysis.statistics import Column
 from ..config import BASELINE, Item, list_short_names, read_arms
-from ..evaluation import OURS
 from ..wording import join_words
 from .items import list_short_differences
 
@@ -15,14 +14,6 @@ SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 
 Rows = Mapping[str, Column]
 """The numbers of each row of a table, by the row's name."""
-
-BESIDE_PAPER = (
-    "The paper's value, with the paper's bold numbers, stands above the value measured here"
-)
-OTHER_CLOCKS = {
-    OURS: "“own path”: this package's own path, the fast call that its users get, which is no part "
-    "of the paper and is not judged",
-}
 
 
 def format_sentence(text: str) -> str:
@@ -35,20 +26,16 @@ def compose_caption(
     item: Item,
     provenance: Provenance,
     notes: Iterable[str | None] = (),
-    clocks: Iterable[str] | None = None,
+    lead: Iterable[str] = (),
 ) -> str:
     """Compose the caption of a table or figure below its title, in the marks of `reporting.text`.
 
-    `notes` are sentences about what was measured. `clocks` is set for a table beside the paper's
-    values: those of its rows that the paper does not have. How the run differs from the paper's is
-    said once on a page, and by `describe_differences` for what leaves the page.
+    `notes` are sentences about what was measured, `lead` those to begin with. How the run differs
+    from the paper's is said once on a page, and by `describe_differences` for what leaves the page.
     """
     scopes = [Scope(name) for name in item.scopes.split()]
     topics = item.adds.split()
-    sentences: list[str | None] = []
-    if clocks is not None:
-        sentences += [BESIDE_PAPER, *(OTHER_CLOCKS[clock] for clock in clocks)]
-    sentences += [item.caption, *notes, *_describe_timings(provenance, scopes)]
+    sentences = [*lead, item.caption, *notes, *_describe_timings(provenance, scopes)]
     if "spread" in topics:
         sentences.append(_describe_error_bars(provenance, scopes[0]))
     if "baselines" in topics:

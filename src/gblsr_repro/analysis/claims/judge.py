@@ -142,18 +142,10 @@ def describe(claim: Claim, paper: Measured) -> Row:
         where=claim.where,
         sentence=claim.sentence,
         published=str(published),
-        measured="",
         unit=claim.unit,
         rule=str(claim.rule),
-        allowed="",
         verdict=Verdict.NOT_MEASURED,
-        qualifier="",
-        holds="",
-        reason="",
-        conditions="",
         note=claim.note,
-        published_values="",
-        measured_values="",
     )
 
 

@@ -54,19 +54,19 @@ class Row:
     scope: str
     where: str
     sentence: str
-    published: str
-    measured: str
-    unit: str
-    rule: str
-    allowed: str
-    verdict: str
-    qualifier: str
-    holds: str
-    reason: str
-    conditions: str
-    note: str
-    published_values: str
-    measured_values: str
+    published: str = ""
+    measured: str = ""
+    unit: str = ""
+    rule: str = ""
+    allowed: str = ""
+    verdict: str = ""
+    qualifier: str = ""
+    holds: str = ""
+    reason: str = ""
+    conditions: str = ""
+    note: str = ""
+    published_values: str = ""
+    measured_values: str = ""
 
     @property
     def qualified_verdict(self) -> str:

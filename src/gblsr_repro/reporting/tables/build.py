@@ -16,12 +16,15 @@ from ..captions import compose_caption, describe_differences
 from ..items import build_item, select_items, write_items
 from ..layout import Table, View
 from ..rendering import render_template
-from .comparison import interleave
+from .comparison import OWN_PATH, interleave
 from .published import build_published
 
 BESIDE_PAPER = "_vs_paper"
-OTHER_CLOCKS = {OURS: "own path"}
-"""The names of rows with times by the clocks that the paper does not have."""
+LEAD = "The paper's value, with the paper's bold numbers, stands above the value measured here"
+LEAD_OWN_PATH = (
+    f"“{OWN_PATH}”: this package's own path, the fast call that its users get, which is no part of "
+    "the paper and is not judged"
+)
 
 Builder = Callable[[Aggregates], list[Table]]
 
@@ -49,15 +52,14 @@ def build_tables(source: Aggregates, item: Item) -> list[Table]:
 
 
 def _add_caption(
-    table: Table, source: Aggregates, item: Item, clocks: Sequence[str] | None = None
+    table: Table, source: Aggregates, item: Item, title: str = "", lead: Sequence[str] = ()
 ) -> Table:
-    """Add title, caption and differences; `clocks` is set for a table beside the paper's."""
-    title = item.title if clocks is None else f"{item.title}, beside the paper's values"
+    """Add title (default: the item's), caption and differences from the paper."""
     provenance = source.provenance
     return replace(
         table,
-        title=title,
-        caption=compose_caption(item, provenance, table.notes, clocks),
+        title=title or item.title,
+        caption=compose_caption(item, provenance, table.notes, lead),
         differences=describe_differences(item, provenance, table.evaluation_columns),
     )
 
@@ -73,15 +75,13 @@ def build_beside_paper(source: Aggregates, item: Item) -> list[Table]:
         published = build_published(source, item, measured)
     except UserError:
         published = [replace(table, groups=[]) for table in measured]
-    clocks = OTHER_CLOCKS if any(table.timed for table in measured) else {}
-    by_clock = {label: build_item(item, source, View(clock)) for clock, label in clocks.items()}
-    tables = []
-    for number, table in enumerate(measured):
-        others = {label: parts[number] for label, parts in by_clock.items()}
-        tables.append(interleave(table, published[number], others))
-    labels = {row.cells[1] for table in tables for row in table.rows if len(row.cells) > 1}
-    present = [clock for clock, label in clocks.items() if label in labels]
-    return [_add_caption(table, source, item, present) for table in tables]
+    # By this package's clock, of which the paper has no times.
+    own = build_item(item, source, View(OURS)) if any(table.timed for table in measured) else []
+    tables = [*map(interleave, measured, published, own or measured)]
+    rows = [row for table in tables for row in table.rows]
+    lead = [LEAD, LEAD_OWN_PATH] if any(OWN_PATH in row.cells for row in rows) else [LEAD]
+    title = f"{item.title}, beside the paper's values"
+    return [_add_caption(table, source, item, title, lead) for table in tables]
 
 
 def write(

@@ -7,12 +7,15 @@ from dataclasses import replace
 
 from ..layout import DASH, Cells, Row, Span, Table
 
+OWN_PATH = "own path"
+"""The name of rows with times by this package's clock."""
 
-def interleave(measured: Table, published: Table, others: Mapping[str, Table]) -> Table:
+
+def interleave(measured: Table, published: Table, own: Table) -> Table:
     """Set the published rows of a table above the measured ones of the same key.
 
-    Below them stand, by name, the `timed` cells of `others`, the same table by other clocks, in the
-    rows where they have any. Rows of one spanning cell head their group. A measured row without a
+    Below them stand the `timed` cells of `own`, the same table by this package's clock, in the rows
+    where they have any. Rows of one spanning cell head their group. A measured row without a
     published counterpart gets dashes. Text that both rows share in a paragraph column stands once.
     Sideways tables come out upright: the pairs of rows need the height.
     """
@@ -21,9 +24,8 @@ def interleave(measured: Table, published: Table, others: Mapping[str, Table]) -
         paper_group = published.groups[number] if number < len(published.groups) else []
         paper_cells = {row.key: row.cells[1:] for row in paper_group if row.key}
         rows: list[Row] = []
-        for place, row in enumerate(group):
-            clocks = {name: table.groups[number][place] for name, table in others.items()}
-            rows += _stack_rows(row, paper_cells, clocks, measured)
+        for row, own_row in zip(group, own.groups[number], strict=True):
+            rows += _stack_rows(row, paper_cells, own_row, measured)
         groups.append(rows)
     return replace(
         measured,
@@ -40,10 +42,8 @@ def interleave(measured: Table, published: Table, others: Mapping[str, Table]) -
     )
 
 
-def _stack_rows(
-    row: Row, paper_cells: Mapping[str, Cells], clocks: Mapping[str, Row], table: Table
-) -> list[Row]:
-    """Stack the published row of a key, the measured one, and those by other clocks."""
+def _stack_rows(row: Row, paper_cells: Mapping[str, Cells], own: Row, table: Table) -> list[Row]:
+    """Stack the published row of a key, the measured one, and the times of the own path."""
     heading = row.cells[0]
     if isinstance(heading, Span):
         return [Row(row.key, [replace(heading, columns=heading.columns + 1)])]
@@ -54,9 +54,8 @@ def _stack_rows(
         for measured, published, column_type in zip(row.cells[1:], above, types, strict=True)
     ]
     rows = [Row(row.key, [heading, "paper", *above]), Row(row.key, ["", "here", *below])]
-    for name, other in clocks.items():
-        times = {place: other.cells[place] for place in table.timed}
-        if {*times.values()} - {DASH}:
-            cells = [times.get(place, "") for place in range(1, len(table.columns))]
-            rows.append(Row(row.key, ["", name, *cells]))
+    times = {place: own.cells[place] for place in table.timed}
+    if {*times.values()} - {DASH}:
+        cells = [times.get(place, "") for place in range(1, len(table.columns))]
+        rows.append(Row(row.key, ["", OWN_PATH, *cells]))
     return rows

@@ -7,27 +7,23 @@ from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import Any
 
+from ...analysis import schemas
 from ...analysis.reader import Aggregates
-from ...analysis.schemas import ABLATION, EVERY, TRAINING_TIME
-from ...analysis.training_time import NATIVE_GROUPS, TABLED, VARIANTS
+from ...analysis.schemas import EVERY, TRAINING_TIME
+from ...analysis.training_time import ABLATION, BASELINES, LINEAR, MAIN, TABLED, VARIANTS
 from ...config import Arm, list_short_names
 from ...errors import UserError
 from ...progress import format_count, format_duration
 from ...wording import join_words
 from ..layout import DASH, Row, Table, View, format_number
 
-TITLES = dict(
-    zip(
-        NATIVE_GROUPS,
-        (
-            "Matched-budget amortized baselines",
-            "GB-LSR arms and control of the main tables",
-            "Locality diagnostic: per-patch arms with a linear bandwidth map",
-            "Log-space ablation: arms beside those of the main tables",
-        ),
-        strict=True,
-    )
-) | {VARIANTS: "Variants of the GB-LSR family"}
+TITLES = {
+    BASELINES: "Matched-budget amortized baselines",
+    MAIN: "GB-LSR arms and control of the main tables",
+    LINEAR: "Locality diagnostic: per-patch arms with a linear bandwidth map",
+    ABLATION: "Log-space ablation: arms beside those of the main tables",
+    VARIANTS: "Variants of the GB-LSR family",
+}
 ENCODERS = {"rdn": "RDN", "swinir": "SwinIR", "edsr": "EDSR"}
 
 
@@ -73,7 +69,7 @@ def _name_group(group: str) -> str:
 
 def _describe_sharing(trained: Sequence[Arm]) -> str | None:
     """Say that the log-space ablation uses runs of the main tables, where any of it was trained."""
-    ablation = [arm for arm in trained if arm.diagnostic in ABLATION]
+    ablation = [arm for arm in trained if arm.diagnostic in schemas.ABLATION]
     both = [arm.short for arm in ablation if arm.in_benchmark]
     if not both or len(both) == len(ablation):
         return None
