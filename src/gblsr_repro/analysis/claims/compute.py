@@ -12,12 +12,11 @@ from ..training_time import read_published_times
 from .estimates import Estimate, concatenate, count, maximum, minimum, total
 from .measured import Measured, Names
 from .registry import Topic
-from .rules import COST, COUNTED, Bound, Criterion
+from .rules import COUNT, SLOWER, Criterion
 from .subjects import ARMS, LTE_RDN, LTE_SWINIR, SETS, TIMED
 
 native = Topic("Compute", Scope.COST)
 asr = Topic("Compute", Scope.ASR_COST)
-SLOWER = Bound(0.2, COST)
 HOUR = 3600
 
 GROUPS = {  # the rows of config/paper/compute.csv by their first arm or method: id, names
@@ -92,7 +91,7 @@ native.add(
     where="Table 16",
     sentence="Training runs of the baselines, the main arms, the linear arms and the ablation "
     "besides GB-LSR-Scalar",
-    rule=Criterion(why=COUNTED),
+    rule=COUNT,
     published=" / ".join(row["runs"] for row in TABLE16),
     unit="runs",
     note="The paper trained GB-LSR-Fixed and GB-LSR-Full twice, for the main tables and for the "
@@ -104,7 +103,7 @@ asr.add(
     partial(runs, groups=[*map(members, TABLE17)]),
     where="Table 17",
     sentence="Training runs of the RDN methods, of LTE-SwinIR and of the variants",
-    rule=Criterion(why=COUNTED),
+    rule=COUNT,
     published=" / ".join(row["runs"] for row in TABLE17),
     unit="runs",
 )
@@ -117,7 +116,7 @@ native.add(
     None,
     where="A.8, Table 16",
     sentence="Native training runs in all",
-    rule=Criterion(why=COUNTED),
+    rule=COUNT,
     published="93",
     unit="runs",
     note="57 of the 93 runs are reruns and pilots that no table needs, and six repeat arms of the "
@@ -139,7 +138,7 @@ asr.add(
     None,
     where="A.8, Table 17",
     sentence="Super-resolution training runs in all",
-    rule=Criterion(why=COUNTED),
+    rule=COUNT,
     published="40",
     unit="runs",
     note="13 of the 40 runs are calibration and exploration that no table needs; the workflow does "

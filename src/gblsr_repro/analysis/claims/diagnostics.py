@@ -8,7 +8,7 @@ from .estimates import Estimate, concatenate, count, maximum, minimum, pooled_p,
 from .measured import Measured
 from .published import Tabled
 from .registry import Topic
-from .rules import COUNTED, TESTED, Bound, Criterion, Equals
+from .rules import COUNT, TEST, Bound, Equals
 from .subjects import FIXED, FULL, SCALAR
 
 topic = Topic("Locality diagnostic", Scope.LOCALITY)
@@ -125,7 +125,7 @@ def within_share(run: Measured) -> Estimate:
 @topic.claim(
     where="§6.2, A.2",
     sentence="Locality tests met by Full-Linear and Bandwidth-Linear, of four",
-    rule=Criterion(why=COUNTED),
+    rule=COUNT,
     published="0 / 0",
     unit="of 4",
 )
@@ -205,7 +205,7 @@ def step_scalar_full(run: Measured) -> Estimate:
 @ablated.claim(
     where="Table 9",
     sentence="Both log-space steps are inside seed noise (lowest p of the pooled t-test)",
-    rule=Criterion(why=TESTED),
+    rule=TEST,
     published=f">= {ALPHA}",
 )
 def steps_in_noise(run: Measured) -> Estimate:
@@ -259,7 +259,7 @@ def within_share_log(run: Measured) -> Estimate:
 @fields.claim(
     where="A.3, Figure 6, Table 9",
     sentence="Locality tests met by GB-LSR-Bandwidth and GB-LSR-Full, of four",
-    rule=Criterion(why=COUNTED),
+    rule=COUNT,
     published="0 / 0",
     unit="of 4",
 )
@@ -270,7 +270,7 @@ def tests_met_log(run: Measured) -> Estimate:
 @fields.claim(
     where="A.3, Table 9",
     sentence="Criterion A: log-space arms that meet all four tests",
-    rule=Criterion(why=COUNTED),
+    rule=COUNT,
     published="0",
     unit="of 2",
 )
@@ -281,7 +281,7 @@ def criterion_a(run: Measured) -> Estimate:
 @ablated.claim(
     where="A.3, Table 9",
     sentence="Criterion B: log-space arms that beat GB-LSR-Scalar by the set margins",
-    rule=Criterion(why=COUNTED),
+    rule=COUNT,
     published="0",
     unit="of 2",
 )

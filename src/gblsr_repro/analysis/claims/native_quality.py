@@ -23,7 +23,7 @@ from .estimates import (
 from .measured import Measured, Names
 from .published import Tabled, printed
 from .registry import Topic
-from .rules import COUNTED, Criterion, Equals, Ordering
+from .rules import COUNT, Equals, Ordering
 from .subjects import ARMS, BASELINES, CONTROL, FULL, SCALAR, SETS
 
 topic = Topic("Native benchmark: quality", Scope.QUALITY)
@@ -222,7 +222,7 @@ for name, (condition, words) in CONDITIONS.items():
         partial(sets_that_meet, criterion=condition),
         where="§4, §5.1, Table 5",
         sentence=f"Data sets on which {words}",
-        rule=Criterion(why=COUNTED),
+        rule=COUNT,
         published="3",
         unit="of 3",
     )
@@ -231,7 +231,7 @@ for name, (condition, words) in CONDITIONS.items():
 @criteria.claim(
     where="§4, §5.1, Table 5, A.6.5",
     sentence="Quality criterion: data sets on which all three conditions hold (2 are needed)",
-    rule=Criterion(why=COUNTED),
+    rule=COUNT,
     published=f">= {load_protocol()['native']['criteria']['datasets_required']}",
     unit="of 3",
 )

@@ -19,12 +19,7 @@ from .published import Published
 
 NORMAL = NormalDist()
 SEEDS = "three seeds leave noise in both means"
-TIMES = "host, driver and library versions move a launch-bound time"
-RATIOS = "ratios of times move less with host and versions than times"
-MEMORY = "allocator and library versions change work space"
-COST = "data path and host differ; only slower training contradicts the paper"
 COUNTED = "counted, not measured"
-TESTED = "the test itself allows for seed noise"
 
 
 class Agreement(StrEnum):
@@ -209,6 +204,14 @@ class Spread(Rule):
         factor = 1 / np.sqrt(special.fdtri(*freedom, _chance_per_number(sigmas, len(goals))))
         fewer = (1 - 1 / factor) * np.maximum(0, goals - half)
         return np.where(more, (factor - 1) * (goals + half), fewer)
+
+
+TIME = Equals(0.1, "host, driver and library versions move a launch-bound time")
+RATIO = Equals(0.05, "ratios of times move less with host and versions than times")
+MEMORY = Equals(0.05, "allocator and library versions change work space")
+SLOWER = Bound(0.2, "data path and host differ; only slower training contradicts the paper")
+COUNT = Criterion(why=COUNTED)
+TEST = Criterion(why="the test itself allows for seed noise")
 
 
 def _chance_per_number(sigmas: float, count: int) -> float:
