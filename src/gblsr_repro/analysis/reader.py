@@ -226,7 +226,7 @@ class Aggregates:
             raise UserError(f"{self.path(aggregate)} has no {what}; run the jobs that measure it.")
         return rows
 
-    def rows(self, benchmark: str) -> Mapping[str, Arm | Method]:
+    def subjects(self, benchmark: str) -> Mapping[str, Arm | Method]:
         """Return the table of arms (native) or of methods (asr)."""
         return self.arms if benchmark == "native" else self.methods
 

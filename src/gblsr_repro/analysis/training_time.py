@@ -54,7 +54,7 @@ def derive_training_time(run: Aggregates, benchmark: str) -> Iterator[tuple[Any,
     runs = run.trained_runs(benchmark)
     arms = [*runs["arm"].unique()]
     for arm in arms:
-        yield name_group(run.rows(benchmark)[arm]), arm, *_sum_up(runs, [arm])
+        yield name_group(run.subjects(benchmark)[arm]), arm, *_sum_up(runs, [arm])
     groups = list_groups(benchmark)
     wholes = {**groups, TABLED: [*chain(*groups.values())], EVERY: arms}
     for name, members in wholes.items():

@@ -28,7 +28,7 @@ def compose_caption(
     notes: Iterable[str | None] = (),
     lead: Iterable[str] = (),
 ) -> str:
-    """Compose the caption of a table or figure below its title, in the marks of `reporting.text`.
+    """Compose the caption of a table or figure below its title, in the marks of `rendering`.
 
     `notes` are sentences about what was measured, `lead` those to begin with. How the run differs
     from the paper's is said once on a page, and by `describe_differences` for what leaves the page.

@@ -1,6 +1,6 @@
 """Hold a table before it is rendered, and format its cells.
 
-All text is in the marks of `gblsr_repro.reporting.text`, which is Markdown as it stands.
+All text is in the marks of `gblsr_repro.reporting.rendering`, which is Markdown as it stands.
 """
 
 from __future__ import annotations

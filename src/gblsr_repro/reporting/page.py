@@ -48,7 +48,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page: text and captions in the marks of `text`, tables, a picture, code, links.
+    """A part of a page: text in the marks of `rendering`, tables, a picture, code, links.
 
     `links` are names with addresses; a page may fold the section up.
     """

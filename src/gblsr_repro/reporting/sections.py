@@ -55,7 +55,8 @@ def describe_runs(source: Aggregates) -> list[Section]:
         benchmark = provenance.benchmark(name)
         if not benchmark.facts:
             continue
-        trained = [source.rows(name)[n].name for n in source.trained_runs(name)["arm"].unique()]
+        subjects, arms = source.subjects(name), source.trained_runs(name)["arm"].unique()
+        trained = [subjects[arm].name for arm in arms]
         rows = [("trained", ", ".join(trained) or "nothing", "all")]
         rows += [(label, here, paper or DASH) for label, here, paper in benchmark.facts]
         table = build_simple_table(("", "This run", "Paper"), rows)
@@ -75,7 +76,7 @@ def list_training_costs(source: Aggregates) -> Section:
     """List time and memory of every trained arm and method, with a total per benchmark."""
     lines: list[Cells] = []
     for benchmark, title in TOTALS.items():
-        subjects, aggregate = source.rows(benchmark), TRAINING_TIME[benchmark]
+        subjects, aggregate = source.subjects(benchmark), TRAINING_TIME[benchmark]
         for row in source.table(aggregate) if source.has(aggregate) else ():
             if row["arm"] != EVERY:
                 lines.append(_format_costs(subjects[row["arm"]].name, row))

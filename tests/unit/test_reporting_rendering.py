@@ -2,7 +2,7 @@
 
 import pytest
 
-from gblsr_repro.reporting import text
+from gblsr_repro.reporting import rendering
 
 
 @pytest.mark.parametrize(
@@ -17,10 +17,10 @@ from gblsr_repro.reporting import text
     ],
 )
 def test_text_becomes_latex(marked, latex):
-    assert text.convert_to_latex(marked) == latex
+    assert rendering.convert_to_latex(marked) == latex
 
 
 def test_text_becomes_html():
-    assert text.convert_to_html("**a<b** <https://x.y/z>") == (
+    assert rendering.convert_to_html("**a<b** <https://x.y/z>") == (
         '<strong>a&lt;b</strong> <a href="https://x.y/z">https://x.y/z</a>'
     )
