@@ -60,13 +60,21 @@ class Rule:
     def compute_allowance(
         self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
     ) -> np.ndarray:
-        """Compute how far each of the numbers (k,) may miss.
+        """Compute how far each of the numbers (k,) may miss: a share of the published, or noise."""
+        if self.relative:
+            return np.abs(np.broadcast_to(published.values, here.values.shape)) * self.relative
+        return self.compute_noise(published, here, paper, sigmas)
+
+    def compute_noise(
+        self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
+    ) -> np.ndarray:
+        """Compute the seed noise that each of the numbers (k,) is allowed, by default none.
 
         `sigmas` standard errors are seed noise for a claim of one number. k numbers get a wider
         band, so that chance makes them fail no more often than one (Sidak). `paper` is the claim
         measured in the paper's tables, None where they do not determine it.
         """
-        return np.abs(np.broadcast_to(published.values, here.values.shape)) * self.relative
+        return np.zeros_like(here.values)
 
     def judge(
         self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
@@ -93,12 +101,10 @@ class Equals(Rule):
     name = "equals"
     why: str = SEEDS
 
-    def compute_allowance(
+    def compute_noise(
         self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
     ) -> np.ndarray:
-        """Compute the seed noise of both sides, or the share of the published value."""
-        if self.relative:
-            return super().compute_allowance(published, here, paper, sigmas)
+        """Compute the seed noise of both sides."""
         own = here.errors
         other = np.full_like(own, np.nan) if paper is None else paper.errors
         own, other = (np.where(np.isnan(a), b, a) for a, b in ((own, other), (other, own)))
@@ -116,12 +122,10 @@ class Bound(Rule):
     name = "bound"
     why: str = SEEDS
 
-    def compute_allowance(
+    def compute_noise(
         self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
     ) -> np.ndarray:
-        """Compute the noise of the measured numbers, or the share of the bound."""
-        if self.relative:
-            return super().compute_allowance(published, here, paper, sigmas)
+        """Compute the noise of the measured numbers."""
         noise = _sigmas_per_number(sigmas, len(here)) * np.nan_to_num(here.errors)
         size = np.abs(np.broadcast_to(published.values, noise.shape))
         return np.minimum(noise, np.where(size > 0, size, np.inf))
@@ -137,7 +141,7 @@ class Ordering(Rule):
     name = "ordering"
     why: str = "no margin on the wrong side is called agreement"
 
-    def compute_allowance(
+    def compute_noise(
         self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
     ) -> np.ndarray:
         """Compute the noise of the measured margins."""
@@ -188,12 +192,10 @@ class Spread(Rule):
         "a standard deviation of three seeds is uncertain by a factor of six or more to either side"
     )
 
-    def compute_allowance(
+    def compute_noise(
         self, published: Published, here: Estimate, paper: Estimate | None, sigmas: float
     ) -> np.ndarray:
         """Compute what the F-test leaves undecided, at the chance of `sigmas` over all cells."""
-        if self.relative:
-            return super().compute_allowance(published, here, paper, sigmas)
         from scipy import special  # a quarter of a second, for claims about spreads alone
 
         goals = np.broadcast_to(published.values, here.values.shape)
