@@ -9,7 +9,7 @@ from published_run import published_run
 from gblsr_repro.analysis.aggregate import derive
 from gblsr_repro.analysis.budget import compare_with_anchor
 from gblsr_repro.analysis.claims.measured import Measured
-from gblsr_repro.analysis.claims.paper import CLAIMS
+from gblsr_repro.analysis.claims.topics import CLAIMS
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.training_time import list_published_times
 from gblsr_repro.config import load

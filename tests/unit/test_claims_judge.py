@@ -11,10 +11,10 @@ from synthetic_runs import parse_provenance, write_provenance
 
 from gblsr_repro.analysis.claims.judge import judge, judge_all
 from gblsr_repro.analysis.claims.measured import Measured
-from gblsr_repro.analysis.claims.paper import CLAIMS
 from gblsr_repro.analysis.claims.registry import Topic
 from gblsr_repro.analysis.claims.rows import Row, Verdict, read_claims, write_claims
 from gblsr_repro.analysis.claims.rules import Equals
+from gblsr_repro.analysis.claims.topics import CLAIMS
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.provenance import Provenance, Scope
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, Weights, read_paper

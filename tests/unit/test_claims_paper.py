@@ -15,11 +15,11 @@ from published_run import decide_criteria, published_run
 from gblsr_repro.analysis.claims.estimates import NotMeasuredError, Source
 from gblsr_repro.analysis.claims.judge import Comparison, compare, judge, read_published
 from gblsr_repro.analysis.claims.measured import Measured
-from gblsr_repro.analysis.claims.paper import CLAIMS
 from gblsr_repro.analysis.claims.published import Tabled
 from gblsr_repro.analysis.claims.registry import Claim
 from gblsr_repro.analysis.claims.rows import Verdict
 from gblsr_repro.analysis.claims.rules import Agreement, Criterion, Ordering, Structure
+from gblsr_repro.analysis.claims.topics import CLAIMS
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import SCHEMAS

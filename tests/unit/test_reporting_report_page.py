@@ -15,7 +15,7 @@ from PIL import Image
 
 from gblsr_repro.analysis import aggregate
 from gblsr_repro.analysis.claims import judge
-from gblsr_repro.analysis.claims.paper import CLAIMS
+from gblsr_repro.analysis.claims.topics import CLAIMS
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, read_paper
 from gblsr_repro.cli import main
 from gblsr_repro.config import load, read_methods

@@ -1,4 +1,4 @@
 """Judge the paper's claims on a run: published numbers, measured numbers, verdicts (claims.csv).
 
-`paper` collects all claims, `judge` decides their verdicts, `rows` reads and writes claims.csv.
+`topics` collects all claims, `judge` decides their verdicts, `rows` reads and writes claims.csv.
 """

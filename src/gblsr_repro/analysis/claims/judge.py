@@ -25,11 +25,11 @@ from ..provenance import PAPER_PRESET, SHARED_GPU, Difference, Scope
 from ..reader import Aggregates
 from .estimates import Estimate, NotMeasuredError
 from .measured import Measured
-from .paper import CLAIMS
 from .published import Published
 from .registry import Claim
 from .rows import VERDICTS, Row, Verdict, write_claims
 from .rules import Agreement, Outcome
+from .topics import CLAIMS
 
 
 def write(aggregates: Path, output: Path, config: Config) -> list[Row]:
