@@ -82,13 +82,13 @@ def claim_bold(
     sets, names, _ = table
     best = BOLD[sets[0], metric.name]
     titles = [read_arms()[arm].name for arm in best]
-    told = f"{titles[0]} alone" if len(titles) == 1 else " and ".join(titles)
+    winners = f"{titles[0]} alone" if len(titles) == 1 else " and ".join(titles)
     topic.add(
         f"{name}_bold",
         partial(marked, table=table),
         where=where,
         sentence=f"Best {metric.heading.partition(' ')[0]} on {on} but for seed noise (bold, 1 of "
-        f"the {rows} arms in the order of the table): {told}",
+        f"the {rows} arms in the order of the table): {winners}",
         rule=TEST,
         published=" / ".join("1" if arm in best else "0" for arm in names),
     )

@@ -34,11 +34,6 @@ MODEL = load_protocol()["native"]["model"]
 MEGA = 1_000_000
 
 
-def parameters(run: Measured, name: str) -> Estimate:
-    """Return the trainable parameters of an arm."""
-    return run.structure(name)
-
-
 def millions(run: Measured, name: str) -> Estimate:
     """Return the trainable parameters of a method, in millions."""
     return run.structure(name) / MEGA
@@ -64,7 +59,7 @@ COUNTED = {  # where the paper prints an arm's parameters, and how it calls the 
 for arm, (where, title) in COUNTED.items():
     topic.add(
         "params_scalar" if arm == SCALAR else f"params_{arm}",
-        partial(parameters, name=arm),
+        partial(Measured.structure, names=arm),
         where=where,
         sentence=f"Trainable parameters of {title}",
         rule=Structure(),
