@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from .. import devices
+from ..analysis.training_time import read_published_times
 from ..config import (
     Arm,
     Config,
@@ -34,7 +35,7 @@ from ..config import (
 from ..data.datasets import ManifestEntry, locate_dataset, read_manifest
 from ..dependencies import CODE_DIGEST, identify_run
 from ..errors import UserError
-from ..files import read_csv, read_json
+from ..files import read_json
 from ..models import native as native_models
 from ..models.asr import model as asr_models
 from ..progress import format_columns, format_count
@@ -234,8 +235,8 @@ def _read_published_time(
     """Return the paper's seconds of a run and their source; None where its settings differ."""
     paper, (benchmark, _, name) = load_protocol(), locate_row(row)
     if _select_step_settings(identity) == _select_step_settings(identify_run(row, paper)):
-        for group in read_csv(find_repository_root() / "config" / "paper" / "compute.csv"):
-            if group["benchmark"] == benchmark and name in group["subjects"].split():
+        for group in read_published_times(benchmark):
+            if name in group["subjects"].split():
                 share = steps / paper[benchmark]["training"]["steps"]
                 seconds = float(group["total_seconds"]) / int(group["runs"])
                 return seconds * share, f"the paper, on {read_paper_device()}"
