@@ -316,7 +316,6 @@ ROWS = [
     code("analysis/statistics.py", NOTHING, {*COMPUTING, *SHOWING}),
     code("analysis/claims/family.py", NOTHING, {*COMPUTING, *SHOWING}),
     code("analysis/efficiency.py", NOTHING, {*COMPUTING, *SHOWING}),
-    code("evaluation/mean_color.py", NOTHING, {"aggregate", "report"}),
     code("reporting/tables/native.py", NOTHING, SHOWING),
     code("reporting/figures/native.py", NOTHING, SHOWING),
     edit("config/figures.mplstyle", "", "\n# a line\n", NOTHING, {"frontier"}),

@@ -268,7 +268,7 @@ def aggregate_structure(find: Find, config: Config) -> Values:
 
 def aggregate_mean_color(find: Find, config: Config) -> Values:
     """Score the mean color of the images of every evaluation column."""
-    from ..evaluation.mean_color import score_mean_color
+    from ..evaluation.metrics import score_mean_color
 
     for fields, path in find(schemas.ARRAYS):
         yield fields["column"], score_mean_color(path, config)

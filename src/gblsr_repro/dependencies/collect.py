@@ -208,9 +208,7 @@ RULES = {
     ),
     **dict.fromkeys(("aggregate", "provenance", "claims"), Rule(EXPERIMENT, code=ANALYSIS)),
     "aggregate budget": Rule(EXPERIMENT, code=("analysis", *NATIVE_MODEL), model=True),
-    "aggregate mean_color": Rule(
-        EXPERIMENT, code=("analysis", "evaluation/mean_color.py", "evaluation/metrics.py")
-    ),
+    "aggregate mean_color": Rule(EXPERIMENT, code=("analysis", "evaluation/metrics.py")),
     "aggregate structure": Rule(code=("analysis", "models")),
     **dict.fromkeys(
         ("table", "figure", "claims_page", "readings", "report"), Rule(EXPERIMENT, code=REPORTING)

@@ -127,20 +127,6 @@ def count_tests_met(met: Mapping[str, bool | None]) -> int | None:
     return None if None in met.values() else sum(map(bool, met.values()))
 
 
-def decide_verdict(met: Mapping[str, bool | None]) -> str | None:
-    """Decide by the tests that are met what the bandwidth field is.
-
-    "collapsed" (no test is met: the bandwidth is global, not spatial), "local" (all are met) or
-    "partly local"; None if a test could not be applied.
-    """
-    count = count_tests_met(met)
-    if count is None:
-        return None
-    if count == 0:
-        return "collapsed"
-    return "local" if count == len(met) else "partly local"
-
-
 # --- the ablation's criteria --------------------------------------------------------------------
 
 

@@ -8,8 +8,10 @@ h = H / P and w = W / P.
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -99,6 +101,17 @@ def compute_psnr(images: Tensor, truth: Tensor, settings: MetricSettings) -> Ten
     """Compute the PSNR of every image, 10 log10(1 / (mse + epsilon)) in dB over all channels."""
     mse = (images.double() - truth.double()).square().mean(dim=(-3, -2, -1))
     return -10 * torch.log10(mse + settings.psnr_epsilon)
+
+
+def score_mean_color(array: Path, config: Config) -> float:
+    """Compute the mean PSNR in dB of images, uint8 (N, S, S, 3) in a .npy file, by mean colors.
+
+    Each image's mean color stands for its reconstruction: what an arm reaches that learned nothing.
+    """
+    pixels = torch.from_numpy(np.load(array, allow_pickle=False))
+    images = pixels.permute(0, 3, 1, 2).double() / 255
+    flat = images.mean((2, 3), keepdim=True).expand_as(images)
+    return float(compute_psnr(flat, images, MetricSettings.from_config(config)).mean())
 
 
 def compute_ssim(images: Tensor, truth: Tensor, settings: MetricSettings) -> Tensor:

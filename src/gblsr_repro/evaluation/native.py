@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -27,27 +27,6 @@ VALIDATION = "validation"
 WHOLE_IMAGE = (*metrics.WHOLE_IMAGE, "lpips", "edge_lpips", "border_step", "center_step")
 PER_REGION = tuple(f"{metric}_{region}" for metric in metrics.PER_PATCH for region in REGIONS)
 COLUMNS = ("image", *WHOLE_IMAGE, *PER_REGION)
-
-
-@dataclass(frozen=True)
-class Scorer:
-    """What all images of a run are scored with."""
-
-    model: NativeModel
-    device: torch.device
-    settings: MetricSettings
-    thresholds: regions.Thresholds
-    perceptual: PerceptualDistance | None
-
-    def score_array(self, array: ImageArray, count: int, label: str) -> list[dict[str, Any]]:
-        """Score the first `count` images of an array; return a row with `COLUMNS` per image."""
-        rows: list[dict[str, Any]] = []
-        for names, truth in read_batches(array, count, self.device, label):
-            images = reconstruct(self.model, truth)
-            rows += score_images(
-                names, images, truth, self.thresholds, self.settings, self.perceptual
-            )
-        return rows
 
 
 def evaluate_run(
@@ -75,15 +54,12 @@ def evaluate_run(
     backbone, reason = find_backbone(config)
     perceptual = PerceptualDistance(backbone, device) if backbone else None
     backbone_sha256 = perceptual.sha256 if perceptual else None
-    scorer = Scorer(model, device, MetricSettings.from_config(config), thresholds, perceptual)
+    lpips = {"measured": bool(backbone), "reason": reason, "backbone_sha256": backbone_sha256}
+    settings = MetricSettings.from_config(config)
     description = {
         "arm": arm.arm,
         "seed": seed,
-        "lpips": {
-            "measured": perceptual is not None,
-            "reason": reason,
-            "backbone_sha256": backbone_sha256,
-        },
+        "lpips": lpips,
         "device": runtime.describe_device(device),
         "weights_sha256": trained["weights_sha256"],
         "versions": runtime.list_versions(),
@@ -95,16 +71,19 @@ def evaluate_run(
     }
     for name in only or [*config["native"]["data"]["evaluate"], VALIDATION]:
         array = ImageArray.open(arrays / f"{name}.npy")
-        count = (
-            min(config["diagnostics"]["images"], len(array)) if name == VALIDATION else len(array)
-        )
+        limit = config["diagnostics"]["images"] if name == VALIDATION else len(array)
+        count = min(limit, len(array))
         dependencies = shared | {"array_sha256": array.description["sha256"], "images": count}
         label = f"evaluate {arm.arm} seed {seed} on {name}"
         table = output / f"{name}.csv"
         if is_up_to_date(table, dependencies):
             log.info("%s: up to date", label)
             continue
-        write_csv(table, COLUMNS, scorer.score_array(array, count, label))
+        rows: list[dict[str, Any]] = []
+        for names, truth in read_batches(array, count, device, label):
+            images = reconstruct(model, truth)
+            rows += score_images(names, images, truth, thresholds, settings, perceptual)
+        write_csv(table, COLUMNS, rows)
         facts = {"dataset": name, "images": count, "follows": dependencies}
         write_json(table.with_suffix(".json"), description | facts)
 

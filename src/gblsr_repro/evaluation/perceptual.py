@@ -27,7 +27,6 @@ VERSION = "0.1"
 
 # Position of every convolution in torchvision's AlexNet, and its slice in `lpips`.
 CONVOLUTIONS = {0: 1, 3: 2, 6: 3, 8: 4, 10: 5}
-HEADS = range(5)
 
 
 def find_backbone(config: Config) -> tuple[Path | None, str | None]:
@@ -117,29 +116,19 @@ def _read_backbone(path: Path | str) -> dict[str, Tensor]:
     """Read the five convolutions and name them as `lpips` does; other entries are ignored."""
     state = torch.load(path, map_location="cpu", weights_only=True)
     return {
-        f"net.slice{part}.{layer}.{name}": state[f"features.{layer}.{name}"]
+        f"slice{part}.{layer}.{name}": state[f"features.{layer}.{name}"]
         for layer, part in CONVOLUTIONS.items()
         for name in ("weight", "bias")
     }
 
 
 def _assemble_network(backbone: dict[str, Tensor]) -> Any:
-    """Assemble the LPIPS network from the backbone's weights and those in the package."""
+    """Assemble the LPIPS network from the backbone's weights and the heads in the package."""
     import lpips
 
-    heads = torch.load(
-        Path(lpips.__file__).with_name("weights") / f"v{VERSION}" / "alex.pth",
-        map_location="cpu",
-        weights_only=True,
-    )
-    # The package registers every head under two names.
-    twice = {f"lins.{i}.model.1.weight": heads[f"lin{i}.model.1.weight"] for i in HEADS}
-    # On the meta device no initial weights are drawn: AlexNet's unused classifier has 58 million.
-    with torch.device("meta"), warnings.catch_warnings():
+    # It draws a backbone, which is replaced, and torchvision warns about the way it is asked to.
+    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        network = lpips.LPIPS(
-            net="alex", version=VERSION, pretrained=False, pnet_rand=True, verbose=False
-        )
-    fixed = network.scaling_layer.state_dict(prefix="scaling_layer.")
-    network.load_state_dict(backbone | heads | twice | fixed, assign=True)
-    return network.eval().requires_grad_(False)
+        network = lpips.LPIPS(net="alex", version=VERSION, pnet_rand=True, verbose=False)
+    network.net.load_state_dict(backbone)
+    return network.requires_grad_(False)
