@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from gblsr_repro import config
+from gblsr_repro.models.asr import decoders
 from gblsr_repro.models.asr.model import ASRModel, build_model
 from gblsr_repro.models.coordinates import compute_pixel_coordinates
 
@@ -88,7 +89,10 @@ def test_tiles_change_nothing(models, method, scale, tile):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_queries_of_pixels_of_many_sizes_in_any_order_are_the_decoded_images(models, method):
+def test_queries_of_pixels_of_many_sizes_in_any_order_are_the_decoded_images(
+    models, method, monkeypatch
+):
+    monkeypatch.setattr(decoders, "QUERY_CHUNK", 31)
     model = copy.deepcopy(models[method]).double()
     images, sizes = images_of(4, 6).double(), [scaled(4, 6, scale) for scale in (1.5, 3, 3.3)]
     places = torch.cat([compute_pixel_coordinates(*size) for size in sizes])
@@ -97,7 +101,7 @@ def test_queries_of_pixels_of_many_sizes_in_any_order_are_the_decoded_images(mod
     asked = (x[order].double().expand(2, -1, -1) for x in (places, cells))
     with torch.no_grad():
         features = model.encode(images)
-        colors = model.query(features, *asked, images, chunk=31)
+        colors = model.query(features, *asked, images)
         shown = [model.decode(features, *size, WHOLE, images).flatten(2) for size in sizes]
     assert error(colors.mT, torch.cat(shown, 2)[..., order]) < 1e-6
 

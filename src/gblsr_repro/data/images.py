@@ -25,6 +25,7 @@ from PIL import Image
 from ..errors import UserError
 
 if TYPE_CHECKING:  # torch takes longer to import than most images to decode
+    import torch
     from torch import Tensor
 
 FORMATS = ("PNG", "JPEG", "BMP", "PPM", "TIFF", "WEBP", "GIF")
@@ -79,6 +80,14 @@ def convert_to_tensor(pixels: Pixels) -> Tensor:
 
     tensor = torch.from_numpy(np.array(pixels))
     return tensor if tensor.ndim == 2 else tensor.permute(2, 0, 1)
+
+
+def convert_to_batch(pixels: Pixels, device: torch.device) -> Tensor:
+    """Convert colors (H, W, 3) to a batch of one image, (1, 3, H, W) in [0, 1], on `device`."""
+    import torch
+
+    tensor = torch.from_numpy(np.array(pixels, order="C")).to(device)
+    return tensor.permute(2, 0, 1)[None].float() / 255
 
 
 def _decode_stream(stream: BinaryIO, name: Path | str) -> Pixels:

@@ -20,7 +20,7 @@ from .. import runtime
 from ..config import Config, Method
 from ..data import resize
 from ..data.datasets import locate_dataset
-from ..data.images import convert_to_rgb, convert_to_tensor
+from ..data.images import convert_to_batch, convert_to_rgb, convert_to_tensor
 from ..data.prefetch import Prefetcher
 from ..data.sources import SourceImage, describe_dataset, list_source_images
 from ..dependencies import collect_dependencies
@@ -73,7 +73,7 @@ def build_upsampler(model: ASRModel, config: Config, device: torch.device) -> Up
     """
 
     def enlarge(low: np.ndarray, height: int, width: int) -> Tensor:
-        images = convert_to_tensor(convert_to_rgb(low))[None].to(device).float() / 255
+        images = convert_to_batch(convert_to_rgb(low), device)
         size = f"{low.shape[1]}x{low.shape[0]} pixels enlarged to {width}x{height}"
         with explain_memory_shortage(f"With the present asr.tile_pixels, an image of {size}"):
             return model.render(images, height, width, config["asr"]["tile_pixels"])[0]

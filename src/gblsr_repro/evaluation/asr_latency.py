@@ -22,7 +22,7 @@ from torch import Tensor
 from .. import runtime
 from ..config import Config, Method, find_repository_root
 from ..data.datasets import locate_dataset
-from ..data.images import convert_to_rgb, convert_to_tensor
+from ..data.images import convert_to_batch, convert_to_rgb
 from ..data.resize import compute_low_side, crop_to_scale, downscale
 from ..data.sources import SourceImage, describe_dataset, list_source_images
 from ..dependencies import collect_dependencies
@@ -59,7 +59,7 @@ class TimedImage:
         height, width = (side // timing["size_divisor"] for side in (self.height, self.width))
         high = crop_to_scale(convert_to_rgb(self.source.load())[:height, :width], timing["scale"])
         small = downscale(high, timing["scale"], config["asr"]["downsampling"])
-        return convert_to_tensor(small)[None].to(device).float() / 255
+        return convert_to_batch(small, device)
 
 
 def time_method(config: Config, method: Method, seed: int, output: Path | str) -> None:

@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..data.images import Pixels
+from ..data.images import Pixels, convert_to_batch
 from . import native
 from .base import QUERY_CHUNK
 from .gblsr import SpectralDecoder
@@ -45,9 +45,9 @@ def encode_in_bands(
     height, width = pixels.shape[:2]
     convolutions = [m for m in model.encoder.layers if isinstance(m, nn.Conv2d)]
     if 2 * 4 * convolutions[0].out_channels * height * width <= map_bytes:
-        return model.encode(convert_to_tensor(pixels, device))
+        return model.encode(convert_to_batch(pixels, device))
     pixels = _pad_pixels(pixels, model.decoder.patch)
-    source: Rows = lambda first, last: convert_to_tensor(pixels[first:last], device)  # noqa: E731
+    source: Rows = lambda first, last: convert_to_batch(pixels[first:last], device)  # noqa: E731
     norms = [m for m in model.encoder.layers if isinstance(m, nn.GroupNorm)]
     layers = list(zip(convolutions, [*norms, None], strict=True))
     size, plan = pixels.shape[:2], []
@@ -70,12 +70,6 @@ def encode_in_bands(
         if bottom == size[0] and norm:
             source = _build_activation(convolve, stored, norm, moments)
     return features
-
-
-def convert_to_tensor(pixels: Pixels, device: torch.device) -> Tensor:
-    """Convert 8-bit colors (H, W, 3) to (1, 3, H, W) in [0, 1]."""
-    rows = torch.from_numpy(np.ascontiguousarray(pixels)).to(device)
-    return rows.permute(2, 0, 1)[None].float() / 255
 
 
 def _pad_pixels(pixels: Pixels, patch: int) -> Pixels:

@@ -70,22 +70,17 @@ class LatentDecoder(PatchDecoder):
         if self.lookup == NEAREST:
             repeated = cells[:, :, None, :, None].expand(-1, -1, self.patch, -1, self.patch, -1)
             return repeated.reshape(batch, height, width, count)
-        rows = torch.matmul(self._get_interpolation(w, cells), cells.reshape(batch * h, w, count))
-        columns = rows.view(batch, h, width * count)
-        image = torch.matmul(self._get_interpolation(h, cells), columns)
+        down, across = (self._compute_interpolation(axis, cells) for axis in (h, w))
+        rows = torch.matmul(across, cells.reshape(batch * h, w, count))
+        image = torch.matmul(down, rows.view(batch, h, width * count))
         return image.view(batch, height, width, count)
 
-    def _get_interpolation(self, cells: int, like: Tensor) -> Tensor:
-        """Return the weights of an axis' cells at its pixels, (cells P, cells)."""
-
-        def compute() -> Tensor:
-            pixels = torch.arange(cells * self.patch, dtype=torch.float64, device=like.device)
-            place = ((pixels + 0.5) / self.patch - 0.5).clamp(0, cells - 1)
-            distance = place[:, None] - torch.arange(cells, device=like.device)
-            return (1 - distance.abs()).clamp(min=0).to(like.dtype)
-
-        key = (like.device, like.dtype)
-        return self.cache.get_or_compute(f"interpolation{cells}", key, (), compute)
+    def _compute_interpolation(self, cells: int, like: Tensor) -> Tensor:
+        """Compute the weights of an axis' cells at its pixels, (cells P, cells)."""
+        pixels = torch.arange(cells * self.patch, dtype=torch.float64, device=like.device)
+        place = ((pixels + 0.5) / self.patch - 0.5).clamp(0, cells - 1)
+        distance = place[:, None] - torch.arange(cells, device=like.device)
+        return (1 - distance.abs()).clamp(min=0).to(like.dtype)
 
     def compute_axis_coordinates(self, cells: int, like: Tensor) -> Tensor:
         """Compute the coordinates of all pixel centers of an axis of `cells` cells, (cells P,)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, cast
 
 import torch
@@ -65,12 +65,13 @@ class LIIFDecoder(LatentDecoder):
         """
         batch, d, h, w = features.shape
         weight, cells = self.layers[0].weight, self._apply_first_layer(features)
+        across = self._compute_corners(w, cells)
         group = self.patch // 2 if self.shift == 0.5 else 1
         image: Any = 0.0  # a tensor once something is added
-        for cell_y, rel_y, share_y in self._get_corners(h, cells):
+        for cell_y, rel_y, share_y in self._compute_corners(h, cells):
             rows = cells.index_select(1, cell_y[::group])
             part_y = rel_y.view(-1, group, 1, 1, 1) * weight[:, d]
-            for cell_x, rel_x, share_x in self._get_corners(w, cells):
+            for cell_x, rel_x, share_x in across:
                 near = rows.index_select(2, cell_x[::group])[:, :, None, :, None, :]
                 near = near + rel_x.view(-1, group, 1) * weight[:, d + 1]
                 hidden = (near + part_y).view(batch, h * self.patch, w * self.patch, -1)
@@ -85,9 +86,10 @@ class LIIFDecoder(LatentDecoder):
         coordinates_part = self.layers[0].weight[:, d : d + 2].mT
         y, x = (part.flatten() for part in (pixels // (w * self.patch), pixels % (w * self.patch)))
         first = torch.arange(batch, device=features.device).repeat_interleave(pixels.shape[1]) * h
+        across = self._compute_corners(w, cells)
         image = features.new_zeros(len(y), COLORS)
-        for cell_y, rel_y, share_y in self._get_corners(h, cells):
-            for cell_x, rel_x, share_x in self._get_corners(w, cells):
+        for cell_y, rel_y, share_y in self._compute_corners(h, cells):
+            for cell_x, rel_x, share_x in across:
                 share = share_y[y] * share_x[x]
                 # Rounded up to what `apply_pointwise` divides evenly.
                 counted = math.ceil(share.count_nonzero().item() / ONEDNN_BATCH) * ONEDNN_BATCH
@@ -105,60 +107,43 @@ class LIIFDecoder(LatentDecoder):
     def _apply_first_layer(self, features: Tensor) -> Tensor:
         """Apply the first layer to all of its input but the coordinate: (B, h, w, hidden)."""
         d, first = features.shape[1], self.layers[0]
-        size_part = first.weight[:, d + 2 :] @ (self._get_half_cells(features) * (2 / self.patch))
+        size = self._compute_half_cells(features) * (2 / self.patch)
+        size_part = first.weight[:, d + 2 :] @ size
         return self.apply_per_cell(features, first.weight[:, :d], first.bias + size_part)
 
-    def _get_corners(self, count: int, like: Tensor) -> list[tuple[Tensor, Tensor, Tensor]]:
-        """Return index, offset and share of the lower and the upper corner cell on an axis.
+    def _compute_corners(self, count: int, like: Tensor) -> list[tuple[Tensor, Tensor, Tensor]]:
+        """Compute index, offset and share of the lower and the upper corner cell on an axis.
 
         For every pixel, (count P,): the cell, the offset from its place (`locate_cells`), its share
         in the pixel. Where both are the same cell, the upper one's share is 0.
         """
-
-        def compute() -> list[tuple[Tensor, Tensor, Tensor]]:
-            pixels = torch.arange(count * self.patch, dtype=torch.float64, device=like.device)
-            cells = [find_cells(pixels, self.patch, count, sign * self.shift) for sign in (-1, 1)]
-            offsets = [
-                compute_offsets(pixels, self.patch, self.locate_cells(cell, (count,)))
-                for cell in cells
-            ]
-            upper = self._compute_shares([offset.abs() for offset in offsets])[1]
-            upper = upper.where(cells[0] != cells[1], 0.0)
-            half_cell = self._compute_half_cell(count)
-            return [
-                (cell, (offset * half_cell).to(like.dtype), share.to(like.dtype))
-                for cell, offset, share in zip(cells, offsets, (1 - upper, upper), strict=True)
-            ]
-
-        key = (like.device, like.dtype)
-        return self.cache.get_or_compute(f"corners{count}", key, (), compute)
+        pixels = torch.arange(count * self.patch, dtype=torch.float64, device=like.device)
+        cells = [find_cells(pixels, self.patch, count, sign * self.shift) for sign in (-1, 1)]
+        offsets = [
+            compute_offsets(pixels, self.patch, self.locate_cells(cell, (count,))) for cell in cells
+        ]
+        upper = self._compute_shares([offset.abs() for offset in offsets])[1]
+        upper = upper.where(cells[0] != cells[1], 0.0)
+        half_cell = self._compute_half_cell(count)
+        return [
+            (cell, (offset * half_cell).to(like.dtype), share.to(like.dtype))
+            for cell, offset, share in zip(cells, offsets, (1 - upper, upper), strict=True)
+        ]
 
     def locate_cells(self, cell: Tensor, counts: tuple[int, ...]) -> Tensor:
         """Return the places of cells, counted in cells: their indices, or spread edge to edge."""
         if not self.even:
             return cell
         cell = cell.double()
-        return cell * self._get_per_axis("steps", counts, cell, compute_even_step) - 0.5
+        return cell * _stack_numbers(map(compute_even_step, counts), cell) - 0.5
 
     def _compute_half_cell(self, count: int) -> float:
         """Compute half a cell of an axis with `count` cells in the units of the coordinates."""
         return 1 / count if self.units == "image" else 1.0
 
-    def _get_half_cells(self, features: Tensor) -> Tensor:
-        """Return half a cell of either axis, (2,)."""
-        counts = tuple(features.shape[-2:])
-        return self._get_per_axis("units", counts, features, self._compute_half_cell)
-
-    def _get_per_axis(
-        self, name: str, counts: tuple[int, ...], like: Tensor, value: Callable[[int], float]
-    ) -> Tensor:
-        """Return the value for the number of cells of every axis, (axes,)."""
-
-        def compute() -> Tensor:
-            return torch.stack([like.new_full((), value(count)) for count in counts])
-
-        key = (like.device, like.dtype)
-        return self.cache.get_or_compute(f"{name}{counts}", key, (), compute)
+    def _compute_half_cells(self, features: Tensor) -> Tensor:
+        """Compute half a cell of either axis, (2,)."""
+        return _stack_numbers(map(self._compute_half_cell, features.shape[-2:]), features)
 
     def _compute_shares(self, sizes: list[Tensor]) -> list[Tensor]:
         """Compute the corners' shares from their areas, or an axis' from its distances."""
@@ -170,7 +155,7 @@ class LIIFDecoder(LatentDecoder):
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
         """Evaluate the MLP for all four corners and blend them by their areas."""
         colors, areas = [], []
-        half_cells = self._get_half_cells(features)
+        half_cells = self._compute_half_cells(features)
         size = (half_cells * (2 / self.patch)).expand(*positions.shape[:2], 2)
         first = self.layers[0]
         for shift_y in (-self.shift, self.shift):
@@ -182,3 +167,8 @@ class LIIFDecoder(LatentDecoder):
                 areas.append(relative.prod(dim=-1, keepdim=True).abs() + 1e-9)
         shares = self._compute_shares(areas)
         return cast("Tensor", sum(c * share for c, share in zip(colors, shares, strict=True)))
+
+
+def _stack_numbers(numbers: Iterable[float], like: Tensor) -> Tensor:
+    """Stack numbers on the device of `like` and in its type, without waiting for the device."""
+    return torch.stack([like.new_full((), number) for number in numbers])

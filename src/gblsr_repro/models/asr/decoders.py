@@ -79,18 +79,15 @@ class QueryDecoder(Decoder):
         """Choose the fastest path to render `size` (H, W) from a map of `cells` (h, w)."""
         return self.paths[0]
 
-    def query(self, features: Tensor, coordinates: Tensor, cell: Tensor, chunk: int) -> Tensor:
-        """Evaluate colors (B, Q, 3) at any coordinates (B, Q, 2) with cell (B, Q, 2).
-
-        `chunk` queries of an image are answered together, which bounds the memory.
-        """
+    def query(self, features: Tensor, coordinates: Tensor, cell: Tensor) -> Tensor:
+        """Evaluate colors (B, Q, 3) at any coordinates (B, Q, 2) with cell (B, Q, 2)."""
         h, w = features.shape[-2:]
         path = self.query_path
         maps = self.compute_maps(features, path)
         half_cells = convert_to_half_cells(cell.to(features.dtype), h, w)
         parts = []
         for places, sizes in zip(
-            coordinates.split(chunk, 1), half_cells.split(chunk, 1), strict=True
+            coordinates.split(QUERY_CHUNK, 1), half_cells.split(QUERY_CHUNK, 1), strict=True
         ):
             rows = compute_taps(places[..., 0], h, self.ensemble)
             columns = compute_taps(places[..., 1], w, self.ensemble)
