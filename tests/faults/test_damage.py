@@ -78,7 +78,7 @@ def weights(folder, settings):
 
 def packed(folder, _):
     images = PackedImages.open(folder / "packed.npy")
-    return [images.get_image(n).tobytes() for n in range(3)] + list(images.names)
+    return [images.pixels.tobytes(), images.offsets.tolist(), images.widths.tolist(), images.names]
 
 
 def code(folder, _):

@@ -6,18 +6,16 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from ..errors import UserError
 from ..files import compute_sha256, read_csv, read_json, write_atomically, write_csv, write_json
 from .images import Pixels
-
-if TYPE_CHECKING:  # torch takes longer to import than most arrays to write
-    import torch
-    from torch import Tensor
 
 
 def write_array(
@@ -134,16 +132,8 @@ class ImageArray:
         self, indices: Sequence[int] | NDArray[np.int64] | slice, device: torch.device | str = "cpu"
     ) -> Tensor:
         """Load the images at `indices` as float32 (B, 3, S, S) in [0, 1] on `device`."""
-        import torch
-
         selected = np.array(self.images[indices])
         return convert_to_float(torch.from_numpy(selected).to(device))
-
-    def copy_to_device(self, device: torch.device | str) -> Tensor:
-        """Copy the whole array to `device` as uint8 (N, S, S, 3), for `convert_to_float`."""
-        import torch
-
-        return torch.from_numpy(np.array(self.images)).to(device)
 
 
 def convert_to_float(images: Tensor) -> Tensor:

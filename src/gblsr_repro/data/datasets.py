@@ -47,7 +47,7 @@ from pathlib import Path, PurePosixPath
 
 from ..config import Config, Dataset, find_dataset, find_mirror
 from ..errors import UserError
-from ..files import compute_sha256, verify_checksum, write_csv
+from ..files import compute_sha256, read_csv, write_csv
 from .images import decode_image
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg")
@@ -82,33 +82,22 @@ def matches_pattern(pattern: str, path: str) -> bool:
 @cache
 def _compile_pattern(pattern: str) -> re.Pattern[str]:
     """Compile a pattern without braces; with a `*` its ending is matched in either case."""
-    ending = _get_plain_ending(pattern) if "*" in pattern else ""
+    ending = PurePosixPath(pattern).suffix
+    if "*" not in pattern or "*" in ending:
+        ending = ""
     stem = "[^/]+".join(map(re.escape, pattern.removesuffix(ending).split("*")))
-    return re.compile(f"{stem}(?i:{re.escape(ending)})" if ending else stem)
+    return re.compile(f"{stem}(?i:{re.escape(ending)})")
 
 
 def find_files(pattern: str, root: Path) -> list[str]:
     """Find the files under `root` that a pattern names; return sorted relative paths."""
-    paths = {
-        path.relative_to(root).as_posix()
-        for option in expand_braces(pattern)
-        for path in (root.glob(_ignore_ending_case(option)) if "*" in option else [root / option])
-        if path.is_file()
-    }
+    paths: set[str] = set()
+    for option in expand_braces(pattern):
+        beside = str(PurePosixPath(option).with_name("*"))
+        files = root.glob(beside) if "*" in option else [root / option]
+        found = (file.relative_to(root).as_posix() for file in files if file.is_file())
+        paths.update(path for path in found if matches_pattern(option, path))
     return sorted(paths)
-
-
-def _get_plain_ending(pattern: str) -> str:
-    """Return the ending of a pattern, empty where it has none or a `*` in it."""
-    ending = PurePosixPath(pattern).suffix
-    return "" if "*" in ending else ending
-
-
-def _ignore_ending_case(pattern: str) -> str:
-    """Write the ending of a glob pattern so that it matches in upper and lower case."""
-    ending = _get_plain_ending(pattern)
-    letters = (f"[{c.lower()}{c.upper()}]" if c.isalpha() else c for c in ending)
-    return pattern.removesuffix(ending) + "".join(letters)
 
 
 # --- the manifest: files as they were at the first fetch ------------------------------------------
@@ -155,17 +144,12 @@ def read_manifest(path: Path) -> dict[str, ManifestEntry]:
     """Read the entries of a manifest by relative path; `UserError` when it is damaged."""
     columns = [field.name for field in fields(ManifestEntry)]
     try:
-        with path.open(newline="", encoding="utf-8") as stream:
-            reader = csv.DictReader(stream)
-            if reader.fieldnames != columns:
-                raise ValueError("it lacks the columns of a manifest")
-            entries = {row["path"]: _parse_entry(row) for row in reader}
-            if not entries:
-                raise ValueError("it lists no file")
+        rows = read_csv(path)
+        if not rows or list(rows[0]) != columns:
+            raise ValueError("it lacks the columns or the lines of a manifest")
+        return {row["path"]: _parse_entry(row) for row in rows}
     except (ValueError, TypeError, csv.Error) as error:
         raise UserError(f"{path} is damaged ({error}); delete it and fetch again.") from error
-    verify_checksum(path)
-    return entries
 
 
 def _parse_entry(row: dict[str, str]) -> ManifestEntry:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import requests
@@ -54,13 +55,14 @@ def download_file(
     """
     part = target.with_name(f".{target.name}.part")
     tag = target.with_name(f".{target.name}.part.tag")
+    transfer = _Transfer(session, url, part, tag, limit, progress)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _transfer_with_retries(session, url, part, tag, limit, progress)
+        transfer.run()
         try:
             check(part)
         except UserError:
-            _delete_files(part, tag)
+            transfer.discard()
             raise
         with part.open("rb") as stream:
             os.fsync(stream.fileno())
@@ -85,63 +87,96 @@ def check_checksum(file: Path, checksum: str, url: str) -> None:
         )
 
 
-def _transfer_with_retries(
-    session: requests.Session,
-    url: str,
-    part: Path,
-    tag: Path,
-    limit: int,
-    progress: Progress | None,
-) -> None:
-    """Transfer a file in up to `ATTEMPTS` attempts, with growing pauses between them."""
-    for attempt in range(1, ATTEMPTS + 1):
-        try:
-            _attempt_transfer(session, url, part, tag, limit, progress)
-            return
-        except (_InterruptedError, requests.ConnectionError, requests.Timeout) as error:
-            reason = " ".join(str(error).split()) or type(error).__name__
-        except requests.RequestException as error:
-            raise UserError(f"{url} cannot be fetched: {error}; check the address.") from error
-        if attempt == ATTEMPTS:
+@dataclass(frozen=True)
+class _Transfer:
+    """The transfer of a file to `part`; `tag` holds what identifies its version."""
+
+    session: requests.Session
+    url: str
+    part: Path
+    tag: Path
+    limit: int
+    progress: Progress | None
+
+    def run(self) -> None:
+        """Transfer the file in up to `ATTEMPTS` attempts, with growing pauses between them."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                self.attempt()
+                return
+            except (_InterruptedError, requests.ConnectionError, requests.Timeout) as error:
+                reason = " ".join(str(error).split()) or type(error).__name__
+            except requests.RequestException as error:
+                raise UserError(
+                    f"{self.url} cannot be fetched: {error}; check the address."
+                ) from error
+            if attempt == ATTEMPTS:
+                raise UserError(
+                    f"{self.url} cannot be fetched ({reason}); check the network and run again, or "
+                    "set `mirror` in the config to a folder that has the files."
+                )
+            log.info("%s: interrupted (%s); attempt %d follows", self.url, reason, attempt + 1)
+            time.sleep(2.0 ** (attempt - 1))
+
+    def attempt(self) -> None:
+        """Transfer the file, or the rest of it."""
+        have = self.part.stat().st_size if self.part.is_file() and self.tag.is_file() else 0
+        headers = {"Range": f"bytes={have}-", "If-Range": self.tag.read_text()} if have else {}
+        with self.session.get(
+            self.url, headers=headers, stream=True, timeout=TIMEOUT_SECONDS
+        ) as answer:
+            if answer.status_code == requests.codes.requested_range_not_satisfiable:
+                if answer.headers.get("Content-Range") == f"bytes */{have}":
+                    return  # the file is complete; the process ended before it was checked
+                self.discard()
+                raise _InterruptedError("the server has another number of bytes than before")
+            _check_status(answer, self.url)
+            size, total = _read_extent(answer, have)
+            if size == 0:
+                self.write_tag(answer)
+            if total is None or total <= self.limit:
+                size = self.write_blocks(answer, size)
+        if max(size, total or 0) > self.limit:
+            self.discard()
             raise UserError(
-                f"{url} cannot be fetched ({reason}); check the network and run again, or set "
-                "`mirror` in the config to a folder that has the files."
+                f"{self.url} is larger than the {self.limit} bytes allowed for it; it is not the "
+                "published file, so check the row of the data set in config/datasets.tsv."
             )
-        log.info("%s: interrupted (%s); attempt %d follows", url, reason, attempt + 1)
-        time.sleep(2.0 ** (attempt - 1))
+        if total is not None and size != total:
+            raise _InterruptedError(f"{size} of {total} bytes came")
 
+    def write_tag(self, answer: requests.Response) -> None:
+        """Write what identifies the file's version; without it no transfer can be resumed."""
+        etag = answer.headers.get("ETag", "")
+        version = etag if etag.startswith('"') else answer.headers.get("Last-Modified", "")
+        self.tag.unlink(missing_ok=True)
+        if version:
+            self.tag.write_text(version)
 
-def _attempt_transfer(
-    session: requests.Session,
-    url: str,
-    part: Path,
-    tag: Path,
-    limit: int,
-    progress: Progress | None,
-) -> None:
-    """Transfer a file, or the rest of it, to `part`; keep its version in `tag`."""
-    have = part.stat().st_size if part.is_file() and tag.is_file() else 0
-    headers = {"Range": f"bytes={have}-", "If-Range": tag.read_text()} if have else {}
-    with session.get(url, headers=headers, stream=True, timeout=TIMEOUT_SECONDS) as answer:
-        if answer.status_code == requests.codes.requested_range_not_satisfiable:
-            if answer.headers.get("Content-Range") == f"bytes */{have}":
-                return  # the file is complete; the process ended before it was checked
-            _delete_files(part, tag)
-            raise _InterruptedError("the server has another number of bytes than before")
-        _check_status(answer, url)
-        size, total = _read_extent(answer, have)
-        if size == 0:
-            _write_tag(answer, tag)
-        if total is None or total <= limit:
-            size = _write_blocks(answer, url, part, size, limit, progress)
-    if max(size, total or 0) > limit:
-        _delete_files(part, tag)
-        raise UserError(
-            f"{url} is larger than the {limit} bytes allowed for it; it is not the published file, "
-            "so check the row of the data set in config/datasets.tsv."
-        )
-    if total is not None and size != total:
-        raise _InterruptedError(f"{size} of {total} bytes came")
+    def write_blocks(self, answer: requests.Response, size: int) -> int:
+        """Append the answer's bytes to the `size` bytes that there are; return the new size.
+
+        Stops after the block that exceeds the limit.
+        """
+        with self.part.open("ab" if size else "wb") as stream:
+            blocks = answer.iter_content(BLOCK)
+            while size <= self.limit:
+                try:
+                    block = next(blocks, b"")
+                except requests.RequestException as error:
+                    raise _InterruptedError(f"the connection to {self.url} broke off") from error
+                if not block:
+                    break
+                stream.write(block)
+                size += len(block)
+                if self.progress is not None:
+                    self.progress.update(max(0, size // MEGABYTE - self.progress.done))
+        return size
+
+    def discard(self) -> None:
+        """Delete the bytes that came and their tag."""
+        self.part.unlink(missing_ok=True)
+        self.tag.unlink(missing_ok=True)
 
 
 def _check_status(answer: requests.Response, url: str) -> None:
@@ -155,43 +190,6 @@ def _check_status(answer: requests.Response, url: str) -> None:
         )
 
 
-def _write_tag(answer: requests.Response, tag: Path) -> None:
-    """Write what identifies the version of a file; without it no transfer can be resumed."""
-    etag = answer.headers.get("ETag", "")
-    version = etag if etag.startswith('"') else answer.headers.get("Last-Modified", "")
-    _delete_files(tag)
-    if version:
-        tag.write_text(version)
-
-
-def _write_blocks(
-    answer: requests.Response,
-    url: str,
-    part: Path,
-    size: int,
-    limit: int,
-    progress: Progress | None,
-) -> int:
-    """Append the answer's bytes to the `size` bytes of `part`; return the new size.
-
-    Stops after the block that exceeds `limit`.
-    """
-    with part.open("ab" if size else "wb") as stream:
-        blocks = answer.iter_content(BLOCK)
-        while size <= limit:
-            try:
-                block = next(blocks, b"")
-            except requests.RequestException as error:
-                raise _InterruptedError(f"the connection to {url} broke off") from error
-            if not block:
-                break
-            stream.write(block)
-            size += len(block)
-            if progress is not None:
-                progress.update(max(0, size // MEGABYTE - progress.done))
-    return size
-
-
 def _read_extent(answer: requests.Response, have: int) -> tuple[int, int | None]:
     """Return the offset of the answer's first byte and the file's size, None if not stated."""
     if answer.status_code == requests.codes.partial_content:
@@ -202,8 +200,3 @@ def _read_extent(answer: requests.Response, have: int) -> tuple[int, int | None]
         return have, int(total) if total.isdigit() else None
     length = answer.headers.get("Content-Length", "")
     return 0, int(length) if length.isdigit() else None
-
-
-def _delete_files(*files: Path) -> None:
-    for file in files:
-        file.unlink(missing_ok=True)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import torch
 from PIL import Image
 
 from ..config import Config
@@ -32,8 +33,6 @@ def split_indices(count: int, fraction: float, seed: int) -> tuple[list[int], li
     count)) entries are the validation images, the others the training images, both in the order of
     the permutation. Returns (training, validation).
     """
-    import torch  # takes long to import, and evaluation sets do not need it
-
     order = torch.randperm(count, generator=torch.Generator().manual_seed(seed)).tolist()
     held = max(1, int(fraction * count))
     return order[held:], order[:held]
@@ -67,8 +66,6 @@ def draw_crop(pixels: Pixels, size: int, seed: int) -> Pixels:
 
     The column is drawn first, then the row, both uniformly over all positions that fit.
     """
-    import torch
-
     large = enlarge_to_fit(pixels, size)
     height, width = large.shape[:2]
     generator = torch.Generator().manual_seed(seed)

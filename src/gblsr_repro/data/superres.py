@@ -102,12 +102,6 @@ class PackedImages:
         names = tuple(row["name"] for row in rows)
         return cls(pixels, names, offsets, heights, widths, description["sha256"])
 
-    def get_image(self, position: int) -> np.ndarray:
-        """Return the image at `position` as uint8 (H, W, 3)."""
-        height, width = int(self.heights[position]), int(self.widths[position])
-        start = int(self.offsets[position])
-        return self.pixels[start : start + height * width].reshape(height, width, 3)
-
 
 class SampleSpec(NamedTuple):
     """The random choices of one sample.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -117,31 +116,16 @@ class ValidationCurve:
         """Measure and write the curve, after every `validate_every` steps and after the last."""
         if step % self.every and step != self.steps:
             return
-        with switch_to_evaluation(self.model):
-            upsample = evaluation.build_upsampler(self.model, self.config, self.device)
-            scores = evaluation.score_pairs(
-                upsample,
-                self.pairs,
-                evaluation.compute_border(self.column, self.scale, self.config),
-            )
-            means = [fmean(row[i] for row in scores) for i in (1, 2)]
+        upsample = evaluation.build_upsampler(self.model, self.config, self.device)
+        border = evaluation.compute_border(self.column, self.scale, self.config)
+        self.model.eval()
+        with torch.no_grad():
+            scores = evaluation.score_pairs(upsample, self.pairs, border)
+        self.model.train()
+        means = [fmean(row[i] for row in scores) for i in (1, 2)]
         # A run that resumed from an earlier step has measured the later steps before.
-        rows = [row for row in self._read_rows() if int(row["step"]) < step]
+        written = read_csv(self.path) if self.path.is_file() else []
+        rows: list[Mapping[str, Any]] = [row for row in written if int(row["step"]) < step]
         rows.append(dict(zip(VALIDATION_COLUMNS, (step, *means, len(scores)), strict=True)))
         write_csv(self.path, VALIDATION_COLUMNS, rows)
         log.info("after step %d: PSNR-Y %.3f dB on %s x%g", step, means[0], self.column, self.scale)
-
-    def _read_rows(self) -> list[dict[str, Any]]:
-        """Read the curve as far as it was written; empty without a file."""
-        return list(read_csv(self.path)) if self.path.is_file() else []
-
-
-@contextmanager
-def switch_to_evaluation(model: ASRModel) -> Iterator[None]:
-    """Switch a model to evaluation mode for the block and back to training mode after it."""
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        model.train()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -135,7 +136,7 @@ def build_batch_reader(
     """
     if device.type != "cuda":
         return lambda step: arrays.load_images(sampler.select_items(step).numpy(), device)
-    resident = arrays.copy_to_device(device)
+    resident = torch.from_numpy(np.array(arrays.images)).to(device)
 
     def read_resident(step: int) -> Tensor:
         items = sampler.select_items(step).to(device, non_blocking=True)
