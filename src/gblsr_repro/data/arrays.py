@@ -54,7 +54,7 @@ def _write_header(out: BinaryIO, count: int, shape: tuple[int, ...]) -> None:
 
 
 def open_array(
-    path: Path | str, mode: Literal["r", "c"]
+    path: Path, mode: Literal["r", "c"]
 ) -> tuple[NDArray[np.uint8], list[dict[str, str]], dict[str, Any]]:
     """Memory-map an array of `write_array`; return it, the rows of its index, its description.
 
@@ -62,7 +62,6 @@ def open_array(
     verify its checksum. Raises `UserError` when one of the three files is missing or damaged, or
     when they do not belong together.
     """
-    path = Path(path)
     index = path.with_suffix(".csv")
     description = read_json(path.with_suffix(".json"))
     for file, key in ((path, "sha256"), (index, "index_sha256")):
@@ -81,7 +80,7 @@ def open_array(
     return pixels, rows, description
 
 
-def build_damage_error(path: Path | str) -> UserError:
+def build_damage_error(path: Path) -> UserError:
     """Build the error for an array, index or description with unexpected content."""
     return UserError(
         f"{path} is damaged or belongs to another run; delete the array and its .csv and .json and "
@@ -105,7 +104,7 @@ class ImageArray:
     description: dict[str, Any]
 
     @classmethod
-    def open(cls, path: Path | str) -> ImageArray:
+    def open(cls, path: Path) -> ImageArray:
         """Open the array at `path` (.npy), its index (.csv) and its description (.json).
 
         Raises `UserError` as `open_array` does.
@@ -113,7 +112,7 @@ class ImageArray:
         images, index, description = open_array(path, "r")
         if images.ndim != 4 or images.shape[3] != 3 or len(images) != len(index):
             raise build_damage_error(path)
-        return cls(Path(path), images, index, description)
+        return cls(path, images, index, description)
 
     def __len__(self) -> int:
         return len(self.images)

@@ -38,7 +38,7 @@ RESIDENT_SHARE = 0.25
 EPOCH, SAMPLE = 0, 1
 
 
-def pack_training_sets(config: Config, output: Path | str) -> None:
+def pack_training_sets(config: Config, output: Path) -> None:
     """Pack the training sets of config asr.train, in its order, into one array (see `pack_images`).
 
     Raises `UserError` when a set is incomplete or one of its files changed.
@@ -50,7 +50,7 @@ def pack_training_sets(config: Config, output: Path | str) -> None:
 
 def pack_images(
     images: Mapping[str, Sequence[SourceImage]],
-    output: Path | str,
+    output: Path,
     descriptions: Sequence[Mapping[str, Any]],
 ) -> None:
     """Write the pixels of all `images`, listed by data set, as one array to `output` (.npy).
@@ -72,7 +72,7 @@ def pack_images(
             yield pixels
 
     facts = {"datasets": [dict(description) for description in descriptions]}
-    write_array(Path(output), (3,), load_all(), INDEX_COLUMNS, rows, facts)
+    write_array(output, (3,), load_all(), INDEX_COLUMNS, rows, facts)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class PackedImages:
     sha256: str
 
     @classmethod
-    def open(cls, path: Path | str) -> PackedImages:
+    def open(cls, path: Path) -> PackedImages:
         """Open an array that `pack_images` wrote; raises `UserError` as `open_array` does."""
         # Copy-on-write, because torch needs a writable buffer; the file is never written.
         pixels, rows, description = open_array(path, "c")

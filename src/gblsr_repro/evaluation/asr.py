@@ -118,7 +118,7 @@ def score_set(upsample: Upsample, column: str, scale: float, config: Config) -> 
     return score_pairs(upsample, map(prefetcher, positions), shaved)
 
 
-def evaluate_bicubic(config: Config, dataset: str, output: Path | str) -> None:
+def evaluate_bicubic(config: Config, dataset: str, output: Path) -> None:
     """Score bicubic interpolation on a data set at every scale, as `score_column` does.
 
     Raises `UserError` when asr.evaluate does not name the data set, or as `score_set` does.
@@ -131,9 +131,7 @@ def evaluate_bicubic(config: Config, dataset: str, output: Path | str) -> None:
     score_column(enlarge_bicubically, columns[dataset], config, output, {}, {})
 
 
-def evaluate_run(
-    config: Config, method: Method, seed: int, run: Path | str, output: Path | str
-) -> None:
+def evaluate_run(config: Config, method: Method, seed: int, run: Path, output: Path) -> None:
     """Score a trained run on every data set at every scale, as `score_column` does.
 
     Raises `UserError` when the run is missing or not of this method and seed, or when a data set
@@ -160,7 +158,7 @@ def score_column(
     upsample: Upsample,
     column: str,
     config: Config,
-    output: Path | str,
+    output: Path,
     weights: Mapping[str, Any],
     facts: Mapping[str, Any],
 ) -> None:
@@ -175,7 +173,7 @@ def score_column(
     settings = collect_dependencies("asr_bicubic", column, config)
     content = {"content_sha256": locate_dataset(dataset, config).digest_content()}
     for scale in config["asr"]["scales"]:
-        path = Path(output) / f"{dataset}_x{scale:g}.csv"
+        path = output / f"{dataset}_x{scale:g}.csv"
         description = {
             "datasets": [describe_dataset(dataset, config)],
             "scale": scale,

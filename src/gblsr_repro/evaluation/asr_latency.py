@@ -62,7 +62,7 @@ class TimedImage:
         return convert_to_batch(small, device)
 
 
-def time_method(config: Config, method: Method, seed: int, output: Path | str) -> None:
+def time_method(config: Config, method: Method, seed: int, output: Path) -> None:
     """Time a method with untrained weights of `seed` on the data sets of config asr.timing.
 
     Writes <data set>.csv into the folder `output`, one row per image and clock with the height and

@@ -34,9 +34,7 @@ def read_exemplar(config: Config, column: str, array: ImageArray) -> Tensor:
     return array.load_images([array.names.index(name)])
 
 
-def write_exemplars(
-    config: Config, runs: Sequence[Path | str], arrays: Path | str, output: Path | str
-) -> None:
+def write_exemplars(config: Config, runs: Sequence[Path], arrays: Path, output: Path) -> None:
     """Write the exemplar of every evaluation set, original and reconstructed by trained runs.
 
     `runs` are run folders, `arrays` is the folder of the standardized arrays. Writes
@@ -44,15 +42,14 @@ def write_exemplars(
     an exemplar is not in its set, or when a run or an array is missing or damaged.
     """
     device = runtime.prepare_device(config["device"], config["threads"])
-    output = Path(output)
     truths = {
-        column: read_exemplar(config, column, ImageArray.open(Path(arrays) / f"{column}.npy"))
+        column: read_exemplar(config, column, ImageArray.open(arrays / f"{column}.npy"))
         for column in config["native"]["data"]["evaluate"]
     }
     for column, truth in truths.items():
         write_png(output / TRUTH / f"{column}.png", truth[0])
     for run in runs:
-        record = read_json(Path(run) / "run.json")
+        record = read_json(run / "run.json")
         arm, seed = find_arm(record["arm"]), record["seed"]
         model, _ = load_matching_run(run, NativeModel, arm, seed, config, device)
         runtime.prepare_for_inference(model, device)
@@ -61,7 +58,7 @@ def write_exemplars(
             write_png(output / arm.arm / f"seed{seed}" / f"{column}.png", picture)
 
 
-def write_png(path: Path | str, image: Tensor) -> None:
+def write_png(path: Path, image: Tensor) -> None:
     """Write one image (3, H, W), clamped to [0, 1], as an 8-bit PNG file."""
     pixels = (image.clamp(0, 1) * 255).round().byte().permute(1, 2, 0).cpu().numpy()
     with write_atomically(path) as temporary:

@@ -26,7 +26,7 @@ class Fields:
     region: NDArray[np.int8]
     names: Sequence[str]
 
-    def write(self, path: Path | str) -> None:
+    def write(self, path: Path) -> None:
         """Write the fields as one compressed .npz file."""
         with write_atomically(path) as temporary, temporary.open("wb") as stream:
             np.savez_compressed(
@@ -38,7 +38,7 @@ class Fields:
             )
 
     @classmethod
-    def read(cls, path: Path | str) -> Fields:
+    def read(cls, path: Path) -> Fields:
         """Read a file of `write`; `UserError` when it is missing or damaged."""
         try:
             with np.load(path, allow_pickle=False) as stored:

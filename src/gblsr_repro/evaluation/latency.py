@@ -193,7 +193,7 @@ class Timer:
         subject: Mapping[str, Any],
         sets: Mapping[str, TimedSet],
         dependencies: Mapping[str, Any],
-        output: Path | str,
+        output: Path,
         columns: Sequence[str],
     ) -> None:
         """Time every image of every set by every clock and write the times.
@@ -203,7 +203,7 @@ class Timer:
         way of measuring, and the decoder path that the model took by clock. `dependencies` are
         those of all times: a set whose dependencies and device did not change is kept.
         """
-        output, label = Path(output), next(iter(subject.values()))
+        label = next(iter(subject.values()))
         device = runtime.describe_device(self.device)
         follows = {
             name: {**dependencies, **timed.dependencies, "device": device}

@@ -95,7 +95,7 @@ def _compute_variance(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 # --- over seeds ---------------------------------------------------------------------------------
 
 
-def compute_statistics_of_files(paths: Iterable[Path | str], config: Config) -> list[Statistics]:
+def compute_statistics_of_files(paths: Iterable[Path], config: Config) -> list[Statistics]:
     """Compute the statistics of field files, one per seed, in the order of `paths`."""
     low, high = config["native"]["model"]["bandwidth_range"]
     fraction = config["diagnostics"]["collapsed_range_fraction"]

@@ -33,9 +33,9 @@ def evaluate_run(
     config: Config,
     arm: Arm,
     seed: int,
-    run: Path | str,
-    arrays: Path | str,
-    output: Path | str,
+    run: Path,
+    arrays: Path,
+    output: Path,
     only: Sequence[str] = (),
 ) -> None:
     """Score the run in folder `run` on every evaluation set and on the validation images.
@@ -47,7 +47,6 @@ def evaluate_run(
     and seed, or when a file is missing or damaged.
     """
     device = runtime.prepare_device(config["device"], config["threads"])
-    arrays, output = Path(arrays), Path(output)
     model, trained = load_matching_run(run, NativeModel, arm, seed, config, device)
     runtime.prepare_for_inference(model, device)
     thresholds = regions.Thresholds.read(arrays / "regions.json")

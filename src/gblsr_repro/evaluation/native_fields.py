@@ -22,10 +22,10 @@ def write_fields(
     config: Config,
     arm: Arm,
     seed: int,
-    run: Path | str,
-    array: Path | str,
-    thresholds: Path | str,
-    output: Path | str,
+    run: Path,
+    array: Path,
+    thresholds: Path,
+    output: Path,
 ) -> None:
     """Write the fields of a trained GB-LSR arm on the first diagnostics.images images of `array`.
 

@@ -16,7 +16,7 @@ from . import latency
 COLUMNS = ("dataset", "image", "clock", *latency.COLUMNS)
 
 
-def time_arm(config: Config, arm: Arm, seed: int, arrays: Path | str, output: Path | str) -> None:
+def time_arm(config: Config, arm: Arm, seed: int, arrays: Path, output: Path) -> None:
     """Time an arm with untrained weights of `seed` on the images of every evaluation set.
 
     Writes <set>.csv into the folder `output`, one row per image and clock, and beside it a .json
@@ -26,7 +26,7 @@ def time_arm(config: Config, arm: Arm, seed: int, arrays: Path | str, output: Pa
     device = runtime.prepare_device(config["device"], config["threads"])
     sets = {}
     for column in config["native"]["data"]["evaluate"]:
-        array = ImageArray.open(Path(arrays) / f"{column}.npy")
+        array = ImageArray.open(arrays / f"{column}.npy")
         images = [
             latency.TimedInput(name, array.size**2, partial(array.load_images, [position], device))
             for position, name in enumerate(array.names[: config["latency"]["images_per_set"]])

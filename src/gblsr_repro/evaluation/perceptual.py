@@ -78,7 +78,7 @@ class PerceptualDistance:
     Raises `UserError` when the file does not hold AlexNet's five convolutions.
     """
 
-    def __init__(self, backbone: Path | str, device: torch.device | str = "cpu") -> None:
+    def __init__(self, backbone: Path, device: torch.device | str = "cpu") -> None:
         self.device = torch.device(device)
         try:
             self.network = _assemble_network(_read_backbone(backbone)).to(
@@ -112,7 +112,7 @@ class PerceptualDistance:
         return self.measure_lpips(*(torch.where(mask, x, 0.5) for x in (images, truth)))
 
 
-def _read_backbone(path: Path | str) -> dict[str, Tensor]:
+def _read_backbone(path: Path) -> dict[str, Tensor]:
     """Read the five convolutions and name them as `lpips` does; other entries are ignored."""
     state = torch.load(path, map_location="cpu", weights_only=True)
     return {

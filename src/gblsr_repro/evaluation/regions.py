@@ -33,7 +33,7 @@ class Thresholds:
     patches: int
 
     @classmethod
-    def read(cls, path: Path | str) -> Thresholds:
+    def read(cls, path: Path) -> Thresholds:
         """Read a file of `write`; `UserError` when it is missing or has other content."""
         values = read_json(path)
         try:
@@ -43,7 +43,7 @@ class Thresholds:
                 f"{path} does not hold region thresholds; delete it and run the regions step again."
             ) from error
 
-    def write(self, path: Path | str) -> None:
+    def write(self, path: Path) -> None:
         """Write the thresholds as JSON."""
         write_json(path, asdict(self))
 
@@ -100,7 +100,7 @@ def label_patches(images: Tensor, thresholds: Thresholds, settings: MetricSettin
     return labels
 
 
-def write_thresholds(config: Config, array: Path | str, output: Path | str) -> None:
+def write_thresholds(config: Config, array: Path, output: Path) -> None:
     """Compute the thresholds from a standardized array (.npy) and write them as JSON."""
     settings = MetricSettings.from_config(config)
     opened = ImageArray.open(array)

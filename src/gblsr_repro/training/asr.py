@@ -27,9 +27,9 @@ def train_run(
     config: Config,
     method: Method,
     seed: int,
-    array: Path | str,
-    output: Path | str,
-    state: Path | str,
+    array: Path,
+    output: Path,
+    state: Path,
 ) -> None:
     """Train `method` and write weights.safetensors, log.csv, validation.csv, run.json (last).
 
@@ -39,13 +39,12 @@ def train_run(
     learning rate is halved at the recipe's fractions of the steps. Raises `UserError` and
     `StopRequested`.
     """
-    output = Path(output)
     sections = {name: config["asr"][name] for name in ("model", "training")}
     settings = sections["training"]
     recipe = settings["recipes"][method.recipe]
     device = runtime.prepare_device(config["device"], config["threads"], settings["precision"])
     images = PackedImages.open(array)
-    check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
+    check_dates(array.with_suffix(part) for part in (".npy", ".csv", ".json"))
     sampler = Sampler(images, settings, recipe["batch_size"], seed, device)
     model = build_model(method, config, seed).to(device)
     forward = torch.compile(model) if settings["compile"] else model

@@ -30,7 +30,7 @@ CHECKSUMS = {"train_sha256": "the training images differ", "code_sha256": "the c
 
 
 @contextmanager
-def lock_state(path: Path | str, label: str) -> Iterator[None]:
+def lock_state(path: Path, label: str) -> Iterator[None]:
     """Lock the state at `path` for the block, so that one process at a time trains its run.
 
     Raises `UserError` when another process holds the lock, as after a kill of the workflow that
@@ -43,7 +43,7 @@ def lock_state(path: Path | str, label: str) -> Iterator[None]:
             "saves its state, and run again."
         )
 
-    with hold_lock(Path(path).with_name(f".{Path(path).name}.lock"), build_error):
+    with hold_lock(path.with_name(f".{path.name}.lock"), build_error):
         yield
 
 
@@ -52,13 +52,12 @@ def get_previous_path(path: Path) -> Path:
     return path.with_suffix(f".previous{path.suffix}")
 
 
-def save_state(path: Path | str, state: Mapping[str, Any]) -> None:
+def save_state(path: Path, state: Mapping[str, Any]) -> None:
     """Save tensors and plain values; the state saved before moves to `get_previous_path`.
 
     The file has a line that names the format, a line of JSON with the SHA-256 of the rest, then
     the output of `torch.save`. A kill at any moment leaves at least one intact state.
     """
-    path = Path(path)
     buffer = io.BytesIO()
     torch.save(dict(state), buffer)
     content = buffer.getbuffer()
@@ -71,7 +70,7 @@ def save_state(path: Path | str, state: Mapping[str, Any]) -> None:
             path.replace(get_previous_path(path))
 
 
-def load_state(path: Path | str, identity: Mapping[str, Any]) -> State | None:
+def load_state(path: Path, identity: Mapping[str, Any]) -> State | None:
     """Load the newest intact state of the run with this identity; None if there is none.
 
     If the newest state is damaged, the one before it is loaded, with a warning. A state of another
@@ -80,7 +79,6 @@ def load_state(path: Path | str, identity: Mapping[str, Any]) -> State | None:
     Raises `UserError` when all states are damaged, and when the file that would be replaced is a
     state of the run with this identity.
     """
-    path = Path(path)
     newest = _read_newest(path)
     if newest is None:
         return None
@@ -108,9 +106,8 @@ def load_state(path: Path | str, identity: Mapping[str, Any]) -> State | None:
     return None
 
 
-def get_superseded_path(path: Path | str) -> Path:
+def get_superseded_path(path: Path) -> Path:
     """Return the path to which the state of another run is moved."""
-    path = Path(path)
     return path.with_suffix(f".old{path.suffix}")
 
 
@@ -172,14 +169,13 @@ def _describe_commit(state: State) -> str:
     return f"commit {git['commit'][:12]}{', modified' if git['modified'] else ''}"
 
 
-def get_progress_path(path: Path | str) -> Path:
+def get_progress_path(path: Path) -> Path:
     """Return the path of the progress file of a run, beside its state."""
-    return Path(path).with_suffix(".json")
+    return path.with_suffix(".json")
 
 
-def remove_state(path: Path | str) -> None:
+def remove_state(path: Path) -> None:
     """Remove the states and the progress file of a finished run."""
-    path = Path(path)
     for file in (path, get_previous_path(path), get_progress_path(path)):
         file.unlink(missing_ok=True)
 

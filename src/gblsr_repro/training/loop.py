@@ -87,7 +87,7 @@ def train(
     and `StopRequested` on SIGTERM or SIGUSR1, after the current step, with the state saved.
     """
     device = next(model.parameters()).device
-    run = _Training(label, model, optimizer, Path(state_path), dict(identity), settings, device)
+    run = _Training(label, model, optimizer, state_path, dict(identity), settings, device)
     with checkpoint.lock_state(run.path, label):
         run.resume(dict(trained_by))
         model.train()

@@ -25,9 +25,7 @@ Batch = tuple[Tensor, ...]
 """Images (B, 3, S, S) and, if the loss uses a part of the pixels, their indices (B, N)."""
 
 
-def train_run(
-    config: Config, arm: Arm, seed: int, array: Path | str, output: Path | str, state: Path | str
-) -> None:
+def train_run(config: Config, arm: Arm, seed: int, array: Path, output: Path, state: Path) -> None:
     """Train `arm` and write weights.safetensors, log.csv and run.json (last) into `output`.
 
     `array` is the standardized training array; `state` the file from which an interrupted run
@@ -41,12 +39,11 @@ def train_run(
     promises the same bits only on the same model of GPU, and warns where a kernel has no such
     variant.
     """
-    output = Path(output)
     sections = {name: config["native"][name] for name in ("model", "data", "training")}
     recipe = sections["training"]
     device = runtime.prepare_device(config["device"], config["threads"], recipe["precision"])
     arrays = ImageArray.open(array)
-    check_dates(Path(array).with_suffix(part) for part in (".npy", ".csv", ".json"))
+    check_dates(array.with_suffix(part) for part in (".npy", ".csv", ".json"))
     model = build_model(arm, config, seed)
     sampler = EpochSampler(len(arrays), recipe["batch_size"], torch.get_rng_state())
     model = model.to(device)

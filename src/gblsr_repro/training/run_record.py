@@ -27,7 +27,7 @@ def train_and_write(
     model: Model,
     optimizer: torch.optim.Optimizer,
     output: Path,
-    state: Path | str,
+    state: Path,
     facts: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> None:
@@ -44,7 +44,7 @@ def train_and_write(
         model,
         optimizer,
         LoopSettings(**{key: training[key] for key in ("steps", "log_every", "checkpoint_every")}),
-        state_path=Path(state),
+        state_path=state,
         identity={**run, **identity, "train_sha256": data["train"]},
         trained_by={
             "git": runtime.describe_commit(),
