@@ -26,6 +26,7 @@ class Tiny(nn.Module):
         self.encoder.channels_last = True
         self.encoder.extend_length = lambda length: length + 8
         self.activation = nn.SiLU()
+        self.path = None
 
     def forward(self, images):
         return self.activation(self.encoder(images))
@@ -92,9 +93,9 @@ def timed_modes(model, gradients, **latency_settings):
 
     chosen = settings(warmup=1, passes=2, **latency_settings)
     timing = latency.Timer(model, chosen, CPU, watched("plain"), watched("own"), gradients)
-    rows, not_timed = timing.time_sets("tiny", {"set": [IMAGE]}, timing.build_clocks())
-    assert not not_timed
-    return seen, [row["clock"] for row in rows]
+    times = timing.time_sets("tiny", {"set": [IMAGE]})["set"]
+    assert not times.not_timed
+    return seen, [row["clock"] for row in times.rows]
 
 
 @pytest.mark.parametrize("gradients", [False, True])
@@ -131,26 +132,27 @@ def test_a_set_that_gradients_do_not_fit_for_is_refused_before_it_is_timed(
     def time(free):
         monkeypatch.setattr(runtime, "measure_free_memory", lambda device: free)
         timing = latency.Timer(model, chosen, CPU, model, model, gradients=True)
-        rows, not_timed = timing.time_sets("tiny", sets, timing.build_clocks())
-        return [row["clock"] + row["image"] for row in rows], not_timed
+        times = timing.time_sets("tiny", sets)
+        rows = [row["clock"] + row["image"] for name in sets for row in times[name].rows]
+        return rows, {name: times[name].not_timed for name in sets}
 
     rows, not_timed = time(int(room) - 1)
     assert rows == ["paperi8", "paperi16", "oursi8", "oursi16", "oursi9", "oursi64"]
-    assert set(not_timed) == {"paper"}
-    assert not_timed["paper"]["large"].startswith("i64 would take about 0.0 GiB")
+    assert not_timed["small"] == {}
+    assert set(not_timed["large"]) == {"paper"}
+    assert not_timed["large"]["paper"].startswith("i64 would take about 0.0 GiB")
     assert caplog.text.count("tiny: large is not timed by the clock paper, since i64") == 1
-    assert time(int(room) + 1)[1] == {}
+    assert time(int(room) + 1)[1] == {"small": {}, "large": {}}
 
 
 def test_a_set_that_does_not_fit_the_memory_is_left_out_by_that_clock(model, caplog):
     def fail(_):
         raise torch.OutOfMemoryError("the device says so\nsecond line")
 
-    clocks = [latency.Clock("ours", model), latency.Clock("paper", fail)]
-    timing = latency.Timer(model, settings(warmup=0, passes=1), CPU, model, model, False)
-    rows, not_timed = timing.time_sets("tiny", {"set": [IMAGE]}, clocks)
-    assert [row["clock"] for row in rows] == ["ours"]
-    assert not_timed == {"paper": {"set": "the memory does not suffice: the device says so"}}
+    timing = latency.Timer(model, settings(warmup=0, passes=1), CPU, fail, model, False)
+    times = timing.time_sets("tiny", {"set": [IMAGE]})["set"]
+    assert [row["clock"] for row in times.rows] == ["ours"]
+    assert times.not_timed == {"paper": "the memory does not suffice: the device says so"}
     assert "the device says so" in caplog.text
 
 

@@ -174,6 +174,18 @@ class TimedSet:
 
 
 @dataclass(frozen=True)
+class Times:
+    """The times of a set: a row per image and clock, and the reasons of clocks without rows.
+
+    A row holds dataset, image, height and width of the input, clock, the path that the model took
+    and `COLUMNS`.
+    """
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    not_timed: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Timer:
     """Times a model on a device by the clocks of config latency.clocks.
 
@@ -198,7 +210,7 @@ class Timer:
     ) -> None:
         """Time every image of every set by every clock and write the times.
 
-        Writes `columns` of the rows of `time_sets` to <set>.csv in the folder `output`, and beside
+        Writes `columns` of the rows of `Times` to <set>.csv in the folder `output`, and beside
         it a .json with the `subject` (an arm or method first), the facts of the set, the device and
         way of measuring, and the decoder path that the model took by clock. `dependencies` are
         those of all times: a set whose dependencies and device did not change is kept.
@@ -220,16 +232,12 @@ class Timer:
         description = {**subject, **describe_measurement(self.config, self.device)}
         description["gradients_recorded"] = self.gradients
         inputs = {name: timed.inputs for name, timed in outdated.items()}
-        rows, not_timed = self.time_sets(label, inputs, self.build_clocks())
-        for name, timed in outdated.items():
-            set_rows = [row for row in rows if row["dataset"] == name]
-            write_csv(output / f"{name}.csv", columns, set_rows)
+        for name, times in self.time_sets(label, inputs).items():
+            write_csv(output / f"{name}.csv", columns, times.rows)
             facts = {
-                **timed.facts,
-                "not_timed": {
-                    clock: reasons[name] for clock, reasons in not_timed.items() if name in reasons
-                },
-                "decoder_paths": _list_paths(set_rows),
+                **sets[name].facts,
+                "not_timed": times.not_timed,
+                "decoder_paths": _list_paths(times.rows),
             }
             write_json(output / f"{name}.json", description | facts | {"follows": follows[name]})
 
@@ -258,35 +266,30 @@ class Timer:
         saved = count_saved_bytes(self.plain_call, example, self.model)
         return saved / self.model.encoder.extend_length(EXAMPLE) ** 2
 
-    def time_sets(
-        self, label: str, sets: Mapping[str, Sequence[TimedInput]], clocks: Iterable[Clock]
-    ) -> tuple[list[dict[str, Any]], dict[str, dict[str, str]]]:
+    def time_sets(self, label: str, sets: Mapping[str, Sequence[TimedInput]]) -> dict[str, Times]:
         """Time every image of every set by every clock.
 
-        Returns rows, and by clock and set the reason why it has no rows. A row holds dataset,
-        image, height and width of the input, clock, the path that the model took (None if it names
-        none), and `COLUMNS`. A set that does not fit into memory is left out as a whole, with a
-        warning, so that its means are over the same images for every model.
+        A set that does not fit into memory is left out by that clock as a whole, with a warning, so
+        that its means are over the same images for every model.
         """
-        rows: list[dict[str, Any]] = []
-        not_timed: dict[str, dict[str, str]] = {}
+        times = {dataset: Times() for dataset in sets}
         total = sum(map(len, sets.values())) * len(select_clocks(self.config))
         with Progress(f"time {label}", total, "image") as progress:
-            for clock in clocks:
+            for clock in self.build_clocks():
                 for dataset, inputs in sets.items():
                     end = progress.done + len(inputs)
-                    set_rows, reason = self._time_set(dataset, inputs, clock, progress)
-                    rows += set_rows
+                    rows, reason = self._time_set(dataset, inputs, clock, progress)
+                    times[dataset].rows.extend(rows)
                     if not reason:
                         continue
                     log.warning(
                         "%s: %s is not timed by the clock %s, since %s",
                         label, dataset, clock.name, reason,
                     )  # fmt: skip
-                    not_timed.setdefault(clock.name, {})[dataset] = reason
+                    times[dataset].not_timed[clock.name] = reason
                     runtime.release_memory(self.device)
                     progress.update(end - progress.done)
-        return rows, not_timed
+        return times
 
     def _time_set(
         self, dataset: str, inputs: Sequence[TimedInput], clock: Clock, progress: Progress
@@ -313,7 +316,7 @@ class Timer:
         times = time_call(call, self.device, passes["warmup"], passes["passes"], clock.gradients)
         height, width = images.shape[-2:]
         place = {"image": image.name, "height": height, "width": width, "clock": clock.name}
-        return place | {"path": getattr(self.model, "path", None)} | times
+        return place | {"path": self.model.path} | times
 
 
 def _list_paths(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
