@@ -200,7 +200,6 @@ def believed_cuda() -> Iterator[list[str]]:
         "current_device": lambda: 0,
         "get_device_name": lambda *_: GPU.name,
         "get_device_properties": lambda *_: GPU,
-        "is_initialized": lambda: True,
         "is_current_stream_capturing": lambda: False,
         "manual_seed_all": RANDOM.manual_seed,
         "set_sync_debug_mode": Waits.set_mode,

@@ -292,8 +292,3 @@ def build_on_meta(build: Callable[[], Module]) -> Module:
     """Build a module on torch's meta device, which has shapes and no values."""
     with torch.device("meta"):
         return build()
-
-
-def count_parameters_by_shape(build: Callable[[], nn.Module]) -> int:
-    """Count the trainable parameters of the module that `build` returns, from its shapes alone."""
-    return count_parameters(build_on_meta(build))

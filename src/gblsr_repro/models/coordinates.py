@@ -58,9 +58,3 @@ def compute_even_step(cells: int) -> float:
     The first and the last then lie on the image's edges, at -0.5 and cells - 0.5.
     """
     return cells / max(cells - 1, 1)
-
-
-def compute_center_offsets(patch: int, device: torch.device, dtype: torch.dtype) -> Tensor:
-    """Compute the offsets of a cell's pixel centers, (patch,): -1 + 1/patch ... 1 - 1/patch."""
-    pixels = torch.arange(patch, device=device, dtype=torch.float64)
-    return compute_offsets(pixels, patch, torch.zeros_like(pixels)).to(dtype)

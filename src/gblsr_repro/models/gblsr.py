@@ -48,7 +48,7 @@ class SpectralDecoder(PatchDecoder):
         raise NotImplementedError
 
     def list_shared_sources(self) -> tuple[Tensor, ...]:
-        """List the parameters that determine the bandwidth that all patches share."""
+        """List the tensors that determine the bandwidth that all patches share, if they do."""
         return ()
 
     def predict_raw(self, features: Tensor) -> tuple[Tensor, Tensor]:
@@ -111,10 +111,8 @@ class SpectralDecoder(PatchDecoder):
         def compute() -> Tensor:
             return spectral.build_pixel_basis(self.patch, self.modes, bandwidth)
 
-        if bandwidth.ndim:
-            return compute()
-        key = (bandwidth.device, bandwidth.dtype)
-        return self.cache.get_or_compute("basis", key, self.list_shared_sources(), compute)
+        sources = self.list_shared_sources()
+        return self.cache.get_or_compute("basis", None, sources, compute) if sources else compute()
 
     def render_fast(self, features: Tensor) -> Tensor:
         """Render by two batched matrix products over the cached 1D basis."""
@@ -156,6 +154,10 @@ class FixedDecoder(SpectralDecoder):
     def predict_spectrum(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Return the constant bandwidth and the full order."""
         return self.fixed_bandwidth, self.full_order
+
+    def list_shared_sources(self) -> tuple[Tensor, ...]:
+        """List the constant alone."""
+        return (self.fixed_bandwidth,)
 
     def get_bandwidth(self) -> float:
         """Return the constant bandwidth."""

@@ -16,12 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .coordinates import (
-    compute_center_offsets,
-    compute_offsets,
-    convert_to_image_coordinates,
-    find_cells,
-)
+from .coordinates import compute_offsets, convert_to_image_coordinates, find_cells
 from .decoders import PatchDecoder
 from .layers import apply_pointwise, relu, silu
 
@@ -84,10 +79,11 @@ class LatentDecoder(PatchDecoder):
 
     def compute_axis_coordinates(self, cells: int, like: Tensor) -> Tensor:
         """Compute the coordinates of all pixel centers of an axis of `cells` cells, (cells P,)."""
-        if self.coordinates == RELATIVE:
-            return compute_center_offsets(self.patch, like.device, like.dtype).repeat(cells)
         count = cells * self.patch
         pixels = torch.arange(count, dtype=torch.float64, device=like.device)
+        if self.coordinates == RELATIVE:
+            cell = find_cells(pixels, self.patch, cells)
+            return compute_offsets(pixels, self.patch, cell).to(like.dtype)
         return ((2 * pixels + 1) / count - 1).to(like.dtype)
 
     def look_up_features(self, features: Tensor, positions: Tensor) -> Tensor:

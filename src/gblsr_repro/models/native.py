@@ -13,7 +13,8 @@ from . import fourier_mlp, gblsr, liif, lte, wire
 from .base import (
     QUERY_CHUNK,
     Model,
-    count_parameters_by_shape,
+    build_on_meta,
+    count_parameters,
     find_class,
     parse_options,
     select_class_settings,
@@ -148,7 +149,7 @@ def find_classes(arm: Arm) -> tuple[type[PatchEncoder], type[PatchDecoder]]:
 
 def count_model_parameters(arm: Arm, config: Config) -> int:
     """Count the trainable parameters of an arm, from its shapes alone."""
-    return count_parameters_by_shape(lambda: assemble_model(arm, config))
+    return count_parameters(build_on_meta(lambda: assemble_model(arm, config)))
 
 
 def count_arm_parameters(config: Config) -> dict[str, int]:

@@ -109,7 +109,7 @@ class GBLSR(QueryDecoder):
             projection, bandwidth = self.join_projection(), self.compute_bandwidth()
             return fold_decoder(projection, bandwidth, scale, self.ensemble)
 
-        return self.cache.get_or_compute(f"folded {scale}", self.ensemble, sources, compute)
+        return self.cache.get_or_compute(f"folded {scale}", None, sources, compute)
 
     def prepare_rendering(
         self, features: Tensor, size: tuple[Length, Length], path: str, area: RenderArea

@@ -12,7 +12,8 @@ from ..base import (
     PLAIN,
     Encoder,
     Model,
-    count_parameters_by_shape,
+    build_on_meta,
+    count_parameters,
     find_class,
     parse_options,
     select_class_settings,
@@ -213,4 +214,4 @@ def find_classes(method: Method) -> tuple[type[Encoder], type[QueryDecoder]]:
 
 def count_model_parameters(method: Method, config: Config) -> int:
     """Count the trainable parameters of a method, from its shapes alone."""
-    return count_parameters_by_shape(lambda: assemble_model(method, config))
+    return count_parameters(build_on_meta(lambda: assemble_model(method, config)))
