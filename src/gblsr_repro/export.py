@@ -47,7 +47,7 @@ class FoldedModel(nn.Module):
         self.prepare_images, self.restore_colors = model.prepare_images, model.restore_colors
         self.scale = scale
         with torch.no_grad():
-            folded = decoder.get_folded_kernel(scale)
+            folded = decoder.fold(scale)
         self.register_buffer("kernel", torch.cat((folded.kernel, folded.bias), dim=1))
         self.register_buffer("shares", _compute_shares(scale) if decoder.ensemble else None)
 

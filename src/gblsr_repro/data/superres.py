@@ -97,7 +97,7 @@ class PackedImages:
         pixels, rows, description = open_array(path, "c")
         numbers = np.array([[int(r[c]) for c in INDEX_COLUMNS[3:]] for r in rows], np.int64)
         offsets, heights, widths = numbers.reshape(-1, 3).T
-        if not rows or pixels.shape != (int((heights * widths).sum()), 3):
+        if pixels.shape != (int((heights * widths).sum()), 3):
             raise build_damage_error(path)
         names = tuple(row["name"] for row in rows)
         return cls(pixels, names, offsets, heights, widths, description["sha256"])

@@ -1,4 +1,4 @@
-"""Base classes of the models of both benchmarks, the weight cache, and class lookup by name.
+"""Base classes of the models of both benchmarks, and class lookup by name.
 
 A model has an encoder and a decoder. Each is a class that a row of config/arms.tsv or
 config/methods.tsv names, built from a section of the config and the row's options. The "plain" path
@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -30,58 +30,6 @@ QUERY_CHUNK = 16384
 Options = Mapping[str, tuple[str, ...] | type[int]]
 Component = TypeVar("Component", bound="Encoder | Decoder")
 Module = TypeVar("Module", bound=nn.Module)
-
-
-# --- cached functions of the weights ------------------------------------------------------------
-
-
-class WeightCache:
-    """Cache tensors derived from weights (a folded weight, a basis) until the weights change.
-
-    Values are cached in inference only. Where gradients are enabled they are computed anew, so that
-    autograd sees every operation from the weights on, and the cache is emptied, since an optimizer
-    step may follow (fused optimizers write weights without increasing their version). Otherwise a
-    weight counts as changed when it was written in place (`load_state_dict`) or replaced
-    (`module.to`). A module that holds a WeightCache calls `clear` when it switches between training
-    and evaluation.
-    """
-
-    def __init__(self) -> None:
-        self._entries: dict[str, tuple[Any, Any]] = {}
-
-    def get_or_compute(
-        self, name: str, key: Hashable, sources: Sequence[Tensor], compute: Callable[[], Any]
-    ) -> Any:
-        """Return the cached result of `compute()` for the same `key` and unchanged `sources`.
-
-        One value is cached per `name`: a new key or a changed source replaces it.
-        """
-        if torch.compiler.is_compiling():
-            return compute()
-        if torch.is_grad_enabled() or any(s.is_inference() for s in sources):
-            self.clear()
-            return compute()
-        devices = [device for device in ("cpu", "cuda") if torch.is_autocast_enabled(device)]
-        versions = [(s.data_ptr(), s._version, s.device, s.dtype, s.shape) for s in sources]
-        dtypes = [(device, torch.get_autocast_dtype(device)) for device in devices]
-        stamp = (key, dtypes, versions)
-        entry = self._entries.get(name)
-        if entry is None or entry[0] != stamp:
-            # The detached aliases keep the storages alive, so that no later tensor can get the
-            # same address and pass for an unchanged source.
-            entry = (stamp, (compute(), [s.detach() for s in sources]))
-            self._entries[name] = entry
-        return entry[1][0]
-
-    def clear(self) -> None:
-        """Drop all cached values."""
-        self._entries.clear()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> WeightCache:
-        return WeightCache()
-
-    def __reduce__(self) -> tuple[type[WeightCache], tuple[()]]:
-        return WeightCache, ()
 
 
 # --- base classes -------------------------------------------------------------------------------
@@ -154,12 +102,6 @@ class Decoder(nn.Module):
     def __init__(self, section: Mapping[str, Any]) -> None:
         super().__init__()
         self.features: int = section["features"]
-        self.cache = WeightCache()
-
-    def train(self, mode: bool = True) -> Self:
-        """Set training or evaluation mode and empty the cache."""
-        self.cache.clear()
-        return super().train(mode)
 
     def get_bandwidth(self) -> float | None:
         """Return the bandwidth that all patches or cells share; None where they share none."""

@@ -53,21 +53,16 @@ class GlobalFourierMLP(PatchDecoder):
         return hidden
 
     def render_fast(self, features: Tensor) -> Tensor:
-        """Render; the first layer's Fourier part is computed per size, its other part per image."""
+        """Render; the first layer's Fourier part is computed once for all images."""
         batch, _, h, w = features.shape
         height, width = h * self.patch, w * self.patch
         first = self.layers[0]
-
-        def compute_fourier_part() -> Tensor:
-            y = torch.linspace(-1, 1, height, device=features.device, dtype=features.dtype)
-            x = torch.linspace(-1, 1, width, device=features.device, dtype=features.dtype)
-            fourier = self._compute_fourier_features(y[:, None], x[None, :])
-            return apply_pointwise(fourier[None], first.weight[:, : -self.features])
-
-        sources = (first.weight, self.frequencies)
-        plane = self.cache.get_or_compute(
-            "positional", (height, width), sources, compute_fourier_part
+        y, x = (
+            torch.linspace(-1, 1, count, device=features.device, dtype=features.dtype)
+            for count in (height, width)
         )
+        fourier = self._compute_fourier_features(y[:, None], x[None, :])
+        plane = apply_pointwise(fourier[None], first.weight[:, : -self.features])
         mean_part = F.linear(features.mean((2, 3)), first.weight[:, -self.features :], first.bias)
         pixels = self._apply_later_layers(plane + mean_part[:, None, None, :])
         return reshape_to_image(pixels, batch, height, width)

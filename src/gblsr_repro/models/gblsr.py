@@ -47,10 +47,6 @@ class SpectralDecoder(PatchDecoder):
         """Predict bandwidth and cutoff order: each a scalar tensor, or one per patch (B, h, w)."""
         raise NotImplementedError
 
-    def list_shared_sources(self) -> tuple[Tensor, ...]:
-        """List the tensors that determine the bandwidth that all patches share, if they do."""
-        return ()
-
     def predict_raw(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Predict the head's raw bandwidth and raw order per patch, each (B, h, w)."""
         raw = F.conv2d(features, self.head.weight[:, :, None, None], self.head.bias)
@@ -84,10 +80,8 @@ class SpectralDecoder(PatchDecoder):
         weight, bias = self.coefficients.weight, self.coefficients.bias
         if order.ndim:
             return self._apply_cutoff(self._project(features, weight, bias), order)
-        weight, bias = self.cache.get_or_compute(
-            "projection", None, (weight, bias), self._fold_cutoff
-        )
-        return self._project(features, weight, bias)
+        mask = spectral.compute_cutoff(order, self.modes, self.sharpness).flatten().repeat(COLORS)
+        return self._project(features, weight * mask[:, None], bias * mask)
 
     def _project(self, features: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         """Project features to coefficients (B, 3, p, p, h, w) by these weights."""
@@ -99,26 +93,12 @@ class SpectralDecoder(PatchDecoder):
         mask = spectral.compute_cutoff(order, self.modes, self.sharpness)
         return coefficients * mask.permute(0, 3, 4, 1, 2).unsqueeze(1)
 
-    def _fold_cutoff(self) -> tuple[Tensor, Tensor]:
-        """Multiply the projection's weight and bias by the cutoff at full order."""
-        mask = spectral.compute_cutoff(self.full_order, self.modes, self.sharpness)
-        mask = mask.flatten().repeat(COLORS)
-        return self.coefficients.weight * mask[:, None], self.coefficients.bias * mask
-
-    def _get_basis(self, bandwidth: Tensor) -> Tensor:
-        """Return the 1D basis at the pixel centers, from the cache where all patches share it."""
-
-        def compute() -> Tensor:
-            return spectral.build_pixel_basis(self.patch, self.modes, bandwidth)
-
-        sources = self.list_shared_sources()
-        return self.cache.get_or_compute("basis", None, sources, compute) if sources else compute()
-
     def render_fast(self, features: Tensor) -> Tensor:
-        """Render by two batched matrix products over the cached 1D basis."""
+        """Render by two batched matrix products over the 1D basis."""
         bandwidth, order = self.predict_spectrum(features)
         coefficients = self._project_with_cutoff(features, order)
-        return spectral.render_grid(coefficients, self._get_basis(bandwidth))
+        basis = spectral.build_pixel_basis(self.patch, self.modes, bandwidth)
+        return spectral.render_grid(coefficients, basis)
 
     def render_plain(self, features: Tensor) -> Tensor:
         """Render by the three-operand sum of the definition, the cutoff applied per patch."""
@@ -155,10 +135,6 @@ class FixedDecoder(SpectralDecoder):
         """Return the constant bandwidth and the full order."""
         return self.fixed_bandwidth, self.full_order
 
-    def list_shared_sources(self) -> tuple[Tensor, ...]:
-        """List the constant alone."""
-        return (self.fixed_bandwidth,)
-
     def get_bandwidth(self) -> float:
         """Return the constant bandwidth."""
         return self.constant
@@ -176,21 +152,15 @@ class ScalarDecoder(SpectralDecoder):
 
     def predict_spectrum(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Return the trained bandwidth and the full order."""
-        sources = self.list_shared_sources()
-        bandwidth = self.cache.get_or_compute("bandwidth", None, sources, self._map_bandwidth)
-        return bandwidth, self.full_order
+        return self.compute_bandwidth(), self.full_order
 
-    def _map_bandwidth(self) -> Tensor:
-        """Map the raw scalar to the bandwidth, a scalar tensor."""
+    def compute_bandwidth(self) -> Tensor:
+        """Compute the bandwidth from the raw parameter, a differentiable scalar tensor."""
         return spectral.map_to_log_bandwidth(self.raw_bandwidth, *self.range)
-
-    def list_shared_sources(self) -> tuple[Tensor, ...]:
-        """List the raw scalar alone."""
-        return (self.raw_bandwidth,)
 
     def get_bandwidth(self) -> float:
         """Return the current value of the trained bandwidth."""
-        return self._map_bandwidth().item()
+        return self.compute_bandwidth().item()
 
 
 class BandwidthDecoder(SpectralDecoder):

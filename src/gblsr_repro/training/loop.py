@@ -91,8 +91,7 @@ def train(
     with checkpoint.lock_state(run.path, label):
         run.resume(dict(trained_by))
         model.train()
-        progress = Progress(label, settings.steps, start=run.step)
-        with checkpoint.StopOnSignal() as stop, progress, run.report_progress(progress):
+        with checkpoint.StopOnSignal() as stop, run.report_progress() as progress:
             while run.step < settings.steps:
                 if schedule is not None:
                     run.set_learning_rate(schedule(run.step))
@@ -222,14 +221,14 @@ class _Training:
         self.progress.update(0, **shown)
 
     @contextmanager
-    def report_progress(self, progress: Progress) -> Iterator[None]:
-        """Write the progress file at the start and at the end of the block."""
-        self.progress = progress
-        self.write_progress(at_once=True)
-        try:
-            yield
-        finally:
-            self.write_progress(at_once=True, running=False)
+    def report_progress(self) -> Iterator[Progress]:
+        """Show the progress of the block, and write the progress file at its start and end."""
+        with Progress(self.label, self.steps, start=self.step) as self.progress:
+            self.write_progress(at_once=True)
+            try:
+                yield self.progress
+            finally:
+                self.write_progress(at_once=True, running=False)
 
     def write_progress(self, at_once: bool = False, running: bool = True) -> None:
         """Write the progress file beside the state, which `gblsr-repro progress` reads.

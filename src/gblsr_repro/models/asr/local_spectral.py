@@ -101,15 +101,9 @@ class GBLSR(QueryDecoder):
         scale = size[0] // cells[0]
         return scale if size == (scale * cells[0], scale * cells[1]) else 0
 
-    def get_folded_kernel(self, scale: int) -> FoldedKernel:
-        """Return the kernel for an integer scale, cached in inference until the weights change."""
-        sources = (*self.coefficients.parameters(), self.raw_bandwidth)
-
-        def compute() -> FoldedKernel:
-            projection, bandwidth = self.join_projection(), self.compute_bandwidth()
-            return fold_decoder(projection, bandwidth, scale, self.ensemble)
-
-        return self.cache.get_or_compute(f"folded {scale}", None, sources, compute)
+    def fold(self, scale: int) -> FoldedKernel:
+        """Fold the whole decoder into the kernel for an integer scale."""
+        return fold_decoder(self.join_projection(), self.compute_bandwidth(), scale, self.ensemble)
 
     def prepare_rendering(
         self, features: Tensor, size: tuple[Length, Length], path: str, area: RenderArea
@@ -131,7 +125,7 @@ class GBLSR(QueryDecoder):
         scale = self._find_integer_scale(area.cells, size)
         if not scale:
             raise ValueError(f"no integer scale takes {area.cells} to {size}")
-        kernel = self.get_folded_kernel(scale)
+        kernel = self.fold(scale)
 
         def render_folded_rows(top: int, bottom: int) -> Tensor:
             spans = zip(((top, bottom), area.columns), area.cells, area.origin, strict=True)
@@ -157,8 +151,6 @@ class GBLSR(QueryDecoder):
             return super().sample(features, sizes, pixels, path)
         if path == FOLDED:
             raise ValueError("the folded path renders whole images only; sample on another path")
-        if torch.is_grad_enabled():
-            self.cache.clear()  # an optimizer step may follow
         shared = (self.join_projection(), self.compute_bandwidth())
         if sizes.device.type != "cpu":
             return sample_separable(features, *shared, sizes, pixels, self.slots, self.ensemble)
