@@ -1,8 +1,8 @@
 """Export a super-resolution model as an ONNX file, for runtimes without Python or torch.
 
 At an integer scale the GB-LSR decoder is one convolution and a pixel shuffle (see
-`models.asr.rendering.Folded`), so that a model whose encoder is made of convolutions alone becomes
-a plain convolutional network. The file takes images of any size: input "image", float32
+`models.asr.rendering.FoldedKernel`), so that a model whose encoder is made of convolutions alone
+becomes a plain convolutional network. The file takes images of any size: input "image", float32
 (B, 3, h, w), RGB in [0, 1]; output "enlarged", (B, 3, s h, s w), not clamped.
 """
 
@@ -66,7 +66,7 @@ class FoldedModel(nn.Module):
 
 
 def _compute_shares(scale: int) -> Tensor:
-    """Return the hat weights of the taps as a kernel (s^2, 1, 2, 2), in the order of `Folded`.
+    """Return the hat weights of the taps as a kernel (s^2, 1, 2, 2), ordered as `FoldedKernel`.
 
     They are what one mode, which is 1 everywhere, is multiplied by.
     """

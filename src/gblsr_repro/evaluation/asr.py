@@ -145,8 +145,6 @@ def evaluate_run(config: Config, method: Method, seed: int, run: Path, output: P
     with torch.inference_mode():
         for column in map_datasets_to_columns(config).values():
             score_column(upsample, column, config, output, weights, facts)
-    peak = runtime.measure_peak_memory_mib(device)
-    log.info("%s seed %d: peak memory %.0f MiB", method.method, seed, peak)
 
 
 def map_datasets_to_columns(config: Config) -> dict[str, str]:
