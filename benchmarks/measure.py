@@ -266,7 +266,7 @@ def _warm_up(case: Case, results: list[Result], device: torch.device, seconds: f
             result.psnr_y = output
             continue
         if device.type == "cpu" and result.first_ms < QUICK_MS:
-            # The memory of what follows from the weights alone, and is kept, is not a call's own.
+            # A warm call: the first one includes what libraries set up once.
             output = _call_first(result, case, device)
         if not case.same:
             continue
