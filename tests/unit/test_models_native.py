@@ -5,10 +5,12 @@ from dataclasses import replace
 import made
 import pytest
 import torch
+import torch.nn.functional as F
 
 from gblsr_repro import config, inference
 from gblsr_repro.errors import UserError
 from gblsr_repro.models import native
+from gblsr_repro.models.encoder import GroupNorm
 from gblsr_repro.preflight import check_native_benchmark
 from gblsr_repro.runs import RUN_TYPES, load_run
 
@@ -58,6 +60,20 @@ def test_an_arm_without_a_basis_has_no_fields(settings):
     assert model.get_bandwidth() is None
     with pytest.raises(UserError, match="no bandwidth field"):
         model.predict_fields(model.encode(torch.rand(1, 3, 8, 8)))
+
+
+def test_moments_normalize_as_group_norm_does():
+    """What a single large image takes on CUDA."""
+    torch.manual_seed(0)
+    norm = GroupNorm(2, 6)
+    torch.nn.init.normal_(norm.weight)
+    torch.nn.init.normal_(norm.bias)
+    x = 3 * torch.randn(1, 6, 9, 7) + 5
+    expected = F.group_norm(x.double(), 2, norm.weight.double(), norm.bias.double(), norm.eps)
+    with torch.no_grad():
+        torch.testing.assert_close(
+            norm.normalize_by_moments(x), expected.float(), rtol=1e-5, atol=1e-5
+        )
 
 
 @pytest.fixture
