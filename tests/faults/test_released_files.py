@@ -24,8 +24,8 @@ SCALAR = published.weights("gblsr_scalar", SETTINGS).theirs
 # --- safetensors files ----------------------------------------------------------------------------
 
 
-def entry(start: int, end: int, shape: list[int], kind: str = "F32", **more: object) -> dict:
-    return {"dtype": kind, "shape": shape, "data_offsets": [start, end], **more}
+def entry(start: int, end: int, shape: list[int], kind: str = "F32") -> dict:
+    return {"dtype": kind, "shape": shape, "data_offsets": [start, end]}
 
 
 def written(header: object, values: int = 64, length: int | None = None) -> bytes:
@@ -36,37 +36,24 @@ def written(header: object, values: int = 64, length: int | None = None) -> byte
 
 
 A, B = "decoder.global_s_raw", "decoder.coeff_proj.bias"
+DAMAGED = "is damaged or no safetensors file"
 SAFETENSORS = {
-    "a header longer than the file": (written({A: entry(0, 64, [16])}, length=2**20), "cannot be"),
-    "a header of absurd length": (written({A: entry(0, 64, [16])}, length=2**63), "cannot be"),
-    "no header": (b"\0" * 5, "cannot be"),
-    "a header that is no JSON": (written(b"{not json}"), "is not a JSON map"),
-    "a header nested without end": (written(b'{"a":' * 100_000), "is not a JSON map"),
-    "a header that is a list": (written([1, 2]), "is not a JSON map"),
-    "a name there twice": (
-        written(b'{"a":{"dtype":"F32","shape":[16],"data_offsets":[0,64]},'
-                b'"a":{"dtype":"F32","shape":[16],"data_offsets":[0,64]}}'), "is not a JSON map"),
-    "tensors that overlap": (
-        written({A: entry(0, 40, [10]), B: entry(32, 64, [8])}), "overlaps the one before it"),
-    "a gap between tensors": (
-        written({A: entry(0, 32, [8]), B: entry(48, 64, [4])}), "leaves a gap before it"),
-    "a tensor before its file": (written({A: entry(4, 64, [15])}), "leaves a gap before it"),
-    "a tensor beyond the file": (written({A: entry(0, 128, [32])}), "lacks 64 bytes"),
-    "bytes that belong to no tensor": (written({A: entry(0, 32, [8])}), "has 32 bytes"),
-    "a span unlike the shape": (written({A: entry(0, 64, [10, 10])}), "64 bytes long, unlike its"),
-    "a span that ends before it begins": (
-        written({A: entry(64, 0, [16])}), "leaves a gap before it"),
-    "a negative offset": (written({A: entry(-64, 0, [16])}), "is malformed"),
-    "a shape beyond all memory": (written({A: entry(0, 64, [2**62, 2**62])}), "is malformed"),
+    "a header longer than the file": (written({A: entry(0, 64, [16])}, length=2**20), DAMAGED),
+    "no header": (b"\0" * 5, DAMAGED),
+    "a header that is no JSON": (written(b"{not json}"), DAMAGED),
+    "a header nested without end": (written(b'{"a":' * 100_000), DAMAGED),
+    "tensors that overlap": (written({A: entry(0, 40, [10]), B: entry(32, 64, [8])}), DAMAGED),
+    "a tensor beyond the file": (written({A: entry(0, 128, [32])}), DAMAGED),
+    "bytes that belong to no tensor": (written({A: entry(0, 32, [8])}), DAMAGED),
+    "a span unlike the shape": (written({A: entry(0, 64, [10, 10])}), DAMAGED),
+    "a shape beyond all memory": (written({A: entry(0, 64, [2**62, 2**62])}), DAMAGED),
     "an empty tensor of a mad shape": (
         written({A: entry(0, 0, [0, 2**47]), B: entry(0, 64, [16])}), "not hold the weights"),
-    "a shape that is no list": (written({A: entry(0, 64, "16")}), "is malformed"),
-    "a truth value as a size": (written({A: entry(0, 64, [True])}), "is malformed"),
-    "an unknown type": (written({A: entry(0, 64, [64], "F8_E4M3")}), "the unknown type 'F8_E4M3'"),
-    "something else in an entry": (
-        written({A: entry(0, 64, [16], more=1)}), "is malformed"),
+    "a type that torch lacks": (written({A: entry(0, 64, [64], "F8_E8M0")}), DAMAGED),
     "metadata that is no text": (
-        written({"__metadata__": {"run": 3}, A: entry(0, 64, [16])}), "not a map of texts"),
+        written({"__metadata__": {"run": 3}, A: entry(0, 64, [16])}), DAMAGED),
+    "metadata that is nothing": (
+        written({"__metadata__": None, A: entry(0, 64, [16])}), "not hold the weights"),
 }  # fmt: skip
 
 
