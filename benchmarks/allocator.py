@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from functools import partial
 from pathlib import Path
 from statistics import median
 from unittest import mock
@@ -18,8 +17,8 @@ from unittest import mock
 from gblsr_repro import runtime
 from gblsr_repro.evaluation.latency import time_pass_ms
 
+from .bench import Bench
 from .native import MAIN
-from .plans import Bench
 from .training import build_native_step
 
 
@@ -32,7 +31,7 @@ def main(allocator: str, side: int, batch: int, count: int) -> None:
         device = runtime.prepare_device("cpu", 1)
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench.open(device, quick=False, scratch=Path(scratch))
-    step = partial(build_native_step(bench, MAIN, side, batch), batch)
+    step = build_native_step(bench, MAIN, side, batch)
     step()
     times = [time_pass_ms(step, device) for _ in range(count)]
     print(json.dumps({"median_ms": median(times)}))

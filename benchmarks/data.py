@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,10 +28,9 @@ from gblsr_repro.training.native import build_batch_reader
 from gblsr_repro.training.sampler import EpochSampler
 
 from . import native, rendering
-from .measure import SPEEDUP, Case, Target, Variant
-from .plans import Bench, Plan, format_size
+from .bench import Bench, format_size
+from .measure import Case, Variant
 
-GROUP = "data"
 PNG, JPEG = (1404, 2040), (480, 640)  # the usual sizes of DIV2K and DTD images
 QUICK_PNG, QUICK_JPEG = (256, 320), (120, 160)
 STORED = 16  # images in the standardised array
@@ -38,14 +38,12 @@ STORED = 16  # images in the standardised array
 ALEXNET = ((0, 64, 3, 11), (3, 192, 64, 5), (6, 384, 192, 3), (8, 256, 384, 3), (10, 256, 256, 3))
 
 
-def list_plans(bench: Bench) -> list[Plan]:
-    """List the group's cases."""
-    return [
-        Plan("standardised images", 10, build_standardized_case, True),
-        Plan("super-resolution samples", 12, build_sample_case),
-        Plan("native evaluation", 10, build_evaluation_case),
-        Plan("super-resolution evaluation", 12, build_superres_evaluation_case),
-    ]
+def build_cases(bench: Bench) -> Iterator[Case]:
+    """Build the group's cases."""
+    yield build_standardized_case(bench)
+    yield build_sample_case(bench)
+    yield build_evaluation_case(bench)
+    yield build_superres_evaluation_case(bench)
 
 
 def build_photograph(size: tuple[int, int]) -> np.ndarray:
@@ -90,9 +88,8 @@ def build_standardized_case(bench: Bench) -> Case:
         Variant(f"standardise {kind} of {format_size(*size)}", partial(decode, file))
         for kind, file, size in files
     ]
-    variants.append(Variant("read the array", partial(read, 0), (Target(SPEEDUP, 100),)))
+    variants.append(Variant("read the array", partial(read, 0)))
     return Case(
-        GROUP,
         "native batch",
         tuple(variants),
         format_size(side, side),
@@ -129,9 +126,7 @@ def build_sample_case(bench: Bench) -> Case:
         Variant("decoded beforehand, one by one", partial(build_one_by_one, lambda: image)),
         Variant("whole batch at once", lambda: sampler.build_batch(0).low),
     )
-    return Case(
-        GROUP, "super-resolution batch", variants, format_size(*size), items=batch, memory=False
-    )
+    return Case("super-resolution batch", variants, format_size(*size), items=batch, memory=False)
 
 
 def cut_crop(image: np.ndarray, draw: SampleSpec) -> np.ndarray:
@@ -173,7 +168,6 @@ def build_evaluation_case(bench: Bench) -> Case:
         Variant("and LPIPS", partial(measure, perceptual)),
     )
     return Case(
-        GROUP,
         "native evaluation",
         variants,
         format_size(side, side),
@@ -214,7 +208,6 @@ def build_superres_evaluation_case(bench: Bench, scale: int = 4) -> Case:
         Variant("make the input", make),
     )
     return Case(
-        GROUP,
         "super-resolution evaluation",
         variants,
         format_size(*low),

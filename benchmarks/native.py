@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from functools import partial
 
 import torch
@@ -14,41 +15,21 @@ from gblsr_repro.models.gblsr import SpectralDecoder
 from gblsr_repro.models.native import NativeModel, build_model, find_classes
 from gblsr_repro.runtime import prepare_for_inference
 
-from .measure import (
-    MILLISECONDS,
-    SPEEDUP,
-    Case,
-    Target,
-    Variant,
-)
-from .plans import Bench, Plan, format_size
+from .bench import Bench, format_size
+from .measure import Case, Variant
 
-GROUP = "native"
 MAIN = "gblsr_scalar"
 
 
-def list_plans(bench: Bench) -> list[Plan]:
-    """List the group's cases."""
-    base = bench.image_side
-    out = [
-        Plan(
-            f"decoder {name}",
-            weight,
-            partial(build_decoder_case, arm=name, side=base),
-            is_spectral(name),
-        )
-        for name in bench.config["native"]["arms"]
-        for weight in [4 if is_spectral(name) else 25 if name == "liif" else 8]
-    ]
-    out += [
-        Plan(f"decoder {MAIN} {side}", 3, partial(build_decoder_case, arm=MAIN, side=side), True)
-        for side in (2 * base, 4 * base)
-    ]
-    return [
-        *out,
-        Plan("whole model", 25, partial(build_whole_case, side=base), bench.cuda),
-        Plan("deployment", 8, partial(build_deployment_case, side=base), not bench.cuda),
-    ]
+def build_cases(bench: Bench) -> Iterator[Case]:
+    """Build the group's cases."""
+    side = bench.image_side
+    for arm in bench.config["native"]["arms"]:
+        yield build_decoder_case(bench, arm, side)
+    for larger in (2 * side, 4 * side):
+        yield build_decoder_case(bench, MAIN, larger)
+    yield build_whole_case(bench, side)
+    yield build_deployment_case(bench, side)
 
 
 def is_spectral(arm: str) -> bool:
@@ -72,16 +53,11 @@ def build_decoder_case(bench: Bench, arm: str, side: int) -> Case:
     """Build the case of one arm's decoder, batch 1: by its definition, and fast."""
     model = build_arm(bench, arm)
     features = model.encode(draw_images(bench, side))
-    target = (Target(SPEEDUP, 2),) if is_spectral(arm) else ()
-    return Case(
-        GROUP,
-        f"decoder {arm}",
-        (
-            Variant("plain", partial(model.decode, features, side, side, path=PLAIN)),
-            Variant("fast", partial(model.decode, features, side, side), target),
-        ),
-        size=format_size(side, side),
+    variants = (
+        Variant("plain", partial(model.decode, features, side, side, path=PLAIN)),
+        Variant("fast", partial(model.decode, features, side, side)),
     )
+    return Case(f"decoder {arm}", variants, format_size(side, side))
 
 
 def build_whole_case(bench: Bench, side: int) -> Case:
@@ -91,10 +67,8 @@ def build_whole_case(bench: Bench, side: int) -> Case:
     models = {name: build_arm(bench, name) for name in names}
     first = next(iter(models.values()))
     variants = [Variant("encoder alone", partial(first.encode, images))]
-    for name, model in models.items():
-        targets = (Target(MILLISECONDS, 0.5),) if bench.cuda and name == MAIN else ()
-        variants.append(Variant(name, partial(model, images), targets))
-    return Case(GROUP, "whole model", tuple(variants), size=format_size(side, side), same=False)
+    variants += [Variant(name, partial(model, images)) for name, model in models.items()]
+    return Case("whole model", tuple(variants), format_size(side, side), same=False)
 
 
 def build_deployment_case(bench: Bench, side: int) -> Case:
@@ -108,13 +82,5 @@ def build_deployment_case(bench: Bench, side: int) -> Case:
             return fast(images)
 
     name = "inference mode" if bench.cuda else "channels last"
-    target = () if bench.cuda else (Target(SPEEDUP, 1.3),)
-    return Case(
-        GROUP,
-        f"deployment {MAIN}",
-        (
-            Variant("eager", partial(model, images)),
-            Variant(name, partial(infer, images), target),
-        ),
-        size=format_size(side, side),
-    )
+    variants = (Variant("eager", partial(model, images)), Variant(name, partial(infer, images)))
+    return Case(f"deployment {MAIN}", variants, format_size(side, side))

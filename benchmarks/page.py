@@ -1,4 +1,4 @@
-"""Render a record as a page: targets first, then a table for each group."""
+"""Render a record as a page: a table for each group."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 
 from gblsr_repro.files import write_text
 
-from .measure import MET, MISSED, QUARTILE_ROUNDS, TOO_FEW, UNMEASURED
 from .record import read_rows
 
 Row = dict[str, str]
@@ -21,8 +20,7 @@ GROUPS = {
     "rendering": (
         "Super-resolution rendering",
         "Size is that of the low-resolution input. `plain` answers every pixel by itself, in one "
-        "piece; the others give the same image. `plain, tiled` is the plain path in pieces, on the "
-        "CPU where one piece would take more than 5 GB: ratios to its memory are lower for it.",
+        "piece; the others give the same image.",
     ),
     "training": (
         "Training",
@@ -35,44 +33,38 @@ GROUPS = {
     ),
     "upscalers": (
         "Upscalers",
-        "PSNR-Y of the trained model, of Pillow's Lanczos and of plain bicubic interpolation, as "
-        "evaluation measures it, beside values that others published of their own networks. Times "
-        "are those of enlarging and scoring all images once. The photograph is enlarged to 8 bits "
-        "by the model and by untrained LIIF and LTE decoders on the same encoder.",
+        "A photograph is enlarged to 8 bits by the model that comes along and by untrained LIIF "
+        "and LTE decoders on the same encoder.",
     ),
     "data": ("Data and evaluation", "Batches as training reads them, images as evaluation does."),
 }
 HEAD = (
     "Case", "Size", "Scale", "Variant", "Speedup", "of single rounds", "Memory saving",
-    "Median ms", "Per second", "Peak MiB", "Target", "Met", "Rounds",
+    "Median ms", "Per second", "Peak MiB", "Rounds",
 )  # fmt: skip
 
 
-def write_page(record: Path, page: Path, plot: Path | None) -> None:
-    """Write the page of a record (.csv), with its plot where there is one."""
-    write_text(page, render_page(read_rows(record), plot and plot.name))
+def write_page(record: Path, page: Path) -> None:
+    """Write the page of a record (.csv)."""
+    write_text(page, render_page(read_rows(record)))
 
 
-def render_page(rows: list[Row], plot: str | None) -> str:
-    """Render the page of a record as Markdown, with the file name of its plot, if any."""
+def render_page(rows: list[Row]) -> str:
+    """Render the page of a record as Markdown."""
     parts = [f"# Benchmark of {rows[0]['date']} on {rows[0]['device']}", describe_conditions(rows)]
-    parts.append(list_targets(rows))
-    if plot:
-        parts.append(f"![Time against image size]({plot})")
     for group, (title, text) in GROUPS.items():
         of_group = [row for row in rows if row["group"] == group]
-        if not of_group:
-            continue
-        scored = any(row.get("psnr_y") for row in of_group)  # no older record has the column
-        head = (*HEAD, "PSNR-Y (dB)") if scored else HEAD
-        lines = [[*format_cells(row), *([format_psnr(row)] if scored else [])] for row in of_group]
-        parts += [f"## {title}", text, format_table(head, lines)]
-        notes = [f"- {format_label(row)}: {row['note']}." for row in of_group if row["note"]]
-        parts += ["Not measured, or to be known:", "\n".join(notes)] if notes else []
+        if of_group:
+            parts += [f"## {title}", text, format_table(HEAD, map(format_cells, of_group))]
+    notes = [
+        f"- {row['case']} {row['size']}, {row['variant']}: {row['note']}."
+        for row in rows
+        if row["note"]
+    ]
+    parts += ["To be known:", "\n".join(notes)] if notes else []
     parts.append(
         "A speedup is the reference's time over the variant's: the median over rounds, in which "
-        "the variants take turns; `of single rounds` are the quartiles. Times of fewer than "
-        f"{QUARTILE_ROUNDS} rounds neither meet nor miss a target. Peak memory is "
+        "the variants take turns; `of single rounds` are the quartiles. Peak memory is "
         "that of torch's tensors during one call, beyond what was held before (2^20 bytes); on "
         "the CPU the scratch memory of libraries is not seen."
     )
@@ -104,73 +96,16 @@ def describe_conditions(rows: list[Row]) -> str:
     return text
 
 
-def list_targets(rows: list[Row]) -> str:
-    """List every target with the measured number, after a count of the outcomes."""
-    lines, met = [], []
-    for row in rows:
-        for target, verdict in zip(split_list(row["target"]), split_list(row["met"]), strict=True):
-            met.append(verdict)
-            lines.append(
-                (format_label(row), target, format_measured(row, target), format_verdict(verdict))
-            )
-    if not met:
-        return "No target was set for what was measured."
-    text = f"Targets: {met.count(MET)} met, {met.count(MISSED)} missed, "
-    text += f"{met.count(TOO_FEW)} of too few rounds, {met.count(UNMEASURED)} not measured."
-    lines.sort(key=lambda line: line[3] == MET)
-    return text + "\n\n" + format_table(("Case", "Target", "Measured", "Met"), lines)
-
-
-def format_verdict(verdict: str) -> str:
-    """Format whether a target is met."""
-    return {MISSED: "**no**", UNMEASURED: "not measured"}.get(verdict, verdict)
-
-
-def format_measured(row: Row, target: str) -> str:
-    """Format the measured value of the quantity that a target bounds."""
-    quantity = target.rpartition(" ")[0].rpartition(" ")[0]
-    column, inverse = {
-        "speedup": ("ratio_to_reference", False),
-        "time ratio": ("ratio_to_reference", True),
-        "memory saving": ("memory_ratio", False),
-        "memory ratio": ("memory_ratio", True),
-        "ms": ("median_ms", False),
-    }[quantity]
-    if not row[column]:
-        return "-"
-    return format_number(str(1 / float(row[column])) if inverse else row[column])
-
-
-def split_list(text: str) -> list[str]:
-    """Split a cell that holds a list."""
-    return text.split("; ") if text else []
-
-
-def format_label(row: Row) -> str:
-    """Format the case, the size and the variant of a row."""
-    scale = f" x{row['scale']}" if row["scale"] else ""
-    parts = [f"{row['case']} {row['size']}".strip() + scale, row["variant"]]
-    return ", ".join(part for part in parts if part)
-
-
 def format_cells(row: Row) -> list[str]:
     """Format the cells of a row below `HEAD`."""
-    reference = row["variant"] and row["variant"] == row["reference"]
     spread = f"{format_number(row['ratio_p25'])} - {format_number(row['ratio_p75'])}"
-    ratios = ["reference", "", ""] if reference else [
-        format_number(row["ratio_to_reference"], "x"),
-        spread if row["ratio_p25"] else "",
-        format_number(row["memory_ratio"], "x"),
-    ]  # fmt: skip
+    ratios = [format_number(row["ratio_to_reference"], "x"), spread]
+    ratios.append(format_number(row["memory_ratio"], "x"))
+    if row["variant"] == row["reference"]:
+        ratios = ["reference", "", ""]
     numbers = [format_number(row[c]) for c in ("median_ms", "items_per_s", "peak_mib")]
-    met = ", ".join(format_verdict(verdict) for verdict in split_list(row["met"]))
     place = [row["case"], row["size"], row["scale"], row["variant"]]
-    return [*place, *ratios, *numbers, row["target"].replace("; ", ", "), met, row["repeats"]]
-
-
-def format_psnr(row: Row) -> str:
-    """Format the PSNR-Y of a row in dB; empty where there is none."""
-    return f"{float(row['psnr_y']):.2f}" if row["psnr_y"] else ""
+    return [*place, *ratios, *numbers, row["repeats"]]
 
 
 def format_number(text: str, unit: str = "") -> str:

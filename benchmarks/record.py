@@ -7,7 +7,6 @@ import io
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,13 @@ from gblsr_repro import runtime
 from gblsr_repro.evaluation.latency import is_gpu_shared
 from gblsr_repro.files import write_text
 
-from .measure import Case, Comparison, Result, judge_target
+from .measure import Case, Comparison, Result
 
 COLUMNS = (
     "group", "case", "variant", "reference", "size", "scale", "items",
     "median_ms", "p25_ms", "p75_ms", "items_per_s", "peak_mib", "difference",
-    "ratio_to_reference", "ratio_p25", "ratio_p75", "memory_ratio", "target", "met", "repeats",
-    "psnr_y", "note", "device", "threads", "busy_elsewhere", "gpu_shared", "torch", "date",
-    "commit",
+    "ratio_to_reference", "ratio_p25", "ratio_p75", "memory_ratio", "repeats", "note", "device",
+    "threads", "busy_elsewhere", "gpu_shared", "torch", "date", "commit",
 )  # fmt: skip
 
 
@@ -49,10 +47,10 @@ class Record:
         kept = read_rows(path) if path.exists() else []
         self.rows: list[dict[str, Any]] = [row for row in kept if row["group"] not in groups]
 
-    def add(self, case: Case, results: list[Result], busy_elsewhere: float) -> None:
+    def add(self, group: str, case: Case, results: list[Result], busy_elsewhere: float) -> None:
         """Add a case's rows and write the file."""
         shared = self.common | {
-            "group": case.group,
+            "group": group,
             "case": case.name,
             "reference": case.variants[0].name,
             "size": case.size,
@@ -63,36 +61,26 @@ class Record:
         self.rows += [shared | build_columns(case, result, results[0]) for result in results]
         write_rows(self.path, self.rows)
 
-    def add_missing(self, group: str, label: str, reason: str) -> None:
-        """Add a row for a case of which nothing was measured."""
-        self.rows.append(self.common | {"group": group, "case": label, "note": reason})
-        write_rows(self.path, self.rows)
-
 
 def build_columns(case: Case, own: Result, reference: Result) -> dict[str, Any]:
     """Build the columns that differ between the variants of a case."""
     comparison = Comparison.compare(own, reference)
-    verdicts = [judge_target(target, own, comparison) for target in own.variant.targets]
-    row = {
+    quarter, middle, three_quarters = np.percentile(own.all_times, [25, 50, 75])
+    return {
         "variant": own.variant.name,
+        "median_ms": middle,
+        "p25_ms": quarter,
+        "p75_ms": three_quarters,
+        "items_per_s": case.items / middle * 1e3,
         "peak_mib": own.peak_mib,
         "difference": own.difference,
         "ratio_to_reference": comparison.speedup,
+        "ratio_p25": comparison.quartiles[0],
+        "ratio_p75": comparison.quartiles[1],
         "memory_ratio": comparison.memory_saving,
-        "target": "; ".join(map(str, own.variant.targets)),
-        "met": "; ".join(verdicts),
         "repeats": len(own.times),
-        "psnr_y": own.psnr_y,
-        "note": own.note,
+        "note": "output differs from the reference's" if own.is_wrong else "",
     }
-    if own.times:
-        quarter, three_quarters = np.percentile(own.all_times, [25, 75])
-        middle = median(own.all_times)
-        row |= {"median_ms": middle, "p25_ms": quarter, "p75_ms": three_quarters}
-        row["items_per_s"] = case.items / middle * 1e3
-    if comparison.quartiles:
-        row["ratio_p25"], row["ratio_p75"] = comparison.quartiles
-    return row
 
 
 def write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 import torch
@@ -13,61 +14,27 @@ from gblsr_repro.models.asr.local_spectral import FOLDED, GBLSR, SEPARABLE
 from gblsr_repro.models.asr.model import ASRModel, build_model
 from gblsr_repro.models.base import PLAIN
 
-from .measure import (
-    MEMORY_RATIO,
-    MEMORY_SAVING,
-    SPEEDUP,
-    TIME_RATIO,
-    Case,
-    Scout,
-    Target,
-    Variant,
-)
-from .plans import Bench, Plan, format_size
+from .bench import Bench, format_size
+from .measure import Case, Variant
 
-GROUP = "rendering"
 SCALES = (4, 2, 3, 3.3, 8)
-SIZES, QUICK_SIZES = ((64, 64), (120, 125)), ((5, 7),)  # SIZES are those of the targets
-GROWTH, QUICK_GROWTH = ((32, 32), (195, 256)), ((8, 8),)  # at x4, beside SIZES
-SCOUT_CELLS = 12 * 12
-TILE_ABOVE, TILE = 500_000, 65_536  # output pixels: tiled above so many on the CPU; of a tile
-SPEED_OF_FOLD = {True: 200, False: 100}  # by local ensemble
-SPEED_OF_SEPARABLE = {True: 30, False: 10}
+SIZES, QUICK_SIZES = ((64, 64), (120, 125)), ((5, 7),)
 
 Low = tuple[int, int]
 
 
-def list_plans(bench: Bench) -> list[Plan]:
-    """List the group's cases."""
-    sizes, growth = (QUICK_SIZES, QUICK_GROWTH) if bench.quick else (SIZES, GROWTH)
-    grid = [(low, scale) for scale in SCALES for low in sizes] + [(low, 4) for low in growth]
-    decoders = [
-        Plan(
-            f"{name_ensemble(ensemble)} {format_size(*low)} x{scale:g}",
-            estimate_weight(low, scale, ensemble),
-            partial(build_spectral_case, low=low, scale=scale, ensemble=ensemble),
-            low in SIZES,
-        )
-        for low, scale in grid
-        for ensemble in (True, False)
-    ]
-    wholes = ((8, 8),) if bench.quick else ((120, 125), (195, 256)) if bench.cuda else ((48, 48),)
-    whole_models = [
-        Plan(f"whole model {format_size(*low)}", 40, partial(build_whole_case, low=low), True)
-        for low in wholes
-    ]
+def build_cases(bench: Bench) -> Iterator[Case]:
+    """Build the group's cases."""
     small = (8, 8) if bench.quick else (48, 48)
-    baselines = [
-        Plan(method, 20, partial(build_implicit_case, method=method, low=small))
-        for method in ("liif_rdn", "lte_rdn")
-    ]
-    return [*whole_models, *decoders, *baselines]
-
-
-def estimate_weight(low: Low, scale: float, ensemble: bool) -> float:
-    """Estimate a case's share of the time, by what its plain path costs."""
-    taps = low[0] * low[1] * scale**2 * (4 if ensemble else 1.5)
-    return min(max(taps / 4e4, 5), 80)
+    wholes = ((120, 125), (195, 256)) if bench.cuda and not bench.quick else (small,)
+    for low in wholes:
+        yield build_whole_case(bench, low)
+    for scale in SCALES:
+        for low in QUICK_SIZES if bench.quick else SIZES:
+            yield build_spectral_case(bench, low, scale, ensemble=True)
+            yield build_spectral_case(bench, low, scale, ensemble=False)
+    for method in ("liif_rdn", "lte_rdn"):
+        yield build_implicit_case(bench, method, small)
 
 
 def name_ensemble(ensemble: bool) -> str:
@@ -97,42 +64,18 @@ def draw_features(bench: Bench, low: Low, batch: int = 1) -> Tensor:
 
 
 def build_spectral_case(bench: Bench, low: Low, scale: float, ensemble: bool) -> Case:
-    """Build the case of the GB-LSR decoder: query by query in one piece, folded, axis by axis.
-
-    The largest plain calls go in tiles on the CPU, whose memory is that of a node.
-    """
+    """Build the case of the GB-LSR decoder: query by query in one piece, folded, axis by axis."""
     decoder = build_spectral_decoder(bench, ensemble)
-    features = draw_features(bench, low)
-    size, small = compute_size(low, scale), (12, 12)
-
-    def render_plain(features: Tensor, size: Low) -> Tensor:
-        return decoder.render(features, size, size[0] * size[1], PLAIN)
-
+    features, size = draw_features(bench, low), compute_size(low, scale)
     tile = bench.config["asr"]["tile_pixels"]
-    scout = Scout(
-        partial(render_plain, draw_features(bench, small), compute_size(small, scale)),
-        low[0] * low[1] / SCOUT_CELLS,
-    )
-    variants = [Variant("plain", partial(render_plain, features, size), scout=scout)]
-    if low in GROWTH and not bench.cuda and low[0] * low[1] * scale**2 > TILE_ABOVE:
-        tiled = partial(decoder.render, features, size, TILE, PLAIN)
-        variants = [Variant("plain, tiled", tiled)]
+    whole = size[0] * size[1]
+    variants = [Variant("plain", partial(decoder.render, features, size, whole, PLAIN))]
     if scale == int(scale):
-        fold = partial(decoder.render, features, size, tile, FOLDED)
-        targets = (
-            (Target(SPEEDUP, SPEED_OF_FOLD[ensemble]), Target(MEMORY_SAVING, 100))
-            if scale == 4 and low in SIZES
-            else ()
-        )
-        variants.append(Variant("folded", fold, targets))
+        folded = partial(decoder.render, features, size, tile, FOLDED)
+        variants.append(Variant("folded", folded))
     separable = partial(decoder.render, features, size, tile, SEPARABLE)
-    targets = ()
-    if low in SIZES:
-        targets = Target(SPEEDUP, SPEED_OF_SEPARABLE[ensemble]), Target(MEMORY_SAVING, 10)
-    variants.append(Variant("separable", separable, targets))
-    return Case(
-        GROUP, f"decoder {name_ensemble(ensemble)}", tuple(variants), format_size(*low), scale
-    )
+    variants.append(Variant("separable", separable))
+    return Case(f"decoder {name_ensemble(ensemble)}", tuple(variants), format_size(*low), scale)
 
 
 def build_method(bench: Bench, method: str) -> ASRModel:
@@ -154,19 +97,17 @@ def build_whole_case(bench: Bench, low: Low, scale: int = 4) -> Case:
         method: build_method(bench, method)
         for method in ("gblsr_asr", "gblsr_asr_nole", "liif_rdn", "lte_rdn")
     }
-    targets: tuple[Target, ...] = (Target(TIME_RATIO, 1.1),)
-    if bench.cuda:
-        targets = (Target(TIME_RATIO, 1.05), Target(MEMORY_RATIO, 1.05))
     base, size = models["gblsr_asr"], compute_size(low, scale)
     variants = [Variant("encoder alone", partial(base.encode, images))]
-    for method, model in models.items():
-        own = targets if method.startswith("gblsr") else ()
-        variants.append(Variant(method, partial(model.render, images, *size, tile), own))
+    variants += [
+        Variant(method, partial(model.render, images, *size, tile))
+        for method, model in models.items()
+    ]
     variants += [
         Variant("gblsr_asr, plain", partial(base.render, images, *size, tile, PLAIN)),
         Variant("gblsr_asr at x3.3", partial(base.render, images, *compute_size(low, 3.3), tile)),
     ]
-    return Case(GROUP, "whole model", tuple(variants), format_size(*low), scale, same=False)
+    return Case("whole model", tuple(variants), format_size(*low), scale, same=False)
 
 
 def build_implicit_case(bench: Bench, method: str, low: Low, scale: int = 4) -> Case:
@@ -178,4 +119,4 @@ def build_implicit_case(bench: Bench, method: str, low: Low, scale: int = 4) -> 
         Variant(label, partial(model.decode, features, *size, tile, images, path))
         for label, path in (("stock", PLAIN), ("hoisted", HOISTED))
     ]
-    return Case(GROUP, f"decoder {method}", tuple(variants), format_size(*low), scale)
+    return Case(f"decoder {method}", tuple(variants), format_size(*low), scale)

@@ -7,7 +7,7 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -33,12 +33,11 @@ from gblsr_repro.training.loop import LoopSettings, train
 from gblsr_repro.training.native import build_batch_reader
 from gblsr_repro.training.sampler import EpochSampler
 
-from .measure import MEMORY_SAVING, MILLISECONDS, SPEEDUP, Case, Scout, Target, Variant
+from .bench import Bench, format_size
+from .measure import Case, Variant
 from .native import MAIN, is_spectral
-from .plans import Bench, Plan, format_size
 from .rendering import build_spectral_decoder, draw_features, name_ensemble
 
-GROUP = "training"
 LOOP_STEPS = {"cpu": 2, "cuda": 200}  # of the native loop in one call
 STORED = 64  # images in its array
 LAYERS = 3  # of a baseline's perceptron, between hidden values
@@ -47,25 +46,18 @@ PACKED, PACKED_SIDE = 8, 512  # super-resolution training images and their side
 ALLOCATOR_VARIABLES = ("MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD")
 
 
-def list_plans(bench: Bench) -> list[Plan]:
-    """List the group's cases; the C library's allocator only matters on the CPU."""
-    out = [
-        Plan(f"decoder {name_ensemble(le)}", 8, partial(build_asr_decoder_case, ensemble=le), le)
-        for le in (True, False)
-    ]
-    out += [
-        Plan("native loop", 20, build_native_loop_case, bench.cuda),
-        Plan("native steps", 60, build_native_step_case),
-        Plan("native steps of the baselines", 60, build_baseline_step_case),
-        Plan("super-resolution step", 30, build_asr_step_case, bench.cuda),
-    ]
+def build_cases(bench: Bench) -> Iterator[Case]:
+    """Build the group's cases; the C library's allocator only matters on the CPU."""
+    yield build_asr_decoder_case(bench, ensemble=True)
+    yield build_asr_decoder_case(bench, ensemble=False)
+    yield build_native_loop_case(bench)
+    yield build_native_step_case(bench)
+    yield build_baseline_step_case(bench)
+    yield build_asr_step_case(bench)
     if not bench.cuda:
-        out += [
-            Plan("layers of a perceptron", 8, build_perceptron_case),
-            Plan("chosen pixels of LIIF", 12, build_pixel_case),
-            Plan("allocator", 50, build_allocator_case, True),
-        ]
-    return out
+        yield build_perceptron_case(bench)
+        yield build_pixel_case(bench)
+        yield build_allocator_case(bench)
 
 
 # --- native -------------------------------------------------------------------------------------
@@ -73,18 +65,18 @@ def list_plans(bench: Bench) -> list[Plan]:
 
 def build_native_step(
     bench: Bench, arm: str, side: int, batch: int, path: str | None = None
-) -> Callable[[int], Tensor]:
-    """Build the function that trains `arm` by one step on some images, as the recipe does.
+) -> Callable[[], Tensor]:
+    """Build the function that trains `arm` by one step, as the recipe does.
 
-    At most `batch` images (S, S) can be asked for.
+    A step takes `batch` images of `side` x `side` pixels.
     """
     recipe = bench.config["native"]["training"]
     model, optimizer = build_native_model(bench, arm)
     initialize_state(optimizer)
     shown = torch.randint(256, (batch, side, side, 3), dtype=torch.uint8).to(bench.device)
 
-    def step(size: int) -> Tensor:
-        images = convert_to_float(shown[:size])
+    def step() -> Tensor:
+        images = convert_to_float(shown)
         loss = F.mse_loss(model(images, path), images)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), recipe["gradient_clip"])
@@ -120,10 +112,7 @@ def initialize_state(optimizer: torch.optim.Optimizer) -> None:
 
 
 def build_native_loop_case(bench: Bench) -> Case:
-    """Build the case of the trainer's own loop on the main arm, on a random array.
-
-    The target is that of 2,000 steps, for as many as one call takes.
-    """
+    """Build the case of the trainer's own loop on the main arm, on a random array."""
     side, recipe = bench.image_side, bench.config["native"]["training"]
     batch, steps = recipe["batch_size"], LOOP_STEPS[bench.device.type]
     model, optimizer = build_native_model(bench, MAIN)
@@ -151,11 +140,9 @@ def build_native_loop_case(bench: Bench) -> Case:
         )
         remove_state(bench.scratch / "state.pt")
 
-    targets = (Target(MILLISECONDS, 15_000 * steps / 2_000),) if bench.cuda else ()
     return Case(
-        GROUP,
         f"native loop, {steps} steps, batch {batch}",
-        (Variant(MAIN, run, targets),),
+        (Variant(MAIN, run),),
         format_size(side, side),
         items=steps,
         same=False,
@@ -184,16 +171,8 @@ def compare_steps(bench: Bench, names: list[str], batch: int, also_plain: bool =
     steps = {arm: build_native_step(bench, arm, side, batch) for arm in (MAIN, *names)}
     if also_plain:
         steps[f"{MAIN}, plain"] = build_native_step(bench, MAIN, side, batch, PLAIN)
-    variants = [
-        Variant(
-            label,
-            partial(step, batch),
-            scout=Scout(partial(step, 1), batch) if batch > 1 else None,
-        )
-        for label, step in steps.items()
-    ]
+    variants = [Variant(label, step) for label, step in steps.items()]
     return Case(
-        GROUP,
         f"native step, batch {batch}" if also_plain else f"native step of baselines, batch {batch}",
         tuple(variants),
         format_size(side, side),
@@ -224,7 +203,7 @@ def build_perceptron_case(bench: Bench) -> Case:
         Variant("pointwise", partial(compute_gradient, apply_pointwise)),
     )
     label = f"{LAYERS} layers of a perceptron, {pixels} pixels"
-    return Case(GROUP, label, variants, training=True)
+    return Case(label, variants, training=True)
 
 
 def build_pixel_case(bench: Bench) -> Case:
@@ -245,7 +224,7 @@ def build_pixel_case(bench: Bench) -> Case:
         Variant("chosen pixels", partial(compute_gradient, decoder.render_pixels, pixels)),
     )
     label = f"LIIF on {pixels.numel()} chosen pixels"
-    return Case(GROUP, label, variants, format_size(side, side), training=True)
+    return Case(label, variants, format_size(side, side), training=True)
 
 
 def build_allocator_case(bench: Bench) -> Case:
@@ -260,11 +239,10 @@ def build_allocator_case(bench: Bench) -> Case:
         Variant(
             "kept blocks",
             partial(time_allocator, "kept", side, batch, repeats),
-            (Target(SPEEDUP, 1.8),),
         ),
     )
     label = f"allocator, native step, batch {batch}"
-    return Case(GROUP, label, variants, format_size(side, side), same=False, outside=True)
+    return Case(label, variants, format_size(side, side), same=False, outside=True)
 
 
 def time_allocator(allocator: str, side: int, batch: int, steps: int) -> float:
@@ -317,13 +295,12 @@ def build_asr_decoder_case(bench: Bench, ensemble: bool) -> Case:
         decoder.zero_grad(set_to_none=True)
         return found
 
-    targets = (Target(SPEEDUP, 5), Target(MEMORY_SAVING, 3)) if ensemble else ()
     variants = (
         Variant("plain", partial(compute_gradient, PLAIN)),
-        Variant("separable", partial(compute_gradient, SEPARABLE), targets),
+        Variant("separable", partial(compute_gradient, SEPARABLE)),
     )
     label = f"decoder {name_ensemble(ensemble)}, batch {batch}"
-    return Case(GROUP, label, variants, format_size(side, side), training=True)
+    return Case(label, variants, format_size(side, side), training=True)
 
 
 def build_sampler(bench: Bench, batch: int) -> Sampler:
@@ -372,10 +349,9 @@ def build_asr_step_case(bench: Bench) -> Case:
     def compute_plain_loss(batch: Batch) -> Tensor:
         return compute_absolute_error(partial(model, path=PLAIN), batch, precision)
 
-    targets = (Target(MILLISECONDS, 25 * each),) if bench.cuda else ()
     variants = (
         Variant("encoder alone", partial(step, encode)),
-        Variant("fast", partial(step, compute_fast_loss), targets),
+        Variant("fast", partial(step, compute_fast_loss)),
         Variant("plain", partial(step, compute_plain_loss)),
     )
     tf32 = precision != STRICT
@@ -383,7 +359,6 @@ def build_asr_step_case(bench: Bench) -> Case:
     label += f", batch {batch}" + (", TF32" if tf32 and bench.cuda else "")
     side = training["lr_patch"]
     return Case(
-        GROUP,
         label,
         variants,
         format_size(side, side),

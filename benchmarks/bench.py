@@ -1,17 +1,13 @@
-"""Hold the settings of a run, and the cases that are still to be built."""
+"""Hold the settings that all cases of a run share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
-from gblsr_repro.bundled import find_bundled_model
 from gblsr_repro.config import Config, load, merge
-
-from .measure import Case
 
 # With these every case runs in a moment: to see that it runs, not to learn a time.
 QUICK: Config = {
@@ -37,30 +33,19 @@ QUICK: Config = {
 class Bench:
     """The settings that all cases share; `scratch` is a folder that is removed after the run.
 
-    `quick` goes with a config that `QUICK` was laid over. `model` is a trained super-resolution
-    model and `mirror` a folder of images, for the cases that need one.
+    `quick` goes with a config that `QUICK` was laid over.
     """
 
     config: Config
     device: torch.device
     quick: bool
     scratch: Path
-    model: Path
-    mirror: Path | None = None
 
     @classmethod
-    def open(
-        cls,
-        device: torch.device,
-        quick: bool,
-        scratch: Path,
-        model: Path | None = None,
-        mirror: Path | None = None,
-    ) -> Bench:
-        """Load the checkout's config, small for a quick run; by default take the bundled model."""
+    def open(cls, device: torch.device, quick: bool, scratch: Path) -> Bench:
+        """Load the checkout's config, small for a quick run."""
         config = load()
-        config = merge(config, QUICK) if quick else config
-        return cls(config, device, quick, scratch, model or find_bundled_model("asr"), mirror)
+        return cls(merge(config, QUICK) if quick else config, device, quick, scratch)
 
     @property
     def image_side(self) -> int:
@@ -71,20 +56,6 @@ class Bench:
     def cuda(self) -> bool:
         """Whether the device is a CUDA GPU."""
         return self.device.type == "cuda"
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A case that is still to be built.
-
-    `weight` is its share of the time, relative to others': about the seconds that a quiet CPU
-    core takes for five rounds. `targets` says whether any are set: those cases come first.
-    """
-
-    label: str
-    weight: float
-    build: Callable[[Bench], Case]
-    targets: bool = False
 
 
 def format_size(height: int, width: int) -> str:
