@@ -17,8 +17,9 @@ from gblsr_repro.models.base import PLAIN
 from .bench import Bench, format_size
 from .measure import Case, Variant
 
-SCALES = (4, 2, 3, 3.3, 8)
-SIZES, QUICK_SIZES = ((64, 64), (120, 125)), ((5, 7),)
+SCALES = (2, 3, 3.3, 4, 8)
+SIZE, QUICK_SIZE = (64, 64), (5, 7)
+LARGER = (120, 125)  # at x4
 
 Low = tuple[int, int]
 
@@ -29,10 +30,10 @@ def build_cases(bench: Bench) -> Iterator[Case]:
     wholes = ((120, 125), (195, 256)) if bench.cuda and not bench.quick else (small,)
     for low in wholes:
         yield build_whole_case(bench, low)
-    for scale in SCALES:
-        for low in QUICK_SIZES if bench.quick else SIZES:
-            yield build_spectral_case(bench, low, scale, ensemble=True)
-            yield build_spectral_case(bench, low, scale, ensemble=False)
+    sizes = [(QUICK_SIZE if bench.quick else SIZE, scale) for scale in SCALES]
+    for low, scale in sizes if bench.quick else [*sizes, (LARGER, 4)]:
+        yield build_spectral_case(bench, low, scale, ensemble=True)
+        yield build_spectral_case(bench, low, scale, ensemble=False)
     for method in ("liif_rdn", "lte_rdn"):
         yield build_implicit_case(bench, method, small)
 

@@ -17,7 +17,7 @@ from gblsr_repro.analysis.provenance.comparison import find_setting, read_settin
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, Weights
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import load, read_arms, read_items
-from gblsr_repro.config.schema.settings import list_setting_names
+from gblsr_repro.dependencies import list_settings
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import write_json
 from gblsr_repro.reporting import captions, claims_page, report_page
@@ -121,6 +121,11 @@ CHANGES = {
         with_setting("asr.shave_extra", {}),
         "other measuring settings (shave extra div2kval)", {Scope.ASR_QUALITY}),
 }  # fmt: skip
+
+
+def list_setting_names() -> list[str]:
+    settings = load()
+    return [name for section in settings for name in list_settings(settings, section)]
 
 
 def test_every_setting_has_its_row_and_every_row_is_needed() -> None:

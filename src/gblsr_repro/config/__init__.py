@@ -1,6 +1,7 @@
 """The configuration: its tables, its schema and checks, and loading.
 
-Modules import one way: `tables` and `items`, then `schema`, `validation` and `checks`, then `load`.
+Modules import one way: `tables`, `addresses` and `items`, then `schema`, `validation` and `checks`,
+then `load`.
 """
 
 from .addresses import HubAddress, get_address, is_imported, parse_address
@@ -10,7 +11,6 @@ from .load import (
     find_mirror,
     load,
     load_protocol,
-    merge,
     read_paper_device,
     validate,
     write_resolved,
@@ -28,19 +28,19 @@ from .tables import (
     find_repository_root,
     find_row,
     get_dataset_title,
+    get_setting,
     list_arms,
     list_datasets,
     list_methods,
-    list_named_datasets,
     list_short_names,
     list_sized_datasets,
     locate_row,
+    merge,
     read_arms,
     read_assets,
     read_datasets,
     read_methods,
     read_table,
     read_yaml,
-    select_rows,
     suggest,
 )

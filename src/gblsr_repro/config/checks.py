@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from ..errors import UserError
 from .addresses import SEED, parse_address
@@ -12,9 +11,11 @@ from .tables import (
     Config,
     find_repository_root,
     find_row,
+    get_setting,
     list_arms,
     list_methods,
     list_named_datasets,
+    merge,
     read_arms,
     read_datasets,
     read_methods,
@@ -114,14 +115,11 @@ def _check_columns(config: Config) -> Iterator[str]:
     drop the settings of its columns.
     """
     base = read_yaml(find_repository_root() / "config" / "config.yaml")
-    columns = {
-        table: {**(_get_setting(base, table) or {}), **_get_setting(config, table)}
-        for table in BY_COLUMN.values()
-    }
+    columns = {table: get_setting(merge(base, config), table) for table in BY_COLUMN.values()}
     for setting, table in BY_COLUMN.items():
-        for name in _get_setting(config, setting):
+        for name in get_setting(config, setting):
             if name not in columns[table]:
-                suggestion = suggest(name, _get_setting(config, table))
+                suggestion = suggest(name, get_setting(config, table))
                 yield f"{setting} names {name!r}, which is no column of {table}; {suggestion}"
     data = config["native"]["data"]
     for column in data["evaluate"]:
@@ -149,7 +147,7 @@ def _check_sizes(config: Config) -> Iterator[str]:
     if patch < 2 or patch & (patch - 1):
         yield f"native.model.patch is {patch}, but must be a power of two, at least 2."
     for whole, part in MULTIPLES.items():
-        size, divisor = _get_setting(config, whole), _get_setting(config, part)
+        size, divisor = get_setting(config, whole), get_setting(config, part)
         if size % divisor:
             yield f"{whole} is {size}, but must be a multiple of {part}, {divisor}; change one."
 
@@ -157,7 +155,7 @@ def _check_sizes(config: Config) -> Iterator[str]:
 def _check_ranges(config: Config) -> Iterator[str]:
     """Check that ranges rise."""
     for setting in RANGES:
-        low, high = _get_setting(config, setting)
+        low, high = get_setting(config, setting)
         if low >= high:
             yield f"{setting} is [{low:g}, {high:g}], but must rise from low to high."
 
@@ -196,11 +194,3 @@ CHECKS = (
     _check_ranges,
     _check_scales,
 )
-
-
-def _get_setting(config: Mapping[str, Any], setting: str) -> Any:
-    """Return the value of a dotted setting; None if it is missing."""
-    value: Any = config
-    for key in setting.split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from .addresses import is_imported
 from .tables import (
     Config,
     find_repository_root,
@@ -67,8 +67,8 @@ def list_items(config: Config) -> dict[str, Item]:
     arms, methods = list_arms(config), list_methods(config)
     subjects: set[str] = {word for arm in arms.values() for word in (arm.diagnostic, arm.group)}
     subjects |= {f"{method.group} {method.table}" for method in methods.values()}
-    subjects |= {"trained arm"} if _are_trained(arms, config) else set()
-    subjects |= {"trained method"} if _are_trained(methods, config) else set()
+    subjects |= {"trained arm" for arm in arms.values() if not is_imported(arm, config)}
+    subjects |= {"trained method" for row in methods.values() if not is_imported(row, config)}
     subjects |= {"untrained scale" for s in asr["scales"] if s not in asr["trained_scales"]}
     subjects |= {f"timed {c}" for c in asr["timing"]["datasets"] if c in asr["evaluate"]}
     table = {k: v for k, v in read_items().items() if not v.about or v.about in subjects}
@@ -89,8 +89,3 @@ def list_items(config: Config) -> dict[str, Item]:
         )
         items.setdefault(extra.item, extra)
     return items
-
-
-def _are_trained(names: Iterable[str], config: Config) -> bool:
-    """Return whether any of some arms or methods is trained here, not imported."""
-    return any(name not in config.get("released", {}) for name in names)

@@ -1,30 +1,18 @@
-"""Load, merge, validate and write configurations."""
+"""Load, validate and write configurations."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from ..errors import UserError
 from ..files import verify_checksum, write_with_checksum
 from .checks import check_config
-from .tables import Config, find_repository_root, read_yaml
-
-
-def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Config:
-    """Merge `overlay` into `base` as Snakemake does: maps merge, everything else replaces."""
-    merged = dict(base)
-    for key, value in overlay.items():
-        old = merged.get(key)
-        if isinstance(old, Mapping) and isinstance(value, Mapping):
-            value = merge(old, value)
-        merged[key] = value
-    return merged
+from .tables import Config, find_repository_root, merge, read_yaml
 
 
 def load(paths: Sequence[Path | str] = ()) -> Config:

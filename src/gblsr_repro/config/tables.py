@@ -20,25 +20,38 @@ Config = dict[str, Any]
 Row = TypeVar("Row")
 
 
-def find_repository_root(start: Path | None = None) -> Path:
-    """Find the checkout's top folder above `start` (default: the current folder) or this file.
+def find_repository_root() -> Path:
+    """Find the checkout's top folder above the current folder, or above this file.
 
     Raises `UserError` when neither lies inside a checkout of this project.
     """
-    return _search_root(start or Path.cwd())
-
-
-@cache
-def _search_root(start: Path) -> Path:
-    """Search for the checkout's top folder upwards from `start`, then from this file."""
-    starts = [start, Path(__file__).resolve().parent]
-    for folder in (f for s in starts for f in (s, *s.parents)):
-        if (folder / "Snakefile").is_file() and (folder / "config" / "arms.tsv").is_file():
-            return folder
+    for start in (Path.cwd(), Path(__file__).resolve().parent):
+        for folder in (start, *start.parents):
+            if (folder / "Snakefile").is_file() and (folder / "config" / "arms.tsv").is_file():
+                return folder
     raise UserError(
         "This folder is not inside a gblsr-repro checkout; change into one, or name the config "
         "with --config."
     )
+
+
+def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Config:
+    """Merge `overlay` into `base` as Snakemake does: maps merge, everything else replaces."""
+    merged = dict(base)
+    for key, value in overlay.items():
+        old = merged.get(key)
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            value = merge(old, value)
+        merged[key] = value
+    return merged
+
+
+def get_setting(config: Config, name: str) -> Any:
+    """Return the value of a setting by its dotted name."""
+    value: Any = config
+    for key in name.split("."):
+        value = value[key]
+    return value
 
 
 class _UniqueKeyLoader(yaml.CSafeLoader):  # ten times as fast as the loader in Python

@@ -6,7 +6,6 @@ compares the identity in a run's record with the expected one.
 
 from .collect import (
     CODE_DIGEST,
-    MONITORING,
     RELEASED,
     Dependencies,
     collect_dependencies,

@@ -19,8 +19,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..config import Arm, Config, Dataset, Method, find_repository_root, list_arms, locate_row
-from ..config.addresses import is_imported
+from ..config import (
+    Arm,
+    Config,
+    Dataset,
+    Method,
+    find_repository_root,
+    get_setting,
+    is_imported,
+    list_arms,
+    locate_row,
+)
 from ..files import compute_sha256, read_csv
 from .source_digest import digest_files
 
@@ -366,7 +375,7 @@ MAPS = (
 
 def list_settings(config: Config, name: str) -> tuple[str, ...]:
     """List the settings in a section of a config, or a setting itself; a map is one setting."""
-    section = _get_setting(config, name)
+    section = get_setting(config, name)
     if not isinstance(section, Mapping) or name in MAPS:
         return (name,)
     return tuple(leaf for key in section for leaf in list_settings(config, f"{name}.{key}"))
@@ -381,16 +390,8 @@ def select_settings(config: Config, names: Iterable[str]) -> Dependencies:
     for name in names:
         leaf, _, key = name.rpartition(".")
         if leaf in MAPS:
-            entries = {k: v for k, v in _get_setting(config, leaf).items() if k == key}
+            entries = {k: v for k, v in get_setting(config, leaf).items() if k == key}
             selected[leaf] = selected.get(leaf, {}) | entries
         else:
-            selected |= {leaf: _get_setting(config, leaf) for leaf in list_settings(config, name)}
+            selected |= {leaf: get_setting(config, leaf) for leaf in list_settings(config, name)}
     return selected
-
-
-def _get_setting(config: Config, name: str) -> Any:
-    """Return the value of a setting by its dotted name."""
-    value: Any = config
-    for key in name.split("."):
-        value = value[key]
-    return value

@@ -47,28 +47,25 @@ def _name_in_package(file: Path) -> str:
 
 
 def _digest_file(file: Path) -> str:
-    """Compute the SHA-256 of the code in one file, parsed once until the file changes."""
+    """Compute the SHA-256 of the code in one file."""
     try:
-        status = file.stat()
-        return _digest_version(file, status.st_mtime_ns, status.st_size)
+        return _digest_source(file.read_bytes())
     except OSError as error:
         raise UserError(
             f"The code in {file} cannot be read ({error.strerror}); restore the file and run again."
         ) from error
-
-
-@cache
-def _digest_version(file: Path, modified: int, size: int) -> str:
-    """Compute the SHA-256 of the code in a file with this date and size."""
-    try:
-        tree = ast.parse(file.read_bytes())
     except (SyntaxError, ValueError) as error:
         line = f", line {error.lineno}," if isinstance(error, SyntaxError) and error.lineno else ""
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
         raise UserError(
             f"{file}{line} is not valid Python ({reason}); correct it and run again."
         ) from error
-    return hashlib.sha256(_dump_tree(tree).encode()).hexdigest()
+
+
+@cache
+def _digest_source(source: bytes) -> str:
+    """Compute the SHA-256 of source code, parsed once."""
+    return hashlib.sha256(_dump_tree(ast.parse(source)).encode()).hexdigest()
 
 
 def _dump_tree(part: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Any, Literal, TypeGuard
 
 from pydantic import BeforeValidator, Field
@@ -145,12 +144,3 @@ class Settings(Section):
 def is_section(value: Any) -> TypeGuard[type[Section]]:
     """Decide whether a value is a section's class."""
     return isinstance(value, type) and issubclass(value, Section)
-
-
-def list_setting_names(section: type[Section] = Settings, place: str = "") -> Iterator[str]:
-    """List the dotted names of all settings; a map by column or recipe is one setting."""
-    for name, field in section.model_fields.items():
-        if is_section(field.annotation):
-            yield from list_setting_names(field.annotation, f"{place}{name}.")
-        else:
-            yield f"{place}{name}"
