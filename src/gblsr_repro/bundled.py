@@ -21,13 +21,14 @@ from PIL import Image
 from torch import Tensor
 
 from . import inference
+from .config import locate_row
 from .dependencies import RELEASED
 from .errors import UserError
 from .files import read_csv, read_json, write_bytes, write_text
 from .image_io import Photo
 from .models.native import NativeModel
 from .progress import log
-from .runs import find_run_type
+from .runs import find_recorded_row
 from .weights import BUILT_FROM, build_metadata, read_weights, serialize_tensors
 
 LIMIT = 4_000_000  # bytes of a file
@@ -59,8 +60,9 @@ def describe_model(path: Path | str) -> str:
     Of many measurements those on the smallest set stand for all; the card has every one.
     """
     record, _ = read_weights(path)
-    kind, measured = find_run_type(record), record["quality"]
-    column, name = next(iter(MEASURES[kind.benchmark].items()))
+    benchmark, _, row = locate_row(find_recorded_row(record))
+    measured = record["quality"]
+    column, name = next(iter(MEASURES[benchmark].items()))
     fewest = min(means["images"] for means in measured.values())
     quality = ", ".join(
         f"{data.replace('_', ' ')} {means[column]:.2f}"
@@ -68,7 +70,7 @@ def describe_model(path: Path | str) -> str:
         if len(measured) <= MEASUREMENTS_IN_LINE or means["images"] == fewest
     )
     return (
-        f"{record[kind.subject]}, {record['steps']:,} steps on {record['trained_on']}, commit "
+        f"{row}, {record['steps']:,} steps on {record['trained_on']}, commit "
         f"{record['commit'][:12]}; {name}: {quality}"
     )
 
@@ -83,7 +85,7 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
     """
     run_dir, output = Path(run_dir), Path(output)
     trained, weights = read_weights(run_dir)
-    kind = find_run_type(trained)
+    row = find_recorded_row(trained)
     if RELEASED in trained:
         raise UserError(
             f"{run_dir} holds weights by {trained[RELEASED]['by']}, which are not bundled; name a "
@@ -95,12 +97,12 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
     if not commit or "steps" not in trained:
         raise UserError(f"{run_dir} does not record steps and commit; train it from a checkout.")
     facts = {
-        "row": asdict(kind.find_row(trained[kind.subject])),
+        "row": asdict(row),
         "steps": trained["steps"],
         "trained_on": trained_on,
         "commit": commit + ("+" if trained["git"].get("modified") else ""),
         "quality": _read_quality(
-            Path(metrics), MEASURES[kind.benchmark], trained["weights_sha256"]
+            Path(metrics), MEASURES[locate_row(row)[0]], trained["weights_sha256"]
         ),
         "run_sha256": trained["weights_sha256"],
     }
@@ -160,10 +162,10 @@ def measure_color_cast(model: NativeModel, photos: Iterable[Path]) -> dict[str, 
 def format_card(path: Path | str) -> str:
     """Return the page of a bundled file, from what the file says of itself."""
     record, tensors = read_weights(path)
-    kind = find_run_type(record)
-    measures = MEASURES[kind.benchmark]
+    benchmark, _, row = locate_row(find_recorded_row(record))
+    measures = MEASURES[benchmark]
     lines = [
-        f"# {Path(path).name}: {record[kind.subject]}",
+        f"# {Path(path).name}: {row}",
         "",
         f"- trained for {record['steps']:,} steps on {record['trained_on']}, seed {record['seed']}",
         f"- {sum(t.numel() for t in tensors.values()):,} values, those of matrices and kernels in "

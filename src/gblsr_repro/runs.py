@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import torch
 
-from . import config as configuration
 from . import dependencies
-from .config import Arm, Config, Method, locate_row
+from .config import Arm, Config, Method, find_arm, find_method, locate_row
 from .dependencies import CODE_DIGEST, select_defining_columns
 from .errors import UserError
 from .files import read_json
@@ -25,43 +23,26 @@ from .weights import read_weights
 
 Model = TypeVar("Model", NativeModel, ASRModel)
 
+# By model: the benchmark, and the key of a run's record that names its arm or method.
+BENCHMARKS = {NativeModel: ("native", "arm"), ASRModel: ("asr", "method")}
 
-@dataclass(frozen=True)
-class RunType:
-    """How to recognize the runs of a benchmark and to rebuild their models.
 
-    `benchmark` is a section of the config; `subject` is the key of a run's record that names the
-    trained arm or method; `find_row` finds the row of an arm or method by name; `assemble` builds
-    the untrained model of a row, a config and a record.
+def find_recorded_row(record: Mapping[str, Any]) -> Arm | Method:
+    """Find the row of a run's arm or method: a bundled file contains it, else the tables have it.
+
+    Columns that a bundled file of another version lacks are empty.
     """
-
-    benchmark: str
-    subject: str
-    find_row: Callable[[str], Any]
-    assemble: Callable[[Any, Config, Mapping[str, Any]], Any]
-
-
-def _assemble_arm(row: Any, config: Config, record: Mapping[str, Any]) -> NativeModel:
-    """Build an untrained arm; a record of a run changes nothing of it."""
-    return native.assemble_model(row, config)
+    if "row" in record:
+        kind = Arm if "arm" in record else Method
+        return kind(**{column.name: record["row"].get(column.name, "") for column in fields(kind)})
+    return find_arm(record["arm"]) if "arm" in record else find_method(record["method"])
 
 
-def _assemble_method(row: Any, config: Config, record: Mapping[str, Any]) -> ASRModel:
-    """Build an untrained method with the range of colors in the run's record."""
-    model = asr.assemble_model(row, config)
-    model.colors = record.get("colors", asr.NORMALIZED)
-    return model
-
-
-RUN_TYPES: dict[type[torch.nn.Module], RunType] = {
-    NativeModel: RunType("native", "arm", configuration.find_arm, _assemble_arm),
-    ASRModel: RunType("asr", "method", configuration.find_method, _assemble_method),
-}
-
-
-def find_run_type(record: Mapping[str, Any]) -> RunType:
-    """Find the type of run that a record describes."""
-    return next(run_type for run_type in RUN_TYPES.values() if run_type.subject in record)
+def assemble_row(row: Arm | Method, config: Config) -> NativeModel | ASRModel:
+    """Build an untrained arm or method."""
+    if isinstance(row, Arm):
+        return native.assemble_model(row, config)
+    return asr.assemble_model(row, config)
 
 
 def load_matching_run(
@@ -99,28 +80,35 @@ def load_run(
     code differ from those of the training, or it was imported instead of trained or the reverse;
     without, other code is logged as a warning.
     """
-    run_type = RUN_TYPES[model]
+    benchmark, subject = BENCHMARKS[model]
     record, weights = read_weights(path)
-    if run_type.subject not in record:
-        raise UserError(f"{path} holds no {run_type.benchmark} run; name the folder of one.")
-    if "row" in record:
-        row = SimpleNamespace(**record["row"])
-    else:
-        row = run_type.find_row(record[run_type.subject])
-        if config:
-            identity = dependencies.identify_run(row, config)
-            dependencies.check_origin(path, record, identity)
-            dependencies.check_identity(path, record, identity)
-        else:
-            dependencies.check_identity(path, record, select_defining_columns(row))
-            if dependencies.digest_run_code(row, record) != record["identity"].get(CODE_DIGEST):
-                log.warning("%s was trained by other code than there is now.", path)
-    loaded = run_type.assemble(row, config or {run_type.benchmark: record["config"]}, record)
+    if subject not in record:
+        raise UserError(f"{path} holds no {benchmark} run; name the folder of one.")
+    row = find_recorded_row(record)
+    if "row" not in record:
+        _compare_with_current(path, record, row, config)
+    loaded: Any = assemble_row(row, config or {benchmark: record["config"]})
+    if isinstance(loaded, ASRModel):
+        loaded.colors = record.get("colors", asr.NORMALIZED)
     try:
         loaded.load_state_dict(weights)
     except RuntimeError as error:
         raise UserError(
             f"{path} holds weights that do not fit the model of its record; train this run again."
         ) from error
-    loaded.name = record[run_type.subject]
+    loaded.name = record[subject]
     return loaded.eval().to(device or torch.device("cpu"))
+
+
+def _compare_with_current(
+    path: Path | str, record: Mapping[str, Any], row: Arm | Method, config: Config | None
+) -> None:
+    """Compare a run's record with what `config`, the tables and the code are now."""
+    if config:
+        identity = dependencies.identify_run(row, config)
+        dependencies.check_origin(path, record, identity)
+        dependencies.check_identity(path, record, identity)
+        return
+    dependencies.check_identity(path, record, select_defining_columns(row))
+    if dependencies.digest_run_code(row, record) != record["identity"].get(CODE_DIGEST):
+        log.warning("%s was trained by other code than there is now.", path)

@@ -7,12 +7,12 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from gblsr_repro import config, inference
+from gblsr_repro import config, inference, runs
 from gblsr_repro.errors import UserError
 from gblsr_repro.models import native
 from gblsr_repro.models.encoder import GroupNorm
 from gblsr_repro.preflight import check_native_benchmark
-from gblsr_repro.runs import RUN_TYPES, load_run
+from gblsr_repro.runs import load_run
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +99,7 @@ def test_a_run_with_other_settings_is_refused(settings, run_dir):
 
 def test_a_run_of_another_definition_is_refused(settings, run_dir, monkeypatch):
     row = replace(config.read_arms()["gblsr_scalar"], decoder="FixedDecoder")
-    run_type = replace(RUN_TYPES[native.NativeModel], find_row=lambda name: row)
-    monkeypatch.setitem(RUN_TYPES, native.NativeModel, run_type)
+    monkeypatch.setattr(runs, "find_arm", lambda name: row)
     said = r"decoder = ScalarDecoder, but config/arms.tsv has FixedDecoder; train it again"
     for load in (
         lambda: load_run(run_dir, native.NativeModel, settings),

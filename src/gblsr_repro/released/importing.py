@@ -17,13 +17,14 @@ from ..models.asr.local_spectral import GBLSR
 from ..models.asr.model import NORMALIZED, ASRModel
 from ..models.base import Model, count_parameters
 from ..progress import log
+from ..runs import assemble_row
 from ..training.loop import LOG_COLUMNS
 from ..weights import write_weights
 from .colors import Colors, decide_colors
 from .facts import check_facts, keep_facts
 from .folder import Files, find_files
 from .hub import download
-from .matching import assemble_row, check_match
+from .matching import check_match
 from .names import OURS, Naming, find_naming, rename_all
 from .reading import Checkpoint, read_checkpoint
 from .records import check_record

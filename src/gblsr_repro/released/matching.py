@@ -10,22 +10,13 @@ from torch import Tensor
 from ..config import Arm, Config, Method, locate_row, read_arms, read_methods
 from ..errors import UserError
 from ..models import native
-from ..models.asr import model as asr
-from ..models.base import Model, build_on_meta
+from ..models.base import build_on_meta
 from ..models.gblsr import BandwidthDecoder, FullDecoder, SpectralDecoder
+from ..runs import assemble_row
 
 Shapes = dict[str, tuple[int, ...]]
 HEAD = ("decoder.head.weight", "decoder.head.bias")
 HEAD_ROWS = ("bandwidth", "order")  # what the two outputs of the adaptivity head are
-
-
-def assemble_row(row: Arm | Method, config: Config) -> Model:
-    """Build an untrained arm or method."""
-    return (
-        native.assemble_model(row, config)
-        if isinstance(row, Arm)
-        else asr.assemble_model(row, config)
-    )
 
 
 def list_shapes(row: Arm | Method, config: Config) -> Shapes:
