@@ -1,4 +1,4 @@
-"""The command line: `jobs` and `released` have the commands that rules of the workflow run,
+"""The command line: `jobs` has the commands that rules of the workflow run up to the averages,
 `reports` and `images` the others.
 
 A command has two functions: `_add_...` declares its arguments, and the function below it runs it
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from .. import __version__
 from ..errors import StopRequested, UserError, explain_memory_shortage
 from ..progress import set_up_logging
-from . import images, jobs, released, reports
+from . import images, jobs, reports
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -26,7 +26,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (jobs, released, reports, images):
+    for module in (jobs, reports, images):
         module.add_commands(commands)
     return parser
 

@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from .. import devices
-from ..config import Arm, Config, Method, find_arm, find_method
+from ..config import Arm, Config, Method, find_arm, find_method, find_row
 from .arguments import (
     Commands,
     Options,
@@ -47,6 +47,7 @@ def add_commands(commands: Commands) -> None:
     _add_asr_evaluate(asr)
     _add_asr_bicubic(asr)
     _add_asr_latency(asr)
+    _add_import(commands)
     _add_aggregate(commands)
 
 
@@ -322,6 +323,37 @@ def time_method(options: Options) -> None:
 
     config, method = read_method(options)
     time_method(config, method, options.seed, options.output)
+
+
+# --- weights that others trained ----------------------------------------------------------------
+
+
+def _add_import(commands: Commands) -> None:
+    command = add_command(commands, "import", import_weights)
+    add_config(command)
+    text = "file, folder or hub address (hf://OWNER/NAME/FOLDER)"
+    command.add_argument("address", metavar="PATH", help=text)
+    text = "row of config/arms.tsv or config/methods.tsv"
+    command.add_argument("--as", dest="row", metavar="ROW", required=True, help=text)
+    text = "seed that they were trained with"
+    command.add_argument("--seed", type=int, required=True, help=text)
+    add_path(command, "--output", "RUN", "run folder to write")
+    text = "range of colors of a GB-LSR-ASR network (default: measured)"
+    command.add_argument("--colors", choices=("normalized", "unit"), help=text)
+
+
+def import_weights(options: Options) -> None:
+    """Import released weights as a run of an arm or a method, without training."""
+    from ..released.importing import import_run
+
+    import_run(
+        options.address,
+        find_row(options.row),
+        options.seed,
+        options.output,
+        load_config(options),
+        options.colors,
+    )
 
 
 # --- averages -----------------------------------------------------------------------------------
