@@ -119,7 +119,7 @@ rule asr_bicubic:
     params:
         config=CONFIG,
         follows=follows("asr_bicubic", "dataset", ASR_COLUMNS),
-        metrics=lambda wildcards, output: os.path.dirname(output[0]),
+        metrics=subpath(output[0], parent=True),
     shell:
         "python -m gblsr_repro asr bicubic --config {params.config} --dataset {wildcards.dataset}"
         " --output {params.metrics} > {log} 2>&1"

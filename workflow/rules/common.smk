@@ -53,21 +53,24 @@ ASR_TIMED = list(
     )
 )
 SCALES = config["asr"]["scales"]
+
+
+def aggregate_files(names):
+    """Return the paths of aggregates, and of the files that compare a run with the paper's."""
+    return [f"{R}/{schemas.aggregate_path(name)}" for name in names]
+
+
 JUDGED = {name: schema for name, schema in schemas.SCHEMAS.items() if schema.in_claims}
-AGGREGATES = [f"{R}/{schemas.aggregate_path(name)}" for name in JUDGED]
+AGGREGATES = aggregate_files(JUDGED)
 BENCHMARK_AGGREGATES = {
-    "native": [
-        f"{R}/{schemas.aggregate_path(name)}"
-        for name, schema in JUDGED.items()
-        if schema.benchmark == "native"
-    ],
+    "native": aggregate_files(n for n, schema in JUDGED.items() if schema.benchmark == "native"),
     # Quality alone: no aggregate that waits for timing.
-    "asr": [
-        f"{R}/{schemas.aggregate_path(name)}"
+    "asr": aggregate_files(
+        name
         for name, schema in JUDGED.items()
         if name == "structure"
         or (schema.benchmark == "asr" and not any(schemas.TIMES in path for path in schema.inputs))
-    ],
+    ),
 }
 TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
 COMPARED = [name for name, item in ITEMS.items() if item.compared == "yes"]
@@ -219,7 +222,7 @@ def aggregates_of_item(wildcards):
     item = ITEMS[wildcards.item]
     scopes = {*item.scopes.split()}
     records = [name for name, concerned in SCOPES.items() if not scopes.isdisjoint(concerned)]
-    return [f"{R}/{schemas.aggregate_path(name)}" for name in [*item.needs.split(), *records]]
+    return aggregate_files([*item.needs.split(), *records])
 
 
 def inputs_of_figure(wildcards):

@@ -18,10 +18,9 @@ rule aggregate:
     params:
         config=CONFIG,
         follows=follows("aggregate", "aggregate"),
-        results=lambda wildcards: R,
     shell:
         "python -m gblsr_repro aggregate {wildcards.aggregate} --config {params.config}"
-        " --results {params.results} --output {output} > {log} 2>&1"
+        " --output {output} > {log} 2>&1"
 
 
 use rule aggregate as provenance with:
@@ -33,7 +32,6 @@ use rule aggregate as provenance with:
     params:
         config=CONFIG,
         follows=follows("provenance"),
-        results=lambda wildcards: R,
 
 
 rule readings:
@@ -81,12 +79,10 @@ rule table:
     params:
         config=CONFIG,
         follows=follows("table"),
-        aggregates=lambda wildcards: f"{R}/aggregates",
-        tables=lambda wildcards, output: os.path.dirname(output[0]),
+        tables=subpath(output[0], parent=True),
         names=lambda wildcards, output: [Path(path).stem for path in output],
     shell:
-        "python -m gblsr_repro tables --config {params.config}"
-        " --aggregates {params.aggregates} --output {params.tables}"
+        "python -m gblsr_repro tables --config {params.config} --output {params.tables}"
         " --only {params.names} > {log} 2>&1"
 
 
@@ -137,11 +133,9 @@ rule figure:
     params:
         config=CONFIG,
         follows=follows("figure"),
-        aggregates=lambda wildcards: f"{R}/aggregates",
-        figures=lambda wildcards, output: os.path.dirname(output.pdf),
+        figures=subpath(output.pdf, parent=True),
     shell:
-        "python -m gblsr_repro figures --config {params.config}"
-        " --aggregates {params.aggregates} --output {params.figures}"
+        "python -m gblsr_repro figures --config {params.config} --output {params.figures}"
         " --only {wildcards.item} > {log} 2>&1"
 
 
@@ -166,10 +160,8 @@ rule claims:
     params:
         config=CONFIG,
         follows=follows("claims"),
-        aggregates=lambda wildcards: f"{R}/aggregates",
     shell:
-        "python -m gblsr_repro claims --config {params.config} --aggregates {params.aggregates}"
-        " --output {output} > {log} 2>&1"
+        "python -m gblsr_repro claims --config {params.config} --output {output} > {log} 2>&1"
 
 
 use rule claims as benchmark_claims with:
@@ -237,10 +229,9 @@ rule report:
     params:
         config=CONFIG,
         follows=follows("report"),
-        results=lambda wildcards: R,
     shell:
-        "python -m gblsr_repro report --config {params.config} --results {params.results}"
-        " --claims {input.claims} --output {output} > {log} 2>&1"
+        "python -m gblsr_repro report --config {params.config} --claims {input.claims}"
+        " --output {output} > {log} 2>&1"
 
 
 use rule report as benchmark_report with:
