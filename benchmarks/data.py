@@ -34,6 +34,7 @@ from .measure import Case, Variant
 PNG, JPEG = (1404, 2040), (480, 640)  # the usual sizes of DIV2K and DTD images
 QUICK_PNG, QUICK_JPEG = (256, 320), (120, 160)
 STORED = 16  # images in the standardised array
+SCALE = 4  # of super-resolution evaluation
 # Position in AlexNet, outputs, inputs and kernel side of the convolutions that LPIPS reads.
 ALEXNET = ((0, 64, 3, 11), (3, 192, 64, 5), (6, 384, 192, 3), (8, 256, 384, 3), (10, 256, 256, 3))
 
@@ -189,29 +190,29 @@ class Photograph(NamedTuple):
 
 
 @torch.no_grad()
-def build_superres_evaluation_case(bench: Bench, scale: int = 4) -> Case:
+def build_superres_evaluation_case(bench: Bench) -> Case:
     """Build the case of one evaluated image: make its input, render it, render and score it.
 
     The input is made from a decoded image, as evaluation does ahead in a thread of its own.
     """
     low = (12, 15) if bench.quick else (120, 125) if bench.cuda else (48, 48)
-    image = Photograph("photograph", build_photograph((low[0] * scale, low[1] * scale)))
-    make = partial(asr.build_pair, image, scale, bench.config["asr"]["downsampling"])
+    image = Photograph("photograph", build_photograph((low[0] * SCALE, low[1] * SCALE)))
+    make = partial(asr.build_pair, image, SCALE, bench.config["asr"]["downsampling"])
     pair, model = make(), rendering.build_method(bench, "gblsr_asr")
     enlarge = asr.build_upsampler(model, bench.config, bench.device)
     output = enlarge(pair.low, *pair.high.shape[:2])
     truth = convert_to_tensor(pair.high).to(bench.device)
     variants = (
-        Variant("render, PSNR-Y and SSIM-Y", partial(asr.score_pairs, enlarge, [pair], scale)),
+        Variant("render, PSNR-Y and SSIM-Y", partial(asr.score_pairs, enlarge, [pair], SCALE)),
         Variant("render", partial(enlarge, pair.low, *pair.high.shape[:2])),
-        Variant("PSNR-Y and SSIM-Y", partial(luma.score_image, output, truth, scale)),
+        Variant("PSNR-Y and SSIM-Y", partial(luma.score_image, output, truth, SCALE)),
         Variant("make the input", make),
     )
     return Case(
         "super-resolution evaluation",
         variants,
         format_size(*low),
-        scale,
+        SCALE,
         same=False,
         memory=False,
     )

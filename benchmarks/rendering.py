@@ -20,6 +20,7 @@ from .measure import Case, Variant
 SCALES = (2, 3, 3.3, 4, 8)
 SIZE, QUICK_SIZE = (64, 64), (5, 7)
 LARGER = (120, 125)  # at x4
+SCALE = 4  # of whole models and of the baselines
 
 Low = tuple[int, int]
 
@@ -90,7 +91,7 @@ def draw_images(bench: Bench, low: Low) -> Tensor:
     return torch.rand(1, 3, *low, generator=generator).to(bench.device)
 
 
-def build_whole_case(bench: Bench, low: Low, scale: int = 4) -> Case:
+def build_whole_case(bench: Bench, low: Low) -> Case:
     """Build the case of whole models against the RDN encoder."""
     images = draw_images(bench, low)
     tile = bench.config["asr"]["tile_pixels"]
@@ -98,7 +99,7 @@ def build_whole_case(bench: Bench, low: Low, scale: int = 4) -> Case:
         method: build_method(bench, method)
         for method in ("gblsr_asr", "gblsr_asr_nole", "liif_rdn", "lte_rdn")
     }
-    base, size = models["gblsr_asr"], compute_size(low, scale)
+    base, size = models["gblsr_asr"], compute_size(low, SCALE)
     variants = [Variant("encoder alone", partial(base.encode, images))]
     variants += [
         Variant(method, partial(model.render, images, *size, tile))
@@ -108,16 +109,16 @@ def build_whole_case(bench: Bench, low: Low, scale: int = 4) -> Case:
         Variant("gblsr_asr, plain", partial(base.render, images, *size, tile, PLAIN)),
         Variant("gblsr_asr at x3.3", partial(base.render, images, *compute_size(low, 3.3), tile)),
     ]
-    return Case("whole model", tuple(variants), format_size(*low), scale, same=False)
+    return Case("whole model", tuple(variants), format_size(*low), SCALE, same=False)
 
 
-def build_implicit_case(bench: Bench, method: str, low: Low, scale: int = 4) -> Case:
+def build_implicit_case(bench: Bench, method: str, low: Low) -> Case:
     """Build the case of a baseline's decoder: as published, and with every exact speed-up."""
     model, images = build_method(bench, method), draw_images(bench, low)
-    features, size = draw_features(bench, low), compute_size(low, scale)
+    features, size = draw_features(bench, low), compute_size(low, SCALE)
     tile = bench.config["asr"]["tile_pixels"]
     variants = [
         Variant(label, partial(model.decode, features, *size, tile, images, path))
         for label, path in (("stock", PLAIN), ("hoisted", HOISTED))
     ]
-    return Case(f"decoder {method}", tuple(variants), format_size(*low), scale)
+    return Case(f"decoder {method}", tuple(variants), format_size(*low), SCALE)

@@ -21,6 +21,8 @@ JOBS_PER_GPU = "GBLSR_JOBS_PER_GPU"
 """The environment variable for the number of jobs that may share a GPU (default: 1)."""
 SLURM_JOB = "SLURM_JOB_ID"  # an environment variable that Slurm sets for its jobs
 
+DEVICES = Path("/dev")
+DRIVER_VERSION = Path("/proc/driver/nvidia/version")
 POLL_SECONDS = 0.5
 NONE = ("", "-1", "NoDevFiles")  # values of CUDA_VISIBLE_DEVICES that hide every GPU
 # The first driver for every major version of CUDA (table of drivers in its release notes).
@@ -134,9 +136,9 @@ def _query_gpus() -> dict[str, str]:
     return {row[0].strip(): row[1].strip() for row in rows if len(row) == 2}
 
 
-def _has_device_file(devices: Path = Path("/dev")) -> bool:
+def _has_device_file() -> bool:
     """Return whether this process may open an NVIDIA device file."""
-    for file in devices.glob("nvidia[0-9]*"):
+    for file in DEVICES.glob("nvidia[0-9]*"):
         try:
             os.close(os.open(file, os.O_RDWR))
         except OSError:
@@ -145,10 +147,10 @@ def _has_device_file(devices: Path = Path("/dev")) -> bool:
     return False
 
 
-def _read_driver_version(version: Path = Path("/proc/driver/nvidia/version")) -> str:
+def _read_driver_version() -> str:
     """Read the version of the loaded driver from its kernel module."""
     try:
-        words = version.read_text().split()
+        words = DRIVER_VERSION.read_text().split()
     except OSError:
         return "of unknown version"
     return next((word for word in words if word[:1].isdigit() and "." in word), "unknown")

@@ -271,19 +271,17 @@ def upscale(
     scale: float,
     crop: Box | None = None,
     track: Track = iter,
-    memory: int | None = None,
 ) -> Photo:
     """Super-resolve a photo by any scale, whole or cropped.
 
-    What would take more than `memory` bytes goes in tiles, which changes no value beyond rounding
-    (see `models.asr.tiling`).
+    A large photo goes in tiles, which changes no value beyond rounding (see `models.asr.tiling`).
     """
     window = select_window(photo.size, scale, crop)
     y, x = _locate_pixels(window)
     pixels = np.ascontiguousarray(extend_visible_colors(photo))
     whole = model.encoder.extend_images(torch.from_numpy(pixels).permute(2, 0, 1)[None])
     cells = (whole.shape[-2], whole.shape[-1])
-    tiles = tiling.cut_tiles(model, cells, y, x, memory or tiling.MEMORY)
+    tiles = tiling.cut_tiles(model, cells, y, x, tiling.MEMORY)
     device = next(model.parameters()).device
 
     def render_tiles() -> Iterator[tuple[int, int, Tensor]]:

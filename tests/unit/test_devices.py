@@ -123,8 +123,8 @@ def node(tmp_path, monkeypatch):
     (tmp_path / "nvidiactl").touch()
     version = tmp_path / "version"
     version.write_text("NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  Thu Jan 23\n")
-    monkeypatch.setattr(devices._has_device_file, "__defaults__", (tmp_path,))
-    monkeypatch.setattr(devices._read_driver_version, "__defaults__", (version,))
+    monkeypatch.setattr(devices, "DEVICES", tmp_path)
+    monkeypatch.setattr(devices, "DRIVER_VERSION", version)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     return tmp_path
 

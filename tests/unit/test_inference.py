@@ -98,7 +98,8 @@ def test_a_large_photo_is_upscaled_in_parts(
     whole = inference.upscale(model, image, scale, crop)
     monkeypatch.setattr(tiling, "_compute_side", lambda *_: 20)
     seen = []
-    parts = inference.upscale(model, image, scale, crop, lambda x: seen.extend(x) or x, memory=1)
+    monkeypatch.setattr(tiling, "MEMORY", 1)
+    parts = inference.upscale(model, image, scale, crop, lambda x: seen.extend(x) or x)
     assert len(seen) >= 6
     assert whole.size == parts.size
     assert off(whole.rgb, parts.rgb) <= 1
