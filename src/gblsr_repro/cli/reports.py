@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..config import list_arms
+from ..config import Config, list_arms
 from ..errors import UserError
 from ..operations import trainings
 from ..progress import format_count, log
@@ -39,16 +39,6 @@ def _add_folder(command: argparse.ArgumentParser, name: str, place: str) -> None
     add_path(command, name, "FILE" if "." in place else "DIR", text, required=False)
 
 
-def _add_only(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--only",
-        nargs="+",
-        default=[],
-        metavar="NAME",
-        help="only these items; an error if one cannot be made",
-    )
-
-
 # --- tables, figures, claims --------------------------------------------------------------------
 
 
@@ -67,43 +57,44 @@ def write_readings(options: Options) -> None:
 
 
 def _add_tables(commands: Commands) -> None:
-    command = add_command(commands, "tables", write_tables)
-    add_config(command)
-    _add_folder(command, "--aggregates", "aggregates")
-    _add_folder(command, "--output", "tables")
-    _add_only(command)
+    _add_items(add_command(commands, "tables", write_tables), "tables")
 
 
 def write_tables(options: Options) -> None:
     """Write the LaTeX tables for which a folder has the aggregates."""
     from ..reporting.tables import build
 
-    config = load_config(options)
-    results = find_results(options, config)
-    folder = options.output or results / "tables"
-    aggregates = options.aggregates or results / "aggregates"
+    config, aggregates, folder = _find_item_folders(options, "tables")
     written, skipped = build.write(aggregates, folder, config, options.only)
     _print_items([folder / f"{name}.tex" for name in written], skipped)
 
 
 def _add_figures(commands: Commands) -> None:
-    command = add_command(commands, "figures", draw_figures)
-    add_config(command)
-    _add_folder(command, "--aggregates", "aggregates")
-    _add_folder(command, "--output", "figures")
-    _add_only(command)
+    _add_items(add_command(commands, "figures", draw_figures), "figures")
 
 
 def draw_figures(options: Options) -> None:
     """Draw the figures for which a folder has the aggregates."""
     from ..reporting import figures
 
-    config = load_config(options)
-    results = find_results(options, config)
-    folder = options.output or results / "figures"
-    aggregates = options.aggregates or results / "aggregates"
+    config, aggregates, folder = _find_item_folders(options, "figures")
     drawn, skipped = figures.write(aggregates, folder, config, options.only)
     _print_items([folder / f"{name}.{end}" for name in drawn for end in ("pdf", "png")], skipped)
+
+
+def _add_items(command: argparse.ArgumentParser, folder: str) -> None:
+    add_config(command)
+    _add_folder(command, "--aggregates", "aggregates")
+    _add_folder(command, "--output", folder)
+    text = "only these items; an error if one cannot be made"
+    command.add_argument("--only", nargs="+", default=[], metavar="NAME", help=text)
+
+
+def _find_item_folders(options: Options, name: str) -> tuple[Config, Path, Path]:
+    """Find the config, the folder of the aggregates, and the folder to write."""
+    config = load_config(options)
+    results = find_results(options, config)
+    return config, options.aggregates or results / "aggregates", options.output or results / name
 
 
 def _print_items(files: list[Path], skipped: dict[str, str]) -> None:
