@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import psutil
 import torch
 
 from . import __version__, devices
@@ -147,14 +148,7 @@ def measure_free_memory(device: torch.device) -> int:
     if device.type == "cuda":
         cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         return torch.cuda.mem_get_info(device)[0] + cached
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            values = dict(line.split(":") for line in lines)
-        return int(values["MemAvailable"].split()[0]) * 1024
-    except OSError:  # not Linux
-        import psutil
-
-        return psutil.virtual_memory().available
+    return psutil.virtual_memory().available
 
 
 def release_memory(device: torch.device) -> None:
