@@ -28,7 +28,7 @@ def test_settings_left_out_are_filled_in():
     config = configuration.load()
     del config["native"]["training"]["accumulate"], config["asr"]["shave_extra"], config["device"]
     config["cluster"]["gpu"] = {}
-    configuration.validate(config)
+    config = configuration.validate(config)
     assert config["native"]["training"]["accumulate"] == 1
     assert config["asr"]["shave_extra"] == {}
     assert config["device"] == "auto"
@@ -171,7 +171,7 @@ def test_a_method_whose_recipe_is_missing(load):
 @pytest.mark.parametrize("between", [[], ["demo.yaml"], ["short.yaml"], ["mirror.yaml"]])
 def test_possible_settings_pass(load, settings, between):
     config = load(settings, *between)
-    configuration.validate(config)  # as a job does with the resolved file
+    config = configuration.validate(config)  # as a job does with the resolved file
     configuration.list_arms(config)
     configuration.list_methods(config)
     for section in (config["native"]["data"], config["asr"]):  # null leaves out a column

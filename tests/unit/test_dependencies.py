@@ -186,7 +186,7 @@ def tiny(tmp_path_factory):
     root = tmp_path_factory.mktemp("tiny")
     small = configuration.merge(made.SMALL, TINY)
     settings = configuration.merge(configuration.load(), small | {"resources": str(root / "data")})
-    configuration.validate(settings)
+    settings = configuration.validate(settings)
     for name in ("demo_photos", "demo_kodak", "demo_set5"):
         fetch_dataset(name, settings)
     arrays = root / "arrays"

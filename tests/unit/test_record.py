@@ -41,9 +41,7 @@ def build_config(**changes: object) -> dict:
             "training": {"steps": 40},
         },
     }
-    config = merge(merge(load(), overlay), changes)
-    validate(config)
-    return config
+    return validate(merge(merge(load(), overlay), changes))
 
 
 def measure_native(results: Path, seeds: Sequence[int], psnr: float = 20.0) -> None:
@@ -171,8 +169,8 @@ def test_the_overlay_makes_the_same_config() -> None:
     config = build_config(native={"data": {"evaluate": {"set14": None}}})
     overlay = writing.build_overlay(config)
     assert overlay["native"]["data"]["evaluate"] == {"set14": None}
-    complete(overlay)
-    assert overlay == config | {name: overlay[name] for name in writing.LOCAL}
+    completed = complete(overlay)
+    assert completed == config | {name: completed[name] for name in writing.LOCAL}
 
 
 # --- more runs ------------------------------------------------------------------------------------

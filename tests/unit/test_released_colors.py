@@ -25,7 +25,7 @@ def settings(tmp_path_factory):
     small = configuration.merge(made.SMALL, {"asr": SETS})
     loaded = configuration.merge(configuration.load(), small)
     loaded["resources"] = str(tmp_path_factory.mktemp("resources"))
-    configuration.validate(loaded)
+    loaded = configuration.validate(loaded)
     fetch_dataset("demo_set5", loaded)
     return loaded
 

@@ -31,7 +31,7 @@ def overlay(repository, tmp_path):
     """An overlay over the demo's sizes that names two files; the colors of one were chosen."""
     demo = configuration.merge(configuration.read_yaml(repository / "config/demo.yaml"), OVERLAY)
     settings = configuration.merge(configuration.load(), demo)
-    configuration.validate(settings)
+    settings = configuration.validate(settings)
     weights = {name: published.weights(name, settings).theirs for name in OVERLAY["asr"]["methods"]}
     liif = published.write_checkpoint(tmp_path / "rdn-liif.pth", "liif_rdn", weights["liif_rdn"])
     family = published.write_safetensors(tmp_path / "hub", weights["gblsr_asr"])
@@ -96,8 +96,7 @@ def test_what_is_named_is_imported_and_scored_without_training(snakemake, overla
 
 def select_class_settings(overlay):
     loaded = configuration.merge(configuration.load(), yaml.safe_load(overlay.read_text()))
-    configuration.validate(loaded)
-    return loaded
+    return configuration.validate(loaded)
 
 
 def test_a_file_that_is_not_there_is_one_sentence_before_anything_runs(snakemake, overlay):

@@ -28,7 +28,7 @@ os.environ.update(
 try:
     for path in workflow.configfiles:  # of a key that comes twice Snakemake takes the last
         settings_module.read_yaml(path)
-    settings_module.complete(config)
+    config.update(settings_module.complete(config))
     ARMS = settings_module.list_arms(config)
     METHODS = settings_module.list_methods(config)
     DATASETS = settings_module.list_datasets(config)

@@ -25,13 +25,12 @@ def load(paths: Sequence[Path | str] = ()) -> Config:
     files = [Path(path) for path in paths or [find_repository_root() / "config" / "config.yaml"]]
     for path in files:
         config = merge(config, read_yaml(path))
-    if not all(path.suffix == ".json" and verify_checksum(path) for path in files):
-        validate(config)
-    return config
+    resolved = all(path.suffix == ".json" and verify_checksum(path) for path in files)
+    return config if resolved else validate(config)
 
 
-def validate(config: Config) -> None:
-    """Validate a configuration and fill in its defaults, in place.
+def validate(config: Config) -> Config:
+    """Validate a configuration and return it with its defaults.
 
     Columns that an overlay sets to null are dropped. Raises `UserError` with one sentence about
     the first mistake.
@@ -41,16 +40,12 @@ def validate(config: Config) -> None:
 
     completed = apply_schema(config)
     check_config(completed)
-    config.clear()
-    config.update(completed)
+    return completed
 
 
-def complete(config: Config) -> None:
-    """Fill in a configuration from config/config.yaml and validate it, in place."""
-    merged = merge(read_yaml(find_repository_root() / "config" / "config.yaml"), config)
-    config.clear()
-    config.update(merged)
-    validate(config)
+def complete(overlay: Config) -> Config:
+    """Merge an overlay into config/config.yaml and validate the result."""
+    return validate(merge(read_yaml(find_repository_root() / "config" / "config.yaml"), overlay))
 
 
 def find_mirror(config: Config) -> Path | None:

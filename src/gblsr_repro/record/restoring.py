@@ -22,9 +22,7 @@ def list_conditions(folder: Path) -> list[str]:
 
 def read_config(folder: Path, conditions: str) -> Config:
     """Read the settings of some conditions: those of config/config.yaml and of their overlay."""
-    config = read_yaml(folder / OVERLAYS / f"{conditions}.yaml")
-    complete(config)
-    return config
+    return complete(read_yaml(folder / OVERLAYS / f"{conditions}.yaml"))
 
 
 def restore(folder: Path, conditions: str, results: Path) -> Config:
