@@ -126,7 +126,6 @@ IMPORTING = (
     "released/matching.py",
     "released/names.py",
     "released/reading.py",
-    "released/records.py",
 )
 ANALYSIS = ("analysis", "evaluation/fields.py", "evaluation/locality.py")
 REPORTING = ("reporting", *ANALYSIS)

@@ -1,7 +1,6 @@
-"""Compare the metadata of a checkpoint (config.json) with the row that it is imported as.
+"""Compare what is said of weights with the row that they are imported as.
 
-Releases nest their fields differently, so all nested maps are read as one. Fields that do not
-follow from a row, such as those of the training, are not compared.
+Released ones have a config.json, runs of this project, perhaps of an older commit, a record.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..config import Arm, Config, Method, locate_row
+from ..dependencies import find_model_classes, list_class_settings, select_defining_columns
 from ..errors import UserError
 from ..models import fourier_mlp, gblsr, native
 from ..models.asr import model as asr
@@ -30,6 +30,7 @@ BANDWIDTH_MODES = {
     gblsr.FullLinearDecoder: "local_linear",
 }
 KEPT = ("seed", "trained_steps", "total_steps", "epoch", "git_commit", "experiment_id")
+TRAINING_COLUMNS = ("methods.recipe",)  # of a row, not about the model
 
 
 def flatten(facts: Facts) -> dict[str, Any]:
@@ -54,7 +55,11 @@ def keep_facts(facts: Facts) -> dict[str, Any]:
 
 
 def check_facts(facts: Facts, row: Arm | Method, seed: int, config: Config, place: str) -> None:
-    """Raise `UserError` if a field disagrees with the row or the seed."""
+    """Raise `UserError` if a field of a config.json disagrees with the row or the seed.
+
+    Releases nest their fields differently, so all nested maps are read as one. Fields that do not
+    follow from a row, such as those of the training, are not compared.
+    """
     fields = flatten(facts)
     if fields.get("bandwidth_mode", "") is None:  # the authors' trainer then derives it
         fields["bandwidth_mode"] = (
@@ -111,3 +116,41 @@ def _of_method(method: Method, config: Config) -> Iterator[tuple[str, Any]]:
     yield "in_channels", 3
     yield "p_max", model["modes"]
     yield "local_ensemble", shapes.decoder.ensemble
+
+
+# --- records of runs of this project --------------------------------------------------------------
+
+
+def check_record(
+    record: Mapping[str, Any], row: Arm | Method, seed: int, config: Config, place: str
+) -> None:
+    """Raise `UserError` if a run's record disagrees with the row, or is of another seed.
+
+    Compared are the columns of the row that define the model, as far as the record has them, and
+    the settings of the model that its classes read now. The name of the row may be another.
+    """
+    benchmark, subject, name = locate_row(row)
+    if subject not in record:
+        raise UserError(f"{place} is a run of the other benchmark than {name}; name another run.")
+    if record.get("seed") != seed:
+        raise UserError(
+            f"{place} is a run of seed {record.get('seed')}, not {seed}; import it as that."
+        )
+    identity = record.get("identity") or {}
+    wanted = {k: v for k, v in select_defining_columns(row).items() if k not in TRAINING_COLUMNS}
+    pairs = [(column, identity.get(column, value), value) for column, value in wanted.items()]
+    sections = record.get("config") or {}
+    model = sections.get("model", {})
+    for setting in list_class_settings(find_model_classes(row)):
+        value = config[benchmark]["model"][setting]
+        pairs.append((f"{benchmark}.model.{setting}", model.get(setting, value), value))
+    if isinstance(row, Method):
+        value = config[benchmark]["training"]["scale_range"]
+        training = sections.get("training", {})
+        pairs.append(("asr.training.scale_range", training.get("scale_range", value), value))
+    for what, here, there in pairs:
+        if here != there:
+            raise UserError(
+                f"{place} was made with {what} = {here!r}, but {name} has {there!r}; import it as "
+                "the row that it is of, or with the config that it was trained with."
+            )

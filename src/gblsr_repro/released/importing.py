@@ -21,13 +21,12 @@ from ..runs import assemble_row
 from ..training.loop import LOG_COLUMNS
 from ..weights import write_weights
 from .colors import Colors, decide_colors
-from .facts import check_facts, keep_facts
+from .facts import check_facts, check_record, keep_facts
 from .folder import Files, find_files
 from .hub import download
 from .matching import check_match
 from .names import OURS, Naming, find_naming, rename_all
 from .reading import Checkpoint, read_checkpoint
-from .records import check_record
 
 STEPS = ("trained_steps", "total_steps")  # their names in releases
 
