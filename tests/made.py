@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors.torch import save_file
 from torch import nn
 
 from gblsr_repro import config, dependencies, files
@@ -16,7 +17,7 @@ from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.models import native
 from gblsr_repro.models.asr import model as asr
 from gblsr_repro.models.base import count_parameters
-from gblsr_repro.weights import write_weights
+from gblsr_repro.weights import NAME, write_weights
 
 NATIVE = {"features": 8, "patch": 4, "norm_groups": 2, "modes": 4, "hidden": 8}
 ASR = {
@@ -111,7 +112,10 @@ def run(
     facts["parameters"] = count_parameters(untrained)
     facts["identity"] = dependencies.identify_run(row, settings)
     folder.mkdir(parents=True, exist_ok=True)
-    facts["weights_sha256"] = write_weights(folder, untrained, facts if told else None)
+    facts["weights_sha256"] = write_weights(folder, untrained, facts)
+    if not told:
+        save_file(untrained.state_dict(), folder / NAME)
+        facts["weights_sha256"] = files.compute_sha256(folder / NAME)
     files.write_json(folder / "run.json", facts)
     return folder
 

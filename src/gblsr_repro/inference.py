@@ -28,6 +28,7 @@ from torch import Tensor
 
 from .data.images import Pixels
 from .errors import UserError
+from .files import write_bytes
 from .image_io import Box, Photo, Tags
 from .image_io import read as read
 from .image_io import write as write
@@ -41,7 +42,7 @@ from .models.gblsr import SpectralDecoder
 from .models.native import NativeModel
 from .runs import load_run
 from .runtime import prepare_for_inference
-from .weights import compute_checksum, parse_tensors, write_tensors
+from .weights import compute_checksum, parse_tensors, serialize_tensors
 
 CODE_FORMAT = "gblsr-code-1"
 BYTE_TAGS = ("profile", "exif")  # fields of a code's tags that are stored as tensors of bytes
@@ -150,7 +151,7 @@ def save_code(path: Path | str, code: Code) -> None:
     facts |= {"chunks": {name: content.hex() for name, content in code.tags.chunks.items()}}
     text = json.dumps(facts)
     header = {"format": CODE_FORMAT, "image": text, "sha256": compute_checksum(tensors, text)}
-    write_tensors(path, tensors, header)
+    write_bytes(path, serialize_tensors(tensors, header))
 
 
 def load_code(path: Path | str) -> Code:

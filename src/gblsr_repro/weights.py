@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from .errors import UserError
-from .files import compute_sha256, read_json, write_bytes
+from .files import read_json, write_bytes
 
 NAME = "weights.safetensors"
 # Data types of the safetensors format, in its order.
@@ -33,9 +33,7 @@ BUILT_FROM = ("arm", "method", "seed", "identity", "colors", "released")
 BUILT_FROM_TRAINING = ("scale_range",)
 
 
-def serialize_tensors(
-    tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None
-) -> bytes:
+def serialize_tensors(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
     """Serialize tensors in the safetensors format, with the same bytes as that package.
 
     The length of the header (8 bytes), the header as JSON (padded to a multiple of 8 bytes), the
@@ -43,7 +41,7 @@ def serialize_tensors(
     it has no fixed order of several `metadata`.
     """
     names, types = {dtype: name for name, dtype in DTYPES.items()}, list(DTYPES)
-    header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
+    header: dict[str, Any] = {"__metadata__": dict(metadata)}
     values = []
     end = 0
     for name, tensor in sorted(
@@ -68,13 +66,6 @@ def parse_tensors(content: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
     return json.loads(content[8 : 8 + length]).get("__metadata__") or {}, tensors
 
 
-def write_tensors(
-    path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None
-) -> None:
-    """Write tensors to a safetensors file atomically; `UserError` when it cannot be written."""
-    write_bytes(path, serialize_tensors(tensors, metadata))
-
-
 def compute_checksum(tensors: Mapping[str, Tensor], text: str) -> str:
     """Compute the SHA-256 of a text and of the names, types, shapes and values of tensors."""
     digest = hashlib.sha256(text.encode())
@@ -84,15 +75,16 @@ def compute_checksum(tensors: Mapping[str, Tensor], text: str) -> str:
     return digest.hexdigest()
 
 
-def write_weights(run_dir: Path, model: nn.Module, facts: Mapping[str, Any] | None = None) -> str:
+def write_weights(run_dir: Path, model: nn.Module, facts: Mapping[str, Any]) -> str:
     """Write a model's weights into its run folder and return the SHA-256 of the file.
 
     `facts` is the run's record, of which the file repeats what the model is built from, so that
     `read_weights` needs no run.json.
     """
     tensors = {k: v.contiguous().cpu() for k, v in model.state_dict().items()}
-    write_tensors(run_dir / NAME, tensors, build_metadata(facts, tensors) if facts else None)
-    return compute_sha256(run_dir / NAME)
+    content = serialize_tensors(tensors, build_metadata(facts, tensors))
+    write_bytes(run_dir / NAME, content)
+    return hashlib.sha256(content).hexdigest()
 
 
 def build_metadata(
