@@ -9,9 +9,14 @@ from typing import Any, TypeVar
 
 import torch
 
-from . import dependencies
 from .config import Arm, Config, Method, find_arm, find_method, locate_row
-from .dependencies import CODE_DIGEST, select_defining_columns
+from .dependencies import (
+    CODE_DIGEST,
+    RELEASED,
+    digest_run_code,
+    identify_run,
+    select_defining_columns,
+)
 from .errors import UserError
 from .files import read_json
 from .models import native
@@ -105,10 +110,54 @@ def _compare_with_current(
 ) -> None:
     """Compare a run's record with what `config`, the tables and the code are now."""
     if config:
-        identity = dependencies.identify_run(row, config)
-        dependencies.check_origin(path, record, identity)
-        dependencies.check_identity(path, record, identity)
+        identity = identify_run(row, config)
+        _check_origin(path, record, identity)
+        _check_identity(path, record, identity)
         return
-    dependencies.check_identity(path, record, select_defining_columns(row))
-    if dependencies.digest_run_code(row, record) != record["identity"].get(CODE_DIGEST):
+    _check_identity(path, record, select_defining_columns(row))
+    if digest_run_code(row, record) != record["identity"].get(CODE_DIGEST):
         log.warning("%s was trained by other code than there is now.", path)
+
+
+def _check_origin(
+    place: Path | str, record: Mapping[str, Any], expected: Mapping[str, Any]
+) -> None:
+    """Raise `UserError` where a run was imported and `expected` is trained, or the reverse."""
+    recorded = (record.get("identity") or {}).get(RELEASED)
+    if recorded == expected.get(RELEASED):
+        return
+    addresses = ", ".join(f"{name}: {address}" for name, address in (recorded or {}).items())
+    if expected.get(RELEASED) is None:
+        raise UserError(
+            f"{place} holds imported weights and not a trained run; name them under `released` in "
+            f"the config ({addresses}), or train this run."
+        )
+    origin = f"was imported as {addresses}" if recorded else "was trained here"
+    raise UserError(
+        f"{place} {origin}, but `released` in the config says otherwise; import this run again or "
+        "correct the config."
+    )
+
+
+def _check_identity(
+    place: Path | str, record: Mapping[str, Any], expected: Mapping[str, Any]
+) -> None:
+    """Raise `UserError` unless the identity in a run's record agrees with `expected`."""
+    identity = record.get("identity")
+    if identity is None:
+        raise UserError(f"{place} has no record of what it was trained with; train this run again.")
+    past, present = ("imported", "import") if RELEASED in record else ("trained", "train")
+    for name, value in expected.items():
+        if identity.get(name) == value:
+            continue
+        if name == CODE_DIGEST:
+            raise UserError(
+                f"{place} was {past} by other code than the current one; {present} it again or "
+                "restore that code."
+            )
+        table, _, _ = name.partition(".")
+        source = f"config/{table}.tsv" if table in ("arms", "methods") else "the config"
+        raise UserError(
+            f"{place} was {past} with {name} = {identity.get(name)}, but {source} has {value}; "
+            f"{present} it again or restore that value."
+        )

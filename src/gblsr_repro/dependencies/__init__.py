@@ -1,13 +1,11 @@
 """Collect what the output of every rule, and the weights of every run, depend on.
 
-`collect` lists settings, rows and code by rule, `source_digest` digests code, and `identity`
-compares the identity in a run's record with the expected one.
+`collect` lists settings, rows and code by rule, `source_digest` digests code.
 """
 
 from .collect import (
     CODE_DIGEST,
     RELEASED,
-    Dependencies,
     collect_dependencies,
     digest_run_code,
     find_model_classes,
@@ -17,4 +15,3 @@ from .collect import (
     select_defining_columns,
     select_settings,
 )
-from .identity import check_identity, check_origin
