@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from gblsr_repro import config as configuration
-from gblsr_repro import dependencies, inference
+from gblsr_repro import dependencies, inference, runs
 from gblsr_repro.data import standardize, superres
 from gblsr_repro.data.fetch import fetch_dataset
 from gblsr_repro.dependencies import collect
@@ -277,7 +277,7 @@ def watched(tiny, monkeypatch):
     for name in ("identify_run", "write_run"):
         monkeypatch.setattr(run_record, name, unwatched(getattr(run_record, name)))
     monkeypatch.setattr(importing, "write_run", unwatched(importing.write_run))
-    monkeypatch.setattr(dependencies, "identify_run", unwatched(dependencies.identify_run))
+    monkeypatch.setattr(runs, "identify_run", unwatched(runs.identify_run))
     monkeypatch.setattr(metrics.MetricSettings, "from_config", Lazy)
     monkeypatch.delenv(perceptual.BACKBONE_VARIABLE, raising=False)
     return Watched(settings, seen)
