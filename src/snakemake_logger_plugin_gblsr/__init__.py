@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import logging
 import math
+from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.progress import Progress, ProgressColumn, Task
 from rich.text import Text
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_logger_plugin_rich import LogHandler as RichLogHandler
 
-from gblsr_repro.progress import format_duration
-
-from .trainings import TrainingBars
+if TYPE_CHECKING:
+    from .trainings import TrainingBars
 
 TOTAL = "Total Progress"  # the description of the bar of all jobs
 UNREADABLE = {"FileNotFoundError", "IsADirectoryError", "PermissionError", "UnicodeDecodeError"}
@@ -33,11 +34,11 @@ class LogHandler(RichLogHandler):
     """Shows what the rich logger shows, the remaining times, and the progress of trainings."""
 
     def __post_init__(self) -> None:
-        """Add the remaining times to the bars and start to watch trainings."""
+        """Add the remaining times to the bars."""
         super().__post_init__()
         self.progress.columns = (*self.progress.columns, TimeLeftColumn(self.progress))
         self.progress.speed_estimate_period = math.inf  # a job may take hours
-        self.trainings = TrainingBars(self.progress, self.console)
+        self.trainings: TrainingBars | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a log record and follow the trainings that it starts or ends."""
@@ -49,15 +50,28 @@ class LogHandler(RichLogHandler):
         if event == LogEvent.JOB_INFO and not self.common_settings.dryrun:
             for path in map(Path, record.output):  # type: ignore[attr-defined]
                 if path.name == "run.json":
-                    self.trainings.add(record.jobid, path.parent)  # type: ignore[attr-defined]
-        elif event == LogEvent.JOB_FINISHED:
+                    self._watch_trainings().add(record.jobid, path.parent)  # type: ignore[attr-defined]
+        elif self.trainings and event == LogEvent.JOB_FINISHED:
             self.trainings.remove(record.job_id)  # type: ignore[attr-defined]
-        elif event == LogEvent.JOB_ERROR:
+        elif self.trainings and event == LogEvent.JOB_ERROR:
             self.trainings.remove(record.jobid)  # type: ignore[attr-defined]
+
+    def _watch_trainings(self) -> TrainingBars:
+        """Return the bars of trainings, built when the first starts.
+
+        Their module is imported here and not above: by now the Snakefile has put the package of its
+        own checkout first, where another one is installed.
+        """
+        if self.trainings is None:
+            from .trainings import TrainingBars
+
+            self.trainings = TrainingBars(self.progress, self.console)
+        return self.trainings
 
     def close(self) -> None:
         """Stop to watch trainings and end the display."""
-        self.trainings.close()
+        if self.trainings:
+            self.trainings.close()
         super().close()
 
 
@@ -83,9 +97,9 @@ class TimeLeftColumn(ProgressColumn):
         """Render the remaining time of one bar; nothing where it is finished or unknown."""
         if task.description != TOTAL:
             seconds = _estimate_seconds(task)
-            return Text(f"{format_duration(seconds)} left" if seconds else "")
+            return Text(_format_left(seconds))
         longest = max(map(_estimate_seconds, self.progress.tasks))
-        return Text(f"at least {format_duration(longest)} left" if longest else "")
+        return Text(f"at least {_format_left(longest)}" if longest else "")
 
 
 def _estimate_seconds(task: Task) -> float:
@@ -93,3 +107,8 @@ def _estimate_seconds(task: Task) -> float:
     if task.finished or task.description == TOTAL:
         return 0.0
     return task.fields.get("seconds_left") or task.time_remaining or 0.0
+
+
+def _format_left(seconds: float) -> str:
+    """Format remaining seconds: 2:05:00 left; empty for 0."""
+    return f"{timedelta(seconds=round(seconds))} left" if seconds else ""

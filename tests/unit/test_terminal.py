@@ -95,8 +95,8 @@ def test_a_terminal_has_a_bar_for_a_running_training_and_times(monkeypatch, tmp_
         report(tmp_path, 500)
         wait_for(lambda: "gblsr_scalar seed 0" in drawn(logger))
         assert "gblsr_scalar seed 0: 500 of 2,000 steps" in drawn(logger)
-        assert "50m00s left" in drawn(logger)
-        assert "at least 50m00s left" in drawn(logger)
+        assert "0:50:00 left" in drawn(logger)
+        assert "at least 0:50:00 left" in drawn(logger)
         emit(logger, LogEvent.JOB_FINISHED, job_id=7)
         assert "gblsr_scalar" not in drawn(logger)
     finally:
