@@ -20,7 +20,7 @@ from gblsr_repro.analysis.budget import compare_with_anchor
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.analysis.schemas import SCHEMAS
-from gblsr_repro.analysis.statistics import Summary, bold, pooled_p
+from gblsr_repro.analysis.statistics import Summary, compute_pooled_p, mark_bold
 from gblsr_repro.config import load, read_arms, read_items, read_methods
 from gblsr_repro.reporting.tables import build
 from gblsr_repro.reporting.tables.published import build_published
@@ -270,7 +270,7 @@ def test_pooled_test_agrees_with_scipy_on_samples():
     a, b = [22.1, 22.5, 22.4], [22.9, 22.3, 22.8]
     expected = stats.ttest_ind(a, b, equal_var=True).pvalue
     found = (Summary(fmean(seeds), stdev(seeds), 3) for seeds in (a, b))
-    assert pooled_p(*found) == pytest.approx(expected, rel=1e-12)
+    assert compute_pooled_p(*found) == pytest.approx(expected, rel=1e-12)
 
 
 def test_threshold_is_the_protocol_s_t_of_2776():
@@ -278,4 +278,8 @@ def test_threshold_is_the_protocol_s_t_of_2776():
     step = (2 / 3) ** 0.5
     best = Summary(10.0, 1.0, 3)
     inside, outside = Summary(10 - 2.775 * step, 1.0, 3), Summary(10 - 2.778 * step, 1.0, 3)
-    assert bold([best, inside, outside], lower=False, digits=6, alpha=0.05) == [True, True, False]
+    assert mark_bold([best, inside, outside], lower=False, digits=6, alpha=0.05) == [
+        True,
+        True,
+        False,
+    ]

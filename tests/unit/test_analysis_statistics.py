@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from gblsr_repro.analysis.statistics import Summary, bold
+from gblsr_repro.analysis.statistics import Summary, mark_bold
 
 NAN = math.nan
 
@@ -21,4 +21,4 @@ NAN = math.nan
 )
 def test_bold(cells, strong):
     column = [Summary(*cell) for cell in cells]
-    assert bold(column, False, 3, 0.05) == list(map(bool, strong))
+    assert mark_bold(column, False, 3, 0.05) == list(map(bool, strong))

@@ -70,7 +70,7 @@ def test_published_tables_give_the_published_claim(claim: Claim) -> None:
     if said.relation == "=":
         assert len(measured) == len(said.values)
         for value, goal in zip(measured.values, said.values, strict=True):
-            assert abs(value - goal) <= 2.02 * said.half_unit(goal)
+            assert abs(value - goal) <= 2.02 * said.compute_half_unit(goal)
     else:
         assert SIGNS[str(said)[0]](measured.values, said.values[0]).all()
 

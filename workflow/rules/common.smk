@@ -15,7 +15,7 @@ from gblsr_repro import dependencies
 from gblsr_repro.config import get_address
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import check_dates
-from gblsr_repro.released.folder import released_files
+from gblsr_repro.released.folder import find_released_files
 from gblsr_repro.analysis import schemas
 from gblsr_repro.analysis.provenance.recorded import SCOPES
 
@@ -34,7 +34,7 @@ try:
     DATASETS = settings_module.list_datasets(config)
     ITEMS = settings_module.list_items(config)
     settings_module.find_mirror(config)
-    RELEASED_FILES = released_files(config)
+    RELEASED_FILES = find_released_files(config)
 except UserError as error:
     sys.exit(f"gblsr-repro: {error}")
 

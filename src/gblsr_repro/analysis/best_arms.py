@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .reader import Aggregates
-from .statistics import LPIPS, PSNR, Metric, pooled_p, ties
+from .statistics import LPIPS, PSNR, Metric, compute_pooled_p, find_ties
 
 ANY, BASELINE = "any", "baseline"
 """The arms that a best arm is among: those of the main tables, or the baselines among them."""
@@ -31,9 +31,9 @@ def _compare_with_best(
     significance = run.config["native"]["significance"]
     own = run.cell("native", dataset, run.main_arm.arm, metric.name)
     cells = [run.cell("native", dataset, arm, metric.name) for arm in arms]
-    for place in ties(cells, metric.lower, metric.digits, significance):
+    for place in find_ties(cells, metric.lower, metric.digits, significance):
         best = cells[place]
         gap = own.mean - best.mean
         is_better = gap < 0 if metric.lower else gap > 0
-        better = is_better and pooled_p(own, best) < significance
+        better = is_better and compute_pooled_p(own, best) < significance
         yield arms[place], best.mean, gap, int(better)

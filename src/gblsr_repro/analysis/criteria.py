@@ -54,16 +54,16 @@ def derive_criteria(run: Aggregates) -> Iterator[tuple[str, str, float, float, f
     for column, values in distances.items():
         for name, bound in bounds.items():
             below = name in ("lpips_above_best_baseline", COST)
-            met[name][column] = _holds(values[name], bound, below)
-            yield name, column, values[name], bound, _as_number(met[name][column])
+            met[name][column] = _check_bound(values[name], bound, below)
+            yield name, column, values[name], bound, _convert_to_number(met[name][column])
         together = are_all_met(met[part][column] for part in QUALITY_PARTS)
         met[QUALITY][column] = together
-        yield QUALITY, column, math.nan, math.nan, _as_number(together)
+        yield QUALITY, column, math.nan, math.nan, _convert_to_number(together)
     for name, by_dataset in met.items():
         required = len(sets) if name == COST else criteria["datasets_required"]
-        outcome = _at_least(by_dataset.values(), required)
+        outcome = _decide_at_least(by_dataset.values(), required)
         count = sum(map(bool, by_dataset.values()))
-        yield name, EVERY, count, required, _as_number(outcome)
+        yield name, EVERY, count, required, _convert_to_number(outcome)
 
 
 def read_outcomes(rows: Iterable[Mapping[str, Any]]) -> dict[str, Outcome]:
@@ -103,13 +103,13 @@ def _measure_distances(run: Aggregates, column: str) -> dict[str, float]:
     return {name: distance.item() for name, distance in distances.items()}
 
 
-def _holds(value: float, bound: float, below: bool) -> bool | None:
+def _check_bound(value: float, bound: float, below: bool) -> bool | None:
     if math.isnan(value):
         return None
     return value <= bound if below else value >= bound
 
 
-def _at_least(outcomes: Iterable[bool | None], required: int) -> bool | None:
+def _decide_at_least(outcomes: Iterable[bool | None], required: int) -> bool | None:
     """Say whether at least `required` outcomes hold; None when the unknown ones decide."""
     known = list(outcomes)
     if sum(met is True for met in known) >= required:
@@ -117,5 +117,5 @@ def _at_least(outcomes: Iterable[bool | None], required: int) -> bool | None:
     return False if sum(met is not False for met in known) < required else None
 
 
-def _as_number(met: bool | None) -> float:
+def _convert_to_number(met: bool | None) -> float:
     return math.nan if met is None else int(met)

@@ -55,7 +55,7 @@ QUALITY = (PSNR, SSIM, LPIPS, EDGE_LPIPS)
 Column = Sequence[Summary]
 
 
-def pooled_p(a: Summary, b: Summary) -> float:
+def compute_pooled_p(a: Summary, b: Summary) -> float:
     """Return the two-sided p of Student's t-test with pooled variance, NaN unless both can be used.
 
     Where neither varies over seeds equal means give 1 and different ones 0.
@@ -72,13 +72,13 @@ def pooled_p(a: Summary, b: Summary) -> float:
     return float(2 * special.stdtr(freedom, -abs(t)))
 
 
-def printed(value: float, digits: int) -> str:
+def format_fixed(value: float, digits: int) -> str:
     """Format with `digits` decimals; a value that rounds to zero has no sign."""
     return f"{value:z.{digits}f}"
 
 
-def ties(cells: Column, lower: bool, digits: int, alpha: float | None = None) -> list[int]:
-    """Return the positions of the best cell and of those that count as equal to it, best first.
+def find_ties(cells: Column, lower: bool, digits: int, alpha: float | None = None) -> list[int]:
+    """Find the positions of the best cell and of those that count as equal to it, best first.
 
     Equal are cells that print alike with `digits` decimals and, where `alpha` is given, cells with
     a spread that a pooled two-sided t-test at level `alpha` cannot tell from the best.
@@ -88,16 +88,16 @@ def ties(cells: Column, lower: bool, digits: int, alpha: float | None = None) ->
     return [
         i
         for i in order
-        if printed(cells[i].mean, digits) == printed(cells[order[0]].mean, digits)
-        or (alpha is not None and pooled_p(cells[i], cells[order[0]]) >= alpha)
+        if format_fixed(cells[i].mean, digits) == format_fixed(cells[order[0]].mean, digits)
+        or (alpha is not None and compute_pooled_p(cells[i], cells[order[0]]) >= alpha)
     ]
 
 
-def bold(cells: Column, lower: bool, digits: int, alpha: float | None = None) -> list[bool]:
-    """Say for each cell of a column whether it is bold: the `ties`, if there is any competition.
+def mark_bold(cells: Column, lower: bool, digits: int, alpha: float | None = None) -> list[bool]:
+    """Mark the cells of a column that are bold: the best and its ties, if there is any competition.
 
     A single measured cell is best of nothing and stays plain.
     """
     rivals = sum(cell.measured for cell in cells) > 1
-    chosen = ties(cells, lower, digits, alpha) if rivals else []
+    chosen = find_ties(cells, lower, digits, alpha) if rivals else []
     return [i in chosen for i in range(len(cells))]

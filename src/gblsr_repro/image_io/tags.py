@@ -42,7 +42,7 @@ class Tags:
     density: tuple[float, float] | None = None
     chunks: Mapping[str, bytes] = field(default_factory=dict)
 
-    def color_chunks(self) -> list[str]:
+    def list_color_chunks(self) -> list[str]:
         """Return the names of the PNG chunks that decide on the colors, where they are not sRGB.
 
         By PNG's specification cICP goes before a profile, a profile before sRGB, and that before

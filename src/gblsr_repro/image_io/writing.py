@@ -94,6 +94,6 @@ def _sort_tags(tags: Tags, profile: bytes | None, form: Format) -> tuple[dict[st
         kept["pnginfo"] = PngImagePlugin.PngInfo()
         for name, content in tags.chunks.items():
             kept["pnginfo"].add(name.encode(), content)
-    elif chunks := tags.color_chunks():
+    elif chunks := tags.list_color_chunks():
         lost.append(f"the meaning of its colors ({', '.join(chunks)})")
     return kept, lost

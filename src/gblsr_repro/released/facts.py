@@ -66,7 +66,9 @@ def check_facts(facts: Facts, row: Arm | Method, seed: int, config: Config, plac
             "local_linear" if fields.get("adapt_bandwidth", True) else "fixed_midpoint"
         )
     wanted = {"seed": seed}
-    wanted |= dict(_of_arm(row, config) if isinstance(row, Arm) else _of_method(row, config))
+    wanted |= dict(
+        _describe_arm(row, config) if isinstance(row, Arm) else _describe_method(row, config)
+    )
     for name, value in wanted.items():
         if name in fields and fields[name] != value:
             if name == "arm" and fields[name] not in ARM_KINDS:
@@ -78,7 +80,7 @@ def check_facts(facts: Facts, row: Arm | Method, seed: int, config: Config, plac
             )
 
 
-def _of_arm(arm: Arm, config: Config) -> Iterator[tuple[str, Any]]:
+def _describe_arm(arm: Arm, config: Config) -> Iterator[tuple[str, Any]]:
     """Yield the fields of the authors' RunConfig that follow from an arm."""
     model = config["native"]["model"]
     _, decoder = native.find_classes(arm)
@@ -101,7 +103,7 @@ def _of_arm(arm: Arm, config: Config) -> Iterator[tuple[str, Any]]:
             yield f"{field}_hi", high
 
 
-def _of_method(method: Method, config: Config) -> Iterator[tuple[str, Any]]:
+def _describe_method(method: Method, config: Config) -> Iterator[tuple[str, Any]]:
     """Yield the fields of the authors' encoder_cfg and decoder_cfg that follow from a method."""
     model = config["asr"]["model"]
     encoder, decoder = asr.find_classes(method)

@@ -45,7 +45,7 @@ def find_files(path: Path) -> Files:
     return Files(weights, facts, record)
 
 
-def released_files(config: Config) -> dict[tuple[str, int], list[Path]]:
+def find_released_files(config: Config) -> dict[tuple[str, int], list[Path]]:
     """Find the local files of all released weights in the config, by row and seed.
 
     Addresses on the hub have none. Raises `UserError` if a path does not exist.

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..analysis.statistics import Column, Metric, Summary, bold, printed
+from ..analysis.statistics import Column, Metric, Summary, format_fixed, mark_bold
 from ..evaluation import PAPER
 
 DASH = "—"
@@ -110,7 +110,7 @@ def format_summary(cell: Summary, digits: int, strong: bool = False, spread: boo
     """
     text = format_number(cell.mean, f"{{:z.{digits}f}}")
     if cell.std >= 0 and spread:
-        text += f" ± {printed(cell.std, digits)}"
+        text += f" ± {format_fixed(cell.std, digits)}"
     return f"**{text}**" if strong else text
 
 
@@ -119,11 +119,11 @@ def format_columns(
 ) -> list[list[str]]:
     """Format columns of numbers, one metric each, the best in bold; return their rows.
 
-    `statistics.bold` decides by column, at level `alpha`, which numbers are bold.
+    `statistics.mark_bold` decides by column, at level `alpha`, which numbers are bold.
     """
     texts = []
     for cells, metric in zip(columns, metrics, strict=True):
-        strong = bold(cells, metric.lower, metric.digits, alpha)
+        strong = mark_bold(cells, metric.lower, metric.digits, alpha)
         texts.append(
             [format_summary(c, metric.digits, s) for c, s in zip(cells, strong, strict=True)]
         )
@@ -137,7 +137,7 @@ def format_number(number: float, form: str) -> str:
 
 def format_difference(number: float, digits: int) -> str:
     """Format a number with a typographic sign; zero has none; NaN is a dash."""
-    is_zero = printed(number, digits) == printed(0, digits)
+    is_zero = format_fixed(number, digits) == format_fixed(0, digits)
     return format_number(number, f"{{:{'' if is_zero else '+'}z.{digits}f}}")
 
 

@@ -209,7 +209,7 @@ def bold(x: Estimate, alpha: float) -> Estimate:
     cells, flags = x.read_spreads(), np.zeros(len(x))
     metric = next(metric for metric in (*QUALITY, LSE) if metric.name == x.sources[0].key[-1])
     for column in x.group_columns():
-        flags[column] = statistics.bold(
+        flags[column] = statistics.mark_bold(
             [cells[place] for place in column], metric.lower, metric.digits, alpha
         )
     return Estimate.exact(flags, x.sources)
@@ -217,12 +217,14 @@ def bold(x: Estimate, alpha: float) -> Estimate:
 
 def pooled_p(x: Estimate) -> Estimate:
     """Return the two-sided p of the pooled t-test for every pair of arms or methods."""
-    return _apply_test(x, statistics.pooled_p)
+    return _apply_test(x, statistics.compute_pooled_p)
 
 
 def pooled_p_above(x: Estimate) -> Estimate:
     """Return `pooled_p` where the first of a pair has the higher mean, else 1."""
-    return _apply_test(x, lambda a, b: statistics.pooled_p(a, b) if a.mean > b.mean else 1.0)
+    return _apply_test(
+        x, lambda a, b: statistics.compute_pooled_p(a, b) if a.mean > b.mean else 1.0
+    )
 
 
 def welch_t(x: Estimate) -> Estimate:

@@ -21,7 +21,7 @@ from .estimates import (
     span,
 )
 from .measured import Measured, Names
-from .published import Tabled, printed
+from .published import Tabled, look_up_printed
 from .registry import Topic
 from .rules import COUNT, Equals, Ordering
 from .subjects import ARMS, BASELINES, CONTROL, FULL, SCALAR, SETS
@@ -99,7 +99,7 @@ for column in SETS:
             sentence=f"{heading} of GB-LSR-Scalar minus the best baseline on "
             f"{read_datasets()[column].title}",
             rule=Equals(),
-            published=printed("winners", column, f"Δ {heading}"),
+            published=look_up_printed("winners", column, f"Δ {heading}"),
             unit=unit,
             note=ROUNDED.get((column, heading), ""),
         )

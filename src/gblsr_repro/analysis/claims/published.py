@@ -24,7 +24,7 @@ class Tabled:
     decimals: int
 
 
-def printed(table: str, row: str, column: str) -> str:
+def look_up_printed(table: str, row: str, column: str) -> str:
     """Look up a cell of a table in config/paper/printed.csv, without its unit."""
     return read_printed()[table, row, column].rstrip("×%").replace("−", "-")
 
@@ -66,7 +66,7 @@ class Published:
         style = "e" if "e" in numbers[0] else "f"
         return cls(relation, values, decimals, style, numbers[0].startswith("+"))
 
-    def half_unit(self, value: float) -> float:
+    def compute_half_unit(self, value: float) -> float:
         """Return half a unit of the last printed decimal of `value`."""
         exponent = math.floor(math.log10(abs(value))) if self.style == "e" and value else 0
         return 0.5 * 10.0 ** (exponent - self.decimals) * (1 + 1e-9)
@@ -75,7 +75,7 @@ class Published:
         """Compute by how much each number misses the published one (<= 0: it agrees)."""
         goals = np.broadcast_to(self.values, values.shape)
         if self.relation == "=":
-            return np.abs(values - goals) - [self.half_unit(goal) for goal in goals]
+            return np.abs(values - goals) - [self.compute_half_unit(goal) for goal in goals]
         over = values - goals if self.relation.startswith("<") else goals - values
         holds = BOUNDS[self.relation](values, goals)
         return np.where(holds, np.minimum(over, 0), np.maximum(over, np.finfo(float).tiny))

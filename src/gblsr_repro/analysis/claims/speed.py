@@ -9,7 +9,7 @@ from ...evaluation import OURS
 from ..provenance import Scope
 from .estimates import Estimate, concatenate, geometric_mean, maximum, relative_deviations
 from .measured import Measured
-from .published import Tabled, printed
+from .published import Tabled, look_up_printed
 from .registry import Topic
 from .rules import RATIO, TIME, Bound, Equals, Spread
 from .subjects import BASE, LIIF_RDN, LTE_SWINIR, NF96_NOLE, NOLE, RIVALS, TIMED
@@ -75,7 +75,9 @@ for short, (middle, three, note) in FASTER.items():
 
 def printed_speed(method: str, short: str) -> str:
     """Return the speed of a method in units of a reference as Table 6 prints it."""
-    return printed("asr_latency_main", method, f"vs {read_methods()[REFERENCES[short]].name}")
+    return look_up_printed(
+        "asr_latency_main", method, f"vs {read_methods()[REFERENCES[short]].name}"
+    )
 
 
 @topic.claim(

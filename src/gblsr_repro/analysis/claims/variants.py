@@ -9,7 +9,7 @@ from ...config import read_methods
 from ..provenance import Scope
 from .estimates import Estimate, concatenate, mean, minimum, pooled_p_above
 from .measured import Measured, Names
-from .published import Tabled, printed
+from .published import Tabled, look_up_printed
 from .registry import Topic
 from .rules import MEMORY, RATIO, TEST, Equals, Ordering, Rule
 from .speed import speeds
@@ -115,7 +115,7 @@ COLUMNS: dict[str, Column] = {  # by the beginning of ids: column of the table, 
 for variant, (table, key) in TABLES.items():
     short = read_methods()[variant].name.rpartition("ASR-")[2]
     for start, (topic, column, sentence, rule, unit, measure) in COLUMNS.items():
-        text = printed(key, variant, column)
+        text = look_up_printed(key, variant, column)
         topic.add(
             f"{start}_{variant}",
             partial(measure, variant=variant),
