@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from published_run import published_run
+from published_run import published_run, write_published_run
 from synthetic_runs import parse_provenance, write_provenance
 
 from gblsr_repro.analysis.claims.judge import judge, judge_all
@@ -19,11 +19,9 @@ from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
 from gblsr_repro.analysis.provenance import Provenance, Scope
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, Weights, read_paper
 from gblsr_repro.analysis.reader import Aggregates, Table
-from gblsr_repro.analysis.schemas import SCHEMAS
 from gblsr_repro.cli import main
 from gblsr_repro.config import load
 from gblsr_repro.errors import UserError
-from gblsr_repro.files import write_csv
 from gblsr_repro.reporting import claims_page
 from gblsr_repro.reporting.page import render_markdown
 
@@ -175,10 +173,8 @@ def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
 
 def test_the_commands_write_csv_and_markdown(tmp_path: Path) -> None:
     folder = tmp_path / "aggregates"
-    for kind in ("native", "structure"):
-        known = [{k: v for k, v in row.items() if v == v} for row in RUN.tables[kind]]  # no NaN
-        rows = [[row.get(column) for column in SCHEMAS[kind].header] for row in known]
-        write_csv(folder / f"{kind}.csv", SCHEMAS[kind].header, rows)
+    write_published_run(folder)
+    (folder / "asr_runs.csv").unlink()
     write_provenance(folder, [NATIVE, ASR])
     table, page = tmp_path / "claims.csv", tmp_path / "claims.md"
     assert main(["claims", "--aggregates", str(folder), "--output", str(table)]) == 0

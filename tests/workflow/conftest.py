@@ -1,51 +1,63 @@
 """Fixtures that run Snakemake as a user would."""
 
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from finished_run import Finished
 from plain_logger import use_plain_logger
+from planning import Ended, Planner
 
-Snakemake = Callable[..., subprocess.CompletedProcess[str]]
+Snakemake = Callable[..., Ended]
 
 
 @pytest.fixture(scope="session")
-def plain_profile(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The default profile with Snakemake's own logger, whose text tests read."""
-    folder = tmp_path_factory.mktemp("profile")
-    shutil.copy(repository / "profiles/default/config.yaml", folder)
-    use_plain_logger(folder / "config.yaml")
-    return folder
+def _planner(repository: Path) -> Iterator[Planner]:
+    started = Planner(repository)
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="session")
+def run_snakemake(
+    repository: Path, _planner: Planner, tmp_path_factory: pytest.TempPathFactory
+) -> Snakemake:
+    """Run Snakemake with results and resources in a folder, and its own logger."""
+    profile = tmp_path_factory.mktemp("profile")
+    shutil.copy(repository / "profiles/default/config.yaml", profile)
+    use_plain_logger(profile / "config.yaml")
+
+    def run(folder: Path, *words: object, configfile: object = None, **config: object) -> Ended:
+        places = {name: folder / name for name in ("results", "resources")}
+        pairs = [f"{key}={value}" for key, value in {**places, **config}.items()]
+        files = ["--configfile", configfile] if configfile else []
+        line = [*files, "--workflow-profile", profile, "--cores", 1, "--nolock", *words]
+        return _planner.run("snakemake", *line, "--config", *pairs)
+
+    return run
 
 
 @pytest.fixture
-def snakemake(repository: Path, plain_profile: Path, tmp_path: Path) -> Snakemake:
-    """Run Snakemake with results and resources in a temporary folder; return what it said."""
+def snakemake(run_snakemake: Snakemake, tmp_path: Path) -> Snakemake:
+    """Run Snakemake with results and resources in a temporary folder."""
 
-    def run(
-        *arguments: str, configfile: str | None = None, cwd: Path = repository, **config: object
-    ) -> subprocess.CompletedProcess[str]:
-        folders = {"results": tmp_path / "results", "resources": tmp_path / "resources"}
-        pairs = [f"{key}={value}" for key, value in {**folders, **config}.items()]
-        files = ["--configfile", configfile] if configfile else []
-        environment = {k: v for k, v in os.environ.items() if k != "GBLSR_LPIPS_BACKBONE"}
-        command = [sys.executable, "-m", "snakemake", "--snakefile", repository / "Snakefile"]
-        command += ["--workflow-profile", plain_profile]
-        return subprocess.run(
-            [*command, "--nolock", *files, *arguments, "--config", *pairs],
-            cwd=cwd,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=900,
-        )
+    def run(*words: object, **options: object) -> Ended:
+        return run_snakemake(tmp_path, *words, **options)
 
     return run
+
+
+@pytest.fixture
+def plan(snakemake: Snakemake) -> Callable[..., str]:
+    """Plan what Snakemake would run; return what it said."""
+
+    def dry_run(*targets: str, **options: object) -> str:
+        done = snakemake("--dry-run", *targets, **options)
+        assert done.status == 0, done.said
+        return done.said
+
+    return dry_run
 
 
 @pytest.fixture(scope="session")
@@ -56,8 +68,7 @@ def _finished(
     made.finish()
     assert made.planned() == set()
     yield made
-    made.planner.stdin.close()
-    made.planner.wait()
+    made.planner.close()
 
 
 @pytest.fixture

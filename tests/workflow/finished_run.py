@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -11,11 +10,10 @@ from pathlib import Path
 
 import yaml
 from plain_logger import use_plain_logger
+from planning import Planner, list_jobs
 
 from gblsr_repro import config
 
-WILDCARDS = re.compile(r"    wildcards: (.*)\n")
-ABOUT = ("arm", "method", "array", "dataset", "aggregate", "item")
 OWN = """
 import torch
 from torch import nn
@@ -24,7 +22,7 @@ from gblsr_repro.models.decoders import COLORS, PatchDecoder
 
 
 def documented(folder: Path, page: str) -> str:
-    """The code that a page of a checkout tells its reader to write."""
+    """Return the code that a page of a checkout asks its reader to write."""
     code = re.search(r"```python\n(.*?)```", (folder / page).read_text(), re.DOTALL)[1]
     return "\n".join(line.removeprefix("   ") for line in code.splitlines()) + "\n"
 
@@ -48,15 +46,7 @@ class Finished:
         self.arms = [*settings["native"]["arms"], self.own]
         self.methods = settings["asr"]["methods"]
         self.edited: dict[Path, bytes | None] = {}
-        environment = {k: v for k, v in os.environ.items() if k != "GBLSR_LPIPS_BACKBONE"}
-        self.planner = subprocess.Popen(
-            [sys.executable, Path(__file__).with_name("planner.py")],
-            cwd=folder,
-            env=environment | {"PYTHONPATH": str(folder / "src")},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        self.planner = Planner(folder)
 
     def finish(self) -> None:
         """Make every file that the workflow makes, empty, and have Snakemake take it for made."""
@@ -98,23 +88,13 @@ class Finished:
         line = ["--cores", "1", *words, "--configfile", *self.overlay(**settings), "--", "all"]
         if anew:
             return self.run("snakemake", *line)
-        print(json.dumps(["snakemake", *line]), file=self.planner.stdin, flush=True)
-        status, said = json.loads(self.planner.stdout.readline())
-        assert status == 0, said
-        return said
+        done = self.planner.run("snakemake", *line)
+        assert done.status == 0, done.said
+        return done.said
 
     def planned(self, anew: bool = False, **settings: object) -> set[tuple[str, str]]:
-        """The jobs that would run, as rule and what they are about, with a seed that is not 0."""
-        text = self.snakemake("--dry-run", anew=anew, **settings)
-        blocks = re.findall(r"^(?:local)?rule (\w+):\n((?: +.*\n)*)", text, re.MULTILINE)
-        return {(rule, self._about(body)) for rule, body in blocks}
-
-    @staticmethod
-    def _about(body: str) -> str:
-        line = WILDCARDS.search(body)
-        wildcards = dict(pair.split("=") for pair in line[1].split(", ")) if line else {}
-        name = next((value for key, value in wildcards.items() if key in ABOUT), "")
-        return name if wildcards.get("seed", "0") == "0" else f"{name}/{wildcards['seed']}"
+        """Return the jobs that would run, as `list_jobs` does."""
+        return list_jobs(self.snakemake("--dry-run", anew=anew, **settings))
 
     @staticmethod
     def trained(jobs: set[tuple[str, str]]) -> set[str]:

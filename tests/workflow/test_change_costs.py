@@ -16,27 +16,6 @@ pytestmark = pytest.mark.slow
 PACKAGE = "src/gblsr_repro"
 PHOTOS = ["photos", "Photos", "evaluate", "package", "skimage/data", "chelsea.png", "1", "0", "",
           "BSD", "https://scikit-image.org", "", ""]  # fmt: skip
-BLEND = '''
-from torch import nn
-from gblsr_repro.models.asr.decoders import COLORS, QueryDecoder, flatten_cells, gather_cells
-
-class BlendDecoder(QueryDecoder):
-    """One color per cell, blended by the corners' weights."""
-
-    def __init__(self, section):
-        super().__init__(section)
-        self.color = nn.Conv2d(self.features, COLORS, 1)
-
-    def compute_maps(self, features, path):
-        return flatten_cells(self.color(features))
-
-    def evaluate_corners(self, maps, corners, cell, path):
-        return sum(
-            weight.to(maps)[..., None] * gather_cells(maps, index) for index, _, weight in corners
-        )
-'''
-
-
 TIMES = '''
 
 
@@ -181,7 +160,7 @@ def test_a_setting_is_two_files_and_retrains_who_reads_it(finished):
 
 
 def test_a_super_resolution_method_is_two_files_and_retrains_no_other(finished):
-    finished.edit("src/blend.py", "", BLEND)
+    finished.edit("src/blend.py", "", made.BLEND)
     row = ["blend_rdn", "rdn", "blend:BlendDecoder", "", "rdn", "Blend-RDN", "baseline", "main", ""]
     finished.edit("config/methods.tsv", "", "\t".join(row) + "\n")
     assert len(finished.edited) == 2

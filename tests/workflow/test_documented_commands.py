@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
-import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -25,6 +22,7 @@ import yaml
 from finished_run import OWN, documented
 from PIL import Image
 from plain_logger import use_plain_logger
+from planning import Planner
 
 from benchmarks.__main__ import parse_arguments as parse_benchmarks
 from gblsr_repro import config
@@ -78,24 +76,14 @@ class Checkout:
         superseded.touch()
         theirs = published.weights("liif_rdn", settings).theirs
         published.write_checkpoint(folder / "rdn-liif.pth", "liif_rdn", theirs)
-        environment = os.environ | {
-            "GBLSR_LPIPS_BACKBONE": str(made.backbone(folder / "alexnet.pth")),
-            "PYTHONPATH": str(folder / "src"),
-        }
-        self.planner = subprocess.Popen(
-            [sys.executable, Path(__file__).with_name("planner.py")],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+        self.planner = Planner(
+            folder, GBLSR_LPIPS_BACKBONE=str(made.backbone(folder / "alexnet.pth"))
         )
 
     def run(self, *words: str) -> str | None:
         """Run a command of Snakemake or gblsr-repro once; return what it said if it failed."""
         if words not in self.said:
-            print(json.dumps(words), file=self.planner.stdin, flush=True)
-            status, said = json.loads(self.planner.stdout.readline())
+            status, said = self.planner.run(*words)
             self.said[words] = said[-2000:] or f"exit status {status}" if status else ""
         return self.said[words] or None
 
@@ -115,8 +103,7 @@ def checkout(
 ) -> Iterator[Checkout]:
     ready = Checkout(clone(tmp_path_factory.mktemp("pages") / "checkout"))
     yield ready
-    ready.planner.stdin.close()
-    ready.planner.wait()
+    ready.planner.close()
 
 
 # --- one command ----------------------------------------------------------------------------------

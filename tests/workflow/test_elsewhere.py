@@ -42,24 +42,23 @@ def elsewhere(tmp_path: Path) -> Path:
 
 
 def test_another_working_directory_takes_all_files_and_the_checkout_none(checkout, elsewhere):
+    """By --directory; where Snakemake is started in that directory it is the same to all rules."""
     before = listing(checkout)
     demo = ["--configfile", checkout / "config" / "demo.yaml"]
-    run(elsewhere, "--snakefile", checkout / "Snakefile", *demo, "--", TARGET)
-    assert (elsewhere / TARGET).is_file()
-    assert (elsewhere / "results/demo/config.yaml").is_file()
+    directory = elsewhere / "deeper"
+    words = ["--snakefile", checkout / "Snakefile", "--directory", directory, *demo]
+    run(elsewhere, *words, "--", TARGET)
+    assert (directory / TARGET).is_file()
+    assert (directory / "results/demo/config.yaml").is_file()
+    assert [*elsewhere.iterdir()] == [directory]
     assert listing(checkout) == before
-    (elsewhere / "deeper").mkdir()
-    directory = ["--directory", elsewhere / "deeper"]
-    run(elsewhere, "--snakefile", checkout / "Snakefile", *directory, *demo, "--", TARGET)
-    assert (elsewhere / "deeper" / TARGET).is_file()
 
 
 def test_another_workflow_imports_it_as_a_module_with_settings_of_its_own(checkout, elsewhere):
+    """A target of another benchmark, planned: test_documented_commands.py, on docs/running.md."""
     settings = yaml.safe_load((checkout / "config" / "demo.yaml").read_text())
     (elsewhere / "mine.yaml").write_text(yaml.safe_dump({"gblsr": settings}))
     snakefile = IMPORTING.format(snakefile=checkout / "Snakefile", target=TARGET)
     (elsewhere / "Snakefile").write_text(snakefile)
     run(elsewhere, "--configfile", "mine.yaml")
     assert (elsewhere / TARGET).is_file()
-    said = run(elsewhere, "--configfile", "mine.yaml", "--dry-run", "gblsr_main_kodak")
-    assert "gblsr_train" in said

@@ -6,6 +6,7 @@ import made
 import published_weights as published
 import pytest
 import yaml
+from planning import list_jobs
 
 from gblsr_repro import config as configuration
 from gblsr_repro.released.importing import import_run
@@ -43,13 +44,9 @@ def overlay(repository, tmp_path):
     return path
 
 
-def jobs(text):
-    return set(re.findall(r"^(?:local)?rule (\w+):", text, re.MULTILINE))
-
-
-def test_what_is_named_is_imported_and_scored_without_training(snakemake, overlay, tmp_path):
-    done = snakemake("--cores", "1", "asr_eval", configfile=str(overlay))
-    assert done.returncode == 0, done.stderr[-3000:]
+def test_what_is_named_is_imported_and_scored_without_training(snakemake, plan, overlay, tmp_path):
+    done = snakemake("asr_eval", configfile=overlay)
+    assert done.status == 0, done.said[-3000:]
     results, resources = tmp_path / "results", tmp_path / "resources"
     assert {path.stem for path in (results / "sources").iterdir()} == {"demo_set5"}
     assert not (results / "asr" / "arrays").exists()
@@ -76,22 +73,20 @@ def test_what_is_named_is_imported_and_scored_without_training(snakemake, overla
     assert resources.is_dir()
 
     # All is made; a file that is another is imported again, and what it scored is measured again.
-    again = snakemake("--cores", "1", "--dry-run", "asr_eval", configfile=str(overlay))
-    assert "Nothing to be done" in again.stdout + again.stderr
+    assert "Nothing to be done" in plan("asr_eval", configfile=overlay)
     content = yaml.safe_load(overlay.read_text())
     other = published.weights("liif_rdn", select_class_settings(overlay), seed=1).theirs
     published.write_checkpoint(tmp_path / "rdn-liif.pth", "liif_rdn", other)
-    planned = snakemake("--cores", "1", "--dry-run", "asr_eval", configfile=str(overlay)).stdout
-    assert jobs(planned) >= {"import_method", "asr_evaluate", "benchmark_claims"}
-    imported = re.findall(r"^rule import_method:\n(?: +.*\n)*? +wildcards: (.*)\n", planned, re.M)
-    assert imported == ["method=liif_rdn, seed=0"]
+    jobs = list_jobs(plan("asr_eval", configfile=overlay))
+    assert {subject for rule, subject in jobs if rule == "import_method"} == {"liif_rdn"}
+    assert {"asr_evaluate", "benchmark_claims"} <= {rule for rule, _ in jobs}
 
     # Without the name it is trained: the imported run is no run of this training.
     del content["released"]["liif_rdn"]
     overlay.write_text(yaml.safe_dump(content))
-    planned = snakemake("--cores", "1", "--dry-run", "asr_eval", configfile=str(overlay)).stdout
-    assert {"asr_train_run", "asr_standardize", "fetch"} <= jobs(planned)
-    assert "import_method" not in jobs(planned)
+    rules = {rule for rule, _ in list_jobs(plan("asr_eval", configfile=overlay))}
+    assert {"asr_train_run", "asr_standardize", "fetch"} <= rules
+    assert "import_method" not in rules
 
 
 def select_class_settings(overlay):
@@ -103,19 +98,16 @@ def test_a_file_that_is_not_there_is_one_sentence_before_anything_runs(snakemake
     content = yaml.safe_load(overlay.read_text())
     content["released"]["liif_rdn"] = "elsewhere/rdn-liif.pth"
     overlay.write_text(yaml.safe_dump(content))
-    done = snakemake("--cores", "1", "asr_eval", configfile=str(overlay))
-    assert done.returncode != 0
-    assert "elsewhere/rdn-liif.pth does not exist; name a file of weights" in done.stderr
-    assert "Traceback" not in done.stderr
+    done = snakemake("asr_eval", configfile=overlay)
+    assert done.status != 0
+    assert "elsewhere/rdn-liif.pth does not exist; name a file of weights" in done.said
+    assert "Traceback" not in done.said
 
 
-def test_the_shipped_overlay_plans_imports_and_fetches_no_training_set(snakemake, repository):
-    done = snakemake(
-        "--cores", "1", "--dry-run", "asr_eval", configfile=str(repository / "config/released.yaml")
-    )
-    assert done.returncode == 0, done.stderr
-    rules = jobs(done.stdout)
+def test_the_shipped_overlay_plans_imports_and_fetches_no_training_set(plan):
+    said = plan("asr_eval", configfile="config/released.yaml")
+    rules = {rule for rule, _ in list_jobs(said)}
     assert {"import_method", "asr_evaluate", "benchmark_claims", "benchmark_report"} <= rules
     assert not {"asr_train_run", "asr_standardize", "asr_latency", "train"} & rules
-    fetched = set(re.findall(r"sources/(\w+)\.csv\n +log", done.stdout))
+    fetched = set(re.findall(r"sources/(\w+)\.csv\n +log", said))
     assert fetched == {"set5", "set14", "b100", "urban100", "div2k_valid"}

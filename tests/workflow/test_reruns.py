@@ -1,7 +1,9 @@
 """What is made again when something changes: the plan of the real workflow, on a finished demo.
 
 A row is a change and the jobs that it asks for, all of those that measure, train or read images.
-What only averages and shows takes seconds: of that a row says what must be among it.
+What only averages and shows takes seconds: of that a row says what must be among it. There is a row
+for every rule, table, folder of code and kind of setting; that each job's list of settings and code
+is what it reads and runs is tested in tests/unit/test_dependencies.py.
 """
 
 from __future__ import annotations
@@ -92,30 +94,50 @@ class Row(NamedTuple):
     cheap: set[str] | None = None
 
 
+def nest(settings: dict[str, object]) -> dict:
+    """Nest settings that are given by their dotted names."""
+    nested: dict = {}
+    for name, value in settings.items():
+        for key in reversed(name.split(".")):
+            value = {key: value}
+        nested = config.merge(nested, value)
+    return nested
+
+
 def setting(name: str, value: object, costly: Jobs, cheap: set[str] | None = None) -> Row:
     """A row about one setting; without `cheap` claims and the page are made again with it."""
+    return Row(
+        f"{name}: {value}",
+        lambda _: nest({name: value}),
+        costly,
+        SEEN if cheap is None else cheap,
+    )
+
+
+def edits(
+    change: str, *made: tuple[str, str, str], costly: Jobs = NOTHING, cheap: set[str] | None = None
+) -> Row:
+    """A row about files in which a text becomes another; without one a text is appended."""
 
     def does(finished):
-        nested = value
-        for key in reversed(name.split(".")):
-            nested = {key: nested}
-        return nested
+        for file, old, new in made:
+            finished.edit(file, old, new)
 
-    return Row(f"{name}: {value}", does, costly, SEEN if cheap is None else cheap)
+    return Row(change, does, costly, cheap if cheap is not None else SEEN if costly else set())
 
 
 def edit(file: str, old: str, new: str, costly: Jobs, cheap: set[str] | None = None) -> Row:
-    def does(finished):
-        finished.edit(file, old, new)
+    change = f"{file}: {old.strip()[:30]} -> {new.strip()[:30]}"
+    return edits(change, (file, old, new), costly=costly, cheap=cheap)
 
-    shown = cheap if cheap is not None else SEEN if costly else set()
-    return Row(f"{file}: {old.strip()[:30]} -> {new.strip()[:30]}", does, costly, shown)
+
+def statement(file: str) -> tuple[str, str, str]:
+    """An edit that appends a statement to a module of the package."""
+    return f"src/gblsr_repro/{file}", "", "\n\nEDITED = True\n"
 
 
 def code(file: str, costly: Jobs, cheap: set[str] | None = None) -> Row:
-    """A row about a statement that a module of the package gets."""
-    path = f"src/gblsr_repro/{file}" if not file.startswith("src/") else file
-    return edit(path, "", "\n\nEDITED = True\n", costly, cheap)
+    return edits(f"{file}: a statement", statement(file), costly=costly, cheap=cheap)
 
 
 def changed(file: str, content: str, costly: Jobs, cheap: set[str]) -> Row:
@@ -146,47 +168,54 @@ def without(names: list[str], *left_out: str) -> list[str]:
 BASE = "src/gblsr_repro/models/base.py"
 LOOP = "src/gblsr_repro/training/loop.py"
 METRICS = "native.metrics"
+WATCHED = {
+    "mirror": ".",
+    "resources": "elsewhere",
+    "accept_partial": ["demo_kodak"],
+    "lpips_backbone": "pyproject.toml",
+    "device": "cpu",
+    "threads": 3,
+    "cluster.minutes.training": 77,
+    "cluster.gpu": {"gpu": 1, "gpu_model": "h200"},
+    "native.training.log_every": 7,
+    "native.training.checkpoint_every": 9,
+    "asr.training.log_every": 7,
+    "asr.training.checkpoint_every": 9,
+    "asr.training.validate_every": 9,
+    "asr.training.validation_images": 2,
+    "asr.training.validation_scale": 2,
+}
+NO_PART = [
+    (BASE, "    def clear(self) -> None:\n", "    def clear(self) -> None:\n        # so\n"),
+    (BASE, '"""Drop all cached values."""', '"""Drop them."""'),
+    (BASE, "class Decoder(nn.Module):\n", "class Decoder(\n    nn.Module\n):\n"),
+    (LOOP, "from __future__", "# a comment\nfrom __future__"),
+    ("src/plain.py", '"""One color per patch."""', '"""A color."""'),
+    ("workflow/rules/native.smk", "rule train:", "# a comment\nrule train:"),
+    statement("cli/jobs.py"),
+    statement("operations/plan.py"),
+    statement("image_io/reading.py"),
+    # What was fetched is recorded, and checked by all who read it.
+    statement("data/fetch.py"),
+    statement("data/download.py"),
+    statement("released/importing.py"),
+    statement("released/hub.py"),
+]
 
 ROWS = [
-    # what places, machines and watching change: nothing
-    setting("mirror", ".", NOTHING, set()),
-    setting("resources", "elsewhere", NOTHING, set()),
-    setting("accept_partial", ["demo_kodak"], NOTHING, set()),
-    setting("lpips_backbone", "pyproject.toml", NOTHING, set()),
-    setting("device", "cpu", NOTHING, set()),
-    setting("threads", 3, NOTHING, set()),
-    setting("cluster.minutes.training", 77, NOTHING, set()),
-    setting("cluster.gpu", {"gpu": 1, "gpu_model": "h200"}, NOTHING, set()),
-    setting("native.training.log_every", 7, NOTHING, set()),
-    setting("native.training.checkpoint_every", 9, NOTHING, set()),
-    setting("asr.training.log_every", 7, NOTHING, set()),
-    setting("asr.training.checkpoint_every", 9, NOTHING, set()),
-    setting("asr.training.validate_every", 9, NOTHING, set()),
-    setting("asr.training.validation_images", 2, NOTHING, set()),
-    setting("asr.training.validation_scale", 2, NOTHING, set()),
+    Row("settings of places, machines and watching", lambda _: nest(WATCHED), NOTHING, set()),
     Row("files touched", touched, NOTHING, set()),
-    # what is not code: nothing
-    edit(BASE, "class Decoder(nn.Module):\n", "# so\nclass Decoder(nn.Module):\n", NOTHING),
-    edit(BASE, '"""Count the trainable parameters of a module."""', '"""Count."""', NOTHING),
-    edit(BASE, "class Decoder(nn.Module):\n", "class Decoder(\n    nn.Module\n):\n", NOTHING),
-    edit(LOOP, "from __future__", "# a comment\nfrom __future__", NOTHING),
-    edit("workflow/rules/native.smk", "rule train:", "# a comment\nrule train:", NOTHING),
-    code("cli/jobs.py", NOTHING),
-    code("operations/plan.py", NOTHING),
-    code("image_io/reading.py", NOTHING),
+    edits("what is not code, or no part of a result", *NO_PART),
     # images
     code("data/standardize.py", NATIVE),
     code("data/sources.py", NATIVE | ASR | ASR_MEASURED | ASR_TIMED),
-    code("data/datasets.py", NATIVE | ASR | ASR_MEASURED | ASR_TIMED),
     code("data/arrays.py", NATIVE | ASR),
-    code("data/images.py", NATIVE | ASR | ASR_MEASURED | ASR_TIMED),
     code("data/superres.py", ASR),
     code("data/resize.py", asr_trained(METHODS) | ASR_MEASURED | ASR_TIMED),
-    code("data/fetch.py", NOTHING),  # what was fetched is recorded, and checked by all who read it
-    code("data/download.py", NOTHING),
-    edit("config/datasets.tsv", "demo_kodak\t", "demo_kodak\tof ", NOTHING, SEEN),
-    edit("config/datasets.tsv", "rocket.jpg}\t2\t0\t", "rocket.jpg}\t2\t0\tsha256:12", NOTHING,
-         SEEN),  # of a download: what came with it is recorded
+    edits("a title and a checksum of config/datasets.tsv",
+          ("config/datasets.tsv", "demo_kodak\t", "demo_kodak\tof "),
+          ("config/datasets.tsv", "rocket.jpg}\t2\t0\t", "rocket.jpg}\t2\t0\tsha256:12"),
+          cheap=SEEN),
     edit("config/datasets.tsv", "rocket.jpg}\t2", "rocket.jpg,cat.png}\t3",
          {("fetch", "demo_kodak"), ("standardize", "kodak")} | each("evaluate", SHOWN) | TIMED
          | DRAWN),
@@ -194,7 +223,6 @@ ROWS = [
             - each("standardize", COLUMNS)),
     setting("native.data.image_size", 128, NATIVE),
     setting("native.data.data_seed", 1, NATIVE - TIMED - each("standardize", COLUMNS)),
-    setting("native.data.crop_seed_stride", 7, NATIVE - TIMED - each("standardize", COLUMNS)),
     setting("asr.train", ["demo_photos"], ASR),
     # columns and scales
     setting("native.data.evaluate", {"kodak": "demo_set14"},
@@ -221,28 +249,21 @@ ROWS = [
     # models: who reads a setting
     setting("native.model.features", 64, trained(ARMS) | TIMED),
     setting("native.model.modes", 8, trained(SPECTRAL) | timed(SPECTRAL)),
-    setting("native.model.fixed_bandwidth", 1.0, trained(["gblsr_fixed"]) | timed(["gblsr_fixed"])),
     setting("native.model.hidden", 16, trained(LATENT | CONTROL) | timed(LATENT | CONTROL)),
-    setting("native.model.fourier_scale", 1.0, trained(CONTROL) | timed(CONTROL)),
     setting("native.model.wire_frequency", 1.0, trained(["wire"]) | timed(["wire"])),
     setting("native.model.bandwidth_range", [0.5, 1.0],
             trained(SPECTRAL - {"gblsr_fixed"}) | timed(SPECTRAL - {"gblsr_fixed"})),
     setting("native.model.patch", 8, trained(ARMS) | TIMED | {("regions", "")}),
-    setting("asr.model.bandwidth", 2.0, asr_trained(GBLSR) | timed(GBLSR)),
     setting("asr.model.modes", 4, asr_trained(GBLSR) | timed(GBLSR)),
-    setting("asr.model.coefficient_std", 0.2, asr_trained(GBLSR) | timed(GBLSR)),
     setting("asr.model.hidden", 16, asr_trained(METHODS - GBLSR) | timed(METHODS - GBLSR)),
     setting("asr.model.rdn_blocks", 2, asr_trained(RDN) | timed(RDN)),
     setting("asr.model.swinir_heads", 3, asr_trained(["lte_swinir"]) | timed(["lte_swinir"])),
     # trainings
-    setting("native.training.steps", 7, trained(ARMS)),
     setting("native.training.learning_rate", 0.1, trained(ARMS)),
     setting("native.training.pixels", {"liif": 9}, trained(["liif"])),
-    setting("native.training.precision", "strict", trained(ARMS)),
     setting("asr.training.steps", 7, asr_trained(METHODS)),
     setting("asr.training.scale_range", [1.0, 3.0], asr_trained(METHODS) | ASR_TIMED),
     setting("asr.training.recipes.rdn.batch_size", 3, asr_trained(RDN)),
-    setting("asr.training.recipes.swinir.learning_rate", 0.1, asr_trained(["lte_swinir"])),
     edit("config/arms.tsv", "\tFullDecoder\t", "\tFullLinearDecoder\t",
          trained(["gblsr_full"]) | timed(["gblsr_full"])),
     edit("config/arms.tsv", "features=bilinear coordinates=global waves=joined",
@@ -265,18 +286,13 @@ ROWS = [
     # code of models and trainings
     edit("src/plain.py", "self.color(features)", "(2 * self.color(features))",
          trained([OWN]) | timed([OWN])),
-    edit("src/plain.py", '"""One color per patch."""', '"""A color."""', NOTHING),
     code("models/base.py", trained(ARMS) | TIMED | asr_trained(METHODS) | ASR_TIMED),
     code("models/encoder.py", trained(ARMS) | TIMED),
     code("models/decoders.py", trained(ARMS) | TIMED),
     code("models/gblsr.py", trained(SPECTRAL) | timed(SPECTRAL)),
-    code("models/fourier_mlp.py", trained(CONTROL) | timed(CONTROL)),
     code("models/latent.py", trained(LATENT) | timed(LATENT)),
     code("models/liif.py", trained(["liif"]) | timed(["liif"])),
-    code("models/lte.py", trained(["lte"]) | timed(["lte"])),
-    code("models/wire.py", trained(["wire"]) | timed(["wire"])),
     code("models/asr/rdn.py", asr_trained(RDN) | timed(RDN)),
-    code("models/asr/swinir.py", asr_trained(["lte_swinir"]) | timed(["lte_swinir"])),
     code("models/asr/local_spectral.py", asr_trained(GBLSR) | timed(GBLSR)),
     code("models/bands.py", NOTHING, {"claims"}),
     code("training/loop.py", trained(ARMS) | asr_trained(METHODS)),
@@ -287,26 +303,18 @@ ROWS = [
             {("import_method", "lte_rdn"), ("asr_evaluate", "lte_rdn")}),
     setting("released", {"gblsr_full": "pyproject.toml"},
             {("import_arm", "gblsr_full")} | below(["gblsr_full"])),
-    code("released/importing.py", NOTHING),
-    code("released/hub.py", NOTHING),
     # what is measured
     setting(f"{METRICS}.ssim_sigma", 2.0, MEASURED),
-    setting(f"{METRICS}.psnr_epsilon", 1e-6, MEASURED),
     setting(f"{METRICS}.power_floor", 1e-6, MEASURED | FIELDS | {("regions", "")}),
-    setting(f"{METRICS}.region_patches", 9, MEASURED | FIELDS | {("regions", "")}),
     setting("diagnostics.images", 2, FIELDS | each("evaluate_validation", ABLATED)),
     setting("require_lpips", True, MEASURED | {("fetch", "alexnet")}),
     setting("latency.passes", 2, TIMED | ASR_TIMED),
     setting("latency.images_per_set", 2, TIMED),
     setting("asr.timing.scale", 2, ASR_TIMED),
-    setting("asr.tile_pixels", 4096, ASR_TIMED),
     code("evaluation/native.py", MEASURED),
-    code("evaluation/perceptual.py", MEASURED),
     code("evaluation/metrics.py", MEASURED | FIELDS | {("regions", "")}),
-    code("evaluation/regions.py", MEASURED | FIELDS | {("regions", "")}),
     code("evaluation/native_fields.py", FIELDS),
     code("evaluation/exemplars.py", DRAWN, {"report"}),
-    code("evaluation/luma.py", ASR_MEASURED),
     code("evaluation/asr.py", ASR_MEASURED),
     code("evaluation/latency.py", TIMED | ASR_TIMED),
     code("evaluation/native_latency.py", TIMED),
@@ -314,9 +322,7 @@ ROWS = [
     code("evaluation/locality.py", NOTHING, {"aggregate", *SEEN}),
     code("analysis/statistics.py", NOTHING, {*COMPUTING, *SHOWING}),
     code("analysis/claims/family.py", NOTHING, {*COMPUTING, *SHOWING}),
-    code("analysis/efficiency.py", NOTHING, {*COMPUTING, *SHOWING}),
     code("reporting/tables/native.py", NOTHING, SHOWING),
-    code("reporting/figures/native.py", NOTHING, SHOWING),
     edit("config/figures.mplstyle", "", "\n# a line\n", NOTHING, {"frontier"}),
     edit("config/looks.tsv", "gblsr_asr\t#0072B2", "gblsr_asr\t#123456", NOTHING,
          {"asr_psnr_vs_scale"}),
@@ -325,7 +331,6 @@ ROWS = [
     edit("config/paper/native.csv", "22.3", "22.4", NOTHING, {"main_kodak", *SEEN}),
     edit("config/sizes.tsv", "set14\t", "set15\t", NOTHING, set()),
     setting("preset", "short", NOTHING, {"main_kodak", "frontier", *SEEN}),
-    setting("native.criteria.psnr_above_control", 0.1, NOTHING),
     setting("native.significance", 0.1, NOTHING),
     setting("diagnostics.thresholds.t1_cov_median", 0.1, NOTHING),
     setting("diagnostics.margins.psnr_mixed", 0.1, NOTHING),
@@ -354,8 +359,8 @@ def test_what_a_change_asks_for(finished, row):
         assert jobs == NOTHING
 
 
-@pytest.mark.parametrize("file", ["tables/native.py", "figures/style.py", "templates/page.css"])
-def test_how_numbers_are_shown_computes_none_again(finished, file):
-    path = f"src/gblsr_repro/reporting/{file}"
-    finished.edit(path, "", "\n\nEDITED = True\n" if path.endswith(".py") else "\n.edited {}\n")
+def test_how_numbers_are_shown_computes_none_again(finished):
+    for file in ("tables/native.py", "figures/style.py"):
+        finished.edit(*statement(f"reporting/{file}"))
+    finished.edit("src/gblsr_repro/reporting/templates/page.css", "", "\n.edited {}\n")
     assert not {rule for rule, _ in finished.planned()} & {*COMPUTING, *COSTLY}

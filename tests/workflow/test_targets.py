@@ -6,6 +6,7 @@ import sys
 
 import pytest
 import yaml
+from planning import BLOCK, list_jobs
 
 from gblsr_repro import config
 
@@ -29,30 +30,41 @@ def test_every_target_is_listed_with_what_it_makes(repository):
     assert all(text.startswith("(") and len(text) > 12 for text in listed.values()), listed
 
 
-def test_no_target_means_all_whose_jobs_say_what_they_need(snakemake, tmp_path):
-    done = snakemake("--dry-run", "--cores", "1", device="auto")
-    assert done.returncode == 0, done.stderr
-    assert not {"results", "resources"} & {path.name for path in tmp_path.iterdir()}
-    blocks = dict(re.findall(r"^rule (\w+):\n((?: +.*\n)*)", done.stdout, re.M))
+@pytest.fixture(scope="module")
+def everything(run_snakemake, tmp_path_factory):
+    """Plan without a target, where a GPU is asked for; return what Snakemake said."""
+    folder = tmp_path_factory.mktemp("everything")
+    done = run_snakemake(folder, "--dry-run", "--printshellcmds", device="auto")
+    assert done.status == 0, done.said
+    assert list(folder.iterdir()) == []
+    return done.said
+
+
+def test_no_target_means_all_whose_jobs_say_what_they_need(everything):
+    blocks = dict(BLOCK.findall(everything))
     for facts in (r"runtime=\d", r"mem_mb=\d"):
         assert {rule for rule, said in blocks.items() if re.search(facts, said)} == SCHEDULED
     assert {rule for rule, said in blocks.items() if "gpu=1" in said} == ON_DEVICE
-    assert "rule report" in done.stdout
+    assert "report" in blocks
 
 
-def test_jobs_write_to_their_logs_alone(snakemake):
+def test_jobs_write_to_their_logs_alone(everything):
     """Lines of theirs on a terminal would break the table of jobs that the logger draws there."""
-    planned = snakemake("--dry-run", "--printshellcmds", "--cores", "1").stdout
-    commands = re.findall(r"^Shell command: (python .*)$", planned, re.M)
+    commands = re.findall(r"^Shell command: (python .*)$", everything, re.M)
     assert len(commands) > 100
     assert all(re.search(r" > \S+/logs/\S+ 2>&1$", command) for command in commands), commands
 
 
-def test_a_single_table_needs_only_its_own_arms(snakemake):
-    planned = snakemake("--dry-run", "--cores", "1", "main_kodak").stdout
-    assert "arm=gblsr_scalar" in planned
-    assert "gblsr_full_linear" not in planned
-    assert "asr_train" not in planned
+def list_rules(said):
+    return {rule for rule, _ in list_jobs(said)}
+
+
+def test_a_single_table_needs_only_its_own_arms(plan):
+    jobs = list_jobs(plan("main_kodak"))
+    trained = {subject.partition("/")[0] for rule, subject in jobs if rule == "train"}
+    assert "gblsr_scalar" in trained
+    assert "gblsr_full_linear" not in trained
+    assert "asr_train_run" not in {rule for rule, _ in jobs}
 
 
 @pytest.mark.parametrize(
@@ -64,42 +76,36 @@ def test_a_single_table_needs_only_its_own_arms(snakemake):
         ("native_timing", None, "latency"),
     ],
 )
-def test_quality_needs_no_timing_and_timing_no_training(snakemake, target, trained, timed):
-    planned = snakemake("--dry-run", "--cores", "1", target).stdout
-    rules = set(re.findall(r"^rule (\w+):", planned, re.M))
+def test_quality_needs_no_timing_and_timing_no_training(plan, target, trained, timed):
     jobs = {"train", "asr_train_run", "latency", "asr_latency"}
-    assert rules & jobs == {trained, timed} - {None}
+    assert list_rules(plan(target)) & jobs == {trained, timed} - {None}
 
 
-def test_parameters_are_counted_without_training(snakemake):
-    planned = snakemake("--dry-run", "--cores", "1", "fairness").stdout
-    assert "rule compared_table:" in planned
-    assert not set(re.findall(r"^rule (\w+):", planned, re.M)) & {"train", "fetch", "check"}
+def test_parameters_are_counted_without_training(plan):
+    rules = list_rules(plan("fairness"))
+    assert "compared_table" in rules
+    assert not rules & {"train", "fetch", "check"}
 
 
-def test_readings_plan_a_run_of_every_reading(snakemake):
-    overlay = "config/readings.yaml"
-    done = snakemake("--dry-run", "--cores", "1", "readings", configfile=overlay)
-    trained = set(re.findall(r"rule train:.*?arm=(\w+)", done.stdout, re.S))
+def test_readings_plan_a_run_of_every_reading(plan):
+    jobs = list_jobs(plan("readings", configfile="config/readings.yaml"))
+    trained = {subject.partition("/")[0] for rule, subject in jobs if rule == "train"}
     assert {"liif", "liif_near", "lte", "lte_summed", "wire", "wire_nearest"} <= trained
     assert "gblsr_full" not in trained
 
 
-def test_a_single_figure_is_drawn_alone(snakemake):
-    planned = snakemake("--dry-run", "--cores", "1", "frontier").stdout
-    assert re.findall(r"^rule figure:\n(?: +.*\n)*? +wildcards: (.*)\n", planned, re.M) == [
-        "item=frontier"
-    ]
-    assert not set(re.findall(r"^rule (\w+):", planned, re.M)) & {"exemplars", "table", "fields"}
+def test_a_single_figure_is_drawn_alone(plan):
+    jobs = list_jobs(plan("frontier"))
+    assert {subject for rule, subject in jobs if rule == "figure"} == {"frontier"}
+    assert not {rule for rule, _ in jobs} & {"exemplars", "table", "fields"}
 
 
 def test_snakemakes_own_report_has_captions(snakemake, tmp_path):
     targets = ["licenses", "fairness"]
-    made = snakemake("--cores", "1", *targets)
-    assert made.returncode == 0, made.stderr
     page = tmp_path / "report.html"
-    done = snakemake("--cores", "1", "--report", str(page), *targets)
-    assert done.returncode == 0, done.stderr
+    for words in (targets, ["--report", page, *targets]):
+        done = snakemake(*words)
+        assert done.status == 0, done.said
     text = page.read_text(encoding="utf-8")
     for label in (
         "Native benchmark",
@@ -125,8 +131,8 @@ def test_a_mistake_in_the_config_is_one_sentence_before_anything_runs(
     """All others: tests/unit/test_config.py."""
     path = tmp_path / "overlay.yaml"
     path.write_text(overlay if isinstance(overlay, str) else yaml.safe_dump(overlay))
-    done = snakemake("--dry-run", "--cores", "1", "native", configfile=str(path))
-    assert done.returncode != 0
-    assert sentence in done.stderr, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
+    done = snakemake("--dry-run", "native", configfile=path)
+    assert done.status != 0
+    assert sentence in done.said
+    assert "Traceback" not in done.said
     assert not (tmp_path / "results").exists()
