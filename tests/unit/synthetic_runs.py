@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
+from published_run import LOCALITY, published_run
 
 from gblsr_repro.analysis import aggregate
 from gblsr_repro.analysis.aggregate import DERIVED
@@ -23,12 +24,6 @@ from gblsr_repro.files import write_csv, write_json
 
 PAPER = (read_paper("native"), read_paper("asr"))
 
-LOCALITY = {  # T1, T2, T3, T4, var_within: the published ones, and others near them
-    "gblsr_full_linear": (0.0127, 0.9844, 0.0086, 0.73, 1.07e-4),
-    "gblsr_bandwidth_linear": (0.0114, 0.99, 0.0081, 0.79, 0.9e-4),
-    "gblsr_bandwidth": (0.0100, 0.995, 0.006, 0.60, 3.2e-5),
-    "gblsr_full": (0.0101, 0.992, 0.007, 0.66, 3.7e-5),
-}
 ABLATION = {  # PSNR, LPIPS
     "gblsr_fixed": (19.472, 0.60),
     "gblsr_scalar": (21.568, 0.62),
@@ -83,7 +78,7 @@ class SyntheticRun:
     def add_locality(self, scale: float = 1.0) -> None:
         """Add the statistics of the locality diagnostic, `scale` times the usual bandwidth."""
         limits = self.config["diagnostics"]["thresholds"]
-        for arm, (t1, t2, t3, t4, within) in LOCALITY.items():
+        for arm, (t1, _, t2, t3, t4, within, _, _) in LOCALITY.items():
             t1, within = t1 * scale, within * scale**2
             across = within * (1 / t4 - 1)
             met = (
@@ -211,14 +206,9 @@ def _build_stand_in(name: str) -> ImageSet:
 def build_paper_run(root: Path) -> SyntheticRun:
     """Build a run with everything, at the paper's numbers and conditions."""
     run = SyntheticRun(root)
-    run.add_published("native", "asr_quality")
-    gaps = {"gblsr_asr_nole": -0.006, "gblsr_asr_nf96_nole": 0.007}
-    grid = [row for row in run.rows["asr_quality"] if row["method"] not in gaps]
-    run.rows["asr_quality"] = grid  # the paper prints two cells of the variants alone
-    for method, gap in gaps.items():
-        for row in [r for r in run.rows["asr_quality"] if r["method"] == "gblsr_asr"]:
-            keys = {k: row[k] for k in ("dataset", "scale", "metric")}
-            run.add("asr_quality", row["mean"] + gap, row["std"], method=method, **keys)
+    run.add_published("native")
+    for row in published_run().tables["asr_quality"]:
+        run.add("asr_quality", **{key: value for key, value in row.items() if key != "n"})
     run.add_locality()
     run.add_ablation()
     run.add_latency()

@@ -3,7 +3,6 @@
 import copy
 import csv
 import itertools
-import json
 import math
 
 import numpy as np
@@ -19,6 +18,7 @@ from gblsr_repro.config import load, read_arms, read_methods
 from gblsr_repro.dependencies import identify_run
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.fields import Fields
+from gblsr_repro.files import write_json
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +42,7 @@ def write_rows(path, header, *rows):
 
 
 def write_record(path, **record):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record))
+    write_json(path, record)
     return path
 
 

@@ -57,7 +57,6 @@ def test_no_folder_of_the_project_can_hold_results():
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"a: 1\na: 2\n", "line 2, column 1: the key 'a' comes twice"),
         (b"native:\n  x: 1\n  x: 2\n", "line 3, column 3: the key 'x' comes twice"),
         ("a: caf\u00e9\n".encode("latin-1"), "cannot be read"),
     ],

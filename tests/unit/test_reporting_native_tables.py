@@ -179,7 +179,6 @@ def test_gates_count_the_sets(aggregates):
 @pytest.mark.parametrize(
     ("missing", "lpips", "composite"),
     [
-        (SETS, "not measured", "not measured"),
         (SETS[:2], "not measured", "not measured"),
         (SETS[:1], "met (2/2 measured)", "met"),  # two of three are enough
     ],
@@ -213,7 +212,6 @@ def test_a_criterion_about_times_is_not_judged_on_a_shared_gpu(aggregates):
          "neither criterion met"),
         ({"psnr_texture": 0, "psnr_mixed": 0, "lpips": -0.015, "psnr_edge": 0}, 4, "A met, B met"),
         ({"psnr_texture": 0, "psnr_mixed": 0, "psnr_edge": 0}, 3, "A not met, B not measured"),
-        ({"psnr_texture": 0.4, "psnr_mixed": 0, "psnr_edge": 0}, 3, "A not met, B met"),
     ],
 )  # fmt: skip
 def test_criteria_of_the_ablation(aggregates, deltas, met, result):

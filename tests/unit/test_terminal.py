@@ -112,7 +112,6 @@ def drawn(logger):
 @pytest.mark.parametrize(
     ("arguments", "content"),
     [
-        (["--configfile", "missing.yaml"], None),
         (["--configfile", "config/demo.yaml", "all"], None),
         (["--configfile", "latin.yaml"], "title: café\n".encode("latin-1")),
     ],

@@ -186,9 +186,8 @@ WATCHED = {
     "asr.training.validation_scale": 2,
 }
 NO_PART = [
-    (BASE, "    def clear(self) -> None:\n", "    def clear(self) -> None:\n        # so\n"),
-    (BASE, '"""Drop all cached values."""', '"""Drop them."""'),
-    (BASE, "class Decoder(nn.Module):\n", "class Decoder(\n    nn.Module\n):\n"),
+    (BASE, '"""Count the trainable parameters of a module."""', '"""Count."""'),
+    (BASE, "class Decoder(nn.Module):\n", "# so\nclass Decoder(\n    nn.Module\n):\n"),
     (LOOP, "from __future__", "# a comment\nfrom __future__"),
     ("src/plain.py", '"""One color per patch."""', '"""A color."""'),
     ("workflow/rules/native.smk", "rule train:", "# a comment\nrule train:"),

@@ -122,15 +122,14 @@ def test_snakemakes_own_report_has_captions(snakemake, tmp_path):
         ({"native": {"training": {"stpes": 3}}}, "unknown setting 'stpes' at native.training; did"),
         ({"native": {"data": {"train": ["nothing_known"]}}}, "nothing_known"),
         ({"mirror": "/nowhere"}, "The mirror folder /nowhere does not exist; correct `mirror` in"),
-        ("threads: 1\nthreads: 2\n", "overlay.yaml cannot be read at line 2, column 1: the key"),
     ],
 )
 def test_a_mistake_in_the_config_is_one_sentence_before_anything_runs(
     snakemake, tmp_path, overlay, sentence
 ):
-    """All others: tests/unit/test_config.py."""
+    """All others: tests/unit/test_config.py and test_bad_values.py."""
     path = tmp_path / "overlay.yaml"
-    path.write_text(overlay if isinstance(overlay, str) else yaml.safe_dump(overlay))
+    path.write_text(yaml.safe_dump(overlay))
     done = snakemake("--dry-run", "native", configfile=path)
     assert done.status != 0
     assert sentence in done.said

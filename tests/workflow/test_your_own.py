@@ -16,6 +16,7 @@ OVERLAY = {
     "native": {
         "arms": ["gblsr_scalar", "flat"],
         "data": {
+            "train": ["demo_photos"],
             "evaluate": {"mine": "my_photos", "kodak": None, "set14": None, "urban100": None},
             "exemplars": {"mine": "a"},
         },
