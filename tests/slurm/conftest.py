@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import made
 import pytest
 import yaml
-from plain_logger import use_plain_logger
 
 from . import cluster
 
@@ -29,5 +29,5 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 def reduced(checkout: Path) -> Path:
     """A fresh copy of the project with a reduced demo config beside it."""
     (checkout / "reduced.yaml").write_text(yaml.safe_dump(REDUCED))
-    use_plain_logger(checkout / "profiles/default/config.yaml")
+    made.use_plain_logger(checkout / "profiles/default/config.yaml")
     return checkout

@@ -270,7 +270,9 @@ def test_every_row_names_a_run_and_its_commit() -> None:
     runs = {(row["conditions"], row["arm"], row["seed"]) for row in made.rows(RECORD / "runs.csv")}
     assert all(row["commit"] for row in made.rows(RECORD / "runs.csv"))
     for name, column in (("native", "arm"), ("validation", "arm"), ("asr", "method")):
-        scored = {(r["conditions"], r[column], r["seed"]) for r in made.rows(RECORD / f"{name}.csv")}
+        scored = {
+            (r["conditions"], r[column], r["seed"]) for r in made.rows(RECORD / f"{name}.csv")
+        }
         assert {row for row in scored if row[1] != "bicubic"} <= runs
     sources = json.loads((RECORD / "provenance.json").read_text())
     overlays = {path.stem for path in (RECORD / "overlays").glob("*.yaml")}

@@ -4,9 +4,9 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import made
 import pytest
 from finished_run import Finished
-from plain_logger import use_plain_logger
 from planning import Ended, Planner
 
 Snakemake = Callable[..., Ended]
@@ -26,7 +26,7 @@ def run_snakemake(
     """Run Snakemake with results and resources in a folder, and its own logger."""
     profile = tmp_path_factory.mktemp("profile")
     shutil.copy(repository / "profiles/default/config.yaml", profile)
-    use_plain_logger(profile / "config.yaml")
+    made.use_plain_logger(profile / "config.yaml")
 
     def run(folder: Path, *words: object, configfile: object = None, **config: object) -> Ended:
         places = {name: folder / name for name in ("results", "resources")}
@@ -64,11 +64,11 @@ def plan(snakemake: Snakemake) -> Callable[..., str]:
 def _finished(
     clone: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Finished]:
-    made = Finished(clone(tmp_path_factory.mktemp("finished") / "checkout"))
-    made.finish()
-    assert made.planned() == set()
-    yield made
-    made.planner.close()
+    ready = Finished(clone(tmp_path_factory.mktemp("finished") / "checkout"))
+    ready.finish()
+    assert ready.planned() == set()
+    yield ready
+    ready.planner.close()
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import made
 import yaml
-from plain_logger import use_plain_logger
 from planning import Planner, list_jobs
 
 from gblsr_repro import config
@@ -37,7 +37,7 @@ class Finished:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        use_plain_logger(folder / "profiles/default/config.yaml")
+        made.use_plain_logger(folder / "profiles/default/config.yaml")
         (folder / "src" / "plain.py").write_text(OWN + documented(folder, "docs/your-own.md"))
         row = [self.own, "plain:FlatDecoder", "", "Plain", "Plain", "baseline", "yes", "", "8", ""]
         with (folder / "config" / "arms.tsv").open("a") as table:

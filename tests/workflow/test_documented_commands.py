@@ -21,7 +21,6 @@ import pytest
 import yaml
 from finished_run import OWN, documented
 from PIL import Image
-from plain_logger import use_plain_logger
 from planning import Planner
 
 from benchmarks.__main__ import parse_arguments as parse_benchmarks
@@ -54,7 +53,7 @@ class Checkout:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.said: dict[tuple[str, ...], str] = {}
-        use_plain_logger(folder / "profiles/default/config.yaml")
+        made.use_plain_logger(folder / "profiles/default/config.yaml")
         settings = config.merge(config.load([folder / "config/config.yaml"]), SMALL)
         settings["native"]["arms"].append("flat")
         (folder / "config/config.yaml").write_text(yaml.safe_dump(settings))

@@ -330,9 +330,7 @@ ROWS = [
     edit("config/paper/native.csv", "22.3", "22.4", NOTHING, {"main_kodak", *SEEN}),
     edit("config/sizes.tsv", "set14\t", "set15\t", NOTHING, set()),
     setting("preset", "short", NOTHING, {"main_kodak", "frontier", *SEEN}),
-    setting("native.significance", 0.1, NOTHING),
     setting("diagnostics.thresholds.t1_cov_median", 0.1, NOTHING),
-    setting("diagnostics.margins.psnr_mixed", 0.1, NOTHING),
     setting("claims.seed_noise_sigmas", 3.0, NOTHING),
     # what was made, and is now another, or gone
     changed("claims.md", "", NOTHING, {"claims_page"}),
