@@ -96,13 +96,20 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder.parent
 
 
+def draw_no_figures(patch: pytest.MonkeyPatch) -> None:
+    """Leave the figures of a record as they are; to draw them takes longer than all else."""
+    patch.setattr(writing, "draw_figures", lambda *_: set())
+
+
 @pytest.fixture(scope="module")
 def grown(measured: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same record after a second machine added seed 1, and the results of both beside it."""
     folder = tmp_path_factory.mktemp("grown")
     shutil.copytree(measured / "record", folder / "record")
     measure_native(folder / "other", seeds=[1])
-    writing.update(folder / "other", folder / "record", build_config(), "main")
+    with pytest.MonkeyPatch.context() as patch:
+        draw_no_figures(patch)
+        writing.update(folder / "other", folder / "record", build_config(), "main")
     measure_native(folder / "results", seeds=[0, 1])
     return folder
 
@@ -195,7 +202,10 @@ def test_a_run_measured_again_replaces_its_row_whole(record: Path, tmp_path: Pat
     assert float(row["psnr"]) == pytest.approx(25.5)
 
 
-def test_other_conditions_stand_beside_and_are_not_judged(record: Path, tmp_path: Path) -> None:
+def test_other_conditions_stand_beside_and_are_not_judged(
+    record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw_no_figures(monkeypatch)
     claims = (record / "claims.csv").read_bytes()
     other = tmp_path / "other"
     measure_native(other, seeds=[0], psnr=25.0)
@@ -257,7 +267,7 @@ def test_an_empty_folder_is_one_sentence(
 def test_claims_and_page_follow_from_the_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "draw_figures", lambda *_: set())  # those of the record stay
+    draw_no_figures(monkeypatch)
     copy = tmp_path / "record"
     shutil.copytree(RECORD, copy)
     assert main(["record", "--rebuild", "--output", str(copy)]) == 0

@@ -34,8 +34,6 @@ def published(finished):
     folder = results / "aggregates"
     shutil.rmtree(results, ignore_errors=True)
     shutil.copytree(finished.folder / "config" / "paper", folder)
-    words = ["--results", results, "--output", folder / "psnr_gaps.csv"]
-    finished.run("gblsr_repro", "aggregate", "psnr_gaps", *words)
     return folder
 
 
@@ -179,6 +177,8 @@ def test_a_color_of_a_figure_is_one_file(finished, tmp_path):
     finished.edit("config/looks.tsv", "gblsr_asr\t#0072B2", "gblsr_asr\t#123456")
     assert len(finished.edited) == 1
     name, aggregates = "asr_psnr_vs_scale", published(finished)
+    words = ["--results", aggregates.parent, "--output", aggregates / "psnr_gaps.csv"]
+    finished.run("gblsr_repro", "aggregate", "psnr_gaps", *words)
     words = ["--aggregates", aggregates, "--output", tmp_path, "--only", name]
     finished.run("gblsr_repro", "figures", *words)
     with Image.open(tmp_path / f"{name}.png") as picture:

@@ -16,11 +16,11 @@ OVERLAY = {
     "native": {
         "arms": ["gblsr_scalar", "flat"],
         "data": {
-            "train": ["demo_photos"],
+            "train": ["my_photos"],
             "evaluate": {"mine": "my_photos", "kodak": None, "set14": None, "urban100": None},
             "exemplars": {"mine": "a"},
         },
-        "training": {"steps": 4, "checkpoint_every": 2},
+        "training": {"steps": 4, "batch_size": 1, "checkpoint_every": 2},
     },
 }
 ARM = ["flat", "my_arm:FlatDecoder", "", "Flat", "Flat", "baseline", "yes", "", "8", "One color."]
