@@ -9,7 +9,6 @@ import yaml
 from planning import list_jobs
 
 from gblsr_repro import config as configuration
-from gblsr_repro.released.importing import import_run
 
 pytestmark = pytest.mark.slow
 
@@ -18,7 +17,7 @@ OVERLAY = {
     "preset": "released",
     "native": {"arms": ["gblsr_scalar"]},
     "asr": {
-        "methods": ["liif_rdn", "gblsr_asr"],
+        "methods": ["liif_rdn"],
         "evaluate": dict.fromkeys(("set14", "b100", "urban100", "div2kval")),
         "shave_extra": {"div2kval": 0},
         "timing": {"datasets": ["set5"]},
@@ -29,18 +28,15 @@ OVERLAY = {
 
 @pytest.fixture
 def overlay(repository, tmp_path):
-    """An overlay over the demo's sizes that names two files; the colors of one were chosen."""
+    """An overlay over the demo's sizes that names the folder with a file."""
     demo = configuration.merge(configuration.read_yaml(repository / "config/demo.yaml"), OVERLAY)
     settings = configuration.merge(configuration.load(), demo)
     settings = configuration.validate(settings)
-    weights = {name: published.weights(name, settings).theirs for name in OVERLAY["asr"]["methods"]}
-    liif = published.write_checkpoint(tmp_path / "rdn-liif.pth", "liif_rdn", weights["liif_rdn"])
-    family = published.write_safetensors(tmp_path / "hub", weights["gblsr_asr"])
-    row = configuration.find_row("gblsr_asr")
-    import_run(str(family), row, 0, tmp_path / "chosen", settings, "normalized")
-    named = {"liif_rdn": str(liif), "gblsr_asr": str(tmp_path / "chosen")}
+    weights = published.weights("liif_rdn", settings).theirs
+    file = published.write_checkpoint(tmp_path / "liif" / "rdn.pth", "liif_rdn", weights)
     path = tmp_path / "overlay.yaml"
-    path.write_text(yaml.safe_dump(configuration.merge(demo, {"released": named})))
+    named = {"released": {"liif_rdn": str(file.parent)}}
+    path.write_text(yaml.safe_dump(configuration.merge(demo, named)))
     return path
 
 
@@ -50,16 +46,12 @@ def test_what_is_named_is_imported_and_scored_without_training(snakemake, plan, 
     results, resources = tmp_path / "results", tmp_path / "resources"
     assert {path.stem for path in (results / "sources").iterdir()} == {"demo_set5"}
     assert not (results / "asr" / "arrays").exists()
-    for name in ("liif_rdn", "gblsr_asr"):
-        record = made.record(results / f"asr/runs/{name}/seed0/run.json")
-        assert (
-            record["released"]["by"] == f"the authors of {'LIIF' if 'liif' in name else 'GB-LSR'}"
-        )
-        (row,) = made.rows(results / f"asr/metrics/{name}/seed0/demo_set5_x2.csv")
-        assert float(row["psnr_y"]) > 0
-    runs = {row["arm"]: row for row in made.rows(results / "aggregates/asr_runs.csv")}
-    assert {row["wall_seconds"] for row in runs.values()} == {""}
-    assert all(row["released_by"] for row in runs.values())
+    record = made.record(results / "asr/runs/liif_rdn/seed0/run.json")
+    assert record["released"]["by"] == "the authors of LIIF"
+    (row,) = made.rows(results / "asr/metrics/liif_rdn/seed0/demo_set5_x2.csv")
+    assert float(row["psnr_y"]) > 0
+    (run,) = made.rows(results / "aggregates/asr_runs.csv")
+    assert (run["wall_seconds"], run["released_by"]) == ("", "the authors of LIIF")
     table = (results / "tables/asr_quality_x2_x3_x4_main_vs_paper.tex").read_text()
     assert "LIIF-RDN" in table
     assert table.count(SAID) == 1
@@ -76,7 +68,7 @@ def test_what_is_named_is_imported_and_scored_without_training(snakemake, plan, 
     assert "Nothing to be done" in plan("asr_eval", configfile=overlay)
     content = yaml.safe_load(overlay.read_text())
     other = published.weights("liif_rdn", select_class_settings(overlay), seed=1).theirs
-    published.write_checkpoint(tmp_path / "rdn-liif.pth", "liif_rdn", other)
+    published.write_checkpoint(tmp_path / "liif" / "rdn.pth", "liif_rdn", other)
     jobs = list_jobs(plan("asr_eval", configfile=overlay))
     assert {subject for rule, subject in jobs if rule == "import_method"} == {"liif_rdn"}
     assert {"asr_evaluate", "benchmark_claims"} <= {rule for rule, _ in jobs}
