@@ -26,7 +26,7 @@ from gblsr_repro.reporting.names import name_subject
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 NAMED = ("frontier", "infcost", "asr_quality_latency_x4")
-SETS = ["published", *range(4)]
+SETS = ["published", *range(10)]
 NOISE = 0.3  # of the standard deviation between all cells of a metric
 LEAST = 0.1  # of a value that noise leaves, so that times stay above 0
 
