@@ -89,10 +89,11 @@ def _measure_distances(run: Aggregates, column: str) -> dict[str, float]:
     """
 
     def read(metric: str, *arms: str) -> np.ndarray:
-        return np.array([run.mean("native", column, arm, metric) for arm in arms])
+        means = [run.mean("native", column, arm, metric) for arm in arms]
+        return np.array(means or [math.nan])  # without baselines nothing is known of the best
 
     main, control = run.main_arm.arm, run.config["native"]["control_arm"]
-    baselines = [*run.baselines] or [""]  # nothing is measured of an arm without a name
+    baselines = [*run.baselines]
     psnr, lpips, time = read("psnr", main), read("lpips", main), read("inference_ms", main)
     distances = {
         "psnr_below_best_baseline": psnr - read("psnr", *baselines).max(),
