@@ -90,7 +90,7 @@ def cutoff_weight(run: Measured) -> Estimate:
 
 @topic.claim(
     where="§3.1",
-    sentence="By how much pixel centres on [-1, 1] stretch the patch coordinate against offsets "
+    sentence="By how much pixel centers on [-1, 1] stretch the patch coordinate against offsets "
     "over half a patch, here as this package places them",
     rule=Structure(why="computed, not measured"),
     published="3",
