@@ -164,15 +164,14 @@ def test_a_run_is_evaluated_and_its_fields_are_read_on_cuda(cuda, config, arrays
     for name in ("kodak", "validation"):
         for ending in (".npy", ".csv", ".json"):
             (tmp_path / f"{name}{ending}").write_bytes((arrays / f"{name}{ending}").read_bytes())
-    regions.write_thresholds(config, tmp_path / "validation.npy", tmp_path / "regions.json")
+    validation, thresholds = tmp_path / "validation.npy", tmp_path / "validation_regions.json"
+    regions.write_thresholds(config, validation, thresholds)
     arm = configuration.find_arm("gblsr_full")
     evaluation.evaluate_run(config, arm, 0, run, tmp_path, tmp_path / "metrics")
     record = made.record(tmp_path / "metrics" / "kodak.json")
     assert record["device"]["name"] == GPU.name
     fields = tmp_path / "fields.npz"
-    native_fields.write_fields(
-        config, arm, 0, run, tmp_path / "validation.npy", tmp_path / "regions.json", fields
-    )
+    native_fields.write_fields(config, arm, 0, run, validation, thresholds, fields)
     assert fields.is_file()
 
 

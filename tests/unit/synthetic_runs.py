@@ -133,11 +133,8 @@ class SyntheticRun:
     def write_exemplars(self) -> None:
         """Write small pictures where the evaluation leaves its reconstructions."""
         random = np.random.default_rng(3)
-        folders = [self.root / "native" / "exemplars" / "ground_truth"]
-        folders += [
-            self.root / "native" / "exemplars" / name / "seed0" for name in _list_main_arms()
-        ]
-        for folder in folders:
+        for name in ("ground_truth", *_list_main_arms()):
+            folder = self.root / "native" / "exemplars" / "seed0" / name
             folder.mkdir(parents=True, exist_ok=True)
             for column in self.config["native"]["data"]["evaluate"]:
                 ramp = np.linspace(0, 200, 64)[None, :, None] + random.uniform(0, 55, (64, 64, 3))

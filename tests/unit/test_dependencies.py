@@ -193,7 +193,8 @@ def tiny(tmp_path_factory):
     for name in ("train", "validation", "kodak"):
         standardize.standardize_images(name, settings, arrays / f"{name}.npy")
     superres.pack_training_sets(settings, root / "asr.npy")
-    regions.write_thresholds(settings, arrays / "validation.npy", arrays / "regions.json")
+    validation = arrays / "validation.npy"
+    regions.write_thresholds(settings, validation, arrays / "validation_regions.json")
     for name in ("gblsr_full", "gblsr_asr"):
         made.run(root / name, name, settings, spread=0.1)
     for name in IMPORTS:
@@ -230,8 +231,8 @@ JOBS = {
     "exemplars": lambda c, r, o: exemplars.write_exemplars(
         c, [r / "gblsr_full"], r / "arrays", o),
     "fields": lambda c, r, o: native_fields.write_fields(
-        c, ARM, 0, r / "gblsr_full", r / "arrays/validation.npy", r / "arrays/regions.json",
-        o / "a.npz"),
+        c, ARM, 0, r / "gblsr_full", r / "arrays/validation.npy",
+        r / "arrays/validation_regions.json", o / "a.npz"),
     **{
         f"latency {name}": lambda c, r, o, arm=ARMS[name]: native_latency.time_arm(
             c, arm, 0, r / "arrays", o)

@@ -66,7 +66,7 @@ def command(place, verb, *options):
 
 @pytest.fixture(scope="module")
 def thresholds(place):
-    output = place / "regions.json"
+    output = place / "validation_regions.json"
     assert command(place, "regions", "--array", place / "validation.npy", "--output", output) == 0
     return regions.Thresholds.read(output)
 
@@ -180,7 +180,7 @@ def test_exemplars_are_the_named_images(place):
                 load_run(place / "run", NativeModel, config_at(place)), CPU
             )
             image = model(arrays.load_images([position]))[0].clamp(0, 1)
-        drawn = np.asarray(Image.open(output / ARM / "seed3" / f"{name}.png"))
+        drawn = np.asarray(Image.open(output / ARM / f"{name}.png"))
         np.testing.assert_allclose(drawn, 255 * image.permute(1, 2, 0), atol=0.51)
 
 
@@ -207,7 +207,7 @@ def test_fields_are_the_models_for_the_first_images(place, thresholds):
     output = place / "fields.npz"
     code = command(
         place, "fields", "--arm", ARM, "--seed", 3, "--run", place / "run",
-        "--array", place / "validation.npy", "--regions", place / "regions.json",
+        "--array", place / "validation.npy", "--regions", place / "validation_regions.json",
         "--output", output,
     )  # fmt: skip
     assert code == 0

@@ -319,7 +319,7 @@ def test_a_figure_without_its_numbers_says_what_is_missing(name, tmp_path):
 def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
     source = sources["paper"]
     shutil.copytree(source.results, tmp_path / "run")
-    picture = tmp_path / "run/native/exemplars/gblsr_full/seed0/set14.png"
+    picture = tmp_path / "run/native/exemplars/seed0/gblsr_full/set14.png"
     copy = Aggregates(tmp_path / "run/aggregates", source.config)
     picture.write_bytes(b"no picture")
     with pytest.raises(UserError, match=r"set14\.png is not a readable image"):

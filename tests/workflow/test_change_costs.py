@@ -62,7 +62,7 @@ def test_a_metric_column_is_two_files(finished, tmp_path):
     words = ["--arm", "gblsr_scalar", "--seed", 0, "--run", run, "--arrays", tmp_path]
     for step in (
         ["native", "regions", "--array", tmp_path / "validation.npy", "--output",
-         tmp_path / "regions.json"],
+         tmp_path / "validation_regions.json"],
         ["native", "evaluate", *words, "--output", scores],
         ["aggregate", "native", "--output", aggregate],
         ["tables", "--only", "main_kodak"],

@@ -72,8 +72,8 @@ def timed(names: Iterable[str]) -> Jobs:
     return {job for job in TIMED | ASR_TIMED if job[1] in set(names)}
 
 
-NATIVE = each("standardize", COLUMNS | SPLITS) | {("regions", "")} | trained(ARMS) | TIMED
-ASR = {("asr_standardize", "")} | asr_trained(METHODS)
+NATIVE = each("standardize", COLUMNS | SPLITS) | {("regions", "validation")} | trained(ARMS) | TIMED
+ASR = {("asr_standardize", "train")} | asr_trained(METHODS)
 NOTHING: Jobs = set()
 IMPORTS = {"import_arm", "import_method"}
 COSTLY = {rule for rule, _ in NATIVE | ASR | ASR_MEASURED | ASR_TIMED} | {"fetch", *IMPORTS}
@@ -252,7 +252,7 @@ ROWS = [
     setting("native.model.wire_frequency", 1.0, trained(["wire"]) | timed(["wire"])),
     setting("native.model.bandwidth_range", [0.5, 1.0],
             trained(SPECTRAL - {"gblsr_fixed"}) | timed(SPECTRAL - {"gblsr_fixed"})),
-    setting("native.model.patch", 8, trained(ARMS) | TIMED | {("regions", "")}),
+    setting("native.model.patch", 8, trained(ARMS) | TIMED | {("regions", "validation")}),
     setting("asr.model.modes", 4, asr_trained(GBLSR) | timed(GBLSR)),
     setting("asr.model.hidden", 16, asr_trained(METHODS - GBLSR) | timed(METHODS - GBLSR)),
     setting("asr.model.rdn_blocks", 2, asr_trained(RDN) | timed(RDN)),
@@ -304,14 +304,14 @@ ROWS = [
             {("import_arm", "gblsr_full")} | below(["gblsr_full"])),
     # what is measured
     setting(f"{METRICS}.ssim_sigma", 2.0, MEASURED),
-    setting(f"{METRICS}.power_floor", 1e-6, MEASURED | FIELDS | {("regions", "")}),
+    setting(f"{METRICS}.power_floor", 1e-6, MEASURED | FIELDS | {("regions", "validation")}),
     setting("diagnostics.images", 2, FIELDS | each("evaluate_validation", ABLATED)),
     setting("require_lpips", True, MEASURED | {("fetch", "alexnet")}),
     setting("latency.passes", 2, TIMED | ASR_TIMED),
     setting("latency.images_per_set", 2, TIMED),
     setting("asr.timing.scale", 2, ASR_TIMED),
     code("evaluation/native.py", MEASURED),
-    code("evaluation/metrics.py", MEASURED | FIELDS | {("regions", "")}),
+    code("evaluation/metrics.py", MEASURED | FIELDS | {("regions", "validation")}),
     code("evaluation/native_fields.py", FIELDS),
     code("evaluation/exemplars.py", DRAWN, {"report"}),
     code("evaluation/asr.py", ASR_MEASURED),

@@ -14,8 +14,6 @@ TARGETS = {"all", "claims", "claims_page", "report", "readings",
            "native", "native_report", "native_timing",
            "asr", "asr_train", "asr_eval", "asr_timing", "bicubic",
            *config.read_items()}  # fmt: skip
-# Stages of one job, listed too: no wildcard stands in what they make.
-SINGLE_STAGES = {"regions", "exemplars", "asr_standardize"}
 # What a cluster's nodes are given to do, and what of it takes a GPU.
 ON_DEVICE = {"train", "evaluate", "evaluate_validation", "exemplars", "latency", "fields",
              "asr_train_run", "asr_evaluate", "asr_latency"}  # fmt: skip
@@ -26,7 +24,7 @@ def test_every_target_is_listed_with_what_it_makes(repository):
     command = [sys.executable, "-m", "snakemake", "--list-target-rules"]
     done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=True)
     listed = dict(line.partition(" ")[::2] for line in done.stdout.splitlines() if line.strip())
-    assert set(listed) == TARGETS | SINGLE_STAGES
+    assert set(listed) == TARGETS
     assert all(text.startswith("(") and len(text) > 12 for text in listed.values()), listed
 
 

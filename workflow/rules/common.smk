@@ -93,11 +93,12 @@ ALL_CORES = 10_000
 # As many jobs that take a GPU run at once as --resources gpu=N allows; each locks one for itself
 # (see `gblsr_repro.devices`), so that too many wait and do not disturb each other.
 GPU = config["cluster"]["gpu"]
-# The pictures of the qualitative figure.
+# The pictures of the qualitative figure, of one seed.
 EXEMPLARS = expand(
-    f"{R}/native/exemplars/{{folder}}/{{column}}.png",
-    folder=["ground_truth", *(f"{arm}/seed{SEEDS[0]}" for arm in BENCHMARK)],
+    f"{R}/native/exemplars/seed{{seed}}/{{name}}/{{column}}.png",
+    name=["ground_truth", *BENCHMARK],
     column=COLUMNS,
+    allow_missing=True,
 )
 MINUTES = config["cluster"]["minutes"]
 MEMORY = config["cluster"]["memory_mb"]
@@ -227,7 +228,7 @@ def aggregates_of_item(wildcards):
 
 def inputs_of_figure(wildcards):
     """Return what a figure is drawn from beside aggregates."""
-    return EXEMPLARS if wildcards.item == "qualitative" else []
+    return expand(EXEMPLARS, seed=SEEDS[0]) if wildcards.item == "qualitative" else []
 
 
 def benchmark_of_item(wildcards):

@@ -8,7 +8,7 @@ rule fields:
         weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
         array=f"{R}/native/arrays/validation.npy",
         index=f"{R}/native/arrays/validation.csv",
-        regions=f"{R}/native/arrays/regions.json",
+        regions=f"{R}/native/arrays/validation_regions.json",
     output:
         f"{R}/native/fields/{{arm}}/seed{{seed}}.npz",
     log:

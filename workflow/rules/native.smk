@@ -44,7 +44,7 @@ rule evaluate:
         weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
         arrays=expand(f"{R}/native/arrays/{{column}}.npy", column=COLUMNS),
         index=expand(f"{R}/native/arrays/{{column}}.csv", column=COLUMNS),
-        regions=f"{R}/native/arrays/regions.json",
+        regions=f"{R}/native/arrays/validation_regions.json",
         backbone=ancient(lpips_backbone),
     output:
         metrics=[
@@ -81,7 +81,7 @@ use rule evaluate as evaluate_validation with:
         weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
         arrays=f"{R}/native/arrays/validation.npy",
         index=f"{R}/native/arrays/validation.csv",
-        regions=f"{R}/native/arrays/regions.json",
+        regions=f"{R}/native/arrays/validation_regions.json",
         backbone=ancient(lpips_backbone),
     output:
         metrics=[update(f"{R}/native/metrics/{{arm}}/seed{{seed}}/validation.csv")],
@@ -100,13 +100,17 @@ use rule evaluate as evaluate_validation with:
 rule exemplars:
     """Draw the images of the qualitative figure: as they are, and reconstructed by every arm."""
     input:
-        weights=expand(f"{R}/native/runs/{{arm}}/seed{SEEDS[0]}/weights.safetensors", arm=BENCHMARK),
+        weights=expand(
+            f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
+            arm=BENCHMARK,
+            allow_missing=True,
+        ),
         arrays=expand(f"{R}/native/arrays/{{column}}.npy", column=COLUMNS),
         index=expand(f"{R}/native/arrays/{{column}}.csv", column=COLUMNS),
     output:
         EXEMPLARS,
     log:
-        f"{R}/logs/exemplars.log",
+        f"{R}/logs/exemplars/seed{{seed}}.log",
     retries: 1
     conda:
         "../../envs/gblsr.yaml"

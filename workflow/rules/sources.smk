@@ -46,14 +46,14 @@ rule standardize:
 
 
 rule regions:
-    """Set the thresholds of the smooth, edge, texture and mixed regions."""
+    """Set the thresholds of the smooth, edge, texture and mixed regions by the images of an array."""
     input:
-        array=f"{R}/native/arrays/validation.npy",
-        index=f"{R}/native/arrays/validation.csv",
+        array=f"{R}/native/arrays/{{array}}.npy",
+        index=f"{R}/native/arrays/{{array}}.csv",
     output:
-        f"{R}/native/arrays/regions.json",
+        f"{R}/native/arrays/{{array}}_regions.json",
     log:
-        f"{R}/logs/regions.log",
+        f"{R}/logs/regions/{{array}}.log",
     retries: 1
     conda:
         "../../envs/gblsr.yaml"

@@ -23,7 +23,7 @@ from .arguments import (
 
 SEED = "seed of initialization and shuffling"
 STATE = "state from which an interrupted run resumes"
-ARRAYS = "folder of the arrays and regions.json"
+ARRAYS = "folder of the arrays and of the thresholds of the regions"
 
 
 def add_commands(commands: Commands) -> None:

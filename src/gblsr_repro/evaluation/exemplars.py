@@ -37,9 +37,9 @@ def read_exemplar(config: Config, column: str, array: ImageArray) -> Tensor:
 def write_exemplars(config: Config, runs: Sequence[Path], arrays: Path, output: Path) -> None:
     """Write the exemplar of every evaluation set, original and reconstructed by trained runs.
 
-    `runs` are run folders, `arrays` is the folder of the standardized arrays. Writes
-    ground_truth/<column>.png and <arm>/seed<k>/<column>.png into `output`. Raises `UserError` when
-    an exemplar is not in its set, or when a run or an array is missing or damaged.
+    `runs` are run folders of one seed, `arrays` is the folder of the standardized arrays. Writes
+    ground_truth/<column>.png and <arm>/<column>.png into `output`. Raises `UserError` when an
+    exemplar is not in its set, or when a run or an array is missing or damaged.
     """
     device = runtime.prepare_device(config["device"], config["threads"])
     truths = {
@@ -55,7 +55,7 @@ def write_exemplars(config: Config, runs: Sequence[Path], arrays: Path, output: 
         runtime.prepare_for_inference(model, device)
         for column, truth in truths.items():
             picture = reconstruct(model, truth.to(device))[0]
-            write_png(output / arm.arm / f"seed{seed}" / f"{column}.png", picture)
+            write_png(output / arm.arm / f"{column}.png", picture)
 
 
 def write_png(path: Path, image: Tensor) -> None:

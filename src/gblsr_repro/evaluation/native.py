@@ -40,16 +40,16 @@ def evaluate_run(
 ) -> None:
     """Score the run in folder `run` on every evaluation set and on the validation images.
 
-    `arrays` is the folder of the standardized arrays and regions.json. Writes for every set, or for
-    those of `only`, <set>.csv into the folder `output`, one row per image with `COLUMNS`, and
-    <set>.json, which describes device, weights, LPIPS and under `follows` the dependencies. A set
-    whose dependencies did not change is kept. Raises `UserError` when the run is not of this arm
-    and seed, or when a file is missing or damaged.
+    `arrays` is the folder of the standardized arrays and of the thresholds of the regions. Writes
+    for every set, or for those of `only`, <set>.csv into the folder `output`, one row per image
+    with `COLUMNS`, and <set>.json, which describes device, weights, LPIPS and under `follows` the
+    dependencies. A set whose dependencies did not change is kept. Raises `UserError` when the run
+    is not of this arm and seed, or when a file is missing or damaged.
     """
     device = runtime.prepare_device(config["device"], config["threads"])
     model, trained = load_matching_run(run, NativeModel, arm, seed, config, device)
     runtime.prepare_for_inference(model, device)
-    thresholds = regions.Thresholds.read(arrays / "regions.json")
+    thresholds = regions.Thresholds.read(arrays / "validation_regions.json")
     backbone, reason = find_backbone(config)
     perceptual = PerceptualDistance(backbone, device) if backbone else None
     backbone_sha256 = perceptual.sha256 if perceptual else None

@@ -29,8 +29,8 @@ def write_fields(
 ) -> None:
     """Write the fields of a trained GB-LSR arm on the first diagnostics.images images of `array`.
 
-    `thresholds` is the path of regions.json. Raises `UserError` when a file is missing or damaged,
-    or when the arm has no bandwidth.
+    `thresholds` is the path of the thresholds of the regions. Raises `UserError` when a file is
+    missing or damaged, or when the arm has no bandwidth.
     """
     device = runtime.prepare_device(config["device"], config["threads"])
     model, _ = load_matching_run(run, NativeModel, arm, seed, config, device)

@@ -84,11 +84,9 @@ def _format_row(source: Aggregates, dataset: str) -> str:
     return f"{name_dataset(source, 'native', dataset)}\n{image}"
 
 
-def _find_exemplar(source: Aggregates, arm: str, dataset: str) -> Path:
-    folder = source.results / "native" / "exemplars" / arm
-    if arm != "ground_truth":
-        folder /= f"seed{source.config['seeds'][0]}"
-    return folder / f"{dataset}.png"
+def _find_exemplar(source: Aggregates, name: str, dataset: str) -> Path:
+    folder = source.results / "native" / "exemplars" / f"seed{source.config['seeds'][0]}"
+    return folder / name / f"{dataset}.png"
 
 
 def _draw_image(axes: Axes, path: Path) -> None:
