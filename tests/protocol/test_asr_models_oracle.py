@@ -112,7 +112,7 @@ def spectral_answer(model: ASRModel, features: np.ndarray):
     return answer
 
 
-# Scales without a pixel on the line through the last cell centre, where the area form breaks down.
+# Scales without a pixel on the line through the last cell center, where the area form breaks down.
 SIZES = [(10, 8), (20, 16), (13, 11), (6, 5)]
 
 

@@ -43,7 +43,7 @@ def read_large_enough(path, size):
 
 
 def expected_crop(path, position, size):
-    """Return the training crop of the image at a position, or the centre crop for None."""
+    """Return the training crop of the image at a position, or the center crop for None."""
     pixels = read_large_enough(path, size)
     room_y, room_x = pixels.shape[0] - size, pixels.shape[1] - size
     if position is None:
