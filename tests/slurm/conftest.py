@@ -28,6 +28,11 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 @pytest.fixture
 def reduced(checkout: Path) -> Path:
     """A fresh copy of the project with a reduced demo config beside it."""
+    return reduce(checkout)
+
+
+def reduce(checkout: Path) -> Path:
+    """Write a reduced demo config beside the checkout's own; return the checkout."""
     (checkout / "reduced.yaml").write_text(yaml.safe_dump(REDUCED))
     made.use_plain_logger(checkout / "profiles/default/config.yaml")
     return checkout

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ import pytest
 import yaml
 
 from gblsr_repro.files import compute_sha256
+
+from .conftest import reduce
 
 pytestmark = pytest.mark.slow
 
@@ -75,6 +77,19 @@ def weights(results: Path) -> dict[str, str]:
     }
 
 
+@pytest.fixture(scope="module")
+def steps_per_second(
+    clone: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory
+) -> float:
+    """Training steps of the one arm that this machine does in a second, from a short local run."""
+    checkout = reduce(clone(tmp_path_factory.mktemp("timed") / "checkout"))
+    one_run(checkout, steps=200)
+    with locally(checkout, RUN) as local:
+        pass
+    record = record_of(local)
+    return record["steps"] / record["wall_seconds"]
+
+
 def test_same_results_as_locally(reduced, slurm):
     with locally(reduced, "main_kodak", "frontier") as local:
         said = submit(reduced, slurm, "--retries", "1", *CONFIG, "--", "main_kodak", "frontier")
@@ -87,7 +102,9 @@ def test_same_results_as_locally(reduced, slurm):
     pd.testing.assert_frame_equal(measured(results), measured(local))
 
 
-def test_a_run_longer_than_the_time_limit_is_finished_by_its_retries(reduced, slurm):
+def test_a_run_longer_than_the_time_limit_is_finished_by_its_retries(
+    reduced, slurm, steps_per_second
+):
     """With a limit of two minutes the job is warned, saves, ends; a retry does the remaining steps.
 
     Slurm warns up to half a minute earlier than it is told to, so the profile's two minutes would
@@ -95,7 +112,7 @@ def test_a_run_longer_than_the_time_limit_is_finished_by_its_retries(reduced, sl
     The run lasts so long that a machine which becomes faster after its steps were timed meets the
     limit too.
     """
-    steps = steps_lasting(reduced, seconds=110)
+    steps = round(110 * steps_per_second)
     one_run(reduced, steps)
     with locally(reduced, RUN) as local:
         limits = ["train:runtime=2", "train:slurm_extra='--signal=TERM@20'"]
@@ -108,9 +125,9 @@ def test_a_run_longer_than_the_time_limit_is_finished_by_its_retries(reduced, sl
     assert record["weights_sha256"] == expected["weights_sha256"]
 
 
-def test_a_killed_submitter_loses_nothing(reduced, slurm):
+def test_a_killed_submitter_loses_nothing(reduced, slurm, steps_per_second):
     """Its jobs go on without it; the same command, after --unlock, ends with the same weights."""
-    steps = steps_lasting(reduced, seconds=20)
+    steps = round(20 * steps_per_second)
     one_run(reduced, steps)
     with locally(reduced, RUN) as local:
         first = start(reduced, slurm, "--profile", "slurm", *CONFIG, "--", RUN)
@@ -123,16 +140,6 @@ def test_a_killed_submitter_loses_nothing(reduced, slurm):
     record = record_of(reduced / "results" / "demo")
     assert record["steps"] == steps
     assert record["weights_sha256"] == record_of(local)["weights_sha256"]
-
-
-def steps_lasting(checkout: Path, seconds: float) -> int:
-    """Return how many steps of the one arm take so long on this machine, from a short local run."""
-    one_run(checkout, steps=200)
-    with locally(checkout, RUN) as local:
-        pass
-    record = record_of(local)
-    shutil.rmtree(local.parents[1])
-    return max(200, round(seconds * record["steps"] / record["wall_seconds"]))
 
 
 def one_run(checkout: Path, steps: int) -> None:
