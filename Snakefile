@@ -23,8 +23,8 @@ rule all:
     """Everything: both benchmarks of the paper, claims and report."""
     default_target: True
     input:
-        items_of("native"),
-        items_of("asr"),
+        list_items("native"),
+        list_items("asr"),
         rules.claims.output,
         rules.claims_page.output,
         f"{R}/report.html",

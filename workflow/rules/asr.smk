@@ -19,24 +19,24 @@ rule asr_standardize:
         "../../envs/gblsr.yaml"
     resources:
         mem_mb=MEMORY["other"],
-        runtime=runtime_by_attempt("other"),
+        runtime=lengthen_runtime("other"),
     params:
         config=CONFIG,
-        follows=follows("asr_standardize"),
+        follows=describe_dependencies("asr_standardize"),
     shell:
         "python -m gblsr_repro asr standardize --config {params.config}"
         " --output {output.array} > {log} 2>&1"
 
 
 rule asr_train_run:
-    """Train one super-resolution method with one seed; a stopped run goes on where it was."""
+    """Train one super-resolution method with one seed; a stopped run goes on from its last state."""
     input:
         # The run's last state is kept: what Snakemake asks for again without need is written from
         # it at once; what has other images, settings or code is trained anew.
         array=f"{R}/asr/arrays/train.npy",
         index=f"{R}/asr/arrays/train.csv",
         record=f"{R}/asr/arrays/train.json",
-        validation=ancient(sources_of_validation),
+        validation=ancient(find_sources_of_validation),
     output:
         weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
         log=f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv",
@@ -44,7 +44,7 @@ rule asr_train_run:
     log:
         f"{R}/logs/asr_train/{{method}}_seed{{seed}}.log",
     wildcard_constraints:
-        method=one_of(method for method in METHODS if method not in IMPORTED),
+        method=match_one_of(method for method in METHODS if method not in IMPORTED),
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -54,7 +54,7 @@ rule asr_train_run:
         runtime=MINUTES["asr_training"],
     params:
         config=CONFIG,
-        follows=follows("asr_train_run", "method", METHODS),
+        follows=describe_dependencies("asr_train_run", "method", METHODS),
         run=subpath(output.record, parent=True),
         state=f"{R}/asr/state/{{method}}/seed{{seed}}.pt",
     shell:
@@ -64,7 +64,7 @@ rule asr_train_run:
 
 
 rule asr_evaluate:
-    """PSNR-Y and SSIM-Y of every image, set and scale for one trained method.
+    """Measure PSNR-Y and SSIM-Y of every image, set and scale for one trained method.
 
     What was measured from the same stays as it is.
     """
@@ -91,10 +91,10 @@ rule asr_evaluate:
     resources:
         **GPU,
         mem_mb=MEMORY["asr_evaluation"],
-        runtime=runtime_by_attempt("asr_evaluation"),
+        runtime=lengthen_runtime("asr_evaluation"),
     params:
         config=CONFIG,
-        follows=follows("asr_evaluate"),
+        follows=describe_dependencies("asr_evaluate"),
         run=subpath(input.weights, parent=True),
         metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
     shell:
@@ -103,7 +103,7 @@ rule asr_evaluate:
 
 
 rule asr_bicubic:
-    """PSNR-Y and SSIM-Y of plain bicubic upsampling: the check of the whole protocol."""
+    """Measure PSNR-Y and SSIM-Y of plain bicubic upsampling: the check of the whole protocol."""
     input:
         f"{R}/sources/{{dataset}}.csv",
     output:
@@ -117,10 +117,10 @@ rule asr_bicubic:
     threads: 1
     resources:
         mem_mb=MEMORY["other"],
-        runtime=runtime_by_attempt("other"),
+        runtime=lengthen_runtime("other"),
     params:
         config=CONFIG,
-        follows=follows("asr_bicubic", "dataset", ASR_COLUMNS),
+        follows=describe_dependencies("asr_bicubic", "dataset", ASR_COLUMNS),
         metrics=subpath(output[0], parent=True),
     shell:
         "python -m gblsr_repro asr bicubic --config {params.config} --dataset {wildcards.dataset}"

@@ -55,17 +55,19 @@ ASR_TIMED = list(
 SCALES = config["asr"]["scales"]
 
 
-def aggregate_files(names):
+def list_aggregate_files(names):
     """Return the paths of aggregates, and of the files that compare a run with the paper's."""
     return [f"{R}/{schemas.aggregate_path(name)}" for name in names]
 
 
 JUDGED = {name: schema for name, schema in schemas.SCHEMAS.items() if schema.in_claims}
-AGGREGATES = aggregate_files(JUDGED)
+AGGREGATES = list_aggregate_files(JUDGED)
 BENCHMARK_AGGREGATES = {
-    "native": aggregate_files(n for n, schema in JUDGED.items() if schema.benchmark == "native"),
+    "native": list_aggregate_files(
+        n for n, schema in JUDGED.items() if schema.benchmark == "native"
+    ),
     # Quality alone: no aggregate that waits for timing.
-    "asr": aggregate_files(
+    "asr": list_aggregate_files(
         name
         for name, schema in JUDGED.items()
         if name == "structure"
@@ -115,12 +117,12 @@ wildcard_constraints:
     benchmark="|".join(BENCHMARK_AGGREGATES),
 
 
-def one_of(names):
+def match_one_of(names):
     """Return the pattern of a wildcard that stands for one of some names, none for no names."""
     return "|".join(names) or "(?!)"
 
 
-def follows(rule, wildcard=None, subjects=None):
+def describe_dependencies(rule, wildcard=None, subjects=None):
     """Return as text what the output of a rule follows from; jobs run again when that changes.
 
     What a job is about stands in a wildcard, by its name or as one of `subjects`.
@@ -141,36 +143,36 @@ def follows(rule, wildcard=None, subjects=None):
 
 @cache
 def check_arms():
-    """End with a sentence where an arm must not be trained or LPIPS could not be measured."""
+    """Exit with an error if an arm is outside the budget or LPIPS cannot be measured."""
     from gblsr_repro import preflight
 
     try:
         preflight.require_budget(config)
-        if all(map(os.path.isfile, lpips_backbone(None))):
+        if all(map(os.path.isfile, find_lpips_backbone(None))):
             preflight.require_backbone(config)
     except UserError as error:
         sys.exit(f"gblsr-repro: {error}")
 
 
-def checked(wildcards):
+def check_before_training(wildcards):
     """Check all arms before the first of them is trained, not when the last one is evaluated."""
     if not os.path.isfile(f"{R}/native/runs/{wildcards.arm}/seed{wildcards.seed}/run.json"):
         check_arms()
 
 
-def runtime_by_attempt(kind):
+def lengthen_runtime(kind):
     """Return the minutes of a job that starts anew when it is tried again: each time more."""
     return lambda wildcards, attempt: attempt * MINUTES[kind]
 
 
-def sources_of_array(wildcards):
+def find_sources_of_array(wildcards):
     """Return the manifests of the data sets that an array is made from."""
     data = config["native"]["data"]
     names = data["train"] if wildcards.array in SPLITS else [data["evaluate"][wildcards.array]]
     return [f"{R}/sources/{name}.csv" for name in names]
 
 
-def lpips_backbone(wildcards):
+def find_lpips_backbone(wildcards):
     """Return the AlexNet backbone's manifest where LPIPS needs the download.
 
     To be read as `ancient`: where the file was named before, what it measured stands.
@@ -179,7 +181,7 @@ def lpips_backbone(wildcards):
     return [] if given or not config["require_lpips"] else [f"{R}/sources/alexnet.csv"]
 
 
-def sources_of_validation(wildcards):
+def find_sources_of_validation(wildcards):
     """Return the manifest of the set that the validation curve of a run still to be made is of.
 
     No run is made again for another curve.
@@ -189,13 +191,13 @@ def sources_of_validation(wildcards):
     return f"{R}/sources/{ASR_SETS[0]}.csv"
 
 
-def files_to_import(wildcards):
+def find_files_to_import(wildcards):
     """Return the files at hand of one run's weights: none where they are on the hub."""
     name = wildcards.get("arm") or wildcards.method
     return RELEASED_FILES[name, int(wildcards.seed)]
 
 
-def sources_of_timing(wildcards):
+def find_sources_of_timing(wildcards):
     """Return the manifests of the timed sets that have been fetched or whose sizes are not known.
 
     Where config/sizes.tsv knows the sizes, they alone do.
@@ -205,7 +207,7 @@ def sources_of_timing(wildcards):
     return [path for name, path in paths.items() if name not in known or os.path.isfile(path)]
 
 
-def inputs_of_aggregate(wildcards):
+def find_inputs_of_aggregate(wildcards):
     """Return the rows and records that one aggregate is made from, and tables of the config.
 
     What was run is compared with all that these say of the paper.
@@ -215,7 +217,7 @@ def inputs_of_aggregate(wildcards):
     return [f"{R}/{path}" for path in schemas.list_inputs(name, config)] + tables
 
 
-def aggregates_of_item(wildcards):
+def find_aggregates_of_item(wildcards):
     """Return the aggregates and the provenance files that a table or figure is made from.
 
     Parameters are counted on untrained arms, so their table needs no provenance.
@@ -223,15 +225,15 @@ def aggregates_of_item(wildcards):
     item = ITEMS[wildcards.item]
     scopes = {*item.scopes.split()}
     records = [name for name, concerned in SCOPES.items() if not scopes.isdisjoint(concerned)]
-    return aggregate_files([*item.needs.split(), *records])
+    return list_aggregate_files([*item.needs.split(), *records])
 
 
-def inputs_of_figure(wildcards):
+def find_inputs_of_figure(wildcards):
     """Return what a figure is drawn from beside aggregates."""
     return expand(EXEMPLARS, seed=SEEDS[0]) if wildcards.item == "qualitative" else []
 
 
-def benchmark_of_item(wildcards):
+def name_benchmark_of_item(wildcards):
     """Return the heading under which Snakemake's report lists a table or figure."""
     return BENCHMARKS[ITEMS[wildcards.item].benchmark]
 
@@ -251,7 +253,7 @@ def describe_comparison(wildcards):
     }
 
 
-def files_of(name):
+def list_files_of_item(name):
     """Return the files of one table, also beside the paper's values, or of one figure."""
     if name in FIGURES:
         return [f"{R}/figures/{name}.{extension}" for extension in ("pdf", "png")]
@@ -259,20 +261,20 @@ def files_of(name):
     return [f"{R}/tables/{name}{ending}.tex" for ending in endings]
 
 
-def items_of(benchmark, timed=True):
+def list_items(benchmark, timed=True):
     """Return the files that a page shows of one benchmark, or of what needs no times."""
     names = [name for name, item in ITEMS.items() if item.benchmark == benchmark]
     names = [name for name in names if timed or "asr_latency" not in ITEMS[name].needs.split()]
     aggregates = [f"{R}/aggregates/{name}.csv" for name in DEMO.get(benchmark, [])]
-    return [path for name in names for path in files_of(name)] + aggregates
+    return [path for name in names for path in list_files_of_item(name)] + aggregates
 
 
-def items_of_benchmark(wildcards):
+def list_items_of_benchmark(wildcards):
     """Return the tables and figures on the page of a benchmark."""
-    return items_of(wildcards.benchmark, timed=wildcards.benchmark == "native")
+    return list_items(wildcards.benchmark, timed=wildcards.benchmark == "native")
 
 
-def aggregates_of_benchmark(wildcards):
+def find_aggregates_of_benchmark(wildcards):
     """Return the aggregates that the claims about a benchmark are judged by."""
     return BENCHMARK_AGGREGATES[wildcards.benchmark]
 

@@ -3,7 +3,7 @@
 
 
 rule fields:
-    """Bandwidth and order of every patch of the validation images for one trained arm."""
+    """Store bandwidth and order of every patch of the validation images for one trained arm."""
     input:
         weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
         array=f"{R}/native/arrays/validation.npy",
@@ -20,10 +20,10 @@ rule fields:
     resources:
         **GPU,
         mem_mb=MEMORY["evaluation"],
-        runtime=runtime_by_attempt("evaluation"),
+        runtime=lengthen_runtime("evaluation"),
     params:
         config=CONFIG,
-        follows=follows("fields"),
+        follows=describe_dependencies("fields"),
         run=subpath(input.weights, parent=True),
     shell:
         "python -m gblsr_repro native fields --config {params.config} --arm {wildcards.arm}"

@@ -1,9 +1,9 @@
-# Requires: the standardised arrays. Makes: trained arms with their records, per-image metrics,
+# Requires: the standardized arrays. Makes: trained arms with their records, per-image metrics,
 # exemplar reconstructions, and the native aggregates.
 
 
 rule train:
-    """Train one arm with one seed; a killed run goes on from its last state."""
+    """Train one arm with one seed; a stopped run goes on from its last state."""
     input:
         array=f"{R}/native/arrays/train.npy",
         index=f"{R}/native/arrays/train.csv",
@@ -15,7 +15,7 @@ rule train:
     log:
         f"{R}/logs/train/{{arm}}_seed{{seed}}.log",
     wildcard_constraints:
-        arm=one_of(arm for arm in ARMS if arm not in IMPORTED),
+        arm=match_one_of(arm for arm in ARMS if arm not in IMPORTED),
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
@@ -25,8 +25,8 @@ rule train:
         runtime=MINUTES["training"],
     params:
         config=CONFIG,
-        follows=follows("train", "arm", ARMS),
-        checked=checked,
+        follows=describe_dependencies("train", "arm", ARMS),
+        checked=check_before_training,
         run=subpath(output.record, parent=True),
         state=f"{R}/native/state/{{arm}}/seed{{seed}}.pt",
     shell:
@@ -45,7 +45,7 @@ rule evaluate:
         arrays=expand(f"{R}/native/arrays/{{column}}.npy", column=COLUMNS),
         index=expand(f"{R}/native/arrays/{{column}}.csv", column=COLUMNS),
         regions=f"{R}/native/arrays/validation_regions.json",
-        backbone=ancient(lpips_backbone),
+        backbone=ancient(find_lpips_backbone),
     output:
         metrics=[
             update(f"{R}/native/metrics/{{arm}}/seed{{seed}}/{column}.csv") for column in COLUMNS
@@ -62,10 +62,10 @@ rule evaluate:
     resources:
         **GPU,
         mem_mb=MEMORY["evaluation"],
-        runtime=runtime_by_attempt("evaluation"),
+        runtime=lengthen_runtime("evaluation"),
     params:
         config=CONFIG,
-        follows=follows("evaluate"),
+        follows=describe_dependencies("evaluate"),
         run=subpath(input.weights, parent=True),
         arrays=subpath(input.regions, parent=True),
         metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
@@ -82,7 +82,7 @@ use rule evaluate as evaluate_validation with:
         arrays=f"{R}/native/arrays/validation.npy",
         index=f"{R}/native/arrays/validation.csv",
         regions=f"{R}/native/arrays/validation_regions.json",
-        backbone=ancient(lpips_backbone),
+        backbone=ancient(find_lpips_backbone),
     output:
         metrics=[update(f"{R}/native/metrics/{{arm}}/seed{{seed}}/validation.csv")],
         records=[update(f"{R}/native/metrics/{{arm}}/seed{{seed}}/validation.json")],
@@ -90,7 +90,7 @@ use rule evaluate as evaluate_validation with:
         f"{R}/logs/evaluate_validation/{{arm}}_seed{{seed}}.log",
     params:
         config=CONFIG,
-        follows=follows("evaluate_validation"),
+        follows=describe_dependencies("evaluate_validation"),
         run=subpath(input.weights, parent=True),
         arrays=subpath(input.regions, parent=True),
         metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
@@ -118,10 +118,10 @@ rule exemplars:
     resources:
         **GPU,
         mem_mb=MEMORY["evaluation"],
-        runtime=runtime_by_attempt("evaluation"),
+        runtime=lengthen_runtime("evaluation"),
     params:
         config=CONFIG,
-        follows=follows("exemplars"),
+        follows=describe_dependencies("exemplars"),
         runs=lambda wildcards, input: [os.path.dirname(path) for path in input.weights],
         arrays=lambda wildcards, input: os.path.dirname(input.arrays[0]),
         exemplars=lambda wildcards, output: str(Path(output[0]).parents[1]),

@@ -5,7 +5,7 @@
 rule import_arm:
     """Import the weights of one native arm with one seed, instead of training it."""
     input:
-        files_to_import,
+        find_files_to_import,
     output:
         weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
         log=f"{R}/native/runs/{{arm}}/seed{{seed}}/log.csv",
@@ -13,13 +13,13 @@ rule import_arm:
     log:
         f"{R}/logs/import/{{arm}}_seed{{seed}}.log",
     wildcard_constraints:
-        arm=one_of(arm for arm in ARMS if arm in IMPORTED),
+        arm=match_one_of(arm for arm in ARMS if arm in IMPORTED),
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("import_arm", "arm", ARMS),
+        follows=describe_dependencies("import_arm", "arm", ARMS),
         address=lambda wildcards: get_address(wildcards.arm, wildcards.seed, config),
         run=subpath(output.record, parent=True),
     shell:
@@ -33,7 +33,7 @@ rule import_method:
     Images of the first set say in which range of colors a network works that does not say it.
     """
     input:
-        files_to_import,
+        find_files_to_import,
         ancient(f"{R}/sources/{ASR_SETS[0]}.csv"),
     output:
         weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
@@ -42,13 +42,13 @@ rule import_method:
     log:
         f"{R}/logs/import/{{method}}_seed{{seed}}.log",
     wildcard_constraints:
-        method=one_of(method for method in METHODS if method in IMPORTED),
+        method=match_one_of(method for method in METHODS if method in IMPORTED),
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("import_method", "method", METHODS),
+        follows=describe_dependencies("import_method", "method", METHODS),
         address=lambda wildcards: get_address(wildcards.method, wildcards.seed, config),
         run=subpath(output.record, parent=True),
     shell:

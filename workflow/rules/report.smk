@@ -4,9 +4,9 @@
 
 
 rule aggregate:
-    """Mean, standard deviation and number of seeds of one kind of number."""
+    """Compute mean, standard deviation and number of seeds of one kind of number."""
     input:
-        inputs_of_aggregate,
+        find_inputs_of_aggregate,
     output:
         f"{R}/aggregates/{{aggregate}}.csv",
     log:
@@ -17,7 +17,7 @@ rule aggregate:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("aggregate", "aggregate"),
+        follows=describe_dependencies("aggregate", "aggregate"),
     shell:
         "python -m gblsr_repro aggregate {wildcards.aggregate} --config {params.config}"
         " --output {output} > {log} 2>&1"
@@ -31,11 +31,11 @@ use rule aggregate as provenance with:
     localrule: True
     params:
         config=CONFIG,
-        follows=follows("provenance"),
+        follows=describe_dependencies("provenance"),
 
 
 rule readings:
-    """The readings of the baselines side by side (config/readings.yaml)."""
+    """Compare the readings of the baselines side by side (config/readings.yaml)."""
     input:
         rows=f"{R}/aggregates/readings.csv",
         tables=TABLES_SHOWN,
@@ -49,7 +49,7 @@ rule readings:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("readings"),
+        follows=describe_dependencies("readings"),
     shell:
         "python -m gblsr_repro readings --config {params.config} --aggregate {input.rows}"
         " --output {output} > {log} 2>&1"
@@ -58,27 +58,27 @@ rule readings:
 rule table:
     """Set one table of the paper in LaTeX."""
     input:
-        rows=aggregates_of_item,
+        rows=find_aggregates_of_item,
         tables=TABLES_SHOWN,
     output:
         report(
             f"{R}/tables/{{item}}.tex",
             caption="../report/table.rst",
             category="Tables",
-            subcategory=benchmark_of_item,
+            subcategory=name_benchmark_of_item,
             labels=describe_item,
         ),
     log:
         f"{R}/logs/tables/{{item}}.log",
     wildcard_constraints:
-        item=one_of(name for name in TABLES if name not in COMPARED),
+        item=match_one_of(name for name in TABLES if name not in COMPARED),
     retries: 0
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("table"),
+        follows=describe_dependencies("table"),
         tables=subpath(output[0], parent=True),
         names=lambda wildcards, output: [Path(path).stem for path in output],
     shell:
@@ -92,26 +92,26 @@ use rule table as compared_table with:
             f"{R}/tables/{{item}}.tex",
             caption="../report/table.rst",
             category="Tables",
-            subcategory=benchmark_of_item,
+            subcategory=name_benchmark_of_item,
             labels=describe_item,
         ),
         report(
             f"{R}/tables/{{item}}_vs_paper.tex",
             caption="../report/table.rst",
             category="Tables",
-            subcategory=benchmark_of_item,
+            subcategory=name_benchmark_of_item,
             labels=describe_comparison,
         ),
     wildcard_constraints:
-        item=one_of(COMPARED),
+        item=match_one_of(COMPARED),
     localrule: True
 
 
 rule figure:
     """Draw one figure of the paper, as PDF and PNG."""
     input:
-        inputs_of_figure,
-        rows=aggregates_of_item,
+        find_inputs_of_figure,
+        rows=find_aggregates_of_item,
         tables=TABLES_SHOWN,
     output:
         pdf=f"{R}/figures/{{item}}.pdf",
@@ -119,20 +119,20 @@ rule figure:
             f"{R}/figures/{{item}}.png",
             caption="../report/figure.rst",
             category="Figures",
-            subcategory=benchmark_of_item,
+            subcategory=name_benchmark_of_item,
             labels=describe_item,
         ),
     log:
         f"{R}/logs/figures/{{item}}.log",
     wildcard_constraints:
-        item=one_of(FIGURES),
+        item=match_one_of(FIGURES),
     retries: 0
     localrule: True
     conda:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("figure"),
+        follows=describe_dependencies("figure"),
         figures=subpath(output.pdf, parent=True),
     shell:
         "python -m gblsr_repro figures --config {params.config} --output {params.figures}"
@@ -140,7 +140,7 @@ rule figure:
 
 
 rule claims:
-    """Every number the paper claims: paper, measured, verdict."""
+    """Judge every number the paper claims: paper, measured, verdict."""
     input:
         AGGREGATES,
         TABLES_SHOWN,
@@ -159,14 +159,14 @@ rule claims:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("claims"),
+        follows=describe_dependencies("claims"),
     shell:
         "python -m gblsr_repro claims --config {params.config} --output {output} > {log} 2>&1"
 
 
 use rule claims as benchmark_claims with:
     input:
-        aggregates_of_benchmark,
+        find_aggregates_of_benchmark,
         TABLES_SHOWN,
     output:
         f"{R}/{{benchmark}}/claims.csv",
@@ -176,7 +176,7 @@ use rule claims as benchmark_claims with:
 
 
 rule claims_page:
-    """The same as Markdown, by topic."""
+    """Write the claims as a Markdown page, by topic."""
     input:
         rules.claims.output,
     output:
@@ -189,7 +189,7 @@ rule claims_page:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("claims_page"),
+        follows=describe_dependencies("claims_page"),
     shell:
         "python -m gblsr_repro claims-page --config {params.config} --claims {input}"
         " --output {output} > {log} 2>&1"
@@ -206,11 +206,11 @@ use rule claims_page as benchmark_claims_page with:
 
 
 rule report:
-    """One page with claims, tables, figures, provenance and cost."""
+    """Write one page with claims, tables, figures, provenance and cost."""
     input:
-        items_of("native"),
-        items_of("asr"),
-        items_of("both"),
+        list_items("native"),
+        list_items("asr"),
+        list_items("both"),
         rules.claims_page.output,
         claims=rules.claims.output,
     output:
@@ -228,7 +228,7 @@ rule report:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("report"),
+        follows=describe_dependencies("report"),
     shell:
         "python -m gblsr_repro report --config {params.config} --claims {input.claims}"
         " --output {output} > {log} 2>&1"
@@ -236,7 +236,7 @@ rule report:
 
 use rule report as benchmark_report with:
     input:
-        items_of_benchmark,
+        list_items_of_benchmark,
         f"{R}/{{benchmark}}/claims.md",
         claims=f"{R}/{{benchmark}}/claims.csv",
     output:

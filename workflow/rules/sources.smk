@@ -1,5 +1,5 @@
 # Requires: config/datasets.tsv, the network or a mirror.
-# Makes: verified source images with their checksums, standardised arrays, region thresholds.
+# Makes: verified source images with their checksums, standardized arrays, region thresholds.
 
 
 rule fetch:
@@ -15,7 +15,7 @@ rule fetch:
         "../../envs/gblsr.yaml"
     params:
         config=CONFIG,
-        follows=follows("fetch", "dataset", settings_module.read_datasets()),
+        follows=describe_dependencies("fetch", "dataset", settings_module.read_datasets()),
     shell:
         "python -m gblsr_repro fetch {wildcards.dataset} --config {params.config}"
         " --output {output} > {log} 2>&1"
@@ -24,7 +24,7 @@ rule fetch:
 rule standardize:
     """Crop the images of one split or evaluation set to one size, as a memory-mapped array."""
     input:
-        sources_of_array,
+        find_sources_of_array,
     output:
         array=f"{R}/native/arrays/{{array}}.npy",
         index=f"{R}/native/arrays/{{array}}.csv",
@@ -36,10 +36,10 @@ rule standardize:
         "../../envs/gblsr.yaml"
     resources:
         mem_mb=MEMORY["other"],
-        runtime=runtime_by_attempt("other"),
+        runtime=lengthen_runtime("other"),
     params:
         config=CONFIG,
-        follows=follows("standardize", "array"),
+        follows=describe_dependencies("standardize", "array"),
     shell:
         "python -m gblsr_repro native standardize {wildcards.array} --config {params.config}"
         " --output {output.array} > {log} 2>&1"
@@ -59,10 +59,10 @@ rule regions:
         "../../envs/gblsr.yaml"
     resources:
         mem_mb=MEMORY["other"],
-        runtime=runtime_by_attempt("other"),
+        runtime=lengthen_runtime("other"),
     params:
         config=CONFIG,
-        follows=follows("regions"),
+        follows=describe_dependencies("regions"),
     shell:
         "python -m gblsr_repro native regions --config {params.config} --array {input.array}"
         " --output {output} > {log} 2>&1"

@@ -5,7 +5,7 @@
 rule native:
     """The native benchmark with its diagnostic and ablation: tables and figures."""
     input:
-        items_of("native"),
+        list_items("native"),
 
 
 rule native_report:
@@ -28,7 +28,7 @@ rule native_timing:
 rule asr:
     """Arbitrary-scale super-resolution: tables and figures."""
     input:
-        items_of("asr"),
+        list_items("asr"),
 
 
 rule asr_train:
@@ -44,7 +44,7 @@ rule asr_train:
 rule asr_eval:
     """Super-resolution without timing: methods and bicubic, tables, figures, claims and page."""
     input:
-        items_of("asr", timed=False),
+        list_items("asr", timed=False),
         f"{R}/asr/report.html",
 
 
@@ -71,5 +71,5 @@ for name in ITEMS:
         name:
             name
         input:
-            files_of(name),
+            list_files_of_item(name),
         localrule: True

@@ -23,10 +23,10 @@ rule latency:
     resources:
         **GPU,
         mem_mb=MEMORY["evaluation"],
-        runtime=runtime_by_attempt("timing"),
+        runtime=lengthen_runtime("timing"),
     params:
         config=CONFIG,
-        follows=follows("latency", "arm", ARMS),
+        follows=describe_dependencies("latency", "arm", ARMS),
         times=lambda wildcards, output: os.path.dirname(output.rows[0]),
         arrays=lambda wildcards, input: os.path.dirname(input.arrays[0]),
     shell:
@@ -37,7 +37,7 @@ rule latency:
 rule asr_latency:
     """Time one super-resolution method by the fixed protocol, with a record of the device."""
     input:
-        sources_of_timing,
+        find_sources_of_timing,
     output:
         rows=[
             update(f"{R}/asr/latency/{{method}}/seed{{seed}}/{dataset}.csv")
@@ -56,10 +56,10 @@ rule asr_latency:
     resources:
         **GPU,
         mem_mb=MEMORY["asr_evaluation"],
-        runtime=runtime_by_attempt("timing"),
+        runtime=lengthen_runtime("timing"),
     params:
         config=CONFIG,
-        follows=follows("asr_latency", "method", METHODS),
+        follows=describe_dependencies("asr_latency", "method", METHODS),
         times=lambda wildcards, output: os.path.dirname(output.rows[0]),
     shell:
         "python -m gblsr_repro asr latency --config {params.config} --method {wildcards.method}"
