@@ -29,7 +29,7 @@ class Hub:
     url: str = ""
     commit: str = "c" * 40
     revisions: tuple[str, ...] = ("main", "v1")
-    licence: str | None = "cc-by-nc-4.0"
+    license: str | None = "cc-by-nc-4.0"
     cut: list[int] = field(default_factory=list)
     refusal: tuple[int, str] | None = None
     listed: dict[str, str] = field(default_factory=dict)
@@ -53,8 +53,8 @@ class Hub:
         facts = {"id": self.repository, "modelId": self.repository, "sha": self.commit,
                  "siblings": siblings, "private": False, "downloads": 0, "likes": 0,
                  "tags": []}  # fmt: skip
-        if self.licence:
-            facts["cardData"] = {"license": self.licence}
+        if self.license:
+            facts["cardData"] = {"license": self.license}
         return json.dumps(facts).encode()
 
 

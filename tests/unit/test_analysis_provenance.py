@@ -334,4 +334,4 @@ def test_a_page_says_once_how_the_run_differs(folder: Path) -> None:
     html = report_page.render_page(folder, folder / FILE, folder, load())
     assert html.count("40 steps (paper: 2,000)") == 1
     assert "Unlike in the paper" not in html.partition("claims")[2]
-    assert "Timed on AMD EPYC 7763 64-Core Processor, 10 passes to warm up and 50 timed" in html
+    assert "Timed on AMD EPYC 7763 64-Core Processor, 10 warm-up and 50 timed passes" in html

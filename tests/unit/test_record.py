@@ -244,7 +244,7 @@ def test_a_record_too_large_is_refused_and_nothing_is_left(
 ) -> None:
     monkeypatch.setattr(writing, "LARGEST_BYTES", 1000)
     monkeypatch.setattr(writing, "complete", lambda folder, pictures=None: None)  # rows suffice
-    with pytest.raises(UserError, match="meant to be the most"):
+    with pytest.raises(UserError, match="The record would take"):
         writing.update(results, tmp_path / "out" / "record", build_config(), "main")
     assert list((tmp_path / "out").iterdir()) == []
 

@@ -107,7 +107,7 @@ def test_a_record_says_where_weights_are_from(settings, tmp_path):
     record = made.record(run / "run.json")
     told = record["released"]
     assert told["by"] == "the authors of GB-LSR"
-    assert told["licence"] == "CC-BY-NC-4.0"
+    assert told["license"] == "CC-BY-NC-4.0"
     assert told["address"] == str(path.parent)
     assert told["file"] == "model.safetensors"
     assert told["sha256"] == compute_sha256(path)
@@ -199,7 +199,7 @@ def test_what_an_older_run_says_otherwise_is_one_sentence(settings, tmp_path):
     changed = configuration.merge(settings, {"native": {"model": {"fixed_bandwidth": 1.5}}})
     with pytest.raises(UserError, match=r"with native.model.fixed_bandwidth = 1.125, but .* 1.5;"):
         brought_in(tmp_path / "a", "gblsr_fixed", run, changed, seed=3)
-    with pytest.raises(UserError, match="is a run of seed 3, not 0; import it as that"):
+    with pytest.raises(UserError, match="is a run of seed 3, not 0; give its own seed with --seed"):
         brought_in(tmp_path / "a", "gblsr_fixed", run, settings)
     liif = older(tmp_path / "liif", "liif", settings)
     with pytest.raises(UserError, match=r"was made with arms.options = .*near.* has 'shift=half_p"):

@@ -77,7 +77,7 @@ def client(folder, hub, address, **variables):
     return run(folder, hub, [*words, "--output", folder / "run", *configs], **variables)
 
 
-def test_a_folder_of_a_repository_comes_in_with_its_commit_and_licence(hub, tmp_path):
+def test_a_folder_of_a_repository_comes_in_with_its_commit_and_license(hub, tmp_path):
     """Large files are redirected; a connection that broke off goes on where it was."""
     hub.cut = [12_000_000]
     address = f"hf://{REPOSITORY}/gblsr-scalar"
@@ -86,7 +86,7 @@ def test_a_folder_of_a_repository_comes_in_with_its_commit_and_licence(hub, tmp_
     record = made.record(tmp_path / "run" / "run.json")["released"]
     assert record["address"] == address
     assert record["revision"] == hub.commit
-    assert record["licence"] == "cc-by-nc-4.0"
+    assert record["license"] == "cc-by-nc-4.0"
     assert record["file"] == FILE.rpartition("/")[2]
     assert record["sha256"] == sha(CONTENT)
     assert record["says"] == {"seed": 0, "trained_steps": 2000}
@@ -130,7 +130,7 @@ def test_what_is_not_there_is_one_sentence(hub, tmp_path):
         hub,
         tmp_path,
         f"hf://{REPOSITORY}/gblsr-full",
-        "is not there; weights are in gblsr-scalar, gblsr-scalar-asr.",
+        "is not there; name one of the folders with weights: gblsr-scalar, gblsr-scalar-asr.",
     )
     refusals(hub, tmp_path, f"hf://{REPOSITORY}", "holds no file of weights")
 

@@ -43,7 +43,8 @@ INTRODUCTION = (
     "What this project measured, beside the paper's numbers. `gblsr-repro record` writes this "
     "folder from the files of runs; nothing in it is typed by hand. Tables, a row a seed: "
     "{files}. Every row names its conditions, whose settings are in `overlays/`, and "
-    "[runs.csv](runs.csv) the commit, device, steps and time of every training."
+    "[runs.csv](runs.csv) the commit, device, steps and time of every training. A + after a "
+    "commit: files of the checkout were modified or added, such as an overlay."
 )
 
 

@@ -75,12 +75,18 @@ def label_native_times(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def collect_runs(results: Path, config: Config) -> pd.DataFrame:
-    """Collect one row for every run, with the commit that trained it."""
+    """Collect one row for every run, with the commit that trained it.
+
+    A "+" after the commit: files were modified or added since.
+    """
     rows = []
     for name in ("runs", "asr_runs"):
+        records = [
+            read_json(path).get("git") or {} for _, path in find_files(name, results, config, RUN)
+        ]
         commits = [
-            (read_json(path).get("git") or {}).get("commit")
-            for _, path in find_files(name, results, config, RUN)
+            f"{git['commit']}{'+' if git.get('modified') else ''}" if git.get("commit") else None
+            for git in records
         ]
         values = aggregate.collect(name, results, config)
         rows += [(*row, commit) for row, commit in zip(values, commits, strict=True)]

@@ -118,8 +118,8 @@ def measure_size(folder: Path) -> int:
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     if size > LARGEST_BYTES:
         raise UserError(
-            f"The record would take {size / 1e6:.1f} MB, and {LARGEST_BYTES / 1e6:.1f} MB are "
-            "meant to be the most; leave out arms, seeds or figures in the results folder."
+            f"The record would take {size / 1e6:.1f} MB; at most {LARGEST_BYTES / 1e6:.1f} MB are "
+            "allowed. Leave out arms, seeds or figures in the results folder."
         )
     return size
 

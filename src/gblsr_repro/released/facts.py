@@ -1,4 +1,4 @@
-"""Compare what is said of weights with the row that they are imported as.
+"""Check the config.json or run.json of released weights against their row.
 
 Released ones have a config.json, runs of this project, perhaps of an older commit, a record.
 """
@@ -76,7 +76,7 @@ def check_facts(facts: Facts, row: Arm | Method, seed: int, config: Config, plac
             target = "the run" if name == "seed" else locate_row(row)[2]
             raise UserError(
                 f"{place} says {name} = {fields[name]!r}, but {target} to import has {value!r}; "
-                "import it as what it is."
+                "choose the row that fits with --as."
             )
 
 
@@ -136,7 +136,8 @@ def check_record(
         raise UserError(f"{place} is a run of the other benchmark than {name}; name another run.")
     if record.get("seed") != seed:
         raise UserError(
-            f"{place} is a run of seed {record.get('seed')}, not {seed}; import it as that."
+            f"{place} is a run of seed {record.get('seed')}, not {seed}; give its own "
+            "seed with --seed."
         )
     identity = record.get("identity") or {}
     wanted = {k: v for k, v in select_defining_columns(row).items() if k not in TRAINING_COLUMNS}
@@ -153,6 +154,6 @@ def check_record(
     for what, here, there in pairs:
         if here != there:
             raise UserError(
-                f"{place} was made with {what} = {here!r}, but {name} has {there!r}; import it as "
-                "the row that it is of, or with the config that it was trained with."
+                f"{place} was made with {what} = {here!r}, but {name} has {there!r}; choose "
+                "its row with --as, or the config that it was trained with by --config."
             )

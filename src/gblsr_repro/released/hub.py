@@ -27,7 +27,7 @@ OFFLINE = "or name a local folder with the files instead of the address"
 def download(address: HubAddress, folder: Path) -> tuple[Files, str, str | None]:
     """Download the weights at an address and their config.json into a subfolder for their commit.
 
-    Returns the files, the commit, and the licence that the repository states.
+    Returns the files, the commit, and the license that the repository states.
     Raises `UserError` if the client is not installed, the hub cannot be reached, refuses, does
     not have the repository, the revision or exactly one file of weights, or a file is too large or
     damaged.
@@ -57,7 +57,7 @@ def download(address: HubAddress, folder: Path) -> tuple[Files, str, str | None]
         _refuse(address, error)
     _check_sums(listing, dict(zip((weights, *others), paths, strict=True)), place)
     files = Files(paths[0], paths[1] if others else None, None)
-    return files, commit, _read_licence(listing)
+    return files, commit, _read_license(listing)
 
 
 def _choose_files(address: HubAddress, names: list[str]) -> list[str]:
@@ -71,7 +71,8 @@ def _choose_files(address: HubAddress, names: list[str]) -> list[str]:
         if not inside:
             folders = sorted({str(PurePosixPath(n).parent) for n in names if n.endswith(ENDINGS)})
             raise UserError(
-                f"{place} is not there; weights are in {', '.join(folders) or 'no folder of it'}."
+                f"{place} is not there; name one of the folders with weights: "
+                f"{', '.join(folders) or 'this repository has none'}."
             )
         weights = choose_weights(inside, place)
     facts = str(PurePosixPath(weights).with_name(FACTS))
@@ -101,11 +102,11 @@ def _check_sums(listing: ModelInfo, paths: dict[str, Path], place: str) -> None:
                 )
 
 
-def _read_licence(listing: ModelInfo) -> str | None:
-    """Read the licence from the card of the repository."""
+def _read_license(listing: ModelInfo) -> str | None:
+    """Read the license from the card of the repository."""
     card = listing.card_data
-    licence = card.get("license") if card is not None else None
-    return str(licence) if licence else None
+    license = card.get("license") if card is not None else None
+    return str(license) if license else None
 
 
 def _refuse(address: HubAddress, error: Exception) -> NoReturn:

@@ -33,12 +33,12 @@ STEPS = ("trained_steps", "total_steps")  # their names in releases
 
 @dataclass(frozen=True)
 class Origin:
-    """Origin of weights: address and local files; for the hub also commit and licence."""
+    """Origin of weights: address and local files; for the hub also commit and license."""
 
     address: str
     files: Files
     revision: str | None = None
-    licence: str | None = None
+    license: str | None = None
 
 
 def import_run(
@@ -86,8 +86,8 @@ def find_origin(address: str, config: Config) -> Origin:
     if hub is None:
         return Origin(address, find_files(Path(address).expanduser()))
     folder = Path(config["resources"]).expanduser() / "released"
-    files, revision, licence = download(hub, folder)
-    return Origin(address, files, revision, licence)
+    files, revision, license = download(hub, folder)
+    return Origin(address, files, revision, license)
 
 
 def describe(origin: Origin, checkpoint: Checkpoint, naming: Naming) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def describe(origin: Origin, checkpoint: Checkpoint, naming: Naming) -> dict[str
         stored["git_commit"] = (checkpoint.record.get("git") or {}).get("commit")
     return {
         "by": naming.by,
-        "licence": origin.licence or naming.licence,
+        "license": origin.license or naming.license,
         "address": origin.address,
         "revision": origin.revision,
         "file": checkpoint.file.name,

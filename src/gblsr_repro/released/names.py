@@ -22,11 +22,11 @@ Rule = tuple[str, str | None]
 
 @dataclass(frozen=True, eq=False)
 class Naming:
-    """The tensor names of a project, and the authors and licence of its released weights."""
+    """The tensor names of a project, and the authors and license of its released weights."""
 
     project: str
     by: str
-    licence: str | None
+    license: str | None
     rules: tuple[Rule, ...]
     conversions: Mapping[str, Callable[[Tensor], Tensor]] = field(default_factory=dict)
 

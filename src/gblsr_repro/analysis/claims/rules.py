@@ -225,7 +225,7 @@ def _chance_per_number(sigmas: float, count: int) -> float:
 
 
 def _sigmas_per_number(sigmas: float, count: int) -> float:
-    """Return that chance as a distance from the mean, in standard errors."""
+    """Convert the chance per number into a distance from the mean, in standard errors."""
     return -NORMAL.inv_cdf(_chance_per_number(sigmas, count))
 
 

@@ -47,13 +47,13 @@ class ImageSet:
 
 @dataclass(frozen=True)
 class Weights:
-    """Imported weights of an arm or method: who released them (`by`), licence and commit.
+    """Imported weights of an arm or method: who released them (`by`), license and commit.
 
     `others`: they are not of this project, and their training is not recorded.
     """
 
     by: str
-    licence: str | None = None
+    license: str | None = None
     revision: str | None = None
     others: bool = True
 
@@ -64,10 +64,11 @@ class Recorded:
 
     `scopes`: the numbers that were measured. `settings`: the values of the runs by dotted name.
     `seeds`, `timed_seeds`: trained and timed seeds by arm or method. `imported`: weights that were
-    not trained here, by arm or method. `train`, `validation`,
-    `evaluate`: image sets, the last by column. `devices`, `timed_on`: names of devices. `passes`:
-    passes of a timing to warm up and timed. `shared_gpu`: arms or methods timed while other
-    processes used the GPU. `not_timed`: reasons for absent times by arm or method, clock and set.
+    not trained here, by arm or method. `train`, `validation`, `evaluate`: image sets, the last by
+    column. `devices`, `timed_on`: names of devices. `passes`: passes of a timing to warm up and
+    timed. `timed_images`: how many images of each set were timed; None: all. `shared_gpu`: arms or
+    methods timed while other processes used the GPU. `not_timed`: reasons for absent times by arm
+    or method, clock and set.
     `sizes_only`: blank images were timed. `without_lpips`: why LPIPS is absent.
     """
 
@@ -84,6 +85,7 @@ class Recorded:
     devices: Sequence[str] = ()
     timed_on: Sequence[str] = ()
     passes: Sequence[int] = ()
+    timed_images: int | None = None
     shared_gpu: Sequence[str] = ()
     not_timed: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
     sizes_only: bool = False
@@ -122,6 +124,7 @@ def gather(name: str, results: Path, config: Config) -> Recorded:
         devices=_list_distinct((run.get("device") or {}).get("name") for run in trained),
         timed_on=_list_distinct((t.get("device") or t).get("name") for t in timings),
         passes=[config["latency"]["warmup"], config["latency"]["passes"]] if timings else (),
+        timed_images=_read_timed_images(benchmark, config),
         shared_gpu=_list_distinct(t["subject"] for t in timings if t.get("gpu_shared")),
         not_timed=_collect_reasons(timings),
         sizes_only=benchmark == "asr" and any(each.get("sizes_only") for each in timings),
@@ -216,7 +219,7 @@ def _read_identity(run: Json) -> Json:
 def _read_weights(origin: Json) -> Weights:
     """Read the origin of imported weights in the record of a run."""
     others = "identity" not in origin
-    return Weights(origin["by"], origin.get("licence"), origin.get("revision"), others)
+    return Weights(origin["by"], origin.get("license"), origin.get("revision"), others)
 
 
 def _list_distinct(values: Iterable[Any], empty: bool = False) -> list[Any]:
@@ -259,6 +262,13 @@ def read_paper(benchmark: str) -> Recorded:
         timed_on=[read_paper_device()],
         passes=[config["latency"]["warmup"], config["latency"]["passes"]],
     )
+
+
+def _read_timed_images(benchmark: str, config: Config) -> int | None:
+    """Read how many images of each set a benchmark times; None: all."""
+    timing = config["latency"] if benchmark == "native" else config["asr"]["timing"]
+    images: int | None = timing.get("images_per_set")
+    return images
 
 
 def _list_published_sets(names: Iterable[str]) -> list[ImageSet]:

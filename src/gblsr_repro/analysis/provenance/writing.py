@@ -49,6 +49,7 @@ def list_facts(run: Recorded) -> dict[str, str]:
     )
     if run.passes:
         facts["passes of a timing"] = "{} to warm up, {} timed".format(*run.passes)
+        facts["images of a timing"] = f"{run.timed_images or 'all'} of each set"
     facts |= {label: "; ".join(map(_describe_image_set, images)) for label, images in sets.items()}
     facts["not timed"] = "; ".join(
         f"{names.get(subject, subject)} on {column} by the clock {clock}: {reason}"
@@ -61,8 +62,8 @@ def list_facts(run: Recorded) -> dict[str, str]:
 
 
 def _describe_weights(weights: Weights) -> str:
-    """Describe who released weights, the licence and the commit."""
-    terms = f"by {weights.by}", weights.licence, weights.revision and f"commit {weights.revision}"
+    """Describe who released weights, the license and the commit."""
+    terms = f"by {weights.by}", weights.license, weights.revision and f"commit {weights.revision}"
     return ", ".join(filter(None, terms))
 
 

@@ -1,4 +1,4 @@
-"""Build the table of licences and terms of data and code."""
+"""Build the table of licenses and terms of data and code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..layout import DASH, Row, Span, Table, View
 
 
 def build_licenses(source: Aggregates, view: View) -> list[Table]:
-    """Build Table 18: licences and terms of the data sets the config uses, and of code.
+    """Build Table 18: licenses and terms of the data sets the config uses, and of code.
 
     Data sets stand in the order of their use, the native benchmark's first, as in the paper.
     """
@@ -23,7 +23,7 @@ def build_licenses(source: Aggregates, view: View) -> list[Table]:
         Row(row["title"], [row["title"], row["license"], _format_link(row["url"])])
         for row in read_assets()
     ]
-    header = ["Asset", "Licence or terms of use", "URL"]
+    header = ["Asset", "License or terms of use", "URL"]
     spec = [r"p{0.20\linewidth}", r"p{0.34\linewidth}", r"p{0.40\linewidth}"]
     groups = [
         [Row("", [Span("*Data sets*", 3, "l")]), *sets],

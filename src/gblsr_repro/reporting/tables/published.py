@@ -28,8 +28,6 @@ def build_published(source: Aggregates, item: Item, measured: Sequence[Table] = 
     Rows and cells that the paper lacks are absent or dashes. Raises `UserError` when it has none.
     """
     config = _adapt_protocol(source.config)
-    timing, paper_timing = source.config["asr"]["timing"], load_protocol()["asr"]["timing"]
-    same_sets = all(timing[key] == paper_timing[key] for key in ("datasets", "scale"))
     printed = {key[1:]: text for key, text in read_printed().items() if key[0] == item.item}
     paper = read_paper_aggregates(config)
     for benchmark, name in TRAINING_TIME.items():
@@ -38,13 +36,19 @@ def build_published(source: Aggregates, item: Item, measured: Sequence[Table] = 
             paper.tables[name] = list_published_times(benchmark, shown)
     tables = []
     for table in build_item(item, paper, View()):
-        # Means over timed sets stand only where the sets are the paper's.
-        fixed = [] if same_sets else table.timed
+        # Printed means over timed sets stand only where the sets are the paper's.
+        fixed = [] if times_the_papers_sets(source.config) else table.timed
         groups = [
             [_insert_printed(row, table, printed, fixed) for row in group] for group in table.groups
         ]
         tables.append(replace(table, groups=groups))
     return tables
+
+
+def times_the_papers_sets(config: Config) -> bool:
+    """Return whether super-resolution is timed on the paper's sets, at its scale factor."""
+    timing, published = config["asr"]["timing"], load_protocol()["asr"]["timing"]
+    return all(timing[key] == published[key] for key in ("datasets", "scale"))
 
 
 def _adapt_protocol(config: Config) -> Config:
