@@ -1,4 +1,4 @@
-# `make demo` and `make test` need Python 3.11 or newer and make, nothing else.
+# `make demo` and `make test` need Python 3.11 or newer, make, and a network for the packages.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,27 +6,27 @@ CORES ?= all
 
 .PHONY: demo test test-slurm lint wheel lock bench clean
 
-demo: $(VENV)/installed ## the whole workflow at demo size, on photographs that scikit-image ships
+demo: $(VENV)/installed # the whole workflow at demo size, on photographs that scikit-image ships
 	$(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml -- all
 	$(BIN)/gblsr-repro summary --config results/demo/config.yaml
 
-test: $(VENV)/installed ## unit, protocol and workflow tests
+test: $(VENV)/installed # all tests but those of Slurm and of a GPU
 	$(BIN)/python -m pytest -n 2
 
-test-slurm: $(VENV)/installed ## submits to a real one-node Slurm that it starts; needs root, slurm-wlm, munge
+test-slurm: $(VENV)/installed # submits to a real one-node Slurm that it starts; needs root, slurm-wlm, munge
 	$(BIN)/python -m pytest tests/slurm
 
-lint: $(VENV)/installed ## formatting, lint and types of code and workflow
+lint: $(VENV)/installed # formatting, lint and types of code and workflow
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check -l 100 Snakefile workflow
 	$(BIN)/snakemake --lint
 
-bench: $(VENV)/installed ## plain against fast paths, side by side
+bench: $(VENV)/installed # plain against fast paths, side by side
 	$(BIN)/python -m benchmarks
 
-wheel: ## build the wheel, and upscale a photograph with it in an environment of its own
+wheel: # build the wheel, and upscale a photograph with it in an environment of its own
 	rm -rf build/wheel
 	$(PYTHON) -m venv build/wheel/venv
 	$(PYTHON) -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
@@ -35,7 +35,7 @@ wheel: ## build the wheel, and upscale a photograph with it in an environment of
 	cd build/wheel && venv/bin/python -c "import skimage; skimage.io.imsave('photo.png', skimage.data.astronaut())"
 	cd build/wheel && venv/bin/gblsr-repro upscale photo.png
 
-lock: pyproject.toml ## pin what pyproject.toml asks for, with hashes; needs uv
+lock: pyproject.toml # pin what pyproject.toml asks for, with hashes; needs uv
 	uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 \
 		--generate-hashes --no-annotate --no-header --output-file envs/lock.txt
 
@@ -48,5 +48,5 @@ $(VENV)/installed: pyproject.toml envs/lock.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
 
-clean: ## remove the environment and the demo's results
+clean: # remove the environment and the demo's results
 	rm -rf $(VENV) results/demo

@@ -1,4 +1,4 @@
-"""Build the cases about images: standardisation, training samples, evaluation."""
+"""Build the cases about images: standardization, training samples, evaluation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .measure import Case, Variant
 
 PNG, JPEG = (1404, 2040), (480, 640)  # the usual sizes of DIV2K and DTD images
 QUICK_PNG, QUICK_JPEG = (256, 320), (120, 160)
-STORED = 16  # images in the standardised array
+STORED = 16  # images in the standardized array
 SCALE = 4  # of super-resolution evaluation
 # Position in AlexNet, outputs, inputs and kernel side of the convolutions that LPIPS reads.
 ALEXNET = ((0, 64, 3, 11), (3, 192, 64, 5), (6, 384, 192, 3), (8, 256, 384, 3), (10, 256, 256, 3))
@@ -86,7 +86,7 @@ def build_standardized_case(bench: Bench) -> Case:
         ("JPEG", save_photograph(bench, jpeg, ".jpg"), jpeg),
     ]
     variants = [
-        Variant(f"standardise {kind} of {format_size(*size)}", partial(decode, file))
+        Variant(f"standardize {kind} of {format_size(*size)}", partial(decode, file))
         for kind, file, size in files
     ]
     variants.append(Variant("read the array", partial(read, 0)))

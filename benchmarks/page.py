@@ -25,7 +25,7 @@ GROUPS = {
     "training": (
         "Training",
         "Steps are forward, backward, the gradient norm (clipped where the recipe clips) and the "
-        "optimiser, as the trainer takes them; those of super-resolution make their batch with the "
+        "optimizer, as the trainer takes them; those of super-resolution make their batch with the "
         "trainer's sampler, from random images. The native loop is the trainer's own, on a random "
         "array, held on the device where that is a GPU; starting the process, reading and checking "
         "the array and writing the weights are left out. Of decoders alone forward and backward. "
@@ -33,7 +33,7 @@ GROUPS = {
     ),
     "upscalers": (
         "Upscalers",
-        "A photograph is enlarged to 8 bits by the model that comes along and by untrained LIIF "
+        "A photograph is enlarged to 8 bits by the bundled model and by untrained LIIF "
         "and LTE decoders on the same encoder.",
     ),
     "data": ("Data and evaluation", "Batches as training reads them, images as evaluation does."),

@@ -89,7 +89,7 @@ def build_native_step(
 
 
 def build_native_model(bench: Bench, arm: str) -> tuple[NativeModel, torch.optim.Optimizer]:
-    """Build an untrained arm on the device and its optimiser, as the recipe says."""
+    """Build an untrained arm on the device and its optimizer, as the recipe says."""
     recipe = bench.config["native"]["training"]
     model = build_model(read_arms()[arm], bench.config, 0).to(bench.device)
     optimizer = torch.optim.AdamW(
@@ -103,7 +103,7 @@ def build_native_model(bench: Bench, arm: str) -> tuple[NativeModel, torch.optim
 
 
 def initialize_state(optimizer: torch.optim.Optimizer) -> None:
-    """Initialize the state of an optimiser before anything is measured; no weight changes."""
+    """Initialize the state of an optimizer before anything is measured; no weight changes."""
     for group in optimizer.param_groups:
         for parameter in group["params"]:
             parameter.grad = torch.zeros_like(parameter)

@@ -44,12 +44,12 @@ VALIDATION = "validation"  # rows on training images' neighbors: no measure of q
 
 
 def find_bundled_model(kind: str) -> Path:
-    """Return the weights file of a kind, "native" or "asr"; `UserError` when none comes along."""
+    """Return the weights file of a kind, "native" or "asr"; `UserError` when none is bundled."""
     path = Path(str(resources.files("gblsr_repro.models") / "bundled" / f"{kind}.safetensors"))
     if not path.is_file():
         raise UserError(
-            f"No {kind} weights come with this version yet; name a trained run's folder or a "
-            "weights file with --model."
+            f"This version has no bundled {kind} weights; name a trained run's folder or a weights "
+            "file with --model."
         )
     return path
 

@@ -54,7 +54,7 @@ def small_config() -> config.Config:
 
 @pytest.fixture(scope="session")
 def array(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A standardised array of seeded noise with its index and record."""
+    """A standardized array of seeded noise with its index and record."""
     return made.array(tmp_path_factory.mktemp("array") / "train.npy", made.noise(7, 16, 16, 3))
 
 

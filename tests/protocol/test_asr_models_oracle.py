@@ -251,7 +251,7 @@ def attended(x: np.ndarray, w: dict[str, np.ndarray], name: str, side: int, shif
     """Shifted-window attention of (h, w, C), pixel by pixel.
 
     After the image is rolled by `shift`, a pixel sees the pixels of its window that were its
-    neighbours before: those on the same side of the seam, on both axes.
+    neighbors before: those on the same side of the seam, on both axes.
     """
     height, width, channels = x.shape
     flat = x.reshape(-1, channels) @ w[f"{name}.qkv.weight"].T + w[f"{name}.qkv.bias"]

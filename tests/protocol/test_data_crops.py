@@ -1,4 +1,4 @@
-"""The standardised arrays against the protocol (section 1), recomputed by other means.
+"""The standardized arrays against the protocol (section 1), recomputed by other means.
 
 Nothing of the package is used to compute what is expected: files are found by their folders and
 read with Pillow, splits are numpy indexing, crops are slices.

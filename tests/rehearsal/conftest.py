@@ -45,7 +45,7 @@ def config(tmp_path: Path) -> configuration.Config:
 
 @pytest.fixture(scope="session")
 def arrays(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with standardised arrays of noise, and packed.npy for super-resolution."""
+    """A folder with standardized arrays of noise, and packed.npy for super-resolution."""
     folder = tmp_path_factory.mktemp("arrays")
     for seed, name in enumerate(("train", "kodak", "validation")):
         made.array(folder / f"{name}.npy", made.noise(5, SIDE, SIDE, 3, seed=seed))

@@ -3,7 +3,7 @@
 In `believed_cuda()` tensors that are sent to "cuda" stay in the host's memory, but say that they
 are there, so that the code takes its CUDA branches. Events, peak memory, what waits for the device
 and the device's own generator have stand-ins that insist on what CUDA insists on: an event is read
-after a synchronisation only, and what waits is refused where waits are.
+after a synchronization only, and what waits is refused where waits are.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ RECORD = {"dataset": "made_up", "images": 4}
 def images():
     sizes = [(70, 90), (64, 64), (101, 67), (80, 120)]
     found = [made.Picture(f"img{i}", made.noise(*size, 3, seed=i)) for i, size in enumerate(sizes)]
-    found[1].pixels = found[1].pixels[..., 0]  # one is greyscale
+    found[1].pixels = found[1].pixels[..., 0]  # one is grayscale
     return found
 
 

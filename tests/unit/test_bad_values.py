@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("overlay", "sentence"),
     [
-        ({"seeds": [2**32]}, "seeds.0 is 4294967296, but must be less than 4294967296."),
+        ({"seeds": [2**32]}, "seeds.0 is 4294967296, but must be at most 4294967295."),
         ({"results": "-rf"}, "results is '-rf', but must be a name without"),
         ({"results": "~/x"}, "results is '~/x', but must be a name without"),
         ({"results": "."}, "results is '.', but must be a folder below"),

@@ -1,4 +1,4 @@
-"""The weights that come along with the package, and how such a file is made."""
+"""The weights that are bundled with the package, and how such a file is made."""
 
 import made
 import numpy as np
@@ -90,7 +90,7 @@ def test_without_bundled_weights_the_commands_say_so(photo_file, package, capsys
         arguments = [command[0], str(photo_file), "out.png", *command[1:]]
         assert cli.main(arguments) == 2
         said = capsys.readouterr().err
-        assert "weights come with this version yet; name a trained run's folder" in said
+        assert "weights; name a trained run's folder" in said
 
 
 @pytest.mark.parametrize(

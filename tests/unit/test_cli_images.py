@@ -105,7 +105,7 @@ def test_upscale_without_more_doubles_beside_the_input(superres_run, photo_file,
     assert Image.open(beside).size == (140, 90)
     before = beside.read_bytes()
     assert cli.main(command) == 2
-    assert "photo-x2.png exists already; name the output" in capsys.readouterr().err
+    assert "photo-x2.png exists already; to overwrite it" in capsys.readouterr().err
     assert beside.read_bytes() == before
     assert cli.main([*command[:2], str(beside), *command[2:]]) == 0
     assert cli.main([*command, "--scale", "1.5"]) == 0

@@ -188,7 +188,7 @@ def test_mistakes_in_files_name_the_line(tmp_path):
     rows += ["\t".join(["a", "frontier", "", "figure", "native", *[""] * 3, "no", *[""] * 5])] * 2
     for lines, sentence in (
         (rows, "line 3: 'a' has a row above"),
-        ([rows[0], "a\tfigure"], "line 2: the row must have 14 columns"),
+        ([rows[0], "a\tfigure"], "line 2: the row must have 14 tab-separated cells"),
     ):
         path.write_text("\n".join(lines) + "\n")
         with pytest.raises(UserError, match=sentence):

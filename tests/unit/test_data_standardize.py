@@ -73,7 +73,7 @@ def test_array_index_and_record(array):
         "height",
         "sha256",
     ]
-    # the greyscale photograph has three equal channels
+    # the grayscale photograph has three equal channels
     assert (arrays.images[0] == arrays.images[0][..., :1]).all()
 
 

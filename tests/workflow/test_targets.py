@@ -107,7 +107,7 @@ def test_snakemakes_own_report_has_captions(snakemake, tmp_path):
     text = page.read_text(encoding="utf-8")
     for label in (
         "Native benchmark",
-        "Table 18: Licences and terms of data and code",
+        "Table 18: Licenses and terms of data and code",
         "Table 8: Parameter budget of every arm (F1)",
         "Table 8: Parameter budget of every arm (F1), beside the paper's values",
     ):

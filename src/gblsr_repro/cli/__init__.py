@@ -22,11 +22,12 @@ from . import images, jobs, reports
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser; `execute` of the parsed options is the function of the command."""
     parser = argparse.ArgumentParser(
-        prog="gblsr-repro", description="Run single steps of the GB-LSR reproduction."
+        prog="gblsr-repro",
+        description="Run single steps of the reproduction, or its models on your own images.",
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (jobs, reports, images):
+    for module in (images, reports, jobs):
         module.add_commands(commands)
     return parser
 

@@ -49,8 +49,8 @@ def add_config(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="config file; repeat to merge several, later ones over earlier ones (default: the "
-        "config of the named results, else config/config.yaml)",
+        help="config file; repeat to merge several, later ones over earlier ones (default: that of "
+        "the results, where a command names some, else config/config.yaml)",
     )
 
 

@@ -115,9 +115,10 @@ def _add_files(command: argparse.ArgumentParser, optional_output: str | None = N
 
 
 def _add_model(command: argparse.ArgumentParser) -> None:
-    text = "a run folder or a weights file (default: the weights that come along)"
+    text = "a run folder or a weights file (default: the bundled weights)"
     add_path(command, "--model", "MODEL", text, required=False)
-    command.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    text = "where to compute; auto: on a GPU where there is one"
+    command.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help=text)
     command.add_argument(
         "--keep-metadata",
         action="store_true",
@@ -152,7 +153,7 @@ def _parse_quality(text: str) -> int:
 
 
 def _load_model(benchmark: str, options: Options) -> Any:
-    """Return the model that `--model` names, or the one that comes along, and log which that is."""
+    """Return the model that `--model` names, or the bundled one, and log which that is."""
     from .. import bundled, inference, runtime
     from ..progress import log
 
@@ -215,11 +216,11 @@ def _add_bundle(commands: Commands) -> None:
     command.add_argument(
         "--trained-on", metavar="TEXT", required=True, help="the training images, in words"
     )
-    add_path(command, "--output", "FILE", ".safetensors")
+    add_path(command, "--output", "FILE", "file to write (.safetensors)")
 
 
 def bundle(options: Options) -> None:
-    """Make the small weights file and its card that come along with the package."""
+    """Make the small weights file, and its card, that are bundled with the package."""
     from ..bundled import bundle
 
     bundle(options.run_dir, options.metrics, options.trained_on, options.output)
@@ -230,7 +231,7 @@ def _add_export(commands: Commands) -> None:
     text = "a run folder or a weights file"
     command.add_argument("model", type=Path, metavar="MODEL", help=text)
     command.add_argument("output", type=Path, metavar="FILE", help="file to write (.onnx)")
-    command.add_argument("--scale", type=int, required=True, help="a whole number")
+    command.add_argument("--scale", type=int, required=True, help="a whole number, such as 4")
 
 
 def export(options: Options) -> None:

@@ -89,7 +89,9 @@ def _add_method(command: argparse.ArgumentParser) -> None:
 def _add_fetch(commands: Commands) -> None:
     command = add_command(commands, "fetch", fetch)
     add_config(command)
-    command.add_argument("dataset", metavar="DATASET", help="row of config/datasets.tsv")
+    command.add_argument(
+        "dataset", metavar="DATASET", help="name in the first column of config/datasets.tsv"
+    )
     add_path(
         command, "--output", "CSV", "write a copy of the manifest to this file", required=False
     )
@@ -132,7 +134,7 @@ def _add_native_standardize(commands: Commands) -> None:
     add_config(command)
     text = "train, validation or a column of native.data.evaluate"
     command.add_argument("name", metavar="NAME", help=text)
-    add_path(command, "--output", "NPY")
+    add_path(command, "--output", "NPY", "array to write")
 
 
 def standardize_native(options: Options) -> None:
@@ -146,7 +148,7 @@ def _add_native_regions(commands: Commands) -> None:
     command = add_command(commands, "regions", write_regions)
     add_config(command)
     add_path(command, "--array", "NPY", "validation array")
-    add_path(command, "--output", "JSON")
+    add_path(command, "--output", "JSON", "file to write")
 
 
 def write_regions(options: Options) -> None:
@@ -160,7 +162,7 @@ def _add_native_train(commands: Commands) -> None:
     command = add_command(commands, "train", train_arm)
     _add_arm(command)
     add_path(command, "--array", "NPY", "training array")
-    add_path(command, "--output", "DIR", "run folder")
+    add_path(command, "--output", "DIR", "run folder to write")
     add_path(command, "--state", "PT", STATE)
 
 
@@ -175,9 +177,9 @@ def train_arm(options: Options) -> None:
 def _add_native_evaluate(commands: Commands) -> None:
     command = add_command(commands, "evaluate", evaluate_arm)
     _add_arm(command)
-    add_path(command, "--run", "DIR")
+    add_path(command, "--run", "DIR", "folder of a trained run")
     add_path(command, "--arrays", "DIR", ARRAYS)
-    add_path(command, "--output", "DIR")
+    add_path(command, "--output", "DIR", "folder for the scores")
     text = "score these sets only (default: all evaluation sets and the validation split)"
     command.add_argument("--only", nargs="+", default=[], metavar="SET", help=text)
 
@@ -204,7 +206,7 @@ def _add_native_exemplars(commands: Commands) -> None:
     text = "run folders of trained arms"
     command.add_argument("--runs", nargs="+", type=Path, required=True, metavar="RUN", help=text)
     add_path(command, "--arrays", "DIR", ARRAYS)
-    add_path(command, "--output", "DIR")
+    add_path(command, "--output", "DIR", "folder for the images")
 
 
 def write_exemplars(options: Options) -> None:
@@ -219,7 +221,7 @@ def _add_native_latency(commands: Commands) -> None:
     command = add_command(commands, "latency", time_arm)
     _add_arm(command)
     add_path(command, "--arrays", "DIR", ARRAYS)
-    add_path(command, "--output", "DIR")
+    add_path(command, "--output", "DIR", "folder for the times")
 
 
 def time_arm(options: Options) -> None:
@@ -233,10 +235,10 @@ def time_arm(options: Options) -> None:
 def _add_native_fields(commands: Commands) -> None:
     command = add_command(commands, "fields", write_fields)
     _add_arm(command)
-    add_path(command, "--run", "DIR")
+    add_path(command, "--run", "DIR", "folder of a trained run")
     add_path(command, "--array", "NPY", "validation array")
-    add_path(command, "--regions", "JSON")
-    add_path(command, "--output", "NPZ")
+    add_path(command, "--regions", "JSON", "thresholds of the regions")
+    add_path(command, "--output", "NPZ", "file to write")
 
 
 def write_fields(options: Options) -> None:
@@ -255,7 +257,7 @@ def write_fields(options: Options) -> None:
 def _add_asr_standardize(commands: Commands) -> None:
     command = add_command(commands, "standardize", standardize_asr)
     add_config(command)
-    add_path(command, "--output", "NPY")
+    add_path(command, "--output", "NPY", "array to write")
 
 
 def standardize_asr(options: Options) -> None:
@@ -269,7 +271,7 @@ def _add_asr_train(commands: Commands) -> None:
     command = add_command(commands, "train", train_method)
     _add_method(command)
     add_path(command, "--array", "NPY", "training array")
-    add_path(command, "--output", "DIR", "run folder")
+    add_path(command, "--output", "DIR", "run folder to write")
     add_path(command, "--state", "PT", STATE)
 
 
@@ -284,8 +286,8 @@ def train_method(options: Options) -> None:
 def _add_asr_evaluate(commands: Commands) -> None:
     command = add_command(commands, "evaluate", evaluate_method)
     _add_method(command)
-    add_path(command, "--run", "DIR")
-    add_path(command, "--output", "DIR")
+    add_path(command, "--run", "DIR", "folder of a trained run")
+    add_path(command, "--output", "DIR", "folder for the scores")
 
 
 def evaluate_method(options: Options) -> None:
@@ -301,7 +303,7 @@ def _add_asr_bicubic(commands: Commands) -> None:
     add_config(command)
     text = "data set of a column of asr.evaluate"
     command.add_argument("--dataset", metavar="DATASET", required=True, help=text)
-    add_path(command, "--output", "DIR")
+    add_path(command, "--output", "DIR", "folder for the scores")
 
 
 def evaluate_bicubic(options: Options) -> None:
@@ -314,7 +316,7 @@ def evaluate_bicubic(options: Options) -> None:
 def _add_asr_latency(commands: Commands) -> None:
     command = add_command(commands, "latency", time_method)
     _add_method(command)
-    add_path(command, "--output", "DIR")
+    add_path(command, "--output", "DIR", "folder for the times")
 
 
 def time_method(options: Options) -> None:
@@ -366,7 +368,7 @@ def _add_aggregate(commands: Commands) -> None:
         "name", metavar="NAME", help="name of the aggregate: native, asr_quality, ..."
     )
     add_path(command, "--results", "DIR", "default: the config's results", required=False)
-    add_path(command, "--output", "FILE")
+    add_path(command, "--output", "FILE", "file to write")
 
 
 def aggregate(options: Options) -> None:

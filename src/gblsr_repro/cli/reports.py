@@ -45,8 +45,8 @@ def _add_folder(command: argparse.ArgumentParser, name: str, place: str) -> None
 def _add_readings(commands: Commands) -> None:
     command = add_command(commands, "readings", write_readings)
     add_config(command)
-    add_path(command, "--aggregate", "CSV")
-    add_path(command, "--output", "MD")
+    add_path(command, "--aggregate", "CSV", "aggregate of the readings")
+    add_path(command, "--output", "MD", "page to write")
 
 
 def write_readings(options: Options) -> None:

@@ -157,7 +157,7 @@ def _check_ranges(config: Config) -> Iterator[str]:
     for setting in RANGES:
         low, high = get_setting(config, setting)
         if low >= high:
-            yield f"{setting} is [{low:g}, {high:g}], but must rise from low to high."
+            yield f"{setting} is [{low:g}, {high:g}], but must rise; write the lower first."
 
 
 def _check_scales(config: Config) -> Iterator[str]:

@@ -195,11 +195,15 @@ def read_table(path: Path | str, row: type[Row], key: str) -> dict[str, Row]:
     with io.StringIO(text, newline="") as stream:
         reader = csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
         if reader.fieldnames != names:
-            raise UserError(f"{path}: the columns must be {', '.join(names)}, tab-separated.")
+            raise UserError(
+                f"{path}: the first line must name the columns {', '.join(names)}, tab-separated; "
+                "correct it."
+            )
         for line in reader:
             if None in line or None in line.values():
                 raise UserError(
-                    f"{path}, line {reader.line_num}: the row must have {len(names)} columns."
+                    f"{path}, line {reader.line_num}: the row must have {len(names)} tab-separated "
+                    "cells, empty ones included; correct it."
                 )
             if line[key] in rows:
                 raise UserError(

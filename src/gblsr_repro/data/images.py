@@ -3,7 +3,7 @@
 Every format is decoded by the same rules:
 
 - pixels are taken as stored: no color profile, no gamma and no EXIF rotation is applied;
-- bilevel and greyscale images keep one channel (`read_image`) or repeat it (`read_rgb_image`);
+- bilevel and grayscale images keep one channel (`read_image`) or repeat it (`read_rgb_image`);
 - palette, CMYK, YCbCr, Lab and HSV are converted to RGB by Pillow's formulas;
 - an alpha channel is composited over white;
 - samples of 16 bits keep their high byte, as Pillow itself does for 16-bit RGB;
@@ -42,7 +42,7 @@ _ALPHA = ("LA", "La", "PA", "RGBA", "RGBa")
 
 
 def read_rgb_image(path: Path | str) -> Pixels:
-    """Read an image file as uint8 (H, W, 3), greyscale repeated to three channels.
+    """Read an image file as uint8 (H, W, 3), grayscale repeated to three channels.
 
     Raises `UserError` when the file does not exist, is not an image, is damaged or animated, has an
     unsupported sample type, or more than `MAX_PIXELS` pixels.
@@ -51,7 +51,7 @@ def read_rgb_image(path: Path | str) -> Pixels:
 
 
 def read_image(path: Path | str) -> Pixels:
-    """Read an image file as uint8: (H, W) when it is greyscale, else (H, W, 3).
+    """Read an image file as uint8: (H, W) when it is grayscale, else (H, W, 3).
 
     Raises `UserError` as `read_rgb_image` does.
     """
@@ -70,7 +70,7 @@ def decode_image(content: bytes, name: Path | str) -> Pixels:
 
 
 def convert_to_rgb(pixels: Pixels) -> Pixels:
-    """Convert uint8 (H, W) or (H, W, 3) to (H, W, 3), greyscale repeated."""
+    """Convert uint8 (H, W) or (H, W, 3) to (H, W, 3), grayscale repeated."""
     return np.repeat(pixels[:, :, None], 3, axis=2) if pixels.ndim == 2 else pixels
 
 

@@ -46,7 +46,7 @@ class SourceImage:
         return content
 
     def load(self) -> Pixels:
-        """Load the image as uint8: (H, W) when it is greyscale, else (H, W, 3)."""
+        """Load the image as uint8: (H, W) when it is grayscale, else (H, W, 3)."""
         pixels = decode_image(self.read_bytes(), self.file)
         if self.extra_line is None:
             return pixels

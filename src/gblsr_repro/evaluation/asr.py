@@ -36,7 +36,7 @@ COLUMNS = ("image", "psnr_y", "ssim_y")
 
 @dataclass(frozen=True)
 class ImagePair:
-    """One image at one scale: `low` and `high` resolution, uint8 (H, W, 3) or (H, W) if grey."""
+    """One image at one scale: `low` and `high` resolution, uint8 (H, W, 3) or (H, W) if gray."""
 
     name: str
     low: np.ndarray
@@ -126,7 +126,8 @@ def evaluate_bicubic(config: Config, dataset: str, output: Path) -> None:
     columns = map_datasets_to_columns(config)
     if dataset not in columns:
         raise UserError(
-            f"asr.evaluate does not name the data set {dataset!r}; it names {', '.join(columns)}."
+            f"asr.evaluate does not name the data set {dataset!r}; choose one of "
+            f"{', '.join(columns)}."
         )
     score_column(enlarge_bicubically, columns[dataset], config, output, {}, {})
 

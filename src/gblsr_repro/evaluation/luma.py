@@ -34,7 +34,7 @@ def compute_luma(image: Tensor, full_range: bool = False) -> Tensor:
     """Compute the luma (H, W) of an RGB `image` (3, H, W) in [0, 255], as float64.
 
     Studio range: 16 + (65.481 R + 128.553 G + 24.966 B) / 255. With `full_range` the same weights
-    are scaled to sum to one, so that a grey picture is its own luma: the rule for greyscale
+    are scaled to sum to one, so that a gray picture is its own luma: the rule for grayscale
     images, which have no color to convert.
     """
     weights = torch.tensor(LUMA, dtype=torch.float64, device=image.device)
@@ -71,7 +71,7 @@ def compute_ssim(plane: Tensor, truth: Tensor) -> float:
 def score_image(output: Tensor, truth: Tensor, border: int) -> LumaScore:
     """Score an RGB `output` (3, H, W) in [0, 1] against the true 8-bit image.
 
-    `truth` is (3, H, W), or (H, W) for a greyscale image, whose samples are its luma. The output
+    `truth` is (3, H, W), or (H, W) for a grayscale image, whose samples are its luma. The output
     is clamped first and not rounded; `border` pixels are left out on every side.
     """
     gray = truth.ndim == 2

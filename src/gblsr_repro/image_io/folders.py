@@ -104,7 +104,7 @@ def name_beside(source: Path, addition: str) -> Path:
         output = path.with_name(name.stem + addition + name.suffix)
     _check_length(output)
     if output.exists():
-        raise UserError(f"{output} exists already; name the output, which may be this one.")
+        raise UserError(f"{output} exists already; to overwrite it, give it as the output.")
     return output
 
 

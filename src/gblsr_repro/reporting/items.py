@@ -96,5 +96,5 @@ def write_items(
         raise UserError(f"{folder} is not a folder; name one that holds aggregates.")
     written, failures = build_possible(names, write)
     if not written:
-        raise UserError(f"{folder} holds no numbers of any {kind}.")
+        raise UserError(f"{folder} holds no numbers of any {kind}; run the workflow first.")
     return [*written], failures

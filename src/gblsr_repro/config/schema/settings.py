@@ -88,9 +88,14 @@ class Memory(Section):
     asr_evaluation: Count = describe("super-resolution evaluation and timing")
 
 
-class Minutes(Memory):
+class Minutes(Section):
     """Minutes of a job, by stage."""
 
+    training: Count = describe("native training")
+    evaluation: Count = describe("native evaluation")
+    other: Count = describe("everything else")
+    asr_training: Count = describe("super-resolution training")
+    asr_evaluation: Count = describe("super-resolution evaluation")
     timing: Count = describe("timing, both benchmarks")
 
 

@@ -57,7 +57,7 @@ def drop_nulls(columns: Any) -> Any:
 
 
 def _refuse_split_names(column: str) -> str:
-    """Refuse the names of the training and validation images."""
+    """Refuse the column names train and validation, which are splits."""
     if column in ("train", "validation"):
         raise PydanticCustomError(
             "split", "must not have the name of the training or validation images; rename it"
@@ -67,7 +67,7 @@ def _refuse_split_names(column: str) -> str:
 
 Count = Annotated[int, Field(ge=1)]
 Whole = Annotated[int, Field(ge=0)]
-Seed = Annotated[int, Field(ge=0, lt=2**32)]  # what every generator takes
+Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]  # what every generator takes
 Odd = Annotated[Count, AfterValidator(_require_odd)]
 Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]

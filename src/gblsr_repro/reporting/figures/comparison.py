@@ -51,7 +51,10 @@ def draw_measured_vs_published(source: Aggregates, differences: Sequence[str]) -
             captions[title] = _describe_distance(distances[aggregate, metric], unit)
     measured = [name for cells in panels.values() for name in cells.dropna().index]
     if not measured:
-        raise UserError(f"{source.folder} holds no value that the paper publishes.")
+        raise UserError(
+            f"{source.folder} holds no value that the paper publishes; score or time one of its "
+            "arms or methods."
+        )
     names = sort_by_order(measured, [*source.arms, *source.methods])
     columns = min(COLUMNS, len(panels))
     rows = math.ceil(len(panels) / columns)
