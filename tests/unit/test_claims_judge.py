@@ -121,6 +121,25 @@ def test_a_time_on_a_shared_gpu_is_shown_and_not_judged() -> None:
     assert "not judged" in render_markdown(claims_page.build_page(page))
 
 
+def test_a_claim_that_reads_times_counts_the_conditions_of_timings() -> None:
+    found = row("inference_native", replace(NATIVE, timed_on=["NVIDIA A100"]))
+    assert (found.verdict, found.conditions) == (Verdict.DIFFERENT, "timed on NVIDIA A100")
+    assert row("inference_native", replace(NATIVE, shared_gpu=["wire"])).verdict == (
+        Verdict.NOT_JUDGED
+    )
+    assert row("inference_native").verdict == Verdict.REPRODUCED
+    assert row("time_main_total", replace(NATIVE, timed_on=["NVIDIA A100"])).verdict == (
+        Verdict.REPRODUCED
+    )
+
+
+@pytest.mark.parametrize("claim", ["ablation_lpips", "criterion_b", "step_scalar_full"])
+def test_a_gap_to_the_control_arm_counts_the_conditions_of_that_arm(claim: str) -> None:
+    assert row(claim).verdict == Verdict.REPRODUCED
+    found = row(claim, replace(NATIVE, seeds={**NATIVE.seeds, "gblsr_scalar": [0]}))
+    assert (found.verdict, found.conditions) == (Verdict.DIFFERENT, "seed 0 (Scalar)")
+
+
 def test_super_resolution_times_need_all_image_sizes() -> None:
     sets = {**ASR.evaluate, "urban100": [ImageSet("u", "U", 30, 100)]}
     partial = replace(ASR, evaluate=sets)

@@ -160,7 +160,7 @@ def aggregate_native(find: Find, config: Config) -> Values:
 
 
 def aggregate_locality(find: Find, config: Config) -> Values:
-    """Aggregate the statistics of the bandwidth fields of every per-patch arm (paper section 5.5).
+    """Aggregate the statistics of the bandwidth fields of every per-patch arm (paper, A.2).
 
     `apply_locality_tests` adds the outcomes of the tests.
     """

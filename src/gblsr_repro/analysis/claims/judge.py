@@ -22,7 +22,7 @@ from ...config import Config, load_protocol
 from ...errors import UserError
 from ..paper_aggregates import read_paper_aggregates
 from ..provenance import PAPER_PRESET, SHARED_GPU, Difference, Scope
-from ..reader import Aggregates
+from ..reader import NATIVE_TIMES, Aggregates
 from .estimates import Estimate, NotMeasuredError
 from .measured import Measured
 from .published import Published
@@ -159,7 +159,16 @@ def decide(claim: Claim, run: Aggregates, agreement: Agreement, blocked: bool) -
 
 
 def find_differences(claim: Claim, run: Aggregates, measured: Estimate) -> list[Difference]:
-    """Find the differences from the paper that concern the measured numbers of a claim."""
+    """Find the differences from the paper that concern the measured numbers of a claim.
+
+    Those of timings concern every claim that reads a time, whatever it is about.
+    """
     columns = {source.dataset for source in measured.sources}
     subjects = {source.subject for source in measured.sources}
-    return run.provenance.find_differences([claim.scope], subjects, columns)
+    scopes = {claim.scope: None}
+    for source in measured.sources:
+        if source.aggregate == "asr_latency":
+            scopes[Scope.ASR_LATENCY] = None
+        elif source.aggregate == "native" and source.key[-1] in NATIVE_TIMES.values():
+            scopes[Scope.LATENCY] = None
+    return run.provenance.find_differences([*scopes], subjects, columns)

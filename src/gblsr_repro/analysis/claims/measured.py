@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -36,8 +37,21 @@ class Measured:
         return self._read_cells("native", dataset=datasets, arm=arms, metric=metric)
 
     def ablation(self, arms: Names, metric: str) -> Estimate:
-        """Read a metric on the validation images."""
-        return self._read_cells("ablation", arm=arms, metric=metric)
+        """Read a metric on the validation images.
+
+        What compares with the control arm (delta_<metric> over the seeds that both have, and
+        criterion_b) has that arm among its sources: its conditions count, too.
+        """
+        read = self._read_cells("ablation", arm=arms, metric=metric)
+        if not metric.startswith("delta_") and metric != "criterion_b":
+            return read
+        plain = metric.removeprefix("delta_")
+        controls = (n for n, arm in self.aggregates.arms.items() if arm.diagnostic == "control")
+        compared = [
+            Source("ablation", (control, plain), VALIDATION, control, Summary())
+            for control in controls
+        ]
+        return replace(read, sources=[*read.sources, *compared])
 
     def locality(self, arms: Names, statistic: str) -> Estimate:
         """Read a statistic of the bandwidth fields on the validation images."""

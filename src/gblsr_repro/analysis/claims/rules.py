@@ -7,6 +7,7 @@ in the paper needs no allowance for noise.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import NormalDist
@@ -221,7 +222,7 @@ TEST = Criterion(why="the test itself allows for seed noise")
 
 def _chance_per_number(sigmas: float, count: int) -> float:
     """Return the one-sided chance at which `count` numbers together fail as rarely as one."""
-    return (1 - (1 - 2 * NORMAL.cdf(-sigmas)) ** (1 / count)) / 2
+    return -math.expm1(math.log1p(-2 * NORMAL.cdf(-sigmas)) / count) / 2
 
 
 def _sigmas_per_number(sigmas: float, count: int) -> float:
