@@ -45,6 +45,14 @@ def test_grayscale_images_are_scored_on_their_own_samples(config):
     assert rows[0][2] == pytest.approx(1)
 
 
+def test_an_image_without_a_finite_psnr_is_named(config, monkeypatch):
+    black = torch.zeros(24, 24, 3, dtype=torch.uint8).numpy()
+    pair = asr.ImagePair("black", black[::3, ::3], black)
+    monkeypatch.setattr(asr, "build_pair", lambda *_: pair)
+    with pytest.raises(UserError, match="black of set5 equals its upsampled image"):
+        asr.score_set(asr.enlarge_bicubically, "set5", 3, config)
+
+
 def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
     run = made.run(tmp_path / "run", "gblsr_asr_nole", config)
     output = tmp_path / "metrics"

@@ -316,6 +316,16 @@ def test_a_figure_without_its_numbers_says_what_is_missing(name, tmp_path):
     assert not list(tmp_path.glob("*.p*"))
 
 
+def test_quality_against_time_says_that_a_set_fitted_by_the_fast_path_alone(sources):
+    source = sources["paper"]
+    rows = source.table("asr_latency")
+    others = [{**row, "clock": "ours"} for row in rows if row["clock"] == "paper"]
+    run = Aggregates(source.folder, source.config, tables={"asr_latency": others})
+    with style.apply_style():
+        figure = build_item(FIGURES["asr_quality_latency_x4"], run, [])
+    assert "fitted into memory for no method" in " ".join(read_words(figure).split())
+
+
 def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
     source = sources["paper"]
     shutil.copytree(source.results, tmp_path / "run")

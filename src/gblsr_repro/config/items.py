@@ -59,9 +59,9 @@ def read_items() -> dict[str, Item]:
 def list_items(config: Config) -> dict[str, Item]:
     """List the tables and figures that a config makes.
 
-    There is one main table per evaluation column, and no item about arms, methods, scales or timed
-    sets that the config leaves out: one job draws all items with the same aggregates, and must not
-    fail for one of them.
+    There is one main table per evaluation column, and no item about arms, methods, scales, timed
+    sets or clocks that the config leaves out: one job draws all items with the same aggregates, and
+    must not fail for one of them.
     """
     asr = config["asr"]
     arms, methods = list_arms(config), list_methods(config)
@@ -70,7 +70,9 @@ def list_items(config: Config) -> dict[str, Item]:
     subjects |= {"trained arm" for arm in arms.values() if not is_imported(arm, config)}
     subjects |= {"trained method" for row in methods.values() if not is_imported(row, config)}
     subjects |= {"untrained scale" for s in asr["scales"] if s not in asr["trained_scales"]}
-    subjects |= {f"timed {c}" for c in asr["timing"]["datasets"] if c in asr["evaluate"]}
+    if "paper" in config["latency"].get("clocks", ["paper"]):
+        subjects |= {"paper clock"}
+        subjects |= {f"timed {c}" for c in asr["timing"]["datasets"] if c in asr["evaluate"]}
     table = {k: v for k, v in read_items().items() if not v.about or v.about in subjects}
     columns = config["native"]["data"]["evaluate"]
     items = {k: v for k, v in table.items() if v.maker != MAIN_TABLE or v.part in columns}

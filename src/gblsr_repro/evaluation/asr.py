@@ -7,6 +7,7 @@ by the same steps except the model, so that its agreement with published values 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,7 +104,8 @@ def build_first_pairs(column: str, scale: float, config: Config, count: int) -> 
 def score_set(upsample: Upsample, column: str, scale: float, config: Config) -> list[list[Any]]:
     """Score every image of a column of the tables at one scale; return rows of `COLUMNS`.
 
-    Raises `UserError` when the data set was not fetched or an image is too small for the metrics.
+    Raises `UserError` when the data set was not fetched, when an image is too small for the metrics
+    or when an output equals its image.
     """
     settings = config["asr"]
     images = list_source_images(settings["evaluate"][column], config, scale)
@@ -115,7 +117,14 @@ def score_set(upsample: Upsample, column: str, scale: float, config: Config) -> 
     prefetcher = Prefetcher(build, stop=len(images))
     positions = show_progress(range(len(images)), f"{column} x{scale:g}", "image")
     shaved = compute_border(column, scale, config)
-    return score_pairs(upsample, map(prefetcher, positions), shaved)
+    rows = score_pairs(upsample, map(prefetcher, positions), shaved)
+    for name, psnr, _ in rows:
+        if math.isinf(psnr):
+            raise UserError(
+                f"{name} of {column} equals its upsampled image, so its PSNR-Y is infinite and the "
+                "set has no mean; leave this image out of the set."
+            )
+    return rows
 
 
 def evaluate_bicubic(config: Config, dataset: str, output: Path) -> None:

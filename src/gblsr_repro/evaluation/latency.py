@@ -232,7 +232,10 @@ class Timer:
         description = {**subject, **describe_measurement(self.config, self.device)}
         description["gradients_recorded"] = self.gradients
         inputs = {name: timed.inputs for name, timed in outdated.items()}
-        for name, times in self.time_sets(label, inputs).items():
+        measured = self.time_sets(label, inputs)
+        # A process that came meanwhile disturbed the times as well.
+        description["gpu_shared"] = description["gpu_shared"] or is_gpu_shared(self.device)
+        for name, times in measured.items():
             write_csv(output / f"{name}.csv", columns, times.rows)
             facts = {
                 **sets[name].facts,

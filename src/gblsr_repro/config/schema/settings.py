@@ -67,7 +67,9 @@ class Diagnostics(Section):
 class Claims(Section):
     """How claims are judged."""
 
-    seed_noise_sigmas: Positive = describe("standard errors up to which a difference is seed noise")
+    seed_noise_sigmas: Annotated[float, Field(gt=0, le=8)] = describe(
+        "standard errors up to which a difference is seed noise"
+    )
 
 
 class Gpu(Section):

@@ -73,7 +73,7 @@ Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 # A whole scale stays an integer: files are named x2, not x2.0.
-Scale = Annotated[float, Field(ge=1), AfterValidator(lambda v: int(v) if v.is_integer() else v)]
+Scale = Annotated[float, Field(gt=1), AfterValidator(lambda v: int(v) if v.is_integer() else v)]
 Distinct = AfterValidator(_require_distinct)
 Names = Annotated[list[str], Field(min_length=1), Distinct]
 Scales = Annotated[list[Scale], Field(min_length=1), Distinct]
