@@ -30,6 +30,7 @@ from .models.native import NativeModel
 from .progress import log
 from .runs import find_recorded_row
 from .weights import BUILT_FROM, build_metadata, read_weights, serialize_tensors
+from .wording import format_commit
 
 LIMIT = 4_000_000  # bytes of a file
 # Columns of the metrics that are shown, with their names and units; the first is the one in short.
@@ -93,14 +94,14 @@ def bundle(run_dir: Path | str, metrics: Path | str, trained_on: str, output: Pa
         )
     if output.suffix != ".safetensors":
         raise UserError(f"{output} must end in .safetensors.")
-    commit = trained.get("git", {}).get("commit")
+    commit = format_commit(trained.get("git", {}))
     if not commit or "steps" not in trained:
         raise UserError(f"{run_dir} does not record steps and commit; train it from a checkout.")
     facts = {
         "row": asdict(row),
         "steps": trained["steps"],
         "trained_on": trained_on,
-        "commit": commit + ("+" if trained["git"].get("modified") else ""),
+        "commit": commit,
         "quality": _read_quality(
             Path(metrics), MEASURES[locate_row(row)[0]], trained["weights_sha256"]
         ),

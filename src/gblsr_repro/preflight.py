@@ -48,7 +48,7 @@ def require_backbone(config: Config) -> str:
 
 
 def _compare_arms(config: Config) -> list[tuple[str, float, float, float]]:
-    """Compare the parameters of the config's arms with those of the paper's main arm."""
+    """Compare the parameters of the config's arms with those of its main arm, run or not."""
     counts, main = count_arm_parameters(config), config["native"]["main_arm"]
     anchor = {main: count_model_parameters(find_arm(main), config)}
     return [row for row in compare_with_anchor(counts | anchor, config) if row[0] in counts]

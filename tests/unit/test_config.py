@@ -8,6 +8,8 @@ import pytest
 import yaml
 
 from gblsr_repro import config as configuration
+from gblsr_repro.analysis.training_time import read_published_times
+from gblsr_repro.config import __main__ as generated
 from gblsr_repro.config.__main__ import GENERATED
 from gblsr_repro.errors import UserError
 
@@ -241,3 +243,28 @@ def test_items_about_what_the_config_leaves_out_are_not_made():
     ):  # fmt: skip
         left = configuration.list_items(configuration.merge(every, few))
         assert configuration.read_items().keys() - left.keys() == gone
+
+
+def test_costs_of_items_follow_from_the_published_training_times():
+    """Three runs of every arm that an item waits for, each of its group's mean time."""
+    arms = configuration.read_arms()
+    seconds, runs = {}, {}
+    for name in ("native", "asr"):
+        for group in read_published_times(name):
+            for subject in group["subjects"].split():
+                seconds[subject] = 3 * int(group["total_seconds"]) / int(group["runs"])
+        runs[name] = 3 * sum(len(g["subjects"].split()) for g in read_published_times(name))
+
+    def describe(subjects):
+        return f"{3 * len(subjects)} runs, {sum(map(seconds.get, subjects)) / 60:.0f} minutes"
+
+    benchmark = [name for name, arm in arms.items() if arm.in_benchmark]
+    diagnosed = [name for name, arm in arms.items() if arm.diagnostic]
+    native = [name for name in seconds if name in arms]
+    asr = sum(seconds.values()) - sum(map(seconds.get, native))
+    assert generated.COSTS["native"] == describe(benchmark)
+    assert generated.COSTS["ablation"] == generated.COSTS["locality"] == describe(diagnosed)
+    assert generated.COSTS["training_time"] == describe(native)
+    assert generated.COSTS["asr_quality"] == f"{runs['asr']} runs, {asr / 3600:,.0f} GPU-hours"
+    everything = f"{sum(runs.values())} runs, {sum(seconds.values()) / 3600:,.0f} GPU-hours"
+    assert everything == generated.COST_OF_ALL

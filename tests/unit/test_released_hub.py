@@ -130,7 +130,7 @@ def test_what_is_not_there_is_one_sentence(hub, tmp_path):
         hub,
         tmp_path,
         f"hf://{REPOSITORY}/gblsr-full",
-        "is not there; name one of the folders with weights: gblsr-scalar, gblsr-scalar-asr.",
+        "is not there; name a folder of weights: gblsr-scalar, gblsr-scalar-asr.",
     )
     refusals(hub, tmp_path, f"hf://{REPOSITORY}", "holds no file of weights")
 

@@ -70,7 +70,7 @@ def list_items(config: Config) -> dict[str, Item]:
     subjects |= {"trained arm" for arm in arms.values() if not is_imported(arm, config)}
     subjects |= {"trained method" for row in methods.values() if not is_imported(row, config)}
     subjects |= {"untrained scale" for s in asr["scales"] if s not in asr["trained_scales"]}
-    if "paper" in config["latency"].get("clocks", ["paper"]):
+    if "paper" in config["latency"]["clocks"]:
         subjects |= {"paper clock"}
         subjects |= {f"timed {c}" for c in asr["timing"]["datasets"] if c in asr["evaluate"]}
     table = {k: v for k, v in read_items().items() if not v.about or v.about in subjects}

@@ -18,6 +18,7 @@ from ..analysis.reader import NATIVE_TIMES
 from ..analysis.schemas import RUN, RUN_COLUMNS, SCHEMAS, find_files, list_subjects
 from ..config import Config
 from ..files import read_json
+from ..wording import format_commit
 
 MAIN = "main"  # the conditions by which claims are judged
 KEYS = {  # table: the columns that identify a row
@@ -75,18 +76,12 @@ def label_native_times(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def collect_runs(results: Path, config: Config) -> pd.DataFrame:
-    """Collect one row for every run, with the commit that trained it.
-
-    A "+" after the commit: files were modified or added since.
-    """
+    """Collect one row for every run, with the commit that trained it (`format_commit`)."""
     rows = []
     for name in ("runs", "asr_runs"):
-        records = [
-            read_json(path).get("git") or {} for _, path in find_files(name, results, config, RUN)
-        ]
         commits = [
-            f"{git['commit']}{'+' if git.get('modified') else ''}" if git.get("commit") else None
-            for git in records
+            format_commit(read_json(path).get("git") or {})
+            for _, path in find_files(name, results, config, RUN)
         ]
         values = aggregate.collect(name, results, config)
         rows += [(*row, commit) for row, commit in zip(values, commits, strict=True)]

@@ -70,10 +70,10 @@ def _choose_files(address: HubAddress, names: list[str]) -> list[str]:
         inside = [name for name in names if PurePosixPath(name).parent == parent]
         if not inside:
             folders = sorted({str(PurePosixPath(n).parent) for n in names if n.endswith(ENDINGS)})
-            raise UserError(
-                f"{place} is not there; name one of the folders with weights: "
-                f"{', '.join(folders) or 'this repository has none'}."
-            )
+            if not folders:
+                raise UserError(f"{place} is in a repository without weights; name another.")
+            found = ", ".join(folders)
+            raise UserError(f"{place} is not there; name a folder of weights: {found}.")
         weights = choose_weights(inside, place)
     facts = str(PurePosixPath(weights).with_name(FACTS))
     return [weights, facts] if facts in names else [weights]

@@ -159,16 +159,19 @@ def decide(claim: Claim, run: Aggregates, agreement: Agreement, blocked: bool) -
 
 
 def find_differences(claim: Claim, run: Aggregates, measured: Estimate) -> list[Difference]:
-    """Find the differences from the paper that concern the measured numbers of a claim.
-
-    Those of timings concern every claim that reads a time, whatever it is about.
-    """
+    """Find the differences from the paper that concern the measured numbers of a claim."""
     columns = {source.dataset for source in measured.sources}
     subjects = {source.subject for source in measured.sources}
-    scopes = {claim.scope: None}
-    for source in measured.sources:
-        if source.aggregate == "asr_latency":
-            scopes[Scope.ASR_LATENCY] = None
-        elif source.aggregate == "native" and source.key[-1] in NATIVE_TIMES.values():
-            scopes[Scope.LATENCY] = None
-    return run.provenance.find_differences([*scopes], subjects, columns)
+    scopes = [claim.scope, *list_timing_scopes(measured)]
+    return run.provenance.find_differences(scopes, subjects, columns)
+
+
+def list_timing_scopes(measured: Estimate) -> list[Scope]:
+    """List the scopes of the times that an estimate is computed from, whatever its claim is of."""
+    native_times = {("native", metric) for metric in NATIVE_TIMES.values()}
+    scopes = []
+    if any((source.aggregate, source.key[-1]) in native_times for source in measured.sources):
+        scopes.append(Scope.LATENCY)
+    if any(source.aggregate == "asr_latency" for source in measured.sources):
+        scopes.append(Scope.ASR_LATENCY)
+    return scopes

@@ -68,8 +68,8 @@ class Recorded:
     column. `devices`, `timed_on`: names of devices. `passes`: passes of a timing to warm up and
     timed. `timed_images`: how many images of each set were timed; None: all. `shared_gpu`: arms or
     methods timed while other processes used the GPU. `not_timed`: reasons for absent times by arm
-    or method, clock and set.
-    `sizes_only`: blank images were timed. `without_lpips`: why LPIPS is absent.
+    or method, clock and set. `sizes_only`: blank images were timed. `without_lpips`: why LPIPS is
+    absent.
     """
 
     benchmark: str
@@ -267,7 +267,7 @@ def read_paper(benchmark: str) -> Recorded:
 def _read_timed_images(benchmark: str, config: Config) -> int | None:
     """Read how many images of each set a benchmark times; None: all."""
     timing = config["latency"] if benchmark == "native" else config["asr"]["timing"]
-    images: int | None = timing.get("images_per_set")
+    images: int | None = timing["images_per_set"]
     return images
 
 

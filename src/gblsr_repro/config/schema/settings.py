@@ -90,13 +90,10 @@ class Memory(Section):
     asr_evaluation: Count = describe("super-resolution evaluation and timing")
 
 
-class Minutes(Section):
+class Minutes(Memory):
     """Minutes of a job, by stage."""
 
-    training: Count = describe("native training")
     evaluation: Count = describe("native evaluation")
-    other: Count = describe("everything else")
-    asr_training: Count = describe("super-resolution training")
     asr_evaluation: Count = describe("super-resolution evaluation")
     timing: Count = describe("timing, both benchmarks")
 
