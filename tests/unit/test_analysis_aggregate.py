@@ -275,6 +275,13 @@ def test_what_was_run_is_gathered(tmp_path, config):
     assert gather("provenance_asr", tmp_path, config).scopes == []
 
 
+def test_the_order_of_seeds_in_the_config_is_no_condition(tmp_path, config):
+    config["seeds"] = [2, 0, 1]
+    for seed in config["seeds"]:
+        run_record(tmp_path, "liif", seed)
+    assert gather("provenance_native", tmp_path, config).seeds == {"liif": [0, 1, 2]}
+
+
 def test_versions_and_commits_of_both_benchmarks_are_told_each_once(tmp_path, config):
     for half, name, commits in (("native", "liif", "ab"), ("asr", "liif_rdn", "bc")):
         for seed, commit in enumerate(commits):

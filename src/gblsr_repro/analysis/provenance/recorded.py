@@ -160,12 +160,11 @@ def _parse_image_sets(records: Iterable[Json]) -> list[ImageSet]:
 
 
 def _collect_seeds(records: Iterable[Json]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    """Collect the seeds of every arm or method in ascending order, however the config has them."""
+    found: dict[str, set[int]] = {}
     for record in records:
-        seeds = found.setdefault(record["subject"], [])
-        if record["seed"] not in seeds:
-            seeds.append(record["seed"])
-    return found
+        found.setdefault(record["subject"], set()).add(record["seed"])
+    return {subject: sorted(seeds) for subject, seeds in found.items()}
 
 
 def _collect_reasons(timings: Iterable[Json]) -> dict[str, dict[str, dict[str, str]]]:

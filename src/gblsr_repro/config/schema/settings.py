@@ -135,7 +135,7 @@ class Settings(Section):
     device: Literal["auto", "cpu", "cuda"] = describe("device of the jobs", default="auto")
     threads: Count | None = describe("CPU threads of one job; null: all", default=None, le=1024)
     seeds: Annotated[list[Seed], Field(min_length=1), Distinct] = describe(
-        "training seeds; they determine initialization and shuffling only"
+        "training seeds; they determine initialization and shuffling only; Figure 8 shows the first"
     )
     native: Native
     latency: Latency

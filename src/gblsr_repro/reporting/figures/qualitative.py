@@ -27,13 +27,15 @@ Arms = Mapping[str, str | None]
 def draw_qualitative(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw the ground truth, the main arm, the best-PSNR and the best-LPIPS arm per data set.
 
-    The images are those of the first seed under the results folder; the tags show the means over
-    seeds of the arm on the whole data set. Raises `UserError` naming an image that is missing.
+    The images are those of the first seed under the results folder, which the headings name; the
+    tags show the means over seeds of the arm on the whole data set. Raises `UserError` naming an
+    image that is missing.
     """
     scores = read_means(source, "PSNR", [PSNR.name, LPIPS.name])
     sets = sort_by_order(scores.index.get_level_values("dataset"), source.evaluate)
     arms = {name: _select_arms(source, name) for name in sets}
     headings = {heading: {arms[name][heading] for name in sets} for heading in arms[sets[0]]}
+    seed = _select_seed(source)
     figure = style.create_figure(style.TEXT_WIDTH, 0.42 + 1.28 * len(sets), differences)
     grid = figure.add_gridspec(len(sets), 4)
     for row, name in enumerate(sets):
@@ -52,7 +54,8 @@ def draw_qualitative(source: Aggregates, differences: Sequence[str]) -> Figure:
             score = f"{psnr:.2f} dB / {format_number(lpips, '{:.3f}')}"
             _draw_tag(axes, score if constant else f"{label}\n{score}")
             if row == 0:
-                axes.set_title(f"{heading}\n{label if constant else ''}", fontsize=7)
+                drawn = f"{label}, seed {seed}" if constant else f"seed {seed}"
+                axes.set_title(f"{heading}\n{drawn}", fontsize=7)
     for column, (heading, names) in enumerate(headings.items(), start=1):
         if names == {None}:
             metric = heading.removeprefix("Best ")
@@ -84,8 +87,14 @@ def _format_row(source: Aggregates, dataset: str) -> str:
     return f"{name_dataset(source, 'native', dataset)}\n{image}"
 
 
+def _select_seed(source: Aggregates) -> int:
+    """Select the seed whose images are drawn: the first of the settings."""
+    seed: int = source.config["seeds"][0]
+    return seed
+
+
 def _find_exemplar(source: Aggregates, name: str, dataset: str) -> Path:
-    folder = source.results / "native" / "exemplars" / f"seed{source.config['seeds'][0]}"
+    folder = source.results / "native" / "exemplars" / f"seed{_select_seed(source)}"
     return folder / name / f"{dataset}.png"
 
 
