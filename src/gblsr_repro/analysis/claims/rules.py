@@ -202,10 +202,8 @@ class Spread(Rule):
         goals = np.broadcast_to(published.values, here.values.shape)
         sides = (here.sources, paper.sources if paper else [])
         ours, theirs = ([source.cell.n - 1 for source in side] for side in sides)
-        more, half = (
-            here.values > goals,
-            np.array([published.compute_half_unit(goal) for goal in goals]),
-        )
+        more = here.values > goals
+        half = np.array([published.compute_half_unit(goal) for goal in goals])
         freedom = np.where(more, theirs, ours), np.where(more, ours, theirs)
         factor = 1 / np.sqrt(special.fdtri(*freedom, _chance_per_number(sigmas, len(goals))))
         fewer = (1 - 1 / factor) * np.maximum(0, goals - half)

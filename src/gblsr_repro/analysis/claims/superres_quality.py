@@ -142,9 +142,8 @@ def spreads(run: Measured, column: str, metric: str) -> Estimate:
     return deviations(cells(run, column, metric))
 
 
-WINNERS: dict[
-    str, dict[str, tuple[str, ...]]
-] = {  # what is bold at x2; at all other scales LTE-SwinIR is
+# The methods in bold at x2, by metric and data set; at all other scales LTE-SwinIR is.
+WINNERS: dict[str, dict[str, tuple[str, ...]]] = {
     "psnr_y": dict.fromkeys(ASR_SETS, (LIIF_RDN,)),
     "ssim_y": {
         "set5": (LIIF_RDN,),
