@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -17,10 +18,12 @@ from matplotlib.text import Text
 from PIL import Image
 
 from gblsr_repro.analysis.paper_aggregates import read_paper_aggregates
+from gblsr_repro.analysis.provenance.recorded import read_paper
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import load, read_items
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting import figures
+from gblsr_repro.reporting.captions import compose_caption
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.items import build_item, list_short_differences
 
@@ -345,6 +348,15 @@ def test_a_missing_or_broken_picture_is_named(sources, tmp_path):
 def test_a_benchmark_that_was_not_run_is_no_unrecorded_one():
     provenance = synthetic_runs.parse_provenance(synthetic_runs.PAPER[0])
     assert list_short_differences(provenance, FIGURES["measured_vs_published"]) == []
+
+
+def test_the_caption_counts_the_seeds_of_the_arms_that_are_drawn():
+    paper = read_paper("native")
+    fewer = {"liif": [0], "gblsr_full_linear": [0]}
+    provenance = synthetic_runs.parse_provenance(replace(paper, seeds={**paper.seeds, **fewer}))
+    caption = compose_caption(read_items()["per_dataset"], provenance)
+    assert "LIIF 1" in caption
+    assert "Full-Linear" not in caption  # an arm of the diagnostic alone
 
 
 def test_differences_that_do_not_fit_are_counted():

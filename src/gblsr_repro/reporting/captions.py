@@ -120,10 +120,14 @@ def explain_bold(significance: float, columns: Iterable[Column]) -> str:
 def _describe_error_bars(provenance: Provenance, scope: Scope) -> str:
     """Describe over how many seeds a figure averages, and what its error bars show."""
     seeds = provenance.benchmark(scope.benchmark).seeds
-    names = list_short_names(scope.benchmark)
-    # The provenance counts no seeds of the arms beside the main tables, which these figures draw.
+    names, arms = list_short_names(scope.benchmark), read_arms()
+    # Figures of these scopes draw some of the diagnostic's arms, which the scope does not name.
     uncounted = scope in (Scope.LOCALITY, Scope.ABLATION)
-    counts = {} if uncounted else {names.get(arm, arm): [len(s)] for arm, s in seeds.items()}
+    counts = {
+        names.get(subject, subject): [len(own)]
+        for subject, own in seeds.items()
+        if not uncounted and (subject not in arms or arms[subject].in_benchmark)
+    }
     distinct = {seed for seeds_of_one in seeds.values() for seed in seeds_of_one}
     if max((n for row in counts.values() for n in row), default=len(distinct)) == 1:
         return "One training seed, so there are no error bars"
