@@ -152,6 +152,7 @@ def test_holds_what_was_measured_and_not_where(measured: Path) -> None:
     assert "| LIIF near | main | kodak | 1 | 17.50 |" in page
     assert "40 steps (paper: 2,000)" in page
     assert "trained on 3 of 9 images of DTD" in page
+    assert "GB-LSR-Scalar on the validation images | +2.096 dB | +1.000 dB |" in page
     assert "--configfile docs/record/overlays/main.yaml --config mirror=FOLDER -- native" in page
 
 

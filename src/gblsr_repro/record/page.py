@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from ..analysis.claims.rows import FILE
+from ..analysis.claims.rows import FILE, Row
 from ..analysis.paper_aggregates import read_paper_aggregates
 from ..analysis.provenance import Scope
 from ..analysis.provenance.differences import join_values
@@ -70,7 +70,8 @@ def build_page(folder: Path, parts: Sequence[Part]) -> Section:
     inside += [section for part in parts for section in list_superres_quality(part)]
     inside += build_tables(parts)
     if (folder / FILE).is_file():
-        inside.append(summarize_claims(folder / FILE))
+        claims = Claims.read(folder / FILE)
+        inside += [list_diagnostic(claims), summarize_claims(claims)]
     inside += build_figures(folder, parts)
     inside += [describe_conditions(folder, part) for part in parts]
     return Section("Record", INTRODUCTION.format(files=files), inside=inside)
@@ -180,9 +181,24 @@ def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[Section]:
             yield Section(item.title, compose_caption(item, source.provenance), picture=picture)
 
 
-def summarize_claims(path: Path) -> Section:
-    """Summarize claims.csv: how many claims hold, and each ordering and bound."""
-    claims = Claims.read(path)
+def list_diagnostic(claims: Claims) -> Section:
+    """List the paper's numbers on locality and ablation, which no table has, and those measured."""
+    rows = [
+        (row.sentence, *format_sides(row))
+        for row in claims.rows
+        if row.scope in (Scope.LOCALITY, Scope.ABLATION) and row.holds
+    ]
+    table = build_simple_table(("", "Paper", "Here"), rows, "lrr")
+    return Section("Locality diagnostic and ablation", tables=[table] if rows else [])
+
+
+def format_sides(row: Row) -> tuple[str, str]:
+    """Format the published and the measured number of a claim."""
+    return format_value(row.published, row.unit), format_value(row.measured, row.unit)
+
+
+def summarize_claims(claims: Claims) -> Section:
+    """Summarize the claims: how many hold, and each ordering and bound."""
     text = f"{summarize(claims)} Every claim with its numbers: [{FILE}]({FILE})."
     return Section("What the paper claims", text, [count_by_topic(claims), *list_relations(claims)])
 
@@ -193,8 +209,7 @@ def list_relations(claims: Claims) -> list[Table]:
     for row in claims.rows:
         is_bound = row.published.startswith(("<", ">", "≤", "≥")) and row.scope != Scope.STRUCTURE
         if is_bound and row.holds:
-            sides = (format_value(text, row.unit) for text in (row.published, row.measured))
-            rows.append((row.sentence, *sides, format_agreement(row)))
+            rows.append((row.sentence, *format_sides(row), format_agreement(row)))
     caption = "Orderings and bounds that there are numbers for"
     header = ("The paper says", "Bound", "Measured", "In these runs")
     return [build_simple_table(header, rows, caption=caption)] if rows else []

@@ -64,7 +64,7 @@ class Published:
             raise UserError(f"The published value {text!r} is not made of numbers.") from error
         decimals = max(len(n.partition("e")[0].partition(".")[2]) for n in numbers)
         style = "e" if "e" in numbers[0] else "f"
-        return cls(relation, values, decimals, style, numbers[0].startswith("+"))
+        return cls(relation, values, decimals, style, numbers[0].startswith(("+", "-")))
 
     def compute_half_unit(self, value: float) -> float:
         """Return half a unit of the last printed decimal of `value`."""
