@@ -157,3 +157,10 @@ def test_the_paper_s_numbers_are_shown_as_printed() -> None:
     assert look_up_printed("winners", "kodak", "Δ LPIPS") == "-0.1378"
     with pytest.raises(UserError, match="not made of numbers"):
         Published.parse("about 3", None)
+
+
+@pytest.mark.parametrize(
+    ("published", "measured"), [("-0.091", "+0.155"), ("+0.234", "+0.155"), ("0.091", "0.155")]
+)
+def test_a_number_has_a_sign_where_the_published_one_has(published: str, measured: str) -> None:
+    assert Published.parse(published, None).format_measured([0.155]) == measured

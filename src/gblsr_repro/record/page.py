@@ -182,7 +182,7 @@ def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[Section]:
 
 
 def list_diagnostic(claims: Claims) -> Section:
-    """List the paper's numbers on locality and ablation, which no table has, and those measured."""
+    """List what the paper claims of locality and ablation beside what was measured."""
     rows = [
         (row.sentence, *format_sides(row))
         for row in claims.rows
