@@ -214,7 +214,7 @@ def test_variance_bars_carry_the_share_and_the_floor(draw):
     assert heights == pytest.approx(sorted([1.07, 0.9, *across]))
     assert "within: 0.73" in read_words(figure)
     assert "within: 0.79" in read_words(figure)
-    assert "T4 floor 10⁻³: 8.65× the highest bar" in read_words(figure)
+    assert "T4 floor 10⁻³: 9.35× the highest filled bar" in read_words(figure)
     assert "×10⁻⁴" in axes.get_ylabel()
     assert "T4 floor 10⁻³\n" in read_words(draw("wide", "variance_decomp")) + "\n"
 

@@ -21,7 +21,7 @@ from . import style
 
 BINS = 36
 LOG_BELOW = 20.0  # a median this much below the threshold calls for logarithmic bins
-FLOOR_WITHIN = 2.5  # the floor is drawn where it is at most this multiple of the highest bar
+FLOOR_WITHIN = 2.5  # the floor is drawn where it is at most this multiple of the axis' highest mark
 ROOM_FOR_ZERO = 0.2  # share of the axis below which the threshold's label would touch the 0
 MISSED = "/////"
 FLAGS = {1: (style.MET, " met"), 0: (style.NOT_MET, " not met")}
@@ -94,8 +94,8 @@ def draw_variance_decomp(source: Aggregates, differences: Sequence[str]) -> Figu
     near, label = 0 < floor <= FLOOR_WITHIN * top, f"T4 floor {format_threshold(floor)}"
     if near:
         entries.append(axes.axhline(floor / unit, **LIMIT, linewidth=1.1, label=label))
-    elif top > 0:
-        title = f"{label}: {format_value(floor / top)}× the highest bar"
+    elif (within := float(mean["var_within"].max())) > 0:
+        title = f"{label}: {format_value(floor / within)}× the highest filled bar"
         axes.set_title(title, fontsize=7, color=style.THRESHOLD)
     style.draw_legend(figure, entries, 2, handleheight=1.0)
     for place, arm in enumerate(mean.index):
