@@ -23,6 +23,8 @@ from .conftest import reduce
 pytestmark = pytest.mark.slow
 
 SNAKEMAKE = [sys.executable, "-m", "snakemake"]
+# As users submit, but for asking sooner whether a job has ended: these take seconds.
+SLURM = ["--profile", "slurm", "--slurm-init-seconds-before-status-checks", "1"]
 CONFIG = ["--configfile", "config/demo.yaml", "reduced.yaml"]
 SUBMITTED = re.compile(r"has been submitted with SLURM jobid (\d+)")
 RUN = "results/demo/native/runs/gblsr_scalar/seed0/run.json"
@@ -49,7 +51,7 @@ def finish(workflow: subprocess.Popen[str]) -> str:
 
 
 def submit(checkout: Path, slurm: Mapping[str, str], *arguments: str) -> str:
-    return finish(start(checkout, slurm, "--profile", "slurm", *arguments))
+    return finish(start(checkout, slurm, *SLURM, *arguments))
 
 
 @contextmanager
@@ -130,12 +132,12 @@ def test_a_killed_submitter_loses_nothing(reduced, slurm, steps_per_second):
     steps = round(20 * steps_per_second)
     one_run(reduced, steps)
     with locally(reduced, RUN) as local:
-        first = start(reduced, slurm, "--profile", "slurm", *CONFIG, "--", RUN)
+        first = start(reduced, slurm, *SLURM, *CONFIG, "--", RUN)
         state = reduced / "results" / "demo" / "native" / "state" / "gblsr_scalar" / "seed0.pt"
         wait_for(state, first)
         first.kill()
         first.communicate()
-        finish(start(reduced, slurm, "--profile", "slurm", *CONFIG, "--unlock", "--", RUN))
+        finish(start(reduced, slurm, *SLURM, *CONFIG, "--unlock", "--", RUN))
         submit(reduced, slurm, *CONFIG, "--", RUN)
     record = record_of(reduced / "results" / "demo")
     assert record["steps"] == steps
