@@ -149,7 +149,7 @@ def test_holds_what_was_measured_and_not_where(measured: Path) -> None:
 
     page = (record / "README.md").read_text(encoding="utf-8")
     assert "| Scalar | 1 | 20.50\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}22.31 |" in page
-    assert "| LIIF near | main | kodak | 1 | 17.50 |" in page
+    assert "| LIIF near | main | Kodak | 1 | 17.50 |" in page
     assert "40 steps (paper: 2,000)" in page
     assert "trained on 3 of 9 images of DTD" in page
     assert "GB-LSR-Scalar on the validation images | +2.096 dB | +1.000 dB |" in page
@@ -213,7 +213,7 @@ def test_other_conditions_stand_beside_and_are_not_judged(
     writing.update(other, record, build_config(), "fewer_pixels")
     assert (record / "claims.csv").read_bytes() == claims
     page = (record / "README.md").read_text(encoding="utf-8")
-    assert "| Scalar | fewer_pixels | kodak | 1 | 25.50 |" in page
+    assert "| Scalar | fewer_pixels | Kodak | 1 | 25.50 |" in page
     assert "## Conditions: fewer_pixels" in page
 
 

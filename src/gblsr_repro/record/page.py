@@ -26,6 +26,7 @@ from ..reporting.claims_page import (
 )
 from ..reporting.items import build_possible, select_items
 from ..reporting.layout import Table, format_summary
+from ..reporting.names import name_dataset, name_subject
 from ..reporting.page import Picture, Section, build_simple_table
 from ..reporting.sections import describe_runs, list_differences, list_training_costs
 from ..reporting.tables.build import build_beside_paper
@@ -34,10 +35,6 @@ from .sources import read_sources
 
 SHOWN = (replace(PSNR, digits=2), replace(SSIM, digits=3), replace(LPIPS, digits=3))
 """The metrics of the short tables of arms, with the decimals that a narrow screen has room for."""
-SCORES = {
-    "psnr_y": "Super-resolution: PSNR-Y",
-    "psnr_y_8bit": "Super-resolution: PSNR-Y after rounding to 8 bits",
-}
 BESIDE = "\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}"  # a narrow screen keeps a pair in one line
 INTRODUCTION = (
     "What this project measured, beside the paper's numbers. `gblsr-repro record` writes this "
@@ -83,7 +80,7 @@ def build_page(folder: Path, parts: Sequence[Part]) -> Section:
 def compare_arms(part: Part) -> Iterator[Section]:
     """Compare every arm of the benchmark with the paper's: one table for each data set."""
     source, paper = part.source, read_paper_aggregates(load_protocol())
-    for column, dataset in source.config["native"]["data"]["evaluate"].items():
+    for column in source.evaluate:
         rows = []
         for name, arm in source.benchmark.items():
             cells = list_cells(source, "native", column, name)
@@ -96,7 +93,7 @@ def compare_arms(part: Part) -> Iterator[Section]:
                 )
         header = ["Arm", "Seeds", *(f"{metric.title}, here / paper" for metric in SHOWN)]
         table = build_simple_table(header, rows, "lr" + "r" * len(SHOWN))
-        title = f"Native benchmark on {source.datasets[dataset].title}"
+        title = f"Native benchmark on {name_dataset(source, 'native', column)}"
         yield Section(title, tables=[table])
 
 
@@ -114,7 +111,8 @@ def compare_readings(parts: Sequence[Part]) -> Section:
                 if cells[0].measured:
                     seeds = f"{cells[0].n:.0f}"
                     texts = format_cells(cells)
-                    rows.append([arm.short, part.conditions, column, seeds, *texts])
+                    dataset = name_dataset(source, "native", column)
+                    rows.append([arm.short, part.conditions, dataset, seeds, *texts])
     header = ["Arm", "Conditions", "Set", "Seeds", *(metric.title for metric in SHOWN)]
     table = build_simple_table(header, rows, "lllr" + "r" * len(SHOWN))
     return Section("Other readings and other conditions", tables=[table] if rows else [])
@@ -138,18 +136,17 @@ def list_superres_quality(part: Part) -> Iterator[Section]:
     source = part.source
     cells = source.cells("asr_quality") if source.has("asr_quality") else {}
     scales = [format_scale(scale) for scale in source.config["asr"]["scales"]]
-    names = {BICUBIC: BICUBIC, **{name: method.name for name, method in source.methods.items()}}
-    present = {metric for *_, metric in cells}
-    for metric in (metric for metric in SCORES if metric in present):
-        rows = []
-        for column in source.config["asr"]["evaluate"]:
-            for method, name in names.items():
-                row = [cells.get((column, method, scale, metric), Summary()) for scale in scales]
-                if any(cell.measured for cell in row):
-                    rows.append([column, name, *(format_summary(cell, 2) for cell in row)])
+    rows = []
+    for column in source.config["asr"]["evaluate"]:
+        for method in (BICUBIC, *source.methods):
+            row = [cells.get((column, method, scale, "psnr_y"), Summary()) for scale in scales]
+            if any(cell.measured for cell in row):
+                names = name_dataset(source, "asr", column), name_subject(source, method)
+                rows.append([*names, *(format_summary(cell, 2) for cell in row)])
+    if rows:
         header = ["Set", "Method", *(f"x{scale}" for scale in scales)]
         table = build_simple_table(header, rows, "ll" + "r" * len(scales))
-        yield Section(f"{SCORES[metric]} in dB ({part.conditions})", tables=[table])
+        yield Section(f"Super-resolution: PSNR-Y in dB ({part.conditions})", tables=[table])
 
 
 # --- items of the paper ---------------------------------------------------------------------------
