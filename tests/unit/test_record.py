@@ -277,6 +277,12 @@ def test_claims_and_page_follow_from_the_rows(
         assert same, f"{name}: run gblsr-repro record --rebuild --output docs/record"
 
 
+def test_every_section_of_the_page_has_a_title_of_its_own() -> None:
+    titles = re.findall(r"^## (.+)$", (RECORD / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert len(titles) > 20
+    assert len({*titles}) == len(titles)  # by it a table is copied to other pages
+
+
 def test_every_row_names_a_run_and_its_commit() -> None:
     runs = {(row["conditions"], row["arm"], row["seed"]) for row in made.rows(RECORD / "runs.csv")}
     assert all(row["commit"] for row in made.rows(RECORD / "runs.csv"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 
 from ..analysis.claims.rows import FILE, Row
@@ -153,18 +152,18 @@ def list_superres_quality(part: Part) -> Iterator[Section]:
 
 
 def build_tables(parts: Sequence[Part]) -> Iterator[Section]:
-    """Build every table beside the paper's, each of the first conditions that have its numbers."""
+    """Build a section for every table beside the paper's, of the first conditions that have it."""
     shown: set[str] = set()
     for part in parts:
         items = select_items("table", part.source.config)
         names = [name for name, item in items.items() if item.compared == "yes"]
-        tables, _ = build_possible(
+        built, _ = build_possible(
             [name for name in names if name not in shown],
             lambda name: build_beside_paper(part.source, items[name]),  # noqa: B023
         )
-        shown |= {*tables}
-        for table in chain.from_iterable(tables.values()):
-            yield Section(f"{table.title} ({part.conditions})", tables=[table])
+        shown |= {*built}
+        for tables in built.values():
+            yield Section(f"{tables[0].title} ({part.conditions})", tables=tables)
 
 
 def build_figures(folder: Path, parts: Sequence[Part]) -> Iterator[Section]:
