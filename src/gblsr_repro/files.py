@@ -147,8 +147,16 @@ def read_json(path: Path | str) -> Any:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; run the step that makes it first.") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, too many digits, too deep
         raise UserError(f"{path} is damaged ({error}); delete it and run again.") from error
+
+
+def read_json_map(path: Path | str) -> dict[str, Any]:
+    """Read a JSON document that is a map; `UserError` as `read_json`, and for anything else."""
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise UserError(f"{path} is damaged (it holds no map); delete it and run again.")
+    return value
 
 
 def write_csv(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,3 +21,15 @@ def format_commit(git: Mapping[str, Any]) -> str | None:
     if not git.get("commit"):
         return None
     return f"{git['commit']}{'+' if git.get('modified') else ''}"
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 80
+
+
+def shorten(value: Any) -> str:
+    """Write a value of the user's into a message: as Python writes it, long ones shortened."""
+    try:
+        return _SHORT.repr(value)
+    except ValueError:  # an integer of more digits than Python writes
+        return "an integer of thousands of digits"

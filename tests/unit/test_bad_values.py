@@ -1,6 +1,7 @@
 """Values that no run can have are refused in one sentence, before anything is made."""
 
 import re
+import sys
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -27,12 +28,21 @@ ROOT = Path(__file__).parents[2]
             "claims.seed_noise_sigmas is 9, but must be at most 8.",
         ),
         ({"seeds": [2**32]}, "seeds.0 is 4294967296, but must be at most 4294967295."),
-        ({"results": "-rf"}, "results is '-rf', but must be a name without"),
-        ({"results": "~/x"}, "results is '~/x', but must be a name without"),
+        ({"results": "-rf"}, "results is '-rf', but must be a folder below"),
+        ({"results": "~/x"}, "results is '~/x', but must be a folder below"),
         ({"results": "."}, "results is '.', but must be a folder below"),
         ({"results": "../outside"}, "results is '../outside', but must be a folder below"),
         ({"results": "src"}, "results is 'src', a folder of the project itself"),
         ({"results": "README.md"}, "results is 'README.md', which is a file"),
+        ({"results": ".venv"}, "results is '.venv', but must be a folder below"),
+        ({"results": "a\0b"}, "results is 'a\\x00b', but must be a folder below"),
+        ({"results": "/"}, "results is '/', but must be a folder below"),
+        ({"results": "/etc"}, "results is '/etc', which is kept for other files"),
+        ({"results": "/usr/share/x"}, "results is '/usr/share/x', which is kept for other files"),
+        ({"results": "/tmp"}, "results is '/tmp', which has more in it than results"),
+        ({"results": str(ROOT.parent)}, "which has more in it than results; name another"),
+        ({"results": "venv"}, "results is 'venv', which has more in it than results"),
+        ({"results": "r/x", "resources": "r"}, "results is 'r/x', which is kept for other files"),
         ({"threads": 10**6}, "threads is 1000000, but must be at most 1024"),
         ({"native": {"model": {"modes": 10**9}}}, "native.model.modes is 1000000000, but must be"),
         ({"asr": {"model": {"modes": 10**9}}}, "asr.model.modes is 1000000000, but must be"),
@@ -40,6 +50,7 @@ ROOT = Path(__file__).parents[2]
 )
 def test_a_setting_that_no_run_can_have(overlay, sentence, tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "prefix", str(ROOT / "venv"))
     path = tmp_path / "overlay.yaml"
     path.write_text(yaml.safe_dump(overlay))
     with pytest.raises(UserError, match=re.escape(sentence)):
@@ -54,6 +65,17 @@ def test_resources_may_lie_in_the_home_folder(tmp_path, monkeypatch):
     assert loaded["resources"] == "/home/someone/images"
 
 
+def test_results_that_are_links(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "elsewhere").symlink_to("/etc")
+    for name, sentence in (("loop", "a file or a broken link"), ("elsewhere", "kept for other")):
+        overlay = tmp_path / "overlay.yaml"
+        overlay.write_text(f"results: {name}\n")
+        with pytest.raises(UserError, match=sentence):
+            load([ROOT / "config/config.yaml", overlay])
+
+
 def test_no_folder_of_the_project_can_hold_results():
     there = {path.name for path in ROOT.iterdir() if path.is_dir()}
     assert {"src", "config", "tests", "workflow"} <= there & {*PROJECT_FOLDERS}
@@ -63,7 +85,12 @@ def test_no_folder_of_the_project_can_hold_results():
     ("content", "sentence"),
     [
         (b"native:\n  x: 1\n  x: 2\n", "line 3, column 3: the key 'x' comes twice"),
-        ("a: caf\u00e9\n".encode("latin-1"), "cannot be read"),
+        ("a: caf\u00e9\n".encode("latin-1"), "is not UTF-8 text; save it as UTF-8."),
+        (b"? [a]\n: 1\n", "line 1, column 3: a key must be a name"),
+        (b"a: 2026-13-45\n", "month must be in 1..12"),
+        (b"a: " + b"9" * 5000, "cannot be read"),
+        (b"a: " + b"[" * 5000, "correct it."),
+        (b"{a: " * 5000, "correct it."),
     ],
 )
 def test_an_overlay_that_is_not_what_it_seems(content, sentence, tmp_path):
@@ -82,19 +109,43 @@ def edited(row: type, name: str, column: str, value: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("row", "name", "column", "sentence"),
+    "content", ["[" * 100_000, '{"a": ' * 100_000, f'{{"a": {"9" * 5000}}}', "[]", "\udc00"]
+)
+def test_a_json_that_is_not_what_it_seems(content, tmp_path):
+    path = tmp_path / "overlay.json"
+    path.write_text(content, errors="surrogatepass")
+    with pytest.raises(UserError, match=r"overlay\.json is damaged"):
+        read_yaml(path)
+
+
+@pytest.mark.parametrize(
+    ("row", "name", "column", "value", "sentence"),
     [
-        (Arm, "arms", "benchmark", "line 2: benchmark is 'perhaps'; use one of yes, no."),
-        (Arm, "arms", "group", "line 2: group is 'perhaps'; use one of family, control"),
-        (Method, "methods", "group", "line 2: group is 'perhaps'; use one of baseline, base"),
-        (Dataset, "datasets", "kind", "line 2: kind is 'perhaps'; use one of archive, files"),
-        (Item, "items", "kind", "line 2: kind is 'perhaps'; use one of table, figure."),
+        (Arm, "arms", "benchmark", "perhaps", "use one of yes, no."),
+        (Arm, "arms", "group", "perhaps", "use one of family, control"),
+        (Method, "methods", "group", "perhaps", "use one of baseline, base"),
+        (Dataset, "datasets", "kind", "perhaps", "use one of archive, files"),
+        (Item, "items", "kind", "perhaps", "use one of table, figure."),
+        # keys stand in paths and in command lines
+        (Arm, "arms", "arm", "x`id>f`", "write up to 64 letters, digits and _"),
+        (Arm, "arms", "arm", "ground_truth", "none of all, bicubic, ground_truth."),
+        (Method, "methods", "method", "$(id)", "write up to 64 letters, digits and _"),
+        (Method, "methods", "method", "a b", "write up to 64 letters, digits and _"),
+        (Dataset, "datasets", "dataset", "../x", "write up to 64 letters, digits and _"),
+        (Dataset, "datasets", "dataset", "", "write up to 64 letters, digits and _"),
+        (Item, "items", "item", "a;id", "write up to 64 letters, digits and _"),
+        (Arm, "arms", "arm", "caf\u00e9", "write up to 64 letters, digits and _"),
+        (Arm, "arms", "decoder", ".x:Y", "write the name of a class, or package.module:Class."),
+        (Arm, "arms", "options", "shift", "write name=value, one space between options."),
+        (Arm, "arms", "fairness_rank", "first", "write a whole number above 0, or nothing."),
+        (Dataset, "datasets", "images", "9" * 5000, "write a whole number."),
+        (Dataset, "datasets", "bytes", "-1", "write a whole number, the size of the download"),
     ],
 )
-def test_a_word_that_a_table_does_not_know(row, name, column, sentence, tmp_path):
+def test_a_cell_that_a_table_does_not_allow(row, name, column, value, sentence, tmp_path):
     path = tmp_path / f"{name}.tsv"
-    path.write_text(edited(row, name, column, "perhaps"))
-    with pytest.raises(UserError, match=re.escape(sentence)):
+    path.write_text(edited(row, name, column, value))
+    with pytest.raises(UserError, match=rf"line 2: {column} is .*{re.escape(sentence)}"):
         read_table(path, row, name.removesuffix("s"))
 
 

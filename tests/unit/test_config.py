@@ -66,11 +66,11 @@ IMPOSSIBLE = [
     ({"asr.scales": "all"}, "asr.scales"),
     ({"native.training.steps": 10.0}, "steps is 10.0, but must be of type integer"),
     # names that become those of files
-    ({"results": "my results"}, "results is 'my results', but must be a name without spaces"),
-    ({"results": "x; rm -r y"}, "results is 'x; rm -r y', but must be a name without spaces"),
-    ({"native.data.evaluate": {"a b": "kodak"}}, "'a b', but must be a name without"),
+    ({"results": "my results"}, "results is 'my results', but must be a folder below"),
+    ({"results": "x; rm -r y"}, "results is 'x; rm -r y', but must be a folder below"),
+    ({"native.data.evaluate": {"a b": "kodak"}}, "'a b', but must be a name of letters"),
     ({"native.data.evaluate": {"a-b": "kodak"}}, "letters, digits and _ only"),
-    ({"asr.evaluate": {7: "set5"}}, "a name in asr.evaluate is 7, but must be a name"),
+    ({"asr.evaluate": {7: "set5"}}, "a name in asr.evaluate is 7, but must be of type string"),
     # a name that nothing has, and names that are taken
     (
         {"native.data.evaluate": {"train": "kodak"}},
@@ -94,14 +94,17 @@ IMPOSSIBLE = [
     ({"native.criteria.datasets_required": 4}, "is 4, but must be at most the number of columns"),
     # sizes that do not fit
     ({"native.data.image_size": 250}, "250, but must be a multiple of native.model.patch, 32"),
-    ({"native.model.patch": 31}, "native.model.patch is 31, but must be a power of two"),
+    ({"native.model.patch": 31}, "native.model.patch is 31, but must be one of 2, 4, 8"),
     ({"native.model.norm_groups": 3}, "128, but must be a multiple of native.model.norm_groups, 3"),
     ({"native.training.accumulate": 3}, "8, but must be a multiple of native.training.accumulate"),
     ({"asr.model.swinir_heads": 7}, "180, but must be a multiple of asr.model.swinir_heads, 7"),
     ({"native.metrics.ssim_window": 10}, "native.metrics.ssim_window is 10, but must be odd"),
     # ranges and scales
     ({"native.model.bandwidth_range": [2.0, 0.25]}, "bandwidth_range is [2, 0.25], but must rise"),
-    ({"native.model.bandwidth_range": [0.0, 2.0]}, "bandwidth_range.0 is 0.0, but must be more"),
+    (
+        {"native.model.bandwidth_range": [0.0, 2.0]},
+        "range.0 is 0.0, but must be at least",
+    ),
     ({"asr.training.scale_range": [4.0, 1.0]}, "asr.training.scale_range is [4, 1], but must rise"),
     ({"asr.training.scale_range": [0.5, 4.0]}, "scale_range.0 is 0.5, but must be at least 1"),
     ({"asr.trained_scales": [2, 5]}, "asr.trained_scales names 5, which asr.scales lacks; add it"),
@@ -110,6 +113,32 @@ IMPOSSIBLE = [
     ({"native.training.betas": [-0.1, 0.9]}, "native.training.betas.0 is -0.1, but must be at"),
     ({"native.training.learning_rate": math.nan}, "learning_rate is nan, but must be a finite"),
     ({"diagnostics.margins.lpips": -math.inf}, "margins.lpips is -inf, but must be a finite"),
+    ({"native.metrics.ssim_sigma": 1e-300}, "ssim_sigma is 1e-300, but must be at least 0.1"),
+    ({"native.metrics.psnr_epsilon": 1e-300}, "psnr_epsilon is 1e-300, but must be at least"),
+    ({"native.metrics.psnr_epsilon": 10**400}, "psnr_epsilon is 1000000000000"),
+    ({"native.metrics.high_frequency_cutoff": 5}, "cutoff is 5, but must be less than 0.5"),
+    ({"native.data.image_size": 2**20}, "image_size is 1048576, but must be at most 2048"),
+    ({"native.data.data_seed": 2**63}, "data_seed is 9223372036854775808, but must be at most"),
+    ({"native.model.fourier_seed": 2**63}, "fourier_seed is 9223372036854775808, but must be at"),
+    ({"native.data.crop_seed_stride": 2**63}, "crop_seed_stride is 9223372036854775808, but must"),
+    ({"native.training.steps": int("9" * 4000)}, "steps is 999999999999999999...9999"),
+    ({"asr.scales": [10**9]}, "asr.scales.0 is 1000000000, but must be at most 100"),
+    # numbers that YAML 1.1 reads as text
+    ({"native.training.learning_rate": "2e-3"}, "reads as text; write 2.0e-3, without quotes."),
+    ({"native.training.learning_rate": "1E5"}, "reads as text; write 1.0e+5, without quotes."),
+    ({"native.training.steps": "1e6"}, "reads as text; write 1000000, without quotes."),
+    ({"native.training.learning_rate": "fast"}, "is 'fast', but must be of type number."),
+    # names and paths that no file has
+    ({"resources": ""}, "resources is '', but must be text in one line, not empty"),
+    ({"mirror": "a\0b"}, "mirror is 'a\\x00b', but must be text in one line"),
+    ({"results": "r" * 4000}, "but must have at most 400 characters"),
+    ({"released": {"liif_rdn": "a" * 4000}}, "but must have at most 1000 characters"),
+    ({"cluster.gpu": {"gpu_model": "`id`"}}, "gpu_model is '`id`', but must be a name of letters"),
+    ({"a" * 4000: 1}, "at the top level; use one of"),
+    # images that are trained on and evaluated
+    ({"native.data.train": ["kodak"]}, "names 'kodak', whose images are those of 'kodak' in nat"),
+    ({"asr.train": ["div2k_valid"]}, "asr.evaluate names 'div2k_valid', whose images are those"),
+    ({"accept_partial": ["kodac"]}, "did you mean 'kodak'?"),
 ]
 
 
@@ -162,8 +191,8 @@ def test_a_method_whose_recipe_is_missing(load):
     [
         {"native.data.evaluate": {"set14": None, "urban100": None}},
         {"asr.evaluate": {"div2kval": None}},
-        {"native.data.evaluate.mine": "bsds500", "native.data.exemplars.mine": "a"},
-        {"asr.evaluate": {"mine": "bsds500"}, "asr.shave_extra": {"mine": 6}},
+        {"native.data.evaluate.mine": "set5", "native.data.exemplars.mine": "a"},
+        {"asr.evaluate": {"mine": "kodak"}, "asr.shave_extra": {"mine": 6}},
         {"asr.timing.datasets": ["set14", "kodak"]},
         {"asr.model.swinir_heads": 3, "native.training.accumulate": 2},
         {"asr.scales": [2.0, 3.0, 4.0]},

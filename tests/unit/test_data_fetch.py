@@ -238,10 +238,9 @@ def test_photographs_put_into_resources_need_no_address(rows, online, tmp_path):
     assert names == ["a", "b"]
 
 
-@pytest.mark.parametrize(("column", "value"), [("images", "x"), ("images", ""), ("bytes", "2 GB")])
-def test_a_row_whose_numbers_are_none_is_one_sentence(column, value):
-    with pytest.raises(UserError, match=f"data set set: {column} is '{value}'; write a whole"):
-        made.dataset(dataset="set", files="set/*.png", **{**FACTS, column: value})
+def test_an_address_without_the_size_of_the_download_is_one_sentence():
+    with pytest.raises(UserError, match="data set set: bytes is empty; write the size"):
+        made.dataset(dataset="set", files="set/*.png", **{**FACTS, "url": "https://x", "bytes": ""})
 
 
 def test_unwritable_resources_are_one_sentence(server, online, tmp_path):

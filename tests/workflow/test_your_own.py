@@ -16,7 +16,6 @@ OVERLAY = {
     "native": {
         "arms": ["gblsr_scalar", "flat"],
         "data": {
-            "train": ["my_photos"],
             "evaluate": {"mine": "my_photos", "kodak": None, "set14": None, "urban100": None},
             "exemplars": {"mine": "a"},
         },

@@ -13,6 +13,7 @@ from typing import Any
 from ..files import write_text
 from .items import read_items
 from .schema.settings import Settings
+from .schema.types import LARGEST, LARGEST_INTEGER, SMALLEST
 from .tables import find_repository_root
 
 HEADING = "## Settings\n"
@@ -22,6 +23,7 @@ RANGES = {
     "maximum": "at most",
     "exclusiveMaximum": "less than",
 }
+AT_LEAST_ANY, ABOVE_ZERO = f"at least {SMALLEST}", "more than 0"
 
 
 def list_settings() -> str:
@@ -45,7 +47,7 @@ def _list_section(
         if "default" in setting:
             values += f"; left out: `{json.dumps(setting['default'])}`"
         yield f"| `{place}{name}` | {values} | {setting['description']} |"
-        entries = setting.get("additionalProperties", {})
+        entries = _find_entries(setting)
         if "$ref" in entries:
             inner = definitions[entries["$ref"].rpartition("/")[2]]
             yield from _list_section(inner, definitions, f"{place}{name}.*.")
@@ -60,10 +62,20 @@ def _describe_type(schema: dict[str, Any]) -> str:
     if schema.get("type") == "array":
         return f"list of {_describe_type(schema['items'])}"
     if schema.get("type") == "object":
-        values = schema["additionalProperties"]
+        values = _find_entries(schema)
         return "map" if "$ref" in values else f"map to {_describe_type(values)}"
-    ranges = [f"{words} {schema[key]:,}" for key, words in RANGES.items() if key in schema]
-    return " ".join([schema["type"], ", ".join(ranges)]).strip()
+    # What holds for every number is not said of each.
+    bounds = {key: schema[key] for key in RANGES if abs(schema.get(key, LARGEST)) < LARGEST}
+    if bounds.get("maximum") == LARGEST_INTEGER:
+        del bounds["maximum"]
+    ranges = [f"{RANGES[key]} {bound:,}" for key, bound in bounds.items()]
+    return " ".join([schema["type"], ", ".join(ranges)]).strip().replace(AT_LEAST_ANY, ABOVE_ZERO)
+
+
+def _find_entries(schema: dict[str, Any]) -> dict[str, Any]:
+    """Find what the JSON schema of a map says of its values; empty for anything else."""
+    by_pattern: dict[str, Any] = schema.get("patternProperties", {})
+    return next(iter(by_pattern.values()), {})
 
 
 def renew_settings_page(text: str) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import UserError
+from ..wording import shorten
 from .addresses import SEED, parse_address
 from .tables import (
     Config,
@@ -13,6 +16,7 @@ from .tables import (
     find_row,
     get_setting,
     list_arms,
+    list_datasets,
     list_methods,
     list_named_datasets,
     merge,
@@ -35,6 +39,11 @@ PROJECT_FOLDERS = (
     ".ci", ".git", ".github", "benchmarks", "config", "docs", "envs", "profiles", "resources",
     "slurm", "src", "tests", "workflow",
 )  # fmt: skip
+SYSTEM_FOLDERS = (
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr",
+)  # fmt: skip
+SHARED_FOLDERS = ("/home", "/media", "/mnt", "/opt", "/root", "/srv", "/tmp", "/var")
+OTHER_RESULTS = "name another folder, such as results/mine."
 # Settings by table column, and the setting that lists the columns.
 BY_COLUMN = {
     "native.data.exemplars": "native.data.evaluate",
@@ -53,6 +62,7 @@ def _check_rows(config: Config) -> Iterator[str]:
     """Check that the tables have the arms and methods, and that every method has its recipe."""
     native, asr = config["native"], config["asr"]
     list_arms(config)
+    list_datasets(config)
     for name in ("main_arm", "control_arm"):
         select_rows(read_arms(), [native[name]], f"native.{name}", "config/arms.tsv")
     select_rows(
@@ -142,10 +152,7 @@ def _check_columns(config: Config) -> Iterator[str]:
 
 
 def _check_sizes(config: Config) -> Iterator[str]:
-    """Check that the patch is a power of two and that sizes are multiples of one another."""
-    patch = config["native"]["model"]["patch"]
-    if patch < 2 or patch & (patch - 1):
-        yield f"native.model.patch is {patch}, but must be a power of two, at least 2."
+    """Check that sizes are multiples of one another."""
     for whole, part in MULTIPLES.items():
         size, divisor = get_setting(config, whole), get_setting(config, part)
         if size % divisor:
@@ -170,23 +177,45 @@ def _check_scales(config: Config) -> Iterator[str]:
             )
 
 
+def _check_training_sets(config: Config) -> Iterator[str]:
+    """Check that no images are both trained on and evaluated."""
+    named, table = list_named_datasets(config), read_datasets()
+    for benchmark in ("native.data", "asr"):
+        trained = {table[name].files: name for name in named[f"{benchmark}.train"]}
+        for name in named[f"{benchmark}.evaluate"]:
+            if table[name].files in trained:
+                yield (
+                    f"{benchmark}.evaluate names {name!r}, whose images are those of "
+                    f"{trained[table[name].files]!r} in {benchmark}.train; evaluate other images "
+                    "than those of the training."
+                )
+
+
 def _check_results(config: Config) -> Iterator[str]:
-    """Check that the results folder is none of the project's and no file."""
-    results, root = Path(config["results"]).resolve(), find_repository_root()
-    if results.is_file():
-        yield f"results is {config['results']!r}, which is a file; name a folder."
-    for name in PROJECT_FOLDERS:
-        if results == root or results.is_relative_to(root / name):
-            yield (
-                f"results is {config['results']!r}, a folder of the project itself; name another, "
-                "such as results/mine."
-            )
+    """Check that the results folder is no file and holds nothing but results."""
+    name, root = config["results"], find_repository_root()
+    results = Path(os.path.realpath(name))
+    if os.path.lexists(results) and not os.path.isdir(results):
+        yield f"results is {shorten(name)}, which is a file or a broken link; name a folder."
+    below = (root, Path.cwd(), os.path.expanduser("~"), sys.prefix, *SHARED_FOLDERS)
+    if any(Path(os.path.realpath(folder)).is_relative_to(results) for folder in below):
+        yield f"results is {shorten(name)}, which has more in it than results; {OTHER_RESULTS}"
+    for folder in PROJECT_FOLDERS:
+        if results.is_relative_to(root / folder):
+            yield f"results is {shorten(name)}, a folder of the project itself; {OTHER_RESULTS}"
+    others = [*SYSTEM_FOLDERS, *filter(None, (config["resources"], config["mirror"]))]
+    if not root.is_relative_to(sys.prefix):
+        others.append(sys.prefix)
+    for folder in others:
+        if results.is_relative_to(os.path.realpath(folder)):
+            yield f"results is {shorten(name)}, which is kept for other files; {OTHER_RESULTS}"
 
 
 CHECKS = (
     _check_results,
     _check_rows,
     _check_released,
+    _check_training_sets,
     _check_images,
     _check_timing,
     _check_columns,

@@ -8,6 +8,7 @@ from typing import Literal
 from .addresses import is_imported
 from .tables import (
     Config,
+    Key,
     find_repository_root,
     list_arms,
     list_methods,
@@ -35,7 +36,7 @@ class Item:
     lpips, spread, baselines; `caption` the text after its title.
     """
 
-    item: str
+    item: Key
     maker: str
     part: str
     kind: Literal["table", "figure"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -53,7 +54,7 @@ def find_mirror(config: Config) -> Path | None:
     if config["mirror"] is None:
         return None
     root = Path(config["mirror"]).expanduser()
-    if not root.is_dir():
+    if not os.path.isdir(root):
         raise UserError(f"The mirror folder {root} does not exist; correct `mirror` in the config.")
     return root
 

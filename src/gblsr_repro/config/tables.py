@@ -5,16 +5,18 @@ from __future__ import annotations
 import csv
 import difflib
 import io
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 import yaml
 
 from ..errors import UserError
-from ..files import read_csv, read_json
+from ..files import read_csv, read_json_map
+from ..wording import shorten
 
 Config = dict[str, Any]
 Row = TypeVar("Row")
@@ -59,28 +61,36 @@ class _UniqueKeyLoader(yaml.CSafeLoader):  # ten times as fast as the loader in 
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Construct a map; raise `yaml.YAMLError` where a key comes twice."""
-        keys = set()
+        keys: set[Any] = set()
         for key, _ in node.value:
-            if key.value in keys:
-                problem = f"the key {key.value!r} comes twice"
-                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
-            keys.add(key.value)
+            if not isinstance(key, yaml.ScalarNode):
+                problem = "a key must be a name"
+            elif key.value in keys:
+                problem = f"the key {shorten(key.value)} comes twice"
+            else:
+                keys.add(key.value)
+                continue
+            raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
         return super().construct_mapping(node, deep)
 
 
 def read_yaml(path: Path | str) -> Config:
     """Read a YAML or .json map; `UserError` names the file, line and column of a mistake."""
     if Path(path).suffix == ".json":
-        return read_json(path)
+        return read_json_map(path)
     try:
         text = Path(path).read_text(encoding="utf-8")
         value = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 (a safe loader)
     except FileNotFoundError as error:
         raise UserError(f"Config file {path} does not exist; check the name.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise UserError(f"Config file {path} is not UTF-8 text; save it as UTF-8.") from error
+    except RecursionError as error:
+        raise UserError(f"Config file {path} is nested too deeply; correct it.") from error
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: no such date, too many digits
         mark = getattr(error, "problem_mark", None)
         place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "it is not YAML text"
+        problem = getattr(error, "problem", None) or str(error)
         raise UserError(
             f"Config file {path} cannot be read{place}: {problem}; correct it."
         ) from error
@@ -88,6 +98,39 @@ def read_yaml(path: Path | str) -> Config:
         raise UserError(f"Config file {path} must contain a map of settings; correct it.")
     return value
 
+
+@dataclass(frozen=True)
+class Format:
+    """The pattern of a table's cells, and what to write in one that does not match."""
+
+    pattern: str
+    remedy: str
+
+
+# Keys stand in paths and in command lines, beside the words that are taken.
+Key = Annotated[
+    str,
+    Format(
+        r"(?!(?:all|bicubic|ground_truth)$)[A-Za-z0-9_]{1,64}",
+        "write up to 64 letters, digits and _, and none of all, bicubic, ground_truth.",
+    ),
+]
+ClassName = Annotated[
+    str,
+    Format(
+        r"([^\W\d]\w*(\.[^\W\d]\w*)*:)?[^\W\d]\w*",
+        "write the name of a class, or package.module:Class.",
+    ),
+]
+OptionsText = Annotated[
+    str,
+    Format(r"(\w+=[^\s=]+( \w+=[^\s=]+)*)?", "write name=value, one space between options."),
+]
+Rank = Annotated[str, Format(r"([1-9]\d{0,3})?", "write a whole number above 0, or nothing.")]
+Count = Annotated[str, Format(r"\d{1,9}", "write a whole number.")]
+Size = Annotated[
+    str, Format(r"\d{0,15}", "write a whole number, the size of the download in bytes.")
+]
 
 # Groups of arms: a baseline as the paper measured it, and another interpretation of its text.
 BASELINE, READING = "baseline", "reading"
@@ -104,15 +147,15 @@ class Arm:
     orders the fairness table.
     """
 
-    arm: str
-    decoder: str
-    options: str
+    arm: Key
+    decoder: ClassName
+    options: OptionsText
     name: str
     short: str
     group: Literal["family", "control", "baseline", "ablation", "reading"]
     benchmark: Literal["yes", "no"]
     diagnostic: Literal["reference", "control", "log", "linear", ""]
-    fairness_rank: str
+    fairness_rank: Rank
     note: str
 
     @property
@@ -130,10 +173,10 @@ class Method:
     baseline, base or variant; `table` is the table of its row (main, appendix).
     """
 
-    method: str
-    encoder: str
-    decoder: str
-    options: str
+    method: Key
+    encoder: ClassName
+    decoder: ClassName
+    options: OptionsText
     recipe: str
     name: str
     group: Literal["baseline", "base", "variant"]
@@ -149,14 +192,14 @@ class Dataset:
     of images of a complete copy; `stands_in_for` the data set that it replaces, or empty.
     """
 
-    dataset: str
+    dataset: Key
     title: str
     role: Literal["train", "evaluate", "weights"]
     kind: Literal["archive", "files", "file", "package"]
     url: str
     files: str
-    images: str
-    bytes: str
+    images: Count
+    bytes: Size
     checksum: str
     license: str
     homepage: str
@@ -164,14 +207,11 @@ class Dataset:
     note: str
 
     def __post_init__(self) -> None:
-        for column, may_be_empty in (("images", False), ("bytes", not self.url)):
-            text = getattr(self, column)
-            if not text.isdecimal() and (text or not may_be_empty):
-                raise UserError(
-                    f"config/datasets.tsv, data set {self.dataset}: {column} is {text!r}; write a "
-                    "whole number"
-                    + (", the size of the download in bytes." if column == "bytes" else ".")
-                )
+        if self.url and not self.bytes:
+            raise UserError(
+                f"config/datasets.tsv, data set {self.dataset}: bytes is empty; write the size of "
+                "the download in bytes, or no url."
+            )
 
     @property
     def download_bytes(self) -> int:
@@ -183,10 +223,10 @@ def read_table(path: Path | str, row: type[Row], key: str) -> dict[str, Row]:
     """Read a tab-separated table: a `row` per line, by its `key` column, in the file's order.
 
     Raises `UserError` where it is not UTF-8 text, a row lacks a cell or repeats a key, or a cell is
-    not one of the words that the field's `Literal` allows.
+    not one of the words of the field's `Literal` or does not match its `Format`.
     """
     names = [f.name for f in fields(row)]  # type: ignore[arg-type]
-    words = {name: get_args(hint) for name, hint in get_type_hints(row).items()}
+    hints = get_type_hints(row, include_extras=True)
     try:
         text = Path(path).read_text(encoding="utf-8-sig")  # some editors put a mark first
     except UnicodeDecodeError as error:
@@ -200,23 +240,29 @@ def read_table(path: Path | str, row: type[Row], key: str) -> dict[str, Row]:
                 "correct it."
             )
         for line in reader:
+            place = f"{path}, line {reader.line_num}"
             if None in line or None in line.values():
                 raise UserError(
-                    f"{path}, line {reader.line_num}: the row must have {len(names)} tab-separated "
-                    "cells, empty ones included; correct it."
+                    f"{place}: the row must have {len(names)} tab-separated cells, empty ones "
+                    "included; correct it."
                 )
             if line[key] in rows:
-                raise UserError(
-                    f"{path}, line {reader.line_num}: {line[key]!r} has a row above; remove one."
-                )
+                raise UserError(f"{place}: {line[key]!r} has a row above; remove one.")
             for name in names:
-                if words[name] and line[name] not in words[name]:
-                    raise UserError(
-                        f"{path}, line {reader.line_num}: {name} is {line[name]!r}; "
-                        f"{suggest(line[name], filter(None, words[name]))}"
-                    )
+                if remedy := _check_cell(line[name], hints[name]):
+                    raise UserError(f"{place}: {name} is {shorten(line[name])}; {remedy}")
             rows[line[key]] = row(**line)
     return rows
+
+
+def _check_cell(text: str, hint: Any) -> str | None:
+    """Check a cell by the type of its column; return what to write instead, None if it is fine."""
+    *words, allowed = get_args(hint) or [None]
+    if isinstance(allowed, Format):
+        return None if re.fullmatch(allowed.pattern, text, re.ASCII) else allowed.remedy
+    if words and text not in (*words, allowed):
+        return suggest(text, filter(None, (*words, allowed)))
+    return None
 
 
 _read_table_once = cache(read_table)  # a process reads these tables once
@@ -308,7 +354,9 @@ def suggest(name: str, candidates: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, names, 1)
     if close:
         return f"did you mean {close[0]!r}?"
-    return f"use one of {', '.join(names)}." if names else "there are none."
+    if not names:
+        return "there is none to choose from; leave it out."
+    return f"use one of {', '.join(names)}."
 
 
 def select_rows(

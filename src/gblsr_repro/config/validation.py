@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from ..errors import UserError
+from ..wording import shorten
 from .schema.settings import Settings, is_section
-from .schema.types import Section
+from .schema.types import PATTERNS, Section
 from .tables import Config, suggest
 
-TYPES = {"int": "integer", "float": "number", "bool": "boolean", "model": "map", "dict": "map"}
 EXPECTATIONS = {
+    "int_type": "must be of type integer",
+    "float_type": "must be of type number",
+    "bool_type": "must be true or false",
+    "string_type": "must be of type string, in quotes where it looks like a number",
+    "list_type": "must be of type list",
+    "dict_type": "must be of type map",
+    "model_type": "must be of type map",
     "finite_number": "must be a finite number",
     "literal_error": "must be one of {expected}",
     "greater_than_equal": "must be at least {ge:.12g}",
@@ -22,7 +30,10 @@ EXPECTATIONS = {
     "less_than": "must be less than {lt:.12g}",
     "too_short": "must have {min_length} or more entries",
     "too_long": "must have at most {max_length} entries",
+    "string_too_long": "must have at most {max_length} characters",
+    "value_error": "{error}",
 }
+DECIMAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.ASCII)
 
 
 def apply_schema(config: Config) -> Config:
@@ -30,7 +41,7 @@ def apply_schema(config: Config) -> Config:
     try:
         settings = Settings.model_validate(config)
     except ValidationError as error:
-        first = min(error.errors(), key=lambda e: (len(e["loc"]), str(e["loc"])))
+        first = min(error.errors(include_url=False), key=lambda e: (len(e["loc"]), str(e["loc"])))
         raise UserError(_describe_error(first)) from None
     complete = settings.model_dump()
     # Jobs request exactly the resources that are set.
@@ -42,28 +53,48 @@ def _describe_error(error: Any) -> str:
     """Describe a validation error in one sentence: the setting, its value and the remedy."""
     *path, last = error["loc"] or ("",)
     if error["type"] in ("extra_forbidden", "invalid_key", "missing"):
-        place = ".".join(map(str, path)) or "the top level"
+        place = _join_names(path)
         if error["type"] == "missing":
             return f"Config: {place} lacks the setting {last!r}; add it (see config/README.md)."
         return (
-            f"Config: unknown setting {str(last)!r} at {place}; "
+            f"Config: unknown setting {shorten(str(last))} at {place}; "
             f"{suggest(str(last), _find_section(path).model_fields)}"
         )
-    place = ".".join(map(str, error["loc"])) or "the top level"
-    if last == "[key]":
-        place = f"a name in {'.'.join(map(str, path[:-1]))}"
-    return f"Config: {place} is {error['input']!r}, but {_describe_expectation(error)}."
+    place = f"a name in {_join_names(path[:-1])}" if last == "[key]" else _join_names(error["loc"])
+    return f"Config: {place} is {shorten(error['input'])}, {_describe_expectation(error)}."
+
+
+def _join_names(path: Sequence[Any]) -> str:
+    """Join the names of sections and of a setting with dots, long ones shortened."""
+    return ".".join(str(name)[:80] for name in path) or "the top level"
 
 
 def _describe_expectation(error: Any) -> str:
     """Describe in words what a value must be."""
-    rule = error["type"]
-    if rule.endswith("_type"):
-        name = rule.removesuffix("_type")
-        return f"must be of type {TYPES.get(name, name)}"
+    rule, value, context = error["type"], error["input"], error.get("ctx", {})
+    if rule in ("int_type", "float_type") and isinstance(value, str):
+        number = _rewrite_number(value, whole=rule == "int_type")
+        if number:
+            return f"which YAML reads as text; write {number}, without quotes"
+    if rule == "string_pattern_mismatch":
+        return f"but {PATTERNS[context['pattern']]}"
     if rule in EXPECTATIONS:
-        return EXPECTATIONS[rule].format(**error.get("ctx", {}))
-    return error["msg"]
+        return f"but {EXPECTATIONS[rule].format(**context)}"
+    return f"which is not valid ({error['msg']}); correct it"
+
+
+def _rewrite_number(text: str, whole: bool) -> str:
+    """Rewrite a number that YAML 1.1 reads as text, such as 2e-3; empty where it is none."""
+    if len(text) > 40 or not DECIMAL.fullmatch(text.lower()):
+        return ""
+    mantissa, _, exponent = text.lower().partition("e")
+    if whole:
+        value = float(text)
+        return str(int(value)) if value.is_integer() else ""
+    if "." not in mantissa:
+        mantissa += ".0"
+    sign = "" if exponent[:1] in ("", "-", "+") else "+"
+    return f"{mantissa}e{sign}{exponent}" if exponent else mantissa
 
 
 def _find_section(path: Sequence[Any]) -> type[Section]:

@@ -13,12 +13,16 @@ from .types import (
     EvaluationColumn,
     Names,
     NotNegative,
+    Number,
     Odd,
     Pair,
     Positive,
+    Rate,
     Section,
+    Seed,
     Share,
-    Whole,
+    Text,
+    Width,
     describe,
     drop_nulls,
 )
@@ -27,13 +31,13 @@ from .types import (
 class NativeData(Section):
     """The images of the native benchmark."""
 
-    image_size: int = describe("side of the square images, in pixels", ge=32)
+    image_size: int = describe("side of the square images, in pixels", ge=32, le=2048)
     train: Names = describe("training sets, in this order")
     evaluate: Columns[EvaluationColumn] = describe(
         "evaluation sets: column of the tables to data set"
     )
-    exemplars: dict[str, str] = describe("by column: the image in the qualitative figure")
-    data_seed: Whole = describe("seed of the split and of the training crops")
+    exemplars: dict[Column, Text] = describe("by column: the image in the qualitative figure")
+    data_seed: Seed = describe("seed of the split and of the training crops")
     crop_seed_stride: Count = describe("factor of `data_seed` in the seed of the crops")
     holdout_fraction: float = describe("share of every training set held out", gt=0, le=0.5)
 
@@ -41,19 +45,19 @@ class NativeData(Section):
 class NativeModel(Section):
     """Sizes and constants of the encoder and the decoders (paper, section 3)."""
 
-    features: Count = describe("channels of the encoder's features")
-    patch: Count = describe("side of a patch in pixels, a power of two")
-    modes: Count = describe("cosine modes per axis", le=256)
-    norm_groups: Count = describe("groups of the encoder's GroupNorm")
+    features: Width = describe("channels of the encoder's features")
+    patch: Literal[2, 4, 8, 16, 32, 64, 128, 256] = describe("side of a patch in pixels")
+    modes: int = describe("cosine modes per axis", ge=1, le=256)
+    norm_groups: Width = describe("groups of the encoder's GroupNorm")
     cutoff_sharpness: Positive = describe("steepness of the cutoff over the mode order")
     bandwidth_range: Annotated[list[Positive], Pair] = describe("lowest and highest bandwidth")
     fixed_bandwidth: Positive = describe("bandwidth of the fixed arm")
-    order_range: Annotated[list[float], Pair] = describe("lowest and highest cutoff order")
+    order_range: Annotated[list[Number], Pair] = describe("lowest and highest cutoff order")
     coefficient_std: Positive = describe("standard deviation of the coefficients' initial weights")
-    hidden: Count = describe("width of the baselines' linear layers")
-    fourier_frequencies: Count = describe("number of random frequencies of the Fourier-MLP")
+    hidden: Width = describe("width of the baselines' linear layers")
+    fourier_frequencies: Width = describe("number of random frequencies of the Fourier-MLP")
     fourier_scale: Positive = describe("standard deviation of the random frequencies")
-    fourier_seed: Whole = describe("seed of the random frequencies")
+    fourier_seed: Seed = describe("seed of the random frequencies")
     wire_frequency: Positive = describe("initial frequency of the WIRE activation")
     wire_spread: Positive = describe("initial spread of the WIRE activation")
 
@@ -62,8 +66,8 @@ class NativeTraining(Section):
     """How every arm is trained."""
 
     steps: Count = describe("optimizer steps")
-    batch_size: Count = describe("images per step")
-    learning_rate: Positive = describe("learning rate of AdamW, constant")
+    batch_size: int = describe("images per step", ge=1, le=65536)
+    learning_rate: Rate = describe("learning rate of AdamW, constant")
     betas: Annotated[list[Annotated[float, Field(ge=0, lt=1)]], Pair] = describe("betas of AdamW")
     weight_decay: NotNegative = describe("weight decay of AdamW")
     gradient_clip: Positive = describe("largest norm of all gradients together")
@@ -87,22 +91,24 @@ class Metrics(Section):
 
     psnr_epsilon: Positive = describe("added to the mean squared error")
     ssim_window: Odd = describe("side of the window, odd")
-    ssim_sigma: Positive = describe("standard deviation of the window, in pixels")
+    ssim_sigma: float = describe("standard deviation of the window, in pixels", ge=0.1, le=1000)
     ssim_epsilon: Positive = describe("added to the denominator of SSIM")
     edge_percentile: Share = describe(
         "quantile of the Sobel magnitude from which a pixel is an edge"
     )
-    edge_dilation: Whole = describe("pixels by which the edges are widened")
+    edge_dilation: int = describe("pixels by which the edges are widened", ge=0, le=1024)
     power_floor: Positive = describe("smallest power in the local spectrum error")
-    high_frequency_cutoff: Positive = describe("lowest high frequency, in cycles per pixel")
+    high_frequency_cutoff: float = describe(
+        "lowest high frequency, in cycles per pixel", gt=0, lt=0.5
+    )
     region_patches: Count = describe("validation patches that set the region thresholds")
 
 
 class Criteria(Section):
     """The paper's gates and its parameter budget."""
 
-    parameter_band: Positive = describe(
-        "largest ratio of an arm's parameters to the main arm's (F1)"
+    parameter_band: float = describe(
+        "largest ratio of an arm's parameters to the main arm's (F1)", ge=1, le=1000
     )
     psnr_below_best_baseline: Positive = describe(
         "PSNR (dB) by which an arm may lie below the best baseline"
@@ -120,8 +126,8 @@ class Native(Section):
 
     data: NativeData
     arms: Names = describe("arms to run: rows of arms.tsv")
-    main_arm: str = describe("the arm that the parameter budget is measured by")
-    control_arm: str = describe("the control of the quality gate")
+    main_arm: Column = describe("the arm that the parameter budget is measured by")
+    control_arm: Column = describe("the control of the quality gate")
     model: NativeModel
     training: NativeTraining
     metrics: Metrics

@@ -14,10 +14,12 @@ from .types import (
     Distinct,
     Folder,
     HomePath,
+    Number,
     Positive,
+    Resource,
     Section,
     Seed,
-    Whole,
+    Text,
     describe,
     drop_nulls,
 )
@@ -26,8 +28,8 @@ from .types import (
 class Latency(Section):
     """The fixed timing protocol of both benchmarks."""
 
-    warmup: Whole = describe("passes before the timed ones")
-    passes: Count = describe("timed passes")
+    warmup: int = describe("passes before the timed ones", ge=0, le=10**6)
+    passes: int = describe("timed passes", ge=1, le=10**6)
     clocks: Annotated[list[Literal["paper", "ours"]], Field(min_length=1), Distinct] = describe(
         "what is timed (above)"
     )
@@ -49,8 +51,8 @@ class Margins(Section):
 
     psnr_texture: Positive = describe("gain in PSNR (dB) on texture, at least")
     psnr_mixed: Positive = describe("gain in PSNR (dB) on mixed patches, at least")
-    lpips: float = describe("change of LPIPS, at most")
-    psnr_edge: float = describe("change of PSNR (dB) on edges, at least")
+    lpips: Number = describe("change of LPIPS, at most")
+    psnr_edge: Number = describe("change of PSNR (dB) on edges, at least")
 
 
 class Diagnostics(Section):
@@ -76,8 +78,12 @@ class Gpu(Section):
     """How a job requests a GPU from a scheduler."""
 
     gpu: Count | None = describe("number of GPUs", default=None)
-    gpu_model: str | None = describe("model of the GPUs, as the scheduler names it", default=None)
-    gres: str | None = describe("or a generic resource, as the scheduler names it", default=None)
+    gpu_model: Resource | None = describe(
+        "model of the GPUs, as the scheduler names it", default=None
+    )
+    gres: Resource | None = describe(
+        "or a generic resource, as the scheduler names it", default=None
+    )
 
 
 class Memory(Section):
@@ -114,13 +120,13 @@ class Settings(Section):
     )
     results: Folder = describe("folder of all outputs of the workflow")
     resources: HomePath = describe("folder of downloads and of their recorded checksums")
-    mirror: str | None = describe(
+    mirror: Text | None = describe(
         "local folder laid out like `resources`, used instead of downloading", default=None
     )
-    accept_partial: Annotated[list[str], Distinct] = describe(
+    accept_partial: Annotated[list[Column], Distinct] = describe(
         "data sets that may have fewer images than published; tables and pages say so", default=[]
     )
-    lpips_backbone: str | None = describe(
+    lpips_backbone: Text | None = describe(
         "file with the AlexNet backbone; null: `GBLSR_LPIPS_BACKBONE`, then the download",
         default=None,
     )
@@ -128,7 +134,7 @@ class Settings(Section):
         "stop before training when the backbone is missing; false: LPIPS is not measured",
         default=True,
     )
-    released: Annotated[dict[Column, str], BeforeValidator(drop_nulls)] = describe(
+    released: Annotated[dict[Column, Text], BeforeValidator(drop_nulls)] = describe(
         "by arm or method: file, folder or hub address of weights to import instead of training",
         default={},
     )

@@ -1,52 +1,48 @@
-"""Types of settings with their checks, and the base class of all sections."""
+"""Types of settings with their ranges, and the base class of all sections."""
 
 from __future__ import annotations
 
 import os
-import re
-from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
-from pydantic_core import PydanticCustomError
+
+NAME = r"^[A-Za-z0-9_]+$"
+FOLDER = r"^(\./|/)?[\w+@=,%][\w.+@=,%-]*(/[\w+@=,%][\w.+@=,%-]*)*/?$"
+ONE_LINE = r"^[^\x00-\x1f\x7f]+$"
+RESOURCE = r"^[\w:.,-]+$"
+PATTERNS = {
+    NAME: "must be a name of letters, digits and _ only",
+    FOLDER: "must be a folder below the working directory or an absolute path, of letters, digits "
+    "and _ . + @ = , % - only, in which no name begins with a dot or a hyphen",
+    ONE_LINE: "must be text in one line, not empty",
+    RESOURCE: "must be a name of letters, digits and _ : . , - only",
+}
+"""What the patterns of settings ask for, in words."""
+
+# Numbers beyond these are no settings: torch, numpy and file systems cannot take them.
+SMALLEST, LARGEST, LARGEST_INTEGER = 1e-12, 1e12, 2**31 - 1
 
 
 def _require_distinct(values: list[Any]) -> list[Any]:
     """Refuse a list with a repeated entry."""
     if any(value in values[:i] for i, value in enumerate(values)):
-        raise PydanticCustomError("distinct", "must not name an entry twice")
+        raise ValueError("must not name an entry twice")
     return values
 
 
 def _require_odd(value: int) -> int:
     """Refuse an even number."""
     if value % 2 == 0:
-        raise PydanticCustomError("odd", "must be odd")
+        raise ValueError("must be odd")
     return value
 
 
-def _check_column_name(name: Any) -> Any:
-    """Refuse a name with other characters than letters, digits and underscores."""
-    if not re.fullmatch(r"[A-Za-z0-9_]+", str(name)) or not isinstance(name, str):
-        raise PydanticCustomError(
-            "column",
-            "must be a name without spaces and special characters: letters, digits and _ only",
-        )
-    return name
-
-
-def _check_folder_name(name: Any) -> Any:
-    """Refuse a name that a shell interprets or takes for an option, and the way out by `..`."""
-    if not re.fullmatch(
-        r"[^\s'\"`$;&|<>*?()\[\]{}\\!#~-][^\s'\"`$;&|<>*?()\[\]{}\\!#~]*", str(name)
-    ):
-        raise PydanticCustomError("folder", "must be a name without spaces and special characters")
-    path = Path(str(name))
-    if ".." in path.parts or path == Path():
-        raise PydanticCustomError(
-            "inside", "must be a folder below the working directory, or an absolute path"
-        )
-    return name
+def _refuse_split_names(column: str) -> str:
+    """Refuse the column names train and validation, which are splits."""
+    if column in ("train", "validation"):
+        raise ValueError("must not have the name of the training or validation images; rename it")
+    return column
 
 
 def drop_nulls(columns: Any) -> Any:
@@ -56,34 +52,33 @@ def drop_nulls(columns: Any) -> Any:
     return {column: value for column, value in columns.items() if value is not None}
 
 
-def _refuse_split_names(column: str) -> str:
-    """Refuse the column names train and validation, which are splits."""
-    if column in ("train", "validation"):
-        raise PydanticCustomError(
-            "split", "must not have the name of the training or validation images; rename it"
-        )
-    return column
-
-
-Count = Annotated[int, Field(ge=1)]
-Whole = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=1, le=LARGEST_INTEGER)]
+Whole = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]  # what every generator takes
-Odd = Annotated[Count, AfterValidator(_require_odd)]
-Positive = Annotated[float, Field(gt=0)]
-NotNegative = Annotated[float, Field(ge=0)]
+Width = Annotated[int, Field(ge=1, le=8192)]  # channels of a layer
+Depth = Annotated[int, Field(ge=1, le=128)]  # number of layers or of blocks
+Odd = Annotated[int, Field(ge=1, le=255), AfterValidator(_require_odd)]
+Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
+Positive = Annotated[float, Field(ge=SMALLEST, le=LARGEST)]
+NotNegative = Annotated[float, Field(ge=0, le=LARGEST)]
+Rate = Annotated[float, Field(ge=SMALLEST, le=10)]  # learning rate
 Share = Annotated[float, Field(ge=0, le=1)]
 # A whole scale stays an integer: files are named x2, not x2.0.
-Scale = Annotated[float, Field(gt=1), AfterValidator(lambda v: int(v) if v.is_integer() else v)]
+Scale = Annotated[
+    float, Field(gt=1, le=100), AfterValidator(lambda v: int(v) if v.is_integer() else v)
+]
 Distinct = AfterValidator(_require_distinct)
-Names = Annotated[list[str], Field(min_length=1), Distinct]
+Column = Annotated[str, Field(pattern=NAME, max_length=64)]
+EvaluationColumn = Annotated[Column, AfterValidator(_refuse_split_names)]
+Names = Annotated[list[Column], Field(min_length=1), Distinct]
 Scales = Annotated[list[Scale], Field(min_length=1), Distinct]
 Pair = Field(min_length=2, max_length=2)
-Column = Annotated[str, BeforeValidator(_check_column_name)]
-EvaluationColumn = Annotated[Column, AfterValidator(_refuse_split_names)]
-Folder = Annotated[str, BeforeValidator(_check_folder_name)]
-HomePath = Annotated[str, AfterValidator(os.path.expanduser)]  # may begin with ~
+Folder = Annotated[str, Field(pattern=FOLDER, max_length=400)]
+Text = Annotated[str, Field(pattern=ONE_LINE, max_length=1000)]
+HomePath = Annotated[Text, AfterValidator(os.path.expanduser)]  # may begin with ~
+Resource = Annotated[str, Field(pattern=RESOURCE, max_length=100)]
 Key = TypeVar("Key")
-Columns = Annotated[dict[Key, str], Field(min_length=1), BeforeValidator(drop_nulls)]
+Columns = Annotated[dict[Key, Column], Field(min_length=1), BeforeValidator(drop_nulls)]
 
 
 class Section(BaseModel):
