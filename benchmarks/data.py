@@ -35,8 +35,6 @@ PNG, JPEG = (1404, 2040), (480, 640)  # the usual sizes of DIV2K and DTD images
 QUICK_PNG, QUICK_JPEG = (256, 320), (120, 160)
 STORED = 16  # images in the standardized array
 SCALE = 4  # of super-resolution evaluation
-# Position in AlexNet, outputs, inputs and kernel side of the convolutions that LPIPS reads.
-ALEXNET = ((0, 64, 3, 11), (3, 192, 64, 5), (6, 384, 192, 3), (8, 256, 384, 3), (10, 256, 256, 3))
 
 
 def build_cases(bench: Bench) -> Iterator[Case]:
@@ -139,34 +137,23 @@ def cut_crop(image: np.ndarray, draw: SampleSpec) -> np.ndarray:
 
 
 def build_evaluation_case(bench: Bench) -> Case:
-    """Build the case of native evaluation: reconstruct, and measure without and with LPIPS.
-
-    The network behind LPIPS has random weights here, which take as long as the trained ones.
-    """
+    """Build the case of native evaluation: reconstruct, and score."""
     # Below 64 pixels AlexNet has nothing left to compare.
     side = 64 if bench.quick else bench.image_side
     model = native.build_arm(bench, native.MAIN)
     truth = native.draw_images(bench, side, BATCH)
     settings = MetricSettings.from_config(bench.config)
     bounds = compute_thresholds(truth, settings)
-    backbone = bench.scratch / "backbone.pth"
-    weights = {
-        f"features.{layer}.{kind}": torch.randn(size) * 0.05
-        for layer, outputs, inputs, kernel in ALEXNET
-        for kind, size in (("weight", (outputs, inputs, kernel, kernel)), ("bias", (outputs,)))
-    }
-    torch.save(weights, backbone)
-    perceptual = PerceptualDistance(backbone, bench.device)
+    perceptual = PerceptualDistance(bench.device)
     names = [str(position) for position in range(BATCH)]
 
-    def measure(network: PerceptualDistance | None) -> Any:
+    def evaluate() -> Any:
         images = reconstruct(model, truth)
-        return score_images(names, images, truth, bounds, settings, network)
+        return score_images(names, images, truth, bounds, settings, perceptual)
 
     variants = (
         Variant("reconstruct", partial(reconstruct, model, truth)),
-        Variant("and measure", partial(measure, None)),
-        Variant("and LPIPS", partial(measure, perceptual)),
+        Variant("and score", evaluate),
     )
     return Case(
         "native evaluation",

@@ -31,7 +31,6 @@ ASR = {
     "hidden": 8,
     "modes": 4,
 }
-ALEXNET = {0: (64, 3, 11), 3: (192, 64, 5), 6: (384, 192, 3), 8: (256, 384, 3), 10: (256, 256, 3)}
 # A decoder of super-resolution that a reader may write, as the text of a module.
 BLEND = '''
 from torch import nn
@@ -138,18 +137,6 @@ def run(
         facts["weights_sha256"] = files.compute_sha256(folder / NAME)
     files.write_json(folder / "run.json", facts)
     return folder
-
-
-def backbone(path: Path) -> Path:
-    """Write AlexNet as torchvision ships it, classifier included, with random convolutions."""
-    generator = torch.Generator().manual_seed(0)
-    state = {"classifier.1.weight": torch.zeros(8, 8), "classifier.1.bias": torch.zeros(8)}
-    for layer, (outputs, inputs, side) in ALEXNET.items():
-        shape = (outputs, inputs, side, side)
-        state[f"features.{layer}.weight"] = 0.05 * torch.randn(shape, generator=generator)
-        state[f"features.{layer}.bias"] = 0.1 * torch.randn(outputs, generator=generator)
-    torch.save(state, path)
-    return path
 
 
 def nvidia_smi(folder: Path, count: int) -> list[str]:

@@ -1,20 +1,19 @@
-"""Check the native arms, their parameter budget and the LPIPS backbone before training."""
+"""Check the native arms and their parameter budget before training."""
 
 from __future__ import annotations
 
 from .analysis.budget import compare_with_anchor
 from .config import Config, find_arm, read_arms
 from .errors import UserError
-from .evaluation.perceptual import PerceptualDistance, find_backbone
 from .models.native import count_arm_parameters, count_model_parameters
 from .progress import format_columns
 
 
 def check_native_benchmark(config: Config) -> str:
-    """Check the native benchmark of `config`; return its parameter counts and LPIPS as text.
+    """Check the native benchmark of `config`; return its parameter counts as text.
 
     A table has the trainable parameters of every arm and their ratio to the main arm's. Raises
-    `UserError` as `require_budget` and `require_backbone` do.
+    `UserError` as `require_budget` does.
     """
     names = read_arms()
     rows = [
@@ -22,7 +21,7 @@ def check_native_benchmark(config: Config) -> str:
         for arm, count, ratio, _ in _compare_arms(config)
     ]
     require_budget(config)
-    return "\n".join([*format_columns(rows, right=True), f"LPIPS: {require_backbone(config)}"])
+    return "\n".join(format_columns(rows, right=True))
 
 
 def require_budget(config: Config) -> None:
@@ -34,17 +33,6 @@ def require_budget(config: Config) -> None:
                 f"Arm {arm} has {count:,} parameters, {ratio:.3f} times the main arm's, "
                 f"outside the band of {band:g}; change its size or native.criteria.parameter_band."
             )
-
-
-def require_backbone(config: Config) -> str:
-    """Return the path of the LPIPS backbone, or the reason why LPIPS cannot be measured.
-
-    Raises `UserError` when the backbone is damaged, or missing and required by the config.
-    """
-    backbone, reason = find_backbone(config)
-    if backbone is not None:
-        PerceptualDistance(backbone)  # raises for a damaged file before the training, not after it
-    return str(backbone or reason)
 
 
 def _compare_arms(config: Config) -> list[tuple[str, float, float, float]]:

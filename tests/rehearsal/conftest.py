@@ -11,7 +11,6 @@ from gblsr_repro.data import superres
 SIDE = 32
 REHEARSED = {
     "device": "auto",
-    "require_lpips": False,
     "native": {
         "data": {"image_size": SIDE, "exemplars": {"kodak": "kodak_0"}},
         "training": {"steps": 6, "batch_size": 2, "log_every": 2, "checkpoint_every": 3},

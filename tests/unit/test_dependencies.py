@@ -25,7 +25,6 @@ from gblsr_repro.evaluation import (
     native,
     native_fields,
     native_latency,
-    perceptual,
     regions,
 )
 from gblsr_repro.models import base, gblsr
@@ -38,7 +37,6 @@ from gblsr_repro.training import run_record
 
 ARMS, METHODS = configuration.read_arms(), configuration.read_methods()
 TINY = {
-    "require_lpips": False,
     "native": {
         "data": {
             "image_size": 64,
@@ -109,7 +107,7 @@ class Watched(dict):
 
 
 # How and where a job works, and which of its files it is about: no other result comes of that.
-PLACES = {"device", "threads", "resources", "results", "mirror", "accept_partial", "lpips_backbone"}
+PLACES = {"device", "threads", "resources", "results", "mirror", "accept_partial"}
 WHICH = {"native.data.evaluate", "asr.evaluate", "asr.scales", "asr.timing.datasets"}
 CURVE = {"asr.evaluate", "asr.downsampling", "asr.shave_extra", "asr.tile_pixels"}
 # Modules that carry and write what others compute.
@@ -280,7 +278,6 @@ def watched(tiny, monkeypatch):
     monkeypatch.setattr(importing, "write_run", unwatched(importing.write_run))
     monkeypatch.setattr(runs, "identify_run", unwatched(runs.identify_run))
     monkeypatch.setattr(metrics.MetricSettings, "from_config", Lazy)
-    monkeypatch.delenv(perceptual.BACKBONE_VARIABLE, raising=False)
     return Watched(settings, seen)
 
 

@@ -17,7 +17,6 @@ from gblsr_repro.evaluation import (
     metrics,
     native,
     native_latency,
-    perceptual,
     regions,
 )
 from gblsr_repro.files import write_csv, write_json
@@ -36,7 +35,6 @@ def place(tmp_path_factory):
     """A folder with a config, arrays, region thresholds and one untrained run of `ARM`."""
     root = tmp_path_factory.mktemp("native")
     overlay = {
-        "require_lpips": False,
         "resources": str(root / "resources"),
         "native": {
             "data": {
@@ -75,9 +73,7 @@ def thresholds(place):
 def evaluated(place, thresholds):
     run = ["--arm", ARM, "--seed", 3, "--run", place / "run", "--arrays", place]
     written = ["--output", place / "metrics"]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv(perceptual.BACKBONE_VARIABLE, raising=False)
-        assert command(place, "evaluate", *run, *written) == 0
+    assert command(place, "evaluate", *run, *written) == 0
     return place / "metrics"
 
 
@@ -116,18 +112,11 @@ def test_every_image_has_a_row_with_its_own_numbers(place, evaluated, thresholds
                     assert float(cell) == pytest.approx(part.mean().item(), rel=1e-4, abs=1e-6)
 
 
-def test_lpips_without_a_backbone_is_empty_and_says_why(evaluated):
+def test_every_image_has_its_lpips(evaluated):
     for name in COUNTS:
-        record = made.record(evaluated / f"{name}.json")
-        assert record["lpips"] == {
-            "measured": False,
-            "reason": "the AlexNet backbone is not at hand",
-            "backbone_sha256": None,
-        }
-        assert record["weights_sha256"]
-        assert record["device"]["type"] == "cpu"
-        rows = made.rows(evaluated / f"{name}.csv")
-        assert {row["lpips"] + row["edge_lpips"] for row in rows} == {""}
+        for row in made.rows(evaluated / f"{name}.csv"):
+            assert 0 < float(row["lpips"]) < 2
+            assert 0 < float(row["edge_lpips"]) < 2
 
 
 class Constant:
@@ -140,7 +129,7 @@ class Constant:
         return 2 * self.measure_lpips(images * mask, truth * mask)
 
 
-def test_lpips_enters_the_rows_where_it_is_measured(place, thresholds):
+def test_lpips_is_measured_of_whole_images_and_of_their_edges(place, thresholds):
     settings = metrics.MetricSettings.from_config(config_at(place))
     truth = ImageArray.open(place / "kodak.npy").load_images(slice(None))
     images = truth * 0.5
@@ -151,9 +140,8 @@ def test_lpips_enters_the_rows_where_it_is_measured(place, thresholds):
         assert row["edge_lpips"] == pytest.approx((truth[i] * mask[i]).mean().item(), rel=1e-6)
 
 
-def test_what_was_measured_from_the_same_is_kept(place, evaluated, monkeypatch):
+def test_what_was_measured_from_the_same_is_kept(place, evaluated):
     """And what was measured from other weights, or images, is not."""
-    monkeypatch.delenv(perceptual.BACKBONE_VARIABLE, raising=False)
     run = ["--arm", ARM, "--seed", 3, "--run", place / "run", "--arrays", place]
     table, record = evaluated / "kodak.csv", evaluated / "kodak.json"
     (evaluated / "set14.csv").unlink()

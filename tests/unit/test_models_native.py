@@ -113,25 +113,16 @@ def test_a_run_of_another_definition_is_refused(settings, run_dir, monkeypatch):
 
 
 @pytest.fixture
-def checked(tmp_path, monkeypatch):
-    """Two arms, and no AlexNet backbone to be found."""
-    monkeypatch.delenv("GBLSR_LPIPS_BACKBONE", raising=False)
-    overlay = {
-        "resources": str(tmp_path / "resources"),
-        "mirror": None,
-        "lpips_backbone": None,
-        "require_lpips": False,
-        "native": {"arms": ["liif", "gblsr_scalar"]},
-    }
-    return config.merge(config.load(), overlay)
+def checked():
+    """Two arms."""
+    return config.merge(config.load(), {"native": {"arms": ["liif", "gblsr_scalar"]}})
 
 
-def test_counts_are_told_with_what_is_known_of_lpips(checked):
+def test_parameters_are_counted_and_compared(checked):
     said = check_native_benchmark(checked)
     lines = [line.split() for line in said.splitlines()]
     assert ["GB-LSR-Scalar", "989,955", "1.000x"] in lines
     assert ["LIIF", "(matched-budget", "amortized)", "1,122,819", "1.134x"] in lines
-    assert "LPIPS: the AlexNet backbone is not at hand" in said
 
 
 def test_an_arm_outside_the_band_stops_before_anything_runs(checked):
@@ -141,10 +132,3 @@ def test_an_arm_outside_the_band_stops_before_anything_runs(checked):
     small = config.merge(narrow, {"native": {"main_arm": "liif"}})
     with pytest.raises(UserError, match=r"Arm gblsr_scalar .* 0\.882 times the main arm's"):
         check_native_benchmark(small)
-
-
-def test_a_required_backbone_that_is_missing_stops(checked):
-    with pytest.raises(UserError, match="AlexNet backbone"):
-        check_native_benchmark(config.merge(checked, {"require_lpips": True}))
-    with pytest.raises(UserError, match="does not hold the weights of torchvision's AlexNet"):
-        check_native_benchmark(config.merge(checked, {"lpips_backbone": "pyproject.toml"}))

@@ -27,12 +27,11 @@ class Ended(NamedTuple):
 class Planner:
     """A process in a checkout that runs each command in a fork of itself (see planner.py)."""
 
-    def __init__(self, folder: Path, **environment: str) -> None:
-        inherited = {k: v for k, v in os.environ.items() if k != "GBLSR_LPIPS_BACKBONE"}
+    def __init__(self, folder: Path) -> None:
         self.process = subprocess.Popen(
             [sys.executable, Path(__file__).with_name("planner.py")],
             cwd=folder,
-            env=inherited | {"PYTHONPATH": str(folder / "src")} | environment,
+            env=os.environ | {"PYTHONPATH": str(folder / "src")},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

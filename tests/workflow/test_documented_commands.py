@@ -75,9 +75,7 @@ class Checkout:
         superseded.touch()
         theirs = published.weights("liif_rdn", settings).theirs
         published.write_checkpoint(folder / "rdn-liif.pth", "liif_rdn", theirs)
-        self.planner = Planner(
-            folder, GBLSR_LPIPS_BACKBONE=str(made.backbone(folder / "alexnet.pth"))
-        )
+        self.planner = Planner(folder)
 
     def run(self, *words: str) -> str | None:
         """Run a command of Snakemake or gblsr-repro once; return what it said if it failed."""

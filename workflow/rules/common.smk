@@ -143,13 +143,11 @@ def describe_dependencies(rule, wildcard=None, subjects=None):
 
 @cache
 def check_arms():
-    """Exit with an error if an arm is outside the budget or LPIPS cannot be measured."""
+    """Exit with an error if an arm is outside the budget."""
     from gblsr_repro import preflight
 
     try:
         preflight.require_budget(config)
-        if all(map(os.path.isfile, find_lpips_backbone(None))):
-            preflight.require_backbone(config)
     except UserError as error:
         sys.exit(f"gblsr-repro: {error}")
 
@@ -170,15 +168,6 @@ def find_sources_of_array(wildcards):
     data = config["native"]["data"]
     names = data["train"] if wildcards.array in SPLITS else [data["evaluate"][wildcards.array]]
     return [f"{R}/sources/{name}.csv" for name in names]
-
-
-def find_lpips_backbone(wildcards):
-    """Return the AlexNet backbone's manifest where LPIPS needs the download.
-
-    To be read as `ancient`: where the file was named before, what it measured stands.
-    """
-    given = config["lpips_backbone"] or os.environ.get("GBLSR_LPIPS_BACKBONE")
-    return [] if given or not config["require_lpips"] else [f"{R}/sources/alexnet.csv"]
 
 
 def find_sources_of_validation(wildcards):

@@ -45,7 +45,6 @@ rule evaluate:
         arrays=expand(f"{R}/native/arrays/{{column}}.npy", column=COLUMNS),
         index=expand(f"{R}/native/arrays/{{column}}.csv", column=COLUMNS),
         regions=f"{R}/native/arrays/validation_regions.json",
-        backbone=ancient(find_lpips_backbone),
     output:
         metrics=[
             update(f"{R}/native/metrics/{{arm}}/seed{{seed}}/{column}.csv") for column in COLUMNS
@@ -82,7 +81,6 @@ use rule evaluate as evaluate_validation with:
         arrays=f"{R}/native/arrays/validation.npy",
         index=f"{R}/native/arrays/validation.csv",
         regions=f"{R}/native/arrays/validation_regions.json",
-        backbone=ancient(find_lpips_backbone),
     output:
         metrics=[update(f"{R}/native/metrics/{{arm}}/seed{{seed}}/validation.csv")],
         records=[update(f"{R}/native/metrics/{{arm}}/seed{{seed}}/validation.json")],

@@ -109,7 +109,7 @@ def _add_check(commands: Commands) -> None:
 
 
 def check(options: Options) -> None:
-    """Check the parameter budget and the LPIPS backbone, before any training."""
+    """Check the parameter budget before any training."""
     from ..preflight import check_native_benchmark
 
     print(check_native_benchmark(load_config(options)))

@@ -152,10 +152,8 @@ RULES = {
         training=True,
     ),
     "import_arm": Rule(("released.{}",), code=(*NATIVE_MODEL, *IMPORTING), model=True),
-    "evaluate": Rule(("native.metrics", "require_lpips"), code=SCORING),
-    "evaluate_validation": Rule(
-        ("native.metrics", "require_lpips", "diagnostics.images"), code=SCORING
-    ),
+    "evaluate": Rule(("native.metrics",), code=SCORING),
+    "evaluate_validation": Rule(("native.metrics", "diagnostics.images"), code=SCORING),
     "exemplars": Rule(("native.data.exemplars",), code=("evaluation/exemplars.py",)),
     "fields": Rule(
         (

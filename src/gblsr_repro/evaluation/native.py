@@ -21,7 +21,7 @@ from ..runs import load_matching_run
 from . import REGIONS, metrics, regions
 from .batches import read_batches
 from .metrics import MetricSettings
-from .perceptual import PerceptualDistance, find_backbone
+from .perceptual import PerceptualDistance
 
 VALIDATION = "validation"
 WHOLE_IMAGE = (*metrics.WHOLE_IMAGE, "lpips", "edge_lpips", "border_step", "center_step")
@@ -42,7 +42,7 @@ def evaluate_run(
 
     `arrays` is the folder of the standardized arrays and of the thresholds of the regions. Writes
     for every set, or for those of `only`, <set>.csv into the folder `output`, one row per image
-    with `COLUMNS`, and <set>.json, which describes device, weights, LPIPS and under `follows` the
+    with `COLUMNS`, and <set>.json, which describes device, weights and under `follows` the
     dependencies. A set whose dependencies did not change is kept. Raises `UserError` when the run
     is not of this arm and seed, or when a file is missing or damaged.
     """
@@ -50,22 +50,17 @@ def evaluate_run(
     model, trained = load_matching_run(run, NativeModel, arm, seed, config, device)
     runtime.prepare_for_inference(model, device)
     thresholds = regions.Thresholds.read(arrays / "validation_regions.json")
-    backbone, reason = find_backbone(config)
-    perceptual = PerceptualDistance(backbone, device) if backbone else None
-    backbone_sha256 = perceptual.sha256 if perceptual else None
-    lpips = {"measured": bool(backbone), "reason": reason, "backbone_sha256": backbone_sha256}
+    perceptual = PerceptualDistance(device)
     settings = MetricSettings.from_config(config)
     description = {
         "arm": arm.arm,
         "seed": seed,
-        "lpips": lpips,
         "device": runtime.describe_device(device),
         "weights_sha256": trained["weights_sha256"],
         "versions": runtime.list_versions(),
     }
     shared = collect_dependencies("evaluate", None, config) | {
         "weights_sha256": trained["weights_sha256"],
-        "backbone_sha256": backbone_sha256,
         "regions": asdict(thresholds),
     }
     for name in only or [*config["native"]["data"]["evaluate"], VALIDATION]:
@@ -99,21 +94,20 @@ def score_images(
     truth: Tensor,
     thresholds: regions.Thresholds,
     settings: MetricSettings,
-    perceptual: PerceptualDistance | None,
+    perceptual: PerceptualDistance,
 ) -> list[dict[str, Any]]:
     """Score clamped reconstructions (B, 3, H, W) against the `truth`; return a row per image.
 
-    Keys are `COLUMNS`. Metrics of a region without patches are None, and LPIPS without its network.
+    Keys are `COLUMNS`. Metrics of a region without patches are None.
     """
     columns: dict[str, list[float | None]] = {
         name: measure(images, truth, settings).tolist()
         for name, measure in metrics.WHOLE_IMAGE.items()
     }
     columns["border_step"], columns["center_step"] = metrics.measure_seams(images, settings)
-    if perceptual:
-        mask = metrics.compute_edge_mask(truth, settings)
-        columns["lpips"] = perceptual.measure_lpips(images, truth).tolist()
-        columns["edge_lpips"] = perceptual.measure_edge_lpips(images, truth, mask).tolist()
+    mask = metrics.compute_edge_mask(truth, settings)
+    columns["lpips"] = perceptual.measure_lpips(images, truth).tolist()
+    columns["edge_lpips"] = perceptual.measure_edge_lpips(images, truth, mask).tolist()
     rows: list[dict[str, Any]] = []
     for position, name in enumerate(names):
         scores = {column: values[position] for column, values in columns.items()}

@@ -31,7 +31,7 @@ LARGEST_BYTES = 1_500_000
 FIGURES = "figures"
 WIDEST_FIGURE = 1200  # pixels
 # Where files lie on one machine says nothing about the run, and may say too much about its owner.
-LOCAL = ("mirror", "resources", "results", "lpips_backbone")
+LOCAL = ("mirror", "resources", "results")
 
 
 def update(results: Path, record: Path, config: Config, conditions: str) -> int:

@@ -126,14 +126,6 @@ class Settings(Section):
     accept_partial: Annotated[list[Column], Distinct] = describe(
         "data sets that may have fewer images than published; tables and pages say so", default=[]
     )
-    lpips_backbone: Text | None = describe(
-        "file with the AlexNet backbone; null: `GBLSR_LPIPS_BACKBONE`, then the download",
-        default=None,
-    )
-    require_lpips: bool = describe(
-        "stop before training when the backbone is missing; false: LPIPS is not measured",
-        default=True,
-    )
     released: Annotated[dict[Column, Text], BeforeValidator(drop_nulls)] = describe(
         "by arm or method: file, folder or hub address of weights to import instead of training",
         default={},
