@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import Progress, TaskID
 
 from gblsr_repro.errors import UserError
 from gblsr_repro.operations.trainings import Training, locate_progress_file, read_training
 from gblsr_repro.progress import format_duration
 
+from .run import Run, stamp
+
 POLL_SECONDS = 5.0
 LINES = 10  # printed for a whole training where there is no terminal
+LAST_SECONDS = 60  # of a training, in which no line is printed: that of the job follows
 
 
 @dataclass
@@ -28,12 +31,16 @@ class Watched:
     lines: int = 0
 
 
-class TrainingBars:
+class Trainings:
     """Shows the progress of the running trainings, which it reads every `POLL_SECONDS`."""
 
-    def __init__(self, progress: Progress, console: Console) -> None:
+    def __init__(
+        self, run: Run, progress: Progress, print_line: Callable[[str], None], has_bars: bool
+    ) -> None:
+        self.run = run
         self.progress = progress
-        self.console = console
+        self.print_line = print_line
+        self.has_bars = has_bars
         self.watched: dict[int, Watched] = {}
         self.lock = threading.Lock()
         self.closed = threading.Event()
@@ -59,10 +66,10 @@ class TrainingBars:
         """Show the progress of all trainings until closed."""
         while not self.closed.wait(POLL_SECONDS):
             with self.lock:
-                for training in self.watched.values():
-                    self._update(training)
+                for job, training in self.watched.items():
+                    self._update(job, training)
 
-    def _update(self, watched: Watched) -> None:
+    def _update(self, job: int, watched: Watched) -> None:
         """Show what a progress file says, once the job wrote it and until its last step."""
         try:
             training = read_training(watched.path)
@@ -70,7 +77,8 @@ class TrainingBars:
             return
         if training.written_at < watched.began or not training.running:
             return
-        if self.console.is_terminal:
+        self.run.expect(job, training.seconds_left)
+        if self.has_bars:
             self._draw(watched, training)
         else:
             self._print(watched, training)
@@ -83,18 +91,24 @@ class TrainingBars:
             watched.bar,
             completed=training.step,
             description=f"{training.run}: {training.step:,} of {training.steps:,} steps",
-            seconds_left=training.seconds_left,
+            left=_describe_time_left(training),
         )
 
     def _print(self, watched: Watched, training: Training) -> None:
         """Print a line for each new tenth of a training."""
-        lines = training.step * LINES // training.steps
-        if lines <= watched.lines or training.seconds_left is None:
+        tenths = training.step * LINES // training.steps
+        if tenths <= watched.lines or (training.seconds_left or 0) < LAST_SECONDS:
             return
-        watched.lines = lines
-        self.console.print(
-            f"{time.strftime('%H:%M:%S')} {training.run}: {training.step:,} of "
-            f"{training.steps:,} steps, {format_duration(training.seconds_left)} left",
-            soft_wrap=True,
-            highlight=False,
+        watched.lines = tenths
+        self.print_line(
+            stamp(
+                f"{training.run}: {training.step:,} of {training.steps:,} steps, "
+                f"{_describe_time_left(training)}"
+            )
         )
+
+
+def _describe_time_left(training: Training) -> str:
+    """Describe the time that the remaining steps take; empty where it is unknown."""
+    left = training.seconds_left
+    return "" if left is None else f"{format_duration(left)} left"

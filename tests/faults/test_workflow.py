@@ -89,8 +89,8 @@ def test_two_at_once(workflow, tmp_path):
     assert status == 0, said
     status, said = workflow.run("--", f"results/tiny/{RUN}")
     assert status != 0
-    sentence = f"gblsr-repro: gblsr_scalar seed 0 is being trained by process {job.pid} of "
-    assert any(line.startswith(sentence) for line in said.splitlines())
+    sentence = f"why: gblsr-repro: gblsr_scalar seed 0 is being trained by process {job.pid} of "
+    assert sentence in said
     assert "Traceback" not in said
 
     job.send_signal(signal.SIGCONT)

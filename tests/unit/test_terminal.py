@@ -1,6 +1,8 @@
 """The logger of the workflow: the progress of trainings, the remaining times, and its hints."""
 
 import logging
+import os
+import re
 import subprocess
 import sys
 import time
@@ -22,14 +24,14 @@ def logger(monkeypatch):
     handler.close()
 
 
-def emit(handler, event, **fields):
-    record = logging.LogRecord("snakemake", logging.INFO, "", 0, "", (), None)
+def emit(handler, event, message="", **fields):
+    record = logging.LogRecord("snakemake", logging.INFO, "", 0, message, (), None)
     vars(record).update(event=event, **fields)
     handler.emit(record)
 
 
 def start(handler, run):
-    emit(handler, LogEvent.RUN_INFO, per_rule_job_counts={"train": 3}, total_job_count=3)
+    emit(handler, LogEvent.RUN_INFO, stats={"train": 3, "total": 3})
     job = {"jobid": 7, "rule_name": "train", "output": [str(run / "run.json")]}
     emit(handler, LogEvent.JOB_INFO, **job)
 
@@ -68,7 +70,7 @@ def test_without_a_terminal_a_line_is_printed_for_each_tenth_of_a_training(
     time.sleep(0.1)
     is_printed("")
     lines = [
-        line.split(" ", 1)[1] for line in "".join(printed).splitlines() if "gblsr_scalar" in line
+        line.split(" ", 2)[2] for line in "".join(printed).splitlines() if "gblsr_scalar" in line
     ]
     assert lines == [
         "gblsr_scalar seed 0: 230 of 2,000 steps, 59m00s left",
@@ -85,18 +87,18 @@ def test_progress_of_an_earlier_job_is_not_shown(logger, tmp_path, capsys):
 
 
 def test_a_terminal_has_a_bar_for_a_running_training_and_times(monkeypatch, tmp_path):
-    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes standard error for a terminal
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(trainings, "POLL_SECONDS", 0.02)
     logger = LogHandler(OutputSettings(), None)
-    assert logger.console.is_terminal
     logger.console.width = 120
     try:
         start(logger, tmp_path / "native" / "runs" / "gblsr_scalar" / "seed0")
         report(tmp_path, 500)
         wait_for(lambda: "gblsr_scalar seed 0" in drawn(logger))
         assert "gblsr_scalar seed 0: 500 of 2,000 steps" in drawn(logger)
-        assert "0:50:00 left" in drawn(logger)
-        assert "at least 0:50:00 left" in drawn(logger)
+        assert "50m00s left" in drawn(logger)
+        assert "about 2h30m left" in drawn(logger)  # three such trainings
         emit(logger, LogEvent.JOB_FINISHED, job_id=7)
         assert "gblsr_scalar" not in drawn(logger)
     finally:
@@ -129,3 +131,84 @@ def test_an_unreadable_config_file_is_explained(repository, tmp_path, arguments,
     assert "A file after --configfile cannot be read" in done.stderr
     assert "Put -- before the targets" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+SMALL = """\
+rule all:
+    default_target: True
+    input: "results/report.html"
+rule measure:
+    output: "results/{arm}.csv"
+    log: "logs/{arm}.log"
+    retries: 1
+    shell: "[ -e tried ] && touch {output} || "
+        "{{ touch tried; echo gblsr-repro: {wildcards.arm} is damaged. > {log}; exit 2; }}"
+rule draw:
+    input: expand("results/{arm}.csv", arm=["scalar", "full"])
+    output: "results/report.html"
+    shell: "touch {output}"
+"""
+STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d "
+
+
+@pytest.fixture
+def run_small(tmp_path):
+    """Run a small workflow as `snakemake > log.txt 2>&1`; return the status and the log's lines."""
+    (tmp_path / "Snakefile").write_text(SMALL)
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "snakemake", "--cores", "1", "--logger", "gblsr"]
+        environment = {**os.environ, "FORCE_COLOR": "1"}  # as where CI shows logs in color
+        with (tmp_path / "log.txt").open("wb") as log:
+            done = subprocess.run(
+                [*command, *arguments], cwd=tmp_path, stdout=log, stderr=log, env=environment
+            )
+        return done.returncode, (tmp_path / "log.txt").read_text().splitlines()
+
+    return run
+
+
+def test_a_log_names_every_job_and_the_page(run_small):
+    status, lines = run_small()
+    assert status == 0
+    said = [re.sub(STAMP, "", line) for line in lines if re.match(STAMP, line)]
+    assert said[0].startswith("4 jobs to run: ")
+    assert "2 measure" in said[0]
+    done = [line for line in said if " of 4 done: " in line]
+    assert [line.split(" of ")[0] for line in done] == ["1", "2", "3", "4"]
+    jobs = [re.split(" done: | in ", line)[1] for line in done]
+    assert sorted(jobs[:2]) == ["measure arm=full", "measure arm=scalar"]
+    assert jobs[2:] == ["draw", "all"]
+    (failed,) = (i for i, line in enumerate(lines) if "Failed: measure arm=" in line)
+    arm = lines[failed].split("arm=")[1].split()[0]
+    assert lines[failed].endswith(", exit status 2")
+    assert lines[failed + 1 : failed + 3] == [
+        f"  why: gblsr-repro: {arm} is damaged.",
+        f"  log: logs/{arm}.log",
+    ]
+    assert lines[failed + 3].endswith(f"Tried again: measure arm={arm}")
+    end = lines.index("Page: results/report.html")
+    assert "All jobs are done in " in lines[end - 1]
+
+
+def test_a_log_of_a_dry_run_names_the_jobs(run_small):
+    status, lines = run_small("--dry-run")
+    assert status == 0
+    planned = {line.partition(": ")[2] for line in lines if line.startswith("Would run: ")}
+    assert planned == {"measure arm=scalar", "measure arm=full", "draw", "all"}
+    assert not any("done" in line or "Page" in line for line in lines)
+
+
+def test_the_log_of_an_earlier_job_is_not_shown(logger, tmp_path, capsys):
+    """As where Slurm's commands are missing: the job never began, and wrote nothing."""
+    log = tmp_path / "train.log"
+    log.write_text("gblsr-repro: of an earlier job.\n")
+    job = {"jobid": 7, "rule_name": "train", "log": [str(log)]}
+    emit(logger, LogEvent.RUN_INFO, stats={"train": 1, "total": 1})
+    emit(logger, LogEvent.JOB_INFO, **job, output=[])
+    emit(logger, LogEvent.JOB_ERROR, **job, rule_msg="sbatch failed. It is not found.\n  call")
+    said = capsys.readouterr().err
+    assert "Failed: train" in said
+    assert "why: sbatch failed. It is not found.\n" in said
+    assert "train.log" not in said
+    assert "earlier" not in said
