@@ -7,7 +7,9 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from statistics import mean
 
 from gblsr_repro.progress import format_duration
 
@@ -21,6 +23,7 @@ class Job:
 
     rule: str
     name: str
+    pages: list[str]
     began: float
     logs: Mapping[str, int | None]
     expected: float | None = None  # seconds from beginning to end, as a training estimates them
@@ -56,9 +59,9 @@ class Run:
         wildcards = [f"{key}={value}" for key, value in (fields.get("wildcards") or {}).items()]
         name = " ".join([fields["rule_name"], *wildcards])
         logs = {path: _read_time(path) for path in fields.get("log") or ()}
+        pages = [path for path in fields["output"] if Path(path).name == PAGE]
         self.names[fields["jobid"]] = name
-        self.running[fields["jobid"]] = Job(fields["rule_name"], name, now, logs)
-        self.pages += [path for path in fields["output"] if Path(path).name == PAGE]
+        self.running[fields["jobid"]] = Job(fields["rule_name"], name, pages, now, logs)
         return name
 
     def finish(self, number: int) -> str:
@@ -67,6 +70,7 @@ class Run:
         seconds = time.monotonic() - job.began
         self.seconds.setdefault(job.rule, []).append(seconds)
         self.left[job.rule] = self.left.get(job.rule, 1) - 1
+        self.pages += job.pages
         self.done += 1
         done = f"{self.done:{len(str(self.total))}} of {self.total} done"
         left = self.describe_time_left()
@@ -116,26 +120,26 @@ class Run:
             job.expected = time.monotonic() - job.began + seconds_left
 
     def describe_time_left(self) -> str:
-        """Describe the time left, from how long jobs took of each rule; empty where none is known.
+        """Describe the time left, estimated from the jobs so far; empty before the first.
 
-        It is a lower bound while no job of some rule has ended yet. As many jobs run at once, and
-        as much time passes between them, as in the time so far.
+        A job takes as long as the mean of its rule, or of all jobs while none of its rule is known.
+        As many run at once, and as much time passes between them, as in the time so far.
         """
         now = time.monotonic()
         running = tuple(self.running.values())
-        busy = sum(map(sum, self.seconds.values())) + sum(now - job.began for job in running)
-        left, bound = 0.0, "about"
-        for rule in [rule for rule, count in self.left.items() if count > 0]:
-            lasting = [job.expected for job in running if job.rule == rule and job.expected]
-            lasting += self.seconds.get(rule, [])
-            if not lasting:
-                bound = "at least"
-                continue
-            mean = sum(lasting) / len(lasting)
-            spent = sum(min(now - job.began, mean) for job in running if job.rule == rule)
-            left += self.left[rule] * mean - spent
-        seconds = left * (now - (self.began or now)) / busy if busy else 0.0
-        return f"{bound} {format_duration(seconds)} left" if seconds >= 1 else ""
+        known = {rule: [*seconds] for rule, seconds in self.seconds.items()}
+        for job in running:
+            if job.expected:
+                known.setdefault(job.rule, []).append(job.expected)
+        if not known or self.began is None:
+            return ""
+        typical = mean(chain(*known.values()))
+        means = {rule: mean(known.get(rule, [typical])) for rule in self.left}
+        work = sum(count * means[rule] for rule, count in self.left.items())
+        work -= sum(min(now - job.began, means.get(job.rule, 0.0)) for job in running)
+        spent = sum(map(sum, self.seconds.values())) + sum(now - job.began for job in running)
+        seconds = work * (now - self.began) / spent if spent else 0.0
+        return f"about {format_duration(seconds)} left" if seconds >= 1 else ""
 
 
 def stamp(text: str) -> str:
