@@ -24,10 +24,11 @@ from . import inference
 from .config import locate_row
 from .dependencies import RELEASED
 from .errors import UserError
-from .files import read_csv, read_json, write_bytes, write_text
+from .files import read_csv, write_bytes, write_text
 from .image_io import Photo
 from .models.native import NativeModel
 from .progress import log
+from .records import read_record
 from .runs import find_recorded_row
 from .weights import BUILT_FROM, build_metadata, read_weights, serialize_tensors
 from .wording import format_commit
@@ -213,7 +214,7 @@ def _read_quality(
     for path in sorted(metrics.glob("*.csv")):
         if path.stem == VALIDATION:
             continue
-        if read_json(path.with_suffix(".json")).get("weights_sha256") != weights_sha256:
+        if read_record(path.with_suffix(".json")).get("weights_sha256") != weights_sha256:
             raise UserError(f"{path} was measured on other weights; evaluate this run first.")
         rows = read_csv(path)
         means = {

@@ -29,6 +29,12 @@ def build_write_error(path: object, error: OSError) -> UserError:
     )
 
 
+def build_syntax_error(error: SyntaxError) -> UserError:
+    """Build the error for a file of code that is not valid Python."""
+    place = f"{error.filename}, line {error.lineno}," if error.filename else "A file of code"
+    return UserError(f"{place} is not valid Python ({error.msg}); correct it and run again.")
+
+
 @contextmanager
 def explain_memory_shortage(subject: str) -> Iterator[None]:
     """Raise a `UserError` that begins with `subject` when the memory runs out in the block."""

@@ -222,7 +222,7 @@ def is_up_to_date(path: Path | str, dependencies: Mapping[str, Any]) -> bool:
     if not (path.is_file() and description.is_file()):
         return False
     verify_checksum(path)
-    return read_json(description).get("follows") == json.loads(json.dumps(dependencies))
+    return read_json_map(description).get("follows") == json.loads(json.dumps(dependencies))
 
 
 def _get_checksum_path(path: Path) -> Path:

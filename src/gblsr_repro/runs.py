@@ -18,12 +18,12 @@ from .dependencies import (
     select_defining_columns,
 )
 from .errors import UserError
-from .files import read_json
 from .models import native
 from .models.asr import model as asr
 from .models.asr.model import ASRModel
 from .models.native import NativeModel
 from .progress import log
+from .records import read_record
 from .weights import read_weights
 
 Model = TypeVar("Model", NativeModel, ASRModel)
@@ -59,9 +59,7 @@ def load_matching_run(
     device: torch.device,
 ) -> tuple[Model, dict[str, Any]]:
     """Load the run in a folder and its record; `UserError` unless it is of this row and seed."""
-    record, (_, key, name) = read_json(Path(run) / "run.json"), locate_row(row)
-    if not isinstance(record, dict):
-        raise UserError(f"{run}/run.json is not the record of a run; train this run again.")
+    record, (_, key, name) = read_record(Path(run) / "run.json"), locate_row(row)
     recorded_name, recorded_seed = record.get(key), record.get("seed")
     if (recorded_name, recorded_seed) != (name, seed):
         raise UserError(

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from .errors import UserError
-from .files import read_json, write_bytes
+from .files import write_bytes
+from .records import check_record, read_record
 
 NAME = "weights.safetensors"
 # Data types of the safetensors format, in its order.
@@ -121,9 +122,7 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
             f"{path} is no trained run; name a folder that holds {NAME}, or a weights file."
         ) from error
     beside = file.with_name("run.json")
-    record = read_json(beside) if beside.is_file() else {}
-    if not isinstance(record, dict):
-        raise UserError(f"{beside} is not the record of a run; train this run again.")
+    record = read_record(beside) if beside.is_file() else {}
     recorded = record.get("weights_sha256") == hashlib.sha256(content).hexdigest()
     if record and not recorded and file.name == NAME:
         raise UserError(
@@ -145,8 +144,9 @@ def read_weights(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
     try:
         entry = json.loads(header["run"])
         intact = entry["sha256"] == compute_checksum(tensors, json.dumps(entry["record"]))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         intact = False
     if not intact:
         raise UserError(f"{file} is damaged; copy it again from the run.")
+    check_record(entry["record"], file)
     return entry["record"], tensors

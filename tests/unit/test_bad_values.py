@@ -12,6 +12,7 @@ from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import Arm, Dataset, Item, Method, load, read_items, read_table, read_yaml
 from gblsr_repro.config.checks import PROJECT_FOLDERS
 from gblsr_repro.errors import UserError
+from gblsr_repro.records import read_record
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.items import build_item
 from gblsr_repro.weights import read_weights
@@ -138,6 +139,9 @@ def test_a_json_that_is_not_what_it_seems(content, tmp_path):
         (Arm, "arms", "decoder", ".x:Y", "write the name of a class, or package.module:Class."),
         (Arm, "arms", "options", "shift", "write name=value, one space between options."),
         (Arm, "arms", "fairness_rank", "first", "write a whole number above 0, or nothing."),
+        (Dataset, "datasets", "files", "", "write the pattern of the images"),
+        (Dataset, "datasets", "files", "/etc/*.png", "write the pattern of the images"),
+        (Dataset, "datasets", "files", "a**/b.png", "write the pattern of the images"),
         (Dataset, "datasets", "images", "9" * 5000, "write a whole number."),
         (Dataset, "datasets", "bytes", "-1", "write a whole number, the size of the download"),
     ],
@@ -165,11 +169,31 @@ def test_a_table_with_a_byte_order_mark_is_read_and_one_in_latin_1_is_not(tmp_pa
         read_table(path, Arm, "arm")
 
 
-def test_a_run_record_that_is_none(tmp_path):
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("[]", "it holds no map"),
+        ("[" * 100_000, "is damaged"),
+        ('{"identity": []}', "identity is []"),
+        ('{"identity": "x"}', "identity is 'x'"),
+        ('{"released": null}', "released is None"),
+        ('{"released": []}', "released is []"),
+        ('{"released": {"by": 1}}', "released.by is 1"),
+        ('{"released": {"license": "MIT"}}', "released.by is missing"),
+        ('{"seed": "0"}', "seed is '0'"),
+        ('{"device": {"name": []}}', "device.name is []"),
+        ('{"git": {"commit": 1}}', "git.commit is 1"),
+        ('{"datasets": [{"dataset": "x"}]}', "datasets.0.title is missing"),
+    ],
+)
+def test_a_record_that_is_none(content, sentence, tmp_path):
     (tmp_path / "weights.safetensors").write_bytes(b"")
-    (tmp_path / "run.json").write_text("[]")
-    with pytest.raises(UserError, match=r"run\.json is not the record of a run"):
-        read_weights(tmp_path)
+    path = tmp_path / "run.json"
+    path.write_text(content)
+    for read in (read_record, lambda path: read_weights(path.parent)):
+        with pytest.raises(UserError, match=re.escape(sentence)) as caught:
+            read(path)
+        assert str(path) in str(caught.value)
 
 
 def test_a_color_that_is_none(tmp_path, monkeypatch):

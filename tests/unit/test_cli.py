@@ -21,6 +21,26 @@ def test_help_does_not_import_torch():
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
+@pytest.mark.parametrize("seed", ["-1", str(2**32), "9" * 5000, "one", "1.0"])
+def test_a_seed_that_no_generator_takes_is_refused(seed, capsys):
+    words = ["native", "train", "--arm", "liif", "--array", "a", "--output", "b", "--state", "c"]
+    with pytest.raises(SystemExit) as stopped:
+        main([*words, f"--seed={seed}"])
+    assert stopped.value.code == 2
+    assert "a seed is a whole number from 0 to 4294967295, not" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"step": "1"}'])
+def test_a_progress_file_that_is_none_is_one_sentence(content, tmp_path, capsys):
+    config = tmp_path / "config.json"
+    write_resolved(load() | {"results": str(tmp_path)}, config)
+    path = tmp_path / "native" / "state" / "liif" / "seed1.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    assert main(["progress", "--config", str(config)]) == 2
+    assert "seed1.json is damaged" in capsys.readouterr().err
+
+
 @pytest.fixture
 def progress(tmp_path, capsys):
     """Write what a training said of itself so many seconds ago; return the cells of its line."""

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import made
@@ -112,7 +113,7 @@ WHICH = {"native.data.evaluate", "asr.evaluate", "asr.scales", "asr.timing.datas
 CURVE = {"asr.evaluate", "asr.downsampling", "asr.shave_extra", "asr.tile_pixels"}
 # Modules that carry and write what others compute.
 CARRIERS = (
-    "config", "dependencies", "devices", "errors", "files", "progress", "runs", "runtime",
+    "config", "dependencies", "devices", "errors", "files", "progress", "records", "runs", "runtime",
     "training/run_record",
     "weights", "data/prefetch", "data/arrays", "evaluation/__init__", "evaluation/batches",
     "released/folder",
@@ -333,6 +334,15 @@ def test_a_class_reads_the_settings_that_it_names(name, monkeypatch):
         instead = {"rdn_features"} if "nf" in options else set()
         of_the_model = {"features", "largest_scale"} if name in METHODS else set()
         assert {*part.SETTINGS} - instead == seen - of_the_model
+
+
+@pytest.mark.parametrize("name", ["gblsr_asr_nf48", "liif"])
+def test_wrong_options_are_refused_while_planning(name):
+    row = {**ARMS, **METHODS}[name]
+    wrong = replace(row, options=f"{row.options} wide=yes")
+    for rule in ("train", "latency") if name in ARMS else ("asr_train_run", "asr_latency"):
+        with pytest.raises(UserError, match="no option 'wide'"):
+            collect.collect_dependencies(rule, wrong, configuration.load())
 
 
 def test_a_class_that_names_a_setting_that_is_not_there_is_one_sentence(monkeypatch):

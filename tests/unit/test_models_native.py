@@ -31,9 +31,14 @@ def scalar(settings):
         ("ScalerDecoder", "did you mean 'ScalarDecoder'"),
         ("no.such.module:Decoder", "check the module's name"),
         ("Tensor", "use one of PatchDecoder"),
+        ("unfinished:Decoder", r"unfinished\.py, line 2, is not valid Python"),
+        ("failing:Decoder", r"ZeroDivisionError: .* in .*failing\.py, line 1"),
     ],
 )
-def test_a_wrong_decoder_name_is_one_sentence(settings, decoder, hint):
+def test_a_wrong_decoder_name_is_one_sentence(settings, decoder, hint, tmp_path, monkeypatch):
+    (tmp_path / "unfinished.py").write_text("import torch\nclass Decoder(:\n")
+    (tmp_path / "failing.py").write_text("1 / 0\n")
+    monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(UserError, match=hint):
         native.build_model(replace(config.read_arms()["liif"], decoder=decoder), settings, 0)
     with pytest.raises(UserError, match="did you mean 'gblsr_scalar'"):

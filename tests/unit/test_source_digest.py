@@ -103,6 +103,7 @@ def test_a_file_more_or_of_another_name_changes_it(package):
     assert len({before, elsewhere, digest_files([package])}) == 3
     (package / "empty.py").unlink()
     (package / "data.txt").touch()
+    (package / ".#scale.py").symlink_to("someone@host.1234")  # an editor's lock
     assert digest_files([package]) == before
 
 

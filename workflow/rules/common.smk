@@ -84,7 +84,7 @@ TABLES_SHOWN = sorted(
     os.path.relpath(path)
     for pattern in ("*.tsv", "*.mplstyle", "paper/*")
     for path in (ROOT / "config").glob(pattern)
-    if path.name != "sizes.tsv"
+    if path.name != "sizes.tsv" and not path.name.startswith(".")  # nor an editor's lock
 )
 TABLES_READ = [
     os.path.relpath(ROOT / "config" / name)

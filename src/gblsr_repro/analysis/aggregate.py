@@ -21,7 +21,8 @@ from ..config import Config, list_arms, load_protocol, suggest
 from ..errors import UserError
 from ..evaluation import locality as diagnostic
 from ..evaluation.fields import Fields as BandwidthFields
-from ..files import read_json, write_csv
+from ..files import write_csv
+from ..records import read_record
 from . import schemas
 from .best_arms import derive_best_arms
 from .budget import compare_with_anchor
@@ -155,7 +156,7 @@ def aggregate_native(find: Find, config: Config) -> Values:
                     value = times[column, clock, "mean_ms"]
                     yield column, fields["subject"], metric, fields["seed"], value
         for fields, path in find(schemas.RUN):
-            parameters = read_number(read_json(path), "parameters", path)
+            parameters = read_number(read_record(path), "parameters", path)
             yield column, fields["subject"], "params", fields["seed"], parameters
 
 
@@ -304,7 +305,7 @@ def aggregate_runs(find: Find, config: Config) -> Values:
     Imported runs have no times, and some no steps.
     """
     for fields, path in find(schemas.RUN):
-        record, log = read_json(path), path.with_name("log.csv")
+        record, log = read_record(path), path.with_name("log.csv")
         origin = record.get("released") or {}
         read = record.get if origin else partial(read_number, record, path=path)
         numbers = [read(key) for key in RUN_NUMBERS]
@@ -317,7 +318,7 @@ def aggregate_runs(find: Find, config: Config) -> Values:
 
 def read_number(record: Mapping[str, Any], key: str, path: Path) -> Any:
     """Return a number of a run record; raise `UserError` where it is absent or no number."""
-    value = record.get(key) if isinstance(record, Mapping) else None
+    value = record.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UserError(f"{path} has no number {key!r}; train this run again.")
     return value

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from ..errors import StopRequested, UserError, explain_memory_shortage
+from ..errors import StopRequested, UserError, build_syntax_error, explain_memory_shortage
 from ..progress import set_up_logging
 from . import images, jobs, reports
 
@@ -49,6 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except StopRequested as stop:
         print(f"gblsr-repro: {stop}", file=sys.stderr)
         return 75
+    except SyntaxError as error:  # in a module of the package that the command imports
+        print(f"gblsr-repro: {build_syntax_error(error)}", file=sys.stderr)
+        return 2
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ..config import Config, load
+from ..wording import shorten
 
 Options = argparse.Namespace
 Commands = Any
@@ -40,6 +42,20 @@ def add_path(
 ) -> None:
     """Add an option that takes a path."""
     command.add_argument(name, type=Path, metavar=metavar, required=required, help=text)
+
+
+def add_seed(command: argparse.ArgumentParser, text: str) -> None:
+    """Add `--seed`, a seed that every generator takes."""
+    command.add_argument("--seed", type=parse_seed, required=True, help=text)
+
+
+def parse_seed(text: str) -> int:
+    """Parse a seed of the command line, from 0 to 4294967295."""
+    if not re.fullmatch(r"\d{1,10}", text, re.ASCII) or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(
+            f"a seed is a whole number from 0 to 4294967295, not {shorten(text)}"
+        )
+    return int(text)
 
 
 def add_config(command: argparse.ArgumentParser) -> None:

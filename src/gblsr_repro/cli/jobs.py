@@ -17,6 +17,7 @@ from .arguments import (
     add_config,
     add_group,
     add_path,
+    add_seed,
     find_results,
     load_config,
 )
@@ -74,13 +75,13 @@ def _lock_gpu(config: Config) -> Config:
 def _add_arm(command: argparse.ArgumentParser) -> None:
     add_config(command)
     command.add_argument("--arm", required=True, help="row of config/arms.tsv")
-    command.add_argument("--seed", type=int, required=True, help=SEED)
+    add_seed(command, SEED)
 
 
 def _add_method(command: argparse.ArgumentParser) -> None:
     add_config(command)
     command.add_argument("--method", required=True, help="row of config/methods.tsv")
-    command.add_argument("--seed", type=int, required=True, help=SEED)
+    add_seed(command, SEED)
 
 
 # --- data sets, and checks before any training --------------------------------------------------
@@ -337,8 +338,7 @@ def _add_import(commands: Commands) -> None:
     command.add_argument("address", metavar="PATH", help=text)
     text = "row of config/arms.tsv or config/methods.tsv"
     command.add_argument("--as", dest="row", metavar="ROW", required=True, help=text)
-    text = "seed that they were trained with"
-    command.add_argument("--seed", type=int, required=True, help=text)
+    add_seed(command, "seed that they were trained with")
     add_path(command, "--output", "RUN", "run folder to write")
     text = "range of colors of a GB-LSR-ASR network (default: measured)"
     command.add_argument("--colors", choices=("normalized", "unit"), help=text)

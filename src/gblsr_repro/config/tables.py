@@ -126,6 +126,13 @@ OptionsText = Annotated[
     str,
     Format(r"(\w+=[^\s=]+( \w+=[^\s=]+)*)?", "write name=value, one space between options."),
 ]
+FilePatterns = Annotated[
+    str,
+    Format(
+        r"(?!.*\*\*)[^\s/@]\S*( \S+)*",
+        "write the pattern of the images, then others, one space between them.",
+    ),
+]
 Rank = Annotated[str, Format(r"([1-9]\d{0,3})?", "write a whole number above 0, or nothing.")]
 Count = Annotated[str, Format(r"\d{1,9}", "write a whole number.")]
 Size = Annotated[
@@ -197,7 +204,7 @@ class Dataset:
     role: Literal["train", "evaluate", "weights"]
     kind: Literal["archive", "files", "file", "package"]
     url: str
-    files: str
+    files: FilePatterns
     images: Count
     bytes: Size
     checksum: str

@@ -38,6 +38,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import itertools
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields
@@ -52,16 +53,25 @@ from .images import decode_image
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg")
 _BRACES = re.compile(r"\{([^{}]*)\}")
-_RANGE = re.compile(r"(\d+)\.\.(\d+)")
+_RANGE = re.compile(r"(\d{1,9})\.\.(\d{1,9})")
+MOST_NAMES = 1_000_000
 
 
 # --- patterns of files ----------------------------------------------------------------------------
 
 
 def expand_braces(pattern: str) -> list[str]:
-    """Expand the braces of a pattern into all its alternatives; a `*` is kept."""
+    """Expand the braces of a pattern into all its alternatives; a `*` is kept.
+
+    Raises `UserError` where they are more than a data set can have.
+    """
     parts = _BRACES.split(pattern)
     choices = [_list_choices(part) if index % 2 else [part] for index, part in enumerate(parts)]
+    if math.prod(map(len, choices)) > MOST_NAMES:
+        raise UserError(
+            f"config/datasets.tsv: the pattern {pattern!r} stands for more than {MOST_NAMES:,} "
+            "names; write * for them."
+        )
     return ["".join(combination) for combination in itertools.product(*choices)]
 
 
@@ -71,7 +81,8 @@ def _list_choices(braces: str) -> list[str]:
     if not bounds:
         return braces.split(",")
     first, last = bounds.groups()
-    return [f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]
+    numbers = range(int(first), int(last) + 1)[: MOST_NAMES + 1]
+    return [f"{number:0{len(first)}d}" for number in numbers]
 
 
 def matches_pattern(pattern: str, path: str) -> bool:

@@ -30,6 +30,7 @@ from ..config import (
     list_arms,
     locate_row,
 )
+from ..errors import build_syntax_error
 from ..files import compute_sha256, read_csv
 from .source_digest import digest_files
 
@@ -288,8 +289,11 @@ def find_model_classes(row: Arm | Method) -> tuple[type, type]:
     Raises `UserError` if its row names one that does not exist.
     """
     # Here, since importing torch takes longer than most commands run.
-    from ..models import native
-    from ..models.asr import model as asr
+    try:
+        from ..models import native
+        from ..models.asr import model as asr
+    except SyntaxError as error:
+        raise build_syntax_error(error) from error
 
     return native.find_classes(row) if isinstance(row, Arm) else asr.find_classes(row)
 
@@ -353,7 +357,8 @@ def find_source_files(classes: Iterable[type]) -> set[Path]:
 def _find_text_files(folder: Path) -> Iterator[Path]:
     """Find the templates and other texts in a folder."""
     suffixes = (".css", ".html", ".j2", ".js", ".md", ".mplstyle", ".tex", ".txt")
-    return (file for file in folder.rglob("*") if file.suffix in suffixes)
+    files = (file for file in folder.rglob("*") if file.suffix in suffixes)
+    return (file for file in files if not file.name.startswith("."))
 
 
 # --- settings by their dotted names ---------------------------------------------------------------

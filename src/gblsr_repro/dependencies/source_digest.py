@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..errors import UserError
+from ..errors import UserError, build_syntax_error
 
 
 def digest_files(paths: Iterable[Path | str]) -> str:
@@ -33,9 +33,14 @@ def digest_files(paths: Iterable[Path | str]) -> str:
 
 
 def _find_python_files(path: Path) -> Iterator[Path]:
-    """Find the Python files at or below a path, as absolute paths."""
+    """Find the Python files at or below a path, as absolute paths.
+
+    Hidden files are an editor's, such as its lock of a file that is open.
+    """
     path = path.resolve()
-    return path.rglob("*.py") if path.is_dir() else iter([path])
+    if not path.is_dir():
+        return iter([path])
+    return (file for file in path.rglob("*.py") if not file.name.startswith("."))
 
 
 def _name_in_package(file: Path) -> str:
@@ -54,11 +59,12 @@ def _digest_file(file: Path) -> str:
         raise UserError(
             f"The code in {file} cannot be read ({error.strerror}); restore the file and run again."
         ) from error
-    except (SyntaxError, ValueError) as error:
-        line = f", line {error.lineno}," if isinstance(error, SyntaxError) and error.lineno else ""
-        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+    except SyntaxError as error:
+        error.filename = str(file)
+        raise build_syntax_error(error) from error
+    except ValueError as error:
         raise UserError(
-            f"{file}{line} is not valid Python ({reason}); correct it and run again."
+            f"{file} is not valid Python ({error}); correct it and run again."
         ) from error
 
 

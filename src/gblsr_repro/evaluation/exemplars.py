@@ -12,8 +12,9 @@ from .. import runtime
 from ..config import Config, find_arm
 from ..data.arrays import ImageArray
 from ..errors import UserError
-from ..files import read_json, write_atomically
+from ..files import write_atomically
 from ..models.native import NativeModel
+from ..records import read_record
 from ..runs import load_matching_run
 from .native import reconstruct
 
@@ -49,8 +50,8 @@ def write_exemplars(config: Config, runs: Sequence[Path], arrays: Path, output: 
     for column, truth in truths.items():
         write_png(output / TRUTH / f"{column}.png", truth[0])
     for run in runs:
-        record = read_json(run / "run.json")
-        arm, seed = find_arm(record["arm"]), record["seed"]
+        record = read_record(run / "run.json")
+        arm, seed = find_arm(record.get("arm", "")), record.get("seed", 0)
         model, _ = load_matching_run(run, NativeModel, arm, seed, config, device)
         runtime.prepare_for_inference(model, device)
         for column, truth in truths.items():

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar
@@ -18,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from ..config import suggest
-from ..errors import UserError
+from ..errors import UserError, build_syntax_error
 from .layers import extend_by_mirroring
 
 COLORS = 3
@@ -159,9 +161,17 @@ def find_class(
     module_name, _, class_name = name.rpartition(":")
     try:
         searched = [importlib.import_module(module_name)] if module_name else modules
+    except SyntaxError as error:
+        raise build_syntax_error(error) from error
     except ImportError as error:
         raise UserError(
             f"{place} {name!r} does not exist ({error}); check the module's name."
+        ) from error
+    except Exception as error:  # whatever the code of a user's module raises
+        line = traceback.extract_tb(error.__traceback__)[-1]
+        raise UserError(
+            f"{place} {name!r} cannot be imported ({type(error).__name__}: {error}, in "
+            f"{line.filename}, line {line.lineno}); correct that module."
         ) from error
     classes = {
         value.__name__.lower() if class_name.islower() else value.__name__: value
@@ -198,7 +208,11 @@ def parse_options(
     Raises `UserError` for an option that no component has, for a value that its option does not
     allow, and for a missing option that has no default; `place` opens its sentence.
     """
-    options = dict(entry.partition("=")[::2] for entry in text.split())
+    entries = [entry.partition("=")[::2] for entry in text.split()]
+    options = dict(entries)
+    for name in options:
+        if [each for each, _ in entries].count(name) > 1:
+            raise UserError(f"{place}: the option {name!r} comes twice; remove one.")
     allowed = {name: values for item in components for name, values in item.OPTIONS.items()}
     names = " and ".join(component.__name__ for component in components)
     for name, value in options.items():
@@ -209,8 +223,8 @@ def parse_options(
         if isinstance(values, tuple):
             if value not in values:
                 raise UserError(f"{place}: {name}={value} must be one of {', '.join(values)}.")
-        elif not (value.isdecimal() and int(value)):
-            raise UserError(f"{place}: {name}={value} must be a whole number above 0.")
+        elif not re.fullmatch(r"[1-9]\d{0,3}", value, re.ASCII):
+            raise UserError(f"{place}: {name}={value} must be a whole number from 1 to 9999.")
     keywords = []
     for component in components:
         arguments = inspect.signature(component).parameters

@@ -142,9 +142,14 @@ def assemble_model(arm: Arm, config: Config) -> NativeModel:
 
 
 def find_classes(arm: Arm) -> tuple[type[PatchEncoder], type[PatchDecoder]]:
-    """Find the classes of an arm's encoder and decoder; `UserError` if they do not exist."""
-    place = f"config/arms.tsv, arm {arm.arm}: decoder"
-    return PatchEncoder, find_class(arm.decoder, PatchDecoder, DECODER_MODULES, place)
+    """Find the classes of an arm's encoder and decoder.
+
+    Raises `UserError` if they do not exist or do not have the options of the row.
+    """
+    place = f"config/arms.tsv, arm {arm.arm}"
+    decoder = find_class(arm.decoder, PatchDecoder, DECODER_MODULES, f"{place}: decoder")
+    parse_options(arm.options, [decoder], place)
+    return PatchEncoder, decoder
 
 
 def count_model_parameters(arm: Arm, config: Config) -> int:

@@ -35,10 +35,10 @@ from ..config import (
 from ..data.datasets import ManifestEntry, locate_dataset, read_manifest
 from ..dependencies import CODE_DIGEST, identify_run
 from ..errors import UserError
-from ..files import read_json
 from ..models import native as native_models
 from ..models.asr import model as asr_models
 from ..progress import format_columns, format_count
+from ..records import read_record
 from ..runtime import describe_device
 
 DASH = "—"
@@ -224,7 +224,7 @@ def _read_recorded_runs(results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
         *(find_repository_root() / "results").glob("*/"),
     }
     for path in sorted(p for f in folders for p in f.glob("*/runs/*/seed*/run.json")):
-        match record := read_json(path):
+        match record := read_record(path):
             case {"steps_per_second": speed, "device": {"name": _}, "identity": dict()} if speed:
                 yield path.parent, record
 

@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..files import read_json
 from ..progress import format_columns, format_duration
+from ..records import Progress, read_record
 
 HEADINGS = ["run", "step", "of", "steps/s", "left", "last update"]
 
@@ -37,7 +37,7 @@ class Training:
 
 def read_training(path: Path) -> Training:
     """Read the progress file of one training."""
-    content = read_json(path)
+    content = read_record(path, Progress)
     return Training(
         run=content["run"],
         step=content["step"] if content["running"] else content["saved"],

@@ -17,7 +17,7 @@ from ..analysis import aggregate
 from ..analysis.reader import NATIVE_TIMES
 from ..analysis.schemas import RUN, RUN_COLUMNS, SCHEMAS, find_files, list_subjects
 from ..config import Config
-from ..files import read_json
+from ..records import read_record
 from ..wording import format_commit
 
 MAIN = "main"  # the conditions by which claims are judged
@@ -80,7 +80,7 @@ def collect_runs(results: Path, config: Config) -> pd.DataFrame:
     rows = []
     for name in ("runs", "asr_runs"):
         commits = [
-            format_commit(read_json(path).get("git") or {})
+            format_commit(read_record(path).get("git") or {})
             for _, path in find_files(name, results, config, RUN)
         ]
         values = aggregate.collect(name, results, config)

@@ -12,6 +12,7 @@ from typing import Any
 from ..analysis.schemas import SCHEMAS, list_inputs
 from ..config import Config
 from ..files import read_json, write_json
+from ..records import read_record
 
 FILE = "provenance.json"
 LEFT_OUT = ("config", "follows")  # said by the identity of a run, or about files that are not kept
@@ -26,7 +27,7 @@ def collect_sources(results: Path, config: Config) -> dict[str, Any]:
     paths = {results / file for file in files if file.endswith(".json")}
     paths |= {*results.glob("*/arrays/*.json")}
     return {
-        path.relative_to(results).as_posix(): _shorten(read_json(path))
+        path.relative_to(results).as_posix(): _shorten(read_record(path))
         for path in sorted(paths)
         if path.is_file()
     }

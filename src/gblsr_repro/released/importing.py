@@ -12,11 +12,12 @@ from .. import runtime
 from ..config import Arm, Config, Method, get_address, is_imported, locate_row, parse_address
 from ..dependencies import RELEASED, identify_run
 from ..errors import UserError
-from ..files import read_json, write_csv, write_json
+from ..files import write_csv, write_json
 from ..models.asr.local_spectral import GBLSR
 from ..models.asr.model import NORMALIZED, ASRModel
 from ..models.base import Model, count_parameters
 from ..progress import log
+from ..records import read_record
 from ..runs import assemble_row
 from ..training.loop import LOG_COLUMNS
 from ..weights import write_weights
@@ -56,7 +57,7 @@ def import_run(
     recorded. Raises `UserError` if the weights do not fit the row, or `output` has a trained run.
     """
     name = locate_row(row)[2]
-    record = read_json(output / "run.json") if (output / "run.json").is_file() else None
+    record = read_record(output / "run.json") if (output / "run.json").is_file() else None
     if record is not None and RELEASED not in record:
         raise UserError(
             f"{output} holds a trained run, which would be lost; import into another folder."

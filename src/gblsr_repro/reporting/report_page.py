@@ -23,7 +23,8 @@ from ..analysis.reader import BICUBIC, Aggregates
 from ..analysis.schemas import format_scale
 from ..config import Config, Item
 from ..errors import UserError
-from ..files import read_json, write_text
+from ..files import write_text
+from ..records import read_record
 from .captions import compose_caption
 from .claims_page import Claims, build_topics, count_by_topic, explain_verdicts, summarize
 from .items import build_possible, select_items
@@ -255,8 +256,8 @@ def _list_arrays(results: Path) -> Section:
     rows = []
     for benchmark in BENCHMARKS:
         for path in sorted((results / benchmark / "arrays").glob("*.json")):
-            record = read_json(path)
-            if isinstance(record, dict) and record.get("sha256"):
+            record = read_record(path)
+            if record.get("sha256"):
                 images = str(record.get("images", DASH))
                 rows.append((f"{benchmark}/{path.stem}", images, str(record["sha256"])))
     if not rows:

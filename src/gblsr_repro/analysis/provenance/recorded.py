@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from ...config import Config, load_protocol, read_datasets, read_paper_device
 from ...dependencies import list_settings, select_settings
-from ...files import read_json
+from ...records import read_record
 from .. import schemas
 from ..schemas import BICUBIC_GRID, GRID, RUN, SCHEMAS, SCORES, TIMES
 from .differences import PAPER_PRESET, Scope, join_values
@@ -139,7 +139,7 @@ def _read(name: str, results: Path, config: Config, pattern: str) -> Iterator[Js
     """Read the records of a pattern with its fields, if the file is made from that pattern."""
     if pattern in SCHEMAS[name].inputs:
         for fields, path in schemas.find_files(name, results, config, pattern):
-            yield read_json(path) | fields
+            yield read_record(path) | fields
 
 
 def _list_columns(name: str, config: Config) -> list[str]:
@@ -152,7 +152,7 @@ def _list_columns(name: str, config: Config) -> list[str]:
 
 def _read_arrays(folder: Path, names: Iterable[str]) -> dict[str, list[ImageSet]]:
     paths = [path for name in names if (path := folder / f"{name}.json").is_file()]
-    return {path.stem: _parse_image_sets(read_json(path)["datasets"]) for path in paths}
+    return {path.stem: _parse_image_sets(read_record(path).get("datasets", [])) for path in paths}
 
 
 def _parse_image_sets(records: Iterable[Json]) -> list[ImageSet]:

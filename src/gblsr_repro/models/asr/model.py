@@ -204,12 +204,16 @@ def assemble_model(method: Method, config: Config) -> ASRModel:
 
 
 def find_classes(method: Method) -> tuple[type[Encoder], type[QueryDecoder]]:
-    """Find the classes of a method's encoder and decoder; `UserError` if they do not exist."""
+    """Find the classes of a method's encoder and decoder.
+
+    Raises `UserError` if they do not exist or do not have the options of the row.
+    """
     place = f"config/methods.tsv, method {method.method}"
-    return (
-        find_class(method.encoder, Encoder, (rdn, swinir, edsr), f"{place}: encoder"),
-        find_class(method.decoder, QueryDecoder, (decoders, local_spectral), f"{place}: decoder"),
-    )
+    modules = (decoders, local_spectral)
+    encoder = find_class(method.encoder, Encoder, (rdn, swinir, edsr), f"{place}: encoder")
+    decoder = find_class(method.decoder, QueryDecoder, modules, f"{place}: decoder")
+    parse_options(method.options, [encoder, decoder], place)
+    return encoder, decoder
 
 
 def count_model_parameters(method: Method, config: Config) -> int:

@@ -1,0 +1,118 @@
+"""Read the records (.json) that runs, arrays, scores and times keep of themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from .errors import UserError
+from .files import read_json_map
+from .wording import shorten
+
+ABSENT: Any = Field(default=None)  # an entry that a record may lack
+
+
+class Entries(BaseModel):
+    """Entries of a record that readers rely on; it may have others."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, defer_build=True)
+
+
+class Device(Entries):
+    """The device of a job."""
+
+    name: str
+
+
+class Commit(Entries):
+    """The commit of the code, None outside a git checkout."""
+
+    commit: str | None
+    modified: bool | None = ABSENT
+
+
+class Origin(Entries):
+    """Where imported weights come from; of a run of this project what it follows from."""
+
+    by: str
+    license: str | None = ABSENT
+    revision: str | None = ABSENT
+    identity: dict[str, Any] | None = ABSENT
+
+
+class Lpips(Entries):
+    """Whether LPIPS was measured, and why not."""
+
+    measured: bool = ABSENT
+    reason: str | None = ABSENT
+
+
+class Images(Entries):
+    """The images that a job read of one data set."""
+
+    dataset: str
+    title: str
+    images: int
+    expected: int | None = ABSENT
+    complete: bool = ABSENT
+    stands_in_for: str | None = ABSENT
+
+
+class Record(Entries):
+    """The record of a run, an array, scores or times."""
+
+    arm: str = ABSENT
+    method: str = ABSENT
+    row: dict[str, str] = ABSENT
+    seed: int = ABSENT
+    steps: int | None = ABSENT
+    config: dict[str, Any] = ABSENT
+    identity: dict[str, Any] | None = ABSENT
+    follows: dict[str, Any] = ABSENT
+    released: Origin = ABSENT
+    colors: str = ABSENT
+    data: dict[str, Any] = ABSENT
+    device: Device | None = ABSENT
+    git: Commit | None = ABSENT
+    versions: dict[str, str | None] | None = ABSENT
+    lpips: Lpips | None = ABSENT
+    not_timed: dict[str, str] | None = ABSENT
+    sizes_only: bool = ABSENT
+    datasets: list[Images] = ABSENT
+    finished: str = ABSENT
+    sha256: str = ABSENT
+    index_sha256: str = ABSENT
+    weights_sha256: str = ABSENT
+
+
+class Progress(Entries):
+    """How far a training is (see `training.loop`)."""
+
+    run: str
+    step: int
+    saved: int
+    steps: int
+    steps_per_second: float | None
+    running: bool
+
+
+def read_record(path: Path | str, kind: type[Entries] = Record) -> dict[str, Any]:
+    """Read a record; `UserError` where it is missing, damaged or an entry has another type."""
+    record = read_json_map(path)
+    check_record(record, path, kind)
+    return record
+
+
+def check_record(record: Any, place: Path | str, kind: type[Entries] = Record) -> None:
+    """Raise `UserError` for the first entry of a record that has another type than in `kind`."""
+    try:
+        kind.model_validate(record)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(map(str, first["loc"])) or "it"
+        fault = "is missing" if first["type"] == "missing" else f"is {shorten(first['input'])}"
+        raise UserError(
+            f"{place} is damaged ({name} {fault}); delete it and run the step that makes it."
+        ) from error
