@@ -113,8 +113,8 @@ WHICH = {"native.data.evaluate", "asr.evaluate", "asr.scales", "asr.timing.datas
 CURVE = {"asr.evaluate", "asr.downsampling", "asr.shave_extra", "asr.tile_pixels"}
 # Modules that carry and write what others compute.
 CARRIERS = (
-    "config", "dependencies", "devices", "errors", "files", "progress", "records", "runs", "runtime",
-    "training/run_record",
+    "config", "dependencies", "devices", "errors", "files", "progress", "records", "runs",
+    "runtime", "training/run_record",
     "weights", "data/prefetch", "data/arrays", "evaluation/__init__", "evaluation/batches",
     "released/folder",
 )  # fmt: skip
