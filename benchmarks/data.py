@@ -19,7 +19,6 @@ from gblsr_repro.data.resize import resize_like_pillow
 from gblsr_repro.data.standardize import draw_crop
 from gblsr_repro.data.superres import PackedImages, Sampler, SampleSpec
 from gblsr_repro.evaluation import asr, luma
-from gblsr_repro.evaluation.batches import BATCH
 from gblsr_repro.evaluation.metrics import MetricSettings
 from gblsr_repro.evaluation.native import reconstruct, score_images
 from gblsr_repro.evaluation.perceptual import PerceptualDistance
@@ -31,6 +30,7 @@ from . import native, rendering
 from .bench import Bench, format_size
 from .measure import Case, Variant
 
+IMAGES = 4  # reconstructed and measured at once
 PNG, JPEG = (1404, 2040), (480, 640)  # the usual sizes of DIV2K and DTD images
 QUICK_PNG, QUICK_JPEG = (256, 320), (120, 160)
 STORED = 16  # images in the standardized array
@@ -141,11 +141,11 @@ def build_evaluation_case(bench: Bench) -> Case:
     # Below 64 pixels AlexNet has nothing left to compare.
     side = 64 if bench.quick else bench.image_side
     model = native.build_arm(bench, native.MAIN)
-    truth = native.draw_images(bench, side, BATCH)
+    truth = native.draw_images(bench, side, IMAGES)
     settings = MetricSettings.from_config(bench.config)
     bounds = compute_thresholds(truth, settings)
     perceptual = PerceptualDistance(bench.device)
-    names = [str(position) for position in range(BATCH)]
+    names = [str(position) for position in range(IMAGES)]
 
     def evaluate() -> Any:
         images = reconstruct(model, truth)
@@ -159,7 +159,7 @@ def build_evaluation_case(bench: Bench) -> Case:
         "native evaluation",
         variants,
         format_size(side, side),
-        items=BATCH,
+        items=IMAGES,
         same=False,
         memory=False,
     )
@@ -190,7 +190,7 @@ def build_superres_evaluation_case(bench: Bench) -> Case:
     output = enlarge(pair.low, *pair.high.shape[:2])
     truth = convert_to_tensor(pair.high).to(bench.device)
     variants = (
-        Variant("render, PSNR-Y and SSIM-Y", partial(asr.score_pairs, enlarge, [pair], SCALE)),
+        Variant("render, PSNR-Y and SSIM-Y", partial(asr.score_pair, enlarge, pair, SCALE)),
         Variant("render", partial(enlarge, pair.low, *pair.high.shape[:2])),
         Variant("PSNR-Y and SSIM-Y", partial(luma.score_image, output, truth, SCALE)),
         Variant("make the input", make),

@@ -211,20 +211,6 @@ def verify_checksum(path: Path | str) -> bool:
     return True
 
 
-def is_up_to_date(path: Path | str, dependencies: Mapping[str, Any]) -> bool:
-    """Return whether a table exists and was written from the same dependencies.
-
-    The .json beside the table holds them under `follows`. Raises `UserError` when the table or the
-    .json is damaged.
-    """
-    path = Path(path)
-    description = path.with_suffix(".json")
-    if not (path.is_file() and description.is_file()):
-        return False
-    verify_checksum(path)
-    return read_json_map(description).get("follows") == json.loads(json.dumps(dependencies))
-
-
 def _get_checksum_path(path: Path) -> Path:
     """Return the path of the hidden file that holds the checksum of a file."""
     return path.with_name(f".{path.name}.sha256")

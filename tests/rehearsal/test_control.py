@@ -78,8 +78,8 @@ def test_arms_and_methods_are_timed_by_every_clock(cuda, config, arrays, tmp_pat
         configuration.read_arms()["gblsr_scalar"],
         configuration.read_methods()["gblsr_asr"],
     )
-    native_latency.time_arm(config, arm, 0, arrays, tmp_path / "native")
-    asr_latency.time_method(config, method, 0, tmp_path / "asr")
+    native_latency.time_arm(config, arm, 0, arrays, tmp_path / "native", tmp_path / "state")
+    asr_latency.time_method(config, method, 0, tmp_path / "asr", tmp_path / "state")
     tables = sorted(tmp_path.glob("*/*.csv"))
     assert [table.parent.name for table in tables] == ["asr", "native"]
     for table in tables:
@@ -167,7 +167,7 @@ def test_a_run_is_evaluated_and_its_fields_are_read_on_cuda(cuda, config, arrays
     validation, thresholds = tmp_path / "validation.npy", tmp_path / "validation_regions.json"
     regions.write_thresholds(config, validation, thresholds)
     arm = configuration.find_arm("gblsr_full")
-    evaluation.evaluate_run(config, arm, 0, run, tmp_path, tmp_path / "metrics")
+    evaluation.evaluate_run(config, arm, 0, run, tmp_path, tmp_path / "metrics", tmp_path / "state")
     record = made.record(tmp_path / "metrics" / "kodak.json")
     assert record["device"]["name"] == GPU.name
     fields = tmp_path / "fields.npz"

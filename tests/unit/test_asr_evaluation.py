@@ -1,5 +1,7 @@
 """Scoring and timing of super-resolution methods."""
 
+import shutil
+
 import made
 import pytest
 import torch
@@ -40,23 +42,24 @@ def test_grayscale_images_are_scored_on_their_own_samples(config):
     def perfect(low, height, width):
         return torch.from_numpy(high).double().expand(3, -1, -1) / 255
 
-    rows = asr.score_pairs(perfect, [asr.build_pair(image, 3, "matlab")], 3)
-    assert rows[0][1] > 200  # equal but for the rounding of float64
-    assert rows[0][2] == pytest.approx(1)
+    score = asr.score_pair(perfect, asr.build_pair(image, 3, "matlab"), 3)
+    assert score.psnr_y > 200  # equal but for the rounding of float64
+    assert score.ssim_y == pytest.approx(1)
 
 
-def test_an_image_without_a_finite_psnr_is_named(config, monkeypatch):
+def test_an_image_without_a_finite_psnr_is_named(config, monkeypatch, tmp_path):
     black = torch.zeros(24, 24, 3, dtype=torch.uint8).numpy()
     pair = asr.ImagePair("black", black[::3, ::3], black)
     monkeypatch.setattr(asr, "build_pair", lambda *_: pair)
     with pytest.raises(UserError, match="black of set5 equals its upsampled image"):
-        asr.score_set(asr.enlarge_bicubically, "set5", 3, config)
+        asr.score_set(asr.enlarge_bicubically, "set5", 3, config, tmp_path, {})
 
 
 def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
     run = made.run(tmp_path / "run", "gblsr_asr_nole", config)
     output = tmp_path / "metrics"
-    asr.evaluate_run(config, find_method("gblsr_asr_nole"), 0, run, output)
+    method = find_method("gblsr_asr_nole")
+    asr.evaluate_run(config, method, 0, run, output, tmp_path / "state")
     sets = ("demo_set5", "demo_set14")
     expected = {f"{d}_x{s}.{e}" for d in sets for s in (3, 6) for e in ("csv", "json")}
     assert {path.name for path in output.glob("[!.]*")} == expected
@@ -75,24 +78,31 @@ def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
 
 def test_what_was_scored_from_the_same_is_kept(config, tmp_path, monkeypatch):
     run = made.run(tmp_path / "run", "gblsr_asr_nole", config)
-    output, method = tmp_path / "metrics", find_method("gblsr_asr_nole")
-    asr.evaluate_run(config, method, 0, run, output)
-    scored = []
-    monkeypatch.setattr(
-        asr, "score_set", lambda up, column, scale, c: scored.append((column, scale)) or []
-    )
-    asr.evaluate_run(config, method, 0, run, output)
+    output, state, method = tmp_path / "metrics", tmp_path / "state", find_method("gblsr_asr_nole")
+    asr.evaluate_run(config, method, 0, run, output, state)
+    before = {path.name: path.read_bytes() for path in output.iterdir()}
+    shutil.rmtree(output)
+    scored, score_pair = [], asr.score_pair
+
+    def note(upsample, pair, shaved):
+        scored.append((pair.name, shaved))
+        return score_pair(upsample, pair, shaved)
+
+    monkeypatch.setattr(asr, "score_pair", note)
+    asr.evaluate_run(config, method, 0, run, output, state)
     assert scored == []
+    assert {path.name: path.read_bytes() for path in output.iterdir()} == before
     more = configuration.merge(config, {"asr": {"shave_extra": {"set5": 1}}})
-    asr.evaluate_run(more, method, 0, run, output)
-    assert scored == [("set5", 3), ("set5", 6)]
+    asr.evaluate_run(more, method, 0, run, output, state)
+    images = [image.name for image in list_source_images("demo_set5", config, 3)]
+    assert scored == [(image, scale + 1) for scale in (3, 6) for image in images]
 
 
 # --- timing -------------------------------------------------------------------------------------
 
 
 def test_every_image_is_timed_by_every_clock(config, tmp_path):
-    asr_latency.time_method(config, find_method("gblsr_asr"), 0, tmp_path)
+    asr_latency.time_method(config, find_method("gblsr_asr"), 0, tmp_path, tmp_path / "state")
     output = tmp_path / "demo_set14.csv"
     rows = made.rows(output)
     assert tuple(rows[0]) == asr_latency.COLUMNS
@@ -146,7 +156,7 @@ def test_absent_images_are_timed_blank_by_their_sizes(config, tmp_path):
     settings = configuration.merge(
         config, {"latency": {"clocks": ["ours"]}, "asr": {"timing": {"datasets": ["urban100"]}}}
     )
-    asr_latency.time_method(settings, find_method("liif_rdn"), 0, tmp_path)
+    asr_latency.time_method(settings, find_method("liif_rdn"), 0, tmp_path, tmp_path / "state")
     output = tmp_path / "urban100.csv"
     rows = made.rows(output)
     # img_001 is 1024x644; divided by 8 and by the scale of 4.

@@ -224,9 +224,9 @@ JOBS = {
                      "global_fourier_mlp")
     },
     "evaluate": lambda c, r, o: native.evaluate_run(
-        c, ARM, 0, r / "gblsr_full", r / "arrays", o, ["kodak"]),
+        c, ARM, 0, r / "gblsr_full", r / "arrays", o, o / "state", ["kodak"]),
     "evaluate_validation": lambda c, r, o: native.evaluate_run(
-        c, ARM, 0, r / "gblsr_full", r / "arrays", o, ["validation"]),
+        c, ARM, 0, r / "gblsr_full", r / "arrays", o, o / "state", ["validation"]),
     "exemplars": lambda c, r, o: exemplars.write_exemplars(
         c, [r / "gblsr_full"], r / "arrays", o),
     "fields": lambda c, r, o: native_fields.write_fields(
@@ -234,7 +234,7 @@ JOBS = {
         r / "arrays/validation_regions.json", o / "a.npz"),
     **{
         f"latency {name}": lambda c, r, o, arm=ARMS[name]: native_latency.time_arm(
-            c, arm, 0, r / "arrays", o)
+            c, arm, 0, r / "arrays", o, o / "state")
         for name in ("gblsr_full", "wire")
     },
     "asr_standardize": lambda c, r, o: superres.pack_training_sets(c, o / "a.npy"),
@@ -246,10 +246,12 @@ JOBS = {
     **{
         f"{IMPORTS[name]} {name}": lambda c, r, o, n=name: imported(c, r, o, n) for name in IMPORTS
     },
-    "asr_evaluate": lambda c, r, o: asr.evaluate_run(c, METHOD, 0, r / "gblsr_asr", o),
-    "asr_bicubic": lambda c, r, o: asr.evaluate_bicubic(c, "demo_set5", o),
+    "asr_evaluate": lambda c, r, o: asr.evaluate_run(
+        c, METHOD, 0, r / "gblsr_asr", o, o / "state"),
+    "asr_bicubic": lambda c, r, o: asr.evaluate_bicubic(c, "demo_set5", o, o / "state"),
     **{
-        f"asr_latency {name}": lambda c, r, o, m=METHODS[name]: asr_latency.time_method(c, m, 0, o)
+        f"asr_latency {name}": lambda c, r, o, m=METHODS[name]: asr_latency.time_method(
+            c, m, 0, o, o / "state")
         for name in ("gblsr_asr", "lte_swinir")
     },
 }  # fmt: skip
@@ -361,7 +363,9 @@ def test_a_run_of_other_code_is_not_evaluated(tiny, tmp_path, monkeypatch):
     assert told == dependencies.identify_run(ARM, settings)
     monkeypatch.setattr(collect, "digest_code", lambda *_: "another")
     with pytest.raises(UserError, match="was trained by other code than the current one; train it"):
-        native.evaluate_run(settings, ARM, 0, root / "gblsr_full", root / "arrays", tmp_path)
+        native.evaluate_run(
+            settings, ARM, 0, root / "gblsr_full", root / "arrays", tmp_path, tmp_path
+        )
 
 
 def test_images_made_from_the_code_of_a_run_of_other_code_come_with_a_warning(

@@ -4,6 +4,7 @@ import gc
 import statistics
 from types import SimpleNamespace
 
+import made
 import numpy as np
 import pytest
 import torch
@@ -76,7 +77,7 @@ def test_summary_of_known_times():
 # --- clocks -------------------------------------------------------------------------------------
 
 
-def timed_modes(model, gradients, **latency_settings):
+def timed_modes(model, gradients, state, **latency_settings):
     """Time a model by the clocks of a config; return by clock how each call found torch."""
     seen = {}
 
@@ -93,21 +94,21 @@ def timed_modes(model, gradients, **latency_settings):
 
     chosen = settings(warmup=1, passes=2, **latency_settings)
     timing = latency.Timer(model, chosen, CPU, watched("plain"), watched("own"), gradients)
-    times = timing.time_sets("tiny", {"set": [IMAGE]})["set"]
+    times = timing.time_sets("tiny", {"set": latency.TimedSet([IMAGE], {})}, {}, state)["set"]
     assert not times.not_timed
     return seen, [row["clock"] for row in times.rows]
 
 
 @pytest.mark.parametrize("gradients", [False, True])
-def test_the_papers_clock_is_plain_and_ours_is_that_of_users(model, gradients):
-    seen, clocks = timed_modes(model, gradients)
+def test_the_papers_clock_is_plain_and_ours_is_that_of_users(model, gradients, tmp_path):
+    seen, clocks = timed_modes(model, gradients, tmp_path)
     assert clocks == ["paper", "ours"]
     assert seen == {"plain": {(gradients, False, False)}, "own": {(False, True, True)}}
 
 
-def test_which_clocks_are_read(model):
-    assert timed_modes(model, True, clocks=["ours"])[1] == ["ours"]
-    assert timed_modes(model, True, clocks=["paper"])[1] == ["paper"]
+@pytest.mark.parametrize("clock", ["ours", "paper"])
+def test_which_clocks_are_read(model, clock, tmp_path):
+    assert timed_modes(model, True, tmp_path, clocks=[clock])[1] == [clock]
 
 
 def test_saved_bytes_are_those_of_the_backward_pass(model):
@@ -117,7 +118,7 @@ def test_saved_bytes_are_those_of_the_backward_pass(model):
 
 
 def test_a_set_that_gradients_do_not_fit_for_is_refused_before_it_is_timed(
-    model, monkeypatch, caplog
+    model, monkeypatch, caplog, tmp_path
 ):
     def image(side):
         encoded = model.encoder.extend_length(side) ** 2
@@ -132,7 +133,8 @@ def test_a_set_that_gradients_do_not_fit_for_is_refused_before_it_is_timed(
     def time(free):
         monkeypatch.setattr(runtime, "measure_free_memory", lambda device: free)
         timing = latency.Timer(model, chosen, CPU, model, model, gradients=True)
-        times = timing.time_sets("tiny", sets)
+        inputs = {name: latency.TimedSet(images, {}) for name, images in sets.items()}
+        times = timing.time_sets("tiny", inputs, {}, tmp_path / str(free))
         rows = [row["clock"] + row["image"] for name in sets for row in times[name].rows]
         return rows, {name: times[name].not_timed for name in sets}
 
@@ -145,12 +147,12 @@ def test_a_set_that_gradients_do_not_fit_for_is_refused_before_it_is_timed(
     assert time(int(room) + 1)[1] == {"small": {}, "large": {}}
 
 
-def test_a_set_that_does_not_fit_the_memory_is_left_out_by_that_clock(model, caplog):
+def test_a_set_that_does_not_fit_the_memory_is_left_out_by_that_clock(model, caplog, tmp_path):
     def fail(_):
         raise torch.OutOfMemoryError("the device says so\nsecond line")
 
     timing = latency.Timer(model, settings(warmup=0, passes=1), CPU, fail, model, False)
-    times = timing.time_sets("tiny", {"set": [IMAGE]})["set"]
+    times = timing.time_sets("tiny", {"set": latency.TimedSet([IMAGE], {})}, {}, tmp_path)["set"]
     assert [row["clock"] for row in times.rows] == ["ours"]
     assert times.not_timed == {"paper": "the memory does not suffice: the device says so"}
     assert "the device says so" in caplog.text
@@ -159,14 +161,42 @@ def test_a_set_that_does_not_fit_the_memory_is_left_out_by_that_clock(model, cap
 # --- records ------------------------------------------------------------------------------------
 
 
-def test_conditions_say_what_is_not_measured(monkeypatch, caplog):
+def test_conditions_say_what_is_not_measured():
     runtime.prepare_device("cpu")
     record = latency.describe_measurement(config.load(), CPU)
-    assert (record["peak_memory"], record["gpu_shared"]) == (None, None)
+    assert record["peak_memory"] is None
     assert (record["warmup"], record["passes"], record["clocks"]) == (10, 50, ["paper", "ours"])
-    monkeypatch.setattr(latency, "is_gpu_shared", lambda device: True)
-    assert latency.describe_measurement(config.load(), CPU)["gpu_shared"]
-    assert "Other processes use this GPU" in caplog.text
+
+
+def test_another_process_beside_one_image_stands_in_the_record(
+    model, monkeypatch, caplog, tmp_path
+):
+    """Also where it was there before a kill, and the job that went on was alone."""
+    answers = iter([False, True])
+    monkeypatch.setattr(latency, "is_gpu_shared", lambda device: next(answers))
+    chosen = settings(warmup=0, passes=1, clocks=["paper"])
+
+    def image(name, fails=False):
+        def load():
+            if fails:
+                raise KeyboardInterrupt
+            return torch.rand(1, 3, 8, 8)
+
+        return latency.TimedInput(name, 64, load)
+
+    def time(*images):
+        timer = latency.Timer(model, chosen, CPU, model, model, False)
+        sets = {"set": latency.TimedSet(images, {})}
+        timer.write_times({"arm": "tiny"}, sets, {}, tmp_path, ("image",), tmp_path / "state")
+
+    with pytest.raises(KeyboardInterrupt):
+        time(image("a"), image("b"), image("c", fails=True))
+    assert not (tmp_path / "set.csv").exists()
+    answers = iter([False])
+    time(image("a"), image("b"), image("c"))
+    assert [row["image"] for row in made.rows(tmp_path / "set.csv")] == ["a", "b", "c"]
+    assert made.record(tmp_path / "set.json")["gpu_shared"] is True
+    assert "other processes used this GPU" in caplog.text
 
 
 @pytest.mark.parametrize(

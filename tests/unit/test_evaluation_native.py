@@ -19,7 +19,6 @@ from gblsr_repro.evaluation import (
     native_latency,
     regions,
 )
-from gblsr_repro.files import write_csv, write_json
 from gblsr_repro.models.native import NativeModel
 from gblsr_repro.runs import load_run
 from gblsr_repro.runtime import prepare_for_inference
@@ -72,7 +71,7 @@ def thresholds(place):
 @pytest.fixture(scope="module")
 def evaluated(place, thresholds):
     run = ["--arm", ARM, "--seed", 3, "--run", place / "run", "--arrays", place]
-    written = ["--output", place / "metrics"]
+    written = ["--output", place / "metrics", "--state", place / "state"]
     assert command(place, "evaluate", *run, *written) == 0
     return place / "metrics"
 
@@ -140,19 +139,32 @@ def test_lpips_is_measured_of_whole_images_and_of_their_edges(place, thresholds)
         assert row["edge_lpips"] == pytest.approx((truth[i] * mask[i]).mean().item(), rel=1e-6)
 
 
-def test_what_was_measured_from_the_same_is_kept(place, evaluated):
-    """And what was measured from other weights, or images, is not."""
+def test_what_was_measured_from_the_same_is_kept(place, evaluated, monkeypatch):
+    """And what was measured from other images is not, nor lost."""
     run = ["--arm", ARM, "--seed", 3, "--run", place / "run", "--arrays", place]
-    table, record = evaluated / "kodak.csv", evaluated / "kodak.json"
-    (evaluated / "set14.csv").unlink()
-    write_csv(table, ["image"], [["what was measured before"]])
-    assert command(place, "evaluate", *run, "--output", evaluated, "--only", "kodak", "set14") == 0
-    assert made.rows(table) == [{"image": "what was measured before"}]
-    assert len(made.rows(evaluated / "set14.csv")) == COUNTS["set14"]
-    told = made.record(record)
-    write_json(record, told | {"follows": told["follows"] | {"array_sha256": "another"}})
-    assert command(place, "evaluate", *run, "--output", evaluated, "--only", "kodak") == 0
-    assert len(made.rows(table)) == COUNTS["kodak"]
+    words = ["evaluate", *run, "--output", evaluated, "--state", place / "state"]
+    table = evaluated / "kodak.csv"
+    before = table.read_bytes()
+    measured, score_images = [], native.score_images
+
+    def note(names, *rest):
+        measured.extend(names)
+        return score_images(names, *rest)
+
+    monkeypatch.setattr(native, "score_images", note)
+
+    def evaluate(array):
+        table.unlink()
+        made.array(place / "kodak.npy", array)
+        assert command(place, *words, "--only", "kodak") == 0
+
+    images = ImageArray.open(place / "kodak.npy").images.copy()
+    evaluate(255 - images)
+    assert measured == ["kodak_0", "kodak_1"]
+    assert table.read_bytes() != before
+    evaluate(images)
+    assert measured == ["kodak_0", "kodak_1"]
+    assert table.read_bytes() == before
 
 
 def test_exemplars_are_the_named_images(place):
@@ -184,7 +196,7 @@ def test_exemplar_that_the_set_lacks_is_one_sentence(place):
 def test_another_run_is_refused(place, thresholds, capsys, arm, seed):
     code = command(
         place, "evaluate", "--arm", arm, "--seed", seed, "--run", place / "run",
-        "--arrays", place, "--output", place / "never",
+        "--arrays", place, "--output", place / "never", "--state", place / "never",
     )  # fmt: skip
     assert code == 2
     assert f"holds {ARM}, seed 3, not {arm}, seed {seed}; name" in capsys.readouterr().err
@@ -220,6 +232,7 @@ def test_fields_are_the_models_for_the_first_images(place, thresholds):
 def test_latency_has_a_row_per_image_and_clock(place, arm):
     output = place / "latency" / arm / "seed0"
     words = ["--arm", arm, "--seed", 0, "--arrays", place, "--output", output]
+    words += ["--state", place / "state"]
     assert command(place, "latency", *words) == 0
     for dataset in ("kodak", "set14"):
         rows = made.rows(output / f"{dataset}.csv")
@@ -242,6 +255,7 @@ def test_latency_has_a_row_per_image_and_clock(place, arm):
 def test_only_a_set_that_was_not_timed_is_timed(place):
     output = place / "latency" / "again"
     words = ["--arm", ARM, "--seed", 0, "--arrays", place, "--output", output]
+    words += ["--state", place / "state"]
     assert command(place, "latency", *words) == 0
     before = (output / "kodak.csv").read_text()
     (output / "set14.csv").unlink()

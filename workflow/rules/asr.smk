@@ -64,42 +64,40 @@ rule asr_train_run:
 
 
 rule asr_evaluate:
-    """Measure PSNR-Y and SSIM-Y of every image, set and scale for one trained method.
+    """Measure every image at every scale for one trained method; a stopped job goes on.
 
-    What was measured from the same stays as it is.
+    PSNR-Y and SSIM-Y.
     """
     input:
         weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
         sources=expand(f"{R}/sources/{{dataset}}.csv", dataset=ASR_SETS),
     output:
-        metrics=[
-            update(f"{R}/asr/metrics/{{method}}/seed{{seed}}/{dataset}_x{scale}.csv")
-            for dataset in ASR_SETS
-            for scale in SCALES
-        ],
-        records=[
-            update(f"{R}/asr/metrics/{{method}}/seed{{seed}}/{dataset}_x{scale}.json")
-            for dataset in ASR_SETS
-            for scale in SCALES
-        ],
+        expand(
+            f"{R}/asr/metrics/{{method}}/seed{{seed}}/{{dataset}}_x{{scale}}.{{ending}}",
+            dataset=ASR_SETS,
+            scale=SCALES,
+            ending=["csv", "json"],
+            allow_missing=True,
+        ),
     log:
         f"{R}/logs/asr_evaluate/{{method}}_seed{{seed}}.log",
-    retries: 1
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
     resources:
         **GPU,
         mem_mb=MEMORY["asr_evaluation"],
-        runtime=lengthen_runtime("asr_evaluation"),
+        runtime=MINUTES["asr_evaluation"],
     params:
         config=CONFIG,
         follows=describe_dependencies("asr_evaluate"),
         run=subpath(input.weights, parent=True),
-        metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
+        metrics=subpath(output[0], parent=True),
+        state=f"{R}/asr/state/metrics/{{method}}/seed{{seed}}",
     shell:
         "python -m gblsr_repro asr evaluate --config {params.config} --method {wildcards.method}"
-        " --seed {wildcards.seed} --run {params.run} --output {params.metrics} > {log} 2>&1"
+        " --seed {wildcards.seed} --run {params.run} --output {params.metrics}"
+        " --state {params.state} > {log} 2>&1"
 
 
 rule asr_bicubic:
@@ -107,21 +105,25 @@ rule asr_bicubic:
     input:
         f"{R}/sources/{{dataset}}.csv",
     output:
-        metrics=[update(f"{R}/asr/metrics/bicubic/{{dataset}}_x{scale}.csv") for scale in SCALES],
-        records=[update(f"{R}/asr/metrics/bicubic/{{dataset}}_x{scale}.json") for scale in SCALES],
+        expand(
+            f"{R}/asr/metrics/bicubic/{{dataset}}_x{{scale}}.{{ending}}",
+            scale=SCALES,
+            ending=["csv", "json"],
+            allow_missing=True,
+        ),
     log:
         f"{R}/logs/asr_bicubic/{{dataset}}.log",
-    retries: 1
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
     resources:
         mem_mb=MEMORY["other"],
-        runtime=lengthen_runtime("other"),
+        runtime=MINUTES["other"],
     params:
         config=CONFIG,
         follows=describe_dependencies("asr_bicubic", "dataset", ASR_COLUMNS),
         metrics=subpath(output[0], parent=True),
+        state=f"{R}/asr/state/metrics/bicubic",
     shell:
         "python -m gblsr_repro asr bicubic --config {params.config} --dataset {wildcards.dataset}"
-        " --output {params.metrics} > {log} 2>&1"
+        " --output {params.metrics} --state {params.state} > {log} 2>&1"

@@ -36,9 +36,9 @@ rule train:
 
 
 rule evaluate:
-    """Measure every image of every set for one trained arm: PSNR, SSIM, LPIPS, LSE, regions.
+    """Measure every image of every set for one trained arm; a stopped job goes on where it was.
 
-    What was measured from the same stays as it is (see `update` in Snakemake's documentation).
+    PSNR, SSIM, LPIPS, LSE and the regions.
     """
     input:
         weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
@@ -46,33 +46,37 @@ rule evaluate:
         index=expand(f"{R}/native/arrays/{{column}}.csv", column=COLUMNS),
         regions=f"{R}/native/arrays/validation_regions.json",
     output:
-        metrics=[
-            update(f"{R}/native/metrics/{{arm}}/seed{{seed}}/{column}.csv") for column in COLUMNS
-        ],
-        records=[
-            update(f"{R}/native/metrics/{{arm}}/seed{{seed}}/{column}.json") for column in COLUMNS
-        ],
+        metrics=expand(
+            f"{R}/native/metrics/{{arm}}/seed{{seed}}/{{column}}.csv",
+            column=COLUMNS,
+            allow_missing=True,
+        ),
+        records=expand(
+            f"{R}/native/metrics/{{arm}}/seed{{seed}}/{{column}}.json",
+            column=COLUMNS,
+            allow_missing=True,
+        ),
     log:
         f"{R}/logs/evaluate/{{arm}}_seed{{seed}}.log",
-    retries: 1
     conda:
         "../../envs/gblsr.yaml"
     threads: 1
     resources:
         **GPU,
         mem_mb=MEMORY["evaluation"],
-        runtime=lengthen_runtime("evaluation"),
+        runtime=MINUTES["evaluation"],
     params:
         config=CONFIG,
         follows=describe_dependencies("evaluate"),
         run=subpath(input.weights, parent=True),
         arrays=subpath(input.regions, parent=True),
-        metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
+        metrics=f"{R}/native/metrics/{{arm}}/seed{{seed}}",
+        state=f"{R}/native/state/metrics/{{arm}}/seed{{seed}}",
         sets=lambda wildcards, output: [Path(path).stem for path in output.metrics],
     shell:
         "python -m gblsr_repro native evaluate --config {params.config} --arm {wildcards.arm}"
         " --seed {wildcards.seed} --run {params.run} --arrays {params.arrays}"
-        " --output {params.metrics} --only {params.sets} > {log} 2>&1"
+        " --output {params.metrics} --state {params.state} --only {params.sets} > {log} 2>&1"
 
 
 use rule evaluate as evaluate_validation with:
@@ -82,8 +86,8 @@ use rule evaluate as evaluate_validation with:
         index=f"{R}/native/arrays/validation.csv",
         regions=f"{R}/native/arrays/validation_regions.json",
     output:
-        metrics=[update(f"{R}/native/metrics/{{arm}}/seed{{seed}}/validation.csv")],
-        records=[update(f"{R}/native/metrics/{{arm}}/seed{{seed}}/validation.json")],
+        metrics=f"{R}/native/metrics/{{arm}}/seed{{seed}}/validation.csv",
+        records=f"{R}/native/metrics/{{arm}}/seed{{seed}}/validation.json",
     log:
         f"{R}/logs/evaluate_validation/{{arm}}_seed{{seed}}.log",
     params:
@@ -91,7 +95,8 @@ use rule evaluate as evaluate_validation with:
         follows=describe_dependencies("evaluate_validation"),
         run=subpath(input.weights, parent=True),
         arrays=subpath(input.regions, parent=True),
-        metrics=lambda wildcards, output: os.path.dirname(output.metrics[0]),
+        metrics=f"{R}/native/metrics/{{arm}}/seed{{seed}}",
+        state=f"{R}/native/state/metrics/{{arm}}/seed{{seed}}",
         sets="validation",
 
 

@@ -1,7 +1,7 @@
 # Requires: arrays or image sizes; no trained weights. Makes: latency by the fixed protocol.
 # A timed job takes all local cores, so that nothing else runs beside it. What was timed of the same
-# images by the same code on the same device stays as it is; to time again delete it and ask for
-# native_timing or asr_timing.
+# images by the same code on the same device is kept; to time it again delete <results>/native/state
+# /latency or <results>/asr/state/latency, and ask for native_timing or asr_timing with --forcerun.
 
 
 rule latency:
@@ -10,28 +10,31 @@ rule latency:
         arrays=expand(f"{R}/native/arrays/{{column}}.npy", column=COLUMNS),
         index=expand(f"{R}/native/arrays/{{column}}.csv", column=COLUMNS),
     output:
-        rows=[update(f"{R}/native/latency/{{arm}}/seed{{seed}}/{column}.csv") for column in COLUMNS],
-        records=[
-            update(f"{R}/native/latency/{{arm}}/seed{{seed}}/{column}.json") for column in COLUMNS
-        ],
+        expand(
+            f"{R}/native/latency/{{arm}}/seed{{seed}}/{{column}}.{{ending}}",
+            column=COLUMNS,
+            ending=["csv", "json"],
+            allow_missing=True,
+        ),
     log:
         f"{R}/logs/latency/{{arm}}_seed{{seed}}.log",
-    retries: 1
     conda:
         "../../envs/gblsr.yaml"
     threads: ALL_CORES
     resources:
         **GPU,
         mem_mb=MEMORY["evaluation"],
-        runtime=lengthen_runtime("timing"),
+        runtime=MINUTES["timing"],
     params:
         config=CONFIG,
         follows=describe_dependencies("latency", "arm", ARMS),
-        times=lambda wildcards, output: os.path.dirname(output.rows[0]),
+        times=subpath(output[0], parent=True),
+        state=f"{R}/native/state/latency/{{arm}}/seed{{seed}}",
         arrays=lambda wildcards, input: os.path.dirname(input.arrays[0]),
     shell:
         "python -m gblsr_repro native latency --config {params.config} --arm {wildcards.arm}"
-        " --seed {wildcards.seed} --arrays {params.arrays} --output {params.times} > {log} 2>&1"
+        " --seed {wildcards.seed} --arrays {params.arrays} --output {params.times}"
+        " --state {params.state} > {log} 2>&1"
 
 
 rule asr_latency:
@@ -39,28 +42,26 @@ rule asr_latency:
     input:
         find_sources_of_timing,
     output:
-        rows=[
-            update(f"{R}/asr/latency/{{method}}/seed{{seed}}/{dataset}.csv")
-            for dataset in ASR_TIMED
-        ],
-        records=[
-            update(f"{R}/asr/latency/{{method}}/seed{{seed}}/{dataset}.json")
-            for dataset in ASR_TIMED
-        ],
+        expand(
+            f"{R}/asr/latency/{{method}}/seed{{seed}}/{{dataset}}.{{ending}}",
+            dataset=ASR_TIMED,
+            ending=["csv", "json"],
+            allow_missing=True,
+        ),
     log:
         f"{R}/logs/asr_latency/{{method}}_seed{{seed}}.log",
-    retries: 1
     conda:
         "../../envs/gblsr.yaml"
     threads: ALL_CORES
     resources:
         **GPU,
         mem_mb=MEMORY["asr_evaluation"],
-        runtime=lengthen_runtime("timing"),
+        runtime=MINUTES["timing"],
     params:
         config=CONFIG,
         follows=describe_dependencies("asr_latency", "method", METHODS),
-        times=lambda wildcards, output: os.path.dirname(output.rows[0]),
+        times=subpath(output[0], parent=True),
+        state=f"{R}/asr/state/latency/{{method}}/seed{{seed}}",
     shell:
         "python -m gblsr_repro asr latency --config {params.config} --method {wildcards.method}"
-        " --seed {wildcards.seed} --output {params.times} > {log} 2>&1"
+        " --seed {wildcards.seed} --output {params.times} --state {params.state} > {log} 2>&1"

@@ -24,6 +24,7 @@ from .arguments import (
 
 SEED = "seed of initialization and shuffling"
 STATE = "state from which an interrupted run resumes"
+KEPT = "folder in which finished images are kept, from which a stopped job goes on"
 ARRAYS = "folder of the arrays and of the thresholds of the regions"
 
 
@@ -181,6 +182,7 @@ def _add_native_evaluate(commands: Commands) -> None:
     add_path(command, "--run", "DIR", "folder of a trained run")
     add_path(command, "--arrays", "DIR", ARRAYS)
     add_path(command, "--output", "DIR", "folder for the scores")
+    add_path(command, "--state", "DIR", KEPT)
     text = "score these sets only (default: all evaluation sets and the validation split)"
     command.add_argument("--only", nargs="+", default=[], metavar="SET", help=text)
 
@@ -197,6 +199,7 @@ def evaluate_arm(options: Options) -> None:
         options.run,
         options.arrays,
         options.output,
+        options.state,
         options.only,
     )
 
@@ -223,6 +226,7 @@ def _add_native_latency(commands: Commands) -> None:
     _add_arm(command)
     add_path(command, "--arrays", "DIR", ARRAYS)
     add_path(command, "--output", "DIR", "folder for the times")
+    add_path(command, "--state", "DIR", KEPT)
 
 
 def time_arm(options: Options) -> None:
@@ -230,7 +234,7 @@ def time_arm(options: Options) -> None:
     from ..evaluation.native_latency import time_arm
 
     config, arm = read_arm(options)
-    time_arm(config, arm, options.seed, options.arrays, options.output)
+    time_arm(config, arm, options.seed, options.arrays, options.output, options.state)
 
 
 def _add_native_fields(commands: Commands) -> None:
@@ -289,6 +293,7 @@ def _add_asr_evaluate(commands: Commands) -> None:
     _add_method(command)
     add_path(command, "--run", "DIR", "folder of a trained run")
     add_path(command, "--output", "DIR", "folder for the scores")
+    add_path(command, "--state", "DIR", KEPT)
 
 
 def evaluate_method(options: Options) -> None:
@@ -296,7 +301,7 @@ def evaluate_method(options: Options) -> None:
     from ..evaluation.asr import evaluate_run
 
     config, method = read_method(options)
-    evaluate_run(config, method, options.seed, options.run, options.output)
+    evaluate_run(config, method, options.seed, options.run, options.output, options.state)
 
 
 def _add_asr_bicubic(commands: Commands) -> None:
@@ -305,19 +310,21 @@ def _add_asr_bicubic(commands: Commands) -> None:
     text = "data set of a column of asr.evaluate"
     command.add_argument("--dataset", metavar="DATASET", required=True, help=text)
     add_path(command, "--output", "DIR", "folder for the scores")
+    add_path(command, "--state", "DIR", KEPT)
 
 
 def evaluate_bicubic(options: Options) -> None:
     """Score bicubic upsampling."""
     from ..evaluation.asr import evaluate_bicubic
 
-    evaluate_bicubic(load_config(options), options.dataset, options.output)
+    evaluate_bicubic(load_config(options), options.dataset, options.output, options.state)
 
 
 def _add_asr_latency(commands: Commands) -> None:
     command = add_command(commands, "latency", time_method)
     _add_method(command)
     add_path(command, "--output", "DIR", "folder for the times")
+    add_path(command, "--state", "DIR", KEPT)
 
 
 def time_method(options: Options) -> None:
@@ -325,7 +332,7 @@ def time_method(options: Options) -> None:
     from ..evaluation.asr_latency import time_method
 
     config, method = read_method(options)
-    time_method(config, method, options.seed, options.output)
+    time_method(config, method, options.seed, options.output, options.state)
 
 
 # --- weights that others trained ----------------------------------------------------------------

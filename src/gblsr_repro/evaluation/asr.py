@@ -8,7 +8,7 @@ by the same steps except the model, so that its agreement with published values 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,11 @@ from ..data.prefetch import Prefetcher
 from ..data.sources import SourceImage, describe_dataset, list_source_images
 from ..dependencies import collect_dependencies
 from ..errors import UserError, explain_memory_shortage
-from ..files import is_up_to_date, write_csv, write_json
+from ..files import write_csv, write_json
 from ..models.asr.model import ASRModel
-from ..progress import log, show_progress
 from ..runs import load_matching_run
 from . import luma
+from .kept_rows import compute_rows
 
 COLUMNS = ("image", "psnr_y", "ssim_y")
 
@@ -82,17 +82,13 @@ def build_upsampler(model: ASRModel, config: Config, device: torch.device) -> Up
     return enlarge
 
 
-def score_pairs(upsample: Upsample, pairs: Iterable[ImagePair], shaved: int) -> list[list[Any]]:
-    """Score images one by one without the outer `shaved` pixels; return rows of `COLUMNS`.
+def score_pair(upsample: Upsample, pair: ImagePair, shaved: int) -> luma.LumaScore:
+    """Score an image without the outer `shaved` pixels; return its PSNR-Y (dB) and SSIM-Y.
 
-    Raises `UserError` when an image is too small for the metrics.
+    Raises `UserError` when the image is too small for the metrics.
     """
-    rows: list[list[Any]] = []
-    for pair in pairs:
-        output = upsample(pair.low, *pair.high.shape[:2])
-        truth = convert_to_tensor(pair.high).to(output.device)
-        rows.append([pair.name, *luma.score_image(output, truth, shaved)])
-    return rows
+    output = upsample(pair.low, *pair.high.shape[:2])
+    return luma.score_image(output, convert_to_tensor(pair.high).to(output.device), shaved)
 
 
 def build_first_pairs(column: str, scale: float, config: Config, count: int) -> list[ImagePair]:
@@ -101,33 +97,46 @@ def build_first_pairs(column: str, scale: float, config: Config, count: int) -> 
     return [build_pair(image, scale, config["asr"]["downsampling"]) for image in images[:count]]
 
 
-def score_set(upsample: Upsample, column: str, scale: float, config: Config) -> list[list[Any]]:
+def score_set(
+    upsample: Upsample,
+    column: str,
+    scale: float,
+    config: Config,
+    state: Path,
+    dependencies: Mapping[str, Any],
+) -> list[dict[str, Any]]:
     """Score every image of a column of the tables at one scale; return rows of `COLUMNS`.
 
-    Raises `UserError` when the data set was not fetched, when an image is too small for the metrics
-    or when an output equals its image.
+    Scores are kept image by image in the folder `state` (see `compute_rows`). Raises `UserError`
+    when the data set was not fetched, when an image is too small for the metrics or when an output
+    equals its image.
     """
     settings = config["asr"]
-    images = list_source_images(settings["evaluate"][column], config, scale)
+    dataset = settings["evaluate"][column]
+    images = list_source_images(dataset, config, scale)
 
     def build(position: int) -> ImagePair:
         return build_pair(images[position], scale, settings["downsampling"])
 
     # The next image is decoded and resized while the device works on the current one.
     prefetcher = Prefetcher(build, stop=len(images))
-    positions = show_progress(range(len(images)), f"{column} x{scale:g}", "image")
     shaved = compute_border(column, scale, config)
-    rows = score_pairs(upsample, map(prefetcher, positions), shaved)
-    for name, psnr, _ in rows:
+
+    def score(position: int) -> dict[str, Any]:
+        pair = prefetcher(position)
+        psnr, ssim = score_pair(upsample, pair, shaved)
         if math.isinf(psnr):
             raise UserError(
-                f"{name} of {column} equals its upsampled image, so its PSNR-Y is infinite and the "
-                "set has no mean; leave this image out of the set."
+                f"{pair.name} of {column} equals its upsampled image, so its PSNR-Y is infinite "
+                "and the set has no mean; leave this image out of the set."
             )
-    return rows
+        return dict(zip(COLUMNS, (pair.name, psnr, ssim), strict=True))
+
+    name = f"{dataset}_x{scale:g}"
+    return compute_rows(state, name, dependencies, len(images), score, f"{column} x{scale:g}")
 
 
-def evaluate_bicubic(config: Config, dataset: str, output: Path) -> None:
+def evaluate_bicubic(config: Config, dataset: str, output: Path, state: Path) -> None:
     """Score bicubic interpolation on a data set at every scale, as `score_column` does.
 
     Raises `UserError` when asr.evaluate does not name the data set, or as `score_set` does.
@@ -138,10 +147,12 @@ def evaluate_bicubic(config: Config, dataset: str, output: Path) -> None:
             f"asr.evaluate does not name the data set {dataset!r}; choose one of "
             f"{', '.join(columns)}."
         )
-    score_column(enlarge_bicubically, columns[dataset], config, output, {}, {})
+    score_column(enlarge_bicubically, columns[dataset], config, output, state, {}, {})
 
 
-def evaluate_run(config: Config, method: Method, seed: int, run: Path, output: Path) -> None:
+def evaluate_run(
+    config: Config, method: Method, seed: int, run: Path, output: Path, state: Path
+) -> None:
     """Score a trained run on every data set at every scale, as `score_column` does.
 
     Raises `UserError` when the run is missing or not of this method and seed, or when a data set
@@ -154,7 +165,7 @@ def evaluate_run(config: Config, method: Method, seed: int, run: Path, output: P
     facts = {"device": runtime.describe_device(device)}
     with torch.inference_mode():
         for column in map_datasets_to_columns(config).values():
-            score_column(upsample, column, config, output, weights, facts)
+            score_column(upsample, column, config, output, state, weights, facts)
 
 
 def map_datasets_to_columns(config: Config) -> dict[str, str]:
@@ -167,6 +178,7 @@ def score_column(
     column: str,
     config: Config,
     output: Path,
+    state: Path,
     weights: Mapping[str, Any],
     facts: Mapping[str, Any],
 ) -> None:
@@ -174,8 +186,7 @@ def score_column(
 
     Writes <data set>_x<scale>.csv, one row per image, and beside it a .json with the data set, the
     way it was measured, `weights` (their checksum), `facts`, and under `follows` its dependencies.
-    A file whose dependencies did not change is kept. Files are named by data set, not by column,
-    because a column may show another data set later.
+    Files are named by data set, not by column, because a column may show another data set later.
     """
     dataset = config["asr"]["evaluate"][column]
     settings = collect_dependencies("asr_bicubic", column, config)
@@ -190,8 +201,7 @@ def score_column(
             **weights,
         }
         dependencies = {**settings, **weights, **content, "scale": scale}
-        if is_up_to_date(path, dependencies):
-            log.info("%s x%g: up to date", dataset, scale)
-            continue
-        write_csv(path, COLUMNS, score_set(upsample, column, scale, config))
+        # Scores of another device are not called those of this one.
+        rows = score_set(upsample, column, scale, config, state, {**dependencies, **facts})
+        write_csv(path, COLUMNS, rows)
         write_json(path.with_suffix(".json"), {**description, **facts, "follows": dependencies})

@@ -62,7 +62,7 @@ class TimedImage:
         return convert_to_batch(small, device)
 
 
-def time_method(config: Config, method: Method, seed: int, output: Path) -> None:
+def time_method(config: Config, method: Method, seed: int, output: Path, state: Path) -> None:
     """Time a method with untrained weights of `seed` on the data sets of config asr.timing.
 
     Writes <data set>.csv into the folder `output`, one row per image and clock with the height and
@@ -99,7 +99,7 @@ def time_method(config: Config, method: Method, seed: int, output: Path) -> None
     }
     timer = latency.Timer(model, config, device, partial(render, path=PLAIN), render, True)
     dependencies = collect_dependencies("asr_latency", method, config)
-    timer.write_times(subject, sets, dependencies, output, COLUMNS)
+    timer.write_times(subject, sets, dependencies, output, COLUMNS, state)
 
 
 def _describe_images(

@@ -26,7 +26,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,9 +36,10 @@ from torch import Tensor, nn
 
 from .. import runtime
 from ..config import Config
-from ..files import is_up_to_date, write_csv, write_json
-from ..progress import Progress, log
+from ..files import write_csv, write_json
+from ..progress import log
 from . import OURS, PAPER
+from .kept_rows import compute_rows
 
 if TYPE_CHECKING:
     from ..models.asr.model import ASRModel
@@ -173,12 +174,16 @@ class TimedSet:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
+class MemoryShortage(Exception):
+    """The memory does not suffice for the largest image of a set."""
+
+
 @dataclass(frozen=True)
 class Times:
     """The times of a set: a row per image and clock, and the reasons of clocks without rows.
 
-    A row holds dataset, image, height and width of the input, clock, the path that the model took
-    and `COLUMNS`.
+    A row holds dataset, image, height and width of the input, clock, the path that the model took,
+    `COLUMNS`, and whether other processes used the GPU.
     """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -207,42 +212,36 @@ class Timer:
         dependencies: Mapping[str, Any],
         output: Path,
         columns: Sequence[str],
+        state: Path,
     ) -> None:
         """Time every image of every set by every clock and write the times.
 
         Writes `columns` of the rows of `Times` to <set>.csv in the folder `output`, and beside
         it a .json with the `subject` (an arm or method first), the facts of the set, the device and
         way of measuring, and the decoder path that the model took by clock. `dependencies` are
-        those of all times: a set whose dependencies and device did not change is kept.
+        those of all times. Times are kept image by image in the folder `state`, for this device
+        (see `compute_rows`).
         """
-        label = next(iter(subject.values()))
-        device = runtime.describe_device(self.device)
-        follows = {
-            name: {**dependencies, **timed.dependencies, "device": device}
-            for name, timed in sets.items()
-        }
-        outdated = {}
-        for name, timed in sets.items():
-            if is_up_to_date(output / f"{name}.csv", follows[name]):
-                log.info("%s: the times of %s are up to date", label, name)
-            else:
-                outdated[name] = timed
-        if not outdated:
-            return
         description = {**subject, **describe_measurement(self.config, self.device)}
         description["gradients_recorded"] = self.gradients
-        inputs = {name: timed.inputs for name, timed in outdated.items()}
-        measured = self.time_sets(label, inputs)
-        # A process that came meanwhile disturbed the times as well.
-        description["gpu_shared"] = description["gpu_shared"] or is_gpu_shared(self.device)
+        label = next(iter(subject.values()))
+        measured = self.time_sets(label, sets, dependencies, state)
         for name, times in measured.items():
+            shared = _summarize_sharing(times.rows)
+            if shared:
+                log.warning(
+                    "%s: other processes used this GPU; the times of %s are recorded, but not "
+                    "compared with the paper.", label, name,
+                )  # fmt: skip
             write_csv(output / f"{name}.csv", columns, times.rows)
             facts = {
                 **sets[name].facts,
+                "gpu_shared": shared,
                 "not_timed": times.not_timed,
                 "decoder_paths": _list_paths(times.rows),
+                "follows": {**dependencies, **sets[name].dependencies},
             }
-            write_json(output / f"{name}.json", description | facts | {"follows": follows[name]})
+            write_json(output / f"{name}.json", description | facts)
 
     def build_clocks(self) -> Iterator[Clock]:
         """Yield the clocks of `select_clocks`, to be used one after the other.
@@ -269,47 +268,66 @@ class Timer:
         saved = count_saved_bytes(self.plain_call, example, self.model)
         return saved / self.model.encoder.extend_length(EXAMPLE) ** 2
 
-    def time_sets(self, label: str, sets: Mapping[str, Sequence[TimedInput]]) -> dict[str, Times]:
-        """Time every image of every set by every clock.
+    def time_sets(
+        self,
+        label: str,
+        sets: Mapping[str, TimedSet],
+        dependencies: Mapping[str, Any],
+        state: Path,
+    ) -> dict[str, Times]:
+        """Time every image of every set by every clock, as `write_times` describes.
 
         A set that does not fit into memory is left out by that clock as a whole, with a warning, so
         that its means are over the same images for every model.
         """
-        times = {dataset: Times() for dataset in sets}
-        total = sum(map(len, sets.values())) * len(select_clocks(self.config))
-        with Progress(f"time {label}", total, "image") as progress:
-            for clock in self.build_clocks():
-                for dataset, inputs in sets.items():
-                    end = progress.done + len(inputs)
-                    rows, reason = self._time_set(dataset, inputs, clock, progress)
-                    times[dataset].rows.extend(rows)
-                    if not reason:
-                        continue
+        times = {name: Times() for name in sets}
+        for clock in self.build_clocks():
+            for name, timed in sets.items():
+                follows = {
+                    **dependencies,
+                    **timed.dependencies,
+                    "device": runtime.describe_device(self.device),
+                    "versions": runtime.list_versions(),
+                }
+                try:
+                    rows = compute_rows(
+                        state,
+                        f"{name}_{clock.name}",
+                        follows,
+                        len(timed.inputs),
+                        self._build_timing(name, timed.inputs, clock),
+                        f"time {label} on {name} by the clock {clock.name}",
+                    )
+                    times[name].rows.extend(rows)
+                except MemoryShortage as error:
                     log.warning(
                         "%s: %s is not timed by the clock %s, since %s",
-                        label, dataset, clock.name, reason,
+                        label, name, clock.name, error,
                     )  # fmt: skip
-                    times[dataset].not_timed[clock.name] = reason
+                    times[name].not_timed[clock.name] = str(error)
                     runtime.release_memory(self.device)
-                    progress.update(end - progress.done)
         return times
 
-    def _time_set(
-        self, dataset: str, inputs: Sequence[TimedInput], clock: Clock, progress: Progress
-    ) -> tuple[list[dict[str, Any]], str]:
-        """Time a set by one clock; return its rows, or no rows and the reason for that."""
-        shortage = _explain_shortage(clock, inputs, self.device)
-        if shortage:
-            return [], shortage
-        rows = []
-        try:
-            for image in inputs:
-                rows.append({"dataset": dataset} | self._time_image(image, clock))
-                progress.update()
-        except torch.OutOfMemoryError as error:
-            first_line = str(error).partition("\n")[0]
-            return [], f"the memory does not suffice: {first_line}"
-        return rows, ""
+    def _build_timing(
+        self, dataset: str, inputs: Sequence[TimedInput], clock: Clock
+    ) -> Callable[[int], dict[str, Any]]:
+        """Build the function that times the image at a position and returns its row.
+
+        It raises `MemoryShortage`: before the first image where the largest one would not fit.
+        """
+        check_memory = cache(partial(_check_memory, clock, inputs, self.device))
+
+        def time_image(position: int) -> dict[str, Any]:
+            check_memory()
+            try:
+                row = {"dataset": dataset} | self._time_image(inputs[position], clock)
+            except torch.OutOfMemoryError as error:
+                first_line = str(error).partition("\n")[0]
+                raise MemoryShortage(f"the memory does not suffice: {first_line}") from error
+            # Asked after every image: a process may come and go while a set is timed.
+            return row | {"gpu_shared": is_gpu_shared(self.device)}
+
+        return time_image
 
     def _time_image(self, image: TimedInput, clock: Clock) -> dict[str, Any]:
         """Time one image by one clock; return its row without the data set."""
@@ -332,38 +350,37 @@ def _list_paths(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     return paths
 
 
-def _explain_shortage(clock: Clock, inputs: Sequence[TimedInput], device: torch.device) -> str:
-    """Explain why the memory does not suffice for the largest image; empty if it does.
+def _check_memory(clock: Clock, inputs: Sequence[TimedInput], device: torch.device) -> None:
+    """Raise `MemoryShortage` if the memory does not suffice for the largest image.
 
     Checked beforehand, because running out of CPU memory ends the process without an exception.
     """
     if not clock.saved_per_pixel:
-        return ""
+        return
     largest = max(inputs, key=lambda image: image.pixels)
     needed = PEAK_OVER_SAVED[device.type] * clock.saved_per_pixel * largest.pixels
     runtime.release_memory(device)
     free = runtime.measure_free_memory(device)
-    if needed <= free:
-        return ""
-    return (
-        f"{largest.name} would take about {needed / 2**30:.1f} GiB with gradients recorded and "
-        f"{free / 2**30:.1f} GiB are free"
-    )
+    if needed > free:
+        raise MemoryShortage(
+            f"{largest.name} would take about {needed / 2**30:.1f} GiB with gradients recorded and "
+            f"{free / 2**30:.1f} GiB are free"
+        )
+
+
+def _summarize_sharing(rows: Sequence[Mapping[str, Any]]) -> bool | None:
+    """Return whether other processes used the GPU beside any image; None where nobody can tell."""
+    answers = {row["gpu_shared"] for row in rows} - {None}
+    return any(answers) if answers else None
 
 
 def describe_measurement(config: Config, device: torch.device) -> dict[str, Any]:
-    """Describe the device and the way times are measured; warn if other processes use the GPU."""
-    shared = is_gpu_shared(device)
-    if shared:
-        log.warning(
-            "Other processes use this GPU: its times are recorded, but not compared with the paper."
-        )
+    """Describe the device and the way times are measured."""
     cuda = device.type == "cuda"
     return {
         "device": runtime.describe_device(device),
         "timer": "CUDA events" if cuda else "monotonic clock",
         "peak_memory": "CUDA tensors, MiB" if cuda else None,
-        "gpu_shared": shared,
         "clocks": select_clocks(config),
         "warmup": config["latency"]["warmup"],
         "passes": config["latency"]["passes"],

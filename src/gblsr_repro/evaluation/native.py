@@ -14,12 +14,11 @@ from .. import runtime
 from ..config import Arm, Config
 from ..data.arrays import ImageArray
 from ..dependencies import collect_dependencies
-from ..files import is_up_to_date, write_csv, write_json
+from ..files import write_csv, write_json
 from ..models.native import NativeModel
-from ..progress import log
 from ..runs import load_matching_run
 from . import REGIONS, metrics, regions
-from .batches import read_batches
+from .kept_rows import compute_rows
 from .metrics import MetricSettings
 from .perceptual import PerceptualDistance
 
@@ -36,6 +35,7 @@ def evaluate_run(
     run: Path,
     arrays: Path,
     output: Path,
+    state: Path,
     only: Sequence[str] = (),
 ) -> None:
     """Score the run in folder `run` on every evaluation set and on the validation images.
@@ -43,8 +43,8 @@ def evaluate_run(
     `arrays` is the folder of the standardized arrays and of the thresholds of the regions. Writes
     for every set, or for those of `only`, <set>.csv into the folder `output`, one row per image
     with `COLUMNS`, and <set>.json, which describes device, weights and under `follows` the
-    dependencies. A set whose dependencies did not change is kept. Raises `UserError` when the run
-    is not of this arm and seed, or when a file is missing or damaged.
+    dependencies. Scores are kept image by image in the folder `state` (see `compute_rows`). Raises
+    `UserError` when the run is not of this arm and seed, or when a file is missing or damaged.
     """
     device = runtime.prepare_device(config["device"], config["threads"])
     model, trained = load_matching_run(run, NativeModel, arm, seed, config, device)
@@ -68,17 +68,19 @@ def evaluate_run(
         limit = config["diagnostics"]["images"] if name == VALIDATION else len(array)
         count = min(limit, len(array))
         dependencies = shared | {"array_sha256": array.description["sha256"], "images": count}
+
+        def score(position: int, array: ImageArray = array) -> dict[str, Any]:
+            truth = array.load_images([position], device)
+            names, images = [array.names[position]], reconstruct(model, truth)
+            return score_images(names, images, truth, thresholds, settings, perceptual)[0]
+
         label = f"evaluate {arm.arm} seed {seed} on {name}"
-        table = output / f"{name}.csv"
-        if is_up_to_date(table, dependencies):
-            log.info("%s: up to date", label)
-            continue
-        rows: list[dict[str, Any]] = []
-        for names, truth in read_batches(array, count, device, label):
-            images = reconstruct(model, truth)
-            rows += score_images(names, images, truth, thresholds, settings, perceptual)
-        write_csv(table, COLUMNS, rows)
         facts = {"dataset": name, "images": count, "follows": dependencies}
+        # Scores of another device or of other versions are not called those of this one.
+        kept = dependencies | {key: description[key] for key in ("device", "versions")}
+        rows = compute_rows(state, name, kept, count, score, label)
+        table = output / f"{name}.csv"
+        write_csv(table, COLUMNS, rows)
         write_json(table.with_suffix(".json"), description | facts)
 
 

@@ -11,9 +11,9 @@ from .. import runtime
 from ..config import Arm, Config
 from ..data.arrays import ImageArray
 from ..models.native import NativeModel
+from ..progress import show_progress
 from ..runs import load_matching_run
 from . import regions
-from .batches import read_batches
 from .fields import Fields
 from .metrics import MetricSettings
 
@@ -40,11 +40,13 @@ def write_fields(
     count = min(config["diagnostics"]["images"], len(opened))
     parts: list[tuple[Tensor, ...]] = []
     with torch.no_grad():
-        for _, images in read_batches(opened, count, device, f"fields of {arm.arm} seed {seed}"):
-            batch = (
+        label = f"fields of {arm.arm} seed {seed}"
+        for position in show_progress(range(count), label, "image"):
+            images = opened.load_images([position], device)
+            of_image = (
                 *model.predict_fields(model.encode(images)),
                 regions.label_patches(images, bounds, settings),
             )
-            parts.append(tuple(field.cpu() for field in batch))
+            parts.append(tuple(field.cpu() for field in of_image))
     bandwidth, order, region = (torch.cat(part).numpy() for part in zip(*parts, strict=True))
     Fields(bandwidth, order, region, opened.names[:count]).write(output)

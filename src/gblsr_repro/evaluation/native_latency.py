@@ -16,7 +16,7 @@ from . import latency
 COLUMNS = ("dataset", "image", "clock", *latency.COLUMNS)
 
 
-def time_arm(config: Config, arm: Arm, seed: int, arrays: Path, output: Path) -> None:
+def time_arm(config: Config, arm: Arm, seed: int, arrays: Path, output: Path, state: Path) -> None:
     """Time an arm with untrained weights of `seed` on the images of every evaluation set.
 
     Writes <set>.csv into the folder `output`, one row per image and clock, and beside it a .json
@@ -35,4 +35,4 @@ def time_arm(config: Config, arm: Arm, seed: int, arrays: Path, output: Path) ->
     model = build_model(arm, config, seed).eval().to(device)
     timer = latency.Timer(model, config, device, partial(model, path=PLAIN), model, False)
     dependencies = collect_dependencies("latency", arm, config)
-    timer.write_times({"arm": arm.arm, "seed": seed}, sets, dependencies, output, COLUMNS)
+    timer.write_times({"arm": arm.arm, "seed": seed}, sets, dependencies, output, COLUMNS, state)

@@ -48,8 +48,8 @@ def measure_colors(model: ASRModel, config: Config, device: torch.device) -> dic
     with torch.inference_mode():
         for each in RANGES:
             model.colors = each
-            scores = evaluation.score_pairs(upsample, pairs, border)
-            figures[each] = fmean(psnr for _, psnr, _ in scores)
+            scores = [evaluation.score_pair(upsample, pair, border) for pair in pairs]
+            figures[each] = fmean(score.psnr_y for score in scores)
     model.colors = before
     return figures
 

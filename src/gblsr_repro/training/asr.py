@@ -119,9 +119,9 @@ class ValidationCurve:
         border = evaluation.compute_border(self.column, self.scale, self.config)
         self.model.eval()
         with torch.no_grad():
-            scores = evaluation.score_pairs(upsample, self.pairs, border)
+            scores = [evaluation.score_pair(upsample, pair, border) for pair in self.pairs]
         self.model.train()
-        means = [fmean(row[i] for row in scores) for i in (1, 2)]
+        means = [fmean(values) for values in zip(*scores, strict=True)]
         # A run that resumed from an earlier step has measured the later steps before.
         written = read_csv(self.path) if self.path.is_file() else []
         rows: list[Mapping[str, Any]] = [row for row in written if int(row["step"]) < step]

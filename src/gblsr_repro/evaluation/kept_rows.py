@@ -1,0 +1,79 @@
+"""Keep the rows of a table while they are computed, so that a stopped job goes on from them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import build_write_error
+from ..files import hold_lock
+from ..progress import Progress, log
+
+Row = dict[str, Any]
+
+
+def compute_rows(
+    folder: Path,
+    name: str,
+    dependencies: Mapping[str, Any],
+    count: int,
+    compute: Callable[[int], Row],
+    label: str,
+) -> list[Row]:
+    """Compute the rows 0 to `count` - 1 of the table `name`, keeping each in `folder` at once.
+
+    Rows that were kept there are read and not computed again, so that a job that was killed repeats
+    one row at most. Every value of `dependencies` has a file of its own: rows of other settings are
+    neither read nor lost. `compute(position)` must depend on the position and the dependencies
+    alone, and return values that JSON holds exactly. While another process computes the same rows
+    this one waits. Raises `UserError` when the file cannot be written.
+    """
+    text = json.dumps(dependencies, sort_keys=True)
+    path = folder / f"{name}.{_compute_checksum(text)}.jsonl"
+
+    def wait(holder: str) -> None:
+        log.info("%s: waiting for %s, which computes the same", label, holder)
+
+    with hold_lock(path.with_name(f".{path.name}.lock"), wait):
+        rows, size = _read_rows(path)
+        if len(rows) >= count:
+            log.info("%s: measured before from the same", label)
+            return rows[:count]
+        try:
+            with path.open("ab") as stream, Progress(label, count, "image", len(rows)) as progress:
+                stream.truncate(size)  # a line that a kill left unfinished goes
+                for position in range(len(rows), count):
+                    rows.append(compute(position))
+                    stream.write(_format_line(rows[-1]))
+                    stream.flush()
+                    progress.update()
+        except OSError as error:
+            raise build_write_error(path, error) from error
+        return rows
+
+
+def _compute_checksum(text: str) -> str:
+    """Compute the first 16 hexadecimal digits of the SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _format_line(row: Row) -> bytes:
+    """Format a row as a line: a checksum and JSON."""
+    text = json.dumps(row)
+    return f"{_compute_checksum(text)} {text}\n".encode()
+
+
+def _read_rows(path: Path) -> tuple[list[Row], int]:
+    """Read the rows in a file up to the first damaged line; return them and their bytes' number."""
+    rows: list[Row] = []
+    size = 0
+    for line in path.read_bytes().splitlines(keepends=True) if path.is_file() else []:
+        checksum, _, text = line.decode(errors="replace").partition(" ")
+        if not text.endswith("\n") or checksum != _compute_checksum(text[:-1]):
+            break
+        rows.append(json.loads(text))
+        size += len(line)
+    return rows, size
