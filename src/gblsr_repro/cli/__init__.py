@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from types import FrameType
+from typing import NoReturn
 
 from .. import __version__
 from ..errors import StopRequested, UserError, build_syntax_error, explain_memory_shortage
@@ -40,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     set_up_logging()
     options = build_parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, _stop)
     try:
         with explain_memory_shortage("The computation of this command"):
             options.execute(options)
@@ -66,3 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("gblsr-repro: interrupted; the same command resumes the work.", file=sys.stderr)
         return 130
     return 0
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    """Handle SIGTERM: end the command as an interruption does, so that it says so."""
+    raise KeyboardInterrupt

@@ -1,0 +1,107 @@
+"""Scoring that is killed goes on at the same command, and ends in the same bytes."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import suppress
+
+import pytest
+from faulty import TIMEOUT_SECONDS, kill_session
+
+pytestmark = pytest.mark.slow
+
+METHOD = "gblsr_asr_nf48_nole"
+SETTINGS = {
+    "seeds": [0],
+    "asr": {
+        "methods": [METHOD],
+        "base_method": METHOD,
+        "evaluate": {"set14": "demo_set14"}
+        | dict.fromkeys(("set5", "b100", "urban100", "div2kval")),
+        "scales": [2, 4],
+        "trained_scales": [2, 4],
+        "timing": {"datasets": ["set14"]},
+        "training": {"steps": 2},
+    },
+}
+SCORES = f"asr/metrics/{METHOD}/seed0"
+TARGET = f"results/tiny/{SCORES}/demo_set14_x4.csv"
+
+
+def read_scores(workflow):
+    """Read the bytes of all scores."""
+    return {p.name: p.read_bytes() for p in (workflow.results / SCORES).iterdir()}
+
+
+def count_rows(workflow):
+    """Count the rows that are kept in the state."""
+    files = (workflow.results / "asr" / "state" / "metrics" / METHOD / "seed0").glob("*.jsonl")
+    return sum(file.read_bytes().count(b"\n") for file in files)
+
+
+@pytest.fixture(scope="module")
+def scored(workflow):
+    """Score without a disturbance once; return the bytes of the scores."""
+    workflow.overlay(**SETTINGS)
+    status, said = workflow.run("--", TARGET)
+    assert status == 0, said[-3000:]
+    return read_scores(workflow)
+
+
+def forget_scores(workflow):
+    shutil.rmtree(workflow.results / SCORES, ignore_errors=True)
+    shutil.rmtree(workflow.results / "asr" / "state" / "metrics", ignore_errors=True)
+
+
+def kill_job(workflow, process, number):
+    for job in workflow.jobs():
+        if "evaluate" in job.cmdline():
+            job.send_signal(number)
+
+
+def kill_group(workflow, process, number):
+    os.killpg(process.pid, number)
+
+
+def kill_snakemake(workflow, process, number):
+    process.send_signal(number)
+
+
+@pytest.mark.parametrize(
+    ("kill", "number"),
+    [
+        (kill_job, signal.SIGTERM),
+        (kill_group, signal.SIGINT),
+        (kill_group, signal.SIGKILL),
+        (kill_snakemake, signal.SIGTERM),
+        (kill_snakemake, signal.SIGKILL),
+    ],
+)
+def test_a_killed_scoring_goes_on(workflow, scored, kill, number):
+    forget_scores(workflow)
+    process = workflow.start("--", TARGET)
+    while count_rows(workflow) < 2:
+        assert process.poll() is None, (workflow.folder / "said.txt").read_text()[-3000:]
+        time.sleep(0.005)
+    kill(workflow, process, number)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=TIMEOUT_SECONDS)
+    if kill is not kill_snakemake:  # a job outlives a Snakemake that was killed alone
+        kill_session(process)
+    kept = count_rows(workflow)
+    assert kept >= 2
+    shutil.rmtree(workflow.folder / ".snakemake" / "locks", ignore_errors=True)  # --unlock
+
+    status, said = workflow.run("--", TARGET)
+    assert status == 0, said[-3000:]
+    assert read_scores(workflow) == scored
+    if kill is kill_snakemake and number == signal.SIGTERM:
+        return  # Snakemake let the job finish
+    log = (workflow.results / "logs" / "asr_evaluate" / f"{METHOD}_seed0.log").read_text()
+    read = [int(number) for number in re.findall(r"resumed at (\d+)", log)]
+    for scale in re.findall(r"set14 (x\d): measured before", log):
+        read.append(len(scored[f"demo_set14_{scale}.csv"].splitlines()) - 1)
+    assert sum(read) >= kept
