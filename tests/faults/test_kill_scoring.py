@@ -98,7 +98,7 @@ def test_a_killed_scoring_goes_on(workflow, scored, kill, number):
     status, said = workflow.run("--", TARGET)
     assert status == 0, said[-3000:]
     assert read_scores(workflow) == scored
-    if kill is kill_snakemake and number == signal.SIGTERM:
+    if "Nothing to be done" in said:
         return  # Snakemake let the job finish
     log = (workflow.results / "logs" / "asr_evaluate" / f"{METHOD}_seed0.log").read_text()
     read = [int(number) for number in re.findall(r"resumed at (\d+)", log)]
