@@ -20,7 +20,7 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder with the paper's numbers, real images and the AlexNet backbone."""
+    """The folder with the paper's numbers, real images and weights."""
     value = os.environ.get(SHARED_VARIABLE)
     if not value or not Path(value).is_dir():
         pytest.skip(f"needs the reference material: set {SHARED_VARIABLE} to its folder")

@@ -85,8 +85,6 @@ IMPOSSIBLE = [
     ({"asr.methods": ["liif_rdm"]}, "asr.methods names 'liif_rdm', which config/methods.tsv"),
     ({"asr.base_method": "gblsr_arr"}, "did you mean 'gblsr_asr'?"),
     ({"asr.timing.datasets": ["set41"]}, "did you mean 'set14'?"),
-    ({"native.data.train": ["dtd", "alexnet"]}, "native.data.train names 'alexnet', which has"),
-    ({"asr.timing.datasets": ["alexnet"]}, "asr.timing.datasets names 'alexnet', which has no"),
     # what is set for each column
     ({"native.data.exemplars": {"kodac": "kodim01"}}, "did you mean 'kodak'?"),
     ({"native.data.evaluate": {"mine": "kodak"}}, "exemplars lacks the column 'mine'; add"),

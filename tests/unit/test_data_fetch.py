@@ -268,19 +268,20 @@ def archive_of(*paths):
     return stream.getvalue()
 
 
-def published(kind, address, content, **facts):
-    """A data set that comes as one file with a checksum."""
-    checksum = "sha256:" + hashlib.sha256(content).hexdigest()
-    return replace(SET, kind=kind, url=address, checksum=checksum, **facts)
-
-
 @pytest.fixture
 def packed(server, rows):
     """A data set in an archive, with a list of images to use."""
     content = archive_of("s/img_1.png", "s/img_2.png", "s/img_3.png", "s/list.txt", "s/other.doc")
     server.content["/set.tar.gz"] = content
-    facts = {"files": "set/s/*.png @set/s/list.txt", "images": "2", "bytes": str(20 * len(content))}
-    rows["set"] = published("archive", f"{server.url}/set.tar.gz", content, **facts)
+    rows["set"] = replace(
+        SET,
+        kind="archive",
+        url=f"{server.url}/set.tar.gz",
+        files="set/s/*.png @set/s/list.txt",
+        images="2",
+        bytes=str(20 * len(content)),
+        checksum="sha256:" + hashlib.sha256(content).hexdigest(),
+    )
     return content
 
 
@@ -336,15 +337,6 @@ def test_archives_with_another_checksum_or_an_escape_write_nothing(
         assert said in sentence(online)
         assert not list(tmp_path.rglob("*.png"))
         rows["set"] = replace(rows["set"], checksum="")
-
-
-def test_weights_are_one_file_with_a_checksum(server, online, rows, tmp_path):
-    content = bytes(range(256)) * 20
-    server.content["/net.pth"] = content
-    facts = {"files": "weights/net.pth", "images": "0"}
-    rows["set"] = published("file", f"{server.url}/net.pth", content, **facts)
-    fetch.fetch_dataset("set", online)
-    assert made.located("set", online) == [tmp_path / "resources" / "weights" / "net.pth"]
 
 
 # --- package, command line ------------------------------------------------------------------------

@@ -94,19 +94,6 @@ def _check_released(config: Config) -> Iterator[str]:
             )
 
 
-def _check_images(config: Config) -> Iterator[str]:
-    """Check that the data sets have images where images are needed."""
-    table, columns = read_datasets(), config["asr"]["evaluate"]
-    timed = [columns.get(name, name) for name in config["asr"]["timing"]["datasets"]]
-    for setting, names in (list_named_datasets(config) | {"asr.timing.datasets": timed}).items():
-        for name in names:
-            if name in table and table[name].images == "0":
-                yield (
-                    f"{setting} names {name!r}, which has no images; name another data set of "
-                    "config/datasets.tsv."
-                )
-
-
 def _check_timing(config: Config) -> Iterator[str]:
     """Check that timed sets are columns or data sets."""
     names = {**config["asr"]["evaluate"], **read_datasets()}
@@ -216,7 +203,6 @@ CHECKS = (
     _check_rows,
     _check_released,
     _check_training_sets,
-    _check_images,
     _check_timing,
     _check_columns,
     _check_sizes,

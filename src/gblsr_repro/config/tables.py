@@ -134,7 +134,7 @@ FilePatterns = Annotated[
     ),
 ]
 Rank = Annotated[str, Format(r"([1-9]\d{0,3})?", "write a whole number above 0, or nothing.")]
-Count = Annotated[str, Format(r"\d{1,9}", "write a whole number.")]
+Count = Annotated[str, Format(r"[1-9]\d{0,8}", "write a whole number of at least 1.")]
 Size = Annotated[
     str, Format(r"\d{0,15}", "write a whole number, the size of the download in bytes.")
 ]
@@ -195,14 +195,14 @@ class Method:
 class Dataset:
     """A row of config/datasets.tsv: one set of source files.
 
-    `kind` is archive, files, file or package (see `gblsr_repro.data.datasets`); `images` the number
+    `kind` is archive, files or package (see `gblsr_repro.data.datasets`); `images` the number
     of images of a complete copy; `stands_in_for` the data set that it replaces, or empty.
     """
 
     dataset: Key
     title: str
-    role: Literal["train", "evaluate", "weights"]
-    kind: Literal["archive", "files", "file", "package"]
+    role: Literal["train", "evaluate"]
+    kind: Literal["archive", "files", "package"]
     url: str
     files: FilePatterns
     images: Count
@@ -308,7 +308,7 @@ def get_dataset_title(name: str) -> str:
 
 
 def read_assets() -> list[dict[str, str]]:
-    """Read the table of the code and architectures that the project uses or follows."""
+    """Read the table of the code, architectures and weights that the project uses or follows."""
     return read_csv(find_repository_root() / "config" / "assets.tsv", "\t")
 
 

@@ -2,18 +2,17 @@
 
 A data set is a row of config/datasets.tsv. Its columns:
 
-- `dataset`: the name used in the config; `title`: the name that tables show; `role`: train,
-  evaluate or weights; `license`: the terms in short; `homepage`: the page that states them;
-  `note`: remarks.
-- `kind`: archive (one tar or zip file to unpack), files (many single downloads), file (one
-  download) or package (photographs inside an installed Python package).
-- `url`: of an archive or file, its address; of files, an address with `{path}` in place of the path
-  below the first folder; of a package, its name and the folder in it. Empty: only a mirror has it.
+- `dataset`: the name used in the config; `title`: the name that tables show; `role`: train or
+  evaluate; `license`: the terms in short; `homepage`: the page that states them; `note`: remarks.
+- `kind`: archive (one tar or zip file to unpack), files (single downloads) or package (photographs
+  inside an installed Python package).
+- `url`: of an archive, its address; of files, an address with `{path}` in place of the path below
+  the first folder; of a package, its name and the folder in it. Empty: only a mirror has it.
 - `files`: patterns of the files' paths (see below). A member of an archive has the name of its path
   below the first folder.
-- `images`: the number of images in a complete copy (0: the files are not images).
+- `images`: the number of images in a complete copy.
 - `bytes`: the size of the whole download; more than one and a half times as much is refused.
-- `checksum`: of an archive or file, `sha256:...` or `md5:...`, where its publisher states one.
+- `checksum`: of an archive, `sha256:...` or `md5:...`, where its publisher states one.
 - `stands_in_for`: the data set that this one replaces in the demo or with a mirror.
 
 Files lie in one of three places: the config's `resources` (downloads), its `mirror` (never written

@@ -135,24 +135,20 @@ def _download_archive(files: DatasetFiles, missing: list[str], recorded: Entries
 
 def _download_files(files: DatasetFiles, paths: Sequence[str], recorded: Entries) -> Entries:
     """Download single files; the `bytes` of the row limit the size of all of them together."""
-    row, size, entries = files.row, files.row.download_bytes, Entries()
-    shows_bytes = row.kind == "file"
-    total, unit = (size // MEGABYTE, "MB") if shows_bytes else (len(paths), "file")
-    allowed = int(size * OVERRUN)
-    with open_session() as session, Progress(f"download {row.title}", total, unit) as progress:
+    row, entries = files.row, Entries()
+    allowed = int(row.download_bytes * OVERRUN)
+    progress = Progress(f"download {row.title}", len(paths), "file")
+    with open_session() as session, progress:
         for path in paths:
             url = row.url.replace("{path}", path.partition("/")[2])
 
             def check(part: Path, path: str = path, url: str = url) -> None:
-                if row.checksum:
-                    check_checksum(part, row.checksum, url)
                 entries[path] = _inspect_download(path, part, url, recorded)
 
             target = files.root / path
-            download_file(session, url, target, allowed, check, progress if shows_bytes else None)
+            download_file(session, url, target, allowed, check)
             allowed -= target.stat().st_size
-            if not shows_bytes:
-                progress.update()
+            progress.update()
     return entries
 
 

@@ -14,7 +14,6 @@ def build_licenses(source: Aggregates, view: View) -> list[Table]:
     """
     sections = source.config["native"]["data"], source.config["asr"]
     names = [name for s in sections for name in (*s["train"], *s["evaluate"].values())]
-    names += [name for name, row in source.datasets.items() if row.role == "weights"]
     sets = []
     for name in dict.fromkeys(names):
         row = source.datasets[name]
