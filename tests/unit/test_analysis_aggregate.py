@@ -256,8 +256,6 @@ def test_what_was_run_is_gathered(tmp_path, config):
              "complete": False, "stands_in_for": None, "selection": "all"}  # fmt: skip
     write_record(tmp_path / "native/arrays/kodak.json", datasets=[kodak], images=3)
     write_record(tmp_path / "native/latency/liif/seed0/kodak.json", name="Some CPU", type="cpu")
-    lpips = {"measured": False, "reason": "no backbone"}
-    write_record(tmp_path / "native/metrics/liif/seed0/kodak.json", lpips=lpips)
     config["latency"]["passes"] = 3
     native = gather("provenance_native", tmp_path, config)
     assert native.preset == "paper"
@@ -271,7 +269,6 @@ def test_what_was_run_is_gathered(tmp_path, config):
     assert (images.images, images.expected, images.complete) == (3, 24, False)
     assert native.devices == ["NVIDIA H200"]
     assert native.timed_on == ["Some CPU"]
-    assert native.without_lpips == "no backbone"
     assert gather("provenance_asr", tmp_path, config).scopes == []
 
 

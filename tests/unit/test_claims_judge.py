@@ -55,10 +55,6 @@ def test_what_is_not_measured_says_why() -> None:
     assert found.reason == "native.csv has no urban100 gblsr_scalar psnr"
     assert found.published == "+2.974"
     assert "times every method once" in row("retiming").reason
-    no_lpips = replace(NATIVE, without_lpips="no backbone at hand")
-    lpips = without("native", dataset="kodak", arm="gblsr_scalar", metric="lpips")
-    found = row("lpips_gap_kodak", no_lpips, native=lpips)
-    assert found.reason == "LPIPS was not measured: no backbone at hand"
 
 
 def test_only_the_data_sets_of_a_claim_count() -> None:

@@ -163,12 +163,6 @@ def test_an_arm_without_all_sets_gets_no_mean(draw):
     assert [float(line.get_xdata()[0]) for line in large] == [14.0]
 
 
-@pytest.mark.parametrize("name", ["frontier", "per_dataset", "logspace_metrics", "qualitative"])
-def test_unmeasured_lpips_is_said_with_its_reason(name, draw):
-    text = " ".join(read_words(draw("demo", name)).split())
-    assert "LPIPS not measured: no AlexNet backbone" in text
-
-
 def test_per_dataset_has_a_bar_with_its_spread_per_arm_and_set(draw, sources):
     psnr = draw("paper", "per_dataset").axes[0]
     cells = [s for key, s in sources["paper"].cells("native").items() if key[2] == "psnr"]

@@ -46,13 +46,6 @@ def test_missing_arm_is_a_row_of_dashes(aggregates):
     assert len(aggregates.build_cells("main_kodak")) == 7
 
 
-def test_missing_metric_is_dashes_with_the_reason(aggregates):
-    aggregates.write_native(list_native_rows(drop=["lpips", "edge_lpips"]))
-    aggregates.write_provenance(change_recorded(without_lpips="no AlexNet backbone."))
-    assert {cells[2] for cells in aggregates.build_cells("main_kodak").values()} == {"—"}
-    assert "no AlexNet backbone." in aggregates.build("main_kodak").differences
-
-
 def test_extra_evaluation_column_gets_its_table(aggregates):
     config = aggregates.config
     config["native"]["data"]["evaluate"]["b100"] = "b100"

@@ -78,7 +78,6 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         train=[ImageSet("dtd", "D & T", 3, 9)],
         evaluate={"kodak": [ImageSet("k", "Kodak-like", 5, stands_in_for="kodak")]},
         devices=["Some CPU"],
-        without_lpips="no backbone",
         not_timed={"liif": {"paper": {"kodak": "it would take 30 GiB"}}},
         versions={"torch": "2.11.0"},
         git={"commit": "c0ffee", "modified": "True"},
@@ -192,7 +191,6 @@ def test_cost_and_provenance(page: Tree) -> None:
     assert "LIIF (matched-budget amortized) 2 40 1m40s 3m21s 20 512 Some CPU" in page.text
     for fact in ("commit c0ffee (with uncommitted changes)", "D & T, 3 of 9 images", "ab" * 32,
                  "Kodak-like, 5 images, in place of Kodak",
-                 "not measured: no backbone",
                  "LIIF on kodak by the clock paper: it would take 30 GiB"):  # fmt: skip
         assert fact in page.text
 

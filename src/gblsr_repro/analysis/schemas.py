@@ -139,7 +139,7 @@ SCHEMAS = {
         remedy="evaluate the ablation's arms",
     ),
     "provenance_native": Schema(
-        inputs=(RUN, f"{TIMES}.json", f"{SCORES}.json"),
+        inputs=(RUN, f"{TIMES}.json"),
         includes=lambda arm: arm.in_benchmark,
         beside_paper=True,
         suffix="json",

@@ -33,7 +33,7 @@ class Item:
     here, an untrained scale, a timed column); `compared` says whether <item>_vs_paper with the
     published values is made, too; `readings` names the entries of docs/readings.md that it depends
     on; `scopes` the scopes of its numbers; `adds` the sentences that its caption adds about them:
-    lpips, spread, baselines; `caption` the text after its title.
+    spread, baselines; `caption` the text after its title.
     """
 
     item: Key

@@ -57,23 +57,14 @@ def describe_differences(
 ) -> str:
     """Describe in one sentence how the numbers of a table differ from the paper's, if they do.
 
-    A second one says why LPIPS is missing. `columns` are the evaluation columns that are shown
-    (default: all).
+    `columns` are the evaluation columns that are shown (default: all).
     """
-    sentences = []
-    if differences := list_short_differences(provenance, item, columns):
-        is_paper = provenance.preset in ("", PAPER_PRESET, RELEASED_PRESET)
-        lead = "Unlike in the paper" if is_paper else "**Not the paper's experiment**"
-        sentences.append(f"{lead}: {'; '.join(differences)}")
-    if "lpips" in item.adds.split():
-        sentences.append(explain_missing_lpips(provenance))
-    return " ".join(format_sentence(text) for text in sentences if text)
-
-
-def explain_missing_lpips(provenance: Provenance) -> str:
-    """Explain why LPIPS was not measured; empty where it was."""
-    reason = provenance.benchmark("native").without_lpips
-    return f"LPIPS was not measured: {reason.rstrip('.')}" if reason else ""
+    differences = list_short_differences(provenance, item, columns)
+    if not differences:
+        return ""
+    is_paper = provenance.preset in ("", PAPER_PRESET, RELEASED_PRESET)
+    lead = "Unlike in the paper" if is_paper else "**Not the paper's experiment**"
+    return format_sentence(f"{lead}: {'; '.join(differences)}")
 
 
 # --- what was measured ----------------------------------------------------------------------------

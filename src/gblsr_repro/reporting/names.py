@@ -30,12 +30,6 @@ def name_subject(source: Aggregates, key: str) -> str:
     return key.capitalize()
 
 
-def explain_missing_metric(source: Aggregates, metric: str) -> str:
-    """Explain why a native metric has no value."""
-    reason = source.provenance.benchmark("native").without_lpips if "lpips" in metric else ""
-    return f"not measured: {reason or 'no value in the aggregates'}"
-
-
 def format_device(source: Aggregates, benchmark: str) -> str:
     """Format the device of timings for an axis, " on <device>"; empty where not recorded."""
     devices = source.provenance.benchmark(benchmark).timed_on

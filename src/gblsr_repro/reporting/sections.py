@@ -10,7 +10,6 @@ from ..analysis.provenance import BENCHMARKS, Difference, Provenance, Scope
 from ..analysis.reader import Aggregates
 from ..analysis.schemas import EVERY, TRAINING_TIME
 from ..progress import format_duration
-from .captions import explain_missing_lpips
 from .layout import DASH, Cells, format_number
 from .page import Section, build_simple_table
 
@@ -27,8 +26,6 @@ def list_differences(source: Aggregates) -> Section:
         )
         for difference in provenance.find_differences(tuple(Scope))
     ]
-    if text := explain_missing_lpips(provenance):
-        lines.append((text, str(Scope.QUALITY), ""))
     if not lines:
         return Section(title, "It does not: all that it recorded is as in the paper.")
     table = build_simple_table(("Difference", *BENCHMARKS.values()), lines)

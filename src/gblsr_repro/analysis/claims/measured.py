@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -101,15 +101,9 @@ class Measured:
         key = tuple(named.values())
         cell = self.aggregates.cell(aggregate, *key)
         if not cell.measured:
-            raise NotMeasuredError(self._explain_absence(aggregate, named))
+            raise NotMeasuredError(f"{aggregate}.csv has no {' '.join(key)}")
         subject = named.get("arm") or named["method"]
         return Source(aggregate, key, named.get("dataset", VALIDATION), subject, cell)
-
-    def _explain_absence(self, aggregate: str, named: Mapping[str, str]) -> str:
-        reason = self.aggregates.provenance.benchmark(SCHEMAS[aggregate].benchmark).without_lpips
-        if reason and "lpips" in named.get("metric", ""):
-            return f"LPIPS was not measured: {reason}"
-        return f"{aggregate}.csv has no {' '.join(named.values())}"
 
     def _read_runs(self, subjects: Names, column: str) -> Estimate:
         is_method = _as_list(subjects)[0] in read_methods()

@@ -98,14 +98,12 @@ class Benchmark:
     """The conditions of one benchmark's runs.
 
     `seeds` trained by arm or method; `timed_on`, names of devices; `passes` of a timing to warm up
-    and timed; `without_lpips`, why LPIPS is absent; `facts`, rows of a label, this run's side and
-    the paper's.
+    and timed; `facts`, rows of a label, this run's side and the paper's.
     """
 
     seeds: Mapping[str, list[int]] = field(default_factory=dict)
     timed_on: list[str] = field(default_factory=list)
     passes: list[int] = field(default_factory=list)
-    without_lpips: str = ""
     facts: list[list[str]] = field(default_factory=list)
 
     def merge(self, other: Benchmark) -> Benchmark:
@@ -115,7 +113,6 @@ class Benchmark:
             {**other.seeds, **self.seeds},
             self.timed_on or other.timed_on,
             self.passes or other.passes,
-            self.without_lpips or other.without_lpips,
             [*self.facts, *(row for row in other.facts if row[0] not in labels)],
         )
 
@@ -155,7 +152,7 @@ class Provenance:
     @classmethod
     def parse(cls, record: Mapping[str, Any]) -> Provenance:
         """Parse the content of one provenance file."""
-        keys = ("seeds", "timed_on", "passes", "without_lpips", "facts")
+        keys = ("seeds", "timed_on", "passes", "facts")
         return cls(
             preset=record["preset"],
             scopes=tuple(map(Scope, record["scopes"])),

@@ -15,7 +15,7 @@ from ...config import Config, load_protocol, read_datasets, read_paper_device
 from ...dependencies import list_settings, select_settings
 from ...records import read_record
 from .. import schemas
-from ..schemas import BICUBIC_GRID, GRID, RUN, SCHEMAS, SCORES, TIMES
+from ..schemas import BICUBIC_GRID, GRID, RUN, SCHEMAS, TIMES
 from .differences import PAPER_PRESET, Scope, join_values
 
 SCOPES = {  # the numbers that a provenance file is about
@@ -68,8 +68,7 @@ class Recorded:
     column. `devices`, `timed_on`: names of devices. `passes`: passes of a timing to warm up and
     timed. `timed_images`: how many images of each set were timed; None: all. `shared_gpu`: arms or
     methods timed while other processes used the GPU. `not_timed`: reasons for absent times by arm
-    or method, clock and set. `sizes_only`: blank images were timed. `without_lpips`: why LPIPS is
-    absent.
+    or method, clock and set. `sizes_only`: blank images were timed.
     """
 
     benchmark: str
@@ -89,7 +88,6 @@ class Recorded:
     shared_gpu: Sequence[str] = ()
     not_timed: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
     sizes_only: bool = False
-    without_lpips: str = ""
     versions: Mapping[str, Any] = field(default_factory=dict)
     git: Mapping[str, Any] = field(default_factory=dict)
 
@@ -128,8 +126,6 @@ def gather(name: str, results: Path, config: Config) -> Recorded:
         shared_gpu=_list_distinct(t["subject"] for t in timings if t.get("gpu_shared")),
         not_timed=_collect_reasons(timings),
         sizes_only=benchmark == "asr" and any(each.get("sizes_only") for each in timings),
-        # One arm without LPIPS leaves a dash in the tables, so its reason is stated.
-        without_lpips=next(filter(None, map(_explain_lpips, read(f"{SCORES}.json"))), ""),
         versions=join_values(each.get("versions") or {} for each in every),
         git=join_values(each.get("git") or {} for each in every),
     )
@@ -175,11 +171,6 @@ def _collect_reasons(timings: Iterable[Json]) -> dict[str, dict[str, dict[str, s
             of_clock = found.setdefault(timing["subject"], {}).setdefault(clock, {})
             of_clock[timing["timed"]] = reason
     return found
-
-
-def _explain_lpips(record: Json) -> str:
-    lpips = record.get("lpips") or {"measured": True}
-    return "" if lpips.get("measured") else lpips.get("reason") or "the reason is not recorded"
 
 
 def _collect_settings(config: Config, benchmark: str, runs: Sequence[Json]) -> dict[str, list[Any]]:

@@ -29,7 +29,6 @@ def build_content(run: Recorded) -> dict[str, Any]:
         "seeds": run.seeds,
         "timed_on": run.timed_on,
         "passes": run.passes,
-        "without_lpips": run.without_lpips,
         "facts": [[label, text, published.get(label, "")] for label, text in facts.items()],
         "differences": [asdict(difference) for difference in compare(run, paper)],
         "versions": run.versions,
@@ -57,7 +56,6 @@ def list_facts(run: Recorded) -> dict[str, str]:
         for clock, reasons in clocks.items()
         for column, reason in reasons.items()
     )
-    facts["LPIPS"] = run.without_lpips and f"not measured: {run.without_lpips}"
     return {label: text for label, text in facts.items() if text}
 
 

@@ -14,7 +14,7 @@ from ...analysis.reader import Aggregates
 from ...analysis.schemas import ABLATION
 from ...analysis.statistics import LPIPS, PSNR, Metric, Summary
 from ..layout import DASH, format_difference
-from ..names import explain_missing_metric, sort_by_order
+from ..names import sort_by_order
 from . import style
 from .locality import list_arms
 
@@ -23,7 +23,6 @@ from .locality import list_arms
 class Panel:
     """One metric: its title, and by measured arm the number drawn and the text beside it."""
 
-    metric: Metric
     title: str
     rows: Mapping[str, tuple[Summary, str]]
 
@@ -42,14 +41,8 @@ def draw_logspace_metrics(source: Aggregates, differences: Sequence[str]) -> Fig
     source.require(measured, "ablation", "PSNR of an arm of the ablation")
     arms = sort_by_order(measured, arms)
     figure = style.create_figure(style.COLUMN_WIDTH, 0.45 + 0.38 * len(arms), differences)
-    # The reason for an absent value needs more room than the value.
-    widths = [1 if panel.rows else 2.2 for panel in contents]
-    panels = figure.subplots(1, 2, width_ratios=widths)
+    panels = figure.subplots(1, 2)
     for axes, panel in zip(panels, contents, strict=True):
-        if not panel.rows:
-            reason = explain_missing_metric(source, panel.metric.name)
-            style.draw_message(axes, f"{panel.metric.heading} {reason}")
-            continue
         axes.set_title(panel.title)
         _draw_arms(source, axes, panel.rows, arms)
         names = [source.arms[arm].short if axes is panels[0] else "" for arm in arms]
@@ -70,7 +63,7 @@ def _read_panel(source: Aggregates, metric: Metric, arms: Sequence[str]) -> Pane
         }
         if rows:
             rows[control] = (Summary(0.0), "0")
-        return Panel(metric, f"{metric.title}\nminus {source.arms[control].short}'s", rows)
+        return Panel(f"{metric.title}\nminus {source.arms[control].short}'s", rows)
     steps = {arm: gap.mean for arm, gap in gaps.items()}
     steps |= {control: -steps[reference], reference: math.nan}  # gaps are to the control
     rows = {
@@ -78,7 +71,7 @@ def _read_panel(source: Aggregates, metric: Metric, arms: Sequence[str]) -> Pane
         for arm, cell in means.items()
         if cell.measured
     }
-    return Panel(metric, metric.title, rows)
+    return Panel(metric.title, rows)
 
 
 def _format_step(value: float, step: float) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,19 +15,12 @@ from matplotlib.patches import Patch
 
 from ...analysis.reader import Aggregates
 from ...analysis.statistics import QUALITY
-from ..names import (
-    explain_missing_metric,
-    format_device,
-    name_dataset,
-    name_subject,
-    sort_by_order,
-)
+from ..names import format_device, name_dataset, name_subject, sort_by_order
 from . import style
 from .labels import Label, Line, Marker, place_labels
 
 SMALL, LARGE = 4.5, 9.0  # points: marker of one data set, of the mean over all
 MEAN_MARKER = "o"
-WIDE = 90  # letters of a line as wide as the text
 THIN = {"elinewidth": 0.7, "capthick": 0.7, "ecolor": "black"}
 
 
@@ -58,31 +50,16 @@ def read_centers(source: Aggregates, points: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_frontier(source: Aggregates, differences: Sequence[str]) -> Figure:
-    """Draw whole-image PSNR against LPIPS (inverted) of every arm; the best is upper right.
-
-    Where LPIPS was not measured the arms stand in rows and the figure says why.
-    """
-    metrics = ["psnr", "lpips"]
-    points = read_means(source, "PSNR", metrics).dropna(subset=["psnr"])
-    source.require(points, "native", "PSNR")
-    both = points.dropna()
+    """Draw whole-image PSNR against LPIPS (inverted) of every arm; the best is upper right."""
+    points = read_means(source, "PSNR", ["psnr", "lpips"]).dropna()
+    source.require(points, "native", "arm with both PSNR and LPIPS")
     figure = style.create_figure(style.TEXT_WIDTH, 3.5, differences)
     axes = figure.subplots()
     axes.set_xlabel("PSNR (dB) ↑")
-    if both.empty:
-        arms = sort_by_order(points.index.get_level_values("arm"), source.arms)
-        points["lpips"] = [arms.index(arm) for arm, _ in points.index]
-        centers = read_centers(source, points)
-        centers["lpips"] = [arms.index(arm) for arm in centers.index]
-        _draw_arms(source, axes, points, centers)
-        style.name_rows(axes, [_format_name(source, arm) for arm in arms], 0.5)
-        reason = f"LPIPS {explain_missing_metric(source, 'lpips')}"
-        axes.set_title(textwrap.fill(reason, WIDE), fontsize=7)
-    else:
-        axes.invert_yaxis()
-        axes.set_ylabel("LPIPS ↓ (axis inverted)")
-        labels, lines = _draw_arms(source, axes, both, read_centers(source, both))
-        place_labels(figure, axes, labels, lines)
+    axes.set_ylabel("LPIPS ↓ (axis inverted)")
+    axes.invert_yaxis()
+    labels, lines = _draw_arms(source, axes, points, read_centers(source, points))
+    place_labels(figure, axes, labels, lines)
     return figure
 
 
@@ -105,6 +82,7 @@ def draw_infcost(source: Aggregates, differences: Sequence[str]) -> Figure:
 def draw_per_dataset(source: Aggregates, differences: Sequence[str]) -> Figure:
     """Draw every quality metric as bars grouped by data set, one bar per arm."""
     means = read_means(source, "quality metric", [metric.name for metric in QUALITY])
+    metrics = [metric for metric in QUALITY if means[metric.name].notna().any()]
     arms = sort_by_order(means.index.get_level_values("arm"), source.arms)
     sets = sort_by_order(means.index.get_level_values("dataset"), source.evaluate)
     titles = [name_dataset(source, "native", name).replace(" ", "\n") for name in sets]
@@ -116,16 +94,12 @@ def draw_per_dataset(source: Aggregates, differences: Sequence[str]) -> Figure:
     entries = [Patch(**fills[arm], label=_format_name(source, arm)) for arm in arms]
     style.draw_legend(figure, entries, 4, handleheight=1.1)
     width, places = min(0.86 / len(arms), 0.2), np.arange(len(sets))
-    panels = figure.subplots(math.ceil(len(QUALITY) / 2), 2).flat
-    for axes, metric in itertools.zip_longest(panels, QUALITY):
+    panels = figure.subplots(math.ceil(len(metrics) / 2), 2).flat
+    for axes, metric in itertools.zip_longest(panels, metrics):
         if metric is None:
             axes.axis("off")
             continue
         axes.set_title(metric.title)
-        if means[metric.name].isna().all():
-            reason = explain_missing_metric(source, metric.name)
-            style.draw_message(axes, f"{metric.heading} {reason}")
-            continue
         for k, arm in enumerate(arms):
             cells = [source.cell("native", name, arm, metric.name) for name in sets]
             left = places + (k - (len(arms) - 1) / 2) * width

@@ -14,7 +14,7 @@ from ...analysis.statistics import LPIPS, PSNR
 from ...data.images import read_rgb_image
 from ...errors import UserError
 from ..layout import format_number
-from ..names import explain_missing_metric, name_dataset, name_subject, sort_by_order
+from ..names import name_dataset, name_subject, sort_by_order
 from . import style
 from .native import read_means
 
@@ -58,9 +58,7 @@ def draw_qualitative(source: Aggregates, differences: Sequence[str]) -> Figure:
                 axes.set_title(f"{heading}\n{drawn}", fontsize=7)
     for column, (heading, names) in enumerate(headings.items(), start=1):
         if names == {None}:
-            metric = heading.removeprefix("Best ")
-            reason = f"{metric} {explain_missing_metric(source, metric.lower())}"
-            style.draw_message(figure.add_subplot(grid[:, column]), reason)
+            style.draw_message(figure.add_subplot(grid[:, column]), f"{heading} not measured")
     return figure
 
 
