@@ -42,6 +42,8 @@ lock: pyproject.toml # pin what pyproject.toml asks for, with hashes; needs uv
 $(VENV)/installed: pyproject.toml envs/lock.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11."; exit 1; }
+	@$(PYTHON) -c 'import platform, sys; sys.exit((platform.system(), platform.machine()) == ("Darwin", "x86_64"))' \
+		|| { echo "PyTorch has no packages for Macs with Intel processors (or Python under Rosetta); use Linux or Apple silicon."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--require-hashes --requirement envs/lock.txt

@@ -5,8 +5,8 @@ Nothing here initializes CUDA in this process, because CUDA_VISIBLE_DEVICES has 
 
 from __future__ import annotations
 
-import fcntl
 import os
+import re
 import subprocess
 import tempfile
 import time
@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .errors import UserError
+from .locks import lock_file
 from .progress import log
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
@@ -75,7 +76,7 @@ def reserve_gpu() -> None:
     gpus = list_visible_gpus()
     if not gpus:
         return
-    jobs = int(os.environ.get(JOBS_PER_GPU, "1"))
+    jobs = _read_jobs_per_gpu()
     gpu = _lock_gpu(gpus, jobs)
     if len(gpus) == 1 and VISIBLE in os.environ and SLURM_JOB in os.environ:
         return
@@ -88,6 +89,17 @@ def reserve_gpu() -> None:
         time.sleep(POLL_SECONDS)
         gpu = _lock_gpu(gpus, jobs)
     os.environ[VISIBLE] = gpu
+
+
+def _read_jobs_per_gpu() -> int:
+    """Read how many jobs may share a GPU; `UserError` where that is no number from 1 to 99."""
+    text = os.environ.get(JOBS_PER_GPU, "1")
+    if not re.fullmatch("[1-9][0-9]?", text):
+        raise UserError(
+            f"{JOBS_PER_GPU} is {text[:20]!r}, not how many jobs may share a GPU; set it to a "
+            "number from 1 to 99, or unset it."
+        )
+    return int(text)
 
 
 def check_gpu() -> None:
@@ -167,7 +179,7 @@ def _lock_gpu(gpus: Sequence[str], jobs: int) -> str | None:
                 Path(tempfile.gettempdir()) / f"gblsr-repro-{gpu}.{place}.lock"
             )
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock_file(handle, wait=False)
             except BlockingIOError:
                 os.close(handle)
                 continue

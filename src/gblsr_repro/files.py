@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import fcntl
 import hashlib
 import io
 import json
@@ -15,9 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from .errors import UserError, build_write_error
+from .locks import HAS_LOCKS, lock_file
 from .progress import log
 
 TEMPORARY = ".unfinished"
@@ -38,12 +38,12 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(path)
-        handle, temporary = _create_temporary(path)
+        held, temporary = _create_temporary(path)
     except OSError as error:
         raise build_write_error(path, error) from error
     try:
         yield temporary
-        with temporary.open("rb") as stream:
+        with temporary.open("rb+") as stream:
             os.fsync(stream.fileno())
         mask = os.umask(0)
         os.umask(mask)
@@ -53,18 +53,25 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
         raise build_write_error(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)
-        os.close(handle)
+        held.close()
 
 
-def _create_temporary(path: Path) -> tuple[int, Path]:
-    """Create a temporary file beside `path` and lock it; return its open handle and its path."""
+def _create_temporary(path: Path) -> tuple[IO[bytes], Path]:
+    """Create a temporary file beside `path`; return it open, which keeps it locked, and its path.
+
+    Without locks it is closed: `_remove_leftovers` removes nothing, and Windows renames no open
+    file.
+    """
     while True:
         handle, name = tempfile.mkstemp(TEMPORARY, _build_temporary_prefix(path), path.parent)
-        with suppress(OSError):  # without locks `_remove_leftovers` removes nothing
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        held = os.fdopen(handle, "rb")
+        with suppress(OSError):
+            lock_file(held, wait=True)
         if os.fstat(handle).st_nlink:
-            return handle, Path(name)
-        os.close(handle)  # another process removed it before it was locked
+            if not HAS_LOCKS:
+                held.close()
+            return held, Path(name)
+        held.close()  # another process removed it before it was locked
 
 
 @contextmanager
@@ -95,13 +102,13 @@ def _acquire_lock(lock: Path, on_busy: Callable[[str], UserError | None]) -> int
     while True:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(handle, wait=False)
         except BlockingIOError as error:
             refusal = on_busy(os.read(handle, 200).decode() or "another process")
             if refusal:
                 os.close(handle)
                 raise refusal from error
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            lock_file(handle, wait=True)
         except OSError as error:
             log.warning("%s: %s; a second job would not be noticed", lock, error.strerror)
         if os.fstat(handle).st_nlink:
@@ -121,7 +128,7 @@ def _remove_leftovers(path: Path) -> None:
     """Remove temporary files beside `path` that no running process has locked."""
     for leftover in path.parent.glob(f"{_build_temporary_prefix(path)}????????{TEMPORARY}"):
         with suppress(OSError), leftover.open("rb+") as stream:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(stream, wait=False)
             leftover.unlink()
 
 

@@ -7,7 +7,6 @@ import gc
 import os
 import platform
 import random
-import resource
 import subprocess
 import sys
 from contextlib import suppress
@@ -140,6 +139,8 @@ def measure_peak_memory_mib(device: torch.device) -> float:
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device) / MIB
     unit = 1 if sys.platform == "darwin" else 1024
+    import resource  # Windows has none; the commands for images do without
+
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / MIB
 
 

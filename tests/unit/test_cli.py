@@ -1,4 +1,4 @@
-"""The command line: what it starts with, and how far trainings are said to be."""
+"""The command line: what it starts with, on which systems, and how far trainings are said to be."""
 
 import os
 import subprocess
@@ -6,6 +6,7 @@ import sys
 import time
 
 import pytest
+from PIL import Image
 
 from gblsr_repro.cli import main
 from gblsr_repro.config import load, write_resolved
@@ -75,3 +76,42 @@ def test_a_stopped_training_shows_the_step_that_it_goes_on_from(progress):
 def test_a_training_that_has_ended_is_not_listed(progress):
     [line] = progress(5, step=2000, saved=2000, running=False)
     assert line.startswith("No training")
+
+
+# As on Windows. psutil needs `resource` on Linux and not there.
+WITHOUT_POSIX = """
+import psutil, signal, sys
+sys.modules["fcntl"] = sys.modules["resource"] = None
+del signal.SIGUSR1
+from gblsr_repro.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def run_without_posix(folder, *arguments):
+    command = [sys.executable, "-c", WITHOUT_POSIX, *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+def test_photographs_need_no_file_locks(superres_run, photo_file, tmp_path):
+    model = str(superres_run("gblsr_asr"))
+    done = run_without_posix(tmp_path, "upscale", str(photo_file), "big.png", "--model", model)
+    assert done.returncode == 0, done.stderr
+    assert Image.open(tmp_path / "big.png").size == (140, 90)
+    assert [path.name for path in tmp_path.glob("*big*")] == ["big.png"]
+    assert not list(tmp_path.glob("*.unfinished"))
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        "native train --arm gblsr_full --seed 0 --array a.npy --output run --state state.pt",
+        "fetch kodak",
+    ],
+)
+def test_without_file_locks_a_job_is_refused_in_one_sentence(tmp_path, job):
+    done = run_without_posix(tmp_path, *job.split())
+    assert done.returncode == 2
+    (sentence,) = done.stderr.splitlines()
+    assert sentence.startswith("gblsr-repro: The workflow and its jobs need file locks")
+    assert not list(tmp_path.iterdir())

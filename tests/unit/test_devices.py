@@ -112,6 +112,16 @@ def test_names_are_read_as_cuda_reads_them(smi, monkeypatch, named, expected):
     assert devices.list_visible_gpus() == [i if isinstance(i, str) else names[i] for i in expected]
 
 
+@pytest.mark.parametrize("setting", ["0", "-1", "two", "1.5", "", "9" * 5000])
+def test_a_number_of_jobs_that_is_none_is_one_sentence(smi, monkeypatch, setting):
+    smi(1)
+    monkeypatch.setenv(devices.JOBS_PER_GPU, setting)
+    with pytest.raises(
+        UserError, match=r"^GBLSR_JOBS_PER_GPU is .*; set it to a number from 1 to 99"
+    ):
+        devices.reserve_gpu()
+
+
 # --- a GPU that torch cannot use ----------------------------------------------------------------
 
 

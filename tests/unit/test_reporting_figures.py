@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import combinations
@@ -22,6 +25,7 @@ from gblsr_repro.analysis.provenance.recorded import read_paper
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import load, read_items
 from gblsr_repro.errors import UserError
+from gblsr_repro.files import write_json
 from gblsr_repro.reporting import figures
 from gblsr_repro.reporting.captions import compose_caption
 from gblsr_repro.reporting.figures import style
@@ -35,6 +39,7 @@ RUNS = {
     "sparse": synthetic_runs.build_sparse_run,
     "wide": synthetic_runs.build_wide_run,
 }
+COMMAND = [sys.executable, "-m", "gblsr_repro"]
 PRINTED = {style.TEXT_WIDTH: 6.75, style.COLUMN_WIDTH: 3.25}  # inches, across two columns or one
 LEAST = 6.0  # points of the smallest text, printed so
 
@@ -299,6 +304,20 @@ def test_measured_equal_to_published_lies_on_the_diagonal(draw):
     sparse = draw("sparse", "measured_vs_published")
     assert sparse.axes[0].get_title().startswith("PSNR (dB)\n3/21")
     assert "not measured" in read_words(sparse)
+
+
+def test_a_figure_is_drawn_where_a_notebook_names_its_own_backend(sources, tmp_path):
+    source = sources["paper"]
+    write_json(tmp_path / "config.json", source.config)
+    places = ["--config", tmp_path / "config.json", "--aggregates", source.folder]
+    done = subprocess.run(
+        [*COMMAND, "figures", "--only", "frontier", *places, "--output", tmp_path],
+        env={**os.environ, "MPLBACKEND": "module://a_notebook_that_is.not_installed"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "frontier.png").is_file()
 
 
 # --- what is missing ------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from gblsr_repro import dependencies
 from gblsr_repro.config import get_address
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import check_dates
+from gblsr_repro.locks import require_locks
 from gblsr_repro.released.folder import find_released_files
 from gblsr_repro.analysis import schemas
 from gblsr_repro.analysis.provenance.recorded import SCOPES
@@ -26,6 +27,7 @@ os.environ.update(
 )
 
 try:
+    require_locks()
     for path in workflow.configfiles:  # of a key that comes twice Snakemake takes the last
         settings_module.read_yaml(path)
     config.update(settings_module.complete(config))

@@ -18,6 +18,7 @@ from typing import NoReturn
 
 from .. import __version__
 from ..errors import StopRequested, UserError, build_syntax_error, explain_memory_shortage
+from ..locks import require_locks
 from ..progress import set_up_logging
 from . import images, jobs, reports
 
@@ -45,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, _stop)
     try:
+        if options.execute.__module__ == jobs.__name__:
+            require_locks()
         with explain_memory_shortage("The computation of this command"):
             options.execute(options)
     except UserError as error:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
+
+# matplotlib refuses to be imported where this names a backend that is not installed, as in the
+# processes that a notebook starts.
+os.environ["MPLBACKEND"] = "Agg"
 
 from ...analysis.reader import Aggregates
 from ...config import Config
