@@ -10,7 +10,7 @@ from table_aggregates import (
     list_native_rows,
 )
 
-from gblsr_repro.config import load
+from gblsr_repro.config import load, tables
 from gblsr_repro.errors import UserError
 from gblsr_repro.reporting.rendering import render_template
 from gblsr_repro.reporting.tables import build
@@ -63,28 +63,44 @@ def test_extra_evaluation_column_gets_its_table(aggregates):
     assert aggregates.build_pairs("lse")["GB-LSR-Full"][0] == ["—", "—"]
 
 
-def test_extra_arm_is_one_row_of_the_arms_table(aggregates, repository, tmp_path, monkeypatch):
+def test_an_arm_of_the_users_has_rows_and_no_part_in_the_papers_comparisons(
+    aggregates, repository, tmp_path, monkeypatch
+):
     checkout = tmp_path / "checkout"
     shutil.copytree(repository / "config", checkout / "config")
     (checkout / "Snakefile").touch()
     with (checkout / "config" / "arms.tsv").open("a") as stream:
-        cells = ["mine", "MineDecoder", "", "My arm", "Mine", "baseline", "yes", "", "", "A note."]
+        cells = ["mine", "MineDecoder", "", "My arm", "Mine", "own", "yes", "", "", "A note."]
         stream.write("\t".join(cells) + "\n")
+    judged = ("winners", "gates")
+    aggregates.write_native(list_native_rows())
+    without = {name: aggregates.build_cells(name) for name in judged}
     monkeypatch.chdir(checkout)
+    monkeypatch.setattr(tables, "find_repository_root", lambda: checkout)
     aggregates.config = load()
     aggregates.config["native"]["arms"].append("mine")
-    aggregates.write_native(list_native_rows(arms=(*ARMS, "mine")))
-    assert list(aggregates.build_cells("main_kodak"))[-1] == "My arm"
+    best = {("kodak", "mine", "psnr"): (40.0, 0.1), ("kodak", "mine", "lpips"): (0.1, 0.001)}
+    for rows in (list_native_rows(best, (*ARMS, "mine")), list_native_rows()):  # measured, or not
+        aggregates.write_native(rows)
+        assert {name: aggregates.build_cells(name) for name in judged} == without
+        main = aggregates.build("main_kodak")
+        assert main.rows[-1].cells[0] == "My arm"
+        assert main.rows[2].cells[1].startswith("**30.000")
+        assert "My arm is not of the paper and not compared for bold" in main.notes
+    aggregates.write_native(list_native_rows(best, (*ARMS, "mine")))
+    assert aggregates.build_cells("main_kodak")["My arm"][0].startswith("40.000")
     aggregates.write_budget(mine=1_000_001)
     assert aggregates.build_cells("fairness")["My arm"] == ["1,000,001", "1.010×", "A note."]
-    best = aggregates.build_cells("winners")["Kodak"]
-    assert best[1] == "Mine (27.000)"  # a baseline like the others
+    aggregates.write_runs()
+    times = aggregates.build_cells("compute_native")
+    assert times["**Total**"][0] == "**10**"
+    assert times["Not of the paper and not in the total (Mine; 1 arm × 1 seed)"][0] == "1"
 
 
-def test_unknown_arm_is_refused(aggregates):
+def test_rows_of_an_arm_that_was_taken_out_are_left_out(aggregates, caplog):
     aggregates.write_native(list_native_rows(arms=(*ARMS, "mine")))
-    with pytest.raises(UserError, match=r"rows for 'mine', which config/arms\.tsv does not have"):
-        aggregates.build("main_kodak")
+    assert len(aggregates.build_cells("main_kodak")) == len(ARMS)
+    assert "rows for mine, which config/arms.tsv does not have; they are left out" in caplog.text
 
 
 @pytest.mark.parametrize(

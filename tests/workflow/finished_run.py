@@ -39,7 +39,7 @@ class Finished:
         self.folder = folder
         made.use_plain_logger(folder / "profiles/default/config.yaml")
         (folder / "src" / "plain.py").write_text(OWN + documented(folder, "docs/your-own.md"))
-        row = [self.own, "plain:FlatDecoder", "", "Plain", "Plain", "baseline", "yes", "", "8", ""]
+        row = [self.own, "plain:FlatDecoder", "", "Plain", "Plain", "own", "yes", "", "8", ""]
         with (folder / "config" / "arms.tsv").open("a") as table:
             table.write("\t".join(row) + "\n")
         settings = config.load([folder / "config" / name for name in ("config.yaml", "demo.yaml")])

@@ -121,7 +121,7 @@ def test_an_evaluation_set_is_two_files_and_retrains_nothing(finished):
 
 def test_a_native_arm_is_two_files_and_retrains_no_other(finished):
     finished.edit("src/flat.py", "", OWN + documented(finished.folder, "docs/your-own.md"))
-    row = ["flat", "flat:FlatDecoder", "", "Flat", "Flat", "baseline", "yes", "", "8", "Plain."]
+    row = ["flat", "flat:FlatDecoder", "", "Flat", "Flat", "own", "yes", "", "8", "Plain."]
     finished.edit("config/arms.tsv", "", "\t".join(row) + "\n")
     assert len(finished.edited) == 2
     jobs = finished.planned(native={"arms": [*finished.arms, "flat"]})
@@ -159,7 +159,7 @@ def test_a_setting_is_two_files_and_retrains_who_reads_it(finished):
 
 def test_a_super_resolution_method_is_two_files_and_retrains_no_other(finished):
     finished.edit("src/blend.py", "", made.BLEND)
-    row = ["blend_rdn", "rdn", "blend:BlendDecoder", "", "rdn", "Blend-RDN", "baseline", "main", ""]
+    row = ["blend_rdn", "rdn", "blend:BlendDecoder", "", "rdn", "Blend-RDN", "own", "main", ""]
     finished.edit("config/methods.tsv", "", "\t".join(row) + "\n")
     assert len(finished.edited) == 2
     chosen = {"methods": [*finished.methods, "blend_rdn"]}

@@ -59,7 +59,7 @@ class Checkout:
         (folder / "config/config.yaml").write_text(yaml.safe_dump(settings))
         (folder / "src/flat.py").write_text(OWN + documented(folder, "docs/your-own.md"))
         with (folder / "config/arms.tsv").open("a") as table:
-            row = ["flat", "flat:FlatDecoder", "", "Flat", "Flat", "baseline", "yes", "", "8", ""]
+            row = ["flat", "flat:FlatDecoder", "", "Flat", "Flat", "own", "yes", "", "8", ""]
             table.write("\t".join(row) + "\n")
         with (folder / "config/datasets.tsv").open("a") as table:
             row = ["my_photos", "Mine", "evaluate", "files", "", "photos/*.jpg", "2", "", "", "own"]

@@ -22,7 +22,7 @@ OVERLAY = {
         "training": {"steps": 4, "batch_size": 1, "checkpoint_every": 2},
     },
 }
-ARM = ["flat", "my_arm:FlatDecoder", "", "Flat", "Flat", "baseline", "yes", "", "8", "One color."]
+ARM = ["flat", "my_arm:FlatDecoder", "", "Flat", "Flat", "own", "yes", "", "8", "One color."]
 PHOTOS = ["my_photos", "My photos", "evaluate", "files", "", "mine/{a,b}.png", "2", "1000000", "",
           "mine", "", "", ""]  # fmt: skip
 

@@ -9,7 +9,7 @@ from .reader import Aggregates
 from .statistics import LPIPS, PSNR, Metric, compute_pooled_p, find_ties
 
 ANY, BASELINE = "any", "baseline"
-"""The arms that a best arm is among: those of the main tables, or the baselines among them."""
+"""The arms that a best arm is among: the paper's of the main tables, or its baselines."""
 
 
 def derive_best_arms(run: Aggregates) -> Iterator[tuple[Any, ...]]:
@@ -20,7 +20,7 @@ def derive_best_arms(run: Aggregates) -> Iterator[tuple[Any, ...]]:
     """
     for dataset in run.evaluate:
         for metric in (PSNR, LPIPS):
-            for among, arms in {ANY: run.benchmark, BASELINE: run.baselines}.items():
+            for among, arms in {ANY: run.compared, BASELINE: run.baselines}.items():
                 for row in _compare_with_best(run, dataset, metric, [*arms]):
                     yield dataset, metric.name, among, *row
 

@@ -18,6 +18,8 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from ..config import (
+    BASELINE,
+    OWN,
     Arm,
     Config,
     Method,
@@ -29,6 +31,7 @@ from ..config import (
 from ..errors import UserError
 from ..evaluation import OURS, PAPER
 from ..files import verify_checksum
+from ..progress import log
 from .provenance import Provenance
 from .schemas import EVERY, RUN_COLUMNS, RUNS, SCHEMAS, VALUES, format_scale
 from .statistics import Summary
@@ -146,9 +149,9 @@ def _to_frame(table: Table, name: str) -> pd.DataFrame:
 class Aggregates:
     """The aggregates of one folder; each file is read once, on first use.
 
-    Reading one raises `UserError` where its file is missing or damaged, or has arms or methods that
-    the tables in config/ lack. `results` is the folder above, from which figures read images and
-    bandwidth fields.
+    Reading one raises `UserError` where its file is missing or damaged; rows about arms or methods
+    that the tables in config/ no longer have are left out. `results` is the folder above, from
+    which figures read images and bandwidth fields.
     """
 
     folder: Path
@@ -175,31 +178,32 @@ class Aggregates:
         """Read an aggregate as rows."""
         if aggregate not in self.tables:
             table = read(self.path(aggregate), aggregate)
-            self._check(aggregate, table)
-            self.tables[aggregate] = table
+            self.tables[aggregate] = self._check(aggregate, table)
         return self.tables[aggregate]
 
     def frame(self, aggregate: str) -> pd.DataFrame:
         """Read an aggregate as a data frame."""
         return _to_frame(self.table(aggregate), aggregate)
 
-    def _check(self, aggregate: str, table: Table) -> None:
+    def _check(self, aggregate: str, table: Table) -> Table:
+        """Return the rows about arms or methods that the tables have; warn about the others."""
         if SCHEMAS[aggregate].columns == RUN_COLUMNS and not table:
             raise UserError(f"{self.path(aggregate)} has no rows; train first.")
-        subject = next(
-            (name for name in ("arm", "method") if name in SCHEMAS[aggregate].header), ""
-        )
+        header = SCHEMAS[aggregate].header
+        subject = next((name for name in ("arm", "method") if name in header), "")
         if not subject:
-            return
+            return table
         native = SCHEMAS[aggregate].benchmark == "native"
-        file, known = ("arms", {*self.arms}) if native else ("methods", {*self.methods, BICUBIC})
-        names = (row[subject] for row in table if row[subject] != EVERY)
-        stranger = next((name for name in names if name not in known), None)
-        if stranger is not None:
-            raise UserError(
-                f"{self.path(aggregate)} has rows for {stranger!r}, which config/{file}.tsv does "
-                "not have; add its row there or delete the file."
+        file, rows = ("arms", self.arms) if native else ("methods", self.methods)
+        known = {*rows, BICUBIC, EVERY}
+        if strangers := sorted({row[subject] for row in table} - known):
+            log.warning(
+                "%s has rows for %s, which config/%s.tsv does not have; they are left out.",
+                self.path(aggregate),
+                ", ".join(strangers),
+                file,
             )
+        return [row for row in table if row[subject] in known]
 
     def cells(self, aggregate: str) -> Mapping[Key, Summary]:
         """Read the numbers of an aggregate, by the values of its key columns."""
@@ -257,6 +261,11 @@ class Aggregates:
         shown = {*list_arms(self.config), *(row["arm"] for row in self.table("native"))}
         return {n: arm for n, arm in self.arms.items() if arm.in_benchmark and n in shown}
 
+    @cached_property
+    def compared(self) -> dict[str, Arm]:
+        """The paper's arms among those of the main tables: the best and bold is one of them."""
+        return {name: arm for name, arm in self.benchmark.items() if arm.group != OWN}
+
     @property
     def main_arm(self) -> Arm:
         """The arm that the paper's criteria judge."""
@@ -265,4 +274,4 @@ class Aggregates:
     @cached_property
     def baselines(self) -> dict[str, Arm]:
         """The baselines of the main tables."""
-        return {name: arm for name, arm in self.benchmark.items() if arm.group == "baseline"}
+        return {name: arm for name, arm in self.benchmark.items() if arm.group == BASELINE}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..config import READING, Arm, Method, find_repository_root, read_arms, read_methods
+from ..config import OWN, READING, Arm, Method, find_repository_root, read_arms, read_methods
 from ..files import read_csv
 from .reader import Aggregates, Table
 from .schemas import EVERY, TIME_COLUMNS
@@ -25,6 +25,8 @@ def name_group(row: Arm | Method) -> str:
     """Name the group of an arm or method in the tables of training time."""
     if row.group == READING:
         return READINGS
+    if row.group == OWN:
+        return OWN
     if isinstance(row, Method):
         return VARIANTS if row.group == "variant" else row.encoder
     if row.in_benchmark:
@@ -33,7 +35,7 @@ def name_group(row: Arm | Method) -> str:
 
 
 def list_groups(benchmark: str) -> dict[str, list[str]]:
-    """List the arms or methods of every group of a benchmark's table."""
+    """List the arms or methods of every group of a benchmark's table, those of the user's last."""
     groups: dict[str, list[str]] = {name: [] for name in NATIVE_GROUPS if benchmark == "native"}
     rows: dict[str, Arm] | dict[str, Method] = (
         read_arms() if benchmark == "native" else read_methods()
@@ -41,6 +43,7 @@ def list_groups(benchmark: str) -> dict[str, list[str]]:
     for name, row in rows.items():
         groups.setdefault(name_group(row), []).append(name)
     groups.pop(READINGS, None)
+    groups[OWN] = groups.pop(OWN, [])
     return groups
 
 
@@ -48,7 +51,7 @@ def derive_training_time(run: Aggregates, benchmark: str) -> Iterator[tuple[Any,
     """Yield rows of the aggregate of a benchmark's training time, as `TIME_COLUMNS` names them.
 
     First every arm or method that was trained here; then, as the arm `all`, every group of the
-    table that has any, the table as a whole (the group `tabled`), and all runs (`all`). Steps per
+    table that has any, the paper's groups together (`tabled`), and all runs (`all`). Steps per
     second are the mean over the runs, the memory is the highest of them.
     """
     runs = run.trained_runs(benchmark)
@@ -56,7 +59,8 @@ def derive_training_time(run: Aggregates, benchmark: str) -> Iterator[tuple[Any,
     for arm in arms:
         yield name_group(run.subjects(benchmark)[arm]), arm, *_sum_up(runs, [arm])
     groups = list_groups(benchmark)
-    wholes = {**groups, TABLED: [*chain(*groups.values())], EVERY: arms}
+    tabled = chain(*(members for name, members in groups.items() if name != OWN))
+    wholes = {**groups, TABLED: [*tabled], EVERY: arms}
     for name, members in wholes.items():
         if trained := [arm for arm in arms if arm in members]:
             yield name, EVERY, *_sum_up(runs, trained)

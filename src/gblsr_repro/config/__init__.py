@@ -17,6 +17,7 @@ from .load import (
 )
 from .tables import (
     BASELINE,
+    OWN,
     READING,
     Arm,
     Config,

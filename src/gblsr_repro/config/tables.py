@@ -139,8 +139,9 @@ Size = Annotated[
     str, Format(r"\d{0,15}", "write a whole number, the size of the download in bytes.")
 ]
 
-# Groups of arms: a baseline as the paper measured it, and another interpretation of its text.
-BASELINE, READING = "baseline", "reading"
+# Groups of arms: a baseline as the paper measured it, another interpretation of its text, and (of
+# methods, too) what is not in the paper and no part of its comparisons.
+BASELINE, READING, OWN = "baseline", "reading", "own"
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,8 @@ class Arm:
     """A row of config/arms.tsv: one model of the native benchmark.
 
     `decoder` names a class of `gblsr_repro.models`, `options` are key=value pairs for it; `group`
-    is family, control, baseline, ablation or reading (another interpretation of a baseline);
+    is family, control, baseline, ablation, reading (another interpretation of a baseline) or own
+    (none of the paper's: it has rows in the tables and no part in the paper's comparisons);
     `benchmark` says whether the main tables have a row for it; `diagnostic` is its role in the
     locality diagnostic and the ablation (reference, control, log, linear or empty); `fairness_rank`
     orders the fairness table.
@@ -159,7 +161,7 @@ class Arm:
     options: OptionsText
     name: str
     short: str
-    group: Literal["family", "control", "baseline", "ablation", "reading"]
+    group: Literal["family", "control", "baseline", "ablation", "reading", "own"]
     benchmark: Literal["yes", "no"]
     diagnostic: Literal["reference", "control", "log", "linear", ""]
     fairness_rank: Rank
@@ -177,7 +179,8 @@ class Method:
 
     `encoder` and `decoder` name classes of `gblsr_repro.models.asr`; `options` are key=value pairs
     for them (nf=48, local_ensemble=no); `recipe` names a recipe of asr.training; `group` is
-    baseline, base or variant; `table` is the table of its row (main, appendix).
+    baseline, base, variant or own (none of the paper's); `table` is the table of its row (main,
+    appendix).
     """
 
     method: Key
@@ -186,7 +189,7 @@ class Method:
     options: OptionsText
     recipe: str
     name: str
-    group: Literal["baseline", "base", "variant"]
+    group: Literal["baseline", "base", "variant", "own"]
     table: Literal["main", "appendix", ""]
     note: str
 

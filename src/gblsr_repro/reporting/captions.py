@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from ..analysis.provenance import PAPER_PRESET, RELEASED_PRESET, Provenance, Scope
 from ..analysis.statistics import Column
-from ..config import BASELINE, Item, list_short_names, read_arms
+from ..config import BASELINE, OWN, Arm, Item, Method, list_short_names, read_arms
 from ..wording import join_words
 from .items import list_short_differences
 
@@ -106,6 +106,13 @@ def explain_bold(significance: float, columns: Iterable[Column]) -> str:
         "Bold: the best of a column and every arm that a pooled two-sided t-test at "
         f"{100 * significance:g}% does not distinguish from it"
     )
+
+
+def name_own_rows(rows: Iterable[Arm | Method]) -> str | None:
+    """Name the rows of a table that are none of the paper's."""
+    names = [row.name for row in rows if row.group == OWN]
+    be = "is" if len(names) == 1 else "are"
+    return f"{join_words(names)} {be} not of the paper and not compared for bold" if names else None
 
 
 def _describe_error_bars(provenance: Provenance, scope: Scope) -> str:

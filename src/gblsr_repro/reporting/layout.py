@@ -115,15 +115,20 @@ def format_summary(cell: Summary, digits: int, strong: bool = False, spread: boo
 
 
 def format_columns(
-    columns: Sequence[Column], metrics: Sequence[Metric], alpha: float | None = None
+    columns: Sequence[Column],
+    metrics: Sequence[Metric],
+    compared: Sequence[bool],
+    alpha: float | None = None,
 ) -> list[list[str]]:
     """Format columns of numbers, one metric each, the best in bold; return their rows.
 
-    `statistics.mark_bold` decides by column, at level `alpha`, which numbers are bold.
+    `statistics.mark_bold` decides by column, at level `alpha`, which numbers are bold; only the
+    rows that are `compared` can be.
     """
     texts = []
     for cells, metric in zip(columns, metrics, strict=True):
-        strong = mark_bold(cells, metric.lower, metric.digits, alpha)
+        rivals = [c if each else Summary() for c, each in zip(cells, compared, strict=True)]
+        strong = mark_bold(rivals, metric.lower, metric.digits, alpha)
         texts.append(
             [format_summary(c, metric.digits, s) for c, s in zip(cells, strong, strict=True)]
         )

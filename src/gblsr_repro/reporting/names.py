@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..analysis.reader import Aggregates
-from ..config import Method, list_methods
+from ..config import OWN, Method, list_methods
 from ..wording import join_words
 
 
@@ -44,7 +44,7 @@ def select_methods(source: Aggregates, *groups: str) -> dict[str, Method]:
 
 def select_compared_methods(source: Aggregates) -> dict[str, Method]:
     """Select the methods whose quality is compared: the variants where the config has no others."""
-    return select_methods(source, "baseline", "base") or list_methods(source.config)
+    return select_methods(source, "baseline", "base", OWN) or list_methods(source.config)
 
 
 def sort_by_order(keys: Iterable[str], order: Iterable[str]) -> list[str]:

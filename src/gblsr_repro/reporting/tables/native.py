@@ -11,7 +11,7 @@ from ...analysis.reader import NATIVE_TIMES, Aggregates
 from ...analysis.statistics import LPIPS, LSE, PSNR, QUALITY, Column, Metric, Summary
 from ...config import Arm, Config, load_protocol
 from ...wording import join_words
-from ..captions import describe_seeds, explain_bold, list_missing_rows
+from ..captions import describe_seeds, explain_bold, list_missing_rows, name_own_rows
 from ..layout import (
     DASH,
     Cell,
@@ -88,7 +88,8 @@ def _build_quality_rows(
     """Build a row per arm, its name and a number for each (data set, metric), and the notes."""
     columns = [_read_column(source, dataset, arms, metric.name) for dataset, metric in headings]
     significance = source.config["native"]["significance"]
-    texts = format_columns(columns, [metric for _, metric in headings], significance)
+    compared = [name in source.compared for name in arms]
+    texts = format_columns(columns, [metric for _, metric in headings], compared, significance)
     rows = []
     for arm, cells in zip(arms.values(), texts, strict=True):
         name = f"**{arm.name}** (main)" if arm is source.main_arm else arm.name
@@ -98,6 +99,7 @@ def _build_quality_rows(
     notes = [
         describe_seeds(numbers),
         explain_bold(significance, columns),
+        name_own_rows(arms.values()),
         list_missing_rows(numbers),
     ]
     return rows, notes

@@ -10,7 +10,7 @@ from ...analysis.efficiency import TRAINED, UNTRAINED
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import EVERY, format_scale
 from ...analysis.statistics import Summary
-from ...config import Method
+from ...config import OWN, Method
 from ...errors import UserError
 from ..captions import describe_seeds, list_missing_rows
 from ..layout import (
@@ -97,6 +97,7 @@ def build_asr_latency(source: Aggregates, view: View) -> list[Table]:
         for name, method in select_methods(source, "base", "variant").items()
         if method.table == "main"
     }
+    own = select_methods(source, OWN)
     references = _select_references(baselines)
     sets = list(dict.fromkeys((efficiency.sets[0], efficiency.sets[-1])))
     groups = [
@@ -104,7 +105,7 @@ def build_asr_latency(source: Aggregates, view: View) -> list[Table]:
             Row(name, [_format_name(method), *_format_latency(efficiency, name, sets, references)])
             for name, method in part.items()
         ]
-        for part in (baselines, family)
+        for part in (baselines, family, own)
         if part
     ]
     names = [name_dataset(source, "asr", dataset) for dataset in sets]
@@ -116,7 +117,7 @@ def build_asr_latency(source: Aggregates, view: View) -> list[Table]:
     first: list[Cell] = ["Method"]
     first += [Span(text, len(members)) for text, members in spans if members]
     second = ["", *(member for _, members in spans for member in members)]
-    methods = baselines | family
+    methods = baselines | family | own
     return [
         Table(
             "asr_latency_main",

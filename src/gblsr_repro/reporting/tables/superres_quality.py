@@ -8,8 +8,9 @@ from dataclasses import replace
 from ...analysis.reader import BICUBIC, Aggregates
 from ...analysis.schemas import format_scale
 from ...analysis.statistics import Metric, Summary
+from ...config import OWN
 from ...errors import UserError
-from ..captions import describe_seeds, list_missing_rows
+from ..captions import describe_seeds, list_missing_rows, name_own_rows
 from ..layout import Row, Span, Table, View, format_columns
 from ..names import name_dataset, select_compared_methods
 
@@ -60,7 +61,8 @@ def _build_grid(
             for key in keys
         ]
         heading = Span(f"**{name_dataset(source, 'asr', dataset)}**", 1 + len(keys), "l")
-        texts = format_columns(columns, [Metric(metric, "", DIGITS[metric])] * len(keys))
+        compared = [name == BICUBIC or methods[name].group != OWN for name in names]
+        texts = format_columns(columns, [Metric(metric, "", DIGITS[metric])] * len(keys), compared)
         block = [Row(name, [names[name], *cells]) for name, cells in zip(names, texts, strict=True)]
         groups.append([Row("", [heading]), *block])
         for name, cells in zip(names, zip(*columns, strict=True), strict=True):
@@ -71,6 +73,7 @@ def _build_grid(
     trained = {names[name]: cells for name, cells in numbers.items() if name != BICUBIC}
     notes = [
         TITLES[metric],
+        name_own_rows(methods.values()),
         describe_seeds(trained),
         "Bicubic interpolation is not trained and has no spread" if BICUBIC in names else None,
         describe_parameters(source, methods),

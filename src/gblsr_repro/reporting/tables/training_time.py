@@ -11,7 +11,7 @@ from ...analysis import schemas
 from ...analysis.reader import Aggregates
 from ...analysis.schemas import EVERY, TRAINING_TIME
 from ...analysis.training_time import ABLATION, BASELINES, LINEAR, MAIN, TABLED, VARIANTS
-from ...config import Arm, list_short_names
+from ...config import OWN, Arm, list_short_names
 from ...errors import UserError
 from ...progress import format_count, format_duration
 from ...wording import join_words
@@ -23,6 +23,7 @@ TITLES = {
     LINEAR: "Locality diagnostic: per-patch arms with a linear bandwidth map",
     ABLATION: "Log-space ablation: arms beside those of the main tables",
     VARIANTS: "Variants of the GB-LSR family",
+    OWN: "Not of the paper and not in the total",
 }
 ENCODERS = {"rdn": "RDN", "swinir": "SwinIR", "edsr": "EDSR"}
 
@@ -43,14 +44,15 @@ def build_training_time(source: Aggregates, view: View, benchmark: str) -> list[
             f"{source.path(aggregate)} has no run of the paper's arms; train one first."
         )
     wholes.pop(EVERY, None)
+    own = wholes.pop(OWN, None)
     noun = "arm" if benchmark == "native" else "method"
-    rows = []
-    for group, numbers in wholes.items():
+
+    def build_row(group: str, numbers: Mapping[str, Any]) -> Row:
         shorts = ", ".join(names[arm] for arm in arms[group])
         count = _count_runs(int(numbers["runs"]), len(arms[group]), noun)
-        rows.append(
-            Row(group, [f"{_name_group(group)} ({shorts}; {count})", *_format_times(numbers)])
-        )
+        return Row(group, [f"{_name_group(group)} ({shorts}; {count})", *_format_times(numbers)])
+
+    rows = [build_row(group, numbers) for group, numbers in wholes.items()]
     count, _, total = _format_times(whole)
     bottom = Row("total", ["**Total**", f"**{count}**", "", f"**{total}**"])
     devices = join_words(whole["devices"].split("; "), "or")
@@ -60,7 +62,8 @@ def build_training_time(source: Aggregates, view: View, benchmark: str) -> list[
         notes.append(_describe_sharing([source.arms[name] for name in names if name in shown]))
     header = ["Training group", "runs", "per-run", "total"]
     spec = [r"p{0.55\linewidth}", *"rrr"]
-    return [Table(f"compute_{benchmark}", spec, [header], [rows, [bottom]], notes, ragged=True)]
+    groups = [rows, [bottom], *([[build_row(OWN, own)]] if own else [])]
+    return [Table(f"compute_{benchmark}", spec, [header], groups, notes, ragged=True)]
 
 
 def _name_group(group: str) -> str:
