@@ -5,8 +5,9 @@ import zlib
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, features
 
+from gblsr_repro import image_io
 from gblsr_repro.data import images
 from gblsr_repro.data.images import decode_image, read_image, read_rgb_image
 from gblsr_repro.errors import UserError
@@ -53,6 +54,26 @@ def test_samples_are_those_of_the_picture(kind, tmp_path):
         np.testing.assert_array_equal(
             rgb, native if native.ndim == 3 else np.stack([native] * 3, axis=2)
         )
+
+
+@pytest.mark.parametrize("ending", ["png", "jpg", "tiff", "webp", "avif"])
+def test_pictures_are_turned_upright_in_every_format(ending, tmp_path):
+    """So a data set's pictures look as those that the commands read."""
+    if ending == "avif" and not features.check("avif"):
+        pytest.skip("this Pillow reads no AVIF")
+    exif = Image.Exif()
+    exif[0x0112] = 6  # rows run from the right of the picture to its left
+    options = {"webp": {"lossless": True}, "png": {}, "tiff": {}}.get(ending, {"quality": 100})
+    shades = Image.fromarray(np.stack([RAMP] * 3, axis=2))
+    file = saved(tmp_path / f"a.{ending}", shades, exif=exif, **options)
+    expected = np.rot90(np.asarray(shades).astype(int), -1)
+    assert np.abs(read_image(file) - expected).max() <= 4
+    assert np.abs(image_io.read(file).rgb - expected).max() <= 4
+
+
+def test_damaged_exif_data_turns_nothing(tmp_path):
+    file = saved(tmp_path / "a.png", Image.fromarray(COLOR), exif=b"Exif\0\0MM\0*\0\0\0\x08\0\xff")
+    np.testing.assert_array_equal(read_image(file), COLOR)
 
 
 def test_alpha_is_composited_over_white(tmp_path):

@@ -2,7 +2,8 @@
 
 Every format is decoded by the same rules:
 
-- pixels are taken as stored: no color profile, no gamma and no EXIF rotation is applied;
+- pictures are turned upright as their EXIF orientation says;
+- colors are taken as stored: no color profile and no gamma is applied;
 - bilevel and grayscale images keep one channel (`read_image`) or repeat it (`read_rgb_image`);
 - palette, CMYK, YCbCr, Lab and HSV are converted to RGB by Pillow's formulas;
 - an alpha channel is composited over white;
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import ExifTags, Image, ImageOps, features
 
 from ..errors import UserError
 
@@ -28,7 +29,10 @@ if TYPE_CHECKING:  # torch takes longer to import than most images to decode
     import torch
     from torch import Tensor
 
-FORMATS = ("PNG", "JPEG", "BMP", "PPM", "TIFF", "WEBP", "GIF")
+FORMATS: tuple[str, ...] = ("PNG", "JPEG", "BMP", "PPM", "TIFF", "WEBP", "GIF")
+if features.check("avif"):  # not every build of Pillow decodes it
+    FORMATS += ("AVIF",)
+ORIENTATION = ExifTags.Base.Orientation
 MAX_PIXELS = 200_000_000
 
 Pixels = NDArray[np.uint8]
@@ -69,6 +73,18 @@ def decode_image(content: bytes, name: Path | str) -> Pixels:
     return _decode_stream(io.BytesIO(content), name)
 
 
+def turn_upright(pixels: Pixels, orientation: int) -> Pixels:
+    """Turn stored pixels (H, W) or (H, W, C) as the EXIF orientation, 1 to 8, of their file says.
+
+    Other orientations are not defined and change nothing.
+    """
+    if orientation == 1:
+        return pixels
+    image = Image.fromarray(np.ascontiguousarray(pixels))
+    image.getexif()[ORIENTATION] = orientation
+    return np.array(ImageOps.exif_transpose(image))
+
+
 def convert_to_rgb(pixels: Pixels) -> Pixels:
     """Convert uint8 (H, W) or (H, W, 3) to (H, W, 3), grayscale repeated."""
     return np.repeat(pixels[:, :, None], 3, axis=2) if pixels.ndim == 2 else pixels
@@ -105,7 +121,7 @@ def _decode_stream(stream: BinaryIO, name: Path | str) -> Pixels:
                         "file."
                     )
                 image.load()
-                return _convert_to_8_bits(image, name)
+                return turn_upright(_convert_to_8_bits(image, name), _read_orientation(image))
     except UserError:
         raise
     except Image.UnidentifiedImageError as error:
@@ -118,6 +134,14 @@ def _decode_stream(stream: BinaryIO, name: Path | str) -> Pixels:
         raise UserError(
             f"{name} is a damaged image ({error}); delete it and fetch or copy it again."
         ) from error
+
+
+def _read_orientation(image: Image.Image) -> int:
+    """Return the EXIF orientation of a loaded image; 1, upright, where it has none."""
+    try:
+        return image.getexif().get(ORIENTATION, 1)
+    except Exception:  # Pillow raises nearly anything on damaged EXIF data
+        return 1
 
 
 def _build_size_error(name: Path | str) -> UserError:

@@ -6,17 +6,16 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from PIL import ExifTags, Image, ImageOps
+from PIL import Image
 
 from ..data import images
-from ..data.images import Pixels
+from ..data.images import ORIENTATION, Pixels, turn_upright
 from ..progress import log
 from . import png
 from .photo import Photo
 from .profiles import convert_to_srgb, is_profile_for
 from .tags import Tags, has_oblong_pixels, read_density, select_exif
 
-ORIENTATION = ExifTags.Base.Orientation
 SIDEWAYS = (5, 6, 7, 8)  # its values for pictures whose rows and columns are exchanged
 
 
@@ -35,41 +34,46 @@ def read(path: Path | str, metadata: bool = False) -> Photo:
             exif, kept_exif = _read_exif(path, image, metadata)
             sideways = exif.get(ORIENTATION) in SIDEWAYS
             image.load()  # which turns a TIFF file upright, and takes the tag out of `exif`
+            turn = exif.get(ORIENTATION, 1)
             chunks = png.read_chunks(path)
             profile = image.info.get("icc_profile")
-            rgb, alpha = _read_transparency(path, image, pixels, chunks)
+            rgb, alpha = _read_transparency(path, image, pixels, chunks, turn)
             if profile and image.mode == "CMYK":
-                rgb, profile = _convert_cmyk(path, image, rgb, profile), None
+                rgb, profile = _convert_cmyk(path, image, rgb, profile, turn), None
             tags = Tags(
                 _check_profile(path, profile, gray),
                 kept_exif,
                 _keep_density(path, image, exif, sideways),
                 {name: chunks[name] for name in png.COLOR_CHUNKS if name in chunks},
             )
-            turn = exif.get(ORIENTATION, 1)
-    alpha = None if alpha is None else _turn_upright(alpha, turn)
-    return Photo(_turn_upright(rgb, turn), alpha, gray, tags)
+    return Photo(rgb, alpha, gray, tags)
 
 
 def _read_transparency(
-    path: Path | str, image: Image.Image, pixels: Pixels, chunks: dict[str, bytes]
+    path: Path | str, image: Image.Image, pixels: Pixels, chunks: dict[str, bytes], turn: int
 ) -> tuple[Pixels, Pixels | None]:
-    """Return colors (H, W, 3) and opacity (H, W) or None; `pixels` are those over white."""
+    """Return upright colors (H, W, 3) and opacity (H, W) or None.
+
+    `pixels` are the upright colors over white; `turn` is the orientation of those in `image`.
+    """
     clear = png.find_transparent_color(path, image, chunks)
     if clear is not None:
         if not image.mode.startswith("I"):  # of 16-bit gray `pixels` have no white in them
-            pixels = np.array(image.convert("RGB"))
-        return images.convert_to_rgb(pixels), np.where(clear, 0, 255).astype(np.uint8)
+            pixels = turn_upright(np.array(image.convert("RGB")), turn)
+        opacity = np.where(clear, 0, 255).astype(np.uint8)
+        return images.convert_to_rgb(pixels), turn_upright(opacity, turn)
     if image.has_transparency_data:
-        rgba = np.array(image.convert("RGBA"))
+        rgba = turn_upright(np.array(image.convert("RGBA")), turn)
         return rgba[..., :3], rgba[..., 3]
     return images.convert_to_rgb(pixels), None
 
 
-def _convert_cmyk(path: Path | str, image: Image.Image, plain: Pixels, profile: bytes) -> Pixels:
+def _convert_cmyk(
+    path: Path | str, image: Image.Image, plain: Pixels, profile: bytes, turn: int
+) -> Pixels:
     """Return CMYK colors as sRGB by their profile, else `plain`, which Pillow's formula gives."""
     try:
-        rgb = np.array(convert_to_srgb(image, profile))
+        rgb = turn_upright(np.array(convert_to_srgb(image, profile)), turn)
     except ValueError as error:
         log.warning("%s: its CMYK colors are converted without its profile (%s).", path, error)
         return plain
@@ -113,12 +117,3 @@ def _keep_density(
     if density is None and has_oblong_pixels(image):
         log.warning("%s: that its pixels are not square is not kept.", path)
     return density[::-1] if density and sideways else density
-
-
-def _turn_upright(pixels: Pixels, turn: int) -> Pixels:
-    """Turn pixels as the EXIF tag says that their picture is turned."""
-    if turn == 1:
-        return pixels
-    image = Image.fromarray(np.ascontiguousarray(pixels))
-    image.getexif()[ORIENTATION] = turn
-    return np.array(ImageOps.exif_transpose(image))
