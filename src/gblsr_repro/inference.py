@@ -48,6 +48,8 @@ CODE_FORMAT = "gblsr-code-1"
 BYTE_TAGS = ("profile", "exif")  # fields of a code's tags that are stored as tensors of bytes
 BAND_PIXELS = 1 << 18  # rendered at once
 MAX_OUTPUT_PIXELS = 200_000_000
+TRAINED_SIDE = 48  # pixels of a side in the training of super-resolution (asr.training.lr_patch)
+MIRRORED = 8  # pixels added around smaller images: flat colors are then off by two levels at most
 
 
 @dataclass(frozen=True)
@@ -276,10 +278,13 @@ def upscale(
     """Super-resolve a photo by any scale, whole or cropped.
 
     A large photo goes in tiles, which changes no value beyond rounding (see `models.asr.tiling`).
+    Around one smaller than those of the training its mirror image is added (`_count_mirrored`).
     """
     window = select_window(photo.size, scale, crop)
-    y, x = _locate_pixels(window)
-    pixels = np.ascontiguousarray(extend_visible_colors(photo))
+    added = _count_mirrored(model, photo.size)
+    y, x = (positions + added for positions in _locate_pixels(window))
+    sides = ((added, added), (added, added), (0, 0))
+    pixels = np.pad(extend_visible_colors(photo), sides, mode="symmetric")
     whole = model.encoder.extend_images(torch.from_numpy(pixels).permute(2, 0, 1)[None])
     cells = (whole.shape[-2], whole.shape[-1])
     tiles = tiling.cut_tiles(model, cells, y, x, tiling.MEMORY)
@@ -290,7 +295,7 @@ def upscale(
             rows, columns = (slice(*span) for span in tile.pixels)
             images = whole[:, :, rows, columns].to(device).float() / 255
             features, low = tile.crop_to_cells(model.encode(images)), tile.crop_to_cells(images)
-            if crop is None:
+            if crop is None and not added:
                 size = compute_shown_size(cells, photo.size, window.drawn)
                 area = tile.build_area(cells)
                 colors = model.decode(features, *size, BAND_PIXELS, low, area=area)
@@ -300,6 +305,18 @@ def upscale(
             yield tile.rows[0], tile.columns[0], colors
 
     return _make_photo(photo, window, render_tiles())
+
+
+def _count_mirrored(model: ASRModel, size: Size) -> int:
+    """Return how many pixels of its mirror image to add on every side of an image of `size`.
+
+    Convolutions pad with zeros, which shift the colors near the border of a flat image and all
+    colors of a tiny one. A mirror image in place of the zeros mends that, but costs quality at the
+    border of larger photographs (measured in docs/images.md). So it is added to images smaller than
+    any in training, unless the encoder itself continues images, as SwinIR does.
+    """
+    continues = any(model.encoder.extend_length(length) != length for length in size)
+    return MIRRORED if min(size) < TRAINED_SIDE and not continues else 0
 
 
 def _query_grid(

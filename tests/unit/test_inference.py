@@ -5,6 +5,7 @@ import re
 import made
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 from gblsr_repro import bundled, inference
@@ -162,6 +163,28 @@ def test_reducing_a_code_keeps_the_mean_of_what_it_shows(native_run, photo_file)
     part = inference.decode(code, 0.5, (10, 20, 30, 60))
     assert part.size == (10, 20)
     assert abs(part.rgb.mean() - whole[10:30, 20:60].mean()) < 2
+
+
+# --- the border of an image ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(1, 1), (3, 2), (8, 8), (47, 20), (1, 60)])
+@pytest.mark.parametrize(("scale", "crop"), [(2, None), (3.7, None), (4, (0, 0, 1, 1))])
+def test_flat_colors_of_small_images_stay_flat(bundled_superres, size, scale, crop):
+    for color in ((0, 0, 255), (255, 0, 0), (255, 255, 0), (0, 128, 255), (255, 255, 255)):
+        flat = np.full((*size, 3), color, np.uint8)
+        shown = inference.upscale(bundled_superres, Photo(flat), scale, crop).rgb
+        assert off(shown, np.array(color)) <= 2
+
+
+@pytest.mark.parametrize("scale", [2, 3.7])
+def test_larger_photographs_are_shown_as_images_are_scored(bundled_superres, scale):
+    pixels = made.noise(inference.TRAINED_SIDE, 60, 3)
+    shown = inference.upscale(bundled_superres, Photo(pixels), scale).rgb
+    image = torch.from_numpy(pixels).permute(2, 0, 1)[None] / 255
+    with torch.inference_mode():
+        scored = bundled_superres.render(image, *shown.shape[:2], 1 << 20)
+    assert off(shown, scored[0].permute(1, 2, 0).clamp(0, 1).mul(255).round().numpy()) <= 1
 
 
 # --- transparency --------------------------------------------------------------------------------
