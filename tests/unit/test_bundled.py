@@ -67,8 +67,8 @@ def test_bundled_weights_are_the_default(
     caplog.set_level("INFO")
     caplog.clear()
     image = inference.read(photo_file)
-    assert cli.main(["reconstruct", str(photo_file), str(tmp_path / "r.png")]) == 0
-    assert cli.main(["upscale", str(photo_file), str(tmp_path / "u.png")]) == 0
+    assert cli.main(["reconstruct", str(photo_file), "-o", str(tmp_path / "r.png")]) == 0
+    assert cli.main(["upscale", str(photo_file), "-o", str(tmp_path / "u.png")]) == 0
     said = caplog.text
     assert "gblsr_scalar, 1,234 steps on noise, commit 0123456789ab; PSNR (dB): kodak 22.25" in said
     assert "gblsr_asr_nole, 1,234 steps on noise" in said
@@ -86,9 +86,8 @@ def test_bundled_weights_are_the_default(
 
 
 def test_without_bundled_weights_the_commands_say_so(photo_file, package, capsys):
-    for command in (["reconstruct"], ["encode"], ["upscale", "--scale", "2"]):
-        arguments = [command[0], str(photo_file), "out.png", *command[1:]]
-        assert cli.main(arguments) == 2
+    for command in ("reconstruct", "encode", "upscale"):
+        assert cli.main([command, str(photo_file)]) == 2
         said = capsys.readouterr().err
         assert "weights; name a trained run's folder" in said
 

@@ -1,5 +1,7 @@
 """Folders of photographs: what can be read is converted, what cannot be is named."""
 
+from pathlib import Path
+
 import made
 import pytest
 import torch
@@ -8,7 +10,7 @@ from PIL import Image
 from gblsr_repro import files, image_io
 from gblsr_repro.errors import UserError
 from gblsr_repro.image_io import Photo
-from gblsr_repro.image_io.folders import convert_files, name_beside
+from gblsr_repro.image_io.folders import Naming, convert_files, plan_outputs
 
 COLORS = made.noise(6, 4, 3)
 
@@ -26,6 +28,10 @@ def copy(source, target):
 
 def duplicate(source, target):
     files.write_bytes(target, source.read_bytes())
+
+
+def plan(*sources, to=None, addition="", ending=None, overwrite=False):
+    return plan_outputs(sources, to, Naming(addition, ending), overwrite=overwrite)
 
 
 @pytest.fixture
@@ -50,7 +56,7 @@ def names(folder):
 
 
 def test_every_image_is_converted_and_what_is_passed_over_named(folder, tmp_path, caplog):
-    convert_files(folder, tmp_path / "out", copy)
+    convert_files(plan(folder, to=tmp_path / "out"), copy)
     assert names(tmp_path / "out") == ["B.JPG", "a.png", "c.png", "d.jfif", "e.tif", "f.png"]
     [line] = [record.message for record in caplog.records if record.levelname == "WARNING"]
     for name in ("._a.png (hidden)", "Thumbs.db (not", "notes.txt (not", "inner (a folder)"):
@@ -63,33 +69,50 @@ def test_files_that_fail_do_not_stop_the_others(folder, tmp_path, caplog):
     (folder / "b.jpg").write_bytes(b"no image")
     frames = [Image.fromarray(COLORS + shade) for shade in (0, 9)]
     frames[0].save(folder / "moving.gif", save_all=True, append_images=frames[1:])
-    with pytest.raises(UserError, match=r"3 of 9 files .* failed: A\.png, b\.jpg, moving\.gif;"):
-        convert_files(folder, tmp_path / "out", copy)
+    with pytest.raises(UserError, match=r"3 of 9 files failed: .*A\.png, .*b\.jpg, .*moving\.gif;"):
+        convert_files(plan(folder, to=tmp_path / "out"), copy)
     assert len(names(tmp_path / "out")) == 6
     for sentence in ("A.png is a damaged image", "b.jpg is not an image", "moving.gif holds 2"):
         assert sentence in caplog.text
 
 
-def test_the_first_of_two_inputs_of_one_output_is_converted(tmp_path, caplog):
-    for name in ("a.png", "a.jpg", "b.png"):
-        image_io.write(tmp_path / name, Photo(COLORS))
-    with pytest.raises(UserError, match=r"1 of 3 files .* failed: a\.png"):
-        convert_files(tmp_path, tmp_path / "out", duplicate, ending=".gblsr")
-    assert names(tmp_path / "out") == ["a.gblsr", "b.gblsr"]
-    assert (tmp_path / "out" / "a.gblsr").read_bytes() == (tmp_path / "a.jpg").read_bytes()
-    assert "a.jpg and " in caplog.text
-    assert "would both become" in caplog.text
+def test_no_file_takes_the_output_of_another(tmp_path, caplog):
+    """Not the animation that fails, and not the photograph of another format."""
+    folder, out = tmp_path / "in", tmp_path / "out"
+    for name in ("logo.png", "logo.tif", "b.png"):
+        image_io.write(folder / name, Photo(COLORS))
+    frames = [Image.fromarray(COLORS + shade) for shade in (0, 9)]
+    frames[0].save(folder / "logo.gif", save_all=True, append_images=frames[1:])
+    for _ in range(2):  # the second time there is nothing left to do but what failed
+        with pytest.raises(UserError, match=r"logo\.gif holds 2 frames|1 of 4 .*logo\.gif;"):
+            convert_files(plan(folder, to=out), copy)
+        assert names(out) == ["b.png", "logo.png", "logo.tif"]
+    convert_files(plan(folder, to=out, ending=".gblsr"), duplicate)
+    codes = ["b.gblsr", "logo.gif.gblsr", "logo.png.gblsr", "logo.tif.gblsr"]
+    assert names(out) == sorted([*codes, "b.png", "logo.png", "logo.tif"])
+    assert (out / "logo.tif.gblsr").read_bytes() == (folder / "logo.tif").read_bytes()
+    with pytest.raises(UserError, match=r"b\.png and .*b\.png would both become .*; rename one"):
+        plan(folder / "b.png", out, to=tmp_path / "both")
 
 
-def test_inputs_are_never_overwritten(folder):
-    """Not by their own output and not by that of another file of another format."""
-    Image.fromarray(255 - COLORS).save(folder / "a.gif")
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_inputs_are_never_overwritten(folder, overwrite):
+    """Not by their own output and not by that of another file."""
     before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-    with pytest.raises(UserError, match="5 of 7 files"):  # c.gif and f become PNG files
-        convert_files(folder, folder, copy)
+    for sources, target in (([folder], folder), ([folder / "a.png"], folder)):
+        with pytest.raises(UserError, match=r"would overwrite an input"):
+            plan(*sources, to=target, overwrite=overwrite)
+    one, other = folder / "a.png", folder / "inner" / "g.png"
+    with pytest.raises(UserError, match=r"g\.png is one file; name a folder"):
+        plan(one, folder / "B.JPG", to=other, overwrite=overwrite)
+    linked = folder / "a-x2.png"
+    linked.hardlink_to(other)
+    if overwrite:
+        with pytest.raises(UserError, match=r"a-x2\.png would overwrite an input"):
+            plan(one, other, addition="-x2", overwrite=True)
+    else:
+        assert plan(one, other, addition="-x2") == {}
     assert before.items() <= {p: p.read_bytes() for p in folder.iterdir() if p.is_file()}.items()
-    with pytest.raises(UserError, match=r"a\.png would overwrite an input"):
-        convert_files(folder / "a.png", folder, copy)
 
 
 @pytest.mark.parametrize(
@@ -97,39 +120,40 @@ def test_inputs_are_never_overwritten(folder):
     [
         ("none", "out", "none does not exist"),
         ("photos/inner", "out", "holds no file that this command reads"),
-        ("photos", "photos/a.png", r"a\.png is a file; name a folder"),
+        ("photos", "photos/a.png", r"a\.png is one file; name a folder"),
     ],
 )
 def test_mistakes_are_one_sentence(folder, tmp_path, source, target, sentence):
     (folder / "inner" / "g.png").unlink()
     with pytest.raises(UserError, match=sentence):
-        convert_files(tmp_path / source, tmp_path / target, fails(AssertionError()))
+        plan(tmp_path / source, to=tmp_path / target)
 
 
 def test_names_as_long_as_the_file_system_takes(tmp_path):
     for name in ("ä" * 125 + ".png", "n" * 251 + ".png", "[*]?" * 60 + ".png"):
         image_io.write(tmp_path / "in" / name, Photo(COLORS))
-    convert_files(tmp_path / "in", tmp_path / "out", copy)
+    convert_files(plan(tmp_path / "in", to=tmp_path / "out"), copy)
     assert names(tmp_path / "out") == names(tmp_path / "in")
     source = tmp_path / "in" / ("n" * 251 + ".png")
-    refused = fails(AssertionError())
     with pytest.raises(UserError, match=r"\.gblsr is longer than the 255 bytes"):
-        convert_files(source, tmp_path / "new" / "folder", refused, ending=".gblsr")
+        plan(source, to=tmp_path / "new" / "folder", ending=".gblsr")
     with pytest.raises(UserError, match=r"-x2\.png is longer than the 255 bytes"):
-        name_beside(source, "-x2")
+        plan(source, addition="-x2")
 
 
 def test_names_beside_the_input(folder, monkeypatch):
     for name, expected in (
         ("a.png", "a-x2.png"), ("B.JPG", "B-x2.JPG"), ("c.gif", "c-x2.png"), ("f", "f-x2.png")
     ):  # fmt: skip
-        assert name_beside(folder / name, "-x2") == folder / expected
-    assert name_beside(folder, "-x3.7") == folder.with_name("photos-x3.7")
+        assert plan(folder / name, addition="-x2") == {folder / name: folder / expected}
+    outputs = plan(folder, addition="-x3.7").values()
+    assert {path.parent for path in outputs} == {folder.with_name("photos-x3.7")}
     monkeypatch.chdir(folder / "inner")
-    assert name_beside(folder / "inner" / "..", "-x2") == folder.with_name("photos-x2")
+    (output,) = plan(Path("."), addition="-x2").values()
+    assert output == folder / "inner-x2" / "g.png"
     (folder / "a-x2.png").touch()
     with pytest.raises(UserError, match=r"a-x2\.png exists already"):
-        name_beside(folder / "a.png", "-x2")
+        plan(folder / "a.png", addition="-x2")
 
 
 SENTENCE = r"a\.png does not fit the memory; use a smaller image"
@@ -149,4 +173,4 @@ REFUSAL = "[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't alloca
 def test_an_image_that_does_not_fit_the_memory_is_named(tmp_path, convert, error, sentence):
     image_io.write(tmp_path / "a.png", Photo(COLORS))
     with pytest.raises(error, match=sentence):
-        convert_files(tmp_path / "a.png", tmp_path / "b.png", convert)
+        convert_files({tmp_path / "a.png": tmp_path / "b.png"}, convert)

@@ -128,6 +128,14 @@ def test_color_chunks_are_kept_or_their_loss_reported(tmp_path, caplog, name):
         assert reported == (name != "sRGB")  # which is what colors without a word mean
 
 
+@pytest.mark.parametrize("ending", [".png", ".jpg", ".webp", ".tif", ".bmp", ".ppm"])
+def test_what_eight_bits_cost_hdr_is_said_once_for_every_format(tmp_path, caplog, ending):
+    tags = Tags(chunks={"cICP": bytes([9, 16, 0, 1])})
+    image_io.write(tmp_path / f"a{ending}", Photo(RGBA[..., :3], tags=tags))
+    (said,) = caplog.messages
+    assert "HDR colors in 8 bits show steps in smooth areas" in said
+
+
 def test_colors_that_mean_srgb_lose_nothing(tmp_path, caplog):
     for chunks in (
         {"gAMA": (45455).to_bytes(4)},

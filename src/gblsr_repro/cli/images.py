@@ -1,16 +1,15 @@
-"""Commands for one's own images, a file or a folder of them, and for the models that they take."""
+"""Commands for one's own images, files or folders of them, and for the models that they take."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .arguments import Commands, Options, add_command, add_path
 
-CODE_ENDING = ".gblsr"
 SCALE = "output pixels per image pixel, above or below 1"
 
 
@@ -38,9 +37,10 @@ def reconstruct(options: Options) -> None:
     """Encode and decode images with a GB-LSR arm."""
     from .. import inference
 
+    outputs = _plan_outputs(options, "-reconstructed")
     model = _load_model("native", options)
     work = partial(inference.reconstruct, model)
-    _convert_to_photos(options, _make_reader(options), work)
+    _convert_to_photos(options, outputs, _make_reader(options), work)
 
 
 def _add_encode(commands: Commands) -> None:
@@ -52,14 +52,15 @@ def _add_encode(commands: Commands) -> None:
 def encode(options: Options) -> None:
     """Store images as coefficients of a GB-LSR arm."""
     from .. import inference
-    from ..image_io.folders import convert_files
+    from ..image_io.folders import CODE_ENDING, convert_files
 
+    outputs = _plan_outputs(options, "", ending=CODE_ENDING)
     model, read = _load_model("native", options), _make_reader(options)
 
     def convert(source: Path, target: Path) -> None:
         inference.save_code(target, inference.encode(model, read(source), _show_parts(source)))
 
-    convert_files(options.input, options.output, convert, ending=CODE_ENDING)
+    convert_files(outputs, convert)
 
 
 def _add_decode(commands: Commands) -> None:
@@ -73,19 +74,17 @@ def _add_decode(commands: Commands) -> None:
 def decode(options: Options) -> None:
     """Render stored images, at any scale."""
     from .. import inference, runtime
+    from ..image_io.folders import is_code
 
+    outputs = _plan_outputs(options, "-decoded", ending=".png", is_input=is_code)
     runtime.prepare_device("cpu")
     work = partial(inference.decode, scale=options.scale, crop=options.crop)
-    _convert_to_photos(options, inference.load_code, work, is_input=_is_code, ending=".png")
-
-
-def _is_code(path: Path) -> bool:
-    return path.suffix.lower() == CODE_ENDING
+    _convert_to_photos(options, outputs, inference.load_code, work)
 
 
 def _add_upscale(commands: Commands) -> None:
     command = add_command(commands, "upscale", upscale)
-    _add_files(command, "a file or a folder (default: one beside the input, such as photo-x2.jpg)")
+    _add_files(command)
     _add_model(command)
     command.add_argument("--scale", type=float, default=2.0, help=f"{SCALE} (default: 2)")
     _add_crop(command)
@@ -95,23 +94,37 @@ def _add_upscale(commands: Commands) -> None:
 def upscale(options: Options) -> None:
     """Super-resolve images by any scale."""
     from .. import inference
-    from ..image_io.folders import name_beside
 
-    if options.output is None:
-        options.output = name_beside(options.input, f"-x{options.scale:g}")
+    outputs = _plan_outputs(options, f"-x{options.scale:g}")
     model = _load_model("asr", options)
     work = partial(inference.upscale, model, scale=options.scale, crop=options.crop)
-    _convert_to_photos(options, _make_reader(options), work)
+    _convert_to_photos(options, outputs, _make_reader(options), work)
 
 
-def _add_files(command: argparse.ArgumentParser, optional_output: str | None = None) -> None:
-    command.add_argument("input", type=Path, help="a file, or a folder of files")
+def _add_files(command: argparse.ArgumentParser) -> None:
+    text = "a file, or a folder of files"
+    command.add_argument("inputs", type=Path, nargs="+", metavar="INPUT", help=text)
+    text = "a folder, or a file for one input file (default: beside the input)"
+    command.add_argument("-o", "--output", type=Path, metavar="OUTPUT", help=text)
     command.add_argument(
-        "output",
-        type=Path,
-        nargs="?" if optional_output else None,
-        help=optional_output or "a file or a folder",
+        "--overwrite",
+        action="store_true",
+        help="replace outputs that exist (default: keep them, so that a stopped command goes on)",
     )
+
+
+def _plan_outputs(
+    options: Options,
+    addition: str,
+    ending: str | None = None,
+    is_input: Callable[[Path], bool] | None = None,
+) -> dict[Path, Path]:
+    """Return the inputs still to convert, with their outputs, as `plan_outputs` describes."""
+    from ..image_io.folders import Naming, is_image, plan_outputs
+
+    naming = Naming(addition, ending)
+    accept = is_input or is_image
+    return plan_outputs(options.inputs, options.output, naming, accept, options.overwrite)
 
 
 def _add_model(command: argparse.ArgumentParser) -> None:
@@ -182,14 +195,13 @@ def _show_parts(source: Path) -> Callable[[Any], Any]:
 
 def _convert_to_photos(
     options: Options,
+    outputs: Mapping[Path, Path],
     read: Callable[[Path], Any],
     work: Callable[..., Any],
-    **files: Any,
 ) -> None:
-    """Read every file of the input, do `work` on it and write the photograph that comes out.
+    """Read every input, do `work` on it and write the photograph that comes out to its output.
 
-    Whether the output's format can hold it is checked before the work. `files` are further
-    arguments of `convert_files`.
+    Whether the output's format can hold it is checked before the work.
     """
     from .. import inference
     from ..image_io.folders import convert_files
@@ -203,7 +215,7 @@ def _convert_to_photos(
         check_output(target, window.size, image.alpha is not None)
         inference.write(target, work(image, track=_show_parts(source)), options.quality)
 
-    convert_files(options.input, options.output, convert, **files)
+    convert_files(outputs, convert)
 
 
 # --- models -------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Read and write a user's own photographs, one file or a folder of them.
 
 `reading` reads an image file into colors, opacity and tags, `writing` writes them; `formats` lists
-the formats that are written and their limits; `folders` converts every file of a folder.
+the formats that are written and their limits; `folders` names outputs and converts many files.
 """
 
 from .photo import Box as Box

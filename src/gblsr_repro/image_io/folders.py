@@ -1,9 +1,11 @@
-"""Convert one file, or every file of a folder that can be read."""
+"""Name the outputs of files and folders, and convert each file that can be read."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
@@ -14,6 +16,7 @@ from ..progress import log, show_progress
 from .formats import BY_ENDING
 
 NAMED = 20  # files in one sentence
+CODE_ENDING = ".gblsr"  # of a file with an encoded image
 Convert = Callable[[Path, Path], None]  # read the first file, write the second
 
 
@@ -30,59 +33,160 @@ def is_image(path: Path) -> bool:
         return True
 
 
-def convert_files(
-    source: Path,
-    target: Path,
-    convert: Convert,
-    is_input: Callable[[Path], bool] = is_image,
-    ending: str | None = None,
-) -> None:
-    """Call `convert` with an input and an output file, for one file or for a folder's files.
+def is_code(path: Path) -> bool:
+    """Return whether a file is an encoded image by its ending."""
+    return path.suffix.lower() == CODE_ENDING
 
-    Outputs in a folder keep the names of the inputs, with `ending` where it is given and .png where
-    the input's ending is not of a format that is written. In a folder hidden files, folders and
-    what `is_input` does not accept are passed over, and named in the log. One file that fails does
-    not keep the others from being converted; then a `UserError` at the end names all that failed.
+
+@dataclass(frozen=True)
+class Naming:
+    """How a command names what it makes of a file.
+
+    `addition` comes after the input's name where the output lies beside it ("-x2": photo-x2.jpg).
+    `ending` replaces the input's; None keeps it, or takes .png for a format that is not written.
     """
-    if source.is_file():
-        inside = target.is_dir() or not target.suffix
-        output = target / _name_output(source, ending) if inside else target
-        _convert_one(source, output, convert, {_identify(source)})
-        return
-    if not source.is_dir():
-        raise UserError(f"{source} does not exist; name an image file or a folder of images.")
-    if target.is_file():
-        raise UserError(f"{target} is a file; name a folder for what becomes of {source}.")
-    inputs = _list_inputs(source, is_input)
-    kept = {_identify(path) for path in inputs}
-    outputs: dict[Path, Path] = {}
-    failed = []
-    for path in show_progress(inputs, source.name or "images", "image"):
-        output = target / _name_output(path, ending)
-        try:
-            first = outputs.setdefault(output, path)
-            if first is not path:
-                raise UserError(
-                    f"{first} and {path} would both become {output}; rename one of them."
-                )
-            _convert_one(path, output, convert, kept)
-        except UserError as error:
-            log.warning("%s", error)
-            failed.append(path.name)
-    if failed:
+
+    addition: str
+    ending: str | None = None
+
+    def name(self, source: Path, addition: str = "", keep_ending: bool = False) -> str:
+        """Return the name of an output; with `keep_ending` the input's ending is in it, too."""
+        stem = source.name if keep_ending else source.stem
+        written = source.suffix.lower() in BY_ENDING
+        return stem + addition + (self.ending or (source.suffix if written else ".png"))
+
+
+def plan_outputs(
+    sources: Sequence[Path],
+    target: Path | None,
+    naming: Naming,
+    is_input: Callable[[Path], bool] = is_image,
+    overwrite: bool = False,
+) -> dict[Path, Path]:
+    """Return the files to convert and the output of each.
+
+    `sources` are files, and folders whose files are taken; of a folder hidden files, folders and
+    what `is_input` does not accept are passed over. `target` is a folder, or a file where there is
+    one input file; None puts outputs beside their inputs. An input that another one becomes, as in
+    a command given again with `*.png`, is passed over, and an output that exists is kept unless
+    `overwrite` is set. All of these are named in the log.
+
+    Raises `UserError` for an input that does not exist, for two inputs of one output, for an output
+    that has no possible name or would overwrite an input, and for a single input file whose output
+    exists.
+    """
+    alone = len(sources) == 1 and not sources[0].is_dir()
+    if not alone and target and (target.is_file() or _has_output_ending(target)):
+        raise UserError(f"{target} is one file; name a folder for what becomes of several inputs.")
+    if alone and target and target.suffix and not target.is_dir():
+        _check_input(sources[0])
+        _check_ending(target, naming)
+        outputs = {sources[0]: target}
+    else:
+        outputs = _name_outputs(sources, target, naming, is_input)
+    for output in outputs.values():
+        _check_output_path(output)
+    remaining = _pass_over_outputs(outputs, overwrite)
+    finished = {} if overwrite else {s: o for s, o in remaining.items() if os.path.lexists(o)}
+    names = _list_some(map(str, finished.values()))
+    if finished and alone:
         raise UserError(
-            f"{len(failed)} of {len(inputs)} files of {source} failed: {_list_some(failed)}; what "
-            "to do about each is said above."
+            f"{names} exists already; add --overwrite to replace it, or name another output."
+        )
+    if finished:
+        log.warning("kept, as they exist already (--overwrite replaces them): %s", names)
+    return {s: o for s, o in remaining.items() if s not in finished}
+
+
+def _has_output_ending(path: Path) -> bool:
+    return path.suffix.lower() in BY_ENDING or is_code(path)
+
+
+def _check_input(source: Path) -> None:
+    """Raise `UserError` unless an input is a file or a folder."""
+    if not (source.is_file() or source.is_dir()):
+        raise UserError(
+            f"{source} does not exist as a file or folder; name image files or folders of images, "
+            "and after -o the output."
         )
 
 
-def _convert_one(source: Path, output: Path, convert: Convert, kept: set[tuple[int, int]]) -> None:
-    """Convert a file unless its output has no possible name or is one of the inputs `kept`."""
-    _check_length(output)
-    if output.exists() and _identify(output) in kept:
-        raise UserError(f"{output} would overwrite an input; name another output.")
-    with explain_memory_shortage(str(source)):
-        convert(source, output)
+def _check_ending(target: Path, naming: Naming) -> None:
+    """Raise `UserError` where the file to write would be a code with another ending than theirs."""
+    if naming.ending == CODE_ENDING and not is_code(target):
+        raise UserError(
+            f"{target} would be an encoded image, whose name ends in {CODE_ENDING}; name "
+            f"{target.with_suffix(CODE_ENDING)}."
+        )
+
+
+def _name_outputs(
+    sources: Sequence[Path],
+    target: Path | None,
+    naming: Naming,
+    is_input: Callable[[Path], bool],
+) -> dict[Path, Path]:
+    """Return the inputs and their outputs, in the folder `target` or beside the inputs.
+
+    Where several inputs would become one file, those whose ending is replaced keep it in the name:
+    logo.gif and logo.png become logo.gif.png and logo.png.
+    """
+    places: dict[Path, tuple[Path, str]] = {}
+    for source in sources:
+        _check_input(source)
+        if source.is_dir():
+            path = Path(os.path.abspath(source))  # "." and ".." have no name that can be added to
+            folder = target or path.parent / (path.name + naming.addition)
+            places |= dict.fromkeys(_list_inputs(source, is_input), (folder, ""))
+        else:
+            places[source] = (target, "") if target else (source.parent, naming.addition)
+    outputs = {s: folder / naming.name(s, added) for s, (folder, added) in places.items()}
+    counts = Counter(map(os.path.abspath, outputs.values()))
+    for source, output in outputs.items():
+        if counts[os.path.abspath(output)] > 1 and output.suffix != source.suffix:
+            outputs[source] = output.with_name(naming.name(source, places[source][1], True))
+    first: dict[str, Path] = {}
+    for source, output in outputs.items():
+        other = first.setdefault(os.path.abspath(output), source)
+        if other is not source:
+            raise UserError(f"{other} and {source} would both become {output}; rename one of them.")
+    return outputs
+
+
+def _check_output_path(output: Path) -> None:
+    """Raise `UserError` where a file system has no place for an output of this name."""
+    if "\0" in str(output):
+        raise UserError(f"{str(output)!r} is no name of a file; name another output.")
+    folder = next(f for f in Path(os.path.abspath(output)).parents if os.path.lexists(f))
+    if not folder.is_dir():
+        raise UserError(f"{folder} is no folder; name another output.")
+    longest = os.pathconf(folder, "PC_NAME_MAX")
+    if len(os.fsencode(output.name)) > longest:
+        raise UserError(
+            f"{output.name} is longer than the {longest} bytes that a name in {folder} can have; "
+            "name another output."
+        )
+    if output.is_dir():
+        raise UserError(f"{output} is a folder; name another output.")
+
+
+def _pass_over_outputs(outputs: Mapping[Path, Path], overwrite: bool) -> dict[Path, Path]:
+    """Return inputs and outputs without the inputs that are outputs of other inputs.
+
+    Raises `UserError` where an output would overwrite an input.
+    """
+    inputs = {_identify(source): source for source in outputs}
+    passed_over = {}
+    for source, output in outputs.items():
+        overwritten = inputs.get(_identify(output)) if output.exists() else None
+        if overwritten and (overwrite or overwritten is source):
+            raise UserError(f"{output} would overwrite an input; name another output.")
+        if overwritten:
+            passed_over[overwritten] = source
+    if passed_over:
+        names = _list_some(f"{path} (made of {source})" for path, source in passed_over.items())
+        log.warning("passed over: %s", names)
+    return {s: o for s, o in outputs.items() if s not in passed_over}
 
 
 def _identify(path: Path) -> tuple[int, int]:
@@ -91,21 +195,27 @@ def _identify(path: Path) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def name_beside(source: Path, addition: str) -> Path:
-    """Return the name of an output beside its input: photo.jpg and "-x2" give photo-x2.jpg.
+def convert_files(outputs: Mapping[Path, Path], convert: Convert) -> None:
+    """Call `convert` with every input and its output.
 
-    Raises `UserError` when something of that name exists, which nobody asked to replace.
+    One file that fails does not keep the others from being converted; then a `UserError` at the end
+    names all that failed.
     """
-    path = Path(os.path.abspath(source))  # "." and ".." have no name that can be added to
-    if path.is_dir():
-        output = path.with_name(path.name + addition)
-    else:
-        name = Path(_name_output(path, None))
-        output = path.with_name(name.stem + addition + name.suffix)
-    _check_length(output)
-    if output.exists():
-        raise UserError(f"{output} exists already; to overwrite it, give it as the output.")
-    return output
+    failed = []
+    for source, output in show_progress(list(outputs.items()), "images", "image"):
+        try:
+            with explain_memory_shortage(str(source)):
+                convert(source, output)
+        except UserError as error:
+            if len(outputs) == 1:
+                raise
+            log.warning("%s", error)
+            failed.append(str(source))
+    if failed:
+        raise UserError(
+            f"{len(failed)} of {len(outputs)} files failed: {_list_some(failed)}; what to do about "
+            "each is said above."
+        )
 
 
 def _list_inputs(folder: Path, is_input: Callable[[Path], bool]) -> list[Path]:
@@ -134,19 +244,3 @@ def _list_some(names: Iterable[str]) -> str:
     names = list(names)
     more = len(names) - NAMED
     return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _name_output(source: Path, ending: str | None) -> str:
-    written = source.suffix.lower() in BY_ENDING
-    return source.stem + (ending or (source.suffix if written else ".png"))
-
-
-def _check_length(output: Path) -> None:
-    """Raise `UserError` where the name of an output is too long for its folder."""
-    parent = next(folder for folder in Path(os.path.abspath(output)).parents if folder.exists())
-    longest = os.pathconf(parent, "PC_NAME_MAX")
-    if len(os.fsencode(output.name)) > longest:
-        raise UserError(
-            f"{output.name} is longer than the {longest} bytes that a name in {parent} can have; "
-            "name another output."
-        )

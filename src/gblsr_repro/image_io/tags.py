@@ -27,6 +27,8 @@ SRGB_CHUNKS = {
     ),
 }
 
+HDR_TRANSFERS = (bytes([16]), bytes([18]))  # PQ and HLG: the second byte of cICP, by ITU-T H.273
+
 
 @dataclass(frozen=True)
 class Tags:
@@ -41,6 +43,10 @@ class Tags:
     exif: bytes | None = None
     density: tuple[float, float] | None = None
     chunks: Mapping[str, bytes] = field(default_factory=dict)
+
+    def is_hdr(self) -> bool:
+        """Return whether the cICP chunk says that the colors are coded by PQ or HLG."""
+        return self.chunks.get("cICP", b"")[1:2] in HDR_TRANSFERS
 
     def list_color_chunks(self) -> list[str]:
         """Return the names of the PNG chunks that decide on the colors, where they are not sRGB.

@@ -33,6 +33,12 @@ def write(path: Path | str, photo: Photo, quality: int | None = None) -> None:
     image, profile = _settle_colors(path, image, photo, form)
     if photo.alpha is not None:
         image.putalpha(Image.fromarray(photo.alpha))
+    if photo.tags.is_hdr():
+        log.warning(
+            "%s: HDR colors in 8 bits show steps in smooth areas, and only a .png file says that "
+            "they are HDR.",
+            path,
+        )
     kept, lost = _sort_tags(photo.tags, profile, form)
     if lost:
         log.warning("%s cannot hold %s; write a .png file.", path, ", ".join(lost))
@@ -94,6 +100,6 @@ def _sort_tags(tags: Tags, profile: bytes | None, form: Format) -> tuple[dict[st
         kept["pnginfo"] = PngImagePlugin.PngInfo()
         for name, content in tags.chunks.items():
             kept["pnginfo"].add(name.encode(), content)
-    elif chunks := tags.list_color_chunks():
+    elif not tags.is_hdr() and (chunks := tags.list_color_chunks()):
         lost.append(f"the meaning of its colors ({', '.join(chunks)})")
     return kept, lost
