@@ -142,7 +142,10 @@ def test_a_json_that_is_not_what_it_seems(content, tmp_path):
         (Dataset, "datasets", "files", "", "write the pattern of the images"),
         (Dataset, "datasets", "files", "/etc/*.png", "write the pattern of the images"),
         (Dataset, "datasets", "files", "a**/b.png", "write the pattern of the images"),
-        (Dataset, "datasets", "images", "9" * 5000, "write a whole number."),
+        (Dataset, "datasets", "images", "9" * 5000, "write a whole number of"),
+        (Arm, "arms", "name", "", "write a name of up to 200 characters."),
+        (Arm, "arms", "note", "a\0b", "take out its control character"),
+        (Method, "methods", "recipe", "../..", "write up to 64 letters, digits and _"),
         (Dataset, "datasets", "bytes", "-1", "write a whole number, the size of the download"),
     ],
 )

@@ -129,6 +129,8 @@ IMPOSSIBLE = [
     # names and paths that no file has
     ({"resources": ""}, "resources is '', but must be text in one line, not empty"),
     ({"mirror": "a\0b"}, "mirror is 'a\\x00b', but must be text in one line"),
+    ({"resources": "r" * 300}, "but must have no name of over 255 bytes between two /"),
+    ({"released": {"liif_rdn": "a/" + "a" * 300}}, "but must have no name of over 255 bytes"),
     ({"results": "r" * 4000}, "but must have at most 400 characters"),
     ({"released": {"liif_rdn": "a" * 4000}}, "but must have at most 1000 characters"),
     ({"cluster.gpu": {"gpu_model": "`id`"}}, "gpu_model is '`id`', but must be a name of letters"),
@@ -214,7 +216,9 @@ def test_mistakes_in_files_name_the_line(tmp_path):
         configuration.load([path])
     path = tmp_path / "items.tsv"
     rows = ["\t".join(configuration.Item.__dataclass_fields__)]
-    rows += ["\t".join(["a", "frontier", "", "figure", "native", *[""] * 3, "no", *[""] * 5])] * 2
+    rows += [
+        "\t".join(["a", "frontier", "", "figure", "native", *[""] * 3, "no", *[""] * 3, "A", ""])
+    ] * 2
     for lines, sentence in (
         (rows, "line 3: 'a' has a row above"),
         ([rows[0], "a\tfigure"], "line 2: the row must have 14 tab-separated cells"),

@@ -1,10 +1,11 @@
 """The configuration: its tables, its schema and checks, and loading.
 
-Modules import one way: `tables`, `addresses` and `items`, then `schema`, `validation` and `checks`,
-then `load`.
+Modules import one way: `cells`, `tables`, `addresses` and `items`, then `schema`, `validation` and
+`checks`, then `load`.
 """
 
 from .addresses import HubAddress, get_address, is_imported, parse_address
+from .cells import read_table, suggest
 from .items import MAIN_TABLE, Item, list_items, read_items
 from .load import (
     complete,
@@ -41,7 +42,5 @@ from .tables import (
     read_assets,
     read_datasets,
     read_methods,
-    read_table,
     read_yaml,
-    suggest,
 )

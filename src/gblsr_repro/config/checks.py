@@ -10,6 +10,7 @@ from pathlib import Path
 from ..errors import UserError
 from ..wording import shorten
 from .addresses import SEED, parse_address
+from .cells import suggest
 from .tables import (
     Config,
     find_repository_root,
@@ -25,7 +26,6 @@ from .tables import (
     read_methods,
     read_yaml,
     select_rows,
-    suggest,
 )
 
 MULTIPLES = {
@@ -69,6 +69,8 @@ def _check_rows(config: Config) -> Iterator[str]:
         read_arms(), native["training"]["pixels"], "native.training.pixels", "config/arms.tsv"
     )
     select_rows(read_methods(), [asr["base_method"]], "asr.base_method", "config/methods.tsv")
+    for name in read_arms().keys() & read_methods().keys():
+        yield f"config/arms.tsv and config/methods.tsv both have a row {name!r}; rename one."
     recipes = asr["training"]["recipes"]
     for row in list_methods(config).values():
         if row.recipe not in recipes:

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from .addresses import is_imported
+from .cells import Key, Label, read_table
 from .tables import (
     Config,
-    Key,
     find_repository_root,
     list_arms,
     list_methods,
     read_datasets,
-    read_table,
 )
 
 MAIN_TABLE = (
@@ -48,7 +47,7 @@ class Item:
     readings: str
     scopes: str
     adds: str
-    title: str
+    title: Label
     caption: str
 
 

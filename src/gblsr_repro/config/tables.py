@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-import csv
-import difflib
-import io
-import re
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
+from typing import Any, Literal
 
 import yaml
 
 from ..errors import UserError
 from ..files import read_csv, read_json_map
 from ..wording import shorten
+from .cells import (
+    ClassName,
+    Count,
+    FilePatterns,
+    Key,
+    Label,
+    OptionsText,
+    Rank,
+    Row,
+    Size,
+    read_table,
+    suggest,
+)
 
 Config = dict[str, Any]
-Row = TypeVar("Row")
 
 
 def find_repository_root() -> Path:
@@ -99,46 +107,6 @@ def read_yaml(path: Path | str) -> Config:
     return value
 
 
-@dataclass(frozen=True)
-class Format:
-    """The pattern of a table's cells, and what to write in one that does not match."""
-
-    pattern: str
-    remedy: str
-
-
-# Keys stand in paths and in command lines, beside the words that are taken.
-Key = Annotated[
-    str,
-    Format(
-        r"(?!(?:all|bicubic|ground_truth)$)[A-Za-z0-9_]{1,64}",
-        "write up to 64 letters, digits and _, and none of all, bicubic, ground_truth.",
-    ),
-]
-ClassName = Annotated[
-    str,
-    Format(
-        r"([^\W\d]\w*(\.[^\W\d]\w*)*:)?[^\W\d]\w*",
-        "write the name of a class, or package.module:Class.",
-    ),
-]
-OptionsText = Annotated[
-    str,
-    Format(r"(\w+=[^\s=]+( \w+=[^\s=]+)*)?", "write name=value, one space between options."),
-]
-FilePatterns = Annotated[
-    str,
-    Format(
-        r"(?!.*\*\*)[^\s/@]\S*( \S+)*",
-        "write the pattern of the images, then others, one space between them.",
-    ),
-]
-Rank = Annotated[str, Format(r"([1-9]\d{0,3})?", "write a whole number above 0, or nothing.")]
-Count = Annotated[str, Format(r"[1-9]\d{0,8}", "write a whole number of at least 1.")]
-Size = Annotated[
-    str, Format(r"\d{0,15}", "write a whole number, the size of the download in bytes.")
-]
-
 # Groups of arms: a baseline as the paper measured it, another interpretation of its text, and (of
 # methods, too) what is not in the paper and no part of its comparisons.
 BASELINE, READING, OWN = "baseline", "reading", "own"
@@ -159,8 +127,8 @@ class Arm:
     arm: Key
     decoder: ClassName
     options: OptionsText
-    name: str
-    short: str
+    name: Label
+    short: Label
     group: Literal["family", "control", "baseline", "ablation", "reading", "own"]
     benchmark: Literal["yes", "no"]
     diagnostic: Literal["reference", "control", "log", "linear", ""]
@@ -187,8 +155,8 @@ class Method:
     encoder: ClassName
     decoder: ClassName
     options: OptionsText
-    recipe: str
-    name: str
+    recipe: Key
+    name: Label
     group: Literal["baseline", "base", "variant", "own"]
     table: Literal["main", "appendix", ""]
     note: str
@@ -203,7 +171,7 @@ class Dataset:
     """
 
     dataset: Key
-    title: str
+    title: Label
     role: Literal["train", "evaluate"]
     kind: Literal["archive", "files", "package"]
     url: str
@@ -227,52 +195,6 @@ class Dataset:
     def download_bytes(self) -> int:
         """Size of the whole download in bytes, 0 where there is no address."""
         return int(self.bytes or 0)
-
-
-def read_table(path: Path | str, row: type[Row], key: str) -> dict[str, Row]:
-    """Read a tab-separated table: a `row` per line, by its `key` column, in the file's order.
-
-    Raises `UserError` where it is not UTF-8 text, a row lacks a cell or repeats a key, or a cell is
-    not one of the words of the field's `Literal` or does not match its `Format`.
-    """
-    names = [f.name for f in fields(row)]  # type: ignore[arg-type]
-    hints = get_type_hints(row, include_extras=True)
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")  # some editors put a mark first
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not UTF-8 text ({error.reason}); save it as UTF-8.") from error
-    rows: dict[str, Row] = {}
-    with io.StringIO(text, newline="") as stream:
-        reader = csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
-        if reader.fieldnames != names:
-            raise UserError(
-                f"{path}: the first line must name the columns {', '.join(names)}, tab-separated; "
-                "correct it."
-            )
-        for line in reader:
-            place = f"{path}, line {reader.line_num}"
-            if None in line or None in line.values():
-                raise UserError(
-                    f"{place}: the row must have {len(names)} tab-separated cells, empty ones "
-                    "included; correct it."
-                )
-            if line[key] in rows:
-                raise UserError(f"{place}: {line[key]!r} has a row above; remove one.")
-            for name in names:
-                if remedy := _check_cell(line[name], hints[name]):
-                    raise UserError(f"{place}: {name} is {shorten(line[name])}; {remedy}")
-            rows[line[key]] = row(**line)
-    return rows
-
-
-def _check_cell(text: str, hint: Any) -> str | None:
-    """Check a cell by the type of its column; return what to write instead, None if it is fine."""
-    *words, allowed = get_args(hint) or [None]
-    if isinstance(allowed, Format):
-        return None if re.fullmatch(allowed.pattern, text, re.ASCII) else allowed.remedy
-    if words and text not in (*words, allowed):
-        return suggest(text, filter(None, (*words, allowed)))
-    return None
 
 
 _read_table_once = cache(read_table)  # a process reads these tables once
@@ -353,20 +275,6 @@ def _find_row(table: Mapping[str, Row], name: str, noun: str, file: str) -> Row:
     if name not in table:
         raise UserError(f"{file} has no {noun} {name!r}; {suggest(name, table)}")
     return table[name]
-
-
-def suggest(name: str, candidates: Iterable[str]) -> str:
-    """Suggest the closest of some names, or list all: the end of a sentence about an unknown name.
-
-    As in "config/arms.tsv has no arm 'lif'; did you mean 'liif'?"
-    """
-    names = list(candidates)
-    close = difflib.get_close_matches(name, names, 1)
-    if close:
-        return f"did you mean {close[0]!r}?"
-    if not names:
-        return "there is none to choose from; leave it out."
-    return f"use one of {', '.join(names)}."
 
 
 def select_rows(

@@ -10,9 +10,10 @@ from pydantic import ValidationError
 
 from ..errors import UserError
 from ..wording import shorten
+from .cells import suggest
 from .schema.settings import Settings, is_section
 from .schema.types import PATTERNS, Section
-from .tables import Config, suggest
+from .tables import Config
 
 EXPECTATIONS = {
     "int_type": "must be of type integer",

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from .types import (
+    Border,
     Column,
     Columns,
     Count,
@@ -39,7 +40,7 @@ class NativeData(Section):
     exemplars: dict[Column, Text] = describe("by column: the image in the qualitative figure")
     data_seed: Seed = describe("seed of the split and of the training crops")
     crop_seed_stride: Count = describe("factor of `data_seed` in the seed of the crops")
-    holdout_fraction: float = describe("share of every training set held out", gt=0, le=0.5)
+    holdout_fraction: float = describe("share of every training set held out", ge=0.001, le=0.5)
 
 
 class NativeModel(Section):
@@ -96,12 +97,14 @@ class Metrics(Section):
     edge_percentile: Share = describe(
         "quantile of the Sobel magnitude from which a pixel is an edge"
     )
-    edge_dilation: int = describe("pixels by which the edges are widened", ge=0, le=1024)
+    edge_dilation: Border = describe("pixels by which the edges are widened")
     power_floor: Positive = describe("smallest power in the local spectrum error")
     high_frequency_cutoff: float = describe(
         "lowest high frequency, in cycles per pixel", gt=0, lt=0.5
     )
-    region_patches: Count = describe("validation patches that set the region thresholds")
+    region_patches: int = describe(
+        "validation patches that set the region thresholds", ge=1, le=10**6
+    )
 
 
 class Criteria(Section):
@@ -132,4 +135,6 @@ class Native(Section):
     training: NativeTraining
     metrics: Metrics
     criteria: Criteria
-    significance: Share = describe("two-sided level of the pooled t-test behind bold cells")
+    significance: float = describe(
+        "two-sided level of the pooled t-test behind bold cells", gt=0, lt=1
+    )

@@ -15,11 +15,11 @@ from .types import (
     Folder,
     HomePath,
     Number,
+    Place,
     Positive,
     Resource,
     Section,
     Seed,
-    Text,
     describe,
     drop_nulls,
 )
@@ -120,19 +120,19 @@ class Settings(Section):
     )
     results: Folder = describe("folder of all outputs of the workflow")
     resources: HomePath = describe("folder of downloads and of their recorded checksums")
-    mirror: Text | None = describe(
+    mirror: Place | None = describe(
         "local folder laid out like `resources`, used instead of downloading", default=None
     )
     accept_partial: Annotated[list[Column], Distinct] = describe(
         "data sets that may have fewer images than published; tables and pages say so", default=[]
     )
-    released: Annotated[dict[Column, Text], BeforeValidator(drop_nulls)] = describe(
+    released: Annotated[dict[Column, Place], BeforeValidator(drop_nulls)] = describe(
         "by arm or method: file, folder or hub address of weights to import instead of training",
         default={},
     )
     device: Literal["auto", "cpu", "cuda"] = describe("device of the jobs", default="auto")
     threads: Count | None = describe("CPU threads of one job; null: all", default=None, le=1024)
-    seeds: Annotated[list[Seed], Field(min_length=1), Distinct] = describe(
+    seeds: Annotated[list[Seed], Field(min_length=1, max_length=1000), Distinct] = describe(
         "training seeds; they determine initialization and shuffling only; Figure 8 shows the first"
     )
     native: Native

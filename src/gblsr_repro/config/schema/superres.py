@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from .types import (
+    Border,
     Column,
     Columns,
     Count,
@@ -19,7 +20,6 @@ from .types import (
     Scales,
     Section,
     Share,
-    Whole,
     Width,
     describe,
 )
@@ -98,7 +98,7 @@ class ASR(Section):
     downsampling: Literal["matlab", "pil"] = describe(
         "bicubic reduction to low resolution: MATLAB's or Pillow's"
     )
-    shave_extra: dict[Column, Whole] = describe(
+    shave_extra: dict[Column, Border] = describe(
         "by column: border pixels left out beyond the scale", default={}
     )
     tile_pixels: Count = describe("output pixels rendered at once; changes memory, not values")

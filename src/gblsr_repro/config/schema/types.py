@@ -26,7 +26,7 @@ SMALLEST, LARGEST, LARGEST_INTEGER = 1e-12, 1e12, 2**31 - 1
 
 def _require_distinct(values: list[Any]) -> list[Any]:
     """Refuse a list with a repeated entry."""
-    if any(value in values[:i] for i, value in enumerate(values)):
+    if len(set(values)) < len(values):
         raise ValueError("must not name an entry twice")
     return values
 
@@ -36,6 +36,13 @@ def _require_odd(value: int) -> int:
     if value % 2 == 0:
         raise ValueError("must be odd")
     return value
+
+
+def _require_file_names(path: str) -> str:
+    """Refuse a path with a name that is longer than file systems take."""
+    if any(len(os.fsencode(name)) > 255 for name in path.split("/")):
+        raise ValueError("must have no name of over 255 bytes between two /")
+    return path
 
 
 def _refuse_split_names(column: str) -> str:
@@ -57,6 +64,7 @@ Whole = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]  # what every generator takes
 Width = Annotated[int, Field(ge=1, le=8192)]  # channels of a layer
 Depth = Annotated[int, Field(ge=1, le=128)]  # number of layers or of blocks
+Border = Annotated[int, Field(ge=0, le=1024)]  # pixels
 Odd = Annotated[int, Field(ge=1, le=255), AfterValidator(_require_odd)]
 Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
 Positive = Annotated[float, Field(ge=SMALLEST, le=LARGEST)]
@@ -70,12 +78,14 @@ Scale = Annotated[
 Distinct = AfterValidator(_require_distinct)
 Column = Annotated[str, Field(pattern=NAME, max_length=64)]
 EvaluationColumn = Annotated[Column, AfterValidator(_refuse_split_names)]
-Names = Annotated[list[Column], Field(min_length=1), Distinct]
-Scales = Annotated[list[Scale], Field(min_length=1), Distinct]
+Names = Annotated[list[Column], Field(min_length=1, max_length=1000), Distinct]
+Scales = Annotated[list[Scale], Field(min_length=1, max_length=100), Distinct]
 Pair = Field(min_length=2, max_length=2)
-Folder = Annotated[str, Field(pattern=FOLDER, max_length=400)]
+FileName = AfterValidator(_require_file_names)
+Folder = Annotated[str, Field(pattern=FOLDER, max_length=400), FileName]
 Text = Annotated[str, Field(pattern=ONE_LINE, max_length=1000)]
-HomePath = Annotated[Text, AfterValidator(os.path.expanduser)]  # may begin with ~
+Place = Annotated[Text, FileName]  # a file or folder, or an address
+HomePath = Annotated[Place, AfterValidator(os.path.expanduser)]  # may begin with ~
 Resource = Annotated[str, Field(pattern=RESOURCE, max_length=100)]
 Key = TypeVar("Key")
 Columns = Annotated[dict[Key, Column], Field(min_length=1), BeforeValidator(drop_nulls)]
