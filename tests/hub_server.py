@@ -57,6 +57,16 @@ class Hub:
             facts["cardData"] = {"license": self.license}
         return json.dumps(facts).encode()
 
+    def tree(self) -> bytes:
+        """What the hub says of every file of the repository."""
+        entries = [
+            {"type": "file", "path": entry["rfilename"], "size": entry["size"],
+             "oid": entry["blobId"]}
+            | ({"lfs": {**entry["lfs"], "oid": entry["lfs"]["sha256"]}} if "lfs" in entry else {})
+            for entry in json.loads(self.listing())["siblings"]
+        ]  # fmt: skip
+        return json.dumps(entries).encode()
+
 
 class Handler(BaseHTTPRequestHandler):
     """Answers for the hub that the server holds."""
@@ -87,12 +97,14 @@ class Handler(BaseHTTPRequestHandler):
                 self.send(self.hub.listing(), body)
             else:
                 self.refuse(404, "RevisionNotFound")
+        elif path == f"{api}/tree/{self.hub.commit}":
+            self.send(self.hub.tree(), body)
         elif path.startswith(resolve):
             revision, _, name = path.removeprefix(resolve).partition("/")
             if name not in self.hub.files or revision not in (*self.hub.revisions, self.hub.commit):
                 self.refuse(404, "EntryNotFound")
             else:
-                self.resolve(self.hub.files[name], body)
+                self.resolve(name, body)
         elif path.startswith("/stored/"):
             digest = path.removeprefix("/stored/")
             self.stored(next(c for c in self.hub.files.values() if sha(c) == digest), body)
@@ -115,7 +127,8 @@ class Handler(BaseHTTPRequestHandler):
         if body:
             self.wfile.write(content)
 
-    def resolve(self, content: bytes, body: bool) -> None:
+    def resolve(self, name: str, body: bool) -> None:
+        content = self.hub.files[name]
         digest = sha(content)
         if len(content) < LARGE:
             self.send(content, body, ETag=f'"{digest[:40]}"', X_Repo_Commit=self.hub.commit)
@@ -125,7 +138,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Location", f"http://localhost:{self.hub.port}/stored/{digest}")
         self.send_header("X-Repo-Commit", self.hub.commit)
         self.send_header("X-Linked-Etag", f'"{digest}"')
-        self.send_header("X-Linked-Size", str(len(content)))
+        self.send_header("X-Linked-Size", str(self.hub.sizes.get(name, len(content))))
         self.send_header("Content-Length", "0")
         self.end_headers()
 

@@ -20,7 +20,20 @@ from gblsr_repro import config as configuration
 Entry = tuple[str, str | None, tuple[int, ...]]
 
 NATIVE = ("gblsr_fixed", "gblsr_scalar", "gblsr_bandwidth", "gblsr_full", "gblsr_full_linear",
-          "gblsr_bandwidth_linear", "global_fourier_mlp")  # fmt: skip
+          "gblsr_bandwidth_linear", "gblsr_fixed_order", "gblsr_scalar_order",
+          "global_fourier_mlp")  # fmt: skip
+# The authors' bandwidth_mode and adapt_order. The latter is True where it is not set, as in their
+# example, which has one bandwidth.
+SPECTRA = {
+    "gblsr_fixed": ("fixed_midpoint", False),
+    "gblsr_scalar": ("global_scalar", False),
+    "gblsr_bandwidth": ("local_logspace", False),
+    "gblsr_full": ("local_logspace", True),
+    "gblsr_full_linear": ("local_linear", True),
+    "gblsr_bandwidth_linear": ("local_linear", False),
+    "gblsr_fixed_order": ("fixed_midpoint", True),
+    "gblsr_scalar_order": ("global_scalar", True),
+}
 FAMILY = ("gblsr_asr", "gblsr_asr_nole", "gblsr_asr_nf48", "gblsr_asr_nf48_nole",
           "gblsr_asr_nf96", "gblsr_asr_nf96_nole")  # fmt: skip
 BASELINES = ("liif_rdn", "lte_rdn", "lte_swinir_tail", "liif_edsr", "lte_edsr")
@@ -64,7 +77,7 @@ def native(name: str, model: dict[str, Any]) -> Iterator[Entry]:
         return
     yield from layer("decoder.coeff_proj", "decoder.coefficients", 3 * modes**2, width)
     yield from layer("decoder.adaptivity.proj", "decoder.head", 2, width)
-    if name == "gblsr_scalar":
+    if name.startswith("gblsr_scalar"):
         yield "decoder.global_s_raw", "decoder.raw_bandwidth", ()
 
 
@@ -216,12 +229,36 @@ def weights(name: str, settings: configuration.Config, seed: int = 0) -> Weights
         values = 0.1 * torch.randn(shape, generator=generator)
         if here and here.startswith("decoder.head"):
             values[0] *= "bandwidth" in name or "full" in name
-            values[1] *= "full" in name
+            values[1] *= "full" in name or "order" in name
         if here:
             ours[here] = values
         frequency = here is not None and here.startswith("decoder.frequency.")
         theirs[published] = interleaved(values) if frequency else values
     return Weights(theirs, ours)
+
+
+def passing(settings: configuration.Config, gain: float, folded: bool) -> dict[str, Tensor]:
+    """Weights of a GB-LSR-ASR that shows its input: times `gain`, and halved below 0 if `folded`.
+
+    The first three channels carry the colors; the first layer of the first block holds max(0, -x),
+    which makes max(0, x) of x.
+    """
+    drawn = weights("gblsr_asr", settings).theirs
+    zeros = {name: torch.zeros_like(values) for name, values in drawn.items()}
+    identity = torch.eye(3)
+    width = settings["asr"]["model"]["rdn_features"]
+    zeros["encoder.sfe_1.weight"][:3, :, 1, 1] = identity
+    if folded:
+        zeros["encoder.sfe_2.weight"][:3, :3, 1, 1] = identity
+        zeros["encoder.rdbs.0.dense_layers.0.conv.weight"][:3, :3, 1, 1] = -identity
+        fusion = zeros["encoder.rdbs.0.local_feature_fusion.weight"]
+        fusion[:3, width : width + 3, 0, 0] = identity
+        zeros["encoder.gff_1x1.weight"][:3, :3, 0, 0] = identity
+        zeros["encoder.gff_3x3.weight"][:3, :3, 1, 1] = identity
+    modes = settings["asr"]["model"]["modes"] ** 2
+    for color in range(3):
+        zeros["decoder.coeff_proj.weight"][color * modes, color] = gain / (2 if folded else 1)
+    return zeros
 
 
 def write_safetensors(folder: Path, tensors: dict[str, Tensor]) -> Path:
@@ -246,6 +283,9 @@ def write_checkpoint(
         content = {"state_dict": tensors, "arm": "local_spectral", "seed": 0,
                    "experiment_id": "released", "git_commit": "0" * 40,
                    "config": {"seed": 0, "total_steps": 2000, "data": {"seed": 7}}}  # fmt: skip
+        if name in SPECTRA:
+            mode, adapts = SPECTRA[name]
+            content["config"] |= {"bandwidth_mode": mode, "adapt_order": adapts}
         if name == "global_fourier_mlp":
             content["arm"] = name
     torch.save(content, path, _use_new_zipfile_serialization=zipped)

@@ -34,12 +34,17 @@ class Commit(Entries):
 
 
 class Origin(Entries):
-    """Where imported weights come from; of a run of this project what it follows from."""
+    """Where imported weights come from; of a run of this project what it follows from.
+
+    `fits`: the rows that they fit alike, since they do not say what `unsaid` names.
+    """
 
     by: str
     license: str | None = ABSENT
     revision: str | None = ABSENT
     identity: dict[str, Any] | None = ABSENT
+    fits: list[str] = ABSENT
+    unsaid: list[str] = ABSENT
 
 
 class Lpips(Entries):

@@ -107,6 +107,10 @@ def saved(content: object):
     return write
 
 
+def saved_text(text: str):
+    return lambda path: path.write_text(text) and path
+
+
 # A view that pretends to be large: the shapes are compared before anything reads it.
 ENDLESS = torch.zeros(1).expand(2**40)
 PICKLES = {
@@ -115,7 +119,9 @@ PICKLES = {
     "code in a plain pickle": (plain_pickle, "could run code"),
     "a file that was cut off": (cut, "is damaged or no file of torch"),
     "another zip file": (without_records, "is damaged or no file of torch"),
-    "text": (lambda path: path.write_text("<html>Sign in</html>") and path, "or is damaged"),
+    "text": (saved_text("weights"), "is damaged or no file of torch"),
+    "a page of HTML": (saved_text("\n<!DOCTYPE html>Sign in"), "is a page of HTML, not the"),
+    "a pointer": (saved_text("version https://git-lfs.github.com/spec/v1"), "a pointer of Git LFS"),
     "nothing": (lambda path: path.touch() or path, "is damaged or no file of torch"),
     "no tensors": (saved([1, 2, 3]), "holds no map of names to tensors"),
     "a number among tensors": (saved({**SCALAR, A: 3.0}), "holds no map of names to tensors"),
@@ -134,6 +140,15 @@ def test_a_hostile_checkpoint(name, tmp_path):
     sentence = said(path, tmp_path)
     assert words in sentence, sentence
     assert not (path.parent / "ran").exists()
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "model.pth", "config.json"])
+def test_a_file_of_60_gb_is_not_read(name, tmp_path):
+    path = published.write_safetensors(tmp_path / "got", SCALAR).with_name(name)
+    with path.open("wb") as stream:
+        stream.truncate(60 * 10**9)
+    folder = path if name.endswith("pth") else path.parent
+    assert f"{name} has 60,000,000,000 bytes, more than" in said(folder, tmp_path)
 
 
 # --- weights that are not those of the row --------------------------------------------------------
@@ -157,8 +172,9 @@ def trained_order() -> torch.Tensor:
 
 NOT_FINITE = torch.full_like(SCALAR["encoder.net.0.bias"], torch.nan)
 WRONG = {
-    "a tensor less": (changed(decoder_global_s_raw=None), "has no 'decoder.raw_bandwidth'; it fit"),
-    "a tensor more": (changed(**{"decoder.B_freq": torch.zeros(4, 2)}), "'decoder.frequencies' be"),
+    "a tensor less": (
+        changed(decoder_global_s_raw=None), "has no 'decoder.global_s_raw'; it fits gblsr_fixed."),
+    "a tensor more": (changed(**{"decoder.B_freq": torch.zeros(4, 2)}), "'decoder.B_freq' besides"),
     "a tensor of no known name": (
         changed(**{"decoder.upsample.weight": torch.zeros(3)}), "is no name that GB-LSR, LIIF or"),
     "two of one name": (
@@ -169,7 +185,8 @@ WRONG = {
     "values that are not finite": (changed(encoder_net_0_bias=NOT_FINITE), "that are not finite"),
     "a trained order": (
         changed(decoder_adaptivity_proj_weight=trained_order()),
-        "adapts the order to every patch (its head for it is not zero), but gblsr_scalar has one"),
+        "adapts the order to every patch (row 1 of 'decoder.adaptivity.proj.weight' is not zero), "
+        "but gblsr_scalar has one for all patches; it fits gblsr_scalar_order."),
 }  # fmt: skip
 
 
@@ -204,12 +221,12 @@ def test_an_arm_that_adapts_is_not_taken_for_one_that_does_not_nor_the_reverse(t
 
 
 CONFIGS = {
-    "another seed": ({"seed": 1}, "says seed = 1, but the run to import has 0"),
+    "another seed": ({"seed": 1}, "says seed = 1, not 0; import it with --seed 1"),
     "another mode": ({"config": {"bandwidth_mode": "local_linear"}}, "bandwidth_mode = 'local_lin"),
     "an adapted order": ({"model": {"adapt_order": True}}, "adapt_order = True, but gblsr_scalar"),
     "a mode that follows": (
         {"bandwidth_mode": None, "adapt_bandwidth": False}, "bandwidth_mode = 'fixed_midpoint'"),
-    "another range": ({"s_e_hi": 3.0}, "says s_e_hi = 3.0, but gblsr_scalar to import has 2.0"),
+    "another range": ({"s_e_hi": 3.0}, "says s_e_hi = 3.0, but gblsr_scalar has 2.0"),
 }  # fmt: skip
 
 
@@ -228,7 +245,9 @@ def test_config_json_tells_rows_apart_whose_tensors_are_the_same(tmp_path):
     facts = {"decoder_cfg": {"local_ensemble": False, "p_max": 4}, "trained_steps": 1_000_000}
     (path.parent / "config.json").write_text(json.dumps(facts))
     sentence = said(path, tmp_path, "gblsr_asr")
-    assert "says local_ensemble = False, but gblsr_asr to import has True" in sentence
+    assert (
+        "says local_ensemble = False, but gblsr_asr has True; it fits gblsr_asr_nole." in sentence
+    )
 
 
 @pytest.mark.parametrize("content", ["[1]", "{", "\xff", '{"a":' * 100_000])
@@ -272,6 +291,19 @@ def said(path: Path, folder: Path, row: str = "gblsr_scalar") -> str:
     assert str(folder) in sentence
     assert not (folder / "run").exists()
     return sentence
+
+
+def test_tensors_are_named_as_in_the_file(tmp_path):
+    """With what wraps the model before their names, and in LIIF's and LTE's own names."""
+    wrapped = {f"module.{name}": values for name, values in SCALAR.items()}
+    del wrapped["module.decoder.global_s_raw"]
+    path = published.write_safetensors(tmp_path / "wrapped", wrapped)
+    assert "it has no 'module.decoder.global_s_raw'; it fits gblsr_fixed." in said(path, tmp_path)
+    for name, theirs in (("lte_rdn", "encoder.GFF.1.bias"), ("liif_edsr", "encoder.body.16.bias")):
+        tensors = published.weights(name, SETTINGS).theirs
+        tensors[theirs] = tensors[theirs][1:].clone()
+        path = published.write_safetensors(tmp_path / name, tensors)
+        assert f"its {theirs.replace('16', '#')!r} is " in said(path, tmp_path, name)
 
 
 def test_the_command_says_it_and_exits_with_2(tmp_path, capsys):

@@ -12,6 +12,7 @@ SPECTRAL = 99_072 + 258  # coefficients, and the head that every arm of the fami
 DECODERS = {  # of the others
     "GlobalFourierMLP": 230_915,
     "ScalarDecoder": SPECTRAL + 1,
+    "ScalarOrderDecoder": SPECTRAL + 1,
     "LIIFDecoder": 232_195,
     "LTEDecoder": 231_427,
     "WIREDecoder": 167_427,
@@ -27,7 +28,7 @@ def settings(repository):
 def test_encoder_and_decoder_have_the_published_counts(settings, arm):
     row = config.read_arms()[arm]
     model = native.build_model(row, settings, 0)
-    decoder = DECODERS.get(row.decoder, SPECTRAL)
+    decoder = DECODERS.get(row.decoder.rpartition(":")[2], SPECTRAL)
     assert count_parameters(model.encoder) == ENCODER
     assert count_parameters(model.decoder) == decoder
     assert count_parameters(model) == ENCODER + decoder

@@ -81,8 +81,10 @@ def test_bandwidth_stays_within_its_range(kind):
 
 
 @pytest.mark.parametrize(
-    "arm", ["gblsr_fixed", "gblsr_scalar", "gblsr_bandwidth", "gblsr_full", "gblsr_full_linear"]
-)
+    "arm",
+    ["gblsr_fixed", "gblsr_scalar", "gblsr_bandwidth", "gblsr_full", "gblsr_full_linear",
+     "gblsr_fixed_order", "gblsr_scalar_order"],
+)  # fmt: skip
 def test_family_renders_the_defining_sum(settings, arm):
     """A handful of pixels, each summed over all modes in plain Python."""
     model = noisy(arm, settings, 0.2)
@@ -98,13 +100,13 @@ def test_family_renders_the_defining_sum(settings, arm):
         z = features[0, :, y // 32, x // 32].numpy()
         raw_s, raw_p = head[0] @ z + head[1]
         s, order = 1.125, 16.0
-        if arm == "gblsr_scalar":
+        if arm.startswith("gblsr_scalar"):
             raw_s = decoder.raw_bandwidth.item()
-        if arm != "gblsr_fixed":
+        if not arm.startswith("gblsr_fixed"):
             s = 0.25 * 8 ** sigmoid(raw_s)
         if arm.endswith("linear"):
             s = 0.25 + 1.75 * sigmoid(raw_s)
-        if "full" in arm:
+        if "full" in arm or "order" in arm:
             order = 1 + 15 * sigmoid(raw_p)
         for k in range(3):
             total = 0.0

@@ -3,6 +3,7 @@
 import json
 
 import made
+import numpy as np
 import published_weights as published
 import pytest
 import torch
@@ -14,12 +15,13 @@ from gblsr_repro.files import compute_sha256
 from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.models.native import NativeModel
 from gblsr_repro.released.importing import import_run
-from gblsr_repro.released.matching import list_shapes
+from gblsr_repro.released.rows import list_shapes
 from gblsr_repro.runs import load_matching_run, load_run
 
 COUNTS = {
     **dict.fromkeys(published.NATIVE, 989_954),
     "gblsr_scalar": 989_955,
+    "gblsr_scalar_order": 989_955,
     "global_fourier_mlp": 1_121_539,
     "gblsr_asr": 22_023_873,
     "gblsr_asr_nole": 22_023_873,
@@ -121,6 +123,92 @@ def test_a_record_says_where_weights_are_from(settings, tmp_path):
     assert row_of_log["loss"] == ""
 
 
+def wrap(content, prefix="", *sections):
+    """Put a prefix before all names, and the whole into sections of a checkpoint."""
+    content = {prefix + name: values for name, values in content.items()}
+    for section in sections:
+        content = {section: content, "best_psnr": np.float64(31.2), "step": np.int64(7)}
+    return content
+
+
+@pytest.mark.parametrize(
+    "wrapping",
+    [("module.",), ("model.", "state_dict"), ("", "params_ema"), ("params_ema.",), ("", "model"),
+     ("_orig_mod.module.", "sd", "model")],
+    ids=str,
+)  # fmt: skip
+def test_what_wraps_published_weights_is_taken_off(wrapping, settings, tmp_path):
+    """Names get a prefix by torch's wrappers; numpy's numbers beside them run no code."""
+    weights = published.weights("gblsr_scalar", settings)
+    path = tmp_path / "model.pt"
+    torch.save(wrap(weights.theirs, *wrapping), path)
+    run, named = brought_in(tmp_path / "run", "gblsr_scalar", path, settings)
+    loaded = load_run(run, NativeModel, named).state_dict()
+    assert all(torch.equal(values, loaded[name]) for name, values in weights.ours.items())
+
+
+ALIKE = {
+    "gblsr_asr": (["gblsr_asr", "gblsr_asr_nole"], ["local_ensemble"]),
+    "gblsr_full_linear": (["gblsr_full", "gblsr_full_linear"], ["bandwidth_mode"]),
+}
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_a_bare_file_that_fits_several_rows_says_so(name, settings, tmp_path, caplog):
+    path = published.write_safetensors(tmp_path, published.weights(name, settings).theirs)
+    fits, unsaid = ALIKE[name]
+    with pytest.raises(UserError, match=f"fits {', '.join(fits)} alike, .* {unsaid[0]}; choose"):
+        import_run(str(path), None, 0, tmp_path / "run", settings)
+    colors = "unit" if name in published.FAMILY else None
+    run, _ = brought_in(tmp_path / "run", name, path, settings, colors=colors)
+    told = made.record(run / "run.json")["released"]
+    assert (told["fits"], told["unsaid"]) == (fits, unsaid)
+    assert f"does not say {unsaid[0]}; it is taken as {name}" in caplog.text
+
+    # What the file says decides.
+    facts = {"gblsr_asr": {"local_ensemble": True}}.get(name, {"bandwidth_mode": "local_linear"})
+    path.with_name("config.json").write_text(json.dumps(facts))
+    import_run(str(path), None, 0, tmp_path / "other", settings, colors)
+    record = made.record(tmp_path / "other" / "run.json")
+    assert name in (record.get("arm"), record.get("method"))
+    assert "fits" not in record["released"]
+
+
+def test_an_imported_run_is_not_replaced_by_another_unasked(settings, tmp_path):
+    paths = {
+        name: published.write_safetensors(tmp_path / name, published.weights(name, settings).theirs)
+        for name in ("gblsr_scalar", "gblsr_fixed")
+    }
+    run, _ = brought_in(tmp_path / "run", "gblsr_scalar", paths["gblsr_scalar"], settings)
+    before = (run / "run.json").read_bytes()
+    with pytest.raises(UserError, match="holds gblsr_scalar, seed 0, which would be lost; import"):
+        brought_in(run, "gblsr_fixed", paths["gblsr_fixed"], settings)
+    with pytest.raises(UserError, match="holds gblsr_scalar, seed 0, which would be lost; import"):
+        brought_in(run, "gblsr_scalar", paths["gblsr_scalar"], settings, seed=1)
+    assert (run / "run.json").read_bytes() == before
+    brought_in(run, "gblsr_scalar", paths["gblsr_scalar"], settings)
+    words = ["import", str(paths["gblsr_fixed"]), "--as", "gblsr_fixed", "--seed", "0"]
+    config_file = tmp_path / "config.json"
+    config_file.write_text(json.dumps(settings))
+    words += ["--output", str(run), "--config", str(config_file)]
+    assert main(words) == 2
+    assert main([*words, "--overwrite"]) == 0
+    assert made.record(run / "run.json")["arm"] == "gblsr_fixed"
+
+
+def test_the_file_that_liif_released_is_known_by_its_checksum(tmp_path, shared):
+    file = shared / "weights" / "released" / "edsr-baseline-liif.pth"
+    import_run(str(file), None, 0, tmp_path / "run", configuration.load())
+    record = made.record(tmp_path / "run" / "run.json")
+    assert record["method"] == "liif_edsr"
+    assert record["released"]["known"].startswith("EDSR-baseline-LIIF, linked by https://github")
+    model = load_run(tmp_path / "run", ASRModel)
+    flat = torch.full((1, 3, 24, 24), 0.25)
+    with torch.inference_mode():
+        image = model.render(flat, 60, 60, 10**6)[..., 20:40, 20:40]
+    assert (image - 0.25).abs().max() < 0.02  # a trained network leaves a flat image as it is
+
+
 # --- trained and imported are told apart ----------------------------------------------------------
 
 
@@ -199,7 +287,7 @@ def test_what_an_older_run_says_otherwise_is_one_sentence(settings, tmp_path):
     changed = configuration.merge(settings, {"native": {"model": {"fixed_bandwidth": 1.5}}})
     with pytest.raises(UserError, match=r"with native.model.fixed_bandwidth = 1.125, but .* 1.5;"):
         brought_in(tmp_path / "a", "gblsr_fixed", run, changed, seed=3)
-    with pytest.raises(UserError, match="is a run of seed 3, not 0; give its own seed with --seed"):
+    with pytest.raises(UserError, match="says seed = 3, not 0; import it with --seed 3"):
         brought_in(tmp_path / "a", "gblsr_fixed", run, settings)
     liif = older(tmp_path / "liif", "liif", settings)
     with pytest.raises(UserError, match=r"was made with arms.options = .*near.* has 'shift=half_p"):

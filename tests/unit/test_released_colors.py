@@ -30,35 +30,11 @@ def settings(tmp_path_factory):
     return loaded
 
 
-def passing(settings, gain: float, folded: bool) -> dict[str, torch.Tensor]:
-    """Weights of a GB-LSR-ASR that shows its input: times `gain`, and halved below 0 if `folded`.
-
-    The first three channels carry the colors; the first layer of the first block holds max(0, -x),
-    which makes max(0, x) of x.
-    """
-    weights = published.weights("gblsr_asr", settings)
-    zeros = {name: torch.zeros_like(values) for name, values in weights.theirs.items()}
-    identity = torch.eye(3)
-    width = settings["asr"]["model"]["rdn_features"]
-    zeros["encoder.sfe_1.weight"][:3, :, 1, 1] = identity
-    if folded:
-        zeros["encoder.sfe_2.weight"][:3, :3, 1, 1] = identity
-        zeros["encoder.rdbs.0.dense_layers.0.conv.weight"][:3, :3, 1, 1] = -identity
-        fusion = zeros["encoder.rdbs.0.local_feature_fusion.weight"]
-        fusion[:3, width : width + 3, 0, 0] = identity
-        zeros["encoder.gff_1x1.weight"][:3, :3, 0, 0] = identity
-        zeros["encoder.gff_3x3.weight"][:3, :3, 1, 1] = identity
-    modes = settings["asr"]["model"]["modes"] ** 2
-    for color in range(3):
-        zeros["decoder.coeff_proj.weight"][color * modes, color] = gain / (2 if folded else 1)
-    return zeros
-
-
 @pytest.mark.parametrize(
     ("gain", "folded", "colors"), [(1.0, True, "unit"), (0.8, False, "normalized")]
 )
 def test_the_range_is_measured_and_both_figures_kept(gain, folded, colors, settings, tmp_path):
-    path = published.write_safetensors(tmp_path / "got", passing(settings, gain, folded))
+    path = published.write_safetensors(tmp_path / "got", published.passing(settings, gain, folded))
     named = settings | {"released": {"gblsr_asr": str(path)}}
     import_run(str(path), ROW, 0, tmp_path / "run", named)
     record = made.record(tmp_path / "run" / "run.json")
@@ -81,7 +57,7 @@ def test_the_range_is_measured_and_both_figures_kept(gain, folded, colors, setti
 
 def test_where_both_are_near_it_asks(settings, tmp_path):
     """What shows its input as it is does so in any range."""
-    path = published.write_safetensors(tmp_path / "got", passing(settings, 1.0, False))
+    path = published.write_safetensors(tmp_path / "got", published.passing(settings, 1.0, False))
     named = settings | {"released": {"gblsr_asr": str(path)}}
     with pytest.raises(
         UserError, match=r"does not show in which range .* --colors normalized or --colors unit"
@@ -130,3 +106,14 @@ def test_every_way_to_ask_a_model_takes_the_same_range(colors, settings, tmp_pat
         values = model.decoder.query(model.encoder(given), coordinates, cell)
     by_hand = values if colors == "unit" else values / 2 + 0.5
     torch.testing.assert_close(queried, by_hand.float(), atol=1e-5, rtol=0)
+
+
+def test_without_the_images_it_names_the_choice(settings, tmp_path):
+    path = published.write_safetensors(tmp_path / "got", published.passing(settings, 1.0, False))
+    empty = settings | {"resources": str(tmp_path / "resources"), "results": str(tmp_path)}
+    words = (
+        r"run `gblsr-repro fetch demo_set5`\); .* say it with --colors normalized or --colors unit"
+    )
+    with pytest.raises(UserError, match=words):
+        import_run(str(path), ROW, 0, tmp_path / "run", empty)
+    assert not (tmp_path / "run").exists()

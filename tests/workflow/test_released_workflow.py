@@ -1,10 +1,12 @@
 """The workflow on released weights: imported instead of trained, scored, judged, and said so."""
 
+import os
 import re
 
 import made
 import published_weights as published
 import pytest
+import torch
 import yaml
 from planning import list_jobs
 
@@ -84,6 +86,77 @@ def test_what_is_named_is_imported_and_scored_without_training(snakemake, plan, 
 def select_class_settings(overlay):
     loaded = configuration.merge(configuration.load(), yaml.safe_load(overlay.read_text()))
     return configuration.validate(loaded)
+
+
+RUN = ("run.json", "log.csv", "weights.safetensors")
+
+
+def write_page(path, settings):
+    path.write_text("<!DOCTYPE html><html>Sign in to download</html>")
+
+
+def write_other_row(path, settings):
+    published.write_checkpoint(path, "gblsr_full", published.weights("gblsr_full", settings).theirs)
+
+
+def write_other_seed(path, settings):
+    torch.save({"state_dict": published.weights("gblsr_scalar", settings).theirs, "seed": 7}, path)
+
+
+WRONG = {
+    "no file": (lambda path, settings: None, "does not exist; name a file of weights"),
+    "a page": (write_page, "is a page of HTML, not the weights"),
+    "another row": (write_other_row, "it fits gblsr_full."),
+    "another seed": (write_other_seed, "says seed = 7, not 0; import it with --seed 7"),
+}
+
+
+@pytest.fixture
+def trained(overlay, tmp_path):
+    """The overlay without imports, its settings, and a trained run of each benchmark."""
+    content = yaml.safe_load(overlay.read_text()) | {"released": {}}
+    settings = configuration.validate(configuration.merge(configuration.load(), content))
+    runs = {}
+    for name, part in (("gblsr_scalar", "native"), ("gblsr_asr", "asr")):
+        run = made.run(tmp_path / "results" / part / "runs" / name / "seed0", name, settings)
+        (run / "log.csv").touch()
+        runs[name] = {run / file: (run / file).read_bytes() for file in RUN}
+        for file in runs[name]:
+            os.utime(file, (1, 1))  # older than the weights to import, so that these are taken
+    return content, settings, runs
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_what_cannot_be_imported_is_refused_while_planning(
+    kind, trained, snakemake, overlay, tmp_path
+):
+    """So nothing of a finished run is removed for it."""
+    content, settings, runs = trained
+    write, words = WRONG[kind]
+    write(tmp_path / "wrong.pt", settings)
+    content["released"] = {"gblsr_scalar": str(tmp_path / "wrong.pt")}
+    overlay.write_text(yaml.safe_dump(content))
+    files = runs["gblsr_scalar"]
+    done = snakemake(next(iter(files)), configfile=overlay)
+    assert done.status != 0
+    assert [words in line for line in done.said.splitlines()].count(True) == 1, done.said
+    assert "Traceback" not in done.said
+    assert "rule import_arm" not in done.said
+    assert {file: file.read_bytes() for file in files} == files
+
+
+def test_what_only_the_job_can_refuse_leaves_the_run(trained, snakemake, overlay, tmp_path):
+    """Whether a network shows its colors is measured, which takes long."""
+    content, settings, runs = trained
+    path = published.write_safetensors(tmp_path, published.passing(settings, 1.0, False))
+    content["asr"]["methods"] = ["gblsr_asr"]
+    content["released"] = {"gblsr_asr": str(path)}
+    overlay.write_text(yaml.safe_dump(content))
+    files = runs["gblsr_asr"]
+    done = snakemake(next(iter(files)), configfile=overlay)
+    assert done.status != 0
+    assert "does not show in which range it takes colors" in done.said
+    assert {file: file.read_bytes() for file in files} == files
 
 
 def test_a_file_that_is_not_there_is_one_sentence_before_anything_runs(snakemake, overlay):

@@ -296,10 +296,10 @@ ROWS = [
     code("training/loop.py", trained(ARMS) | asr_trained(METHODS)),
     code("training/native.py", trained(ARMS)),
     code("training/asr.py", asr_trained(METHODS)),
-    # weights that are imported: any file does for a plan
-    setting("released", {"lte_rdn": "pyproject.toml"},
+    # weights that are imported: those on the hub are not looked at for a plan
+    setting("released", {"lte_rdn": "hf://authors/lte"},
             {("import_method", "lte_rdn"), ("asr_evaluate", "lte_rdn")}),
-    setting("released", {"gblsr_full": "pyproject.toml"},
+    setting("released", {"gblsr_full": "hf://authors/gblsr"},
             {("import_arm", "gblsr_full")} | below(["gblsr_full"])),
     # what is measured
     setting(f"{METRICS}.ssim_sigma", 2.0, MEASURED),

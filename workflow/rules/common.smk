@@ -16,7 +16,6 @@ from gblsr_repro.config import get_address
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import check_dates
 from gblsr_repro.locks import require_locks
-from gblsr_repro.released.folder import find_released_files
 from gblsr_repro.analysis import schemas
 from gblsr_repro.analysis.provenance.recorded import SCOPES
 
@@ -36,7 +35,6 @@ try:
     DATASETS = settings_module.list_datasets(config)
     ITEMS = settings_module.list_items(config)
     settings_module.find_mirror(config)
-    RELEASED_FILES = find_released_files(config)
 except UserError as error:
     sys.exit(f"gblsr-repro: {error}")
 
@@ -86,7 +84,8 @@ TABLES_SHOWN = sorted(
     os.path.relpath(path)
     for pattern in ("*.tsv", "*.mplstyle", "paper/*")
     for path in (ROOT / "config").glob(pattern)
-    if path.name != "sizes.tsv" and not path.name.startswith(".")  # nor an editor's lock
+    if path.name not in ("sizes.tsv", "released.tsv")
+    and not path.name.startswith(".")  # nor an editor's lock
 )
 TABLES_READ = [
     os.path.relpath(ROOT / "config" / name)
@@ -182,10 +181,26 @@ def find_sources_of_validation(wildcards):
     return f"{R}/sources/{ASR_SETS[0]}.csv"
 
 
+@cache
+def check_released(benchmark, name, seed):
+    """Return the files at hand of released weights; exit with an error if no run can be made of them.
+
+    That is before Snakemake removes anything.
+    """
+    from gblsr_repro.released.importing import check_before_import
+
+    row = (ARMS if benchmark == "native" else METHODS)[name]
+    try:
+        return check_before_import(row, seed, Path(f"{R}/{benchmark}/runs/{name}/seed{seed}"), config)
+    except UserError as error:
+        sys.exit(f"gblsr-repro: {error}")
+
+
 def find_files_to_import(wildcards):
     """Return the files at hand of one run's weights: none where they are on the hub."""
-    name = wildcards.get("arm") or wildcards.method
-    return RELEASED_FILES[name, int(wildcards.seed)]
+    if "arm" in wildcards.keys():
+        return check_released("native", wildcards.arm, int(wildcards.seed))
+    return check_released("asr", wildcards.method, int(wildcards.seed))
 
 
 def find_sources_of_timing(wildcards):

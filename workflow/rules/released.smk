@@ -1,5 +1,6 @@
 # Requires: weights that others, or earlier versions, trained: files, folders or hub addresses, named
-# under `released` in the config. Makes: runs like trained ones, for every later stage.
+# under `released` in the config. Makes: runs like trained ones, for every later stage. What cannot be
+# imported is refused while planning; what only the job finds out leaves the run that was there.
 
 
 rule import_arm:
@@ -7,9 +8,9 @@ rule import_arm:
     input:
         find_files_to_import,
     output:
-        weights=f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors",
-        log=f"{R}/native/runs/{{arm}}/seed{{seed}}/log.csv",
-        record=f"{R}/native/runs/{{arm}}/seed{{seed}}/run.json",
+        weights=update(f"{R}/native/runs/{{arm}}/seed{{seed}}/weights.safetensors"),
+        log=update(f"{R}/native/runs/{{arm}}/seed{{seed}}/log.csv"),
+        record=update(f"{R}/native/runs/{{arm}}/seed{{seed}}/run.json"),
     log:
         f"{R}/logs/import/{{arm}}_seed{{seed}}.log",
     wildcard_constraints:
@@ -24,7 +25,7 @@ rule import_arm:
         run=subpath(output.record, parent=True),
     shell:
         "python -m gblsr_repro import {params.address:q} --config {params.config}"
-        " --as {wildcards.arm} --seed {wildcards.seed} --output {params.run} > {log} 2>&1"
+        " --as {wildcards.arm} --seed {wildcards.seed} --output {params.run} --overwrite > {log} 2>&1"
 
 
 rule import_method:
@@ -36,9 +37,9 @@ rule import_method:
         find_files_to_import,
         ancient(f"{R}/sources/{ASR_SETS[0]}.csv"),
     output:
-        weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
-        log=f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv",
-        record=f"{R}/asr/runs/{{method}}/seed{{seed}}/run.json",
+        weights=update(f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors"),
+        log=update(f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv"),
+        record=update(f"{R}/asr/runs/{{method}}/seed{{seed}}/run.json"),
     log:
         f"{R}/logs/import/{{method}}_seed{{seed}}.log",
     wildcard_constraints:
@@ -53,4 +54,4 @@ rule import_method:
         run=subpath(output.record, parent=True),
     shell:
         "python -m gblsr_repro import {params.address:q} --config {params.config}"
-        " --as {wildcards.method} --seed {wildcards.seed} --output {params.run} > {log} 2>&1"
+        " --as {wildcards.method} --seed {wildcards.seed} --output {params.run} --overwrite > {log} 2>&1"

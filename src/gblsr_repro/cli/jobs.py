@@ -343,12 +343,14 @@ def _add_import(commands: Commands) -> None:
     add_config(command)
     text = "file, folder or hub address (hf://OWNER/NAME/FOLDER)"
     command.add_argument("address", metavar="PATH", help=text)
-    text = "row of config/arms.tsv or config/methods.tsv"
-    command.add_argument("--as", dest="row", metavar="ROW", required=True, help=text)
+    text = "row of config/arms.tsv or config/methods.tsv (default: the only one that they fit)"
+    command.add_argument("--as", dest="row", metavar="ROW", help=text)
     add_seed(command, "seed that they were trained with")
     add_path(command, "--output", "RUN", "run folder to write")
     text = "range of colors of a GB-LSR-ASR network (default: measured)"
     command.add_argument("--colors", choices=("normalized", "unit"), help=text)
+    text = "replace a run in the folder that is another"
+    command.add_argument("--overwrite", action="store_true", help=text)
 
 
 def import_weights(options: Options) -> None:
@@ -357,11 +359,12 @@ def import_weights(options: Options) -> None:
 
     import_run(
         options.address,
-        find_row(options.row),
+        find_row(options.row) if options.row else None,
         options.seed,
         options.output,
         load_config(options),
         options.colors,
+        options.overwrite,
     )
 
 

@@ -117,8 +117,9 @@ class Arm:
     """A row of config/arms.tsv: one model of the native benchmark.
 
     `decoder` names a class of `gblsr_repro.models`, `options` are key=value pairs for it; `group`
-    is family, control, baseline, ablation, reading (another interpretation of a baseline) or own
-    (none of the paper's: it has rows in the tables and no part in the paper's comparisons);
+    is family, control, baseline, ablation, reading (another interpretation of a baseline, or what
+    the authors' package builds beside the paper's arms) or own (none of the paper's: it has rows in
+    the tables and no part in the paper's comparisons);
     `benchmark` says whether the main tables have a row for it; `diagnostic` is its role in the
     locality diagnostic and the ablation (reference, control, log, linear or empty); `fairness_rank`
     orders the fairness table.

@@ -124,9 +124,9 @@ IMPORTING = (
     "released/colors.py",
     "released/facts.py",
     "released/importing.py",
-    "released/matching.py",
     "released/names.py",
     "released/reading.py",
+    "released/rows.py",
 )
 ANALYSIS = ("analysis", "evaluation/fields.py", "evaluation/locality.py")
 REPORTING = ("reporting", *ANALYSIS)

@@ -55,8 +55,18 @@ def measure_colors(model: ASRModel, config: Config, device: torch.device) -> dic
 
 
 def decide_colors(model: ASRModel, config: Config, device: torch.device, place: str) -> Colors:
-    """Choose the range with the higher PSNR-Y; `UserError` if they differ by less than 1 dB."""
-    figures = measure_colors(model, config, device)
+    """Choose the range with the higher PSNR-Y.
+
+    Raises `UserError` without the images to measure on, or if the two differ by less than 1 dB.
+    """
+    try:
+        figures = measure_colors(model, config, device)
+    except UserError as error:
+        raise UserError(
+            f"{place} does not say in which range it takes colors, and it cannot be measured "
+            f"({str(error).rstrip('.')}); do that, or say it with --colors {NORMALIZED} or "
+            f"--colors {UNIT}."
+        ) from error
     low, high = sorted(figures, key=lambda each: figures[each])
     shown = ", ".join(f"{each} {psnr:.2f} dB" for each, psnr in figures.items())
     if not figures[high] - figures[low] >= LEAST_DIFFERENCE:

@@ -1,17 +1,18 @@
-"""Check the config.json or run.json of released weights against their row.
+"""Compare what a config.json, a checkpoint or a run.json says of weights with a row.
 
-Released ones have a config.json, runs of this project, perhaps of an older commit, a record.
+Released ones have a config.json or fields in their checkpoint, runs of this project, perhaps of an
+older commit, a record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Mapping
 from typing import Any
 
 from ..config import Arm, Config, Method, locate_row
 from ..dependencies import find_model_classes, list_class_settings, select_defining_columns
-from ..errors import UserError
-from ..models import fourier_mlp, gblsr, native
+from ..models import adaptive_order, fourier_mlp, gblsr, native
 from ..models.asr import model as asr
 from ..models.asr.local_spectral import GBLSR
 from ..models.asr.rdn import RDN
@@ -20,125 +21,137 @@ from ..models.base import build_on_meta
 Facts = Mapping[str, Any]
 
 OTHER_MAPS = ("data", "optimizer")  # of the training, with fields of the same names
+DEEPEST = 8  # maps within maps that are read
 ARM_KINDS = ("local_spectral", "global_fourier_mlp")
-BANDWIDTH_MODES = {
-    gblsr.FixedDecoder: "fixed_midpoint",
-    gblsr.ScalarDecoder: "global_scalar",
-    gblsr.BandwidthDecoder: "local_logspace",
-    gblsr.FullDecoder: "local_logspace",
-    gblsr.BandwidthLinearDecoder: "local_linear",
-    gblsr.FullLinearDecoder: "local_linear",
+# The authors' bandwidth_mode and adapt_order, which say what of the adaptivity head is trained.
+SPECTRA = {
+    gblsr.FixedDecoder: ("fixed_midpoint", False),
+    gblsr.ScalarDecoder: ("global_scalar", False),
+    gblsr.BandwidthDecoder: ("local_logspace", False),
+    gblsr.FullDecoder: ("local_logspace", True),
+    gblsr.BandwidthLinearDecoder: ("local_linear", False),
+    gblsr.FullLinearDecoder: ("local_linear", True),
+    adaptive_order.FixedOrderDecoder: ("fixed_midpoint", True),
+    adaptive_order.ScalarOrderDecoder: ("global_scalar", True),
 }
+LOCAL = ("local_logspace", "local_linear")  # a bandwidth per patch
 KEPT = ("seed", "trained_steps", "total_steps", "epoch", "git_commit", "experiment_id")
 TRAINING_COLUMNS = ("methods.recipe",)  # of a row, not about the model
 
 
 def flatten(facts: Facts) -> dict[str, Any]:
-    """Flatten nested maps into one; of two fields with the same name the outer one counts."""
+    """Flatten nested maps into one, without lists; of fields with one name the outer one counts."""
     fields: dict[str, Any] = {}
-    for name, value in facts.items():
-        if isinstance(value, Mapping) and name not in OTHER_MAPS:
-            fields = flatten(value) | fields
-        else:
-            fields[name] = value
+    level: list[Facts] = [facts]
+    for _ in range(DEEPEST):
+        below: list[Facts] = []
+        for name, value in [item for section in level for item in section.items()]:
+            if _is_field(value):
+                fields.setdefault(name, value)
+            elif isinstance(value, Mapping) and name not in OTHER_MAPS:
+                below.append(value)
+        level = below
     return fields
+
+
+def _is_field(value: Any) -> bool:
+    """Decide whether a value is a short plain one that JSON can hold."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, int):
+        return value.bit_length() <= 64
+    return value is None or (isinstance(value, str) and len(value) < 100)
 
 
 def keep_facts(facts: Facts) -> dict[str, Any]:
     """Select the plain fields about the training of the weights, for a run's record."""
     fields = flatten(facts)
-    return {
-        name: fields[name]
-        for name in KEPT
-        if isinstance(fields.get(name), str | int | float) and len(str(fields[name])) < 100
-    }
+    return {name: fields[name] for name in KEPT if fields.get(name) is not None}
 
 
-def check_facts(facts: Facts, row: Arm | Method, seed: int, config: Config, place: str) -> None:
-    """Raise `UserError` if a field of a config.json disagrees with the row or the seed.
+def list_facts(facts: Facts) -> dict[str, Any]:
+    """List the fields of a config.json and of a checkpoint that concern the model.
 
-    Releases nest their fields differently, so all nested maps are read as one. Fields that do not
-    follow from a row, such as those of the training, are not compared.
+    Releases nest their fields differently, so all nested maps are read as one.
     """
     fields = flatten(facts)
     if fields.get("bandwidth_mode", "") is None:  # the authors' trainer then derives it
         fields["bandwidth_mode"] = (
             "local_linear" if fields.get("adapt_bandwidth", True) else "fixed_midpoint"
         )
-    wanted = {"seed": seed}
-    wanted |= dict(
-        _describe_arm(row, config) if isinstance(row, Arm) else _describe_method(row, config)
-    )
-    for name, value in wanted.items():
+    if fields.get("arm") not in ARM_KINDS:  # the name of a run, and not of a kind of model
+        fields.pop("arm", None)
+    return fields
+
+
+def compare_facts(facts: Facts, row: Arm | Method, config: Config) -> str | None:
+    """Describe the first field of a release that disagrees with a row; None if none does.
+
+    Fields that do not follow from a row, such as those of the training, are not compared.
+    """
+    fields = list_facts(facts)
+    for name, value in describe_row(row, config).items():
         if name in fields and fields[name] != value:
-            if name == "arm" and fields[name] not in ARM_KINDS:
-                continue  # the name of a run, and not of a kind of model
-            target = "the run" if name == "seed" else locate_row(row)[2]
-            raise UserError(
-                f"{place} says {name} = {fields[name]!r}, but {target} to import has {value!r}; "
-                "choose the row that fits with --as."
-            )
+            return f"it says {name} = {fields[name]!r}, but {locate_row(row)[2]} has {value!r}"
+    return None
 
 
-def _describe_arm(arm: Arm, config: Config) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of the authors' RunConfig that follow from an arm."""
+def describe_row(row: Arm | Method, config: Config) -> dict[str, Any]:
+    """Describe a row by those fields of the authors' configurations that follow from it."""
+    return _describe_arm(row, config) if isinstance(row, Arm) else _describe_method(row, config)
+
+
+def _describe_arm(arm: Arm, config: Config) -> dict[str, Any]:
+    """Describe an arm by the fields of the authors' RunConfig."""
     model = config["native"]["model"]
     _, decoder = native.find_classes(arm)
-    yield "d_feat", model["features"]
-    yield "patch_size", model["patch"]
+    fields = {"d_feat": model["features"], "patch_size": model["patch"]}
     if decoder is fourier_mlp.GlobalFourierMLP:
-        yield "arm", "global_fourier_mlp"
-        yield "n_global_freq", model["fourier_frequencies"]
-        yield "decoder_hidden", model["hidden"]
-        yield "decoder_layers", 3  # before the last one
-    if decoder in BANDWIDTH_MODES:
-        yield "arm", "local_spectral"
-        yield "bandwidth_mode", BANDWIDTH_MODES[decoder]
-        yield "adapt_order", issubclass(decoder, gblsr.FullDecoder)
-        yield "family", "fourier"
-        yield "p_max", model["modes"]
+        fields |= {
+            "arm": "global_fourier_mlp",
+            "n_global_freq": model["fourier_frequencies"],
+            "decoder_hidden": model["hidden"],
+            "decoder_layers": 3,  # before the last one
+        }
+    if decoder in SPECTRA:
+        mode, adapts = SPECTRA[decoder]
+        fields |= {
+            "arm": "local_spectral",
+            "bandwidth_mode": mode,
+            "adapt_order": adapts,
+            "family": "fourier",
+            "p_max": model["modes"],
+        }
         for field, setting in (("s_e", "bandwidth_range"), ("p_soft", "order_range")):
-            low, high = model[setting]
-            yield f"{field}_lo", low
-            yield f"{field}_hi", high
+            fields[f"{field}_lo"], fields[f"{field}_hi"] = model[setting]
+    return fields
 
 
-def _describe_method(method: Method, config: Config) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of the authors' encoder_cfg and decoder_cfg that follow from a method."""
+def _describe_method(method: Method, config: Config) -> dict[str, Any]:
+    """Describe a GB-LSR-ASR by the fields of the authors' encoder_cfg and decoder_cfg."""
     model = config["asr"]["model"]
-    encoder, decoder = asr.find_classes(method)
-    if encoder is not RDN or decoder is not GBLSR:
-        return
-    shapes = build_on_meta(lambda: asr.assemble_model(method, config))
-    yield "num_features", shapes.encoder.features
-    yield "growth_rate", model["rdn_growth"]
-    yield "num_rdbs", model["rdn_blocks"]
-    yield "num_layers_per_rdb", model["rdn_layers"]
-    yield "kernel_size", 3
-    yield "in_channels", 3
-    yield "p_max", model["modes"]
-    yield "local_ensemble", shapes.decoder.ensemble
+    if asr.find_classes(method) != (RDN, GBLSR):
+        return {}
+    shapes: Any = build_on_meta(lambda: asr.assemble_model(method, config))
+    return {
+        "num_features": shapes.encoder.features,
+        "growth_rate": model["rdn_growth"],
+        "num_rdbs": model["rdn_blocks"],
+        "num_layers_per_rdb": model["rdn_layers"],
+        "kernel_size": 3,
+        "in_channels": 3,
+        "p_max": model["modes"],
+        "local_ensemble": shapes.decoder.ensemble,
+    }
 
 
-# --- records of runs of this project --------------------------------------------------------------
-
-
-def check_record(
-    record: Mapping[str, Any], row: Arm | Method, seed: int, config: Config, place: str
-) -> None:
-    """Raise `UserError` if a run's record disagrees with the row, or is of another seed.
+def compare_record(record: Facts, row: Arm | Method, config: Config) -> str | None:
+    """Describe in what a run's record disagrees with a row first; None if it agrees.
 
     Compared are the columns of the row that define the model, as far as the record has them, and
     the settings of the model that its classes read now. The name of the row may be another.
     """
-    benchmark, subject, name = locate_row(row)
-    if subject not in record:
-        raise UserError(f"{place} is a run of the other benchmark than {name}; name another run.")
-    if record.get("seed") != seed:
-        raise UserError(
-            f"{place} is a run of seed {record.get('seed')}, not {seed}; give its own "
-            "seed with --seed."
-        )
+    benchmark, _, name = locate_row(row)
     identity = record.get("identity") or {}
     wanted = {k: v for k, v in select_defining_columns(row).items() if k not in TRAINING_COLUMNS}
     pairs = [(column, identity.get(column, value), value) for column, value in wanted.items()]
@@ -153,7 +166,5 @@ def check_record(
         pairs.append(("asr.training.scale_range", training.get("scale_range", value), value))
     for what, here, there in pairs:
         if here != there:
-            raise UserError(
-                f"{place} was made with {what} = {here!r}, but {name} has {there!r}; choose "
-                "its row with --as, or the config that it was trained with by --config."
-            )
+            return f"it was made with {what} = {here!r}, but {name} has {there!r}"
+    return None

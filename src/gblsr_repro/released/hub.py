@@ -1,137 +1,107 @@
-"""Download released weights from the hub of Hugging Face, with its own client.
+"""Download released weights from the hub of Hugging Face into the cache of its own client.
 
-Interrupted downloads resume, and complete files are not downloaded again. A file whose checksum
-differs from the one that the hub lists is refused.
+What the cache has is not downloaded again, and does without a network.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, NoReturn
+from typing import Any
 
 from ..config import HubAddress
 from ..errors import UserError
 from ..files import compute_sha256
-from ..progress import log
-from .folder import ENDINGS, FACTS, Files, choose_weights
+from .folder import ENDINGS, FACTS, Files, find_files
+from .reading import LARGEST
 
-if TYPE_CHECKING:
-    from huggingface_hub.hf_api import ModelInfo
-
-LARGEST = 2_000_000_000  # bytes of a file
-INSTALL = "install it with pip install -e '.[hub]' in the checkout"
-OFFLINE = "or name a local folder with the files instead of the address"
+SHA256_DIGITS = 64
+INSTEAD = "or name a local folder with the files instead of the address"
 
 
-def download(address: HubAddress, folder: Path) -> tuple[Files, str, str | None]:
-    """Download the weights at an address and their config.json into a subfolder for their commit.
+class NotInCache(UserError):
+    """Weights on the hub that were not downloaded yet."""
 
-    Returns the files, the commit, and the license that the repository states.
-    Raises `UserError` if the client is not installed, the hub cannot be reached, refuses, does
-    not have the repository, the revision or exactly one file of weights, or a file is too large or
-    damaged.
+
+def download(address: HubAddress, cached: bool = False) -> tuple[Files, str, str | None]:
+    """Download the weights at an address and their config.json, as far as the cache lacks them.
+
+    Returns the files, the commit, and the license that the repository states. With `cached`,
+    nothing is downloaded, and `NotInCache` raised where files are missing. Raises `UserError` if
+    the client is not installed, the hub does not give the files, there is not exactly one file of
+    weights, or it is too large.
     """
     try:
         from httpx2 import HTTPError
-        from huggingface_hub import HfApi
-        from huggingface_hub.errors import OfflineModeIsEnabled
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import DryRunError
     except ModuleNotFoundError as error:
         raise UserError(
-            f"Addresses on the hub need the package huggingface_hub; {INSTALL}, {OFFLINE}."
+            "Addresses on the hub need the package huggingface_hub; install it with pip install "
+            f"-e '.[hub]' in the checkout, {INSTEAD}."
         ) from error
-    api = HfApi()
-    place = f"hf://{address.repository}"
+    place = "/".join(filter(None, (f"hf://{address.repository}", address.path)))
+    asked: dict[str, Any] = {"revision": address.revision, **_select_files(address.path)}
     try:
-        listing = api.model_info(address.repository, revision=address.revision, files_metadata=True)
-        weights, *others = _choose_files(address, [s.rfilename for s in listing.siblings or ()])
-        _check_sizes(listing, (weights, *others), place)
-        commit = str(listing.sha)
-        target = folder / address.repository.replace("/", "--") / commit
-        log.info("%s, commit %s: %s", place, commit[:12], weights)
-        paths = [
-            Path(api.hf_hub_download(address.repository, name, revision=commit, local_dir=target))
-            for name in (weights, *others)
-        ]
-    except (HTTPError, OSError, OfflineModeIsEnabled) as error:
-        _refuse(address, error)
-    _check_sums(listing, dict(zip((weights, *others), paths, strict=True)), place)
-    files = Files(paths[0], paths[1] if others else None, None)
-    return files, commit, _read_license(listing)
+        if not cached:
+            with suppress(DryRunError):  # no network, or no access: what the cache has does
+                _check_sizes(snapshot_download(address.repository, **asked, dry_run=True), place)
+        snapshot = snapshot_download(address.repository, **asked, local_files_only=cached)
+    except (HTTPError, OSError) as error:
+        if cached:
+            raise NotInCache(f"{place} was not downloaded yet; run without --dry-run.") from error
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        raise UserError(
+            f"{place} cannot be had from the hub ({reason}); check the address and the network, "
+            f"log in with hf auth login where it asks for that, {INSTEAD}."
+        ) from error
+    folder = Path(snapshot)
+    files = find_files(folder / address.path, place)
+    return files, folder.name, _read_license(address, folder.name, cached)
 
 
-def _choose_files(address: HubAddress, names: list[str]) -> list[str]:
-    """Choose the file of weights at an address, and config.json if the same folder has it."""
-    place = f"hf://{address.repository}/{address.path}".rstrip("/")
-    if address.path in names:
-        weights = address.path
-    else:
-        parent = PurePosixPath(address.path)
-        inside = [name for name in names if PurePosixPath(name).parent == parent]
-        if not inside:
-            folders = sorted({str(PurePosixPath(n).parent) for n in names if n.endswith(ENDINGS)})
-            if not folders:
-                raise UserError(f"{place} is in a repository without weights; name another.")
-            found = ", ".join(folders)
-            raise UserError(f"{place} is not there; name a folder of weights: {found}.")
-        weights = choose_weights(inside, place)
-    facts = str(PurePosixPath(weights).with_name(FACTS))
-    return [weights, facts] if facts in names else [weights]
+def _select_files(path: str) -> dict[str, list[str]]:
+    """Select the files of a repository that an address may mean: a file, or those in a folder."""
+    folder = f"{path}/" if path else ""
+    inside = [f"{folder}*{name}" for name in (*ENDINGS, FACTS)]
+    itself = [path, str(PurePosixPath(path).with_name(FACTS))] if path else []
+    return {"allow_patterns": [*itself, *inside], "ignore_patterns": [f"{folder}*/*"]}
 
 
-def _check_sizes(listing: ModelInfo, names: Collection[str], place: str) -> None:
+def _check_sizes(listing: Any, place: str) -> None:
     """Refuse files that are larger than any weights of these models."""
-    for entry in listing.siblings or ():
-        if entry.rfilename in names and (entry.size or 0) > LARGEST:
+    for entry in listing:
+        if entry.file_size > LARGEST:
             raise UserError(
-                f"{place}: {entry.rfilename} is larger than the {LARGEST} bytes allowed for it; "
-                "name another file."
+                f"{place}: {entry.filename} has {entry.file_size:,} bytes, more than the "
+                f"{LARGEST:,} that weights of these models may have; name another file."
             )
 
 
-def _check_sums(listing: ModelInfo, paths: dict[str, Path], place: str) -> None:
-    """Compare the SHA-256 of the files with those that the hub lists."""
-    for entry in listing.siblings or ():
-        if entry.rfilename in paths and entry.lfs is not None:
-            path = paths[entry.rfilename]
-            if compute_sha256(path) != entry.lfs.sha256:
-                path.unlink()
-                raise UserError(
-                    f"{place}: {entry.rfilename} came with another checksum than the hub lists and "
-                    "was deleted; run again."
-                )
+def check_sums(files: Files) -> None:
+    """Compare the SHA-256 of downloaded files with those that the cache names their content by.
+
+    The hub lists them for large files alone. One that differs is deleted, and a `UserError` raised.
+    """
+    for path in files.present:
+        content = path.resolve()
+        if len(content.name) == SHA256_DIGITS and compute_sha256(content) != content.name:
+            content.unlink()
+            raise UserError(
+                f"{path} has another checksum than the hub lists and was deleted; run again."
+            )
 
 
-def _read_license(listing: ModelInfo) -> str | None:
-    """Read the license from the card of the repository."""
-    card = listing.card_data
-    license = card.get("license") if card is not None else None
+def _read_license(address: HubAddress, commit: str, cached: bool) -> str | None:
+    """Read the license from the card of the repository; None where neither hub nor cache has it."""
+    from httpx2 import HTTPError
+    from huggingface_hub import ModelCard, hf_hub_download
+
+    try:
+        card = hf_hub_download(
+            address.repository, "README.md", revision=commit, local_files_only=cached
+        )
+        license = ModelCard.load(card).data.get("license")
+    except (HTTPError, OSError, ValueError):
+        return None
     return str(license) if license else None
-
-
-def _refuse(address: HubAddress, error: Exception) -> NoReturn:
-    """Raise a `UserError` that explains an error of the client."""
-    from huggingface_hub import errors
-
-    place = f"hf://{address.repository}"
-    revision = address.revision or "main"
-    match error:
-        case errors.GatedRepoError():
-            problem = f"{place} asks to accept its terms first; accept them on its page and log in"
-        case errors.RepositoryNotFoundError() if error.response.status_code == 401:
-            problem = (
-                f"{place} is not there or private; check the name, or log in with hf auth login"
-            )
-        case errors.RepositoryNotFoundError():
-            problem = f"{place} is not there; check the name"
-        case errors.RevisionNotFoundError():
-            problem = f"{place} has no revision {revision!r}; check it"
-        case errors.OfflineModeIsEnabled():
-            problem = f"{place} cannot be reached while HF_HUB_OFFLINE is set; unset it"
-        case errors.HfHubHTTPError():
-            status = error.response.status_code
-            problem = f"{place} cannot be fetched (the hub answered {status}); run again later"
-        case _:
-            reason = " ".join(str(error).split())[:200] or type(error).__name__
-            problem = f"{place} cannot be fetched ({reason}); check the network and run again"
-    raise UserError(f"{problem}, {OFFLINE}.") from error

@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from .. import runtime
-from ..config import Arm, Config, Method, get_address, is_imported, locate_row, parse_address
+from ..config import (
+    Arm,
+    Config,
+    Method,
+    find_row,
+    get_address,
+    is_imported,
+    locate_row,
+    parse_address,
+)
 from ..dependencies import RELEASED, identify_run
 from ..errors import UserError
 from ..files import write_csv, write_json
@@ -22,12 +31,12 @@ from ..runs import assemble_row
 from ..training.loop import LOG_COLUMNS
 from ..weights import write_weights
 from .colors import Colors, decide_colors
-from .facts import check_facts, check_record, keep_facts
+from .facts import keep_facts
 from .folder import Files, find_files
-from .hub import download
-from .matching import check_match
-from .names import OURS, Naming, find_naming, rename_all
+from .hub import NotInCache, check_sums, download
+from .known import KnownFile, find_known
 from .reading import Checkpoint, read_checkpoint
+from .rows import Weights, check_row, choose_row, list_fitting_rows, list_unsaid, name_tensors
 
 STEPS = ("trained_steps", "total_steps")  # their names in releases
 
@@ -44,58 +53,112 @@ class Origin:
 
 def import_run(
     address: str,
-    row: Arm | Method,
+    row: Arm | Method | None,
     seed: int,
     output: Path,
     config: Config,
     colors: str | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Import a file, a folder or a hub address as a run of an arm or a method into `output`.
 
     Writes weights.safetensors, log.csv with one row, for the last step, and at last run.json.
+    Without `row` it is the one that the weights are known to be of, or the only one that they fit.
     `colors` is the range of colors of a GB-LSR-ASR network; by default it is measured unless it is
-    recorded. Raises `UserError` if the weights do not fit the row, or `output` has a trained run.
+    recorded. Raises `UserError` if the weights do not fit the row, or `output` has another run and
+    not `overwrite`.
     """
+    origin = find_origin(address)
+    weights = read_origin(origin)
+    known = find_known(weights.checkpoint)
+    if row is None:
+        row = find_row(known.row) if known else choose_row(weights, config)
+    check_row(weights, row, seed, config)
     name = locate_row(row)[2]
-    record = read_record(output / "run.json") if (output / "run.json").is_file() else None
-    if record is not None and RELEASED not in record:
-        raise UserError(
-            f"{output} holds a trained run, which would be lost; import into another folder."
-        )
+    if not overwrite:
+        check_output(output, row, seed)
     if not is_imported(row, config) or get_address(name, seed, config) != address:
         config = config | {"released": config["released"] | {name: address}}
-    origin = find_origin(address, config)
-    checkpoint = read_checkpoint(origin.files)
-    place = str(checkpoint.file)
-    naming = OURS if checkpoint.record else find_naming(checkpoint.tensors, place)
-    tensors = rename_all(checkpoint.tensors, naming, place)
-    check_match(tensors, row, config, place)
-    if checkpoint.record:
-        check_record(checkpoint.record, row, seed, config, place)
-    else:
-        check_facts(checkpoint.facts, row, seed, config, place)
     model = assemble_row(row, config)
-    model.load_state_dict(tensors)
-    choice = choose_colors(model, checkpoint, colors, config, place)
-    write_run(output, model, row, seed, config, describe(origin, checkpoint, naming), choice)
-    log.info("%s: imported as %s, seed %d", place, name, seed)
+    model.load_state_dict(weights.tensors)
+    choice = choose_colors(model, weights.checkpoint, colors, config)
+    described = describe(origin, weights, known)
+    if known is None and not weights.checkpoint.record:
+        described |= describe_choice(weights, row, config)
+    write_run(output, model, row, seed, config, described, choice)
+    log.info("%s: imported as %s, seed %d", weights.place, name, seed)
 
 
-def find_origin(address: str, config: Config) -> Origin:
-    """Find the files at an address; download them from the hub."""
+def check_before_import(row: Arm | Method, seed: int, run: Path, config: Config) -> list[Path]:
+    """Check the weights that the config names for a run, as its import will, and list their files.
+
+    Nothing is downloaded: of a hub address only what the hub's cache has is checked, and no files
+    are listed. What the run was imported from with the same settings and code is not read again.
+    Raises `UserError` as `import_run` does.
+    """
+    address = get_address(locate_row(row)[2], seed, config)
+    try:
+        origin = find_origin(address, cached=True)
+    except NotInCache:
+        return []
+    if not _is_current(run, row, seed, origin.files, config):
+        check_row(read_origin(origin), row, seed, config)
+    return [] if origin.revision else origin.files.present
+
+
+def _is_current(run: Path, row: Arm | Method, seed: int, files: Files, config: Config) -> bool:
+    """Decide whether a run was imported from these files with the present settings and code."""
+    written = run / "run.json"
+    try:
+        record = read_record(written)
+    except UserError:
+        return False
+    if record.get("seed") != seed:
+        return False
+    newest = max(path.stat().st_mtime for path in files.present)
+    same = record.get("identity") == identify_run(row, config)
+    return same and newest <= written.stat().st_mtime
+
+
+def check_output(output: Path, row: Arm | Method, seed: int) -> None:
+    """Raise `UserError` if a folder has a trained run, or an import of another row or seed."""
+    if not (output / "run.json").is_file():
+        return
+    record = read_record(output / "run.json")
+    _, subject, name = locate_row(row)
+    if RELEASED not in record:
+        holds = "a trained run"
+    elif (record.get(subject), record.get("seed")) != (name, seed):
+        holds = f"{record.get('arm') or record.get('method')}, seed {record.get('seed')}"
+    else:
+        return
+    raise UserError(
+        f"{output} holds {holds}, which would be lost; import into another folder, or replace it "
+        "with --overwrite."
+    )
+
+
+def find_origin(address: str, cached: bool = False) -> Origin:
+    """Find the files at an address; download them from the hub unless its cache alone counts."""
     hub = parse_address(address)
     if hub is None:
         return Origin(address, find_files(Path(address).expanduser()))
-    folder = Path(config["resources"]).expanduser() / "released"
-    files, revision, license = download(hub, folder)
-    return Origin(address, files, revision, license)
+    return Origin(address, *download(hub, cached))
 
 
-def describe(origin: Origin, checkpoint: Checkpoint, naming: Naming) -> dict[str, Any]:
+def read_origin(origin: Origin) -> Weights:
+    """Read the weights of an origin, by our names."""
+    if origin.revision:
+        check_sums(origin.files)
+    return name_tensors(read_checkpoint(origin.files))
+
+
+def describe(origin: Origin, weights: Weights, known: KnownFile | None) -> dict[str, Any]:
     """Describe released weights for a run's record: who released them, address, file, checksum.
 
     Weights that had been imported before keep the description of that import.
     """
+    checkpoint, naming = weights.checkpoint, weights.naming
     before = checkpoint.record.get(RELEASED)
     if before:
         return {**before, "address": origin.address}
@@ -111,13 +174,30 @@ def describe(origin: Origin, checkpoint: Checkpoint, naming: Naming) -> dict[str
         "revision": origin.revision,
         "file": checkpoint.file.name,
         "sha256": checkpoint.sha256,
+        **({"known": known.what} if known else {}),
         "says": stored,
         **trained,
     }
 
 
+def describe_choice(weights: Weights, row: Arm | Method, config: Config) -> dict[str, Any]:
+    """Describe, and log, which rows weights fit alike and what they do not say, if they do."""
+    fitting = list_fitting_rows(weights, config, row.encoder if isinstance(row, Method) else None)
+    if len(fitting) == 1:
+        return {}
+    names, unsaid = [locate_row(each)[2] for each in fitting], list_unsaid(fitting, config)
+    log.warning(
+        "%s fits %s alike, since it does not say %s; it is taken as %s.",
+        weights.place,
+        ", ".join(names),
+        ", ".join(unsaid),
+        locate_row(row)[2],
+    )
+    return {"fits": names, "unsaid": unsaid}
+
+
 def choose_colors(
-    model: Model, checkpoint: Checkpoint, asked: str | None, config: Config, place: str
+    model: Model, checkpoint: Checkpoint, asked: str | None, config: Config
 ) -> Colors | None:
     """Choose the range of colors of a super-resolution network; None for an arm.
 
@@ -128,6 +208,7 @@ def choose_colors(
         if asked:
             raise UserError("An arm always takes colors in [0, 1]; leave --colors out.")
         return None
+    place = str(checkpoint.file)
     if checkpoint.record:
         choice = Colors(checkpoint.record.get("colors", NORMALIZED), "the run's record")
     elif not isinstance(model.decoder, GBLSR):

@@ -1,8 +1,8 @@
-"""Translate the tensor names of published checkpoints into ours.
+"""Translate the tensor names of published checkpoints into ours, and back.
 
-The authors of GB-LSR (both benchmarks), of LIIF, of LTE, and this project have a naming each; a
-file follows one of them. The values are the same except for LTE's frequencies, whose channels
-alternate between y and x: here all channels along y precede those along x.
+The authors of GB-LSR, of LIIF and of LTE have a naming for each of their encoders, and this project
+has one; a file follows one of them. The values are the same except for LTE's frequencies, whose
+channels alternate between y and x: here all channels along y precede those along x.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -17,7 +18,10 @@ from torch import Tensor
 from ..errors import UserError
 
 Rule = tuple[str, str | None]
-"""A pattern of a complete name, and our name for it; None for tensors that models compute."""
+"""A published name and ours; None for tensors that models compute.
+
+A `*` is one part of a name between dots, the same in both names; a `#` one that ours lacks.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,18 +33,48 @@ class Naming:
     license: str | None
     rules: tuple[Rule, ...]
     conversions: Mapping[str, Callable[[Tensor], Tensor]] = field(default_factory=dict)
+    keeps_others: bool = False  # names without a rule are ours already
 
     def rename(self, name: str) -> str | None:
         """Translate a name into ours: "" if models compute the tensor, None if no rule matches."""
-        for pattern, ours in self.rules:
-            if match := re.fullmatch(pattern, name):
-                return "" if ours is None else match.expand(ours)
-        return None
+        for theirs, ours in self.rules:
+            parts = _match(theirs, name)
+            if parts is not None:
+                return "" if ours is None else _fill(ours, parts)
+        return name if self.keeps_others else None
+
+    def restore(self, name: str) -> str:
+        """Translate our name into the published one; our name where no rule has it."""
+        for theirs, ours in self.rules:
+            parts = None if ours is None else _match(ours, name)
+            if parts is not None:
+                return _fill(theirs, parts)
+        return name
+
+
+def _match(pattern: str, name: str) -> list[str] | None:
+    """Return the parts of a name at the `*` of a pattern; None if it does not match."""
+    match = _compile(pattern).fullmatch(name)
+    return None if match is None else [*match.groups()]
+
+
+@cache
+def _compile(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern with `*` and `#` into a regular expression."""
+    escaped = re.escape(pattern)
+    return re.compile(escaped.replace(r"\*", r"([^.]+)").replace(r"\#", r"[^.]+"))
+
+
+def _fill(pattern: str, parts: Iterable[str]) -> str:
+    """Put parts of a name in place of the `*` of a pattern."""
+    for part in parts:
+        pattern = pattern.replace("*", part, 1)
+    return pattern
 
 
 def _number_layers(theirs: str, ours: str, count: int) -> list[Rule]:
     """List the rules for linear layers between activations, which have every second number."""
-    return [(rf"{theirs}\.{2 * i}\.(\w+)", rf"{ours}.{i}.\1") for i in range(count)]
+    return [(f"{theirs}.{2 * i}.*", f"{ours}.{i}.*") for i in range(count)]
 
 
 def halve_pairs(frequency: Tensor) -> Tensor:
@@ -51,95 +85,89 @@ def halve_pairs(frequency: Tensor) -> Tensor:
 # --- the authors of GB-LSR ------------------------------------------------------------------------
 
 GBLSR_NATIVE: tuple[Rule, ...] = (
-    (r"encoder\.net\.(\d+)\.(\w+)", r"encoder.layers.\1.\2"),
-    (r"decoder\.coeff_proj\.(\w+)", r"decoder.coefficients.\1"),
-    (r"decoder\.adaptivity\.proj\.(\w+)", r"decoder.head.\1"),
-    (r"decoder\.global_s_raw", "decoder.raw_bandwidth"),
-    (r"decoder\.B_freq", "decoder.frequencies"),
-    *_number_layers(r"decoder\.mlp", "decoder.layers", 4),
+    ("encoder.net.*.*", "encoder.layers.*.*"),
+    ("decoder.coeff_proj.*", "decoder.coefficients.*"),
+    ("decoder.adaptivity.proj.*", "decoder.head.*"),
+    ("decoder.global_s_raw", "decoder.raw_bandwidth"),
+    ("decoder.B_freq", "decoder.frequencies"),
+    *_number_layers("decoder.mlp", "decoder.layers", 4),
 )
 GBLSR_ASR: tuple[Rule, ...] = (
-    (r"encoder\.sfe_1\.(\w+)", r"encoder.shallow.\1"),
-    (r"encoder\.sfe_2\.(\w+)", r"encoder.entry.\1"),
-    (
-        r"encoder\.rdbs\.(\d+)\.dense_layers\.(\d+)\.conv\.(\w+)",
-        r"encoder.blocks.\1.layers.\2.\3",
-    ),
-    (r"encoder\.rdbs\.(\d+)\.local_feature_fusion\.(\w+)", r"encoder.blocks.\1.fusion.\2"),
-    (r"encoder\.gff_1x1\.(\w+)", r"encoder.fusion.\1"),
-    (r"encoder\.gff_3x3\.(\w+)", r"encoder.last.\1"),
-    (r"decoder\.log_s_e", "decoder.raw_bandwidth"),  # softplus of it, whatever its name says
+    ("encoder.sfe_1.*", "encoder.shallow.*"),
+    ("encoder.sfe_2.*", "encoder.entry.*"),
+    ("encoder.rdbs.*.dense_layers.*.conv.*", "encoder.blocks.*.layers.*.*"),
+    ("encoder.rdbs.*.local_feature_fusion.*", "encoder.blocks.*.fusion.*"),
+    ("encoder.gff_1x1.*", "encoder.fusion.*"),
+    ("encoder.gff_3x3.*", "encoder.last.*"),
+    ("decoder.coeff_proj.*", "decoder.coefficients.*"),
+    ("decoder.log_s_e", "decoder.raw_bandwidth"),  # softplus of it, whatever its name says
 )
 
 # --- LIIF and LTE ---------------------------------------------------------------------------------
 
 RDN: tuple[Rule, ...] = (
-    (r"encoder\.SFENet1\.(\w+)", r"encoder.shallow.\1"),
-    (r"encoder\.SFENet2\.(\w+)", r"encoder.entry.\1"),
-    (r"encoder\.RDBs\.(\d+)\.convs\.(\d+)\.conv\.0\.(\w+)", r"encoder.blocks.\1.layers.\2.\3"),
-    (r"encoder\.RDBs\.(\d+)\.LFF\.(\w+)", r"encoder.blocks.\1.fusion.\2"),
-    (r"encoder\.GFF\.0\.(\w+)", r"encoder.fusion.\1"),
-    (r"encoder\.GFF\.1\.(\w+)", r"encoder.last.\1"),
+    ("encoder.SFENet1.*", "encoder.shallow.*"),
+    ("encoder.SFENet2.*", "encoder.entry.*"),
+    ("encoder.RDBs.*.convs.*.conv.0.*", "encoder.blocks.*.layers.*.*"),
+    ("encoder.RDBs.*.LFF.*", "encoder.blocks.*.fusion.*"),
+    ("encoder.GFF.0.*", "encoder.fusion.*"),
+    ("encoder.GFF.1.*", "encoder.last.*"),
 )
 EDSR: tuple[Rule, ...] = (
-    (r"encoder\.head\.0\.(\w+)", r"encoder.first.\1"),
-    (r"encoder\.body\.(\d+)\.body\.0\.(\w+)", r"encoder.blocks.\1.enter.\2"),
-    (r"encoder\.body\.(\d+)\.body\.2\.(\w+)", r"encoder.blocks.\1.leave.\2"),
-    (r"encoder\.body\.\d+\.(weight|bias)", r"encoder.last.\1"),
-    (r"encoder\.(sub|add)_mean\.(weight|bias)", None),  # constants that no pass reads
+    ("encoder.head.0.*", "encoder.first.*"),
+    ("encoder.body.*.body.0.*", "encoder.blocks.*.enter.*"),
+    ("encoder.body.*.body.2.*", "encoder.blocks.*.leave.*"),
+    ("encoder.body.#.*", "encoder.last.*"),
+    ("encoder.sub_mean.*", None),  # constants that no pass reads
+    ("encoder.add_mean.*", None),
 )
-SWINIR_LAYER = r"encoder\.layers\.(\d+)\.residual_group\.blocks\.(\d+)"
-OUR_LAYER = r"encoder.groups.\1.layers.\2"
+LAYER = "encoder.layers.*.residual_group.blocks.*"
+OUR_LAYER = "encoder.groups.*.layers.*"
 SWINIR: tuple[Rule, ...] = (
-    (r"encoder\.conv_first\.(\w+)", r"encoder.first.\1"),
-    (r"encoder\.patch_embed\.norm\.(\w+)", r"encoder.embed_norm.\1"),
-    (rf"{SWINIR_LAYER}\.norm1\.(\w+)", rf"{OUR_LAYER}.attention_norm.\3"),
-    (rf"{SWINIR_LAYER}\.norm2\.(\w+)", rf"{OUR_LAYER}.perceptron_norm.\3"),
-    (rf"{SWINIR_LAYER}\.attn\.qkv\.(\w+)", rf"{OUR_LAYER}.attention.qkv.\3"),
-    (rf"{SWINIR_LAYER}\.attn\.proj\.(\w+)", rf"{OUR_LAYER}.attention.project.\3"),
-    (
-        rf"{SWINIR_LAYER}\.attn\.relative_position_bias_table",
-        rf"{OUR_LAYER}.attention.position_bias",
-    ),
-    (rf"{SWINIR_LAYER}\.mlp\.fc1\.(\w+)", rf"{OUR_LAYER}.perceptron.0.\3"),
-    (rf"{SWINIR_LAYER}\.mlp\.fc2\.(\w+)", rf"{OUR_LAYER}.perceptron.2.\3"),
-    (rf"{SWINIR_LAYER}\.(attn\.relative_position_index|attn_mask)", None),
-    (r"encoder\.layers\.(\d+)\.conv\.(\w+)", r"encoder.groups.\1.conv.\2"),
-    (r"encoder\.norm\.(\w+)", r"encoder.norm.\1"),
-    (r"encoder\.conv_after_body\.(\w+)", r"encoder.last.\1"),
-    (r"encoder\.conv_before_upsample\.0\.(\w+)", r"encoder.tail.\1"),
+    ("encoder.conv_first.*", "encoder.first.*"),
+    ("encoder.patch_embed.norm.*", "encoder.embed_norm.*"),
+    (f"{LAYER}.norm1.*", f"{OUR_LAYER}.attention_norm.*"),
+    (f"{LAYER}.norm2.*", f"{OUR_LAYER}.perceptron_norm.*"),
+    (f"{LAYER}.attn.qkv.*", f"{OUR_LAYER}.attention.qkv.*"),
+    (f"{LAYER}.attn.proj.*", f"{OUR_LAYER}.attention.project.*"),
+    (f"{LAYER}.attn.relative_position_bias_table", f"{OUR_LAYER}.attention.position_bias"),
+    (f"{LAYER}.attn.relative_position_index", None),
+    (f"{LAYER}.attn_mask", None),
+    (f"{LAYER}.mlp.fc1.*", f"{OUR_LAYER}.perceptron.0.*"),
+    (f"{LAYER}.mlp.fc2.*", f"{OUR_LAYER}.perceptron.2.*"),
+    ("encoder.layers.*.conv.*", "encoder.groups.*.conv.*"),
+    ("encoder.norm.*", "encoder.norm.*"),
+    ("encoder.conv_after_body.*", "encoder.last.*"),
+    ("encoder.conv_before_upsample.0.*", "encoder.tail.*"),
 )
 LIIF_DECODER: tuple[Rule, ...] = (
-    *_number_layers(r"imnet\.layers", "decoder.hidden", 4),
-    (r"imnet\.layers\.8\.(\w+)", r"decoder.last.\1"),
+    *_number_layers("imnet.layers", "decoder.hidden", 4),
+    ("imnet.layers.8.*", "decoder.last.*"),
 )
 LTE_DECODER: tuple[Rule, ...] = (
-    (r"coef\.(\w+)", r"decoder.amplitude.\1"),
-    (r"freq\.(\w+)", r"decoder.frequency.\1"),
-    (r"phase\.weight", r"decoder.phase.weight"),
-    *_number_layers(r"imnet\.layers", "decoder.hidden", 3),
-    (r"imnet\.layers\.6\.(\w+)", r"decoder.last.\1"),
+    ("coef.*", "decoder.amplitude.*"),
+    ("freq.*", "decoder.frequency.*"),
+    ("phase.weight", "decoder.phase.weight"),
+    *_number_layers("imnet.layers", "decoder.hidden", 3),
+    ("imnet.layers.6.*", "decoder.last.*"),
 )
+HALVED = dict.fromkeys(("decoder.frequency.weight", "decoder.frequency.bias"), halve_pairs)
 
+AUTHORS, LICENSE = "the authors of GB-LSR", "CC-BY-NC-4.0"
 NAMINGS = (
-    Naming("GB-LSR", "the authors of GB-LSR", "CC-BY-NC-4.0", (*GBLSR_NATIVE, *GBLSR_ASR)),
-    Naming("LIIF", "the authors of LIIF", "BSD-3-Clause", (*RDN, *EDSR, *SWINIR, *LIIF_DECODER)),
-    Naming(
-        "LTE",
-        "the authors of LTE",
-        "BSD-3-Clause",
-        (*RDN, *EDSR, *SWINIR, *LTE_DECODER),
-        dict.fromkeys(("decoder.frequency.weight", "decoder.frequency.bias"), halve_pairs),
+    *(Naming("GB-LSR", AUTHORS, LICENSE, rules) for rules in (GBLSR_NATIVE, GBLSR_ASR)),
+    *(
+        Naming(name, f"the authors of {name}", "BSD-3-Clause", (*encoder, *decoder), conversions)
+        for name, decoder, conversions in (("LIIF", LIIF_DECODER, {}), ("LTE", LTE_DECODER, HALVED))
+        for encoder in (RDN, EDSR, SWINIR)
     ),
 )
 OURS = Naming(
     "gblsr-repro",
     "this project",
     None,
-    (
-        (r"decoder\.spread_rate\.(\d+)", r"decoder.gabor_scale.\1"),  # WIRE's name of it until 2026
-        (r"(.+)", r"\1"),
-    ),
+    (("decoder.spread_rate.*", "decoder.gabor_scale.*"),),  # WIRE's name of it until 2026
+    keeps_others=True,
 )
 
 
@@ -165,7 +193,7 @@ def rename_all(tensors: Mapping[str, Tensor], naming: Naming, place: str) -> dic
         if not ours:
             continue
         if ours in renamed:
-            raise UserError(f"{place} has two tensors for {ours!r}; get it again.")
+            raise UserError(f"{place} has two tensors of the role of {name!r}; get it again.")
         convert = naming.conversions.get(ours)
         renamed[ours] = convert(tensor) if convert else tensor
     return renamed

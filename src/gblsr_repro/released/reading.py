@@ -1,8 +1,8 @@
 """Read tensors of safetensors files and of torch's files, without running any code in them.
 
-Of torch's files only tensors and plain values are restored, in the current format (zip) and in that
-before torch 1.6. The tensors are where the trainers of GB-LSR, LIIF and LTE put them, or the whole
-content of the file.
+Of torch's files only tensors, plain values and numpy's scalars are restored, in the current format
+(zip) and in that before torch 1.6. The tensors are where the trainers of GB-LSR, LIIF and LTE and
+common libraries put them, or the whole content of the file.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -25,10 +26,29 @@ from .folder import SAFETENSORS, Files
 Facts = dict[str, Any]
 Record = dict[str, Any]
 
+LARGEST = 2_000_000_000  # bytes of a file of weights
+LARGEST_TEXT = 1_000_000  # bytes of a config.json or run.json
+SECTIONS = ("state_dict", "model", "sd", "params_ema", "params", "module")  # that hold the tensors
+PREFIXES = ("module.", "model.", "params_ema.", "params.", "_orig_mod.")
+NOT_WEIGHTS = {
+    b"<!doctype": "a page of HTML",
+    b"<html": "a page of HTML",
+    b"version https://git-lfs": "a pointer of Git LFS",
+}
+TORCH_BEGINNINGS = (b"PK", b"\x80")  # of a zip file, and of a pickle
+# The class of numpy's scalars in a pickle, by its names in numpy 2 and 1, and what it is made with.
+SCALAR = np.float64(0).__reduce__()[0]
+NUMPY_SCALARS: list[Any] = [
+    SCALAR,
+    (SCALAR, "numpy.core.multiarray.scalar"),
+    np.dtype,
+    *{type(np.dtype(code)) for code in "?bBhHiIlLqQefd"},
+]
+
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Tensors of a file by their names in it, with their metadata.
+    """Tensors of a file by their names in it without a common `prefix`, with their metadata.
 
     `facts` are the other fields of the file and of config.json; `record` is the record of a run of
     this project, and empty for weights that others released.
@@ -37,6 +57,7 @@ class Checkpoint:
     file: Path
     sha256: str
     tensors: Mapping[str, Tensor]
+    prefix: str = ""
     facts: Facts = field(default_factory=dict)
     record: Record = field(default_factory=dict)
 
@@ -44,24 +65,20 @@ class Checkpoint:
 def read_checkpoint(files: Files) -> Checkpoint:
     """Read the tensors and the metadata of a file of weights.
 
-    Raises `UserError` if it is damaged or of another kind, or if a weights file of this project is
-    not the one in its record.
+    Raises `UserError` if it is too large, damaged or of another kind, or if a weights file of this
+    project is not the one in its record.
     """
     path = files.weights
+    _check_file(files)
     facts = read_facts(files.facts) if files.facts else {}
-    if path.suffix != SAFETENSORS:
-        tensors, others = _read_pickled(path)
-        return Checkpoint(path, compute_sha256(path), tensors, facts | others)
-    try:
-        header, tensors = parse_tensors(path.read_bytes())
-    except ValueError as error:
-        raise UserError(
-            f"{path} is damaged or no safetensors file ({error}); get it again."
-        ) from error
     record: Record = {}
-    if files.record is not None or "run" in header:
-        record, tensors = read_weights(path)
-    return Checkpoint(path, compute_sha256(path), tensors, facts, record)
+    if path.suffix == SAFETENSORS:
+        tensors, record = _read_safetensors(files)
+    else:
+        tensors, others = _read_pickled(path)
+        facts |= others
+    tensors, prefix = _strip_prefix(tensors)
+    return Checkpoint(path, compute_sha256(path), tensors, prefix, facts, record)
 
 
 def read_facts(path: Path) -> Facts:
@@ -75,10 +92,50 @@ def read_facts(path: Path) -> Facts:
     return facts
 
 
+def _check_file(files: Files) -> None:
+    """Raise `UserError` for files that are too large, unreadable, or begin as no weights do."""
+    for path in files.present:
+        largest = LARGEST if path == files.weights else LARGEST_TEXT
+        if path.stat().st_size > largest:
+            raise UserError(
+                f"{path} has {path.stat().st_size:,} bytes, more than the {largest:,} that such a "
+                "file of these models may have; name another file."
+            )
+    try:
+        with files.weights.open("rb") as stream:
+            beginning = stream.read(512).lstrip().lower()
+    except OSError as error:
+        raise UserError(
+            f"{files.weights} cannot be read ({error.strerror}); make it readable."
+        ) from error
+    for begins, kind in NOT_WEIGHTS.items():
+        if beginning.startswith(begins):
+            raise UserError(f"{files.weights} is {kind}, not the weights; get the file itself.")
+
+
+def _read_safetensors(files: Files) -> tuple[Mapping[str, Tensor], Record]:
+    """Read the tensors of a safetensors file, and its record if it is of a run of this project."""
+    path = files.weights
+    try:
+        header, tensors = parse_tensors(path.read_bytes())
+    except ValueError as error:
+        raise UserError(
+            f"{path} is damaged or no safetensors file ({error}); get it again."
+        ) from error
+    if files.record is None and "run" not in header:
+        return tensors, {}
+    record, tensors = read_weights(path)
+    return tensors, record
+
+
 def _read_pickled(path: Path) -> tuple[Mapping[str, Tensor], Facts]:
     """Read the tensors of a file of torch, and its plain values."""
+    with path.open("rb") as stream:
+        if not stream.read(2).startswith(TORCH_BEGINNINGS):
+            raise UserError(f"{path} is damaged or no file of torch; get it again.")
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        with torch.serialization.safe_globals(NUMPY_SCALARS):
+            content = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise UserError(
             f"{path} holds something else than tensors and plain values, which could run code, or "
@@ -98,16 +155,34 @@ def _read_pickled(path: Path) -> tuple[Mapping[str, Tensor], Facts]:
 
 
 def _find_tensors(content: Any) -> tuple[dict[Any, Any], Facts]:
-    """Find the map of tensors in the content of a file, and separate it from plain values."""
-    if not isinstance(content, dict):
-        return {}, {}
-    if isinstance(content.get("state_dict"), dict):  # the trainer of GB-LSR
-        return content["state_dict"], {k: v for k, v in content.items() if k != "state_dict"}
-    model = content.get("model")
-    if isinstance(model, dict) and isinstance(model.get("sd"), dict):  # those of LIIF and LTE
-        facts = {k: v for k, v in model.items() if k != "sd"}
-        return model["sd"], {"model": facts, "epoch": content.get("epoch")}
-    return content, {}
+    """Find the map of tensors in the content of a file, and separate it from plain values.
+
+    Trainers put it into a section of their checkpoint, LIIF's and LTE's into one of a section.
+    """
+    facts: Facts = {}
+    for _ in range(len(SECTIONS)):
+        section = next((s for s in SECTIONS if _holds_section(content, s)), None)
+        if section is None:
+            break
+        facts = {name: value for name, value in content.items() if name != section} | facts
+        content = content[section]
+    return (content, facts) if isinstance(content, dict) else ({}, facts)
+
+
+def _holds_section(content: Any, name: str) -> bool:
+    """Decide whether the content of a file is a map with a map of this name."""
+    return isinstance(content, dict) and isinstance(content.get(name), dict)
+
+
+def _strip_prefix(tensors: Mapping[str, Tensor]) -> tuple[Mapping[str, Tensor], str]:
+    """Strip what wrappers of models put before all names; return it, too."""
+    whole = ""
+    wrapped = bool(tensors)
+    while wrapped:
+        shared = [p for p in PREFIXES if all(name.startswith(whole + p) for name in tensors)]
+        wrapped = bool(shared)
+        whole += shared[0] if shared else ""
+    return {name.removeprefix(whole): tensor for name, tensor in tensors.items()}, whole
 
 
 def _is_plain(name: Any, value: Any) -> bool:

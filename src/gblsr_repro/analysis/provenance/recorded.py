@@ -49,13 +49,16 @@ class ImageSet:
 class Weights:
     """Imported weights of an arm or method: who released them (`by`), license and commit.
 
-    `others`: they are not of this project, and their training is not recorded.
+    `others`: they are not of this project, and their training is not recorded. `fits`: the arms or
+    methods that they fit alike, since they do not say what `unsaid` names.
     """
 
     by: str
     license: str | None = None
     revision: str | None = None
     others: bool = True
+    fits: Sequence[str] = ()
+    unsaid: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -208,8 +211,14 @@ def _read_identity(run: Json) -> Json:
 
 def _read_weights(origin: Json) -> Weights:
     """Read the origin of imported weights in the record of a run."""
-    others = "identity" not in origin
-    return Weights(origin["by"], origin.get("license"), origin.get("revision"), others)
+    return Weights(
+        origin["by"],
+        origin.get("license"),
+        origin.get("revision"),
+        others="identity" not in origin,
+        fits=origin.get("fits", ()),
+        unsaid=origin.get("unsaid", ()),
+    )
 
 
 def _list_distinct(values: Iterable[Any], empty: bool = False) -> list[Any]:

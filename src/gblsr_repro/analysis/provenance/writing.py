@@ -60,9 +60,12 @@ def list_facts(run: Recorded) -> dict[str, str]:
 
 
 def _describe_weights(weights: Weights) -> str:
-    """Describe who released weights, the license and the commit."""
+    """Describe who released weights, the license and the commit, and what they fit alike."""
     terms = f"by {weights.by}", weights.license, weights.revision and f"commit {weights.revision}"
-    return ", ".join(filter(None, terms))
+    choice = (
+        f" (the file does not say {', '.join(weights.unsaid)}: it fits {', '.join(weights.fits)})"
+    )
+    return ", ".join(filter(None, terms)) + (choice if weights.fits else "")
 
 
 def _describe_image_set(images: ImageSet) -> str:

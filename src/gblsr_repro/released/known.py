@@ -1,0 +1,41 @@
+"""Recognize released files by their checksums, which config/released.tsv lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..config import find_repository_root, read_table
+from ..progress import log
+from .reading import Checkpoint
+
+
+@dataclass(frozen=True)
+class KnownFile:
+    """A row of config/released.tsv: a file that others released, and the row that it is of.
+
+    `bytes` is its size, `what` says who published it as what.
+    """
+
+    file: str
+    sha256: str
+    bytes: str
+    row: str
+    what: str
+    license: str
+
+
+def find_known(checkpoint: Checkpoint) -> KnownFile | None:
+    """Find the row about a file by its checksum; None for a file that is not known.
+
+    One with the name of a known file and another checksum is logged as a warning.
+    """
+    table = read_table(find_repository_root() / "config" / "released.tsv", KnownFile, "file")
+    for known in table.values():
+        if known.sha256 == checkpoint.sha256:
+            return known
+    if checkpoint.file.name in table:
+        log.warning(
+            "%s has the name of a released file, but another checksum: who made it is not known.",
+            checkpoint.file,
+        )
+    return None
