@@ -191,7 +191,9 @@ def check_released(benchmark, name, seed):
 
     row = (ARMS if benchmark == "native" else METHODS)[name]
     try:
-        return check_before_import(row, seed, Path(f"{R}/{benchmark}/runs/{name}/seed{seed}"), config)
+        return check_before_import(
+            row, seed, Path(f"{R}/{benchmark}/runs/{name}/seed{seed}"), config
+        )
     except UserError as error:
         sys.exit(f"gblsr-repro: {error}")
 

@@ -124,6 +124,7 @@ IMPORTING = (
     "released/colors.py",
     "released/facts.py",
     "released/importing.py",
+    "released/known.py",
     "released/names.py",
     "released/reading.py",
     "released/rows.py",

@@ -105,11 +105,29 @@ def choose_row(weights: Weights, config: Config) -> Row:
     )
 
 
-def list_fitting_rows(weights: Weights, config: Config, encoder: str | None = None) -> list[Row]:
-    """List the arms and methods that weights fit; with `encoder`, only methods that have it."""
-    methods = [row for row in read_methods().values() if encoder in (None, row.encoder)]
-    rows: list[Row] = [*read_arms().values(), *methods]
+def list_fitting_rows(weights: Weights, config: Config) -> list[Row]:
+    """List all arms and methods that weights fit."""
+    rows: list[Row] = [*read_arms().values(), *read_methods().values()]
     return [row for row in rows if find_misfit(weights, row, config) is None]
+
+
+def list_rows_alike(weights: Weights, row: Row, config: Config) -> list[Row]:
+    """List the rows that weights fit as they fit a row: what differs is not in the tensors."""
+    table: Mapping[str, Row] = read_arms() if isinstance(row, Arm) else read_methods()
+    rows = [other for other in table.values() if _describe_tensors(other) == _describe_tensors(row)]
+    return [other for other in rows if find_misfit(weights, other, config) is None]
+
+
+def _describe_tensors(row: Row) -> tuple[object, ...]:
+    """Describe what of a row decides its tensors: neither ensemble nor scale of a bandwidth."""
+    if isinstance(row, Method):
+        options = [text for text in row.options.split() if not text.startswith("local_ensemble=")]
+        return row.encoder, row.decoder, *sorted(options)
+    _, decoder = native.find_classes(row)
+    if decoder not in SPECTRA:
+        return row.decoder, row.options
+    mode, adapts_order = SPECTRA[decoder]
+    return "local" if mode in LOCAL else mode, adapts_order
 
 
 def list_unsaid(rows: list[Row], config: Config) -> list[str]:
