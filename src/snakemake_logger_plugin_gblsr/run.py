@@ -14,18 +14,22 @@ from statistics import mean
 from gblsr_repro.progress import format_duration
 
 PAGE = "report.html"
-EXIT_STATUS = re.compile(r"exit status \d+")
+EXIT_STATUS = re.compile(r"(exit status \d+|SIG\w+)[:.][^\n]*$")
 
 
 @dataclass
 class Job:
-    """A running job: its name, when it began, and when its logs had been written before."""
+    """A running job: its name, when it began, and when its logs had been written before.
+
+    `began` is on the monotonic clock, `started_at` in seconds since the epoch.
+    """
 
     rule: str
     name: str
     pages: list[str]
     began: float
-    logs: Mapping[str, int | None]
+    started_at: float
+    logs: Mapping[str, float]
     expected: float | None = None  # seconds from beginning to end, as a training estimates them
 
 
@@ -61,7 +65,9 @@ class Run:
         logs = {path: _read_time(path) for path in fields.get("log") or ()}
         pages = [path for path in fields["output"] if Path(path).name == PAGE]
         self.names[fields["jobid"]] = name
-        self.running[fields["jobid"]] = Job(fields["rule_name"], name, pages, now, logs)
+        self.running[fields["jobid"]] = Job(
+            fields["rule_name"], name, pages, now, record.created, logs
+        )
         return name
 
     def finish(self, number: int) -> str:
@@ -92,17 +98,12 @@ class Run:
         written = {
             path: _read_lines(path)
             for path in fields.get("log") or ()
-            if _read_time(path) not in (None, job.logs.get(path))
+            if _read_time(path) > min(job.started_at, job.logs.get(path, 0.0))
         }
+        after = format_duration(time.monotonic() - job.began)
         status = EXIT_STATUS.search(self.message)
-        lines = [
-            f"Failed: {job.name} after {format_duration(time.monotonic() - job.began)}"
-            + (f", {status[0]}" if status else "")
-        ]
-        words = (fields.get("rule_msg") or "").splitlines()[:1]
-        if not (words or any(written.values())):
-            words = self.message.splitlines()[-1:]
-        lines += [f"  why: {line}" for line in words]
+        lines = [f"Failed: {job.name} after {after}{f', {status[1]}' if status else ''}"]
+        lines += [f"  why: {line}" for line in (fields.get("rule_msg") or "").splitlines()[:1]]
         for path, content in written.items():
             lines += [f"  why: {line}" for line in content[-1:]]
             lines += [f"  log: {path}", *(content if whole_logs else [])]
@@ -147,12 +148,12 @@ def stamp(text: str) -> str:
     return f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}"
 
 
-def _read_time(path: str) -> int | None:
-    """Read when a file was written last, in nanoseconds; None if there is none."""
+def _read_time(path: str) -> float:
+    """Read when a file was written last, in seconds since the epoch; 0 if there is none."""
     try:
-        return Path(path).stat().st_mtime_ns
+        return Path(path).stat().st_mtime
     except OSError:
-        return None
+        return 0.0
 
 
 def _read_lines(path: str) -> list[str]:

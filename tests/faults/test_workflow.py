@@ -1,5 +1,6 @@
 """The workflow killed, started twice, and without room: what it makes in the end is the same."""
 
+import os
 import shutil
 import signal
 import subprocess
@@ -8,7 +9,7 @@ from contextlib import suppress
 
 import made
 import pytest
-from faulty import kill_session, outcome, unfinished
+from faulty import TIMEOUT_SECONDS, kill_session, outcome, unfinished
 
 from gblsr_repro import cli, config
 from gblsr_repro.data.standardize import standardize_images
@@ -66,6 +67,46 @@ def test_killed_at_random_moments(workflow, repeats, chance, tmp_path):
     assert status == 0, said[-3000:]
     assert unfinished(workflow.results) == []
     assert outcome((workflow.results / RUN).parent) == outcome(undisturbed(workflow, tmp_path))
+
+
+SCORES = "native/metrics/gblsr_scalar/seed0/kodak.csv"
+
+
+@pytest.fixture
+def training(workflow):
+    """Start to score a run that must be trained first; return once its training has begun."""
+    workflow.overlay(native={"training": {"steps": 200}})
+    for name in ("runs", "state", "metrics"):
+        shutil.rmtree(workflow.results / "native" / name, ignore_errors=True)
+    process = workflow.start("--", f"results/tiny/{SCORES}")
+    state = workflow.results / "native" / "state" / "gblsr_scalar" / "seed0.pt"
+    while not state.exists():
+        assert process.poll() is None, (workflow.folder / "said.txt").read_text()[-3000:]
+        time.sleep(0.01)
+    yield process
+    kill_session(process)
+
+
+def test_sigterm_to_all_ends_the_training_with_its_state_saved(workflow, training):
+    os.killpg(training.pid, signal.SIGTERM)
+    assert training.wait(60) != 0
+    end(workflow.jobs())
+    assert not (workflow.results / RUN).exists()
+    status, said = workflow.run("--", f"results/tiny/{RUN}")  # no lock was left
+    assert status == 0, said[-3000:]
+    assert made.record(workflow.results / RUN)["resumed"] == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_to_snakemake_alone_lets_the_training_end(workflow, training, number):
+    training.send_signal(number)
+    assert training.wait(TIMEOUT_SECONDS) != 0
+    assert workflow.jobs() == []
+    assert made.record(workflow.results / RUN)["resumed"] == 0
+    assert not (workflow.results / SCORES).exists()  # the next job was not started
+    status, said = workflow.run("--dry-run", f"results/tiny/{RUN}")
+    assert status == 0, said[-3000:]
+    assert ("Nothing to be done" in said) == (number == signal.SIGTERM)  # else it is done again
 
 
 def test_two_at_once(workflow, tmp_path):
