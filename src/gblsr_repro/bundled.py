@@ -3,34 +3,29 @@
 A bundled file is a weights file like any other, with its larger tensors in half precision. What
 its record says beyond a run's is what one has to know of a model that somebody else trained:
 the row of its table (no checkout is needed to build it), steps, training images, quality, commit,
-and for a native model the color cast of its reconstructions.
+and for the native model that ships the color cast of its reconstructions.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import numpy as np
-from PIL import Image
 from torch import Tensor
 
-from . import inference
 from .config import locate_row
 from .dependencies import RELEASED
 from .errors import UserError
 from .files import read_csv, write_bytes, write_text
-from .image_io import Photo
-from .models.native import NativeModel
 from .progress import log
 from .records import read_record
 from .runs import find_recorded_row
-from .weights import BUILT_FROM, build_metadata, read_weights, serialize_tensors
+from .weights import build_metadata, read_weights, serialize_tensors
 from .wording import format_commit
 
 LIMIT = 4_000_000  # bytes of a file
@@ -129,36 +124,6 @@ def _write_bundle(
     write_bytes(output, content)
     write_text(output.with_suffix(".md"), format_card(output))
     log.info("%s: %s", output, describe_model(output))
-
-
-def record_color_cast(path: Path | str, photos: Iterable[Path], described: str) -> None:
-    """Measure the color cast of a bundled native model; write it into its file and its card.
-
-    `photos` are image files, `described` says in words which ones.
-    """
-    record, tensors = read_weights(path)
-    facts = {k: v for k, v in record.items() if k not in (*BUILT_FROM, "config")}
-    cast = measure_color_cast(inference.load_native(path), photos)
-    _write_bundle(Path(path), record, tensors, facts | {"color_cast": cast | {"of": described}})
-
-
-def measure_color_cast(model: NativeModel, photos: Iterable[Path]) -> dict[str, Any]:
-    """Measure how far reconstructions of photographs without color are from gray.
-
-    Every photograph is made gray (luma of ITU-R BT.601) in three equal channels and reconstructed
-    as one with colors. Returns the number of `photographs`, and for `red` and `blue` the mean, the
-    lowest and the highest of what that channel's mean lies above green's, in levels of 255.
-    """
-    casts = []
-    for path in photos:
-        luma = np.array(Image.fromarray(inference.read(path).rgb).convert("L"))
-        shown = inference.reconstruct(model, Photo(np.repeat(luma[..., None], 3, axis=2))).rgb
-        red, green, blue = shown.reshape(-1, 3).mean(axis=0)
-        casts.append((float(red - green), float(blue - green)))
-    channels = zip(("red", "blue"), zip(*casts, strict=True), strict=True)
-    return {"photographs": len(casts)} | {
-        name: [fmean(values), min(values), max(values)] for name, values in channels
-    }
 
 
 def format_card(path: Path | str) -> str:

@@ -176,6 +176,12 @@ def test_list_chooses_images_and_their_order(mirror, rows, tmp_path):
     assert "list.txt is not the file that was recorded" in sentence(mirror, made.located)
 
 
+def test_a_row_with_more_images_than_its_pattern_names_is_one_sentence(mirror, rows):
+    rows["set"] = replace(SET, images="5")
+    said = sentence(mirror)
+    assert "images is 5, but the pattern set/img_{1..3}.png names 3; correct one of them" in said
+
+
 def test_without_its_list_a_partial_set_is_used_by_name(mirror, rows):
     rows["set"] = replace(SET, files="set/*.png @set/list.txt")
     mirror["accept_partial"] = ["set"]

@@ -351,7 +351,7 @@ def test_a_class_that_names_a_setting_that_is_not_there_is_one_sentence(monkeypa
     fixed = gblsr.FixedDecoder
     monkeypatch.setattr(fixed, "SETTINGS", (*fixed.SETTINGS, "hiden"))
     with pytest.raises(UserError, match=r"FixedDecoder names the setting 'hiden' .* mean 'hidden'"):
-        native_models.build_model(ARMS["gblsr_fixed"], configuration.load(), 0)
+        collect.collect_dependencies("train", ARMS["gblsr_fixed"], configuration.load())
 
 
 # --- what a run says ------------------------------------------------------------------------------

@@ -1,8 +1,12 @@
 """Tables of super-resolution: absent cells and methods, ratios, variants."""
 
+from dataclasses import replace
+
 import pytest
 from table_aggregates import list_quality_rows, list_timing_rows
 
+from gblsr_repro.analysis import reader
+from gblsr_repro.config import read_methods, tables
 from gblsr_repro.errors import UserError
 
 QUALITY = "asr_quality_x2_x3_x4_main"
@@ -57,6 +61,26 @@ def test_latency_ratios_and_absent_methods(aggregates):
     assert rows[BASE] == ["31.000", "31.000", "4.00", "12.00", "2.00×", "—"]
     assert rows["LTE-SwinIR"] == ["—"] * 6
     assert "No results for LTE-RDN, LTE-SwinIR" in aggregates.build("asr_latency_main").caption
+
+
+def test_a_method_of_the_users_has_rows_and_is_not_compared(aggregates, monkeypatch):
+    own = replace(read_methods()["liif_rdn"], method="mine", name="Mine", group="own")
+    rows = {**read_methods(), "mine": own}
+    for module in (tables, reader):
+        monkeypatch.setattr(module, "read_methods", lambda: rows)
+    aggregates.config["asr"]["methods"] = ["liif_rdn", "gblsr_asr", "mine"]
+    aggregates.write("asr_quality", list_quality_rows(["liif_rdn", "gblsr_asr", "mine"]))
+    times = {"liif_rdn": 8.0, "gblsr_asr": 4.0, "mine": 2.0}
+    aggregates.write("asr_latency", list_timing_rows(times))
+    table = aggregates.build(QUALITY)
+    best = {row.cells[0]: row.cells[1] for row in table.groups[0][1:]}
+    assert best["GB-LSR-Scalar-ASR"] == "**31.000 ± 0.100**"
+    assert best["Mine"] == "32.000 ± 0.100"
+    assert "Mine is not of the paper" in table.caption
+    timed = aggregates.build("asr_latency_main")
+    assert "vs LIIF-RDN" in timed.header[1]
+    assert "vs Mine" not in timed.header[1]
+    assert [row.cells[-1] for row in timed.rows] == ["1.00×", "2.00×", "4.00×"]
 
 
 def test_variants_are_compared_on_the_cells_both_have(aggregates):

@@ -35,7 +35,7 @@ try:
     DATASETS = settings_module.list_datasets(config)
     ITEMS = settings_module.list_items(config)
     settings_module.find_mirror(config)
-except UserError as error:
+except (UserError, OSError) as error:
     sys.exit(f"gblsr-repro: {error}")
 
 R = config["results"]

@@ -237,7 +237,8 @@ def collect_dependencies(rule: str, subject: Subject, config: Config) -> Depende
     """Collect the dependencies of the output of a rule for a job's subject, by name.
 
     Settings by their dotted names, the defining columns of the subject's row, and as `code_sha256`
-    the digest of the code. Raises `UserError` if a row names a class that does not exist.
+    the digest of the code. Raises `UserError` if a row names a class that does not exist, or an
+    option or a class a setting that there is not.
     """
     listed = RULES.get(f"{rule} {subject}") or RULES[rule]
     about = locate_row(subject)[2] if isinstance(subject, Arm | Method) else subject
@@ -249,6 +250,7 @@ def collect_dependencies(rule: str, subject: Subject, config: Config) -> Depende
         dependencies |= select_defining_columns(subject)
     if isinstance(subject, Arm | Method):
         section = f"{locate_row(subject)[0]}.model"
+        _check_class_settings(classes, section, config)
         names += [f"{section}.{name}" for name in list_class_settings(classes)]
         names += list_training_settings(subject, config) if listed.training else []
     settings = select_settings(config, names)
@@ -302,6 +304,14 @@ def find_model_classes(row: Arm | Method) -> tuple[type, type]:
 def list_class_settings(classes: Iterable[Any]) -> list[str]:
     """List the settings of the model's section that classes read, without repetition."""
     return list(dict.fromkeys(name for cls in classes for name in cls.SETTINGS))
+
+
+def _check_class_settings(classes: Iterable[Any], section: str, config: Config) -> None:
+    """Raise `UserError` for a setting that a class names and its section does not have."""
+    from ..models.base import select_class_settings
+
+    for cls in classes:
+        select_class_settings(cls, get_setting(config, section), section)
 
 
 def list_training_settings(row: Arm | Method, config: Config) -> list[str]:
