@@ -114,7 +114,7 @@ CURVE = {"asr.evaluate", "asr.downsampling", "asr.shave_extra", "asr.tile_pixels
 # Modules that carry and write what others compute.
 CARRIERS = (
     "config", "dependencies", "devices", "errors", "files", "progress", "records", "runs",
-    "runtime", "training/run_record",
+    "runtime", "locks", "training/run_record", "evaluation/kept_rows",
     "weights", "data/prefetch", "data/arrays", "evaluation/__init__", "evaluation/batches",
     "released/folder",
 )  # fmt: skip

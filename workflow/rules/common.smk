@@ -39,7 +39,7 @@ except (UserError, OSError) as error:
     sys.exit(f"gblsr-repro: {error}")
 
 R = config["results"]
-CONFIG = f"{R}/config.json"  # validated here, so that jobs need not import pydantic
+CONFIG = f"{R}/config.json"  # validated here, once for all jobs
 SEEDS = config["seeds"]
 IMPORTED = config["released"]  # arms and methods whose weights are imported and not trained
 COLUMNS = list(config["native"]["data"]["evaluate"])
