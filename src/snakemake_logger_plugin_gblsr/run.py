@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from statistics import mean
 
-from gblsr_repro.progress import format_duration
+from gblsr_repro.progress import format_count, format_duration
 
 PAGE = "report.html"
 EXIT_STATUS = re.compile(r"(exit status \d+|SIG\w+)[:.][^\n]*$")
@@ -54,7 +54,7 @@ class Run:
     def describe_jobs(self) -> str:
         """List how many jobs of each rule are to be run."""
         counts = ", ".join(f"{count} {rule}" for rule, count in self.left.items())
-        return stamp(f"{self.total} jobs to run: {counts}")
+        return stamp(f"{format_count(self.total, 'job')} to run: {counts}")
 
     def start(self, record: logging.LogRecord) -> str:
         """Count a job as running; return its name, as in `train arm=gblsr_scalar seed=0`."""

@@ -1,6 +1,8 @@
 """Every target can be asked for, listed, and planned without running or touching anything."""
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -133,3 +135,25 @@ def test_a_mistake_in_the_config_is_one_sentence_before_anything_runs(
     assert sentence in done.said
     assert "Traceback" not in done.said
     assert not (tmp_path / "results").exists()
+
+
+def test_slurm_without_its_commands_is_one_sentence_before_any_job(repository, tmp_path):
+    (tmp_path / "bin").mkdir()
+    for name in ("bash", "sh", "which"):
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name))
+    profiles = ["--profile", repository / "slurm"]
+    profiles += ["--workflow-profile", repository / "profiles" / "default"]
+    target = "results/demo/native/arrays/kodak.npy"
+    files = ["--snakefile", repository / "Snakefile"]
+    files += ["--configfile", repository / "config" / "demo.yaml"]
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", *profiles, *files, "--", target],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": str(tmp_path / "bin")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "sbatch and squeue not found on this host; submit from" in done.stderr
+    assert "Failed: " not in done.stderr
+    assert not list(tmp_path.glob("results/demo/sources/*"))

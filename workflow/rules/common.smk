@@ -2,6 +2,7 @@
 # Requires: config/*.yaml, config/*.tsv. Makes: nothing but names that the other files use.
 import json
 import os
+import shutil
 import sys
 from functools import cache
 from pathlib import Path
@@ -302,7 +303,18 @@ def prepare_results():
         raise WorkflowError(str(error)) from None
 
 
+def check_slurm():
+    """Check that this host can submit jobs; without the commands each fails, and is tried again."""
+    missing = [name for name in ("sbatch", "squeue") if not shutil.which(name)]
+    if missing and workflow.executor_plugin.name == "slurm":
+        raise WorkflowError(
+            f"{' and '.join(missing)} not found on this host; submit from a host of the cluster, or "
+            "leave `--profile slurm` away."
+        )
+
+
 onstart:
+    check_slurm()
     prepare_results()
 
 
