@@ -91,6 +91,7 @@ def test_a_killed_scoring_goes_on(workflow, scored, kill, number):
         process.wait(timeout=TIMEOUT_SECONDS)
     if kill is not kill_snakemake:  # a job outlives a Snakemake that was killed alone
         kill_session(process)
+    assert "Cannot restore" not in (workflow.folder / "said.txt").read_text()
     kept = count_rows(workflow)
     assert kept >= 2
     shutil.rmtree(workflow.folder / ".snakemake" / "locks", ignore_errors=True)  # --unlock
