@@ -195,10 +195,16 @@ def write_with_checksum(path: Path, content: bytes) -> None:
 
 
 def read_csv(path: Path | str, delimiter: str = ",") -> list[dict[str, str]]:
-    """Read the rows of a table by column name; raises `UserError` as `verify_checksum` does."""
+    """Read the rows of a table by column name.
+
+    Raises `UserError` as `verify_checksum` does, and where the file is no such text.
+    """
     verify_checksum(path)
-    with Path(path).open(newline="", encoding="utf-8") as stream:
-        return list(csv.DictReader(stream, delimiter=delimiter))
+    try:
+        with Path(path).open(newline="", encoding="utf-8") as stream:
+            return list(csv.DictReader(stream, delimiter=delimiter))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{path} is no table in UTF-8 ({error}); restore or correct it.") from error
 
 
 def verify_checksum(path: Path | str) -> bool:

@@ -12,6 +12,7 @@ from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import Arm, Dataset, Item, Method, load, read_items, read_table, read_yaml
 from gblsr_repro.config.checks import PROJECT_FOLDERS
 from gblsr_repro.errors import UserError
+from gblsr_repro.files import read_csv
 from gblsr_repro.records import read_record
 from gblsr_repro.reporting.figures import style
 from gblsr_repro.reporting.items import build_item
@@ -199,10 +200,27 @@ def test_a_record_that_is_none(content, sentence, tmp_path):
         assert str(path) in str(caught.value)
 
 
-def test_a_color_that_is_none(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("before", "after", "sentence"),
+    [
+        ("#0072B2", "blurple", "'blurple', not one of matplotlib"),
+        ("5 1.5", "long", "dash is 'long'; write the lengths of dashes and gaps"),
+        ("\tX\t", "\tcross\t", "marker is 'cross'; write one of matplotlib's markers"),
+        (".....", "dots", "hatch is 'dots'; write one of matplotlib's hatches"),
+    ],
+)
+def test_a_look_that_is_none(before, after, sentence, tmp_path, monkeypatch):
     (tmp_path / "config").mkdir()
     text = (ROOT / "config" / "looks.tsv").read_text()
-    (tmp_path / "config" / "looks.tsv").write_text(text.replace("#0072B2", "blurple", 1))
+    (tmp_path / "config" / "looks.tsv").write_text(text.replace(before, after, 1))
     monkeypatch.setattr(style, "find_repository_root", lambda: tmp_path)
-    with pytest.raises(UserError, match="'blurple', not one of matplotlib"):
+    with pytest.raises(UserError, match=sentence):
         style.read_looks(Aggregates(tmp_path, load()))
+
+
+@pytest.mark.parametrize("content", [b"caf\xe9\n", b"a,b\n" + b"x" * 200_000])
+def test_a_table_that_is_none(content, tmp_path):
+    path = tmp_path / "sizes.tsv"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=r"sizes\.tsv is no table in UTF-8"):
+        read_csv(path)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..analysis.schemas import SCHEMAS, list_inputs
 from ..config import Config
-from ..files import read_json, write_json
+from ..files import read_json_map, write_json
 from ..records import read_record
 
 FILE = "provenance.json"
@@ -40,7 +40,7 @@ def _shorten(record: Mapping[str, Any]) -> dict[str, Any]:
 def read_sources(folder: Path) -> Sources:
     """Read the records that a record folder keeps."""
     path = folder / FILE
-    return read_json(path) if path.is_file() else {}
+    return read_json_map(path) if path.is_file() else {}
 
 
 def merge_sources(folder: Path, conditions: str, collected: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from matplotlib import rc_context
 from matplotlib.artist import Artist
@@ -23,6 +23,7 @@ from matplotlib.lines import Line2D
 
 from ...analysis.reader import BICUBIC, Aggregates
 from ...config import find_repository_root, read_table
+from ...config.cells import Format
 from ...errors import UserError
 from ...files import write_atomically
 
@@ -41,6 +42,19 @@ DASHED = (0, (4, 2))
 BOX = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4}
 
 
+Marker = Annotated[
+    str, Format(r"[.,ov^<>1234spP*hH+xXDd|_8]", "write one of matplotlib's markers, such as o.")
+]
+Hatch = Annotated[str, Format(r"[-/\\|+xoO.*]*", "write one of matplotlib's hatches, such as ///.")]
+Dash = Annotated[
+    str,
+    Format(
+        r"(\d{1,3}(\.\d{1,3})?( \d{1,3}(\.\d{1,3})?)+)?",
+        "write the lengths of dashes and gaps, such as 3 1, or nothing.",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Look:
     """The look of an arm or method in every figure; no two of a benchmark differ by color alone.
@@ -52,9 +66,9 @@ class Look:
 
     name: str
     color: str
-    marker: str
-    hatch: str
-    dash: str
+    marker: Marker
+    hatch: Hatch
+    dash: Dash
 
     @property
     def line(self) -> Any:
