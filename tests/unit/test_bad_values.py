@@ -1,16 +1,20 @@
 """Values that no run can have are refused in one sentence, before anything is made."""
 
 import re
+import shlex
 import sys
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
 
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import Arm, Dataset, Item, Method, load, read_items, read_table, read_yaml
+from gblsr_repro.config.cells import Key
 from gblsr_repro.config.checks import PROJECT_FOLDERS
+from gblsr_repro.config.schema.types import FOLDER, NAME
 from gblsr_repro.errors import UserError
 from gblsr_repro.files import read_csv
 from gblsr_repro.records import read_record
@@ -155,6 +159,15 @@ def test_a_cell_that_a_table_does_not_allow(row, name, column, value, sentence, 
     path.write_text(edited(row, name, column, value))
     with pytest.raises(UserError, match=rf"line 2: {column} is .*{re.escape(sentence)}"):
         read_table(path, row, name.removesuffix("s"))
+
+
+@pytest.mark.parametrize("pattern", [FOLDER, NAME, get_args(Key)[1].pattern])
+def test_what_stands_in_command_lines_means_nothing_to_a_shell(pattern):
+    """Folders, columns and keys stand there without quotes."""
+    texts = [f"a{chr(code)}b" for code in range(128)]
+    allowed = [text for text in texts if re.fullmatch(pattern, text)]
+    assert "a_b" in allowed
+    assert [shlex.quote(text) for text in allowed] == allowed
 
 
 def test_an_item_whose_maker_does_not_exist():
