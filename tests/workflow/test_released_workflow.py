@@ -4,6 +4,7 @@ import os
 import re
 
 import made
+import numpy as np
 import published_weights as published
 import pytest
 import torch
@@ -100,7 +101,10 @@ def write_other_row(path, settings):
 
 
 def write_other_seed(path, settings):
-    torch.save({"state_dict": published.weights("gblsr_scalar", settings).theirs, "seed": 7}, path)
+    torch.save(
+        {"state_dict": published.weights("gblsr_scalar", settings).theirs, "seed": np.int64(7)},
+        path,
+    )
 
 
 WRONG = {

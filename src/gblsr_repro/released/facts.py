@@ -10,6 +10,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from ..config import Arm, Config, Method, locate_row
 from ..dependencies import find_model_classes, list_class_settings, select_defining_columns
 from ..models import adaptive_order, fourier_mlp, gblsr, native
@@ -46,8 +48,9 @@ def flatten(facts: Facts) -> dict[str, Any]:
     for _ in range(DEEPEST):
         below: list[Facts] = []
         for name, value in [item for section in level for item in section.items()]:
-            if _is_field(value):
-                fields.setdefault(name, value)
+            plain = value.item() if isinstance(value, np.generic) else value
+            if _is_field(plain):
+                fields.setdefault(name, plain)
             elif isinstance(value, Mapping) and name not in OTHER_MAPS:
                 below.append(value)
         level = below
