@@ -155,7 +155,7 @@ def test_no_room_and_no_right_to_write(workflow, disk, tmp_path):
     disk.remount("ro")
     status, said = workflow.run("--", target)
     assert status != 0
-    assert "config.json: Read-only file system; free some space or make the folder" in said
+    assert "config.yaml: Read-only file system; free some space or make the folder" in said
     disk.remount("rw")
     disk.leave(200)
     status, said = workflow.run("--", target)

@@ -114,7 +114,7 @@ class Edited:
         (folder / "src" / "own.py").write_text(made.BLEND)
         with (folder / "config" / "methods.tsv").open("a") as table:
             table.write("\t".join(ROW) + "\n")
-        configuration.write_resolved(load(place), place / "config.json")
+        configuration.write_resolved(load(place), place / "config.yaml")
         self.git("init", "--quiet")
         self.commit()
 
@@ -138,7 +138,7 @@ class Edited:
         folder = self.place / output
         command = [
             sys.executable, "-m", "gblsr_repro", "asr", "train", "--method", "own", "--seed", "0",
-            "--config", self.place / "config.json", "--array", self.place / "train.npy",
+            "--config", self.place / "config.yaml", "--array", self.place / "train.npy",
             "--output", folder, "--state", self.place / "state" / "seed0.pt",
         ]  # fmt: skip
         python = os.environ | {"PYTHONPATH": str(self.folder / "src")}

@@ -33,7 +33,7 @@ def test_a_seed_that_no_generator_takes_is_refused(seed, capsys):
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"step": "1"}'])
 def test_a_progress_file_that_is_none_is_one_sentence(content, tmp_path, capsys):
-    config = tmp_path / "config.json"
+    config = tmp_path / "config.yaml"
     write_resolved(load() | {"results": str(tmp_path)}, config)
     path = tmp_path / "native" / "state" / "liif" / "seed1.json"
     path.parent.mkdir(parents=True)
@@ -45,7 +45,7 @@ def test_a_progress_file_that_is_none_is_one_sentence(content, tmp_path, capsys)
 @pytest.fixture
 def progress(tmp_path, capsys):
     """Write what a training said of itself so many seconds ago; return the cells of its line."""
-    config = tmp_path / "config.json"
+    config = tmp_path / "config.yaml"
     write_resolved(load() | {"results": str(tmp_path)}, config)
 
     def told(age, **facts):

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from pathlib import Path
 
 import pytest
 import yaml
@@ -236,18 +237,34 @@ def test_resolved_config_is_left_alone_when_unchanged(tmp_path, repository):
     configuration.write_resolved(json.loads(json.dumps(config)), path)
     assert path.stat().st_mtime_ns == before
     assert configuration.load([path]) == config
-    assert configuration.load([path.with_suffix(".json")]) == config
 
 
-def test_a_json_by_hand_is_checked_and_a_changed_one_refused(tmp_path):
-    path = tmp_path / "config.json"
-    config = configuration.load()
-    path.write_text(json.dumps(config | {"sedes": [0]}), encoding="utf-8")
-    with pytest.raises(UserError, match="did you mean 'seeds'"):
+def test_jobs_read_the_settings_that_they_were_planned_with(tmp_path, monkeypatch):
+    """And planning with others in the same folder writes nothing and changes nothing."""
+    plans = []
+    for steps in (150, 30):
+        config = configuration.merge(
+            configuration.load(), {"native": {"training": {"steps": steps}}}
+        )
+        path, environment = configuration.plan_settings(config, str(tmp_path))
+        for name, text in environment.items():
+            monkeypatch.setenv(name, text)
+        plans.append((path, config))
+    assert not [*tmp_path.iterdir()]
+    for path, config in plans:
+        assert configuration.load([path]) == config
+        assert configuration.load([path]) == config  # now from the file
+
+
+def test_settings_that_are_not_those_of_the_plan_are_refused(tmp_path, monkeypatch):
+    path, environment = configuration.plan_settings(configuration.load(), str(tmp_path))
+    with pytest.raises(UserError, match=r"settings were changed after this job was planned; start"):
         configuration.load([path])
-    configuration.write_resolved(config, path)
-    path.write_text(path.read_text(encoding="utf-8").replace("2000", "2e3"), encoding="utf-8")
-    with pytest.raises(UserError, match=r"config\.json was damaged or changed"):
+    ((name, text),) = environment.items()
+    monkeypatch.setenv(name, text)
+    configuration.load([path])
+    Path(path).write_text(text.replace("2000", "20"), encoding="utf-8")
+    with pytest.raises(UserError, match=r"was damaged or changed after it was written; delete it"):
         configuration.load([path])
 
 

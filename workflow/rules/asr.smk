@@ -21,7 +21,7 @@ rule asr_standardize:
         mem_mb=MEMORY["other"],
         runtime=lengthen_runtime("other"),
     params:
-        config=CONFIG,
+        config=find_config,
         follows=describe_dependencies("asr_standardize"),
     shell:
         "python -m gblsr_repro asr standardize --config {params.config}"
@@ -53,7 +53,7 @@ rule asr_train_run:
         mem_mb=MEMORY["asr_training"],
         runtime=MINUTES["asr_training"],
     params:
-        config=CONFIG,
+        config=find_config,
         follows=describe_dependencies("asr_train_run", "method", METHODS),
         run=subpath(output.record, parent=True),
         state=f"{R}/asr/state/{{method}}/seed{{seed}}.pt",
@@ -89,7 +89,7 @@ rule asr_evaluate:
         mem_mb=MEMORY["asr_evaluation"],
         runtime=MINUTES["asr_evaluation"],
     params:
-        config=CONFIG,
+        config=find_config,
         follows=describe_dependencies("asr_evaluate"),
         run=subpath(input.weights, parent=True),
         metrics=subpath(output[0], parent=True),
@@ -120,7 +120,7 @@ rule asr_bicubic:
         mem_mb=MEMORY["other"],
         runtime=MINUTES["other"],
     params:
-        config=CONFIG,
+        config=find_config,
         follows=describe_dependencies("asr_bicubic", "dataset", ASR_COLUMNS),
         metrics=subpath(output[0], parent=True),
         state=f"{R}/asr/state/metrics/bicubic",

@@ -40,7 +40,11 @@ except (UserError, OSError) as error:
     sys.exit(f"gblsr-repro: {error}")
 
 R = config["results"]
-CONFIG = f"{R}/config.json"  # validated here, once for all jobs
+# Validated here, once for all jobs. A job on a node of a cluster reads the Snakefile again and gets
+# what the workflow was planned with, or says that the settings have changed since.
+CONFIG, PLANNED = settings_module.plan_settings(config, R)
+if workflow.is_main_process:
+    os.environ.update(PLANNED)
 SEEDS = config["seeds"]
 IMPORTED = config["released"]  # arms and methods whose weights are imported and not trained
 COLUMNS = list(config["native"]["data"]["evaluate"])
@@ -294,13 +298,9 @@ def describe_benchmark(wildcards):
     return {"what": f"the page of {pages[wildcards.benchmark]}"}
 
 
-def prepare_results():
-    """Write the settings that jobs read, and check the dates of what is there."""
-    try:
-        settings_module.write_resolved(config, CONFIG)
-        check_dates(Path(R).glob("**/*"))
-    except UserError as error:
-        raise WorkflowError(str(error)) from None
+def find_config(wildcards, output):
+    """Return the file of settings; named by `output`, so that another path is no other parameter."""
+    return CONFIG
 
 
 def check_slurm():
@@ -315,9 +315,8 @@ def check_slurm():
 
 onstart:
     check_slurm()
-    prepare_results()
-
-
-# Snakemake calls no onstart of a workflow that another one imports as a module.
-if Path(workflow.basedir) != ROOT:
-    prepare_results()
+    try:
+        settings_module.write_resolved(config, f"{R}/config.yaml")
+        check_dates(Path(R).glob("**/*"))
+    except UserError as error:
+        raise WorkflowError(str(error)) from None

@@ -22,7 +22,7 @@ rule fields:
         mem_mb=MEMORY["evaluation"],
         runtime=lengthen_runtime("evaluation"),
     params:
-        config=CONFIG,
+        config=find_config,
         follows=describe_dependencies("fields"),
         run=subpath(input.weights, parent=True),
     shell:

@@ -19,7 +19,7 @@ rule import_arm:
     conda:
         "../../envs/gblsr.yaml"
     params:
-        config=CONFIG,
+        config=find_config,
         follows=describe_dependencies("import_arm", "arm", ARMS),
         address=lambda wildcards: get_address(wildcards.arm, wildcards.seed, config),
         run=subpath(output.record, parent=True),
@@ -48,7 +48,7 @@ rule import_method:
     conda:
         "../../envs/gblsr.yaml"
     params:
-        config=CONFIG,
+        config=find_config,
         follows=describe_dependencies("import_method", "method", METHODS),
         address=lambda wildcards: get_address(wildcards.method, wildcards.seed, config),
         run=subpath(output.record, parent=True),

@@ -16,7 +16,7 @@ rule aggregate:
     conda:
         "../../envs/gblsr.yaml"
     params:
-        config=CONFIG,
+        config=find_config,
         follows=describe_dependencies("aggregate", "aggregate"),
     shell:
         "python -m gblsr_repro aggregate {wildcards.aggregate} --config {params.config}"
@@ -30,7 +30,7 @@ use rule aggregate as provenance with:
         f"{R}/logs/aggregate/{{aggregate}}.json.log",
     localrule: True
     params:
-        config=CONFIG,
+        config=find_config,
         follows=describe_dependencies("provenance"),
 
 
@@ -48,7 +48,7 @@ rule readings:
     conda:
         "../../envs/gblsr.yaml"
     params:
-        config=CONFIG,
+        config=find_config,
         follows=describe_dependencies("readings"),
     shell:
         "python -m gblsr_repro readings --config {params.config} --aggregate {input.rows}"
@@ -77,7 +77,7 @@ rule table:
     conda:
         "../../envs/gblsr.yaml"
     params:
-        config=CONFIG,
+        config=find_config,
         follows=describe_dependencies("table"),
         tables=subpath(output[0], parent=True),
         names=lambda wildcards, output: [Path(path).stem for path in output],
@@ -131,7 +131,7 @@ rule figure:
     conda:
         "../../envs/gblsr.yaml"
     params:
-        config=CONFIG,
+        config=find_config,
         follows=describe_dependencies("figure"),
         figures=subpath(output.pdf, parent=True),
     shell:
@@ -158,7 +158,7 @@ rule claims:
     conda:
         "../../envs/gblsr.yaml"
     params:
-        config=CONFIG,
+        config=find_config,
         follows=describe_dependencies("claims"),
     shell:
         "python -m gblsr_repro claims --config {params.config} --output {output} > {log} 2>&1"
@@ -188,7 +188,7 @@ rule claims_page:
     conda:
         "../../envs/gblsr.yaml"
     params:
-        config=CONFIG,
+        config=find_config,
         follows=describe_dependencies("claims_page"),
     shell:
         "python -m gblsr_repro claims-page --config {params.config} --claims {input}"
@@ -227,7 +227,7 @@ rule report:
     conda:
         "../../envs/gblsr.yaml"
     params:
-        config=CONFIG,
+        config=find_config,
         follows=describe_dependencies("report"),
     shell:
         "python -m gblsr_repro report --config {params.config} --claims {input.claims}"

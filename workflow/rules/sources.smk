@@ -14,7 +14,7 @@ rule fetch:
     conda:
         "../../envs/gblsr.yaml"
     params:
-        config=CONFIG,
+        config=find_config,
         follows=describe_dependencies("fetch", "dataset", settings_module.read_datasets()),
     shell:
         "python -m gblsr_repro fetch {wildcards.dataset} --config {params.config}"
@@ -38,7 +38,7 @@ rule standardize:
         mem_mb=MEMORY["other"],
         runtime=lengthen_runtime("other"),
     params:
-        config=CONFIG,
+        config=find_config,
         follows=describe_dependencies("standardize", "array"),
     shell:
         "python -m gblsr_repro native standardize {wildcards.array} --config {params.config}"
@@ -61,7 +61,7 @@ rule regions:
         mem_mb=MEMORY["other"],
         runtime=lengthen_runtime("other"),
     params:
-        config=CONFIG,
+        config=find_config,
         follows=describe_dependencies("regions"),
     shell:
         "python -m gblsr_repro native regions --config {params.config} --array {input.array}"

@@ -80,8 +80,8 @@ def load_config(options: Options) -> Config:
     results = named.get("results")
     if named.get("aggregates"):
         results = named["aggregates"].parent
-    if not options.config and results and (results / "config.json").is_file():
-        return load([results / "config.json"])
+    if not options.config and results and (results / "config.yaml").is_file():
+        return load([results / "config.yaml"])
     return load(options.config)
 
 

@@ -12,6 +12,7 @@ from .load import (
     find_mirror,
     load,
     load_protocol,
+    plan_settings,
     read_paper_device,
     validate,
     write_resolved,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Sequence
@@ -11,23 +12,63 @@ from pathlib import Path
 import yaml
 
 from ..errors import UserError
-from ..files import verify_checksum, write_with_checksum
+from ..files import write_text
 from .checks import check_config
 from .tables import Config, find_repository_root, merge, read_yaml
+
+FOLDER = "settings"  # of the results, for the configurations that jobs were planned with
+PLANNED = "GBLSR_SETTINGS_"  # begins the names of environment variables that hold them
 
 
 def load(paths: Sequence[Path | str] = ()) -> Config:
     """Load config files, later ones merged into earlier ones, and validate the result.
 
-    Without paths the checkout's config/config.yaml is loaded. A .json that `write_resolved` wrote
-    was validated then and is not again. Raises `UserError`.
+    Without paths the checkout's config/config.yaml is loaded. The file of `plan_settings` was
+    validated while planning and is not again. Raises `UserError`.
     """
     config: Config = {}
     files = [Path(path) for path in paths or [find_repository_root() / "config" / "config.yaml"]]
+    if [path.parent.name for path in files] == [FOLDER]:
+        return _read_planned(files[0])
     for path in files:
         config = merge(config, read_yaml(path))
-    resolved = all(path.suffix == ".json" and verify_checksum(path) for path in files)
-    return config if resolved else validate(config)
+    return validate(config)
+
+
+def plan_settings(config: Config, results: str) -> tuple[str, dict[str, str]]:
+    """Return the path under which jobs read a configuration, and the environment that has it.
+
+    The path contains a checksum of the configuration, so that a job reads what it was planned with,
+    whatever is planned or edited meanwhile. Planning writes nothing: the first job that reads the
+    path writes it from its environment.
+    """
+    text = json.dumps(config, indent=2) + "\n"
+    checksum = _compute_checksum(text)
+    return f"{results}/{FOLDER}/{checksum}.json", {f"{PLANNED}{checksum}": text}
+
+
+def _read_planned(path: Path) -> Config:
+    """Read the configuration that a job was planned with; write it first if no job has."""
+    planned = os.environ.get(f"{PLANNED}{path.stem}")
+    if planned is not None and not path.is_file():
+        write_text(path, planned)
+    if not path.is_file():
+        raise UserError(
+            f"{path} does not exist: the settings were changed after this job was planned; start "
+            "the workflow again."
+        )
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if _compute_checksum(text) != path.stem:
+        raise UserError(
+            f"{path} was damaged or changed after it was written; delete it and start the workflow "
+            "again."
+        )
+    return json.loads(text)
+
+
+def _compute_checksum(text: str) -> str:
+    """Compute the first 16 hexadecimal digits of the SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def validate(config: Config) -> Config:
@@ -71,13 +112,7 @@ def read_paper_device() -> str:
 
 
 def write_resolved(config: Config, path: Path | str) -> None:
-    """Write the configuration as .json, which the jobs read, and as .yaml beside it.
-
-    A file with the same content is not written again.
-    """
-    as_json = json.dumps(config, indent=2) + "\n"
-    as_yaml = yaml.safe_dump(json.loads(as_json), sort_keys=False)
-    for suffix, text in ((".json", as_json), (".yaml", as_yaml)):
-        file = Path(path).with_suffix(suffix)
-        if not file.is_file() or file.read_text(encoding="utf-8") != text:
-            write_with_checksum(file, text.encode())
+    """Write the configuration as YAML, unless the file has that content already."""
+    text = yaml.safe_dump(json.loads(json.dumps(config)), sort_keys=False)
+    if not Path(path).is_file() or Path(path).read_text(encoding="utf-8") != text:
+        write_text(path, text)

@@ -31,11 +31,11 @@ Config = dict[str, Any]
 
 
 def find_repository_root() -> Path:
-    """Find the checkout's top folder above the current folder, or above this file.
+    """Find the top folder of the checkout that this code lies in, else of the current folder's.
 
     Raises `UserError` when neither lies inside a checkout of this project.
     """
-    for start in (Path.cwd(), Path(__file__).resolve().parent):
+    for start in (Path(__file__).resolve().parent, Path.cwd()):
         for folder in (start, *start.parents):
             if (folder / "Snakefile").is_file() and (folder / "config" / "arms.tsv").is_file():
                 return folder
