@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from gblsr_repro.config import read_methods
-from gblsr_repro.models.asr.decoders import HOISTED
+from gblsr_repro.models.asr.implicit import HOISTED
 from gblsr_repro.models.asr.local_spectral import FOLDED, GBLSR, SEPARABLE
 from gblsr_repro.models.asr.model import ASRModel, build_model
 from gblsr_repro.models.base import PLAIN

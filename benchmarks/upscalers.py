@@ -10,7 +10,8 @@ import torch
 from gblsr_repro import inference
 from gblsr_repro.bundled import find_bundled_model
 from gblsr_repro.image_io import Photo
-from gblsr_repro.models.asr.decoders import LIIF, LTE
+from gblsr_repro.models.asr.liif import LIIF
+from gblsr_repro.models.asr.lte import LTE
 from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.weights import read_weights
 

@@ -18,18 +18,12 @@ from .dependencies import (
     select_defining_columns,
 )
 from .errors import UserError
-from .models import native
-from .models.asr import model as asr
-from .models.asr.model import ASRModel
-from .models.native import NativeModel
+from .models.base import Model
 from .progress import log
 from .records import read_record
 from .weights import read_weights
 
-Model = TypeVar("Model", NativeModel, ASRModel)
-
-# By model: the benchmark, and the key of a run's record that names its arm or method.
-BENCHMARKS = {NativeModel: ("native", "arm"), ASRModel: ("asr", "method")}
+Loaded = TypeVar("Loaded", bound=Model)
 
 
 def find_recorded_row(record: Mapping[str, Any]) -> Arm | Method:
@@ -43,21 +37,14 @@ def find_recorded_row(record: Mapping[str, Any]) -> Arm | Method:
     return find_arm(record["arm"]) if "arm" in record else find_method(record["method"])
 
 
-def assemble_row(row: Arm | Method, config: Config) -> NativeModel | ASRModel:
-    """Build an untrained arm or method."""
-    if isinstance(row, Arm):
-        return native.assemble_model(row, config)
-    return asr.assemble_model(row, config)
-
-
 def load_matching_run(
     run: Path | str,
-    model: type[Model],
+    model: type[Loaded],
     row: Arm | Method,
     seed: int,
     config: Config,
     device: torch.device,
-) -> tuple[Model, dict[str, Any]]:
+) -> tuple[Loaded, dict[str, Any]]:
     """Load the run in a folder and its record; `UserError` unless it is of this row and seed."""
     record, (_, key, name) = read_record(Path(run) / "run.json"), locate_row(row)
     recorded_name, recorded_seed = record.get(key), record.get("seed")
@@ -71,10 +58,10 @@ def load_matching_run(
 
 def load_run(
     path: Path | str,
-    model: type[Model],
+    model: type[Loaded],
     config: Config | None = None,
     device: torch.device | None = None,
-) -> Model:
+) -> Loaded:
     """Load a trained model from its run folder or a weights file, in eval mode on `device` (CPU).
 
     The model is built from the settings in the run's record. Raises `UserError` when the run is of
@@ -83,23 +70,22 @@ def load_run(
     code differ from those of the training, or it was imported instead of trained or the reverse;
     without, other code is logged as a warning.
     """
-    benchmark, subject = BENCHMARKS[model]
     record, weights = read_weights(path)
-    if subject not in record:
-        raise UserError(f"{path} holds no {benchmark} run; name the folder of one.")
+    if model.subject not in record:
+        raise UserError(f"{path} holds no {model.benchmark} run; name the folder of one.")
     row = find_recorded_row(record)
     if "row" not in record:
         _compare_with_current(path, record, row, config)
-    loaded: Any = assemble_row(row, config or {benchmark: record["config"]})
-    if isinstance(loaded, ASRModel):
-        loaded.colors = record.get("colors", asr.NORMALIZED)
+    loaded: Any = model.assemble(row, config or {model.benchmark: record["config"]})
+    if "colors" in record:
+        loaded.colors = record["colors"]
     try:
         loaded.load_state_dict(weights)
     except RuntimeError as error:
         raise UserError(
             f"{path} holds weights that do not fit the model of its record; train this run again."
         ) from error
-    loaded.name = record[subject]
+    loaded.name = record[model.subject]
     return loaded.eval().to(device or torch.device("cpu"))
 
 

@@ -13,13 +13,12 @@ import inspect
 import re
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from types import ModuleType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from ..config import suggest
+from ..config import Config, suggest
 from ..errors import UserError, build_syntax_error
 from .layers import extend_by_mirroring
 
@@ -42,6 +41,7 @@ class Encoder(nn.Module):
 
     `SETTINGS` lists the settings that the class reads from its section of the config: its
     constructor receives those and no others, and only a change of those trains its runs anew.
+    `INITIAL` lists those of them that set initial values alone, on which no time depends.
     `OPTIONS` lists the options that a row of the table may set, and must set where the constructor
     has no default: by name the allowed values, or `int` for a whole number above 0. The constructor
     receives them as keywords. `channels_last` says whether that memory format is faster on a CPU,
@@ -49,6 +49,7 @@ class Encoder(nn.Module):
     """
 
     SETTINGS: ClassVar[tuple[str, ...]] = ()
+    INITIAL: ClassVar[tuple[str, ...]] = ()
     OPTIONS: ClassVar[Options] = {}
     channels_last = True
     features: int
@@ -92,12 +93,13 @@ def compute_reach(layer: nn.Conv2d) -> int:
 
 
 class Decoder(nn.Module):
-    """Decode features (B, D, h, w) at any pixel; `SETTINGS` and `OPTIONS` as for `Encoder`.
+    """Decode features (B, D, h, w) at any pixel; class attributes as for `Encoder`.
 
     `paths` lists the computation paths, the default first.
     """
 
     SETTINGS: ClassVar[tuple[str, ...]] = ()
+    INITIAL: ClassVar[tuple[str, ...]] = ()
     OPTIONS: ClassVar[Options] = {}
     paths: tuple[str, ...] = (PLAIN,)
 
@@ -114,8 +116,12 @@ class Model(nn.Module):
     """An encoder with a decoder; `path` is that of the last call, `name` the trained row's key.
 
     Images and colors are RGB with values in [0, 1], colors unclamped. On the plain path the encoder
-    computes as published, too.
+    computes as published, too. `benchmark` is the section of the config that the model is built
+    from, `subject` the key of a run's record that names its row.
     """
+
+    benchmark: ClassVar[str]
+    subject: ClassVar[str]
 
     def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
         super().__init__()
@@ -123,6 +129,14 @@ class Model(nn.Module):
         self.decoder = decoder
         self.path: str | None = None
         self.name = ""
+
+    @classmethod
+    def assemble(cls, row: Any, config: Config) -> Self:
+        """Build an untrained arm or method, without seeding the random generators.
+
+        Raises `UserError` for a class or an option that does not exist.
+        """
+        raise NotImplementedError
 
     def prepare_images(self, images: Tensor) -> Tensor:
         """Convert images (B, 3, H, W) into the input of the encoder."""
@@ -151,16 +165,17 @@ class Model(nn.Module):
 
 
 def find_class(
-    name: str, base: type[Component], modules: Sequence[ModuleType], place: str
+    name: str, base: type[Component], modules: Sequence[str], place: str
 ) -> type[Component]:
     """Find the subclass of `base` with a name in `modules`, or of "module:Class" elsewhere.
 
-    The name may be written in lower case. Raises `UserError` when no class has that name; `place`
-    opens its sentence.
+    The modules are imported by their full names here: what depends on one class then does not
+    depend on the code of the others. The name may be written in lower case. Raises `UserError` when
+    no class has that name; `place` opens its sentence.
     """
     module_name, _, class_name = name.rpartition(":")
     try:
-        searched = [importlib.import_module(module_name)] if module_name else modules
+        searched = [importlib.import_module(m) for m in ([module_name] if module_name else modules)]
     except SyntaxError as error:
         raise build_syntax_error(error) from error
     except ImportError as error:

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
+from ..errors import UserError
 from .base import COLORS, FAST, PLAIN, Decoder
 from .coordinates import compute_pixel_coordinates, convert_to_pixel_positions
 from .layers import build_module_list
@@ -39,6 +40,13 @@ class PatchDecoder(Decoder):
     def render_fast(self, features: Tensor) -> Tensor:
         """Render on the fast path; without an override, on the plain one."""
         return self.render_plain(features)
+
+    def predict_fields(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """Predict bandwidth and cutoff order of every patch, each (B, h, w), with a GB-LSR arm.
+
+        Raises `UserError` for an arm without a spectral basis.
+        """
+        raise UserError(f"{type(self).__name__} has no bandwidth field; name a GB-LSR arm.")
 
     def query(self, features: Tensor, positions: Tensor) -> Tensor:
         """Evaluate colors (B, Q, 3) at pixel positions (B, Q, 2), float64, in order (y, x)."""

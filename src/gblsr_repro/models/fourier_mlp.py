@@ -30,6 +30,7 @@ class GlobalFourierMLP(PatchDecoder):
         "fourier_scale",
         "fourier_seed",
     )
+    INITIAL: ClassVar = ("fourier_scale", "fourier_seed")
     frequencies: Tensor
 
     def __init__(self, section: Mapping[str, Any]) -> None:

@@ -28,6 +28,7 @@ class SpectralDecoder(PatchDecoder):
         "order_range",
         "coefficient_std",
     )
+    INITIAL: ClassVar = ("coefficient_std",)
     full_order: Tensor
 
     def __init__(self, section: Mapping[str, Any]) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from ..config import Arm, Config, list_arms
-from ..errors import UserError
 from ..runtime import seed_everything
-from . import fourier_mlp, gblsr, liif, lte, wire
 from .base import (
     QUERY_CHUNK,
     Model,
@@ -22,9 +22,10 @@ from .base import (
 from .coordinates import convert_to_pixel_positions
 from .decoders import PatchDecoder
 from .encoder import PatchEncoder
-from .gblsr import SpectralDecoder
 
-DECODER_MODULES = (gblsr, fourier_mlp, liif, lte, wire)
+DECODER_MODULES = tuple(
+    f"{__package__}.{name}" for name in ("gblsr", "fourier_mlp", "liif", "lte", "wire")
+)
 
 
 def compute_padding(height: int, width: int, patch: int) -> tuple[int, int, int, int]:
@@ -57,8 +58,20 @@ class NativeModel(Model):
     features are (B, D, ceil(H / P), ceil(W / P)), and the result is cropped back.
     """
 
+    benchmark, subject = "native", "arm"
     encoder: PatchEncoder
     decoder: PatchDecoder
+
+    @classmethod
+    def assemble(cls, row: Arm, config: Config) -> Self:
+        """Build an untrained arm without seeding the random generators."""
+        section, classes = config["native"]["model"], find_classes(row)
+        encoder, decoder = classes
+        for_encoder, for_decoder = (
+            select_class_settings(component, section, "native.model") for component in classes
+        )
+        (options,) = parse_options(row.options, [decoder], f"config/arms.tsv, arm {row.arm}")
+        return cls(encoder(for_encoder), decoder(for_decoder, **options))
 
     def prepare_images(self, images: Tensor) -> Tensor:
         """Pad the images to multiples of the patch side."""
@@ -97,14 +110,7 @@ class NativeModel(Model):
         return torch.cat(parts, dim=1)
 
     def predict_fields(self, features: Tensor) -> tuple[Tensor, Tensor]:
-        """Predict bandwidth and cutoff order per patch, each (B, h, w), with a GB-LSR arm.
-
-        Raises `UserError` for an arm without a spectral basis.
-        """
-        if not isinstance(self.decoder, SpectralDecoder):
-            raise UserError(
-                f"{type(self.decoder).__name__} has no bandwidth field; name a GB-LSR arm."
-            )
+        """Predict bandwidth and cutoff order per patch, each (B, h, w), with a GB-LSR arm."""
         return self.decoder.predict_fields(features)
 
     def _compute_padding(
@@ -127,18 +133,7 @@ def build_model(arm: Arm, config: Config, seed: int) -> NativeModel:
     encoder. The model is on the CPU, in training mode. Raises `UserError`.
     """
     seed_everything(seed)
-    return assemble_model(arm, config)
-
-
-def assemble_model(arm: Arm, config: Config) -> NativeModel:
-    """Build an untrained arm without seeding the random generators."""
-    section, classes = config["native"]["model"], find_classes(arm)
-    encoder, decoder = classes
-    for_encoder, for_decoder = (
-        select_class_settings(component, section, "native.model") for component in classes
-    )
-    (options,) = parse_options(arm.options, [decoder], f"config/arms.tsv, arm {arm.arm}")
-    return NativeModel(encoder(for_encoder), decoder(for_decoder, **options))
+    return NativeModel.assemble(arm, config)
 
 
 def find_classes(arm: Arm) -> tuple[type[PatchEncoder], type[PatchDecoder]]:
@@ -154,7 +149,7 @@ def find_classes(arm: Arm) -> tuple[type[PatchEncoder], type[PatchDecoder]]:
 
 def count_model_parameters(arm: Arm, config: Config) -> int:
     """Count the trainable parameters of an arm, from its shapes alone."""
-    return count_parameters(build_on_meta(lambda: assemble_model(arm, config)))
+    return count_parameters(build_on_meta(lambda: NativeModel.assemble(arm, config)))
 
 
 def count_arm_parameters(config: Config) -> dict[str, int]:

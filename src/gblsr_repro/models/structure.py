@@ -11,7 +11,7 @@ from ..config import Arm, Config, list_arms, list_methods, merge, read_arms
 from .asr.model import count_model_parameters
 from .base import build_on_meta
 from .coordinates import compute_pixel_coordinates, convert_to_pixel_positions
-from .native import assemble_model, count_arm_parameters
+from .native import NativeModel, count_arm_parameters
 from .spectral import build_pixel_basis, compute_cutoff
 
 
@@ -63,7 +63,7 @@ def count_multiply_adds(arm: Arm, config: Config, size: int) -> float:
     Those of the matrix products and convolutions in the decoder's plain query of every pixel; no
     values are computed.
     """
-    decoder = build_on_meta(lambda: assemble_model(arm, config)).decoder.eval()
+    decoder = build_on_meta(lambda: NativeModel.assemble(arm, config)).decoder.eval()
     cells, meta = size // decoder.patch, torch.device("meta")
     features = torch.empty(1, decoder.features, cells, cells, device=meta)
     positions = convert_to_pixel_positions(

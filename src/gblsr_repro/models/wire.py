@@ -26,6 +26,7 @@ class WIREDecoder(LatentDecoder):
         "wire_frequency",
         "wire_spread",
     )
+    INITIAL: ClassVar = ("wire_frequency", "wire_spread")
     OPTIONS: ClassVar = {"features": (BILINEAR, NEAREST), "coordinates": (GLOBAL, RELATIVE)}
 
     def __init__(self, section: Mapping[str, Any], *, features: str, coordinates: str) -> None:

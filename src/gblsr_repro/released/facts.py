@@ -135,7 +135,7 @@ def _describe_method(method: Method, config: Config) -> dict[str, Any]:
     model = config["asr"]["model"]
     if asr.find_classes(method) != (RDN, GBLSR):
         return {}
-    shapes: Any = build_on_meta(lambda: asr.assemble_model(method, config))
+    shapes: Any = build_on_meta(lambda: asr.ASRModel.assemble(method, config))
     return {
         "num_features": shapes.encoder.features,
         "growth_rate": model["rdn_growth"],

@@ -25,9 +25,9 @@ from ..files import write_csv, write_json
 from ..models.asr.local_spectral import GBLSR
 from ..models.asr.model import NORMALIZED, ASRModel
 from ..models.base import Model, count_parameters
+from ..models.rows import assemble_row
 from ..progress import log
 from ..records import read_record
-from ..runs import assemble_row
 from ..training.loop import LOG_COLUMNS
 from ..weights import write_weights
 from .colors import Colors, decide_colors

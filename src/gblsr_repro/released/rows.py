@@ -13,7 +13,7 @@ from ..dependencies import select_defining_columns
 from ..errors import UserError
 from ..models import native
 from ..models.base import build_on_meta
-from ..runs import assemble_row
+from ..models.rows import assemble_row
 from .facts import LOCAL, SPECTRA, compare_facts, compare_record, describe_row, keep_facts
 from .names import OURS, Naming, find_naming, rename_all
 from .reading import Checkpoint

@@ -1,28 +1,25 @@
-"""The interface of arbitrary-scale decoders, and the two implicit ones: LIIF and LTE.
+"""The interface of arbitrary-scale decoders.
 
 A decoder turns features (B, D, h, w), one vector per low-resolution pixel (a latent cell), into
 colors at image coordinates (B, Q, 2), in order (y, x), both axes from -1 to 1 over the image. Its
 values are in the normalized range that the model trains in. `cell`, LIIF's word, is the size of a
 query's pixel in image coordinates: 2 / H and 2 / W for the pixels of an H x W image.
 
-A fast path is named after what makes it fast.
+The decoders: `liif` and `lte`, which extend `implicit`, and `local_spectral` (GB-LSR). A fast path
+is named after what makes it fast.
 """
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from ..base import COLORS, PLAIN, QUERY_CHUNK, Decoder
-from ..layers import ONEDNN_BATCH, apply_pointwise, build_module_list, relu
 from .local_ensemble import (
     Length,
     RenderArea,
@@ -31,8 +28,6 @@ from .local_ensemble import (
     compute_taps,
     iterate_corners,
 )
-
-HOISTED = "hoisted"
 
 Corner = tuple[Tensor, Tensor, Tensor]  # cell (Z, Q), offsets (Z, Q, 2), weight (Z, Q); Z = 1 or B
 RenderRows = Callable[[int, int], Tensor]
@@ -190,132 +185,3 @@ def gather_cells(maps: Tensor, index: Tensor) -> Tensor:
 def flatten_cells(maps: Tensor) -> Tensor:
     """Flatten maps (B, C, h, w) into one row per cell: (B, h w, C)."""
     return maps.flatten(2).mT.contiguous()
-
-
-class ImplicitDecoder(QueryDecoder):
-    """A perceptron that is evaluated for every corner and averaged by the corners' weights.
-
-    On the "hoisted" path, the part of the first layer that depends on a cell alone is computed once
-    per cell, and the hidden layers use `apply_pointwise`. To average before the last layer, which
-    is linear, saves nothing as measured: averaging `hidden` values moves more memory than averaging
-    three.
-    """
-
-    SETTINGS: ClassVar[tuple[str, ...]] = (*QueryDecoder.SETTINGS, "hidden")
-    paths = (HOISTED, PLAIN)
-    query_path = training_path = HOISTED
-    cpu_pixels = QUERY_CHUNK  # larger bands take gigabytes and are no faster
-
-    def __init__(self, section: Mapping[str, Any], inputs: int, depth: int) -> None:
-        super().__init__(section)
-        hidden = section["hidden"]
-        widths = [inputs] + [hidden] * depth
-        self.hidden = build_module_list(nn.Linear(a, b) for a, b in pairwise(widths))
-        self.last = nn.Linear(hidden, COLORS)
-
-    def apply_first_layer(self, cells: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
-        """Apply the first layer and ReLU to the values of corner cells (B, Q, C)."""
-        raise NotImplementedError
-
-    def apply_layer(self, layer: nn.Linear, x: Tensor, path: str) -> Tensor:
-        """Apply a linear layer to (B, Q, inputs) and ReLU."""
-        return relu(layer(x) if path == PLAIN else apply_pointwise(x, layer.weight, layer.bias))
-
-    def prepare_rendering(
-        self, features: Tensor, size: tuple[Length, Length], path: str, area: RenderArea
-    ) -> tuple[RenderRows, int]:
-        """Build the function that renders rows, as many as `apply_pointwise` divides evenly."""
-        render_rows, _ = super().prepare_rendering(features, size, path, area)
-        left, right = area.columns
-        return render_rows, ONEDNN_BATCH // math.gcd(right - left, ONEDNN_BATCH)
-
-    def evaluate_corners(
-        self, maps: Tensor, corners: Iterable[Corner], cell: Tensor, path: str
-    ) -> Tensor:
-        """Evaluate the perceptron for every corner and add up by weight."""
-        total: Any = None  # a tensor from the first corner on
-        for index, offsets, weight in corners:
-            cells = gather_cells(maps, index)
-            x = self.apply_first_layer(cells, offsets.to(maps.dtype), cell, path)
-            for layer in self.hidden[1:]:
-                x = self.apply_layer(layer, x, path)
-            x = weight.to(maps.dtype)[..., None] * self.last(x)
-            total = x if total is None else total + x
-        return total
-
-
-class LIIF(ImplicitDecoder):
-    """The local implicit image function with feature unfolding, cell decoding, local ensemble.
-
-    The perceptron reads the 3x3 neighborhood of a cell (9 D values), the query's offset from the
-    cell's center and the size of its pixel: 9 D + 4 -> 4 hidden layers with ReLU -> 3.
-    """
-
-    DEPTH = 4
-
-    def __init__(self, section: Mapping[str, Any]) -> None:
-        super().__init__(section, 9 * section["features"] + 4, self.DEPTH)
-
-    def compute_maps(self, features: Tensor, path: str) -> Tensor:
-        """Unfold features; on the hoisted path apply the first layer to them as a convolution."""
-        if path == PLAIN:
-            return F.unfold(features, 3, padding=1).mT.contiguous()
-        first = self.hidden[0]
-        kernel = first.weight[:, :-4].unflatten(1, (-1, 3, 3))
-        return flatten_cells(F.conv2d(features, kernel, first.bias, padding=1))
-
-    def apply_first_layer(self, cells: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
-        """Apply the first layer and ReLU to features, offset and pixel size."""
-        batch, queries, _ = cells.shape
-        first = self.hidden[0]
-        if path == PLAIN:
-            place = [x.expand(batch, queries, 2) for x in (offsets, cell)]
-            return relu(first(torch.cat((cells, *place), dim=-1)))
-        placed = cells + F.linear(offsets, first.weight[:, -4:-2])
-        return relu(placed + F.linear(cell, first.weight[:, -2:]))
-
-
-class LTE(ImplicitDecoder):
-    """The local texture estimator: the perceptron reads a local Fourier series of the features.
-
-    3x3 convolutions compute `hidden` amplitudes and hidden/2 two-dimensional frequencies per cell;
-    the phases follow from the pixel's size. amplitude * [cos, sin](pi (frequency . offset + phase))
-    -> 3 hidden layers with ReLU -> 3, to which the model adds the bilinearly enlarged input. Both
-    paths compute the heads once per cell; the hoisted one also multiplies by pi there. Pixels
-    smaller than any seen in training, those beyond `largest_scale`, count as the smallest seen, as
-    in LTE's published tests.
-    """
-
-    DEPTH = 3
-    adds_input = True
-
-    def __init__(self, section: Mapping[str, Any]) -> None:
-        hidden = section["hidden"]
-        super().__init__(section, hidden, self.DEPTH)
-        self.smallest_cell = 2 / section["largest_scale"]
-        self.amplitude = nn.Conv2d(self.features, hidden, 3, padding=1)
-        self.frequency = nn.Conv2d(self.features, hidden, 3, padding=1)
-        self.phase = nn.Linear(2, hidden // 2, bias=False)
-
-    def compute_maps(self, features: Tensor, path: str) -> Tensor:
-        """Compute the cells' amplitudes, then their frequencies along y, then along x.
-
-        On the hoisted path the frequencies are multiplied by pi.
-        """
-        frequency = self.frequency(features)
-        if path == HOISTED:
-            frequency = math.pi * frequency
-        return flatten_cells(torch.cat((self.amplitude(features), frequency), dim=1))
-
-    def apply_first_layer(self, cells: Tensor, offsets: Tensor, cell: Tensor, path: str) -> Tensor:
-        """Evaluate the Fourier series and apply the first layer and ReLU."""
-        count = self.phase.out_features
-        amplitude, along_y, along_x = cells.split((2 * count, count, count), dim=-1)
-        phase = self.phase(cell.clamp(min=self.smallest_cell))
-        if path == HOISTED:
-            angle = torch.addcmul(math.pi * phase, along_y, offsets[..., :1])
-            angle = torch.addcmul(angle, along_x, offsets[..., 1:])
-        else:
-            angle = math.pi * (along_y * offsets[..., :1] + along_x * offsets[..., 1:] + phase)
-        waves = torch.cat((angle.cos(), angle.sin()), dim=-1)
-        return self.apply_layer(self.hidden[0], amplitude * waves, path)

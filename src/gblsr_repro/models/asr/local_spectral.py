@@ -44,6 +44,7 @@ class GBLSR(QueryDecoder):
         "bandwidth",
         "coefficient_std",
     )
+    INITIAL: ClassVar = ("bandwidth", "coefficient_std")
     OPTIONS: ClassVar = {"local_ensemble": ("yes", "no")}
 
     def __init__(self, section: Mapping[str, Any], local_ensemble: str = "yes") -> None:

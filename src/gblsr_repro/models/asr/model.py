@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -18,7 +20,6 @@ from ..base import (
     parse_options,
     select_class_settings,
 )
-from . import decoders, edsr, local_spectral, rdn, swinir
 from .decoders import QueryDecoder
 from .local_ensemble import Length, RenderArea, compute_pixel_taps, compute_shown_size
 
@@ -32,6 +33,9 @@ def denormalize(values: Tensor) -> Tensor:
     """Map values from [-1, 1] back to [0, 1], undoing `normalize`."""
     return values.mul(0.5).add_(0.5)
 
+
+ENCODER_MODULES = tuple(f"{__package__}.{name}" for name in ("rdn", "swinir", "edsr"))
+DECODER_MODULES = tuple(f"{__package__}.{name}" for name in ("liif", "lte", "local_spectral"))
 
 NORMALIZED, UNIT = "normalized", "unit"
 """The ranges of values that a network takes and gives: [-1, 1] as trained here, or [0, 1]."""
@@ -48,9 +52,26 @@ class ASRModel(Model):
     precision of the weights.
     """
 
+    benchmark, subject = "asr", "method"
     encoder: Encoder
     decoder: QueryDecoder
     colors = NORMALIZED
+
+    @classmethod
+    def assemble(cls, row: Method, config: Config) -> Self:
+        """Build an untrained method without seeding the random generators."""
+        section, classes = config["asr"]["model"], find_classes(row)
+        encoder_class, decoder_class = classes
+        for_encoder, for_decoder = (
+            select_class_settings(component, section, "asr.model") for component in classes
+        )
+        encoder_options, decoder_options = parse_options(
+            row.options, classes, f"config/methods.tsv, method {row.method}"
+        )
+        encoder = encoder_class(for_encoder, **encoder_options)
+        largest = config["asr"]["training"]["scale_range"][1]
+        for_decoder |= {"features": encoder.features, "largest_scale": largest}
+        return cls(encoder, decoder_class(for_decoder, **decoder_options))
 
     def prepare_images(self, images: Tensor) -> Tensor:
         """Convert images with values in [0, 1] to the range that the network takes."""
@@ -184,23 +205,7 @@ def build_model(method: Method, config: Config, seed: int) -> ASRModel:
     option that does not exist.
     """
     seed_everything(seed)
-    return assemble_model(method, config)
-
-
-def assemble_model(method: Method, config: Config) -> ASRModel:
-    """Build an untrained method without seeding the random generators."""
-    section, classes = config["asr"]["model"], find_classes(method)
-    encoder_class, decoder_class = classes
-    for_encoder, for_decoder = (
-        select_class_settings(component, section, "asr.model") for component in classes
-    )
-    encoder_options, decoder_options = parse_options(
-        method.options, classes, f"config/methods.tsv, method {method.method}"
-    )
-    encoder = encoder_class(for_encoder, **encoder_options)
-    largest = config["asr"]["training"]["scale_range"][1]
-    for_decoder |= {"features": encoder.features, "largest_scale": largest}
-    return ASRModel(encoder, decoder_class(for_decoder, **decoder_options))
+    return ASRModel.assemble(method, config)
 
 
 def find_classes(method: Method) -> tuple[type[Encoder], type[QueryDecoder]]:
@@ -209,13 +214,12 @@ def find_classes(method: Method) -> tuple[type[Encoder], type[QueryDecoder]]:
     Raises `UserError` if they do not exist or do not have the options of the row.
     """
     place = f"config/methods.tsv, method {method.method}"
-    modules = (decoders, local_spectral)
-    encoder = find_class(method.encoder, Encoder, (rdn, swinir, edsr), f"{place}: encoder")
-    decoder = find_class(method.decoder, QueryDecoder, modules, f"{place}: decoder")
+    encoder = find_class(method.encoder, Encoder, ENCODER_MODULES, f"{place}: encoder")
+    decoder = find_class(method.decoder, QueryDecoder, DECODER_MODULES, f"{place}: decoder")
     parse_options(method.options, [encoder, decoder], place)
     return encoder, decoder
 
 
 def count_model_parameters(method: Method, config: Config) -> int:
     """Count the trainable parameters of a method, from its shapes alone."""
-    return count_parameters(build_on_meta(lambda: assemble_model(method, config)))
+    return count_parameters(build_on_meta(lambda: ASRModel.assemble(method, config)))
