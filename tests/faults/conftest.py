@@ -12,7 +12,7 @@ import pytest
 from faulty import Disk, Workflow
 
 from gblsr_repro import config
-from gblsr_repro.training.native import train_run
+from gblsr_repro.training.runs import train_arm
 
 REPEATS = "GBLSR_FAULT_REPEATS"
 SEED = "GBLSR_FAULT_SEED"
@@ -38,7 +38,7 @@ def processes() -> multiprocessing.context.ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     # torch imports its compiler with the first optimizer: seconds that every process would pay.
     context.set_forkserver_preload(
-        ["gblsr_repro.training.native", "gblsr_repro.data.download", "torch._dynamo"]
+        ["gblsr_repro.training.runs", "gblsr_repro.data.download", "torch._dynamo"]
     )
     return context
 
@@ -63,7 +63,7 @@ Job = tuple[config.Config, config.Arm, int, Path, Path, Path]
 
 @pytest.fixture(scope="session")
 def job(small_config: config.Config, array: Path) -> Callable[[Path], Job]:
-    """Return the arguments of `train_run` for a run whose files are all under a folder."""
+    """Return the arguments of `train_arm` for a run whose files are all under a folder."""
 
     def arguments(folder: Path) -> Job:
         arm = config.read_arms()["gblsr_full"]
@@ -76,7 +76,7 @@ def job(small_config: config.Config, array: Path) -> Callable[[Path], Job]:
 def undisturbed(tmp_path_factory: pytest.TempPathFactory, job: Callable[[Path], Job]) -> Path:
     """The folder of the small run that nothing happened to."""
     folder = tmp_path_factory.mktemp("undisturbed")
-    train_run(*job(folder))
+    train_arm(*job(folder))
     return folder / "run"
 
 

@@ -14,8 +14,8 @@ from faulty import outcome
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import latency
 from gblsr_repro.progress import Progress
-from gblsr_repro.training import native as training
 from gblsr_repro.training import run_record
+from gblsr_repro.training import runs as training
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def backwards(monkeypatch):
 
 
 def test_training(backwards, job, undisturbed, tmp_path):
-    training.train_run(*job(tmp_path))
+    training.train_arm(*job(tmp_path))
     assert outcome(tmp_path / "run") == outcome(undisturbed)
     record = made.record(tmp_path / "run" / "run.json")
     assert record["wall_seconds"] > 0
@@ -55,7 +55,7 @@ def test_timing_and_progress(backwards):
 
 def test_a_state_from_the_future_is_gone_on_from(processes, job, undisturbed, tmp_path):
     state = job(tmp_path)[-1]
-    process = processes.Process(target=training.train_run, args=job(tmp_path))
+    process = processes.Process(target=training.train_arm, args=job(tmp_path))
     process.start()
     while not state.exists():
         assert process.is_alive()
@@ -64,7 +64,7 @@ def test_a_state_from_the_future_is_gone_on_from(processes, job, undisturbed, tm
     process.join()
     for path in state.parent.iterdir():
         os.utime(path, (2**32, 2**32))
-    training.train_run(*job(tmp_path))
+    training.train_arm(*job(tmp_path))
     assert made.record(tmp_path / "run" / "run.json")["resumed"] == 1
     assert outcome(tmp_path / "run") == outcome(undisturbed)
 
@@ -78,7 +78,7 @@ def test_data_from_the_future_is_refused_before_training(job, tmp_path, suffix):
     copy = tmp_path / array.name
     os.utime(copy.with_suffix(suffix), (2**32, 2**32))
     with pytest.raises(UserError, match=rf"train\{suffix} is dated 2106-.* in the future; set"):
-        training.train_run(settings, arm, seed, copy, *others)
+        training.train_arm(settings, arm, seed, copy, *others)
     assert not others[0].exists()
     os.utime(copy.with_suffix(suffix))
-    training.train_run(settings, arm, seed, copy, *others)
+    training.train_arm(settings, arm, seed, copy, *others)

@@ -13,7 +13,7 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation.exemplars import write_png
 from gblsr_repro.evaluation.fields import Fields
 from gblsr_repro.training import checkpoint
-from gblsr_repro.training.native import train_run
+from gblsr_repro.training.runs import train_arm
 from gblsr_repro.weights import serialize_tensors
 
 NOISE = torch.rand(3, 120, 120, generator=torch.Generator().manual_seed(0))
@@ -70,10 +70,10 @@ def test_training_goes_on_when_the_disk_has_room_again(disk, job, undisturbed, r
         folder = disk.folder / str(number)
         disk.leave(chance.randrange(6 * weights))  # two states and a third half need nine times it
         with pytest.raises(UserError, match="No space left on device"):
-            train_run(*job(folder))
+            train_arm(*job(folder))
         disk.free()
         assert not (folder / "run" / "run.json").exists()
-        train_run(*job(folder))
+        train_arm(*job(folder))
         assert outcome(folder / "run") == outcome(undisturbed)
         assert unfinished(folder) == []
 

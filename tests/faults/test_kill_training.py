@@ -4,7 +4,7 @@ import time
 
 from faulty import outcome, unfinished
 
-from gblsr_repro.training.native import train_run
+from gblsr_repro.training.runs import train_arm
 
 KILLS = 4
 
@@ -14,7 +14,7 @@ def test_killed_at_random_moments(processes, job, undisturbed, repeats, chance, 
     seconds = []
     for name in ("first", "timed"):  # the first also waits for the imports
         started = time.monotonic()
-        process = processes.Process(target=train_run, args=job(tmp_path / name))
+        process = processes.Process(target=train_arm, args=job(tmp_path / name))
         process.start()
         process.join(60)
         assert process.exitcode == 0
@@ -23,12 +23,12 @@ def test_killed_at_random_moments(processes, job, undisturbed, repeats, chance, 
     for number in range(repeats):
         folder = tmp_path / str(number)
         for _ in range(KILLS):
-            process = processes.Process(target=train_run, args=job(folder))
+            process = processes.Process(target=train_arm, args=job(folder))
             process.start()
             process.join(chance.uniform(0, seconds[1]))
             process.kill()
             process.join(60)
-        train_run(*job(folder))
+        train_arm(*job(folder))
         assert outcome(folder / "run") == outcome(undisturbed)
         assert unfinished(folder) == []
         assert list((folder / "state").iterdir()) == []

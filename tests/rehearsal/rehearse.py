@@ -14,8 +14,7 @@ from torch import Tensor
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from gblsr_repro import config as configuration
-from gblsr_repro.training import asr as asr_training
-from gblsr_repro.training import native as native_training
+from gblsr_repro.training import runs
 
 
 class Enough(Exception):
@@ -26,10 +25,10 @@ def train(name: str, config: configuration.Config, arrays: Path, folder: Path) -
     """Train an arm or a method; return its weights."""
     folder.mkdir(exist_ok=True)
     arm = configuration.read_arms().get(name)
-    trainer, array = (native_training, "train.npy") if arm else (asr_training, "packed.npy")
+    trainer, array = (runs.train_arm, "train.npy") if arm else (runs.train_method, "packed.npy")
     row, state = arm or configuration.read_methods()[name], folder / "state.pt"
-    with mock.patch.object(asr_training, "ValidationCurve"):
-        trainer.train_run(config, row, 0, arrays / array, folder, state)
+    with mock.patch.object(runs, "ValidationCurve"):
+        trainer(config, row, 0, arrays / array, folder, state)
     return load_file(folder / "weights.safetensors")
 
 

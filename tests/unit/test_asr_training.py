@@ -19,7 +19,8 @@ from gblsr_repro.data.superres import PackedImages, Sampler, pack_images
 from gblsr_repro.errors import StopRequested
 from gblsr_repro.models.asr.model import build_model
 from gblsr_repro.training import asr as training
-from gblsr_repro.training.asr import build_schedule, compute_absolute_error, train_run
+from gblsr_repro.training.asr import build_schedule, compute_absolute_error
+from gblsr_repro.training.runs import train_method
 
 RECIPE = {"batch_size": 2, "learning_rate": 1e-3, "halve_at": [0.5]}
 TINY = {
@@ -47,7 +48,8 @@ def place(tmp_path_factory):
     coarse = [made.noise(6, 6, 3, seed=i) for i in range(3)]
     blocks = np.ones((8, 8, 1), np.uint8)
     pictures = [made.Picture(f"m{i}", np.kron(c, blocks)) for i, c in enumerate(coarse)]
-    pack_images({"made_up": pictures}, folder / "train.npy", [{}])
+    described = {"dataset": "made_up", "title": "Made up", "images": len(pictures)}
+    pack_images({"made_up": pictures}, folder / "train.npy", [described])
     fetch_dataset("demo_set5", load(folder))
     return folder
 
@@ -65,7 +67,7 @@ def weights_of(folder):
 def test_a_run_leaves_weights_log_curve_and_record(place, tmp_path, method):
     config = load(place)
     state = tmp_path / "state.pt"
-    train_run(config, find_method(method), 0, place / "train.npy", tmp_path, state)
+    train_method(config, find_method(method), 0, place / "train.npy", tmp_path, state)
     record = made.record(tmp_path / "run.json")
     assert (record["method"], record["seed"], record["steps"]) == (method, 0, 12)
     assert record["precision"] == "default"
@@ -86,21 +88,21 @@ def test_a_run_leaves_weights_log_curve_and_record(place, tmp_path, method):
 def test_a_finished_run_is_written_again_without_a_step(place, tmp_path, monkeypatch):
     config, state = load(place), tmp_path / "state.pt"
     first, again = tmp_path / "first", tmp_path / "again"
-    train_run(config, find_method("gblsr_asr"), 0, place / "train.npy", first, state)
+    train_method(config, find_method("gblsr_asr"), 0, place / "train.npy", first, state)
 
     def never(*_args):
         raise AssertionError("a step was trained")
 
     monkeypatch.setattr("gblsr_repro.training.asr.compute_absolute_error", never)
     config["asr"]["training"] |= {"log_every": 5, "checkpoint_every": 7}
-    train_run(config, find_method("gblsr_asr"), 0, place / "train.npy", again, state)
+    train_method(config, find_method("gblsr_asr"), 0, place / "train.npy", again, state)
     one, other = weights_of(first), weights_of(again)
     assert one.keys() == other.keys()
     assert all(torch.equal(tensor, other[name]) for name, tensor in one.items())
 
     config["asr"]["training"]["recipes"]["rdn"]["learning_rate"] = 1.0
     with pytest.raises(AssertionError, match="a step was trained"):
-        train_run(config, find_method("gblsr_asr"), 0, place / "train.npy", again, state)
+        train_method(config, find_method("gblsr_asr"), 0, place / "train.npy", again, state)
 
 
 ROW = ["own", "rdn", "own:BlendDecoder", "", "rdn", "Own", "baseline", "main", ""]
@@ -215,7 +217,7 @@ def test_a_stopped_run_goes_on_to_the_same_weights(place, tmp_path, monkeypatch)
     """SwinIR draws its stochastic depth from torch, so this covers random states as well."""
     arguments = load(place), find_method("lte_swinir"), 1, place / "train.npy"
     whole, broken, state = tmp_path / "whole", tmp_path / "broken", tmp_path / "state.pt"
-    train_run(*arguments, whole, tmp_path / "w.pt")
+    train_method(*arguments, whole, tmp_path / "w.pt")
     left = iter(range(4, -1, -1))
 
     def stopping(*given):
@@ -226,9 +228,9 @@ def test_a_stopped_run_goes_on_to_the_same_weights(place, tmp_path, monkeypatch)
     with monkeypatch.context() as patch:
         patch.setattr(training, "compute_absolute_error", stopping)
         with pytest.raises(StopRequested, match="SIGTERM after step 5 of 12"):
-            train_run(*arguments, broken, state)
+            train_method(*arguments, broken, state)
     assert not (broken / "run.json").exists()
-    train_run(*arguments, broken, state)
+    train_method(*arguments, broken, state)
     one, other = weights_of(whole), weights_of(broken)
     assert one.keys() == other.keys()
     assert all(torch.equal(tensor, other[name]) for name, tensor in one.items())

@@ -32,9 +32,8 @@ from gblsr_repro.models import base, gblsr
 from gblsr_repro.models import native as native_models
 from gblsr_repro.models.asr import model as asr_models
 from gblsr_repro.released import importing
-from gblsr_repro.training import asr as asr_training
-from gblsr_repro.training import native as native_training
 from gblsr_repro.training import run_record
+from gblsr_repro.training import runs as training
 
 ARMS, METHODS = configuration.read_arms(), configuration.read_methods()
 TINY = {
@@ -218,7 +217,7 @@ JOBS = {
     "regions": lambda c, r, o: regions.write_thresholds(
         c, r / "arrays/validation.npy", o / "a.json"),
     **{
-        f"train {name}": lambda c, r, o, arm=ARMS[name]: native_training.train_run(
+        f"train {name}": lambda c, r, o, arm=ARMS[name]: training.train_arm(
             c, arm, 0, r / "arrays/train.npy", o / "run", o / "state.pt")
         for name in ("gblsr_fixed", "gblsr_scalar", "gblsr_full", "liif", "lte", "wire",
                      "global_fourier_mlp")
@@ -239,7 +238,7 @@ JOBS = {
     },
     "asr_standardize": lambda c, r, o: superres.pack_training_sets(c, o / "a.npy"),
     **{
-        f"asr_train_run {name}": lambda c, r, o, m=METHODS[name]: asr_training.train_run(
+        f"asr_train_run {name}": lambda c, r, o, m=METHODS[name]: training.train_method(
             c, m, 0, r / "asr.npy", o / "run", o / "state.pt")
         for name in ("gblsr_asr_nf48_nole", "liif_rdn", "lte_swinir")
     },

@@ -13,10 +13,17 @@ from torch import nn
 
 from gblsr_repro.errors import StopRequested, UserError
 from gblsr_repro.training import checkpoint
-from gblsr_repro.training.loop import LOG_COLUMNS, LoopSettings, train
+from gblsr_repro.training.loop import LOG_COLUMNS, Training, train
 
 IDENTITY = {"job": 1}
 A, B = ({"git": {"commit": commit, "modified": False}} for commit in "ab")
+
+
+class Linear(nn.Linear):
+    """A model without a bandwidth."""
+
+    def get_bandwidth(self):
+        return None
 
 
 class Job:
@@ -24,10 +31,10 @@ class Job:
 
     def __init__(self, path, steps=20, **settings):
         torch.manual_seed(0)
-        self.model = nn.Linear(3, 2)
+        self.model = Linear(3, 2)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=0.01, fused=True)
         self.clip = settings.pop("gradient_clip", 0.5)
-        self.settings = LoopSettings(steps, **({"log_every": 6, "checkpoint_every": 4} | settings))
+        self.settings = {"steps": steps, "log_every": 6, "checkpoint_every": 4} | settings
         self.path = path
         self.at = {}
 
@@ -42,10 +49,21 @@ class Job:
         return (self.model(noisy) - x[:, :2].flip(-1)).pow(2).mean()
 
     def run(self, identity=IDENTITY, trained_by=A, **options):
-        return train(
-            "job", self.model, self.optimizer, self.settings, self.batch, self.loss,
-            self.path, identity, trained_by, gradient_clip=self.clip, **options,
-        )  # fmt: skip
+        described = {
+            name: options.pop(name)
+            for name in ("split", "schedule", "gradient_clip")
+            if name in options
+        }
+        training = Training(
+            self.model,
+            self.optimizer,
+            self.batch,
+            self.loss,
+            {"training": self.settings},
+            {},
+            **({"gradient_clip": self.clip} | described),
+        )
+        return train("job", training, self.path, identity, trained_by, **options)
 
     def weights(self):
         return torch.cat([p.detach().flatten() for p in self.model.parameters()])
@@ -196,12 +214,13 @@ def test_learning_rate_bandwidth_and_hook_are_asked_at_every_step(path):
         rates.append(step)
         return 0.0 if step < 6 else 0.01
 
+    job.model.get_bandwidth = lambda: 0.7
     before = job.weights()
 
     def hook(done):
         seen.append((done, torch.equal(job.weights(), before)))
 
-    record = job.run(schedule=schedule, bandwidth=lambda: 0.7, after_step=hook)
+    record = job.run(schedule=schedule, after_step=hook)
     assert rates == list(range(7))
     assert seen == [(done, done < 7) for done in range(1, 8)]
     assert [row["bandwidth"] for row in record.rows] == [0.7, 0.7]

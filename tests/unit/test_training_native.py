@@ -16,7 +16,7 @@ from gblsr_repro.files import compute_sha256
 from gblsr_repro.models import native
 from gblsr_repro.models.base import count_parameters
 from gblsr_repro.runs import load_run
-from gblsr_repro.training.native import train_run
+from gblsr_repro.training.runs import train_arm
 
 STEPS = {"steps": 30, "batch_size": 2, "log_every": 4, "checkpoint_every": 3}
 SMALL = config.merge(made.SMALL, {"native": {"training": STEPS}})
@@ -34,7 +34,7 @@ def settings():
 
 def run(settings, array, folder, arm="gblsr_scalar", seed=0):
     output, state = folder / "run", folder / "state" / "seed.pt"
-    train_run(settings, config.read_arms()[arm], seed, array, output, state)
+    train_arm(settings, config.read_arms()[arm], seed, array, output, state)
     return output
 
 

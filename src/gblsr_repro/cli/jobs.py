@@ -170,10 +170,10 @@ def _add_native_train(commands: Commands) -> None:
 
 def train_arm(options: Options) -> None:
     """Train an arm with one seed, or resume its training."""
-    from ..training.native import train_run
+    from ..training.runs import train_arm
 
     config, arm = read_arm(options)
-    train_run(config, arm, options.seed, options.array, options.output, options.state)
+    train_arm(config, arm, options.seed, options.array, options.output, options.state)
 
 
 def _add_native_evaluate(commands: Commands) -> None:
@@ -282,10 +282,10 @@ def _add_asr_train(commands: Commands) -> None:
 
 def train_method(options: Options) -> None:
     """Train a method with one seed, or resume its training."""
-    from ..training.asr import train_run
+    from ..training.runs import train_method
 
     config, method = read_method(options)
-    train_run(config, method, options.seed, options.array, options.output, options.state)
+    train_method(config, method, options.seed, options.array, options.output, options.state)
 
 
 def _add_asr_evaluate(commands: Commands) -> None:

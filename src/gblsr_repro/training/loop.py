@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from .. import runtime
 from ..errors import StopRequested, UserError
 from ..files import write_json
+from ..models.base import Model
 from ..progress import Progress, log
 from . import checkpoint
 
@@ -26,12 +27,28 @@ Batch = TypeVar("Batch")
 
 
 @dataclass(frozen=True)
-class LoopSettings:
-    """Number of steps, and the steps between log rows and between saved states."""
+class Training(Generic[Batch]):
+    """A model to train and how: all that its weights depend on but the code and the versions.
 
-    steps: int
-    log_every: int
-    checkpoint_every: int
+    `batch(step)` and `schedule(step)` (the learning rate; None: constant) take the step counted
+    from 0 and must depend on it alone: then a resumed run repeats an uninterrupted one exactly on
+    the CPU. `loss(batch)` is a mean over the batch; `split` cuts a batch into equal parts whose
+    gradients add up to the batch's, which bounds memory and changes the result by rounding only.
+    `gradient_clip` bounds the norm of all gradients together. `settings` are the sections of the
+    config that the record of the run repeats, training among them; `data` describes the training
+    images, with their checksum (train); `facts` are further entries of the record.
+    """
+
+    model: Model
+    optimizer: torch.optim.Optimizer
+    batch: Callable[[int], Batch]
+    loss: Callable[[Batch], Tensor]
+    settings: Mapping[str, Any]
+    data: Mapping[str, Any]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    split: Callable[[Batch], Sequence[Batch]] = lambda batch: [batch]
+    schedule: Callable[[int], float] | None = None
+    gradient_clip: float = math.inf
 
 
 @dataclass
@@ -54,28 +71,16 @@ class TrainingLog:
 
 def train(
     label: str,
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    settings: LoopSettings,
-    batch: Callable[[int], Batch],
-    loss: Callable[[Batch], Tensor],
+    training: Training[Any],
     state_path: Path,
     identity: Mapping[str, Any],
     trained_by: Mapping[str, Any],
-    split: Callable[[Batch], Sequence[Batch]] = lambda batch: [batch],
-    schedule: Callable[[int], float] | None = None,
-    bandwidth: Callable[[], float | None] = lambda: None,
     after_step: Callable[[int], None] | None = None,
     keep_state: bool = False,
-    gradient_clip: float = math.inf,
 ) -> TrainingLog:
-    """Train `model` in place, resuming from the state at `state_path` if it exists.
+    """Train a model in place, resuming from the state at `state_path` if it exists.
 
-    `batch(step)` and `schedule(step)` (the learning rate; None: constant) take the step counted
-    from 0 and must depend on it alone: then a resumed run repeats an uninterrupted one exactly on
-    the CPU. `loss(batch)` is a mean over the batch; `split` cuts a batch into equal parts whose
-    gradients add up to the batch's, which bounds memory and changes the result by rounding only.
-    `gradient_clip` bounds the norm of all gradients together. `identity` lists what the weights
+    `identity` lists what the weights
     follow from: a state with the same identity is resumed, any other is moved aside (see
     `checkpoint.load_state`). `trained_by` describes the code, versions and device of this process
     (with the commit as git), which is recorded with the weights. `after_step(count)` is called
@@ -86,26 +91,27 @@ def train(
     Raises `UserError` when loss or gradient is not finite or another process trains the same run,
     and `StopRequested` on SIGTERM or SIGUSR1, after the current step, with the state saved.
     """
-    device = next(model.parameters()).device
-    run = _Training(label, model, optimizer, state_path, dict(identity), settings, device)
+    model = training.model
+    settings = training.settings["training"]
+    run = _Run(label, training, state_path, dict(identity))
     with checkpoint.lock_state(run.path, label):
         run.resume(dict(trained_by))
         model.train()
         with checkpoint.StopOnSignal() as stop, run.report_progress() as progress:
-            while run.step < settings.steps:
-                if schedule is not None:
-                    run.set_learning_rate(schedule(run.step))
-                parts = split(batch(run.step))
-                run.count_step(*run.compute_step(parts, loss, gradient_clip))
+            while run.step < run.steps:
+                if training.schedule is not None:
+                    run.set_learning_rate(training.schedule(run.step))
+                parts = training.split(training.batch(run.step))
+                run.count_step(*run.compute_step(parts, training.loss, training.gradient_clip))
                 if after_step is not None:
                     after_step(run.step)
-                finished = run.step == settings.steps
-                if finished or run.step % settings.log_every == 0:
-                    run.log_row(bandwidth())
+                finished = run.step == run.steps
+                if finished or run.step % settings["log_every"] == 0:
+                    run.log_row(model.get_bandwidth())
                 progress.update()
                 run.write_progress()
                 signal = stop.name
-                due = signal or run.step % settings.checkpoint_every == 0
+                due = signal or run.step % settings["checkpoint_every"] == 0
                 if keep_state if finished else due:
                     run.save()
                 if signal and not finished:
@@ -113,22 +119,21 @@ def train(
         return run.finish()
 
 
-class _Training:
+class _Run:
     """The state of a running training: what is saved, and what is not logged yet."""
 
     def __init__(
         self,
         label: str,
-        model: nn.Module,
-        optimizer: torch.optim.Optimizer,
+        training: Training[Any],
         path: Path,
         identity: dict[str, Any],
-        settings: LoopSettings,
-        device: torch.device,
     ) -> None:
-        self.label, self.model, self.optimizer, self.path = label, model, optimizer, path
-        self.identity, self.steps, self.device = identity, settings.steps, device
-        self.parameters = [p for p in model.parameters() if p.requires_grad]
+        self.label, self.path, self.identity = label, path, identity
+        self.model, self.optimizer = training.model, training.optimizer
+        self.steps: int = training.settings["training"]["steps"]
+        self.parameters = [p for p in self.model.parameters() if p.requires_grad]
+        self.device = self.parameters[0].device
         self.step = 0
         self.training_log = TrainingLog()
         # Values since the last log row; tensors until checked, so that CUDA is not waited for.

@@ -15,23 +15,20 @@ from .. import runtime
 from ..config import Arm, Config
 from ..data.arrays import ImageArray, convert_to_float
 from ..errors import UserError
-from ..files import check_dates
 from ..models.native import NativeModel, build_model
-from .checkpoint import remove_state
-from .run_record import train_and_write
+from .loop import Training
 from .sampler import EpochSampler, draw_pixels
 
 Batch = tuple[Tensor, ...]
 """Images (B, 3, S, S) and, if the loss uses a part of the pixels, their indices (B, N)."""
 
 
-def train_run(config: Config, arm: Arm, seed: int, array: Path, output: Path, state: Path) -> None:
-    """Train `arm` and write weights.safetensors, log.csv and run.json (last) into `output`.
+def prepare_training(config: Config, arm: Arm, seed: int, array: Path) -> Training[Batch]:
+    """Prepare the training of an arm on the standardized training array.
 
-    `array` is the standardized training array; `state` the file from which an interrupted run
-    resumes, removed at the end. AdamW on the mean squared error of the unclamped reconstruction,
-    of all pixels or of as many as native.training.pixels has for the arm, drawn anew for every
-    step; batches from shuffled epochs. Raises `UserError` and `StopRequested`.
+    AdamW on the mean squared error of the unclamped reconstruction, of all pixels or of as many as
+    native.training.pixels has for the arm, drawn anew for every step; batches from shuffled epochs.
+    Raises `UserError`.
 
     What repeats: on the CPU the same seed, settings, array, thread count, kind of processor and
     torch version produce the same bits, interrupted or not. On CUDA initialization and the order of
@@ -43,7 +40,6 @@ def train_run(config: Config, arm: Arm, seed: int, array: Path, output: Path, st
     recipe = sections["training"]
     device = runtime.prepare_device(config["device"], config["threads"], recipe["precision"])
     arrays = ImageArray.open(array)
-    check_dates(array.with_suffix(part) for part in (".npy", ".csv", ".json"))
     model = build_model(arm, config, seed)
     sampler = EpochSampler(len(arrays), recipe["batch_size"], torch.get_rng_state())
     model = model.to(device)
@@ -55,22 +51,16 @@ def train_run(config: Config, arm: Arm, seed: int, array: Path, output: Path, st
         weight_decay=recipe["weight_decay"],
         fused=True,
     )
-    train_and_write(
-        arm,
-        seed,
-        config,
-        sections,
-        {"train": arrays.description["sha256"]},
+    return Training(
         model,
         optimizer,
-        output,
-        state,
-        batch=objective.read_batch,
+        objective.read_batch,
+        objective.compute_loss,
+        sections,
+        {"train": arrays.description["sha256"]},
         split=objective.split_batch,
-        loss=objective.compute_loss,
         gradient_clip=recipe["gradient_clip"],
     )
-    remove_state(state)
 
 
 class Objective:

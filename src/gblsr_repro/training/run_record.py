@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from .. import runtime
 from ..config import Arm, Config, Method, locate_row
@@ -15,53 +13,47 @@ from ..dependencies import identify_run
 from ..files import write_csv, write_json
 from ..models.base import Model, count_parameters
 from ..weights import write_weights
-from .loop import LOG_COLUMNS, LoopSettings, TrainingLog, train
+from .loop import LOG_COLUMNS, Training, TrainingLog, train
 
 
 def train_and_write(
+    training: Training[Any],
     row: Arm | Method,
     seed: int,
     config: Config,
-    sections: Mapping[str, Any],
-    data: Mapping[str, Any],
-    model: Model,
-    optimizer: torch.optim.Optimizer,
     output: Path,
     state: Path,
-    facts: Mapping[str, Any] | None = None,
-    **options: Any,
+    after_step: Callable[[int], None] | None = None,
+    keep_state: bool = False,
 ) -> None:
-    """Train `model` with the options of `loop.train`, and write the run of its row and seed.
+    """Train a model as `loop.train` does, and write the run of its row and seed.
 
-    `sections` are the sections of the config to record, training among them; `data` describes the
-    training array, with its checksum (train); `facts` are further entries of the record. Code,
-    versions and device are recorded before the first step, since files may change during training.
+    Code, versions and device are recorded before the first step, since files may change during
+    training.
     """
-    (_, key, name), training = locate_row(row), sections["training"]
+    (_, key, name), model = locate_row(row), training.model
     run, identity = {key: name, "seed": seed}, identify_run(row, config)
     training_log = train(
         f"{name} seed {seed}",
-        model,
-        optimizer,
-        LoopSettings(**{key: training[key] for key in ("steps", "log_every", "checkpoint_every")}),
+        training,
         state_path=state,
-        identity={**run, **identity, "train_sha256": data["train"]},
+        identity={**run, **identity, "train_sha256": training.data["train"]},
         trained_by={
             "git": runtime.describe_commit(),
             "versions": runtime.list_versions(),
             "device": runtime.describe_device(next(model.parameters()).device),
         },
-        bandwidth=model.get_bandwidth,
-        **options,
+        after_step=after_step,
+        keep_state=keep_state,
     )
     record = {
         **run,
-        "steps": training["steps"],
+        "steps": training.settings["training"]["steps"],
         "parameters": count_parameters(model),
-        **(facts or {}),
-        "config": sections,
+        **training.facts,
+        "config": training.settings,
         "identity": identity,
-        "data": data,
+        "data": training.data,
     }
     write_run(output, model, training_log, record)
 

@@ -1,0 +1,54 @@
+"""Measure the validation curve of a super-resolution method while it is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import torch
+
+from ..config import Config
+from ..evaluation import asr as evaluation
+from ..files import read_csv, write_csv
+from ..models.asr.model import ASRModel
+from ..progress import log
+
+COLUMNS = ("step", "psnr_y", "ssim_y", "images")
+
+
+class ValidationCurve:
+    """The validation curve: mean PSNR-Y and SSIM-Y of a few images, every `validate_every` steps.
+
+    The images are the first ones of the first column of asr.evaluate, at validation_scale. They
+    select nothing: the weights of the last step are the result.
+    """
+
+    def __init__(self, model: ASRModel, config: Config, path: Path, device: torch.device) -> None:
+        settings = config["asr"]["training"]
+        self.model, self.config, self.path, self.device = model, config, path, device
+        self.every, self.steps = settings["validate_every"], settings["steps"]
+        self.scale = settings["validation_scale"]
+        self.column = next(iter(config["asr"]["evaluate"]))
+        self.pairs = evaluation.build_first_pairs(
+            self.column, self.scale, config, settings["validation_images"]
+        )
+
+    def measure_after_step(self, step: int) -> None:
+        """Measure and write the curve, after every `validate_every` steps and after the last."""
+        if step % self.every and step != self.steps:
+            return
+        upsample = evaluation.build_upsampler(self.model, self.config, self.device)
+        border = evaluation.compute_border(self.column, self.scale, self.config)
+        self.model.eval()
+        with torch.no_grad():
+            scores = [evaluation.score_pair(upsample, pair, border) for pair in self.pairs]
+        self.model.train()
+        means = [fmean(values) for values in zip(*scores, strict=True)]
+        # A run that resumed from an earlier step has measured the later steps before.
+        written = read_csv(self.path) if self.path.is_file() else []
+        rows: list[Mapping[str, Any]] = [row for row in written if int(row["step"]) < step]
+        rows.append(dict(zip(COLUMNS, (step, *means, len(scores)), strict=True)))
+        write_csv(self.path, COLUMNS, rows)
+        log.info("after step %d: PSNR-Y %.3f dB on %s x%g", step, means[0], self.column, self.scale)
