@@ -18,7 +18,8 @@ from gblsr_repro.data.images import convert_to_tensor, read_rgb_image
 from gblsr_repro.data.resize import resize_like_pillow
 from gblsr_repro.data.standardize import draw_crop
 from gblsr_repro.data.superres import PackedImages, Sampler, SampleSpec
-from gblsr_repro.evaluation import asr, luma
+from gblsr_repro.evaluation import asr_scores, luma
+from gblsr_repro.evaluation.asr import build_upsampler
 from gblsr_repro.evaluation.metrics import MetricSettings
 from gblsr_repro.evaluation.native import reconstruct, score_images
 from gblsr_repro.evaluation.perceptual import PerceptualDistance
@@ -184,13 +185,13 @@ def build_superres_evaluation_case(bench: Bench) -> Case:
     """
     low = (12, 15) if bench.quick else (120, 125) if bench.cuda else (48, 48)
     image = Photograph("photograph", build_photograph((low[0] * SCALE, low[1] * SCALE)))
-    make = partial(asr.build_pair, image, SCALE, bench.config["asr"]["downsampling"])
+    make = partial(asr_scores.build_pair, image, SCALE, bench.config["asr"]["downsampling"])
     pair, model = make(), rendering.build_method(bench, "gblsr_asr")
-    enlarge = asr.build_upsampler(model, bench.config, bench.device)
+    enlarge = build_upsampler(model, bench.config, bench.device)
     output = enlarge(pair.low, *pair.high.shape[:2])
     truth = convert_to_tensor(pair.high).to(bench.device)
     variants = (
-        Variant("render, PSNR-Y and SSIM-Y", partial(asr.score_pair, enlarge, pair, SCALE)),
+        Variant("render, PSNR-Y and SSIM-Y", partial(asr_scores.score_pair, enlarge, pair, SCALE)),
         Variant("render", partial(enlarge, pair.low, *pair.high.shape[:2])),
         Variant("PSNR-Y and SSIM-Y", partial(luma.score_image, output, truth, SCALE)),
         Variant("make the input", make),

@@ -14,8 +14,8 @@ from .dependencies import (
     CODE_DIGEST,
     RELEASED,
     digest_run_code,
+    identify_row,
     identify_run,
-    select_defining_columns,
 )
 from .errors import UserError
 from .models.base import Model
@@ -98,7 +98,7 @@ def _compare_with_current(
         _check_origin(path, record, identity)
         _check_identity(path, record, identity)
         return
-    _check_identity(path, record, select_defining_columns(row))
+    _check_identity(path, record, identify_row(row))
     if digest_run_code(row, record) != record["identity"].get(CODE_DIGEST):
         log.warning("%s was trained by other code than there is now.", path)
 

@@ -15,7 +15,7 @@ from gblsr_repro.data.images import convert_to_tensor
 from gblsr_repro.data.resize import crop_to_scale, resize_like_matlab
 from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation import asr
+from gblsr_repro.evaluation import asr_scores
 from gblsr_repro.evaluation.luma import compute_luma, compute_psnr, shave_border
 
 PUBLISHED = {
@@ -33,7 +33,9 @@ CELLS = [
 
 @pytest.mark.parametrize(("column", "scale"), CELLS)
 def test_the_bicubic_row_has_nearly_the_published_values(mirrored, column, scale, tmp_path):
-    rows = asr.score_set(asr.enlarge_bicubically, column, scale, mirrored, tmp_path, {})
+    rows = asr_scores.score_set(
+        asr_scores.enlarge_bicubically, column, scale, mirrored, tmp_path, {}
+    )
     assert len(rows) == IMAGES[column]
     assert fmean(row["psnr_y"] for row in rows) == pytest.approx(PUBLISHED[column][scale], abs=0.03)
 
@@ -57,4 +59,4 @@ def test_the_luma_alone_has_the_published_values(mirrored, column, scale):
 
 def test_an_unknown_column_is_a_users_error(mirrored):
     with pytest.raises(UserError, match="set41"):
-        asr.evaluate_bicubic(mirrored, "set41", "unwritten", "unwritten")
+        asr_scores.evaluate_bicubic(mirrored, "set41", "unwritten", "unwritten")

@@ -12,7 +12,7 @@ from gblsr_repro.data.fetch import fetch_dataset
 from gblsr_repro.data.resize import crop_to_scale
 from gblsr_repro.data.sources import list_source_images
 from gblsr_repro.errors import UserError
-from gblsr_repro.evaluation import asr, asr_latency, latency
+from gblsr_repro.evaluation import asr, asr_latency, asr_scores, latency
 from gblsr_repro.files import compute_sha256
 from gblsr_repro.models.asr.model import build_model
 
@@ -42,17 +42,17 @@ def test_grayscale_images_are_scored_on_their_own_samples(config):
     def perfect(low, height, width):
         return torch.from_numpy(high).double().expand(3, -1, -1) / 255
 
-    score = asr.score_pair(perfect, asr.build_pair(image, 3, "matlab"), 3)
+    score = asr_scores.score_pair(perfect, asr_scores.build_pair(image, 3, "matlab"), 3)
     assert score.psnr_y > 200  # equal but for the rounding of float64
     assert score.ssim_y == pytest.approx(1)
 
 
 def test_an_image_without_a_finite_psnr_is_named(config, monkeypatch, tmp_path):
     black = torch.zeros(24, 24, 3, dtype=torch.uint8).numpy()
-    pair = asr.ImagePair("black", black[::3, ::3], black)
-    monkeypatch.setattr(asr, "build_pair", lambda *_: pair)
+    pair = asr_scores.ImagePair("black", black[::3, ::3], black)
+    monkeypatch.setattr(asr_scores, "build_pair", lambda *_: pair)
     with pytest.raises(UserError, match="black of set5 equals its upsampled image"):
-        asr.score_set(asr.enlarge_bicubically, "set5", 3, config, tmp_path, {})
+        asr_scores.score_set(asr_scores.enlarge_bicubically, "set5", 3, config, tmp_path, {})
 
 
 def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
@@ -70,7 +70,7 @@ def test_every_set_and_scale_of_a_run_is_scored(config, tmp_path):
     shaved = {p.name: made.record(p)["shaved"] for p in output.glob("*.json")}
     assert shaved["demo_set14_x3.json"] == 9  # the scale and the column's own 6
     assert shaved["demo_set5_x6.json"] == 6
-    assert asr.compute_border("set5", 2.5, config) == 3
+    assert asr_scores.compute_border("set5", 2.5, config) == 3
     record = made.record(output / "demo_set14_x3.json")
     assert record["datasets"][0]["stands_in_for"] == "set14"
     assert record["weights_sha256"] == compute_sha256(run / "weights.safetensors")
@@ -82,13 +82,13 @@ def test_what_was_scored_from_the_same_is_kept(config, tmp_path, monkeypatch):
     asr.evaluate_run(config, method, 0, run, output, state)
     before = {path.name: path.read_bytes() for path in output.iterdir()}
     shutil.rmtree(output)
-    scored, score_pair = [], asr.score_pair
+    scored, score_pair = [], asr_scores.score_pair
 
     def note(upsample, pair, shaved):
         scored.append((pair.name, shaved))
         return score_pair(upsample, pair, shaved)
 
-    monkeypatch.setattr(asr, "score_pair", note)
+    monkeypatch.setattr(asr_scores, "score_pair", note)
     asr.evaluate_run(config, method, 0, run, output, state)
     assert scored == []
     assert {path.name: path.read_bytes() for path in output.iterdir()} == before

@@ -17,10 +17,12 @@ from gblsr_repro import dependencies, inference, runs
 from gblsr_repro.data import standardize, superres
 from gblsr_repro.data.fetch import fetch_dataset
 from gblsr_repro.dependencies import collect
+from gblsr_repro.dependencies.code import PACKAGE, is_carrier, list_files
 from gblsr_repro.errors import UserError
 from gblsr_repro.evaluation import (
     asr,
     asr_latency,
+    asr_scores,
     exemplars,
     metrics,
     native,
@@ -110,13 +112,6 @@ class Watched(dict):
 PLACES = {"device", "threads", "resources", "results", "mirror", "accept_partial"}
 WHICH = {"native.data.evaluate", "asr.evaluate", "asr.scales", "asr.timing.datasets"}
 CURVE = {"asr.evaluate", "asr.downsampling", "asr.shave_extra", "asr.tile_pixels"}
-# Modules that carry and write what others compute.
-CARRIERS = (
-    "config", "dependencies", "devices", "errors", "files", "progress", "records", "runs",
-    "runtime", "locks", "training/run_record", "evaluation/kept_rows",
-    "weights", "data/prefetch", "data/arrays", "evaluation/__init__", "evaluation/batches",
-    "released/folder",
-)  # fmt: skip
 # The rules whose output a rule reads: it runs again with them.
 ABOVE = {
     "regions": ["standardize"],
@@ -153,9 +148,6 @@ class Lazy:
     def __getattr__(self, name: str) -> object:
         section = "model" if name == "patch" else "metrics"
         return self.config["native"][section][name]
-
-
-PACKAGE = Path(collect.__file__).parents[1]
 
 
 @contextmanager
@@ -247,7 +239,7 @@ JOBS = {
     },
     "asr_evaluate": lambda c, r, o: asr.evaluate_run(
         c, METHOD, 0, r / "gblsr_asr", o, o / "state"),
-    "asr_bicubic": lambda c, r, o: asr.evaluate_bicubic(c, "demo_set5", o, o / "state"),
+    "asr_bicubic": lambda c, r, o: asr_scores.evaluate_bicubic(c, "demo_set5", o, o / "state"),
     **{
         f"asr_latency {name}": lambda c, r, o, m=METHODS[name]: asr_latency.time_method(
             c, m, 0, o, o / "state")
@@ -273,7 +265,7 @@ def watched(tiny, monkeypatch):
 
         return call
 
-    for module in (native, native_latency, asr, asr_latency):
+    for module in (native, native_latency, asr_scores, asr_latency):
         monkeypatch.setattr(module, "collect_dependencies", unwatched(module.collect_dependencies))
     for name in ("identify_run", "write_run"):
         monkeypatch.setattr(run_record, name, unwatched(getattr(run_record, name)))
@@ -302,15 +294,24 @@ def test_a_job_reads_and_runs_what_its_output_is_said_to_follow_from(tiny, watch
         subject = {"train": of_run, "asr_train_run": of_run, "standardize": "train"}.get(each)
         subject = row if each == rule else subject
         followed |= set(collect.collect_dependencies(each, subject or "set14", settings))
-        code |= {PACKAGE / file for file in collect.RULES[each].code}
+        classes = ()
         if isinstance(subject, configuration.Arm | configuration.Method):
-            code |= collect.find_source_files(collect.find_model_classes(subject))
+            classes = collect.find_model_classes(subject)
+        code |= list_files(collect.RULES[each].code, classes)
     watching = {name for name in watched.seen if collect.is_monitoring(name)}
     allowed = PLACES | WHICH | watching | ALLOWED.get(rule, set())
+    if rule.endswith("latency"):  # no time depends on initial values
+        initial = {name for cls in collect.find_model_classes(row) for name in cls.INITIAL}
+        allowed |= {f"{configuration.locate_row(row)[0]}.model.{name}" for name in initial}
     assert watched.seen - followed - allowed == set()
-    said = modules({str(path.with_suffix(".py")) for path in code})
-    curve = {"evaluation/asr", "evaluation/luma"} if rule == "asr_train_run" else set()
-    unsaid = {m for m in modules(ran) - said - curve if not m.startswith(CARRIERS)}
+    followed_modules = modules({str(path) for path in code})
+    recording = {"training/run_record", "training/runs", "training/validation", "weights"}
+    curve = {"evaluation/asr", "evaluation/asr_scores", "evaluation/luma"}
+    unsaid = {
+        module
+        for module in modules(ran) - followed_modules - recording - curve
+        if not is_carrier(PACKAGE / f"{module}.py")
+    }
     assert unsaid == set()
 
 

@@ -21,8 +21,8 @@ rule asr_standardize:
         mem_mb=MEMORY["other"],
         runtime=lengthen_runtime("other"),
     params:
+        **follow("asr_standardize"),
         config=find_config,
-        follows=describe_dependencies("asr_standardize"),
     shell:
         "python -m gblsr_repro asr standardize --config {params.config}"
         " --output {output.array} > {log} 2>&1"
@@ -36,7 +36,8 @@ rule asr_train_run:
         array=f"{R}/asr/arrays/train.npy",
         index=f"{R}/asr/arrays/train.csv",
         record=f"{R}/asr/arrays/train.json",
-        validation=ancient(find_sources_of_validation),
+        # Of the validation curve: no run is made again for another one.
+        validation=ancient(f"{R}/sources/{ASR_SETS[0]}.csv"),
     output:
         weights=f"{R}/asr/runs/{{method}}/seed{{seed}}/weights.safetensors",
         log=f"{R}/asr/runs/{{method}}/seed{{seed}}/log.csv",
@@ -53,8 +54,8 @@ rule asr_train_run:
         mem_mb=MEMORY["asr_training"],
         runtime=MINUTES["asr_training"],
     params:
+        **follow("asr_train_run", "method", METHODS),
         config=find_config,
-        follows=describe_dependencies("asr_train_run", "method", METHODS),
         run=subpath(output.record, parent=True),
         state=f"{R}/asr/state/{{method}}/seed{{seed}}.pt",
     shell:
@@ -89,8 +90,8 @@ rule asr_evaluate:
         mem_mb=MEMORY["asr_evaluation"],
         runtime=MINUTES["asr_evaluation"],
     params:
+        **follow("asr_evaluate"),
         config=find_config,
-        follows=describe_dependencies("asr_evaluate"),
         run=subpath(input.weights, parent=True),
         metrics=subpath(output[0], parent=True),
         state=f"{R}/asr/state/metrics/{{method}}/seed{{seed}}",
@@ -120,8 +121,8 @@ rule asr_bicubic:
         mem_mb=MEMORY["other"],
         runtime=MINUTES["other"],
     params:
+        **follow("asr_bicubic", "dataset", ASR_COLUMNS),
         config=find_config,
-        follows=describe_dependencies("asr_bicubic", "dataset", ASR_COLUMNS),
         metrics=subpath(output[0], parent=True),
         state=f"{R}/asr/state/metrics/bicubic",
     shell:

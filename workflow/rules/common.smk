@@ -128,23 +128,29 @@ def match_one_of(names):
     return "|".join(names) or "(?!)"
 
 
-def describe_dependencies(rule, wildcard=None, subjects=None):
-    """Return as text what the output of a rule follows from; jobs run again when that changes.
+def follow(rule, wildcard=None, subjects=None):
+    """Return parameters, one for each thing that the output of a rule follows from.
 
-    What a job is about stands in a wildcard, by its name or as one of `subjects`.
+    Jobs run again when one changes, and a dry-run names it. What a job is about stands in a
+    wildcard, by its name or as one of `subjects`.
     """
 
     @cache
-    def text(name):
+    def collect(name):
         subject = subjects[name] if subjects else name
         try:
-            return json.dumps(
-                dependencies.collect_dependencies(rule, subject, config), sort_keys=True
-            )
+            return dependencies.collect_dependencies(rule, subject, config)
         except UserError as error:
             sys.exit(f"gblsr-repro: {error}")
 
-    return lambda wildcards: text(wildcards[wildcard] if wildcard else None)
+    def describe(name):
+        def text(wildcards):
+            found = collect(wildcards[wildcard] if wildcard else None)
+            return f"{name}: {json.dumps(found[name], sort_keys=True)}" if name in found else ""
+
+        return text
+
+    return {name: describe(name) for name in dependencies.list_names(rule, config)}
 
 
 @cache
@@ -176,16 +182,6 @@ def find_sources_of_array(wildcards):
     return [f"{R}/sources/{name}.csv" for name in names]
 
 
-def find_sources_of_validation(wildcards):
-    """Return the manifest of the set that the validation curve of a run still to be made is of.
-
-    No run is made again for another curve.
-    """
-    if os.path.isfile(f"{R}/asr/runs/{wildcards.method}/seed{wildcards.seed}/weights.safetensors"):
-        return []
-    return f"{R}/sources/{ASR_SETS[0]}.csv"
-
-
 @cache
 def check_released(benchmark, name, seed):
     """Return the files at hand of released weights; exit with an error if no run can be made of them.
@@ -211,13 +207,12 @@ def find_files_to_import(wildcards):
 
 
 def find_sources_of_timing(wildcards):
-    """Return the manifests of the timed sets that have been fetched or whose sizes are not known.
+    """Return the manifests of the timed sets whose sizes are not in config/sizes.tsv.
 
-    Where config/sizes.tsv knows the sizes, they alone do.
+    Of the others the sizes suffice; images that have been fetched are timed all the same.
     """
     known = settings_module.list_sized_datasets()
-    paths = {name: f"{R}/sources/{name}.csv" for name in ASR_TIMED}
-    return [path for name, path in paths.items() if name not in known or os.path.isfile(path)]
+    return [f"{R}/sources/{name}.csv" for name in ASR_TIMED if name not in known]
 
 
 def find_inputs_of_aggregate(wildcards):

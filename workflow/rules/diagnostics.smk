@@ -22,8 +22,8 @@ rule fields:
         mem_mb=MEMORY["evaluation"],
         runtime=lengthen_runtime("evaluation"),
     params:
+        **follow("fields"),
         config=find_config,
-        follows=describe_dependencies("fields"),
         run=subpath(input.weights, parent=True),
     shell:
         "python -m gblsr_repro native fields --config {params.config} --arm {wildcards.arm}"

@@ -24,8 +24,8 @@ rule train:
         mem_mb=MEMORY["training"],
         runtime=MINUTES["training"],
     params:
+        **follow("train", "arm", ARMS),
         config=find_config,
-        follows=describe_dependencies("train", "arm", ARMS),
         checked=check_before_training,
         run=subpath(output.record, parent=True),
         state=f"{R}/native/state/{{arm}}/seed{{seed}}.pt",
@@ -66,8 +66,8 @@ rule evaluate:
         mem_mb=MEMORY["evaluation"],
         runtime=MINUTES["evaluation"],
     params:
+        **follow("evaluate"),
         config=find_config,
-        follows=describe_dependencies("evaluate"),
         run=subpath(input.weights, parent=True),
         arrays=subpath(input.regions, parent=True),
         metrics=f"{R}/native/metrics/{{arm}}/seed{{seed}}",
@@ -91,8 +91,8 @@ use rule evaluate as evaluate_validation with:
     log:
         f"{R}/logs/evaluate_validation/{{arm}}_seed{{seed}}.log",
     params:
+        **follow("evaluate_validation"),
         config=find_config,
-        follows=describe_dependencies("evaluate_validation"),
         run=subpath(input.weights, parent=True),
         arrays=subpath(input.regions, parent=True),
         metrics=f"{R}/native/metrics/{{arm}}/seed{{seed}}",
@@ -123,8 +123,8 @@ rule exemplars:
         mem_mb=MEMORY["evaluation"],
         runtime=lengthen_runtime("evaluation"),
     params:
+        **follow("exemplars"),
         config=find_config,
-        follows=describe_dependencies("exemplars"),
         runs=lambda wildcards, input: [os.path.dirname(path) for path in input.weights],
         arrays=lambda wildcards, input: os.path.dirname(input.arrays[0]),
         exemplars=lambda wildcards, output: str(Path(output[0]).parents[1]),

@@ -19,8 +19,8 @@ rule import_arm:
     conda:
         "../../envs/gblsr.yaml"
     params:
+        **follow("import_arm", "arm", ARMS),
         config=find_config,
-        follows=describe_dependencies("import_arm", "arm", ARMS),
         address=lambda wildcards: get_address(wildcards.arm, wildcards.seed, config),
         run=subpath(output.record, parent=True),
     shell:
@@ -48,8 +48,8 @@ rule import_method:
     conda:
         "../../envs/gblsr.yaml"
     params:
+        **follow("import_method", "method", METHODS),
         config=find_config,
-        follows=describe_dependencies("import_method", "method", METHODS),
         address=lambda wildcards: get_address(wildcards.method, wildcards.seed, config),
         run=subpath(output.record, parent=True),
     shell:

@@ -16,8 +16,8 @@ rule aggregate:
     conda:
         "../../envs/gblsr.yaml"
     params:
+        **follow("aggregate", "aggregate"),
         config=find_config,
-        follows=describe_dependencies("aggregate", "aggregate"),
     shell:
         "python -m gblsr_repro aggregate {wildcards.aggregate} --config {params.config}"
         " --output {output} > {log} 2>&1"
@@ -30,8 +30,8 @@ use rule aggregate as provenance with:
         f"{R}/logs/aggregate/{{aggregate}}.json.log",
     localrule: True
     params:
+        **follow("provenance"),
         config=find_config,
-        follows=describe_dependencies("provenance"),
 
 
 rule readings:
@@ -48,8 +48,8 @@ rule readings:
     conda:
         "../../envs/gblsr.yaml"
     params:
+        **follow("readings"),
         config=find_config,
-        follows=describe_dependencies("readings"),
     shell:
         "python -m gblsr_repro readings --config {params.config} --aggregate {input.rows}"
         " --output {output} > {log} 2>&1"
@@ -77,8 +77,8 @@ rule table:
     conda:
         "../../envs/gblsr.yaml"
     params:
+        **follow("table"),
         config=find_config,
-        follows=describe_dependencies("table"),
         tables=subpath(output[0], parent=True),
         names=lambda wildcards, output: [Path(path).stem for path in output],
     shell:
@@ -131,8 +131,8 @@ rule figure:
     conda:
         "../../envs/gblsr.yaml"
     params:
+        **follow("figure"),
         config=find_config,
-        follows=describe_dependencies("figure"),
         figures=subpath(output.pdf, parent=True),
     shell:
         "python -m gblsr_repro figures --config {params.config} --output {params.figures}"
@@ -158,8 +158,8 @@ rule claims:
     conda:
         "../../envs/gblsr.yaml"
     params:
+        **follow("claims"),
         config=find_config,
-        follows=describe_dependencies("claims"),
     shell:
         "python -m gblsr_repro claims --config {params.config} --output {output} > {log} 2>&1"
 
@@ -188,8 +188,8 @@ rule claims_page:
     conda:
         "../../envs/gblsr.yaml"
     params:
+        **follow("claims_page"),
         config=find_config,
-        follows=describe_dependencies("claims_page"),
     shell:
         "python -m gblsr_repro claims-page --config {params.config} --claims {input}"
         " --output {output} > {log} 2>&1"
@@ -227,8 +227,8 @@ rule report:
     conda:
         "../../envs/gblsr.yaml"
     params:
+        **follow("report"),
         config=find_config,
-        follows=describe_dependencies("report"),
     shell:
         "python -m gblsr_repro report --config {params.config} --claims {input.claims}"
         " --output {output} > {log} 2>&1"

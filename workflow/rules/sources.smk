@@ -14,8 +14,8 @@ rule fetch:
     conda:
         "../../envs/gblsr.yaml"
     params:
+        **follow("fetch", "dataset", settings_module.read_datasets()),
         config=find_config,
-        follows=describe_dependencies("fetch", "dataset", settings_module.read_datasets()),
     shell:
         "python -m gblsr_repro fetch {wildcards.dataset} --config {params.config}"
         " --output {output} > {log} 2>&1"
@@ -38,8 +38,8 @@ rule standardize:
         mem_mb=MEMORY["other"],
         runtime=lengthen_runtime("other"),
     params:
+        **follow("standardize", "array"),
         config=find_config,
-        follows=describe_dependencies("standardize", "array"),
     shell:
         "python -m gblsr_repro native standardize {wildcards.array} --config {params.config}"
         " --output {output.array} > {log} 2>&1"
@@ -61,8 +61,8 @@ rule regions:
         mem_mb=MEMORY["other"],
         runtime=lengthen_runtime("other"),
     params:
+        **follow("regions"),
         config=find_config,
-        follows=describe_dependencies("regions"),
     shell:
         "python -m gblsr_repro native regions --config {params.config} --array {input.array}"
         " --output {output} > {log} 2>&1"

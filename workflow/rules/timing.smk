@@ -26,8 +26,8 @@ rule latency:
         mem_mb=MEMORY["evaluation"],
         runtime=MINUTES["timing"],
     params:
+        **follow("latency", "arm", ARMS),
         config=find_config,
-        follows=describe_dependencies("latency", "arm", ARMS),
         times=subpath(output[0], parent=True),
         state=f"{R}/native/state/latency/{{arm}}/seed{{seed}}",
         arrays=lambda wildcards, input: os.path.dirname(input.arrays[0]),
@@ -58,8 +58,8 @@ rule asr_latency:
         mem_mb=MEMORY["asr_evaluation"],
         runtime=MINUTES["timing"],
     params:
+        **follow("asr_latency", "method", METHODS),
         config=find_config,
-        follows=describe_dependencies("asr_latency", "method", METHODS),
         times=subpath(output[0], parent=True),
         state=f"{R}/asr/state/latency/{{method}}/seed{{seed}}",
     shell:

@@ -315,7 +315,7 @@ def _add_asr_bicubic(commands: Commands) -> None:
 
 def evaluate_bicubic(options: Options) -> None:
     """Score bicubic upsampling."""
-    from ..evaluation.asr import evaluate_bicubic
+    from ..evaluation.asr_scores import evaluate_bicubic
 
     evaluate_bicubic(load_config(options), options.dataset, options.output, options.state)
 

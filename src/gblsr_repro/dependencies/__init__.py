@@ -9,9 +9,10 @@ from .collect import (
     collect_dependencies,
     digest_run_code,
     find_model_classes,
+    identify_row,
     identify_run,
     list_class_settings,
+    list_names,
     list_settings,
-    select_defining_columns,
     select_settings,
 )

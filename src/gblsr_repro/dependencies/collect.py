@@ -13,10 +13,8 @@ rules that a job reads: Snakemake runs all jobs below one that runs.
 from __future__ import annotations
 
 import hashlib
-import inspect
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ..config import (
@@ -31,10 +29,9 @@ from ..config import (
     locate_row,
 )
 from ..errors import build_syntax_error
-from ..files import compute_sha256, read_csv
-from .source_digest import digest_files
+from ..files import read_csv
+from .code import digest_code
 
-PACKAGE = Path(__file__).resolve().parents[1]
 CODE_DIGEST = "code_sha256"
 RELEASED = "released"
 
@@ -48,15 +45,20 @@ class Rule:
     """Dependencies of the output of a rule.
 
     `settings` are dotted names; a section means all its settings, `{}` the name of the column or
-    array that is the job's subject. `code` are files and folders of the package. `model` adds the
-    settings and the code of the classes of the job's arm or method (of all arms, without one).
-    `training` adds the settings of the training, `sizes` the rows of config/sizes.tsv.
+    array that is the job's subject. `code` are modules and folders of the package that compute the
+    output; what they import counts, too (see `list_files`). `table` is that of the job's subject,
+    if it is a row: its defining columns count and, for arms and methods, the settings and the code
+    of the classes that it names. `all_arms` adds the code of the classes of all arms. `training`
+    adds the settings of the training, `initial` those that set initial values alone, `sizes` the
+    rows of config/sizes.tsv.
     """
 
     settings: tuple[str, ...] = ()
     code: tuple[str, ...] = ()
-    model: bool = False
+    table: str = ""
+    all_arms: bool = False
     training: bool = False
+    initial: bool = True
     sizes: bool = False
 
 
@@ -86,59 +88,15 @@ EXPERIMENT = (
     "claims",
 )
 
-IMAGES = ("data/arrays.py", "data/datasets.py", "data/images.py", "data/sources.py")
-STANDARDIZING = (*IMAGES, "data/standardize.py")
-SCORING = (
-    "evaluation/metrics.py",
-    "evaluation/native.py",
-    "evaluation/perceptual.py",
-    "evaluation/regions.py",
-)
-PAIRS = ("data/datasets.py", "data/images.py", "data/resize.py", "data/sources.py")
-ASR_SCORING = (*PAIRS, "evaluation/asr.py", "evaluation/luma.py")
-# Besides the files of the classes that a row names and of their base classes, wherever they are.
-NATIVE_MODEL = (
-    "models/base.py",
-    "models/coordinates.py",
-    "models/encoder.py",
-    "models/layers.py",
-    "models/native.py",
-    "models/spectral.py",
-)
-ASR_MODEL = (
-    "models/base.py",
-    "models/layers.py",
-    "models/spectral.py",
-    "models/asr/local_ensemble.py",
-    "models/asr/model.py",
-    "models/asr/rendering.py",
-)
-TRAINING = (
-    "runtime.py",
-    "data/arrays.py",
-    "training/checkpoint.py",
-    "training/loop.py",
-)
-# Without the code that finds and downloads files, which does not change their content.
-IMPORTING = (
-    "released/colors.py",
-    "released/facts.py",
-    "released/importing.py",
-    "released/known.py",
-    "released/names.py",
-    "released/reading.py",
-    "released/rows.py",
-)
-ANALYSIS = ("analysis", "evaluation/fields.py", "evaluation/locality.py")
-REPORTING = ("reporting", *ANALYSIS)
-
 RULES = {
     # The manifest of a data set is written once and all later readers compare with it: neither the
     # checksum of a download nor the code that downloads changes it.
-    "fetch": Rule(),
-    "standardize": Rule(("native.data.image_size", "native.data.evaluate.{}"), code=STANDARDIZING),
-    "standardize train": Rule(SPLIT, code=STANDARDIZING),
-    "standardize validation": Rule(SPLIT, code=STANDARDIZING),
+    "fetch": Rule(table="datasets"),
+    "standardize": Rule(
+        ("native.data.image_size", "native.data.evaluate.{}"), code=("data/standardize.py",)
+    ),
+    "standardize train": Rule(SPLIT, code=("data/standardize.py",)),
+    "standardize validation": Rule(SPLIT, code=("data/standardize.py",)),
     "regions": Rule(
         (
             "native.model.patch",
@@ -146,16 +104,14 @@ RULES = {
             "native.metrics.power_floor",
             "native.metrics.region_patches",
         ),
-        code=("evaluation/metrics.py", "evaluation/regions.py"),
+        code=("evaluation/regions.py",),
     ),
-    "train": Rule(
-        code=(*NATIVE_MODEL, *TRAINING, "training/native.py", "training/sampler.py"),
-        model=True,
-        training=True,
+    "train": Rule(code=("training/native.py", "training/loop.py"), table="arms", training=True),
+    "import_arm": Rule(("released.{}",), code=("released/importing.py",), table="arms"),
+    "evaluate": Rule(("native.metrics",), code=("evaluation/native.py",)),
+    "evaluate_validation": Rule(
+        ("native.metrics", "diagnostics.images"), code=("evaluation/native.py",)
     ),
-    "import_arm": Rule(("released.{}",), code=(*NATIVE_MODEL, *IMPORTING), model=True),
-    "evaluate": Rule(("native.metrics",), code=SCORING),
-    "evaluate_validation": Rule(("native.metrics", "diagnostics.images"), code=SCORING),
     "exemplars": Rule(("native.data.exemplars",), code=("evaluation/exemplars.py",)),
     "fields": Rule(
         (
@@ -163,35 +119,27 @@ RULES = {
             "native.metrics.power_floor",
             "diagnostics.images",
         ),
-        code=(
-            "evaluation/fields.py",
-            "evaluation/metrics.py",
-            "evaluation/native_fields.py",
-            "evaluation/regions.py",
-        ),
+        code=("evaluation/native_fields.py",),
     ),
     "latency": Rule(
-        ("latency",),
-        code=(
-            *NATIVE_MODEL,
-            "runtime.py",
-            "evaluation/latency.py",
-            "evaluation/native_latency.py",
-        ),
-        model=True,
+        ("latency",), code=("evaluation/native_latency.py",), table="arms", initial=False
     ),
-    "asr_standardize": Rule(("asr.train",), code=(*IMAGES, "data/superres.py")),
+    "asr_standardize": Rule(("asr.train",), code=("data/superres.py",)),
     "asr_train_run": Rule(
         ("asr.train",),
-        code=(*ASR_MODEL, *TRAINING, "training/asr.py", "data/resize.py", "data/superres.py"),
-        model=True,
+        code=("training/asr.py", "training/loop.py"),
+        table="methods",
         training=True,
     ),
     "import_method": Rule(
-        ("released.{}", "asr.training.scale_range"), code=(*ASR_MODEL, *IMPORTING), model=True
+        ("released.{}", "asr.training.scale_range"),
+        code=("released/importing.py",),
+        table="methods",
     ),
-    "asr_evaluate": Rule(("asr.downsampling", "asr.shave_extra"), code=ASR_SCORING),
-    "asr_bicubic": Rule(("asr.downsampling", "asr.shave_extra.{}"), code=ASR_SCORING),
+    "asr_evaluate": Rule(("asr.downsampling", "asr.shave_extra"), code=("evaluation/asr.py",)),
+    "asr_bicubic": Rule(
+        ("asr.downsampling", "asr.shave_extra.{}"), code=("evaluation/asr_scores.py",)
+    ),
     "asr_latency": Rule(
         (
             "latency.warmup",
@@ -204,32 +152,27 @@ RULES = {
             "asr.tile_pixels",
             "asr.training.scale_range",
         ),
-        code=(
-            *ASR_MODEL,
-            *PAIRS,
-            "runtime.py",
-            "evaluation/asr_latency.py",
-            "evaluation/latency.py",
-        ),
-        model=True,
+        code=("evaluation/asr_latency.py",),
+        table="methods",
+        initial=False,
         sizes=True,
     ),
-    **dict.fromkeys(("aggregate", "provenance", "claims"), Rule(EXPERIMENT, code=ANALYSIS)),
-    "aggregate budget": Rule(EXPERIMENT, code=("analysis", *NATIVE_MODEL), model=True),
-    "aggregate mean_color": Rule(EXPERIMENT, code=("analysis", "evaluation/metrics.py")),
+    **dict.fromkeys(("aggregate", "provenance", "claims"), Rule(EXPERIMENT, code=("analysis",))),
+    "aggregate budget": Rule(EXPERIMENT, code=("analysis",), all_arms=True),
     "aggregate structure": Rule(code=("analysis", "models")),
     **dict.fromkeys(
-        ("table", "figure", "claims_page", "readings", "report"), Rule(EXPERIMENT, code=REPORTING)
+        ("table", "figure", "claims_page", "readings", "report"),
+        Rule(EXPERIMENT, code=("reporting",)),
     ),
 }
 
 TRAININGS = {Arm: "train", Method: "asr_train_run"}
 IMPORTS = {Arm: "import_arm", Method: "import_method"}
-# The columns of a row that determine results; the others concern their presentation.
+# By table, the columns of a row that determine results; the others concern their presentation.
 DEFINING_COLUMNS = {
-    Arm: ("arms", ("decoder", "options")),
-    Method: ("methods", ("encoder", "decoder", "options", "recipe")),
-    Dataset: ("datasets", ("kind", "files", "images")),
+    "arms": ("decoder", "options"),
+    "methods": ("encoder", "decoder", "options", "recipe"),
+    "datasets": ("kind", "files", "images"),
 }
 
 
@@ -243,23 +186,41 @@ def collect_dependencies(rule: str, subject: Subject, config: Config) -> Depende
     listed = RULES.get(f"{rule} {subject}") or RULES[rule]
     about = locate_row(subject)[2] if isinstance(subject, Arm | Method) else subject
     names = [name.format(about) for name in listed.settings]
-    rows = [subject] if isinstance(subject, Arm | Method) else list_arms(config).values()
-    classes = [cls for row in rows for cls in find_model_classes(row)] if listed.model else []
     dependencies: Dependencies = {}
-    if subject is not None and not isinstance(subject, str):
-        dependencies |= select_defining_columns(subject)
+    classes: list[type] = []
+    if listed.table and not isinstance(subject, str | None):
+        dependencies |= identify_row(subject)
     if isinstance(subject, Arm | Method):
+        classes = [*find_model_classes(subject)]
         section = f"{locate_row(subject)[0]}.model"
         _check_class_settings(classes, section, config)
-        names += [f"{section}.{name}" for name in list_class_settings(classes)]
+        names += [f"{section}.{name}" for name in list_class_settings(classes, listed.initial)]
         names += list_training_settings(subject, config) if listed.training else []
+    if listed.all_arms:
+        classes = [cls for arm in list_arms(config).values() for cls in find_model_classes(arm)]
     settings = select_settings(config, names)
     dependencies |= {name: value for name, value in settings.items() if not is_monitoring(name)}
     if listed.sizes:
         dependencies["sizes"] = digest_image_sizes(config)
     if listed.code:
-        dependencies[CODE_DIGEST] = digest_code(listed.code, classes)
+        dependencies[CODE_DIGEST] = digest_code(listed.code, tuple(classes))
     return dependencies
+
+
+def list_names(rule: str, config: Config) -> list[str]:
+    """List the names of all that `collect_dependencies` may return for the subjects of a rule."""
+    names: list[str] = [CODE_DIGEST, "sizes"]
+    for key, listed in RULES.items():
+        if key.partition(" ")[0] != rule:
+            continue
+        names += [f"{listed.table}.{column}" for column in DEFINING_COLUMNS.get(listed.table, ())]
+        settings = [name.removesuffix(".{}") for name in listed.settings]
+        if listed.table in SECTIONS:
+            section = SECTIONS[listed.table]
+            settings.append(f"{section}.model")
+            settings += [f"{section}.training", *SPLIT] if listed.training else []
+        names += [leaf for name in settings for leaf in list_settings(config, name)]
+    return list(dict.fromkeys(names))
 
 
 def identify_run(row: Arm | Method, config: Config) -> Dependencies:
@@ -279,11 +240,23 @@ def digest_run_code(row: Arm | Method, record: Mapping[str, Any]) -> str:
 
 # --- rows and their classes -----------------------------------------------------------------------
 
+SECTIONS = {"arms": "native", "methods": "asr"}  # of the config, by table
 
-def select_defining_columns(row: Arm | Method | Dataset) -> Dependencies:
-    """Select the columns of a row that determine its results, by name."""
-    table, columns = DEFINING_COLUMNS[type(row)]
-    return {f"{table}.{k}": v for k, v in asdict(row).items() if k in columns}
+
+def identify_row(row: Arm | Method | Dataset) -> Dependencies:
+    """Identify a row by what of it determines its results, by table and column.
+
+    However a row is written, the same classes and options are the same text: "module:Class", and
+    the options in alphabetical order.
+    """
+    if isinstance(row, Dataset):
+        return {f"datasets.{name}": getattr(row, name) for name in DEFINING_COLUMNS["datasets"]}
+    encoder, decoder = (f"{cls.__module__}:{cls.__name__}" for cls in find_model_classes(row))
+    described = {"decoder": decoder, "options": " ".join(sorted(row.options.split()))}
+    if isinstance(row, Arm):
+        return {f"arms.{name}": text for name, text in described.items()}
+    described |= {"encoder": encoder, "recipe": row.recipe}
+    return {f"methods.{name}": described[name] for name in DEFINING_COLUMNS["methods"]}
 
 
 def find_model_classes(row: Arm | Method) -> tuple[type, type]:
@@ -301,9 +274,13 @@ def find_model_classes(row: Arm | Method) -> tuple[type, type]:
     return native.find_classes(row) if isinstance(row, Arm) else asr.find_classes(row)
 
 
-def list_class_settings(classes: Iterable[Any]) -> list[str]:
-    """List the settings of the model's section that classes read, without repetition."""
-    return list(dict.fromkeys(name for cls in classes for name in cls.SETTINGS))
+def list_class_settings(classes: Iterable[Any], initial: bool = True) -> list[str]:
+    """List the settings of the model's section that classes read, without repetition.
+
+    Without `initial` those that set initial values alone are left out.
+    """
+    names = (name for cls in classes for name in cls.SETTINGS if initial or name not in cls.INITIAL)
+    return list(dict.fromkeys(names))
 
 
 def _check_class_settings(classes: Iterable[Any], section: str, config: Config) -> None:
@@ -337,39 +314,6 @@ def digest_image_sizes(config: Config) -> str:
     rows = read_csv(find_repository_root() / "config" / "sizes.tsv", "\t")
     text = repr([row for row in rows if row["dataset"] in names])
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-# --- code -----------------------------------------------------------------------------------------
-
-
-def digest_code(code: Iterable[str], classes: Iterable[type] = ()) -> str:
-    """Compute the SHA-256 of files and folders of the package, and of the files of classes.
-
-    The files of base classes count, too; comments, docstrings and layout do not. Templates and
-    other texts in folders count byte by byte.
-    """
-    paths = [PACKAGE / name for name in code]
-    digest = hashlib.sha256(digest_files([*paths, *find_source_files(classes)]).encode())
-    for text in sorted(file for path in paths if path.is_dir() for file in _find_text_files(path)):
-        digest.update(f"{text.relative_to(PACKAGE)} {compute_sha256(text)}".encode())
-    return digest.hexdigest()
-
-
-def find_source_files(classes: Iterable[type]) -> set[Path]:
-    """Find the source files of classes and of their base classes."""
-    bases = {base for cls in classes for base in cls.__mro__}
-    return {
-        Path(inspect.getfile(base))
-        for base in bases
-        if base.__module__.partition(".")[0] not in ("builtins", "torch")
-    }
-
-
-def _find_text_files(folder: Path) -> Iterator[Path]:
-    """Find the templates and other texts in a folder."""
-    suffixes = (".css", ".html", ".j2", ".js", ".md", ".mplstyle", ".tex", ".txt")
-    files = (file for file in folder.rglob("*") if file.suffix in suffixes)
-    return (file for file in files if not file.name.startswith("."))
 
 
 # --- settings by their dotted names ---------------------------------------------------------------

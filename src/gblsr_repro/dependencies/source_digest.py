@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,12 @@ def digest_files(paths: Iterable[Path | str]) -> str:
     entries = {
         (_name_in_package(file), _digest_file(file))
         for path in paths
-        for file in _find_python_files(Path(path))
+        for file in find_python_files(Path(path))
     }
     return hashlib.sha256(repr(sorted(entries)).encode()).hexdigest()
 
 
-def _find_python_files(path: Path) -> Iterator[Path]:
+def find_python_files(path: Path) -> Iterator[Path]:
     """Find the Python files at or below a path, as absolute paths.
 
     Hidden files are an editor's, such as its lock of a file that is open.
@@ -43,18 +44,30 @@ def _find_python_files(path: Path) -> Iterator[Path]:
     return (file for file in path.rglob("*.py") if not file.name.startswith("."))
 
 
+def find_package_folder(file: Path) -> Path:
+    """Find the folder of the outermost package that a file is in, else the file itself."""
+    top = file
+    while (top.parent / "__init__.py").is_file():
+        top = top.parent
+    return top
+
+
 def _name_in_package(file: Path) -> str:
     """Name a file by its path from the folder that contains its outermost package."""
-    top = file.parent
-    while (top / "__init__.py").is_file():
-        top = top.parent
-    return file.relative_to(top).as_posix()
+    return file.relative_to(find_package_folder(file).parent).as_posix()
 
 
 def _digest_file(file: Path) -> str:
     """Compute the SHA-256 of the code in one file."""
-    try:
+    with explain_bad_code(file):
         return _digest_source(file.read_bytes())
+
+
+@contextmanager
+def explain_bad_code(file: Path) -> Iterator[None]:
+    """Raise a `UserError` when the file of the block cannot be read or is not valid Python."""
+    try:
+        yield
     except OSError as error:
         raise UserError(
             f"The code in {file} cannot be read ({error.strerror}); restore the file and run again."

@@ -1,17 +1,8 @@
-"""Score the quality of arbitrary-scale super-resolution, image by image.
-
-The low-resolution input is resized from the high-resolution image by the protocol's resizer, and
-the output is compared with that image in luma (see `luma`). Plain bicubic interpolation is scored
-by the same steps except the model, so that its agreement with published values verifies them.
-"""
+"""Score trained methods of arbitrary-scale super-resolution (see `asr_scores`)."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -19,50 +10,11 @@ from torch import Tensor
 
 from .. import runtime
 from ..config import Config, Method
-from ..data import resize
-from ..data.datasets import locate_dataset
-from ..data.images import convert_to_batch, convert_to_rgb, convert_to_tensor
-from ..data.prefetch import Prefetcher
-from ..data.sources import SourceImage, describe_dataset, list_source_images
-from ..dependencies import collect_dependencies
-from ..errors import UserError, explain_memory_shortage
-from ..files import write_csv, write_json
+from ..data.images import convert_to_batch, convert_to_rgb
+from ..errors import explain_memory_shortage
 from ..models.asr.model import ASRModel
 from ..runs import load_matching_run
-from . import luma
-from .kept_rows import compute_rows
-
-COLUMNS = ("image", "psnr_y", "ssim_y")
-
-
-@dataclass(frozen=True)
-class ImagePair:
-    """One image at one scale: `low` and `high` resolution, uint8 (H, W, 3) or (H, W) if gray."""
-
-    name: str
-    low: np.ndarray
-    high: np.ndarray
-
-
-def build_pair(image: SourceImage, scale: float, downsampling: str) -> ImagePair:
-    """Crop an image to multiples of `scale` and downscale it by the resizer `downsampling`."""
-    high = resize.crop_to_scale(image.load(), scale)
-    return ImagePair(image.name, resize.downscale(high, scale, downsampling), high)
-
-
-def compute_border(column: str, scale: float, config: Config) -> int:
-    """Compute the pixels to shave off every side: the scale plus config asr.shave_extra."""
-    return int(np.ceil(scale)) + config["asr"]["shave_extra"].get(column, 0)
-
-
-Upsample = Callable[[np.ndarray, int, int], Tensor]
-"""Enlarges a low-resolution image, uint8 (h, w[, 3]), to H, W: (3, H, W) in [0, 1]."""
-
-
-def enlarge_bicubically(low: np.ndarray, height: int, width: int) -> Tensor:
-    """Enlarge an image by bicubic interpolation in floats, as MATLAB's imresize does."""
-    enlarged = resize.resize_like_matlab(convert_to_rgb(low).astype(np.float64), height, width)
-    return convert_to_tensor(enlarged) / 255
+from .asr_scores import Upsample, map_datasets_to_columns, score_column
 
 
 def build_upsampler(model: ASRModel, config: Config, device: torch.device) -> Upsample:
@@ -82,74 +34,6 @@ def build_upsampler(model: ASRModel, config: Config, device: torch.device) -> Up
     return enlarge
 
 
-def score_pair(upsample: Upsample, pair: ImagePair, shaved: int) -> luma.LumaScore:
-    """Score an image without the outer `shaved` pixels; return its PSNR-Y (dB) and SSIM-Y.
-
-    Raises `UserError` when the image is too small for the metrics.
-    """
-    output = upsample(pair.low, *pair.high.shape[:2])
-    return luma.score_image(output, convert_to_tensor(pair.high).to(output.device), shaved)
-
-
-def build_first_pairs(column: str, scale: float, config: Config, count: int) -> list[ImagePair]:
-    """Build the pairs of the first `count` images of a column of the tables at one scale."""
-    images = list_source_images(config["asr"]["evaluate"][column], config, scale)
-    return [build_pair(image, scale, config["asr"]["downsampling"]) for image in images[:count]]
-
-
-def score_set(
-    upsample: Upsample,
-    column: str,
-    scale: float,
-    config: Config,
-    state: Path,
-    dependencies: Mapping[str, Any],
-) -> list[dict[str, Any]]:
-    """Score every image of a column of the tables at one scale; return rows of `COLUMNS`.
-
-    Scores are kept image by image in the folder `state` (see `compute_rows`). Raises `UserError`
-    when the data set was not fetched, when an image is too small for the metrics or when an output
-    equals its image.
-    """
-    settings = config["asr"]
-    dataset = settings["evaluate"][column]
-    images = list_source_images(dataset, config, scale)
-
-    def build(position: int) -> ImagePair:
-        return build_pair(images[position], scale, settings["downsampling"])
-
-    # The next image is decoded and resized while the device works on the current one.
-    prefetcher = Prefetcher(build, stop=len(images))
-    shaved = compute_border(column, scale, config)
-
-    def score(position: int) -> dict[str, Any]:
-        pair = prefetcher(position)
-        psnr, ssim = score_pair(upsample, pair, shaved)
-        if math.isinf(psnr):
-            raise UserError(
-                f"{pair.name} of {column} equals its upsampled image, so its PSNR-Y is infinite "
-                "and the set has no mean; leave this image out of the set."
-            )
-        return dict(zip(COLUMNS, (pair.name, psnr, ssim), strict=True))
-
-    name = f"{dataset}_x{scale:g}"
-    return compute_rows(state, name, dependencies, len(images), score, f"{column} x{scale:g}")
-
-
-def evaluate_bicubic(config: Config, dataset: str, output: Path, state: Path) -> None:
-    """Score bicubic interpolation on a data set at every scale, as `score_column` does.
-
-    Raises `UserError` when asr.evaluate does not name the data set, or as `score_set` does.
-    """
-    columns = map_datasets_to_columns(config)
-    if dataset not in columns:
-        raise UserError(
-            f"asr.evaluate does not name the data set {dataset!r}; choose one of "
-            f"{', '.join(columns)}."
-        )
-    score_column(enlarge_bicubically, columns[dataset], config, output, state, {}, {})
-
-
 def evaluate_run(
     config: Config, method: Method, seed: int, run: Path, output: Path, state: Path
 ) -> None:
@@ -166,42 +50,3 @@ def evaluate_run(
     with torch.inference_mode():
         for column in map_datasets_to_columns(config).values():
             score_column(upsample, column, config, output, state, weights, facts)
-
-
-def map_datasets_to_columns(config: Config) -> dict[str, str]:
-    """Map the data sets of config asr.evaluate to their columns in the tables."""
-    return {dataset: column for column, dataset in config["asr"]["evaluate"].items()}
-
-
-def score_column(
-    upsample: Upsample,
-    column: str,
-    config: Config,
-    output: Path,
-    state: Path,
-    weights: Mapping[str, Any],
-    facts: Mapping[str, Any],
-) -> None:
-    """Score a column of the tables at every scale and write the scores into the folder `output`.
-
-    Writes <data set>_x<scale>.csv, one row per image, and beside it a .json with the data set, the
-    way it was measured, `weights` (their checksum), `facts`, and under `follows` its dependencies.
-    Files are named by data set, not by column, because a column may show another data set later.
-    """
-    dataset = config["asr"]["evaluate"][column]
-    settings = collect_dependencies("asr_bicubic", column, config)
-    content = {"content_sha256": locate_dataset(dataset, config).digest_content()}
-    for scale in config["asr"]["scales"]:
-        path = output / f"{dataset}_x{scale:g}.csv"
-        description = {
-            "datasets": [describe_dataset(dataset, config)],
-            "scale": scale,
-            "downsampling": config["asr"]["downsampling"],
-            "shaved": compute_border(column, scale, config),
-            **weights,
-        }
-        dependencies = {**settings, **weights, **content, "scale": scale}
-        # Scores of another device are not called those of this one.
-        rows = score_set(upsample, column, scale, config, state, {**dependencies, **facts})
-        write_csv(path, COLUMNS, rows)
-        write_json(path.with_suffix(".json"), {**description, **facts, "follows": dependencies})

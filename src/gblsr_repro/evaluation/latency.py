@@ -38,7 +38,7 @@ from .. import runtime
 from ..config import Config
 from ..files import write_csv, write_json
 from ..progress import log
-from . import OURS, PAPER
+from . import PAPER
 from .kept_rows import compute_rows
 
 if TYPE_CHECKING:
@@ -126,11 +126,6 @@ class Clock:
     call: Call
     gradients: bool = False
     saved_per_pixel: float = 0.0
-
-
-def select_clocks(config: Config) -> list[str]:
-    """Select the clocks of config latency.clocks, the paper's first."""
-    return [name for name in (PAPER, OURS) if name in config["latency"]["clocks"]]
 
 
 def count_saved_bytes(call: Call, images: Tensor, model: nn.Module) -> int:
@@ -244,7 +239,7 @@ class Timer:
             write_json(output / f"{name}.json", description | facts)
 
     def build_clocks(self) -> Iterator[Clock]:
-        """Yield the clocks of `select_clocks`, to be used one after the other.
+        """Yield the clocks of config latency.clocks, to be used one after the other.
 
         `ours` changes the memory format of the model, so `paper` must be used before it.
         """
@@ -253,7 +248,7 @@ class Timer:
             with torch.inference_mode():
                 return self.user_call(images)
 
-        for name in select_clocks(self.config):
+        for name in self.config["latency"]["clocks"]:
             if name == PAPER:
                 yield Clock(name, self.plain_call, self.gradients, self._count_saved_per_pixel())
             else:
@@ -381,7 +376,7 @@ def describe_measurement(config: Config, device: torch.device) -> dict[str, Any]
         "device": runtime.describe_device(device),
         "timer": "CUDA events" if cuda else "monotonic clock",
         "peak_memory": "CUDA tensors, MiB" if cuda else None,
-        "clocks": select_clocks(config),
+        "clocks": config["latency"]["clocks"],
         "warmup": config["latency"]["warmup"],
         "passes": config["latency"]["passes"],
         "versions": runtime.list_versions(),

@@ -15,7 +15,8 @@ import torch
 
 from ..config import Config
 from ..errors import UserError
-from ..evaluation import asr as evaluation
+from ..evaluation import asr_scores
+from ..evaluation.asr import build_upsampler
 from ..models.asr.model import NORMALIZED, UNIT, ASRModel
 from ..progress import log
 
@@ -40,15 +41,15 @@ def measure_colors(model: ASRModel, config: Config, device: torch.device) -> dic
     makes them, which are the published ones.
     """
     column, scale = next(iter(config["asr"]["evaluate"])), _scale(config)
-    pairs = evaluation.build_first_pairs(column, scale, config, IMAGES)
-    border = evaluation.compute_border(column, scale, config)
-    upsample = evaluation.build_upsampler(model, config, device)
+    pairs = asr_scores.build_first_pairs(column, scale, config, IMAGES)
+    border = asr_scores.compute_border(column, scale, config)
+    upsample = build_upsampler(model, config, device)
     figures = {}
     before = model.colors
     with torch.inference_mode():
         for each in RANGES:
             model.colors = each
-            scores = [evaluation.score_pair(upsample, pair, border) for pair in pairs]
+            scores = [asr_scores.score_pair(upsample, pair, border) for pair in pairs]
             figures[each] = fmean(score.psnr_y for score in scores)
     model.colors = before
     return figures

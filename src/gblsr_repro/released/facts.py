@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..config import Arm, Config, Method, locate_row
-from ..dependencies import find_model_classes, list_class_settings, select_defining_columns
+from ..dependencies import find_model_classes, identify_row, list_class_settings
 from ..models import adaptive_order, fourier_mlp, gblsr, native
 from ..models.asr import model as asr
 from ..models.asr.local_spectral import GBLSR
@@ -156,8 +157,10 @@ def compare_record(record: Facts, row: Arm | Method, config: Config) -> str | No
     """
     benchmark, _, name = locate_row(row)
     identity = record.get("identity") or {}
-    wanted = {k: v for k, v in select_defining_columns(row).items() if k not in TRAINING_COLUMNS}
-    pairs = [(column, identity.get(column, value), value) for column, value in wanted.items()]
+    wanted = {k: v for k, v in identify_row(row).items() if k not in TRAINING_COLUMNS}
+    columns = {k.partition(".")[2]: v for k, v in identity.items() if k in wanted}
+    recorded = identify_row(replace(row, **columns))  # older records have the row as it was written
+    pairs = [(column, recorded[column], value) for column, value in wanted.items()]
     sections = record.get("config") or {}
     model = sections.get("model", {})
     for setting in list_class_settings(find_model_classes(row)):

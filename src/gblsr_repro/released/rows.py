@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ..config import Arm, Config, Method, locate_row, read_arms, read_methods
-from ..dependencies import select_defining_columns
+from ..dependencies import identify_row
 from ..errors import UserError
 from ..models import native
 from ..models.base import build_on_meta
@@ -134,7 +134,7 @@ def list_unsaid(rows: list[Row], config: Config) -> list[str]:
     """List the fields of the authors' configurations, or else columns, in which rows differ."""
     described = [describe_row(row, config) for row in rows]
     if described[0] in described[1:]:
-        described = [select_defining_columns(row) for row in rows]
+        described = [identify_row(row) for row in rows]
     names = dict.fromkeys(name for fields in described for name in fields)
     return [name for name in names if len({str(fields.get(name)) for fields in described}) > 1]
 

@@ -10,7 +10,8 @@ from typing import Any
 import torch
 
 from ..config import Config
-from ..evaluation import asr as evaluation
+from ..evaluation import asr_scores
+from ..evaluation.asr import build_upsampler
 from ..files import read_csv, write_csv
 from ..models.asr.model import ASRModel
 from ..progress import log
@@ -31,7 +32,7 @@ class ValidationCurve:
         self.every, self.steps = settings["validate_every"], settings["steps"]
         self.scale = settings["validation_scale"]
         self.column = next(iter(config["asr"]["evaluate"]))
-        self.pairs = evaluation.build_first_pairs(
+        self.pairs = asr_scores.build_first_pairs(
             self.column, self.scale, config, settings["validation_images"]
         )
 
@@ -39,11 +40,11 @@ class ValidationCurve:
         """Measure and write the curve, after every `validate_every` steps and after the last."""
         if step % self.every and step != self.steps:
             return
-        upsample = evaluation.build_upsampler(self.model, self.config, self.device)
-        border = evaluation.compute_border(self.column, self.scale, self.config)
+        upsample = build_upsampler(self.model, self.config, self.device)
+        border = asr_scores.compute_border(self.column, self.scale, self.config)
         self.model.eval()
         with torch.no_grad():
-            scores = [evaluation.score_pair(upsample, pair, border) for pair in self.pairs]
+            scores = [asr_scores.score_pair(upsample, pair, border) for pair in self.pairs]
         self.model.train()
         means = [fmean(values) for values in zip(*scores, strict=True)]
         # A run that resumed from an earlier step has measured the later steps before.

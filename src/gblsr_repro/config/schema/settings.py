@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeGuard
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from .native import Native
 from .superres import ASR
@@ -25,14 +25,19 @@ from .types import (
 )
 
 
+def _order_clocks(clocks: list[str]) -> list[str]:
+    """Order clocks as they are timed, so that the order in a config changes nothing."""
+    return sorted(clocks, reverse=True)
+
+
 class Latency(Section):
     """The fixed timing protocol of both benchmarks."""
 
     warmup: int = describe("passes before the timed ones", ge=0, le=10**6)
     passes: int = describe("timed passes", ge=1, le=10**6)
-    clocks: Annotated[list[Literal["paper", "ours"]], Field(min_length=1), Distinct] = describe(
-        "what is timed (above)"
-    )
+    clocks: Annotated[
+        list[Literal["paper", "ours"]], Field(min_length=1), Distinct, AfterValidator(_order_clocks)
+    ] = describe("what is timed (above)")
     images_per_set: Count | None = describe("native images timed per set; null: all", default=None)
 
 
