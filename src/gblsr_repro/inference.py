@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from .image_io import write as write
 from .image_io.photo import Size, extend_visible_colors, paint, reduce, resize_alpha
 from .models import bands, native, spectral
 from .models.asr import tiling
-from .models.asr.local_ensemble import compute_shown_size
+from .models.asr.local_ensemble import RenderArea, compute_shown_size
 from .models.asr.model import ASRModel
 from .models.bands import Track
 from .models.gblsr import SpectralDecoder
@@ -49,7 +49,7 @@ BYTE_TAGS = ("profile", "exif")  # fields of a code's tags that are stored as te
 BAND_PIXELS = 1 << 18  # rendered at once
 MAX_OUTPUT_PIXELS = 200_000_000
 TRAINED_SIDE = 48  # pixels of a side in the training of super-resolution (asr.training.lr_patch)
-MIRRORED = 8  # pixels added around smaller images: flat colors are then off by two levels at most
+MIRRORED = 8  # least pixels added around smaller images: flat colors are then off by 2 levels
 
 
 @dataclass(frozen=True)
@@ -281,9 +281,9 @@ def upscale(
     Around one smaller than those of the training its mirror image is added (`_count_mirrored`).
     """
     window = select_window(photo.size, scale, crop)
-    added = _count_mirrored(model, photo.size)
-    y, x = (positions + added for positions in _locate_pixels(window))
-    sides = ((added, added), (added, added), (0, 0))
+    above, before = added = _count_mirrored(model, photo.size, window.drawn)
+    y, x = (at + count for at, count in zip(_locate_pixels(window), added, strict=True))
+    sides = ((above, above), (before, before), (0, 0))
     pixels = np.pad(extend_visible_colors(photo), sides, mode="symmetric")
     whole = model.encoder.extend_images(torch.from_numpy(pixels).permute(2, 0, 1)[None])
     cells = (whole.shape[-2], whole.shape[-1])
@@ -295,28 +295,46 @@ def upscale(
             rows, columns = (slice(*span) for span in tile.pixels)
             images = whole[:, :, rows, columns].to(device).float() / 255
             features, low = tile.crop_to_cells(model.encode(images)), tile.crop_to_cells(images)
-            if crop is None and not added:
+            if crop is None:
                 size = compute_shown_size(cells, photo.size, window.drawn)
-                area = tile.build_area(cells)
+                area = _move_area(tile.build_area(cells), photo.size, window.drawn, added)
                 colors = model.decode(features, *size, BAND_PIXELS, low, area=area)
-            else:
-                grid = y[slice(*tile.rows)], x[slice(*tile.columns)]
+                yield tile.rows[0], tile.columns[0], colors
+                continue
+            across = x[slice(*tile.columns)]
+            for down in torch.arange(*tile.rows).split(max(BAND_PIXELS // len(across), 1)):
+                grid = y[down], across
                 colors = _query_grid(model, features, low, tile, grid, max(scale, 1))
-            yield tile.rows[0], tile.columns[0], colors
+                yield int(down[0]), tile.columns[0], colors
 
     return _make_photo(photo, window, render_tiles())
 
 
-def _count_mirrored(model: ASRModel, size: Size) -> int:
-    """Return how many pixels of its mirror image to add on every side of an image of `size`.
+def _count_mirrored(model: ASRModel, size: Size, drawn: Size) -> Size:
+    """Return how many rows and columns of its mirror image to add on either side of an image.
 
     Convolutions pad with zeros, which shift the colors near the border of a flat image and all
     colors of a tiny one. A mirror image in place of the zeros mends that, but costs quality at the
     border of larger photographs (measured in docs/images.md). So it is added to images smaller than
     any in training, unless the encoder itself continues images, as SwinIR does.
+
+    `size` (H, W) is drawn as `drawn`, where the counts are whole pixels, too.
     """
     continues = any(model.encoder.extend_length(length) != length for length in size)
-    return MIRRORED if min(size) < TRAINED_SIDE and not continues else 0
+    if min(size) >= TRAINED_SIDE or continues:
+        return 0, 0
+    height, width = (
+        math.ceil(MIRRORED / step) * step
+        for step in (n // math.gcd(n, shown) for n, shown in zip(size, drawn, strict=True))
+    )
+    return height, width
+
+
+def _move_area(area: RenderArea, size: Size, drawn: Size, added: Size) -> RenderArea:
+    """Return an area of an image `drawn` from `size` pixels within that of more `added` before."""
+    down, right = (a * shown // n for a, shown, n in zip(added, drawn, size, strict=True))
+    (top, bottom), (left, end) = area.rows, area.columns
+    return replace(area, rows=(top + down, bottom + down), columns=(left + right, end + right))
 
 
 def _query_grid(

@@ -34,6 +34,7 @@ def test_an_exported_model_computes_the_same(tmp_path, superres_run, method, sca
         ("lte_swinir", "2", "m.onnx", "SwinIR is not made of convolutions"),
         ("liif_rdn", "2", "m.onnx", "LIIF is not made of convolutions"),
         ("gblsr_asr", "0", "m.onnx", "must be a whole number above 0"),
+        ("gblsr_asr", "1000000000", "m.onnx", "choose a smaller scale"),
         ("gblsr_asr", "2", "m.pt", "must end in .onnx"),
     ],
 )
