@@ -95,7 +95,9 @@ def run_without_posix(folder, *arguments):
 
 def test_photographs_need_no_file_locks(superres_run, photo_file, tmp_path):
     model = str(superres_run("gblsr_asr"))
-    done = run_without_posix(tmp_path, "upscale", str(photo_file), "big.png", "--model", model)
+    done = run_without_posix(
+        tmp_path, "upscale", str(photo_file), "-o", "big.png", "--model", model
+    )
     assert done.returncode == 0, done.stderr
     assert Image.open(tmp_path / "big.png").size == (140, 90)
     assert [path.name for path in tmp_path.glob("*big*")] == ["big.png"]

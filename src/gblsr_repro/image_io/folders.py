@@ -16,6 +16,7 @@ from ..progress import log, show_progress
 from .formats import BY_ENDING
 
 NAMED = 20  # files in one sentence
+NAME_BYTES = 255  # most of a name on the usual file systems; Windows has no call that tells
 CODE_ENDING = ".gblsr"  # of a file with an encoded image
 Convert = Callable[[Path, Path], None]  # read the first file, write the second
 
@@ -160,11 +161,10 @@ def _check_output_path(output: Path) -> None:
     folder = next(f for f in Path(os.path.abspath(output)).parents if os.path.lexists(f))
     if not folder.is_dir():
         raise UserError(f"{folder} is no folder; name another output.")
-    longest = os.pathconf(folder, "PC_NAME_MAX")
-    if len(os.fsencode(output.name)) > longest:
+    if len(os.fsencode(output.name)) > NAME_BYTES:
         raise UserError(
-            f"{output.name} is longer than the {longest} bytes that a name in {folder} can have; "
-            "name another output."
+            f"{output.name} is longer than the {NAME_BYTES} bytes that a name can have; name "
+            "another output."
         )
     if output.is_dir():
         raise UserError(f"{output} is a folder; name another output.")
