@@ -266,6 +266,8 @@ def test_a_folder_with_two_files_or_none(tmp_path):
         file.unlink()
     assert "holds no file of weights (.safetensors, .pt" in said(path.parent, tmp_path)
     assert "does not exist; name a file of weights or the folder" in said(path, tmp_path)
+    with pytest.raises(UserError, match=r"^'aa.{1,200} cannot be read \(File name too long\)"):
+        import_run("a" * 5000, None, 0, tmp_path / "run", SETTINGS)
 
 
 # --- what all of them come to ---------------------------------------------------------------------

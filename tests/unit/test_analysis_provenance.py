@@ -15,6 +15,7 @@ from gblsr_repro.analysis.claims.rows import FILE, Verdict
 from gblsr_repro.analysis.provenance import Provenance, Scope
 from gblsr_repro.analysis.provenance.comparison import find_setting, read_settings
 from gblsr_repro.analysis.provenance.recorded import ImageSet, Recorded, Weights
+from gblsr_repro.analysis.provenance.writing import list_facts
 from gblsr_repro.analysis.reader import Aggregates
 from gblsr_repro.config import load, read_arms, read_items
 from gblsr_repro.dependencies import list_settings
@@ -181,6 +182,15 @@ def test_pixels_of_some_arms_among_other_settings_are_told_together() -> None:
     told = ["other training settings (learning rate, pixels in the loss of LIIF)"]
     for subjects in (None, ["liif"], ["gblsr_scalar"]):
         assert shorts(run, Scope.QUALITY, subjects=subjects) == told
+
+
+def test_weights_that_fit_several_arms_say_so_on_the_page() -> None:
+    unsaid = Weights(
+        "the authors", "MIT", fits=["gblsr_asr", "gblsr_asr_nole"], unsaid=["ensemble"]
+    )
+    facts = list_facts(replace(ASR, imported={"gblsr_asr": unsaid}))
+    told = "does not say ensemble: it fits gblsr_asr, gblsr_asr_nole"
+    assert facts["imported"] == f"GB-LSR-Scalar-ASR, by the authors, MIT (the file {told})"
 
 
 def released(run: Recorded, *subjects: str) -> Recorded:

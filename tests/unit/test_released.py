@@ -1,6 +1,8 @@
 """Weights under published names come in as runs that show the same images, to the bit."""
 
 import json
+import os
+from functools import partial
 
 import made
 import numpy as np
@@ -14,6 +16,7 @@ from gblsr_repro.errors import UserError
 from gblsr_repro.files import compute_sha256
 from gblsr_repro.models.asr.model import ASRModel
 from gblsr_repro.models.native import NativeModel
+from gblsr_repro.released import importing
 from gblsr_repro.released.importing import import_run
 from gblsr_repro.released.rows import list_shapes
 from gblsr_repro.runs import load_matching_run, load_run
@@ -194,6 +197,22 @@ def test_an_imported_run_is_not_replaced_by_another_unasked(settings, tmp_path):
     assert main(words) == 2
     assert main([*words, "--overwrite"]) == 0
     assert made.record(run / "run.json")["arm"] == "gblsr_fixed"
+
+
+def test_planning_does_not_read_again_what_a_run_was_imported_from(settings, tmp_path, monkeypatch):
+    path = published.write_safetensors(
+        tmp_path / "got", published.weights("gblsr_scalar", settings).theirs
+    )
+    run, named = brought_in(tmp_path / "run", "gblsr_scalar", path, settings)
+    monkeypatch.setattr(importing, "read_origin", lambda origin: 1 / 0)
+    check = partial(importing.check_before_import, row("gblsr_scalar"), 0, run)
+    assert check(named) == [path]
+    changed = configuration.merge(named, {"native": {"model": {"bandwidth_range": [0.25, 3.0]}}})
+    with pytest.raises(ZeroDivisionError):
+        check(changed)
+    os.utime(path, (2**31, 2**31))
+    with pytest.raises(ZeroDivisionError):
+        check(named)
 
 
 def test_the_file_that_liif_released_is_known_by_its_checksum(tmp_path, shared):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import UserError
+from ..wording import shorten
 
 SAFETENSORS = ".safetensors"
 ENDINGS = (SAFETENSORS, ".pt", ".pth", ".ckpt", ".bin")
@@ -41,8 +42,11 @@ def find_files(path: Path, place: str | None = None) -> Files:
             raise UserError(f"{missing}; name a file of weights or the folder that has it.")
         beside = [weights.with_name(name) for name in (FACTS, RECORD)]
         facts, record = (each if each.is_file() else None for each in beside)
-    except (OSError, ValueError) as error:  # a name too long, a loop of links, a null byte
-        raise UserError(f"{place!r} cannot be read ({error}); name another file.") from error
+    except (OSError, ValueError) as error:  # a name too long, a folder that nobody may read
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UserError(
+            f"{shorten(place)} cannot be read ({reason}); name another file or make it readable."
+        ) from error
     return Files(weights, facts, record)
 
 
@@ -51,7 +55,7 @@ def _choose_weights(folder: Path, place: str) -> Path:
     candidates = sorted(
         path
         for path in folder.iterdir()
-        if path.suffix in ENDINGS and not path.name.startswith(".")
+        if path.suffix in ENDINGS and not path.name.startswith(".") and path.is_file()
     )
     if not candidates:
         raise UserError(
