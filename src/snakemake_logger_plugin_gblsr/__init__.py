@@ -18,6 +18,8 @@ from rich.text import Text
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_logger_plugin_rich import LogHandler as RichLogHandler
 
+from .changes import describe_changes
+
 if TYPE_CHECKING:
     from .run import Run
     from .trainings import Trainings
@@ -82,11 +84,15 @@ class LogHandler(RichLogHandler):
             self._print(self.run.describe_jobs())
 
     def _start(self, record: logging.LogRecord, run: Run) -> None:
-        """Count a job that starts, and watch it if it is a training; a dry-run prints its name."""
+        """Count a job that starts, and watch it if it is a training.
+
+        A dry-run prints its name and what has changed since it was run.
+        """
         name = run.start(record)
         if self.common_settings.dryrun:
-            if not self.is_terminal:
-                self._print(f"Would run: {name}")
+            changes = describe_changes(getattr(record, "reason", ""))
+            changed = f" (changed: {', '.join(changes)})" if changes else ""
+            self._print(f"Would run: {name}{changed}")
             return
         for path in map(Path, record.output):  # type: ignore[attr-defined]
             if path.name == "run.json" and self.trainings:

@@ -146,6 +146,7 @@ rule measure:
 rule draw:
     input: expand("results/{arm}.csv", arm=["scalar", "full"])
     output: "results/report.html"
+    params: **{name: f"{name}: {value}" for name, value in config.items()}
     shell: "touch {output}"
 """
 STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d "
@@ -197,6 +198,15 @@ def test_a_log_of_a_dry_run_names_the_jobs(run_small):
     planned = {line.partition(": ")[2] for line in lines if line.startswith("Would run: ")}
     assert planned == {"measure arm=scalar", "measure arm=full", "draw", "all"}
     assert not any("done" in line or "Page" in line for line in lines)
+
+
+def test_a_dry_run_names_what_has_changed(run_small):
+    assert run_small("--config", "sigma=1.5", "floor=0.1", "scales=[2, 4]")[0] == 0
+    changed = ["--config", "sigma=2.0", "floor=0.1", "scales=[2]", "code_sha256=0f"]
+    lines = run_small("--dry-run", *changed)[1]
+    scales = "scales: ['2', '4'] -> ['2']"
+    assert f"Would run: draw (changed: {scales}, sigma: 1.5 -> 2.0, the code)" in lines
+    assert "Would run: all" in lines
 
 
 def test_the_log_of_an_earlier_job_is_not_shown(logger, tmp_path, capsys):
