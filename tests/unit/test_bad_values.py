@@ -11,7 +11,17 @@ import pytest
 import yaml
 
 from gblsr_repro.analysis.reader import Aggregates
-from gblsr_repro.config import Arm, Dataset, Item, Method, load, read_items, read_table, read_yaml
+from gblsr_repro.config import (
+    Arm,
+    Dataset,
+    Item,
+    Method,
+    checks,
+    load,
+    read_items,
+    read_table,
+    read_yaml,
+)
 from gblsr_repro.config.cells import Key
 from gblsr_repro.config.checks import PROJECT_FOLDERS
 from gblsr_repro.config.schema.types import FOLDER, NAME
@@ -69,6 +79,12 @@ def test_resources_may_lie_in_the_home_folder(tmp_path, monkeypatch):
     path.write_text("resources: ~/images\n")
     loaded = load([ROOT / "config/config.yaml", path])
     assert loaded["resources"] == "/home/someone/images"
+
+
+def test_a_checkout_may_lie_in_a_folder_of_the_system(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(checks, "SYSTEM_FOLDERS", (str(ROOT.parent),))
+    assert load([ROOT / "config/config.yaml"])["results"] == "results"
 
 
 def test_results_that_are_links(tmp_path, monkeypatch):
