@@ -63,7 +63,7 @@ def test_a_metric_column_is_two_files(finished, tmp_path):
     for step in (
         ["native", "regions", "--array", tmp_path / "validation.npy", "--output",
          tmp_path / "validation_regions.json"],
-        ["native", "evaluate", *words, "--output", scores],
+        ["native", "evaluate", *words, "--output", scores, "--state", tmp_path / "state"],
         ["aggregate", "native", "--output", aggregate],
         ["tables", "--only", "main_kodak"],
     ):  # fmt: skip
@@ -168,7 +168,7 @@ def test_a_super_resolution_method_is_two_files_and_retrains_no_other(finished):
     assert finished.trained(jobs) == {"blend_rdn"}
     chosen |= {"evaluate": {"set14": "set14"}, "timing": {"datasets": ["set14"]}}  # timed blank
     output = finished.folder / "blend"
-    words = ["--method", "blend_rdn", "--seed", 0, "--output", output]
+    words = ["--method", "blend_rdn", "--seed", 0, "--output", output, "--state", output / "state"]
     finished.command("asr", "latency", *words, asr=chosen)
     assert {row["clock"] for row in made.rows(output / "set14.csv")} == {"paper", "ours"}
 
