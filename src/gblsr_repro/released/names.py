@@ -26,9 +26,8 @@ A `*` is one part of a name between dots, the same in both names; a `#` one that
 
 @dataclass(frozen=True, eq=False)
 class Naming:
-    """The tensor names of a project, and the authors and license of its released weights."""
+    """Names of tensors, and who released weights under them with which license."""
 
-    project: str
     by: str
     license: str | None
     rules: tuple[Rule, ...]
@@ -153,17 +152,16 @@ LTE_DECODER: tuple[Rule, ...] = (
 )
 HALVED = dict.fromkeys(("decoder.frequency.weight", "decoder.frequency.bias"), halve_pairs)
 
-AUTHORS, LICENSE = "the authors of GB-LSR", "CC-BY-NC-4.0"
 NAMINGS = (
-    *(Naming("GB-LSR", AUTHORS, LICENSE, rules) for rules in (GBLSR_NATIVE, GBLSR_ASR)),
+    Naming("the authors of GB-LSR", "CC-BY-NC-4.0", GBLSR_NATIVE),
+    Naming("the authors of GB-LSR", "CC-BY-NC-4.0", GBLSR_ASR),
     *(
-        Naming(name, f"the authors of {name}", "BSD-3-Clause", (*encoder, *decoder), conversions)
+        Naming(f"the authors of {name}", "BSD-3-Clause", (*encoder, *decoder), conversions)
         for name, decoder, conversions in (("LIIF", LIIF_DECODER, {}), ("LTE", LTE_DECODER, HALVED))
         for encoder in (RDN, EDSR, SWINIR)
     ),
 )
 OURS = Naming(
-    "gblsr-repro",
     "this project",
     None,
     (("decoder.spread_rate.*", "decoder.gabor_scale.*"),),  # WIRE's name of it until 2026
